@@ -1,0 +1,5 @@
+"""``python -m mmaproof`` is the command ``mmaproof``."""
+
+from .cli.app import main
+
+main()

@@ -1,0 +1,1 @@
+"""The catalogue of theorems, and what runs, caches and reports it."""

@@ -1,0 +1,1 @@
+"""The theorems on Power MMA."""

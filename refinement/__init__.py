@@ -1,0 +1,1 @@
+"""Refinement of third-party kernels against a contract."""

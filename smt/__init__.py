@@ -1,0 +1,1 @@
+"""Z3 translation of the spec, exact rings, and the solver portfolio."""
