@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import float_arithmetic as arithmetic
+from . import float_arithmetic, float_encoding
 from .algebra import Array, Operand, Product
 from .formats import FloatFormat, Format, IntegerFormat
 from .rounding import Rounding
@@ -69,14 +69,14 @@ class NumpyAlgebra:
         products: Sequence[Product] = (),
         addends: Sequence[Operand] = (),
     ) -> Array:
-        return arithmetic.fused(result, rounding, products, addends)
+        return float_arithmetic.fused(result, rounding, products, addends)
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
         if not self.is_nan(outcome).any():
             return outcome.bits
         bits = outcome.bits
         for operand in reversed(operands):
-            quiet = arithmetic.widen_nan(operand.bits, operand.format, outcome.format)
+            quiet = float_encoding.widen_nan(operand.bits, operand.format, outcome.format)
             bits = np.where(self.is_nan(operand), quiet, bits)
         return bits
 
@@ -87,14 +87,14 @@ class NumpyAlgebra:
         return np.where(nan, operand.bits, flipped) if nan.any() else flipped
 
     def is_nan(self, operand: Operand) -> Array:
-        return arithmetic.is_nan(*operand)
+        return float_encoding.is_nan(*operand)
 
     def is_zero(self, operand: Operand) -> Array:
-        return np.asarray(arithmetic.decode(*operand) == 0)
+        return np.asarray(float_encoding.decode(*operand) == 0)
 
     def is_infinite(self, operand: Operand) -> Array:
-        return np.isinf(arithmetic.decode(*operand))
+        return np.isinf(float_encoding.decode(*operand))
 
     def ieee_equal(self, left: Operand, right: Operand) -> Array:
-        equal = arithmetic.decode(*left) == arithmetic.decode(*right)
+        equal = float_encoding.decode(*left) == float_encoding.decode(*right)
         return np.asarray(equal | (self.is_nan(left) & self.is_nan(right)))

@@ -1,0 +1,56 @@
+"""Every theorem, and how patterns select obligations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+
+from ..spec.errors import InputError
+from .obligation import Obligation, Theorem
+from .power import masking
+
+
+@cache
+def theorems() -> tuple[Theorem, ...]:
+    """Return every theorem, in the order they are reported."""
+    return masking.THEOREMS
+
+
+@cache
+def obligations() -> dict[str, Obligation]:
+    """Return every obligation by id.
+
+    Raises
+    ------
+    ValueError
+        If two obligations have one id, or one does not belong to its theorem.
+    """
+    found: dict[str, Obligation] = {}
+    for theorem in theorems():
+        for obligation in theorem.obligations():
+            if obligation.id in found or not obligation.id.startswith(theorem.id + "/"):
+                raise ValueError(f"{obligation.id}: not unique, or not under {theorem.id}")
+            found[obligation.id] = obligation
+    return found
+
+
+def matches(identifier: str, pattern: str) -> bool:
+    """Tell whether a pattern (a prefix, or a glob) selects an id."""
+    return identifier.startswith(pattern) or fnmatchcase(identifier, pattern)
+
+
+def select(patterns: Sequence[str]) -> list[Obligation]:
+    """Return the obligations that any of the patterns selects (all for no pattern).
+
+    Raises
+    ------
+    InputError
+        If a pattern selects nothing.
+    """
+    everything: Iterable[Obligation] = obligations().values()
+    for pattern in patterns:
+        if not any(matches(identifier, pattern) for identifier in obligations()):
+            families = sorted({theorem.id for theorem in theorems()})
+            raise InputError(f"no obligation matches {pattern!r}; theorems: {', '.join(families)}")
+    return [o for o in everything if not patterns or any(matches(o.id, pattern) for pattern in patterns)]

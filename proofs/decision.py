@@ -1,0 +1,217 @@
+"""Decide one obligation: normal forms, uninterpreted operations, exact theories, enumeration, replay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import z3
+
+from ..smt.float_terms import SymbolicRounding
+from ..smt.solvers import Answer, Query
+from ..smt.z3_algebra import UninterpretedAlgebra, Z3Algebra, variable
+from ..spec.algebra import Algebra, Array
+from ..spec.errors import UnsupportedError
+from .obligation import (
+    RN,
+    Certificate,
+    Equality,
+    Induction,
+    Obligation,
+    Property,
+    RingProperty,
+    Status,
+    Variable,
+)
+from .replay import Counterexample, Difference, counterexample, pinned_encodings, search
+
+Solve = Callable[[Query], Answer]
+"""Asks a solver (or several, or the cache) about a query."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found out about an obligation.
+
+    Attributes
+    ----------
+    id : str
+        The obligation.
+    status : Status
+        Proved, refuted, unknown, or error (a defect of mmaproof).
+    solver : str
+        Who decided: a solver with its version, ``numpy``, ``sympy`` or ``normal form``.
+    seconds : float
+        Time taken where it was decided.
+    cached : bool
+        Whether the verdict came from the cache.
+    message : str
+        Why, when it is unknown or an error.
+    counterexample : Counterexample, optional
+        For a refutation; replayed.
+    """
+
+    id: str
+    status: Status
+    solver: str
+    seconds: float = 0.0
+    cached: bool = False
+    message: str = ""
+    counterexample: Counterexample | None = None
+
+
+def formula(prop: Property, alg: Z3Algebra, equality: Equality) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    """Return a property's assumptions, its goals and its variables as Z3 terms.
+
+    A goal is one scalar equation; the condition of an equation is replaced by true inside it, which
+    lets both sides of a masked element become the same term.
+    """
+    inputs: dict[str, Any] = {}
+    for v in prop.variables:
+        inputs[v.name] = _input(v)
+    assumptions: list[Any] = []
+    for condition in prop.assuming(alg, inputs) if prop.assuming else ():
+        assumptions.extend(np.asarray(condition, dtype=object).flat)
+    goals = []
+    for equation in prop.claim(alg, inputs):
+        truth = equation.truth(alg, equality)
+        where = np.asarray(True if equation.where is None else equation.where, dtype=object)
+        for condition, equal in zip(*map(np.ravel, np.broadcast_arrays(where, truth)), strict=True):
+            goals.append(_under(condition, equal))
+    return assumptions, goals, inputs
+
+
+def _input(v: Variable) -> Any:
+    array = variable(v.name, v.shape, v.format)
+    return SymbolicRounding(array[()]) if v.format == RN else array
+
+
+def _under(condition: Any, equal: Any) -> Any:
+    if condition is True or z3.is_true(condition):
+        return equal
+    known = [condition, *(condition.children() if z3.is_and(condition) else [])]
+    simplified = z3.substitute(equal, *[(term, z3.BoolVal(True)) for term in known])
+    return z3.Implies(condition, simplified)
+
+
+def query(prop: Property, alg: Z3Algebra, equality: Equality) -> Query:
+    """Return the query whose unsatisfiability proves a property; trivially true goals are dropped."""
+    assumptions, goals, _ = formula(prop, alg, equality)
+    open_goals = [goal for goal in goals if not z3.is_true(z3.simplify(goal))]
+    return Query.negating(assumptions, open_goals)
+
+
+def decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status] | None = None) -> Verdict:
+    """Decide an obligation.
+
+    Parameters
+    ----------
+    obligation : Obligation
+        What to decide.
+    solve : callable
+        Answers SMT queries.
+    known : mapping, optional
+        Statuses of the premises of an induction.
+    """
+    start = time.perf_counter()
+    goal = obligation.goal()
+    match goal:
+        case Property():
+            verdict = _decide_property(obligation, goal, solve)
+        case RingProperty():
+            verdict = _decide_in_ring(obligation, goal)
+        case Certificate():
+            verdict = _decide_by_certificate(obligation, goal, solve)
+        case Induction():
+            verdict = _decide_by_induction(obligation, goal, known or {})
+    return replace(verdict, seconds=time.perf_counter() - start)
+
+
+def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Verdict:
+    if prop.pinned is not None:
+        return _refuted(obligation, prop, pinned_encodings(prop, prop.pinned), "numpy")
+    answer = None
+    for alg in ([UninterpretedAlgebra()] if prop.abstract else []) + [Z3Algebra()]:
+        abstract = isinstance(alg, UninterpretedAlgebra)
+        try:
+            question = query(prop, alg, obligation.equality)
+        except UnsupportedError as reason:
+            answer = Answer("unknown", "", message=str(reason))
+            break
+        if question.trivial:
+            return Verdict(obligation.id, Status.PROVED, "normal form")
+        if abstract and obligation.expect is Status.REFUTED:
+            continue
+        answer = solve(question)
+        if answer.status == "unsat":
+            return Verdict(obligation.id, Status.PROVED, answer.solver, cached=answer.cached)
+        if abstract:
+            if (found := search(prop, obligation.equality)) is not None:
+                return _refuted(obligation, prop, found, "numpy")
+        elif answer.status == "sat":
+            return _refuted(obligation, prop, _assignment(prop, answer.model), answer.solver)
+    if (found := search(prop, obligation.equality, seed=1)) is not None:
+        return _refuted(obligation, prop, found, "numpy")
+    assert answer is not None
+    return Verdict(obligation.id, Status.UNKNOWN, answer.solver, message=answer.message or "no answer")
+
+
+def _assignment(prop: Property, model: Mapping[str, int]) -> dict[str, Array]:
+    """Read the variables of a property from a model; what the model leaves out is 0."""
+    encodings = {}
+    for v in prop.variables:
+        array = np.zeros(v.shape, dtype=v.format.storage)
+        for index in np.ndindex(v.shape):
+            array[index] = model.get("_".join([v.name, *map(str, index)]), 0)
+        encodings[v.name] = array
+    return encodings
+
+
+def _refuted(obligation: Obligation, prop: Property, encodings: Mapping[str, Array], solver: str) -> Verdict:
+    found = counterexample(obligation.id, prop, encodings, obligation.equality)
+    if not found.replays:
+        message = "defect of mmaproof: the counterexample does not replay with numpy"
+        return Verdict(obligation.id, Status.ERROR, solver, message=message, counterexample=found)
+    return Verdict(obligation.id, Status.REFUTED, solver, counterexample=found)
+
+
+def _decide_in_ring(obligation: Obligation, prop: RingProperty) -> Verdict:
+    from ..smt.ring_algebra import RingAlgebra, polynomial_variables
+
+    alg: Algebra = RingAlgebra()
+    inputs = {**polynomial_variables({v.name: v.shape for v in prop.variables}), **prop.concrete}
+    for equation in prop.claim(alg, inputs):
+        wrong = ~equation.truth(alg, obligation.equality)
+        if equation.where is not None:
+            wrong = wrong & equation.where
+        if wrong.any():
+            index = tuple(int(i) for i in np.argwhere(wrong)[0])
+            left, right = (
+                str(np.broadcast_to(side, wrong.shape)[index]) for side in (equation.left, equation.right)
+            )
+            found = Counterexample(obligation.id, {}, Difference(equation.label, index, left, right))
+            return Verdict(obligation.id, Status.REFUTED, "sympy", counterexample=found)
+    return Verdict(obligation.id, Status.PROVED, "sympy")
+
+
+def _decide_by_certificate(obligation: Obligation, goal: Certificate, solve: Solve) -> Verdict:
+    wrong = goal.check()
+    if wrong is not None:
+        found = Counterexample(obligation.id, {}, Difference(wrong, (), "", ""))
+        return Verdict(obligation.id, Status.REFUTED, "numpy", message=wrong, counterexample=found)
+    second = _decide_property(obligation, goal.witness, solve)
+    if second.status is Status.REFUTED:
+        message = f"defect of mmaproof: numpy's enumeration holds, {second.solver} refutes it"
+        return replace(second, status=Status.ERROR, message=message)
+    return replace(second, solver=f"numpy, {second.solver}")
+
+
+def _decide_by_induction(obligation: Obligation, goal: Induction, known: Mapping[str, Status]) -> Verdict:
+    failed = [premise for premise in goal.premises if known.get(premise) is not Status.PROVED]
+    if failed:
+        message = f"premise not proved: {', '.join(failed)}"
+        return Verdict(obligation.id, Status.UNKNOWN, "induction", message=message)
+    return Verdict(obligation.id, Status.PROVED, "induction")

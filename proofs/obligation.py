@@ -1,0 +1,253 @@
+"""Obligations: what is claimed, in which equality, and how it is to be decided.
+
+A claim is one function over an algebra. Z3 gets a formula from it, numpy a truth value: the
+counterexample of a solver is replayed by calling the very function that produced the formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ..spec.algebra import Algebra, Array, Operand
+from ..spec.formats import FloatFormat, Format, IntegerFormat
+from ..spec.rounding import Rounding
+
+
+class Status(StrEnum):
+    """Outcome of deciding an obligation."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+    ERROR = "error"
+
+
+class Equality(StrEnum):
+    """Which equality an obligation means."""
+
+    BITS = "bits"
+    IEEE = "ieee"
+    VALUE = "value"
+
+    @property
+    def meaning(self) -> str:
+        """One line on what it says."""
+        return {
+            Equality.BITS: "the same encoding",
+            Equality.IEEE: "equal as IEEE numbers (-0 = +0), or both NaN",
+            Equality.VALUE: "equal over the reals or the ring",
+        }[self]
+
+
+class Method(StrEnum):
+    """How an obligation is decided."""
+
+    SMT = "smt"
+    STRUCTURAL = "structural"
+    CERTIFICATE = "certificate"
+    INDUCTION = "induction"
+
+    @property
+    def meaning(self) -> str:
+        """One line on what it does."""
+        return {
+            Method.SMT: "a solver refutes the negated claim",
+            Method.STRUCTURAL: "both sides, built by the spec on symbolic values, normalise to one term",
+            Method.CERTIFICATE: "a finite domain, enumerated by numpy; a solver is the second witness",
+            Method.INDUCTION: "base and step are obligations of their own",
+        }[self]
+
+
+RN = IntegerFormat("rounding", 2, signed=False)
+"""The format of a rounding direction, coded as FPSCR.RN."""
+
+
+def immediate(bits: int) -> IntegerFormat:
+    """Return the format of an unsigned immediate of `bits` bits."""
+    return IntegerFormat(f"u{bits}", bits, signed=False)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A universally quantified input of a claim: an array of encodings.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the claim and in counterexamples.
+    format : Format
+        Element format; `RN` makes it a rounding direction.
+    shape : tuple of int
+        Extents, without batch axes.
+    """
+
+    name: str
+    format: Format
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Equation:
+    """``where ⇒ left = right``, elementwise.
+
+    Attributes
+    ----------
+    left, right : array
+        Encodings, exact integers or conditions (then `format` is None).
+    format : Format, optional
+        Format of the encodings; needed by `ieee` equality and to print values.
+    where : array, optional
+        Condition under which the sides must be equal.
+    label : str
+        What is compared, for messages.
+    """
+
+    left: Array
+    right: Array
+    format: Format | None = None
+    where: Array | None = None
+    label: str = ""
+
+    def truth(self, alg: Algebra, equality: Equality) -> Array:
+        """Return the equalities (without the condition) in an algebra."""
+        if equality is Equality.IEEE and isinstance(self.format, FloatFormat):
+            return alg.ieee_equal(Operand(self.left, self.format), Operand(self.right, self.format))
+        return alg.same(self.left, self.right)
+
+
+def holds(alg: Algebra, condition: Array, label: str = "", where: Array | None = None) -> Equation:
+    """Return the equation that a condition is true."""
+    return Equation(condition, alg.same(condition, condition), None, where, label)
+
+
+Inputs = Mapping[str, Any]
+Claim = Callable[[Algebra, Inputs], Iterable[Equation]]
+
+
+@dataclass(frozen=True)
+class Property:
+    """A claim about all values of its variables.
+
+    Attributes
+    ----------
+    variables : tuple of Variable
+        What is universally quantified.
+    claim : callable
+        Maps an algebra and the variables' arrays to equations.
+    assuming : callable, optional
+        Maps the same to conditions under which the claim is made.
+    pinned : mapping, optional
+        The encodings (nested lists, by variable name) of a known counterexample.
+    abstract : bool
+        Try with uninterpreted products and sums before the exact theories.
+    """
+
+    variables: tuple[Variable, ...]
+    claim: Claim
+    assuming: Callable[[Algebra, Inputs], Iterable[Array]] | None = None
+    pinned: Mapping[str, Any] | None = None
+    abstract: bool = True
+
+
+@dataclass(frozen=True)
+class RingProperty:
+    """A claim over an exact commutative ring: its variables are indeterminates.
+
+    ``concrete`` maps names of non-ring inputs (masks) to their values.
+    """
+
+    variables: tuple[Variable, ...]
+    claim: Claim
+    concrete: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A claim over a finite domain that numpy checks completely.
+
+    Attributes
+    ----------
+    check : callable
+        Returns None, or a message that names the first failing point.
+    points : int
+        Size of the domain.
+    witness : Property
+        The same claim for a solver, the second witness.
+    """
+
+    check: Callable[[], str | None]
+    points: int
+    witness: Property
+
+
+@dataclass(frozen=True)
+class Induction:
+    """A claim for every count, from obligations for the base and the step."""
+
+    premises: tuple[str, ...]
+
+
+Goal = Property | RingProperty | Certificate | Induction
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """One statement to decide.
+
+    Attributes
+    ----------
+    id : str
+        Stable: ``isa/family/theorem/variant``.
+    statement : str
+        The statement as mathematics.
+    goal : callable
+        Builds the goal; called only where it is decided.
+    expect : Status
+        `PROVED`, or `REFUTED` for a pinned non-theorem.
+    equality : Equality
+        Which equality is meant.
+    method : Method
+        How it is decided.
+    choices : str
+        The readings of open points it holds for.
+    source : str
+        Where the instruction set states it.
+    """
+
+    id: str
+    statement: str
+    goal: Callable[[], Goal]
+    expect: Status = Status.PROVED
+    equality: Equality = Equality.BITS
+    method: Method = Method.SMT
+    choices: str = "all"
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A family of obligations with one statement.
+
+    Attributes
+    ----------
+    id : str
+        Prefix of its obligations' ids.
+    title, statement, source : str
+        For `mmaproof explain` and the documentation.
+    obligations : callable
+        Yields the obligations.
+    """
+
+    id: str
+    title: str
+    statement: str
+    source: str
+    obligations: Callable[[], Iterator[Obligation]]
+
+
+def rounding_of(value: Any) -> Rounding | Any:
+    """Return the direction of a concrete FPSCR.RN value, or the symbolic value as it is."""
+    return Rounding(int(value)) if isinstance(value, int) else value

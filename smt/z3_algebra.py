@@ -1,0 +1,256 @@
+"""The symbolic algebras: encodings as Z3 bit-vector terms in numpy object arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import z3
+
+from ..spec.algebra import Array, Operand, Product
+from ..spec.errors import UnsupportedError
+from ..spec.formats import FloatFormat, Format, IntegerFormat, Special
+from .exact_integer import ExactInteger, OpaqueInteger
+from .float_terms import Direction, fused_term, rounding_bits
+
+
+def element(term: Any) -> Array:
+    """Return a zero-dimensional array that holds `term`."""
+    array = np.empty((), dtype=object)
+    array[()] = term
+    return array
+
+
+def elementwise(function: Callable[..., Any], *arrays: Any) -> Array:
+    """Apply a function of terms over broadcast arrays; always returns an array."""
+    result = np.frompyfunc(function, len(arrays), 1)(*arrays)
+    return result if isinstance(result, np.ndarray) else element(result)
+
+
+def variable(name: str, shape: tuple[int, ...], fmt: Format) -> Array:
+    """Return an array of fresh bit-vector constants ``name_i_j`` of the width of `fmt`."""
+    terms = np.empty(shape, dtype=object)
+    for index in np.ndindex(shape):
+        terms[index] = z3.BitVec("_".join([name, *map(str, index)]), fmt.bits)
+    return terms
+
+
+class Z3Algebra:
+    """Bit-vectors, with exact floating point; see `Algebra` for what each operation means.
+
+    Conditions are Z3 Booleans. A rounding direction may be symbolic.
+    """
+
+    integers: type[ExactInteger] = ExactInteger
+
+    def constant(self, encoding: int, fmt: Format) -> Array:
+        """Return the numeral of an encoding."""
+        return element(z3.BitVecVal(encoding, fmt.bits))
+
+    def where(self, condition: Array, then: Array, otherwise: Array) -> Array:
+        """Build if-then-else terms; constant conditions choose at once."""
+        return elementwise(_choose, condition, then, otherwise)
+
+    def same(self, left: Array, right: Array) -> Array:
+        """Build equalities."""
+        return elementwise(_same, left, right)
+
+    def flags(self, immediate: Any, count: int) -> Array:
+        """Extract the bits of an immediate, most significant first."""
+        if isinstance(immediate, int):
+            return np.array([z3.BoolVal(bool(immediate >> i & 1)) for i in reversed(range(count))], dtype=object)
+        immediate = np.asarray(immediate, dtype=object)[..., None]
+        positions = np.arange(count - 1, -1, -1)
+        return elementwise(lambda term, i: z3.Extract(int(i), int(i), term) == 1, immediate, positions)
+
+    def unpack(self, data: Array, fmt: Format) -> Array:
+        """Concatenate bytes to elements, or split them to nibbles."""
+        if fmt.bits == 4:
+            halves = np.stack([elementwise(lambda b: z3.Extract(7, 4, b), data),
+                               elementwise(lambda b: z3.Extract(3, 0, b), data)], axis=-1)  # fmt: skip
+            return halves.reshape(*data.shape[:-1], -1)
+        if fmt.bits == 8:
+            return data
+        grouped = data.reshape(*data.shape[:-1], -1, fmt.bits // 8)
+        return elementwise(z3.Concat, *(grouped[..., i] for i in range(grouped.shape[-1])))
+
+    def pack(self, elements: Array, fmt: Format) -> Array:
+        """Extract bytes of elements, or concatenate nibbles."""
+        if fmt.bits == 4:
+            return elementwise(z3.Concat, elements[..., 0::2], elements[..., 1::2])
+        if fmt.bits == 8:
+            return elements
+        low = range(fmt.bits - 8, -1, -8)
+        parts = [elementwise(lambda e, i=i: z3.Extract(i + 7, i, e), elements) for i in low]
+        return np.stack(parts, axis=-1).reshape(*elements.shape[:-1], -1)
+
+    def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
+        """Read encodings as signed terms (an unsigned one grows by a zero bit)."""
+        signed = self.integers
+        return elementwise(lambda b: signed(b if fmt.signed else z3.ZeroExt(1, b)), bits)
+
+    def whole(self, value: int) -> Array:
+        """Return the numeral of an exact integer."""
+        return element(self.integers.of(value))
+
+    def wrap(self, value: Array, fmt: IntegerFormat) -> Array:
+        """Keep the low bits."""
+        return elementwise(lambda v: z3.Extract(fmt.bits - 1, 0, v.extended(fmt.bits)), value)
+
+    def saturate(self, value: Array, fmt: IntegerFormat) -> Array:
+        """Clamp by comparison."""
+        low, high = (z3.BitVecVal(limit, fmt.bits) for limit in (fmt.minimum, fmt.maximum))
+
+        def clamp(v: ExactInteger) -> Any:
+            below, above = _outside(v, fmt)
+            return z3.If(below, low, z3.If(above, high, z3.Extract(fmt.bits - 1, 0, v.extended(fmt.bits))))
+
+        return elementwise(clamp, value)
+
+    def in_range(self, value: Array, fmt: IntegerFormat) -> Array:
+        """Compare with the range's ends."""
+        return elementwise(lambda v: z3.Not(z3.Or(*_outside(v, fmt))), value)
+
+    def fused(
+        self,
+        result: FloatFormat,
+        rounding: Direction,
+        products: Sequence[Product] = (),
+        addends: Sequence[Operand] = (),
+    ) -> Array:
+        """Build a floating-point term with one rounding; see `float_terms`."""
+        operands = [factor for product in products for factor in product] + list(addends)
+        formats = [operand.format for operand in operands]
+
+        def build(*bits: Any) -> Any:
+            return self._fused(result, rounding, len(products), formats, bits)
+
+        return elementwise(build, *(operand.bits for operand in operands))
+
+    def _fused(
+        self, result: FloatFormat, rounding: Direction, products: int, formats: list[FloatFormat], bits: Any
+    ) -> Any:
+        return fused_term(result, rounding, products, formats, bits)
+
+    def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
+        """Put the first NaN operand, made quiet, in place of the outcome."""
+        bits = outcome.bits
+        for operand in reversed(operands):
+            quiet = elementwise(lambda b, f=operand.format: _quiet(b, f, outcome.format), operand.bits)
+            bits = self.where(self.is_nan(operand), quiet, bits)
+        return bits
+
+    def negate(self, operand: Operand) -> Array:
+        """Flip the sign bit of what is not a NaN."""
+        flipped = elementwise(lambda b: b ^ z3.BitVecVal(operand.format.sign_mask, operand.format.bits), operand.bits)
+        return self.where(self.is_nan(operand), operand.bits, flipped)
+
+    def is_nan(self, operand: Operand) -> Array:
+        """Compare the magnitude with infinity's (or the only NaN's)."""
+        fmt = operand.format
+        if fmt.special is Special.FINITE:
+            return elementwise(lambda _: z3.BoolVal(False), operand.bits)
+        limit = fmt.largest if fmt.infinity is None else fmt.infinity
+        return elementwise(lambda b: z3.UGT(_magnitude(b, fmt), limit), operand.bits)
+
+    def is_zero(self, operand: Operand) -> Array:
+        """Compare the magnitude with 0."""
+        if not operand.format.subnormals:
+            return elementwise(lambda _: z3.BoolVal(False), operand.bits)
+        return elementwise(lambda b: _magnitude(b, operand.format) == 0, operand.bits)
+
+    def is_infinite(self, operand: Operand) -> Array:
+        """Compare the magnitude with infinity's."""
+        fmt = operand.format
+        if fmt.infinity is None:
+            return elementwise(lambda _: z3.BoolVal(False), operand.bits)
+        return elementwise(lambda b: _magnitude(b, fmt) == fmt.infinity, operand.bits)
+
+    def ieee_equal(self, left: Operand, right: Operand) -> Array:
+        """Identical encodings (padding aside), two zeros, or two NaNs."""
+        if left.format != right.format:
+            raise UnsupportedError(f"{left.format} and {right.format} can't be compared")
+        fmt = left.format
+        identical = elementwise(
+            lambda a, b: z3.Extract(fmt.bits - 1, fmt.padding_bits, a) == z3.Extract(fmt.bits - 1, fmt.padding_bits, b),
+            left.bits,
+            right.bits,
+        )
+        equal: Array = (
+            identical
+            | (self.is_zero(left) & self.is_zero(right))
+            | (self.is_nan(left) & self.is_nan(right))
+        )
+        return equal
+
+
+class UninterpretedAlgebra(Z3Algebra):
+    """Integer products, floating-point sums and NaN propagation as uninterpreted functions.
+
+    A claim that holds here holds whatever those operations compute, in particular for every rounding
+    direction and every rule for overflow, underflow and NaN operands; one that fails here may still
+    hold exactly.
+    """
+
+    integers = OpaqueInteger
+
+    def _fused(
+        self, result: FloatFormat, rounding: Direction, products: int, formats: list[FloatFormat], bits: Any
+    ) -> Any:
+        name = "_".join(["fused", str(products), *map(str, formats), "to", str(result)])
+        sorts = [z3.BitVecSort(fmt.bits) for fmt in (*formats, result)]
+        return z3.Function(name, z3.BitVecSort(2), *sorts)(rounding_bits(rounding), *bits)
+
+    def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
+        """Apply an uninterpreted rule to the outcome and the operands in their order."""
+        formats = [operand.format for operand in operands]
+        name = "_".join(["nan", *map(str, formats), "to", str(outcome.format)])
+        sorts = [z3.BitVecSort(fmt.bits) for fmt in (outcome.format, *formats, outcome.format)]
+        rule = z3.Function(name, *sorts)
+        return elementwise(rule, outcome.bits, *(operand.bits for operand in operands))
+
+
+def _choose(condition: Any, then: Any, otherwise: Any) -> Any:
+    if isinstance(condition, bool | np.bool_):
+        return then if condition else otherwise
+    if z3.is_true(condition):
+        return then
+    if z3.is_false(condition):
+        return otherwise
+    if isinstance(then, ExactInteger):
+        width = max(then.width, otherwise.width)
+        return type(then)(z3.If(condition, then.extended(width), otherwise.extended(width)))
+    return z3.If(condition, then, otherwise)
+
+
+def _same(left: Any, right: Any) -> Any:
+    if isinstance(left, ExactInteger):
+        width = max(left.width, right.width)
+        return left.extended(width) == right.extended(width)
+    return left == right
+
+
+def _outside(value: ExactInteger, fmt: IntegerFormat) -> tuple[Any, Any]:
+    """Return the conditions that a value lies below and above the range of a format."""
+    width = max(value.width, fmt.bits + 1)
+    term = value.extended(width)
+    return term < z3.BitVecVal(fmt.minimum, width), term > z3.BitVecVal(fmt.maximum, width)
+
+
+def _magnitude(bits: Any, fmt: FloatFormat) -> Any:
+    return z3.Extract(fmt.padding_bits + fmt.magnitude_bits - 1, fmt.padding_bits, bits)
+
+
+def _quiet(bits: Any, fmt: FloatFormat, result: FloatFormat) -> Any:
+    """Widen a NaN: sign, the all-ones exponent, quiet bit, payload left-aligned."""
+    payload = z3.Extract(fmt.padding_bits + fmt.fraction_bits - 1, fmt.padding_bits, bits)
+    gain = result.fraction_bits - fmt.fraction_bits
+    if gain > 0:
+        payload = z3.Concat(payload, z3.BitVecVal(0, gain))
+    elif gain < 0:
+        payload = z3.Extract(fmt.fraction_bits - 1, -gain, payload)
+    above = result.bits - payload.size()
+    wide = z3.ZeroExt(above, payload) << result.padding_bits
+    sign = z3.If(bits & fmt.sign_mask != 0, z3.BitVecVal(result.sign_mask, result.bits), z3.BitVecVal(0, result.bits))
+    return wide | z3.BitVecVal((result.default_nan or 0) << result.padding_bits, result.bits) | sign

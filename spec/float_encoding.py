@@ -1,0 +1,223 @@
+"""Numbers to encodings and back, on numpy arrays: exact decoding, rounding in every direction, NaNs.
+
+Selecting elements by a mask that follows the data costs numpy more than five arithmetic passes, so
+the common paths here compute with sign bits and keep `where` for special values.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import UnsupportedError
+from .formats import E4M3, F16, F32, F64, Bits, FloatFormat, Special, numpy_type
+from .rounding import Rounding
+
+Reals = NDArray[np.float64]
+Truths = NDArray[np.bool_]
+Integers = NDArray[Any]
+
+_ONE = np.uint64(1)
+_F64_FRACTION = np.uint64((1 << F64.fraction_bits) - 1)
+
+
+def decode(bits: Bits, fmt: FloatFormat) -> Reals:
+    """Return the values of encodings, exactly, as float64 (NaN for every NaN).
+
+    Raises
+    ------
+    UnsupportedError
+        If float64 can't be reached from `fmt` by moving its fields: a wide format that is not one of
+        `formats.FORMATS` and has neither f32's nor f64's exponent.
+    """
+    if fmt.bits <= 8:
+        return _values(fmt)[bits]
+    if fmt.exponent_bits == F64.exponent_bits:
+        return (bits.astype(np.uint64) << np.uint64(F64.fraction_bits - fmt.fraction_bits)).view(np.float64)
+    if fmt == F16:
+        return bits.astype(np.uint16).view(np.float16).astype(np.float64)
+    if fmt.exponent_bits != F32.exponent_bits:
+        raise UnsupportedError(f"decoding {fmt} is not supported")
+    single = bits.astype(np.uint32) << np.uint32(F32.bits - fmt.bits)
+    if fmt.padding_bits:
+        single = (single >> np.uint32(fmt.padding_bits)) << np.uint32(fmt.padding_bits)
+    return single.view(np.float32).astype(np.float64)
+
+
+@cache
+def _values(fmt: FloatFormat) -> Reals:
+    """Tabulate the values of a format of at most 8 bits; ue4m3's unused high bit is ignored."""
+    encodings = np.arange(1 << fmt.bits, dtype=np.uint8)
+    source = fmt
+    if not fmt.signed and fmt.magnitude_bits < fmt.bits:  # ue4m3 is e4m3 without its sign
+        encodings &= (1 << fmt.magnitude_bits) - 1
+        source = E4M3
+    return encodings.view(numpy_type(source)).astype(np.float64)
+
+
+def encode(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
+    """Round float64 values to `fmt`, as `round_significand` does.
+
+    For a target other than f64, a value that stands for a number it is not equal to must have been
+    rounded to odd, and `fmt` have at most 51 bits of precision: the last bit is then a sticky bit.
+    """
+    if fmt == F32:
+        bits = _encode_single(value, rounding)
+        special = np.isnan(value)
+    elif fmt.exponent_bits == F64.exponent_bits:
+        bits = _cut_fraction(value, fmt, rounding)
+        special = np.isnan(value)
+    else:
+        wide = np.asarray(value).view(np.uint64)
+        field = (wide >> np.uint64(F64.fraction_bits)).astype(np.int64) & 0x7FF
+        normal = field > 0
+        significand = (wide & _F64_FRACTION) | (normal.astype(np.uint64) << np.uint64(F64.fraction_bits))
+        exponent = field - normal - (F64.bias + F64.fraction_bits - 1)
+        bits = round_significand(np.signbit(value), significand, exponent, fmt, rounding)
+        special = ~np.isfinite(value)
+    return np.where(special, encode_special(value, fmt), bits) if special.any() else bits
+
+
+def _encode_single(value: Reals, rounding: Rounding) -> Bits:
+    """Let the processor round to nearest, then step to the neighbour where the direction asks for it."""
+    nearest = value.astype(np.float32)
+    bits = nearest.view(np.uint32)
+    if rounding is Rounding.NEAREST_EVEN:
+        return bits
+    magnitude, rounded = np.abs(value), np.abs(nearest).astype(np.float64)
+    outward = _outward(np.signbit(value), rounding)
+    return bits + (outward & (rounded < magnitude)) - (~outward & (rounded > magnitude)).astype(np.uint32)
+
+
+def _cut_fraction(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
+    """Round to a format that is f64 with a shorter fraction: a carry runs into the exponent as it should."""
+    cut = F64.fraction_bits - fmt.fraction_bits
+    bits = np.asarray(value).view(np.uint64)
+    low = np.uint64((1 << cut) - 1)
+    bits = bits + _increment((bits >> np.uint64(cut)) & _ONE, low, np.signbit(value), rounding)
+    return (bits >> np.uint64(cut)).astype(fmt.storage)
+
+
+def _outward(negative: Truths, rounding: Rounding) -> Truths:
+    """Tell where a directed rounding increases the magnitude."""
+    match rounding:
+        case Rounding.UPWARD:
+            return ~negative
+        case Rounding.DOWNWARD:
+            return negative
+        case _:
+            return np.zeros_like(negative)
+
+
+def _increment(last: Integers, low: Integers, negative: Truths, rounding: Rounding) -> Integers:
+    """Return what to add to a magnitude so that cutting the bits `low` off rounds it.
+
+    Parameters
+    ----------
+    last : uint64 array
+        The last bit that stays (0 or 1).
+    low : uint64 array
+        Ones in the places that are cut off.
+    negative, rounding
+        Sign and direction.
+    """
+    if rounding is Rounding.NEAREST_EVEN:
+        return (low + last) >> _ONE  # half a unit, less one where a tie has to stay
+    return low * _outward(negative, rounding)
+
+
+def round_significand(
+    negative: Truths, significand: Integers, exponent: Integers, fmt: FloatFormat, rounding: Rounding
+) -> Bits:
+    """Encode ``(-1)**negative * significand * 2**exponent`` in `fmt`.
+
+    Parameters
+    ----------
+    negative : bool array
+        Signs; they also decide directed roundings and are kept by zeros.
+    significand : uint64 array
+        Magnitudes below 2**62; the last bit is sticky (set when anything below was discarded), so a
+        magnitude that is not exact must have at least two bits more than the format's precision.
+    exponent : int64 array
+        Exponents of the significands' last bits.
+    fmt, rounding
+        Target.
+
+    Returns
+    -------
+    array
+        Encodings. Overflow gives infinity or the largest finite number by IEEE 754-2019 section 7.4; a
+        format without infinities gives its NaN instead (with the sign, where it has one), one without
+        NaNs its largest number. What a format can't approach at all, a negative number without a
+        sign bit and zero in ue8m0, is its NaN, as ml_dtypes has it.
+    """
+    shift = np.maximum(_bit_length(significand) - fmt.precision, fmt.quantum - exponent)
+    right = np.clip(shift, 0, 63).astype(np.uint64)
+    kept = significand >> right
+    if right.any():
+        low = (_ONE << right) - _ONE
+        kept = (significand + _increment(kept & _ONE, low, negative, rounding)) >> right
+    kept <<= np.clip(-shift, 0, 63).astype(np.uint64)
+    if not fmt.subnormals:
+        kept = np.maximum(kept, _ONE << np.uint64(fmt.fraction_bits)) - (_ONE << np.uint64(fmt.fraction_bits))
+
+    zero = significand == 0
+    binade = np.minimum(exponent + shift - fmt.quantum, fmt.maximum_exponent - fmt.minimum_exponent + 1)
+    magnitude = kept + ((binade * ~zero).astype(np.uint64) << np.uint64(fmt.fraction_bits))
+    overflow = magnitude > fmt.largest
+    if overflow.any():
+        beyond = default_nan(fmt) >> fmt.padding_bits if fmt.infinity is None else fmt.infinity
+        to_infinity = _outward(negative, rounding) | (rounding is Rounding.NEAREST_EVEN)
+        limit = np.where(to_infinity, np.uint64(beyond), np.uint64(fmt.largest))
+        magnitude = np.where(overflow, limit, magnitude)
+    bits = (magnitude << np.uint64(fmt.padding_bits)) | (negative * np.uint64(fmt.sign_mask))
+    if not fmt.signed:
+        bits = np.where(zero if not fmt.subnormals else negative & ~zero, np.uint64(default_nan(fmt)), bits)
+    return bits.astype(fmt.storage)
+
+
+def _bit_length(value: Integers) -> Integers:
+    """Return bit lengths of uint64 values below 2**63."""
+    leading = value & ~(value >> _ONE)  # a leading one with a zero after it can't round up
+    exponent = leading.astype(np.int64).astype(np.float64).view(np.int64) >> F64.fraction_bits
+    return np.maximum(exponent - (F64.bias - 1), 0)
+
+
+def encode_special(value: Reals, fmt: FloatFormat) -> Bits:
+    """Encode infinities and NaNs.
+
+    A format without infinities takes its NaN for them, with the sign; one without NaNs its largest
+    number, positive for a NaN, as PTX ``cvt.satfinite`` does (ml_dtypes has -0 for a NaN).
+    """
+    negative = np.signbit(value) & ~np.isnan(value)
+    infinity = default_nan(fmt) if fmt.infinity is None else fmt.infinity << fmt.padding_bits
+    magnitude = np.where(np.isnan(value), np.uint64(default_nan(fmt)), np.uint64(infinity))
+    return (magnitude | negative * np.uint64(fmt.sign_mask)).astype(fmt.storage)
+
+
+def default_nan(fmt: FloatFormat) -> int:
+    """Return the encoding of the default NaN; in a format without NaNs, of the largest number."""
+    return (fmt.largest if fmt.default_nan is None else fmt.default_nan) << fmt.padding_bits
+
+
+def is_nan(bits: Bits, fmt: FloatFormat) -> Truths:
+    """Tell which encodings are NaNs."""
+    if fmt.special is Special.FINITE:
+        return np.zeros(np.shape(bits), dtype=bool)
+    magnitude = bits & fmt.storage.type(((1 << fmt.magnitude_bits) - 1) << fmt.padding_bits)
+    above = fmt.largest if fmt.infinity is None else fmt.infinity
+    return np.asarray(magnitude > fmt.storage.type(above << fmt.padding_bits))
+
+
+def widen_nan(bits: Bits, fmt: FloatFormat, result: FloatFormat) -> Bits:
+    """Return NaN encodings of `fmt` as quiet NaNs of `result`, payload left-aligned, sign kept."""
+    wide = bits.astype(np.uint64)
+    sign = ((wide & np.uint64(fmt.sign_mask)) != 0) * np.uint64(result.sign_mask)
+    payload = (wide >> np.uint64(fmt.padding_bits)) & np.uint64((1 << fmt.fraction_bits) - 1)
+    gain = result.fraction_bits - fmt.fraction_bits
+    payload = payload << np.uint64(gain) if gain >= 0 else payload >> np.uint64(-gain)
+    quiet = np.uint64(default_nan(result)) | (payload << np.uint64(result.padding_bits))
+    return (sign | quiet).astype(result.storage)

@@ -1,0 +1,113 @@
+"""Legality as data: rules with reasons and sources, what violates them, and where documents disagree.
+
+Independent of the instruction set: a rule is generic in what it judges (an instruction or a variant) and
+in the target it is judged for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+Subject = TypeVar("Subject")
+Target = TypeVar("Target")
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A point on which documents or tools contradict each other.
+
+    Attributes
+    ----------
+    id : str
+        Stable name.
+    claims : tuple of (who, what)
+        The contradicting statements.
+    side : str
+        What mmaproof does.
+    source : str
+        How the claims are known, and what decides.
+    """
+
+    id: str
+    claims: tuple[tuple[str, str], ...]
+    side: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Rule(Generic[Subject, Target]):
+    """A condition that every legal instruction meets.
+
+    Attributes
+    ----------
+    id : str
+        Stable name.
+    reason : str
+        The condition, in one line.
+    source : str
+        Where it is stated, or how it was found.
+    check : callable (subject, target) -> iterable of str
+        Yields one message, with the offending values, for each way the condition is not met.
+    contradictions : tuple of Contradiction
+        Who disagrees with the rule.
+    """
+
+    id: str
+    reason: str
+    source: str
+    check: Callable[[Subject, Target], Iterable[str]]
+    contradictions: tuple[Contradiction, ...] = ()
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule that is not met.
+
+    Attributes
+    ----------
+    rule : Rule
+        The rule.
+    message : str
+        What is wrong, with the offending values.
+    """
+
+    rule: Rule[Any, Any]
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.rule.id}: {self.message}"
+
+
+def violations(rules: Iterable[Rule[Subject, Target]], subject: Subject, target: Target) -> list[Violation]:
+    """Return every violation of every rule; an empty list means legal."""
+    return [Violation(rule, message) for rule in rules for message in rule.check(subject, target)]
+
+
+def rule_rows(rules: Sequence[Rule[Any, Any]]) -> list[dict[str, str]]:
+    """Return the rules as table rows."""
+    return [
+        {
+            "rule": rule.id,
+            "reason": rule.reason,
+            "source": rule.source,
+            "contradictions": ", ".join(contradiction.id for contradiction in rule.contradictions),
+        }
+        for rule in rules
+    ]
+
+
+def contradiction_rows(contradictions: Sequence[Contradiction]) -> list[dict[str, str]]:
+    """Return contradictions as table rows, one for each claim."""
+    return [
+        {
+            "contradiction": contradiction.id,
+            "who": who,
+            "says": what,
+            "taken here": contradiction.side,
+            "source": contradiction.source,
+        }
+        for contradiction in contradictions
+        for who, what in contradiction.claims
+    ]

@@ -1,0 +1,107 @@
+"""The constraint tables of Power MMA, generated from the catalogue, the layouts and the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from .. import legality
+from .catalogue import Family, IntegerFamily, Move, RankKUpdate
+from .contradictions import CONTRADICTIONS
+from .encoding import LAYOUTS
+from .forms import FORMS, MASKS, Form, Kind, mask_widths
+from .instructions import Instruction
+from .legality import RULES, TARGETS, violations
+
+Row = dict[str, str]
+
+
+def _of_family(describe: Callable[[Family], object]) -> Callable[[Form], str]:
+    def cell(form: Form) -> str:
+        return str(describe(form.operation.family)) if isinstance(form.operation, RankKUpdate) else ""
+
+    return cell
+
+
+def _encoding(form: Form) -> str:
+    match = LAYOUTS[form].match
+    words = (match >> 32, match & 0xFFFFFFFF) if form.prefixed else (match,)
+    return " ".join(f"0x{word:08x}" for word in words)
+
+
+def _arithmetic(form: Form) -> str:
+    match form.operation:
+        case RankKUpdate(family=IntegerFamily(), saturates=saturates):
+            return "saturating" if saturates else "modulo"
+        case RankKUpdate():
+            return "IEEE 754"
+        case _:
+            return ""
+
+
+def _priming(form: Form) -> str:
+    match form.operation:
+        case RankKUpdate(accumulates=accumulates):
+            return "needs primed" if accumulates else "primes"
+        case Move.XXMFACC:
+            return "needs primed, unprimes"
+        case Move():
+            return "primes"
+        case _:
+            return ""
+
+
+def _mask_width(name: str) -> Callable[[Form], str]:
+    def cell(form: Form) -> str:
+        if not isinstance(form.operation, RankKUpdate) or not form.prefixed:
+            return ""
+        return str(mask_widths(form.operation.family).get(name, ""))
+
+    return cell
+
+
+def _constraints(form: Form) -> str:
+    constraints = [f"{operand.name} {operand.allowed}" for operand in form.operands]
+    if isinstance(form.operation, RankKUpdate):
+        sources = " and ".join(operand.name for operand in form.operands if operand.kind is Kind.VSR)
+        exempt = ", ".join(name for name, target in TARGETS.items() if target.separate_accumulators)
+        constraints.append(f"{sources} not in VSR[4AT..4AT+3] (except {exempt})")
+    return "; ".join(constraints)
+
+
+def _targets(form: Form) -> str:
+    return ", ".join(name for name, target in TARGETS.items() if not violations(Instruction(form), target))
+
+
+COLUMNS: Mapping[str, Callable[[Form], str]] = MappingProxyType(
+    {
+        "mnemonic": lambda form: form.mnemonic,
+        "operands": lambda form: form.syntax,
+        "encoding": _encoding,
+        "k": _of_family(lambda family: family.rank),
+        "X": _of_family(lambda family: f"{family.x} 4x{family.rank}"),
+        "Y": _of_family(lambda family: f"{family.y} {family.columns}x{family.rank}"),
+        "result": _of_family(lambda family: f"{family.result} 4x{family.columns}"),
+        "arithmetic": _arithmetic,
+        "accumulator": _priming,
+        **{name: _mask_width(name) for name in MASKS},
+        "constraints": _constraints,
+        "targets": _targets,
+    }
+)
+"""Column titles of `rows`, and what fills them; ``encoding`` has every operand 0."""
+
+
+def rows() -> list[Row]:
+    """Return one row for each instruction form."""
+    return [{title: cell(form) for title, cell in COLUMNS.items()} for form in FORMS.values()]
+
+
+def rule_rows() -> list[Row]:
+    """Return one row for each legality rule."""
+    return legality.rule_rows(RULES)
+
+
+def contradiction_rows() -> list[Row]:
+    """Return one row for each contradicting claim."""
+    return legality.contradiction_rows(CONTRADICTIONS)
