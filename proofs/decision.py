@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import UninterpretedAlgebra, Z3Algebra, variable
 from ..spec.algebra import Algebra, Array
 from ..spec.errors import UnsupportedError
+from .induction import decide_by_induction
 from .obligation import (
     RN,
     Certificate,
@@ -27,40 +28,10 @@ from .obligation import (
     Variable,
 )
 from .replay import Counterexample, Difference, counterexample, pinned_encodings, search
+from .verdict import Verdict
 
 Solve = Callable[[Query], Answer]
 """Asks a solver (or several, or the cache) about a query."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What was found out about an obligation.
-
-    Attributes
-    ----------
-    id : str
-        The obligation.
-    status : Status
-        Proved, refuted, unknown, or error (a defect of mmaproof).
-    solver : str
-        Who decided: a solver with its version, ``numpy``, ``sympy`` or ``normal form``.
-    seconds : float
-        Time taken where it was decided.
-    cached : bool
-        Whether the verdict came from the cache.
-    message : str
-        Why, when it is unknown or an error.
-    counterexample : Counterexample, optional
-        For a refutation; replayed.
-    """
-
-    id: str
-    status: Status
-    solver: str
-    seconds: float = 0.0
-    cached: bool = False
-    message: str = ""
-    counterexample: Counterexample | None = None
 
 
 def formula(prop: Property, alg: Z3Algebra, equality: Equality) -> tuple[list[Any], list[Any], dict[str, Any]]:
@@ -92,8 +63,9 @@ def _input(v: Variable) -> Any:
 def _under(condition: Any, equal: Any) -> Any:
     if condition is True or z3.is_true(condition):
         return equal
-    known = [condition, *(condition.children() if z3.is_and(condition) else [])]
-    simplified = z3.substitute(equal, *[(term, z3.BoolVal(True)) for term in known])
+    facts = [condition, *(condition.children() if z3.is_and(condition) else [])]
+    facts = [(fact.arg(0), False) if z3.is_not(fact) else (fact, True) for fact in facts]
+    simplified = z3.substitute(equal, *[(term, z3.BoolVal(truth)) for term, truth in facts])
     return z3.Implies(condition, simplified)
 
 
@@ -126,13 +98,15 @@ def decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status] | N
         case Certificate():
             verdict = _decide_by_certificate(obligation, goal, solve)
         case Induction():
-            verdict = _decide_by_induction(obligation, goal, known or {})
+            verdict = decide_by_induction(obligation, goal, known or {})
     return replace(verdict, seconds=time.perf_counter() - start)
 
 
 def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Verdict:
     if prop.pinned is not None:
-        return _refuted(obligation, prop, pinned_encodings(prop, prop.pinned), "numpy")
+        pinned = pinned_encodings(prop, prop.pinned)
+        if counterexample(obligation.id, prop, pinned, obligation.equality).replays:
+            return _refuted(obligation, prop, pinned, "numpy")
     answer = None
     for alg in ([UninterpretedAlgebra()] if prop.abstract else []) + [Z3Algebra()]:
         abstract = isinstance(alg, UninterpretedAlgebra)
@@ -207,11 +181,3 @@ def _decide_by_certificate(obligation: Obligation, goal: Certificate, solve: Sol
         message = f"defect of mmaproof: numpy's enumeration holds, {second.solver} refutes it"
         return replace(second, status=Status.ERROR, message=message)
     return replace(second, solver=f"numpy, {second.solver}")
-
-
-def _decide_by_induction(obligation: Obligation, goal: Induction, known: Mapping[str, Status]) -> Verdict:
-    failed = [premise for premise in goal.premises if known.get(premise) is not Status.PROVED]
-    if failed:
-        message = f"premise not proved: {', '.join(failed)}"
-        return Verdict(obligation.id, Status.UNKNOWN, "induction", message=message)
-    return Verdict(obligation.id, Status.PROVED, "induction")

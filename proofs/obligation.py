@@ -228,6 +228,22 @@ class Obligation:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """One obligation of a theorem, before it has the theorem's id, statement and source.
+
+    The attributes are those of `Obligation`; `statement` defaults to the theorem's.
+    """
+
+    name: str
+    goal: Callable[[], Goal]
+    expect: Status = Status.PROVED
+    equality: Equality = Equality.BITS
+    method: Method = Method.SMT
+    choices: str = "all"
+    statement: str = ""
+
+
+@dataclass(frozen=True)
 class Theorem:
     """A family of obligations with one statement.
 
@@ -235,17 +251,42 @@ class Theorem:
     ----------
     id : str
         Prefix of its obligations' ids.
-    title, statement, source : str
-        For `mmaproof explain` and the documentation.
-    obligations : callable
-        Yields the obligations.
+    title : str
+        One line in words.
+    statement : str
+        The mathematics.
+    source : str
+        Where the instruction set states it.
+    variants : callable
+        Yields the obligations' particulars.
     """
 
     id: str
     title: str
     statement: str
     source: str
-    obligations: Callable[[], Iterator[Obligation]]
+    variants: Callable[[], Iterator[Variant]]
+
+    def obligations(self) -> Iterator[Obligation]:
+        """Yield the obligations."""
+        for variant in self.variants():
+            yield Obligation(
+                f"{self.id}/{variant.name}",
+                variant.statement or self.statement,
+                variant.goal,
+                variant.expect,
+                variant.equality,
+                variant.method,
+                variant.choices,
+                self.source,
+            )
+
+
+def theorem(
+    identifier: str, title: str, statement: str, source: str
+) -> Callable[[Callable[[], Iterator[Variant]]], Theorem]:
+    """Make a theorem of a function that yields its variants."""
+    return lambda variants: Theorem(identifier, title, statement, source, variants)
 
 
 def rounding_of(value: Any) -> Rounding | Any:

@@ -14,24 +14,39 @@ class ExactInteger:
     add, multiply and sum.
     """
 
-    __slots__ = ("term",)
+    __slots__ = ("body",)
 
-    def __init__(self, term: Any) -> None:
-        self.term = term
+    def __init__(self, body: Any) -> None:
+        self.body = body
 
     @classmethod
     def of(cls, value: int) -> Self:
         """Return the constant `value`."""
         return cls(z3.BitVecVal(value, value.bit_length() + 1))
 
+    @classmethod
+    def decode(cls, bits: Any, signed: bool) -> Self:
+        """Return what an encoding stands for."""
+        return cls(bits if signed else z3.ZeroExt(1, bits))
+
+    @property
+    def term(self) -> Any:
+        """The bit-vector term."""
+        return self.body
+
     @property
     def width(self) -> int:
         """Bits of the term."""
-        return int(self.term.size())
+        return int(self.body.size())
 
     def extended(self, width: int) -> Any:
         """Return the term sign-extended to `width` bits."""
         return z3.SignExt(width - self.width, self.term) if width > self.width else self.term
+
+    def chosen(self, condition: Any, otherwise: Self) -> Self:
+        """Return this where the condition holds, else `otherwise`."""
+        width = max(self.width, otherwise.width)
+        return type(self)(z3.If(condition, self.extended(width), otherwise.extended(width)))
 
     def _other(self, other: Self | int) -> Self:
         return self.of(other) if isinstance(other, int) else other
@@ -47,9 +62,7 @@ class ExactInteger:
         return type(self)(-self.extended(self.width + 1))
 
     def __sub__(self, other: Self | int) -> Self:
-        other = self._other(other)
-        width = max(self.width, other.width) + 1
-        return type(self)(self.extended(width) - other.extended(width))
+        return self + -self._other(other)
 
     def __mul__(self, other: Self | int) -> Self:
         other = self._other(other)
@@ -62,16 +75,46 @@ class ExactInteger:
 class OpaqueInteger(ExactInteger):
     """An exact integer whose products are uninterpreted, but for ``0 * y = x * 0 = 0``.
 
-    Multiplication is an instance of such a function, so what holds for all of them holds for it.
+    Multiplication is an instance of such a function, so what holds for all of them holds for it. A
+    value "``guard ? body : 0``" keeps its guard apart, and a product takes the guards of its factors:
+    masking factors and masking the product become the same term.
     """
 
-    __slots__ = ()
+    __slots__ = ("guard",)
 
-    def __mul__(self, other: ExactInteger | int) -> OpaqueInteger:
-        other = self.of(other) if isinstance(other, int) else other
-        widths = (self.width, other.width, self.width + other.width)
-        product = z3.Function(f"product_{self.width}_{other.width}", *map(z3.BitVecSort, widths))
-        zero = z3.Or(self.term == 0, other.term == 0)
-        return OpaqueInteger(z3.If(zero, z3.BitVecVal(0, widths[2]), product(self.term, other.term)))
+    def __init__(self, body: Any, guard: Any = None) -> None:
+        super().__init__(body)
+        self.guard = guard
+
+    @classmethod
+    def decode(cls, bits: Any, signed: bool) -> Self:
+        """Return what an encoding stands for; ``If(guard, bits, 0)`` is taken apart."""
+        guard = None
+        if z3.is_app_of(bits, z3.Z3_OP_ITE) and z3.is_bv_value(bits.arg(2)) and bits.arg(2).as_long() == 0:
+            guard, bits = bits.arg(0), bits.arg(1)
+        return cls(bits if signed else z3.ZeroExt(1, bits), guard)
+
+    @property
+    def term(self) -> Any:
+        """The bit-vector term, guarded."""
+        return self.body if self.guard is None else z3.If(self.guard, self.body, z3.BitVecVal(0, self.width))
+
+    def chosen(self, condition: Any, otherwise: Self) -> Self:
+        """Return this where the condition holds, else `otherwise`; a zero only adds to the guard."""
+        if z3.is_bv_value(otherwise.body) and otherwise.body.as_long() == 0:
+            return type(self)(self.body, _both(self.guard, condition))
+        return super().chosen(condition, otherwise)
+
+    def __mul__(self, other: Self | int) -> Self:
+        other = self._other(other)
+        sorts = (z3.BitVecSort(width) for width in (self.width, other.width, self.width + other.width))
+        product = z3.Function(f"product_{self.width}_{other.width}", *sorts)
+        return type(self)(product(self.body, other.body), _both(self.guard, other.guard))
 
     __rmul__ = __mul__
+
+
+def _both(left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return left if right is None else right
+    return left if left.eq(right) else z3.And(left, right)

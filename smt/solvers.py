@@ -1,14 +1,15 @@
-"""Queries, and the solvers that answer them: Z3 in memory, others through SMT-LIB 2."""
+"""Queries, answers, and Z3, which answers them in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, Protocol
 
 import z3
 
-from ..spec.errors import UnsupportedError
+from . import smtlib
 
 
 @dataclass(frozen=True)
@@ -57,49 +58,69 @@ class Query:
         negated = z3.Or(*[z3.Not(goal) for goal in goals])
         return cls((*assumptions, negated), trivial=not goals)
 
+    @cached_property
+    def text(self) -> str:
+        """The assertions as normalised text: equal texts are equal formulas."""
+        return smtlib.printed(self.assertions)
+
     def smtlib(self) -> str:
         """Return the query as an SMT-LIB 2 script that ends in ``(check-sat)``."""
-        solver = z3.Solver()
-        solver.add(*self.assertions)
-        text: str = solver.to_smt2()
-        lines = [line for line in text.splitlines() if not line.startswith((";", "(set-info"))]
-        return "(set-logic ALL)\n" + "\n".join(lines) + "\n"
+        return smtlib.script(self.assertions)
 
 
-def z3_version() -> str:
-    """Return ``z3`` and its version."""
-    return "z3 " + ".".join(map(str, z3.get_version()[:3]))
+class Solver(Protocol):
+    """Something that answers queries."""
+
+    @property
+    def name(self) -> str:
+        """Name and version."""
+        ...
+
+    def check(self, query: Query, timeout: float) -> Answer:
+        """Answer a query in this process.
+
+        A solver's failure, or an operator it lacks, is an ``unknown`` with a message. Time limits (in
+        seconds) are honoured loosely by all solvers, so ask where the process can be killed.
+        """
+        ...
+
+
+def timed_out(timeout: float) -> str:
+    """Return the message of an answer that did not come in time."""
+    return f"timeout after {timeout:g} s"
 
 
 def solve_with_z3(query: Query, timeout: float) -> Answer:
-    """Ask Z3, in this process.
-
-    Parameters
-    ----------
-    query : Query
-        What to ask.
-    timeout : float
-        Seconds; Z3 honours it loosely, so run this where it can be killed.
-    """
-    solver = z3.Solver()
-    solver.set(timeout=max(1, int(timeout * 1000)))
-    solver.add(*query.assertions)
-    status = solver.check()
-    if status == z3.sat:
-        model = solver.model()
-        values = {
-            str(declaration): model[declaration].as_long()
-            for declaration in model.decls()
-            if declaration.arity() == 0 and z3.is_bv_value(model[declaration])
-        }
-        return Answer("sat", z3_version(), values)
-    if status == z3.unsat:
-        return Answer("unsat", z3_version())
-    return Answer("unknown", z3_version(), message=solver.reason_unknown())
+    """Ask Z3, in this process; see `Solver.check`."""
+    return Z3().check(query, timeout)
 
 
-def solve(query: Query, solver: str, timeout: float) -> Answer:
-    """Ask a solver by name, in this process."""
-    if solver == "z3":
-        return solve_with_z3(query, timeout)
-    raise UnsupportedError(f"no solver {solver!r}")
+class Z3:
+    """Z3, on the terms themselves."""
+
+    name = "z3 " + ".".join(map(str, z3.get_version()[:3]))
+
+    def check(self, query: Query, timeout: float) -> Answer:
+        """Answer a query; see `Solver.check`."""
+        solver = z3.Solver()
+        solver.set(timeout=max(1, int(timeout * 1000)))
+        try:
+            solver.add(*query.assertions)
+            status = solver.check()
+        except z3.Z3Exception as reason:
+            return Answer("unknown", self.name, message=str(reason))
+        if status == z3.sat:
+            return Answer("sat", self.name, _bit_vectors(solver.model()))
+        if status == z3.unsat:
+            return Answer("unsat", self.name)
+        reason = solver.reason_unknown()
+        interrupted = reason in ("timeout", "canceled", "interrupted from keyboard")
+        return Answer("unknown", self.name, message=timed_out(timeout) if interrupted else reason)
+
+
+def _bit_vectors(model: Any) -> dict[str, int]:
+    return {
+        declaration.name(): model[declaration].as_long()
+        for declaration in model.decls()
+        if declaration.arity() == 0 and z3.is_bv_value(model[declaration])
+    }

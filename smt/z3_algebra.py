@@ -87,8 +87,7 @@ class Z3Algebra:
 
     def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
         """Read encodings as signed terms (an unsigned one grows by a zero bit)."""
-        signed = self.integers
-        return elementwise(lambda b: signed(b if fmt.signed else z3.ZeroExt(1, b)), bits)
+        return elementwise(lambda b: self.integers.decode(b, fmt.signed), bits)
 
     def whole(self, value: int) -> Array:
         """Return the numeral of an exact integer."""
@@ -219,8 +218,7 @@ def _choose(condition: Any, then: Any, otherwise: Any) -> Any:
     if z3.is_false(condition):
         return otherwise
     if isinstance(then, ExactInteger):
-        width = max(then.width, otherwise.width)
-        return type(then)(z3.If(condition, then.extended(width), otherwise.extended(width)))
+        return then.chosen(condition, otherwise)
     return z3.If(condition, then, otherwise)
 
 

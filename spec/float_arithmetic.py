@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +42,8 @@ def fused(
     Raises
     ------
     UnsupportedError
-        For more than two terms, or for operands whose exact terms float64 can't carry (f64 operands
-        with another result format, but for a conversion).
+        For more than two terms; for two products in f64; and where a term or a sum of another result
+        format could leave float64 (a product with an f64 factor, a sum of two f64).
     """
     if not 1 <= len(products) + len(addends) <= 2:
         raise UnsupportedError(f"a fused sum takes one or two terms, not {len(products) + len(addends)}")
@@ -61,7 +62,7 @@ def fused(
 
     _require_exact_terms(result, factor_formats, addend_formats)
     with np.errstate(all="ignore"):
-        return _in_blocks(compute, [np.asarray(operand.bits) for operand in operands])
+        return _in_blocks(compute, [np.asarray(operand.bits) for operand in operands], result.storage)
 
 
 @cache
@@ -92,25 +93,22 @@ def _largest(fmt: FloatFormat) -> Fraction:
     return value
 
 
-def _in_blocks(compute: Callable[..., Bits], operands: Sequence[Bits]) -> Bits:
-    """Apply an elementwise function block by block along the first axis."""
-    shape = np.broadcast_shapes(*(operand.shape for operand in operands))
-    operands = [operand.reshape(1) if operand.ndim == 0 else operand for operand in operands]
+def _in_blocks(compute: Callable[..., Bits], operands: Sequence[Bits], storage: np.dtype[Any]) -> Bits:
+    """Apply an elementwise function block by block along the first axis.
+
+    In a block that axis comes last: numpy's inner loops then run along the batch, not along the few
+    elements of a row that broadcasting leaves them.
+    """
+    shape = np.broadcast_shapes(*(operand.shape for operand in operands)) or (1,)
+    aligned = [operand.reshape((1,) * (len(shape) - operand.ndim) + operand.shape) for operand in operands]
+    result = np.empty(shape, dtype=storage)
     rows = max(1, _BLOCK // max(1, math.prod(shape[1:])))
-    if not shape or shape[0] <= rows:
-        return compute(*operands).reshape(shape)
-    blocked = [operand.ndim == len(shape) and len(operand) > 1 for operand in operands]
-    return np.concatenate(
-        [
-            compute(
-                *(
-                    operand[start : start + rows] if follows else operand
-                    for operand, follows in zip(operands, blocked, strict=True)
-                )
-            )
-            for start in range(0, shape[0], rows)
-        ]
-    )
+    for start in range(0, shape[0], rows):
+        block = slice(start, start + rows)
+        parts = [operand[block] if len(operand) > 1 else operand for operand in aligned]
+        computed = compute(*(np.ascontiguousarray(np.moveaxis(part, 0, -1)) for part in parts))
+        result[block] = np.moveaxis(computed, -1, 0)
+    return result.reshape(np.broadcast_shapes(*(operand.shape for operand in operands)))
 
 
 def two_sum(left: Reals, right: Reals) -> tuple[Reals, Reals]:

@@ -24,6 +24,7 @@ _ONE = np.uint64(1)
 _F64_FRACTION = np.uint64((1 << F64.fraction_bits) - 1)
 
 
+@np.errstate(invalid="ignore")  # casting a signalling NaN
 def decode(bits: Bits, fmt: FloatFormat) -> Reals:
     """Return the values of encodings, exactly, as float64 (NaN for every NaN).
 
@@ -36,12 +37,13 @@ def decode(bits: Bits, fmt: FloatFormat) -> Reals:
     if fmt.bits <= 8:
         return _values(fmt)[bits]
     if fmt.exponent_bits == F64.exponent_bits:
-        return (bits.astype(np.uint64) << np.uint64(F64.fraction_bits - fmt.fraction_bits)).view(np.float64)
+        double = bits.astype(np.uint64, copy=False) << np.uint64(F64.fraction_bits - fmt.fraction_bits)
+        return double.view(np.float64)
     if fmt == F16:
         return bits.astype(np.uint16).view(np.float16).astype(np.float64)
     if fmt.exponent_bits != F32.exponent_bits:
         raise UnsupportedError(f"decoding {fmt} is not supported")
-    single = bits.astype(np.uint32) << np.uint32(F32.bits - fmt.bits)
+    single = bits.astype(np.uint32, copy=False) << np.uint32(F32.bits - fmt.bits)
     if fmt.padding_bits:
         single = (single >> np.uint32(fmt.padding_bits)) << np.uint32(fmt.padding_bits)
     return single.view(np.float32).astype(np.float64)
@@ -58,6 +60,7 @@ def _values(fmt: FloatFormat) -> Reals:
     return encodings.view(numpy_type(source)).astype(np.float64)
 
 
+@np.errstate(all="ignore")
 def encode(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
     """Round float64 values to `fmt`, as `round_significand` does.
 
@@ -78,7 +81,9 @@ def encode(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
         exponent = field - normal - (F64.bias + F64.fraction_bits - 1)
         bits = round_significand(np.signbit(value), significand, exponent, fmt, rounding)
         special = ~np.isfinite(value)
-    return np.where(special, encode_special(value, fmt), bits) if special.any() else bits
+    if special.any():
+        bits[special] = encode_special(value[special], fmt)
+    return bits
 
 
 def _encode_single(value: Reals, rounding: Rounding) -> Bits:
@@ -96,7 +101,7 @@ def _cut_fraction(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
     """Round to a format that is f64 with a shorter fraction: a carry runs into the exponent as it should."""
     cut = F64.fraction_bits - fmt.fraction_bits
     bits = np.asarray(value).view(np.uint64)
-    low = np.uint64((1 << cut) - 1)
+    low: Integers = np.full((), (1 << cut) - 1, dtype=np.uint64)
     bits = bits + _increment((bits >> np.uint64(cut)) & _ONE, low, np.signbit(value), rounding)
     return (bits >> np.uint64(cut)).astype(fmt.storage)
 
@@ -175,15 +180,18 @@ def round_significand(
         magnitude = np.where(overflow, limit, magnitude)
     bits = (magnitude << np.uint64(fmt.padding_bits)) | (negative * np.uint64(fmt.sign_mask))
     if not fmt.signed:
-        bits = np.where(zero if not fmt.subnormals else negative & ~zero, np.uint64(default_nan(fmt)), bits)
-    return bits.astype(fmt.storage)
+        without_encoding = negative & ~zero if fmt.subnormals else negative | zero
+        bits = np.where(without_encoding, np.uint64(default_nan(fmt)), bits)
+    encoded: Bits = bits.astype(fmt.storage)
+    return encoded
 
 
 def _bit_length(value: Integers) -> Integers:
     """Return bit lengths of uint64 values below 2**63."""
     leading = value & ~(value >> _ONE)  # a leading one with a zero after it can't round up
     exponent = leading.astype(np.int64).astype(np.float64).view(np.int64) >> F64.fraction_bits
-    return np.maximum(exponent - (F64.bias - 1), 0)
+    length: Integers = np.maximum(exponent - (F64.bias - 1), 0)
+    return length
 
 
 def encode_special(value: Reals, fmt: FloatFormat) -> Bits:
@@ -220,4 +228,5 @@ def widen_nan(bits: Bits, fmt: FloatFormat, result: FloatFormat) -> Bits:
     gain = result.fraction_bits - fmt.fraction_bits
     payload = payload << np.uint64(gain) if gain >= 0 else payload >> np.uint64(-gain)
     quiet = np.uint64(default_nan(result)) | (payload << np.uint64(result.padding_bits))
-    return (sign | quiet).astype(result.storage)
+    widened: Bits = (sign | quiet).astype(result.storage)
+    return widened

@@ -12,7 +12,9 @@ from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -173,7 +175,7 @@ class FloatFormat(Format):
         return (max(field, 1) if self.subnormals else field) - self.bias
 
     def exact(self, encoding: int) -> Fraction | None:
-        """The number an encoding stands for, None for an infinity or a NaN.
+        """Return the number an encoding stands for, None for an infinity or a NaN.
 
         The sign of zero is not visible in the result.
         """
@@ -205,7 +207,14 @@ E3M2 = FloatFormat("e3m2", 6, exponent_bits=3, fraction_bits=2, bias=3, special=
 E2M3 = FloatFormat("e2m3", 6, exponent_bits=2, fraction_bits=3, bias=1, special=Special.FINITE)
 E2M1 = FloatFormat("e2m1", 4, exponent_bits=2, fraction_bits=1, bias=1, special=Special.FINITE)
 UE8M0 = FloatFormat(
-    "ue8m0", 8, exponent_bits=8, fraction_bits=0, bias=127, signed=False, special=Special.ONE_NAN, subnormals=False
+    "ue8m0",
+    8,
+    exponent_bits=8,
+    fraction_bits=0,
+    bias=127,
+    signed=False,
+    special=Special.ONE_NAN,
+    subnormals=False,
 )
 UE4M3 = FloatFormat(
     "ue4m3", 8, exponent_bits=4, fraction_bits=3, bias=7, signed=False, special=Special.ONE_NAN
@@ -240,8 +249,19 @@ def format_named(name: str) -> Format:
         raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS)}") from None
 
 
-def numpy_type(fmt: Format) -> np.dtype[np.generic]:
-    """The numpy (or ml_dtypes) type whose values are exactly those of `fmt`.
+_NUMPY_FLOATS = MappingProxyType(
+    {
+        "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
+        "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "e3m2": ml_dtypes.float6_e3m2fn,
+        "e2m3": ml_dtypes.float6_e2m3fn, "e2m1": ml_dtypes.float4_e2m1fn, "ue8m0": ml_dtypes.float8_e8m0fnu,
+    }
+)  # fmt: skip
+
+_NUMPY_INTEGERS = MappingProxyType({"b1": np.bool_, "s4": ml_dtypes.int4, "u4": ml_dtypes.uint4})
+
+
+def numpy_type(fmt: Format) -> np.dtype[Any]:
+    """Return the numpy (or ml_dtypes) type whose values are exactly those of `fmt`.
 
     Raises
     ------
@@ -249,21 +269,15 @@ def numpy_type(fmt: Format) -> np.dtype[np.generic]:
         If neither numpy nor ml_dtypes has the type (``tf32`` and ``ue4m3``; ``tf32`` values are
         carried as float32).
     """
-    import ml_dtypes
-
-    extension = {
-        "bf16": ml_dtypes.bfloat16, "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2,
-        "e3m2": ml_dtypes.float6_e3m2fn, "e2m3": ml_dtypes.float6_e2m3fn,
-        "e2m1": ml_dtypes.float4_e2m1fn, "ue8m0": ml_dtypes.float8_e8m0fnu,
-        "s4": ml_dtypes.int4, "u4": ml_dtypes.uint4, "b1": np.bool_,
-    }  # fmt: skip
-    if fmt.name in extension:
-        return np.dtype(extension[fmt.name])
-    if fmt.name in ("ue4m3", "tf32"):
-        raise InputError(f"{fmt} has no numpy type")
     if isinstance(fmt, IntegerFormat):
-        return np.dtype(f"{'i' if fmt.signed else 'u'}{fmt.bits // 8}")
-    return np.dtype(f"f{fmt.bits // 8}")
+        integers: np.dtype[Any] = np.dtype(
+            _NUMPY_INTEGERS.get(fmt.name, f"{'i' if fmt.signed else 'u'}{fmt.bits // 8}")
+        )
+        return integers
+    if fmt.name not in _NUMPY_FLOATS:
+        raise InputError(f"{fmt} has no numpy type; these have: {', '.join(_NUMPY_FLOATS)}")
+    floats: np.dtype[Any] = np.dtype(_NUMPY_FLOATS[fmt.name])
+    return floats
 
 
 Bits = NDArray[np.unsignedinteger]

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import float_arithmetic, float_encoding
+from . import float_arithmetic
 from .algebra import Array, Operand, Product
+from .errors import UnsupportedError
+from .float_encoding import decode, is_nan, widen_nan
 from .formats import FloatFormat, Format, IntegerFormat
 from .rounding import Rounding
 
@@ -21,45 +23,70 @@ class NumpyAlgebra:
     """
 
     def constant(self, encoding: int, fmt: Format) -> Array:
+        """Return a zero-dimensional array in the storage type of `fmt`."""
         return np.array(encoding, dtype=fmt.storage)
 
     def where(self, condition: Array, then: Array, otherwise: Array) -> Array:
+        """Choose elementwise."""
         return np.where(condition, then, otherwise)
 
     def same(self, left: Array, right: Array) -> Array:
+        """Compare for identity."""
         return np.asarray(left == right)
 
     def flags(self, immediate: Any, count: int) -> Array:
+        """Return the low `count` bits of one or many immediates, most significant first."""
         positions = np.arange(count - 1, -1, -1)
         return ((np.asarray(immediate, dtype=np.int64)[..., None] >> positions) & 1).astype(bool)
 
     def unpack(self, data: Array, fmt: Format) -> Array:
+        """Split bytes into encodings, most significant first."""
         data = np.ascontiguousarray(data, dtype=np.uint8)
+        if fmt.bits == 1:
+            return np.unpackbits(data, axis=-1)
         if fmt.bits == 4:
             nibbles = np.stack([data >> 4, data & 15], axis=-1)
             return nibbles.reshape(*data.shape[:-1], 2 * data.shape[-1])
-        return data.view(fmt.storage.newbyteorder(">")).astype(fmt.storage)
+        return data.view(_big_endian(fmt)).astype(fmt.storage)
 
     def pack(self, elements: Array, fmt: Format) -> Array:
+        """Join encodings into bytes, most significant first."""
+        if fmt.bits == 1:
+            return np.packbits(elements, axis=-1)
         if fmt.bits == 4:
             return ((elements[..., 0::2] << 4) | elements[..., 1::2]).astype(np.uint8)
-        return np.ascontiguousarray(elements, dtype=fmt.storage.newbyteorder(">")).view(np.uint8)
+        return np.ascontiguousarray(elements, dtype=_big_endian(fmt)).view(np.uint8)
 
     def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
+        """Return int64 values.
+
+        Raises
+        ------
+        UnsupportedError
+            For u64, whose values int64 can't hold.
+        """
+        if fmt.maximum > np.iinfo(np.int64).max:
+            raise UnsupportedError(f"exact integers are int64 here, which can't hold {fmt}")
         unused = 64 - fmt.bits
-        wide = bits.astype(np.int64)
+        wide = _batch_contiguous(bits).astype(np.int64)
         return (wide << unused) >> unused if fmt.signed else wide
 
     def whole(self, value: int) -> Array:
+        """Return a zero-dimensional int64 array."""
         return np.array(value, dtype=np.int64)
 
     def wrap(self, value: Array, fmt: IntegerFormat) -> Array:
-        return (value & ((1 << fmt.bits) - 1)).astype(fmt.storage)
+        """Encode modulo ``2**fmt.bits``."""
+        encoded: Array = value.astype(fmt.storage, order="C") & fmt.storage.type((1 << fmt.bits) - 1)
+        return encoded
 
     def saturate(self, value: Array, fmt: IntegerFormat) -> Array:
-        return self.wrap(np.clip(value, fmt.minimum, fmt.maximum), fmt)
+        """Encode, clamped to the range of `fmt`."""
+        highest = min(fmt.maximum, np.iinfo(np.int64).max)
+        return self.wrap(np.clip(value, fmt.minimum, highest), fmt)
 
     def in_range(self, value: Array, fmt: IntegerFormat) -> Array:
+        """Tell what `fmt` can represent."""
         return np.asarray((value >= fmt.minimum) & (value <= fmt.maximum))
 
     def fused(
@@ -69,32 +96,56 @@ class NumpyAlgebra:
         products: Sequence[Product] = (),
         addends: Sequence[Operand] = (),
     ) -> Array:
+        """Round the exact sum of one or two terms once; see `float_arithmetic.fused` for what is refused."""
         return float_arithmetic.fused(result, rounding, products, addends)
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
-        if not self.is_nan(outcome).any():
-            return outcome.bits
-        bits = outcome.bits
-        for operand in reversed(operands):
-            quiet = float_encoding.widen_nan(operand.bits, operand.format, outcome.format)
-            bits = np.where(self.is_nan(operand), quiet, bits)
+        """Return `outcome`; where it is a NaN, the first operand that is a NaN, made quiet."""
+        shape = np.broadcast_shapes(*(np.shape(operand.bits) for operand in (outcome, *operands)))
+        bits = np.broadcast_to(outcome.bits, shape).copy()
+        places = np.flatnonzero(self.is_nan(Operand(bits, outcome.format)))
+        if places.size:
+            chosen = bits.flat[places]
+            for operand in reversed(operands):
+                candidates = np.broadcast_to(operand.bits, shape).flat[places]
+                quiet = widen_nan(candidates, operand.format, outcome.format)
+                chosen = np.where(is_nan(candidates, operand.format), quiet, chosen)
+            bits.flat[places] = chosen
         return bits
 
     def negate(self, operand: Operand) -> Array:
+        """Flip the sign, except of a NaN."""
         sign = operand.format.storage.type(operand.format.sign_mask)
-        flipped = operand.bits ^ sign
-        nan = self.is_nan(operand)
-        return np.where(nan, operand.bits, flipped) if nan.any() else flipped
+        flipped: Array = operand.bits ^ ~self.is_nan(operand) * sign
+        return flipped
 
     def is_nan(self, operand: Operand) -> Array:
-        return float_encoding.is_nan(*operand)
+        """Tell which encodings are NaNs."""
+        return is_nan(*operand)
 
     def is_zero(self, operand: Operand) -> Array:
-        return np.asarray(float_encoding.decode(*operand) == 0)
+        """Tell which encodings are +0 or -0."""
+        return np.asarray(decode(*operand) == 0)
 
     def is_infinite(self, operand: Operand) -> Array:
-        return np.isinf(float_encoding.decode(*operand))
+        """Tell which encodings are infinities."""
+        return np.isinf(decode(*operand))
 
     def ieee_equal(self, left: Operand, right: Operand) -> Array:
-        equal = float_encoding.decode(*left) == float_encoding.decode(*right)
+        """Compare as numbers, all NaNs equal."""
+        equal = decode(*left) == decode(*right)
         return np.asarray(equal | (self.is_nan(left) & self.is_nan(right)))
+
+
+def _batch_contiguous(elements: Array) -> Array:
+    """Lay the first axis along memory: operations that broadcast short rows then loop along the batch."""
+    if elements.ndim < 2:
+        return elements
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(elements, 0, -1)), -1, 0)
+
+
+def _big_endian(fmt: Format) -> np.dtype[np.unsignedinteger[Any]]:
+    """Return the storage type as it lies in a register image."""
+    if fmt.bits != 8 * fmt.storage.itemsize:
+        raise UnsupportedError(f"{fmt} elements do not fill whole bytes")
+    return fmt.storage.newbyteorder(">")

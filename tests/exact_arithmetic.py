@@ -13,10 +13,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-
 from mmaproof.spec.formats import Bits, FloatFormat, Special
 from mmaproof.spec.rounding import Rounding
+from numpy.typing import NDArray
 
 
 class Number(NamedTuple):
@@ -68,9 +67,9 @@ def floor_log2(value: Fraction) -> int:
 def round_exact(value: Fraction, fmt: FloatFormat, rounding: Rounding, negative: bool | None = None) -> int:
     """Round a rational number to an encoding.
 
-    A format without a sign has its NaN for negative numbers, a format without zero its least number
-    for zero. Where IEEE 754 overflows to infinity, a format without infinities takes its NaN, and one
-    without NaNs its largest number.
+    A format without a sign has its NaN for negative numbers, one without zero its NaN for zero. Where
+    IEEE 754 overflows to infinity, a format without infinities takes its NaN, and one without NaNs its
+    largest number.
 
     Parameters
     ----------
@@ -87,7 +86,7 @@ def round_exact(value: Fraction, fmt: FloatFormat, rounding: Rounding, negative:
         return nan_encoding(fmt)
     sign = 1 << (fmt.magnitude_bits + fmt.padding_bits) if negative and fmt.signed else 0
     if magnitude == 0:
-        return sign
+        return sign if fmt.subnormals else nan_encoding(fmt)
     least = least_normal_exponent(fmt)
     exponent = max(floor_log2(magnitude), least)
     quantum = exponent - fmt.fraction_bits
@@ -105,7 +104,8 @@ def round_exact(value: Fraction, fmt: FloatFormat, rounding: Rounding, negative:
     units += away
     if not fmt.subnormals:
         units = max(units, 1 << fmt.fraction_bits)
-    if (units * power_of_two(quantum) if exponent > 0 else 0) > largest(fmt):
+    near_top = exponent + fmt.bias >= (1 << fmt.exponent_bits) - 2
+    if near_top and units * power_of_two(quantum) > largest(fmt):
         return sign | (overflow_encoding(fmt) if outward else encode_units(*split(largest(fmt), fmt), fmt))
     return sign | encode_units(units, exponent, fmt)
 
@@ -260,7 +260,13 @@ def random_encodings(fmt: FloatFormat, rng: np.random.Generator, count: int) -> 
 
 
 def fused_operands(
-    x: FloatFormat, y: FloatFormat, a: FloatFormat, result: FloatFormat, rng: np.random.Generator, count: int
+    x: FloatFormat,
+    y: FloatFormat,
+    a: FloatFormat,
+    result: FloatFormat,
+    *,
+    rng: np.random.Generator,
+    count: int,
 ) -> tuple[Bits, Bits, Bits]:
     """Draw ``x * y + a`` where the product's bits meet the addend's at a chosen distance.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from mmaproof.spec.formats import Format, numpy_type
@@ -63,7 +64,8 @@ class Example:
     invalid: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
-        return f"{self.instruction} {_text(self.x)} {_text(self.y)} {_text(self.acc)} {','.join(self.presets)}"
+        operands = " ".join(map(_text, (self.x, self.y, self.acc)))
+        return f"{self.instruction} {operands} {','.join(self.presets)}"
 
     @property
     def update(self) -> RankKUpdate:
@@ -120,46 +122,41 @@ def _text(written: Matrix) -> str:
 
 
 INF = float("inf")
-ONE, MINUS_ZERO = 0x3F800000, 0x80000000
-BF_TWO_STEP_ONLY = 0x80000016
-NEAREST = (Rounding.NEAREST_EVEN,)
 SIGNALLING_F16, SIGNALLING_F32 = 0x7C01, 0x7F800001
-MULTIPLY_ADD = dict(x=[1 + 2.0**-23], y=[1 + 2.0**-23], acc=0.0, by_rounding=True)
-OVERFLOWING = dict(x=[2.0**127, 0.0], y=[2.0, 0.0], acc=-(2.0**127), roundings=NEAREST)
+NEAREST = (Rounding.NEAREST_EVEN,)
+ISA, QEMU = ("isa",), ("qemu-7.2",)
+
+INEXACT_NP = partial(Example, "xvf32gernp", [1 + 2.0**-23], [1 + 2.0**-23], acc=0.0, by_rounding=True)
+OVERFLOWING_SUM = partial(
+    Example, "xvbf16ger2pp", [2.0**127, 0.0], [2.0, 0.0], acc=-(2.0**127), roundings=NEAREST
+)
+SUBNORMAL_SUM = partial(Example, "xvbf16ger2", roundings=NEAREST)
+NO_PRODUCTS = partial(Example, x=[1.0, 1.0], y=[1.0, 1.0], masks=(0xF, 0xF, 0))
 
 EXAMPLES = (
-    # fused multiply-add rounds once; f16 and bf16 round the product sum, then the sum with the accumulator
+    # f32 rounds once; f16 and bf16 round the product sum, then the sum with the accumulator
     Example("xvf32gerpp", [1 + 2.0**-12], [1 + 2.0**-12], 2.0**-24, acc=-(1 + 2.0**-11)),
-    Example("xvbf16ger2pp", [1.0, 2.0**-12], [1.0, 2.0**-12], ONE, acc=2.0**-24, roundings=NEAREST),
-    Example("xvf16ger2pp", [1.0, 2.0**-12], [1.0, 2.0**-12], ONE, acc=2.0**-24, roundings=NEAREST),
+    Example("xvbf16ger2pp", [1.0, 2.0**-12], [1.0, 2.0**-12], 1.0, acc=2.0**-24, roundings=NEAREST),
+    Example("xvf16ger2pp", [1.0, 2.0**-12], [1.0, 2.0**-12], 1.0, acc=2.0**-24, roundings=NEAREST),
     # np is minus the rounded difference for f32, the sum with the negated product for f16
     Example("xvf32gernp", [1.0], [1.0], [-0.0, -0.0, -0.0, 0.0], acc=1.0, by_rounding=True),
     Example("xvf16ger2np", [1.0, 0.0], [1.0, 0.0], [0.0, 0.0, 0.0, -0.0], acc=1.0, by_rounding=True),
     Example("xvf16ger2", [1.0, -1.0], [1.0, 1.0], [0.0, 0.0, 0.0, -0.0], by_rounding=True),
-    Example(
-        "xvf32gernp", result=[0xBF800002, 0xBF800002, 0xBF800003, 0xBF800002], presets=("isa",), **MULTIPLY_ADD
-    ),
-    Example(
-        "xvf32gernp", result=[0xBF800002, 0xBF800002, 0xBF800002, 0xBF800003], presets=("qemu-7.2",), **MULTIPLY_ADD
-    ),
+    INEXACT_NP(result=[0xBF800002, 0xBF800002, 0xBF800003, 0xBF800002], presets=ISA),
+    INEXACT_NP(result=[0xBF800002, 0xBF800002, 0xBF800002, 0xBF800003], presets=QEMU),
     # the first rounding of bf16: exponent range unbounded, or f32's
-    Example("xvbf16ger2pp", result=2.0**127, presets=("isa",), **OVERFLOWING),
-    Example("xvbf16ger2pp", result=INF, presets=("qemu-7.2",), **OVERFLOWING),
-    Example("xvbf16ger2", [0x0009, 0x23DA], [0x9D08, 0x0000], 0x80000000, roundings=NEAREST),
-    Example("xvbf16ger2", [0x28C3, 0x1F00], [0x000F, 0x97AC], 0x80000016, roundings=NEAREST, presets=("isa",)),
-    Example(
-        "xvbf16ger2", [0x28C3, 0x1F00], [0x000F, 0x97AC], 0x80000015, roundings=NEAREST, presets=("qemu-7.2",)
-    ),
-    Example("xvbf16ger2", [0x0001, 0x8540], [0xB709, 0x2F00], 0x80000001, roundings=NEAREST),
-    Example(
-        "xvbf16ger2", [2.0**-75, 2.0**-90], [2.0**-75, 2.0**-90], 0, roundings=NEAREST, presets=("isa",)
-    ),
-    Example(
-        "xvbf16ger2", [2.0**-75, 2.0**-90], [2.0**-75, 2.0**-90], 1, roundings=NEAREST, presets=("qemu-7.2",)
-    ),
+    OVERFLOWING_SUM(result=2.0**127, presets=ISA),
+    OVERFLOWING_SUM(result=INF, presets=QEMU),
+    SUBNORMAL_SUM(x=[2.0**-75, 2.0**-90], y=[2.0**-75, 2.0**-90], result=0, presets=ISA),
+    SUBNORMAL_SUM(x=[2.0**-75, 2.0**-90], y=[2.0**-75, 2.0**-90], result=1, presets=QEMU),
+    # posted to qemu-devel on 2022-05-10 as values of mambo or the hardware
+    SUBNORMAL_SUM(x=[0x0009, 0x23DA], y=[0x9D08, 0x0000], result=0x80000000),
+    SUBNORMAL_SUM(x=[0x28C3, 0x1F00], y=[0x000F, 0x97AC], result=0x80000016, presets=ISA),
+    SUBNORMAL_SUM(x=[0x28C3, 0x1F00], y=[0x000F, 0x97AC], result=0x80000015, presets=QEMU),
+    SUBNORMAL_SUM(x=[0x0001, 0x8540], y=[0xB709, 0x2F00], result=0x80000001),
     # ranges and special values
     Example("xvf16ger2", [65504.0, 65504.0], [65504.0, 65504.0], 0x4FFFC004),
-    Example("xvf16ger2", [2.0**-24, 0.0], [1.0, 0.0], 0x33800000),
+    Example("xvf16ger2", [2.0**-24, 0.0], [1.0, 0.0], 2.0**-24),
     Example("xvf16ger2", [INF, -INF], [1.0, 1.0], 0x7FC00000, invalid=("VXISI",)),
     # masks: a disabled element is +0, and nothing it would have raised is raised
     Example(
@@ -171,24 +168,21 @@ EXAMPLES = (
         "pmxvf32gerpp", [[SIGNALLING_F32], [1.0], [1.0], [1.0]], [1.0],
         [[0.0] * 4, *[[2.0] * 4] * 3], acc=1.0, masks=(0b0111, 0xF, 0), invalid=(),
     ),
-    Example("pmxvf16ger2pp", [SIGNALLING_F16, 2.0], [1.0, 1.0], 3.0, acc=1.0, masks=(0xF, 0xF, 0b01), invalid=()),
-    # PMSK = 0 still adds +0 (or -0) to the accumulator
-    *(
-        Example(f"pmxvf16ger2{suffix}", [1.0, 1.0], [1.0, 1.0], 0.0, acc=-0.0, masks=(0xF, 0xF, 0), roundings=NEAREST)
-        for suffix in ("pp", "pn")
-    ),
-    Example("pmxvf16ger2nn", [1.0, 1.0], [1.0, 1.0], 0.0, acc=-0.0, masks=(0xF, 0xF, 0), roundings=NEAREST),
-    Example("pmxvf16ger2np", [1.0, 1.0], [1.0, 1.0], -0.0, acc=-0.0, masks=(0xF, 0xF, 0)),
     Example(
-        "pmxvf16ger2pp", [1.0, 1.0], [1.0, 1.0], 0x7FC00001, acc=SIGNALLING_F32, masks=(0xF, 0xF, 0),
-        invalid=("VXSNAN",),
+        "pmxvf16ger2pp", [SIGNALLING_F16, 2.0], [1.0, 1.0], 3.0, acc=1.0, masks=(0xF, 0xF, 0b01), invalid=(),
     ),
+    # without products, a zero is still added to the accumulator
+    NO_PRODUCTS("pmxvf16ger2pp", result=[0.0, 0.0, 0.0, -0.0], acc=-0.0, by_rounding=True),
+    NO_PRODUCTS("pmxvf16ger2pn", result=0.0, acc=-0.0),
+    NO_PRODUCTS("pmxvf16ger2np", result=-0.0, acc=-0.0),
+    NO_PRODUCTS("pmxvf16ger2nn", result=[0.0, 0.0, 0.0, -0.0], acc=-0.0, by_rounding=True),
+    NO_PRODUCTS("pmxvf16ger2pp", result=0x7FC00001, acc=SIGNALLING_F32, invalid=("VXSNAN",)),
     # integers: the exact sum is clamped once, the accumulator included
     Example("xvi16ger2", [0x8000] * 2, [0x8000] * 2, 0x80000000),
     Example("xvi16ger2s", [0x8000] * 2, [0x8000] * 2, 0x7FFFFFFF, saturated=True),
     Example("xvi16ger2spp", [0x8000] * 2, [0x8000] * 2, 0, acc=0x80000000),
     Example("xvi16ger2spp", [0x7FFF, 0x8000], [0x7FFF, 0x7FFF], 0x7FFF8000, acc=0x7FFFFFFF),
-    Example("xvi8ger4", [0x80] * 4, [0xFF] * 4, -130560 & 0xFFFFFFFF),
+    Example("xvi8ger4", [0x80] * 4, [0xFF] * 4, 0xFFFE0200),
     Example("xvi8ger4spp", [0x80] * 4, [0xFF] * 4, 0x80000000, acc=0x80000000, saturated=True),
     Example("xvi4ger8", [8] * 8, [8] * 8, 512),
     Example("pmxvi16ger2spp", [1] * 2, [1] * 2, 0x7FFFFFFF, acc=0x7FFFFFFF, masks=(0xF, 0xF, 0)),

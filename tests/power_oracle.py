@@ -7,20 +7,24 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from mmaproof.spec.power.catalogue import RankKUpdate
 from mmaproof.spec.power.encoding import LAYOUTS
-from mmaproof.spec.power.instructions import FORMS
+from mmaproof.spec.power.forms import FORMS
 from numpy.typing import NDArray
 from power_vectors import ALGEBRA, Vectors
 
 SOURCES = Path(__file__).parent / "conformance"
 
 RECORD = np.dtype(
-    [("prefix", "<u4"), ("suffix", "<u4"), ("rounding", "<u8"), ("acc", "u1", 64), ("x", "u1", 32), ("y", "u1", 16)]
-)
+    [
+        ("prefix", "<u4"), ("suffix", "<u4"), ("rounding", "<u8"),
+        ("acc", "u1", 64), ("x", "u1", 32), ("y", "u1", 16),
+    ]
+)  # fmt: skip
 """``struct record`` of power_oracle.c."""
 
 OUTCOME = np.dtype([("acc", "u1", 64), ("fpscr", "<u8"), ("vscr", "u1", 16)])
@@ -57,7 +61,7 @@ def run_on_power10(executable: Path, data: bytes = b"", emulator: str = "qemu-pp
     finished = subprocess.run(
         [qemu, "-cpu", "power10", executable], input=data, capture_output=True, timeout=300, check=False
     )
-    assert finished.returncode == 0, f"{executable.name} ended with {finished.returncode}: {finished.stderr!r}"
+    assert finished.returncode == 0, f"{executable.name}: exit {finished.returncode}, {finished.stderr!r}"
     return finished.stdout
 
 

@@ -150,9 +150,7 @@ def _fractions(fmt: FloatFormat, shape: tuple[int, ...], rng: Generator) -> NDAr
     return _mixture([uniform, short, np.zeros_like(uniform), extreme], 3, rng)
 
 
-def _nearly_cancelling(
-    update: RankKUpdate, x: NDArray[Any], y: NDArray[Any], rng: Generator
-) -> NDArray[Any]:
+def _nearly_cancelling(update: RankKUpdate, x: NDArray[Any], y: NDArray[Any], rng: Generator) -> NDArray[Any]:
     """Return accumulators within an encoding of plus or minus the product sum."""
     family = update.family
     plain = RankKUpdate(family, "", update.extended_opcode)

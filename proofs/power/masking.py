@@ -2,47 +2,191 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
-from ...spec.algebra import Algebra
+
+from ...spec.algebra import Algebra, Array, Operand
+from ...spec.formats import FloatFormat
 from ...spec.power.catalogue import UPDATES, RankKUpdate
-from ...spec.power.choices import Choices, every_choice
-from ..obligation import Equation, Equality, Inputs, Method, Obligation, Property, Status, Theorem
-from .operands import is_float, live, operand_variables, updated
+from ...spec.power.choices import Choices
+from ..obligation import Equation, Inputs, Property, Status, Variant, holds, theorem
+from .operands import FLOAT, INTEGER, all_live, live, operand_variables, readings, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-C"
 
-
-def choices_of(update: RankKUpdate) -> list[Choices]:
-    """Return the readings under which an update's arithmetic differs (NaN rule and negation included)."""
-    return list(every_choice("bf16-sum", "negation", "nan")) if is_float(update) else [Choices()]
+@theorem(
+    "power/masking/disabled",
+    "a disabled element is +0, also when accumulating",
+    "∀ x, y, acc, masks, RN: ¬(XMSK[i] ∧ YMSK[j]) ⇒ ACC'[i,j] = 0 (all bits)",
+    SOURCE,
+)
+def disabled() -> Iterator[Variant]:
+    """Yield one obligation per mnemonic."""
+    for update in UPDATES.values():
+        yield Variant(f"pm{update.mnemonic}", partial(_disabled, update))
 
 
 def _disabled(update: RankKUpdate) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         fmt = update.family.result
         off = ~live(alg, update, v).elements
-        yield Equation(updated(alg, update, v, Choices()), alg.constant(0, fmt), fmt, off, "disabled element")
+        for choices in readings(update):
+            yield Equation(updated(alg, update, v, choices), alg.constant(0, fmt), fmt, off, f"disabled, {choices}")
 
     return Property(operand_variables(update), claim)
 
 
-def _disabled_obligations() -> Iterator[Obligation]:
-    for update in UPDATES.values():
-        yield Obligation(
-            f"power/masking/disabled/pm{update.mnemonic}",
-            "∀ x, y, acc, masks: ¬(XMSK[i] ∧ YMSK[j]) ⇒ ACC'[i,j] = +0",
-            lambda update=update: _disabled(update),
-            source=SOURCE,
-        )
-
-
-THEOREMS = (
-    Theorem(
-        "power/masking/disabled",
-        "A disabled element is +0, also when accumulating",
-        "For every mask, every element whose row or column is disabled becomes the all-zero encoding.",
-        SOURCE,
-        _disabled_obligations,
-    ),
+@theorem(
+    "power/masking/live",
+    "a live element is the unmasked instruction on the live products",
+    "∀ x, y, acc, masks, RN: XMSK[i] ∧ YMSK[j] ⇒ pm(x, y, acc)[i,j] = unmasked(x', y', acc)[i,j], where "
+    "x'[i,p] = PMSK[p] ? x[i,p] : +0 and likewise y'",
+    SOURCE,
 )
+def live_part() -> Iterator[Variant]:
+    """Yield one obligation per mnemonic."""
+    for update in UPDATES.values():
+        yield Variant(f"pm{update.mnemonic}", partial(_live_part, update))
+
+
+def _live_part(update: RankKUpdate) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        family = update.family
+        masks = live(alg, update, v)
+        kept = masks.products[..., None, :]
+        x = alg.where(kept, v["x"], alg.constant(0, family.x))
+        y = alg.where(kept, v["y"], alg.constant(0, family.y))
+        for choices in readings(update):
+            masked = updated(alg, update, v, choices)
+            unmasked = updated(alg, update, v, choices, x=x, y=y, live=all_live(alg, update))
+            yield Equation(masked, unmasked, family.result, masks.elements, f"live, {choices}")
+
+    return Property(operand_variables(update), claim)
+
+
+def _zeroed(alg: Algebra, update: RankKUpdate, v: Inputs) -> tuple[Array, Array, Array]:
+    """Return x, y and acc with every masked-off row, column, product and element replaced by 0."""
+    family = update.family
+    masks = live(alg, update, v)
+    x_live = masks.rows[..., :, None] & masks.products[..., None, :]
+    y_live = masks.columns[..., :, None] & masks.products[..., None, :]
+    x = alg.where(x_live, v["x"], alg.constant(0, family.x))
+    y = alg.where(y_live, v["y"], alg.constant(0, family.y))
+    acc = alg.where(masks.elements, v["acc"], alg.constant(0, family.result))
+    return x, y, acc
+
+
+def _zeroing(update: RankKUpdate, finite: bool = False, pinned: dict[str, int] | None = None) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        x, y, acc = _zeroed(alg, update, v)
+        masked = updated(alg, update, v, Choices())
+        unmasked = updated(alg, update, v, Choices(), x=x, y=y, acc=acc, live=all_live(alg, update))
+        masks = live(alg, update, v)
+        cases = (masks.elements, ~masks.rows[..., :, None], ~masks.columns[..., None, :])
+        yield holds(alg, cases[0] | cases[1] | cases[2], "the cases are all")
+        for case in cases:
+            yield Equation(masked, unmasked, update.family.result, case, "masked = zeroed")
+
+    return Property(operand_variables(update), claim, partial(_finite, update) if finite else None, pinned)
+
+
+def _finite(update: RankKUpdate, alg: Algebra, v: Inputs) -> Iterable[Array]:
+    for name, fmt in (("x", update.family.x), ("y", update.family.y), ("acc", update.family.result)):
+        assert isinstance(fmt, FloatFormat)
+        operand = Operand(v[name], fmt)
+        yield ~(alg.is_nan(operand) | alg.is_infinite(operand))
+
+
+@theorem(
+    "power/masking/zeroing",
+    "masking integers is zeroing operands and accumulator",
+    "∀ x, y, acc, masks: pm(x, y, acc) = unmasked(x', y', acc'), masked-off rows, columns, products and "
+    "accumulator elements replaced by 0",
+    SOURCE,
+)
+def zeroing() -> Iterator[Variant]:
+    """Yield one obligation per integer mnemonic."""
+    for update in INTEGER:
+        yield Variant(f"pm{update.mnemonic}", partial(_zeroing, update))
+
+
+@theorem(
+    "power/masking/zeroing-floats",
+    "masking floats is not zeroing operands (pinned)",
+    "pm(x, y, acc) = unmasked(x', y', acc') is false: 0·Inf and NaN are not 0, and a zero product has a sign",
+    SOURCE,
+)
+def zeroing_floats() -> Iterator[Variant]:
+    """Yield three refutations per float mnemonic: infinity, signalling NaN, finite values (a -0)."""
+    for update in FLOAT:
+        fmt = update.family.x
+        assert isinstance(fmt, FloatFormat) and fmt.infinity is not None
+        for name, y in (("infinity", fmt.infinity), ("signalling-nan", fmt.infinity + 1)):
+            pinned = {"y": y, "xmsk": 7, "ymsk": 15, "pmsk": 3} | ({"ymsk": 3} if update.family.columns == 2 else {})
+            yield Variant(f"pm{update.mnemonic}/{name}", partial(_zeroing, update, False, pinned), Status.REFUTED)
+        yield Variant(f"pm{update.mnemonic}/finite", partial(_zeroing, update, True), Status.REFUTED)
+
+
+@theorem(
+    "power/masking/equation-3",
+    "equation (3) of the paper: a disabled element keeps its old value (pinned)",
+    "pm(x, y, acc)[i,j] = Σ_p PMSK[p]·XMSK[i]·x[i,p]·YMSK[j]·y[j,p] + acc[i,j] is false where the element is disabled",
+    "Moreira et al. equation (3), against Power ISA 3.1 section 7.2.1.3",
+)
+def equation_3() -> Iterator[Variant]:
+    """Yield one refutation per accumulating mnemonic."""
+    for update in UPDATES.values():
+        if update.accumulates:
+            yield Variant(f"pm{update.mnemonic}", partial(_equation_3, update), Status.REFUTED)
+
+
+def _equation_3(update: RankKUpdate) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        x, y, _ = _zeroed(alg, update, v)
+        reading = updated(alg, update, v, Choices(), x=x, y=y, live=all_live(alg, update))
+        yield Equation(updated(alg, update, v, Choices()), reading, update.family.result, label="ISA = equation (3)")
+
+    one = {name: _one(getattr(update.family, name)) for name in ("x", "y")}
+    return Property(operand_variables(update), claim, pinned={**one, "acc": _one(update.family.result)})
+
+
+def _one(fmt: object) -> int:
+    return fmt.bias << fmt.fraction_bits if isinstance(fmt, FloatFormat) else 1
+
+
+@theorem(
+    "power/masking/no-product",
+    "with PMSK = 0 an accumulating integer form keeps its live elements; a float form does not (pinned)",
+    "PMSK = 0 ∧ XMSK[i] ∧ YMSK[j] ⇒ ACC'[i,j] = acc[i,j]",
+    SOURCE,
+)
+def no_product() -> Iterator[Variant]:
+    """Yield a proof per accumulating integer mnemonic, two refutations per accumulating f16 and bf16 one."""
+    for update in UPDATES.values():
+        if not update.accumulates or update.family.rank == 1:
+            continue
+        if update in INTEGER:
+            yield Variant(f"pm{update.mnemonic}", partial(_no_product, update))
+            continue
+        fmt = update.family.result
+        assert isinstance(fmt, FloatFormat) and fmt.infinity is not None
+        # -0 where the sum of zeros is +0, +0 where the accumulator or everything is negated.
+        zero = {"pp": fmt.sign_mask, "pn": fmt.sign_mask, "np": 0, "nn": fmt.sign_mask}[update.suffix]
+        direction = 3 if update.suffix == "np" else 0
+        for name, acc in (("signed-zero", zero), ("signalling-nan", fmt.infinity + 1)):
+            pinned = {"acc": acc, "xmsk": 15, "ymsk": 15, "rounding": direction}
+            yield Variant(f"pm{update.mnemonic}/{name}", partial(_no_product, update, pinned), Status.REFUTED)
+
+
+def _no_product(update: RankKUpdate, pinned: dict[str, int] | None = None) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        masks = live(alg, update, v)
+        none_live = masks._replace(products=masks.products & ~masks.products)
+        kept = updated(alg, update, v, Choices(), live=none_live)
+        yield Equation(kept, v["acc"], update.family.result, masks.elements, "PMSK = 0 keeps the accumulator")
+
+    return Property(operand_variables(update), claim, pinned=pinned)
+
+
+THEOREMS = (disabled, live_part, zeroing, zeroing_floats, equation_3, no_product)

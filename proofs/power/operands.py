@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...spec.algebra import Algebra, Array
+from ...spec.formats import BF16
 from ...spec.power import rank_k_update as spec
-from ...spec.power.catalogue import RankKUpdate
-from ...spec.power.choices import Choices
+from ...spec.power.catalogue import UPDATES, FloatFamily, RankKUpdate
+from ...spec.power.choices import Choices, every_choice
 from ...spec.power.rank_k_update import Live
 from ..obligation import RN, Inputs, Variable, immediate
 
@@ -29,9 +30,21 @@ def operand_variables(update: RankKUpdate, *, masks: bool = True) -> tuple[Varia
     return tuple(variables)
 
 
+def readings(update: RankKUpdate) -> list[Choices]:
+    """Return the readings of the open points that an update's arithmetic depends on."""
+    if not is_float(update):
+        return [Choices()]
+    points = ["nan"]
+    if update.family.x == BF16:
+        points.append("bf16-sum")
+    if update.negative_product and update.family.rank == 1:
+        points.append("negation")
+    return list(every_choice(*points))
+
+
 def is_float(update: RankKUpdate) -> bool:
     """Tell whether a rank-k update rounds."""
-    return "f" in update.family.name
+    return isinstance(update.family, FloatFamily)
 
 
 def live(alg: Algebra, update: RankKUpdate, v: Inputs) -> Live:
@@ -42,6 +55,15 @@ def live(alg: Algebra, update: RankKUpdate, v: Inputs) -> Live:
         return alg.flags(v.get(name, (1 << width) - 1), width)
 
     return Live(mask("xmsk", 4), mask("ymsk", family.columns), mask("pmsk", family.rank))
+
+
+def all_live(alg: Algebra, update: RankKUpdate) -> Live:
+    """Return the masks of the word form: everything is live."""
+    return live(alg, update, {})
+
+
+INTEGER = tuple(update for update in UPDATES.values() if not is_float(update))
+FLOAT = tuple(update for update in UPDATES.values() if is_float(update))
 
 
 def updated(alg: Algebra, update: RankKUpdate, v: Inputs, choices: Choices, **replaced: Any) -> Array:

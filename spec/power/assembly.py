@@ -16,13 +16,8 @@ from typing import NoReturn
 
 from ..errors import InputError
 from .catalogue import FAMILIES, Move, RankKUpdate
-from .forms import FORMS, Form, Kind, Operand
+from .forms import FORMS, REGISTER_NAMES, Form, Kind, Operand
 from .instructions import ADDRESS_BITS, Instruction
-
-PREFIXES = MappingProxyType(
-    {Kind.ACCUMULATOR: ("a", "acc", "wacc"), Kind.VSR: ("vs",), Kind.GPR: ("r",), Kind.BASE: ("r",)}
-)
-"""What may stand before the number of a register."""
 
 
 def _alias(form: Form) -> str | None:
@@ -85,12 +80,13 @@ def _parse(text: str, address: int | None) -> Instruction:
     form = _form(words[0].lower())
     if len(words) == 1:
         return Instruction(form)
-    texts = _OPERAND.findall(words[1])
+    listed = words[1].strip()
+    texts = _OPERAND.findall(listed)
     # A rank-k update may come with any number of masks: too few or too many is a matter of legality.
     is_update = isinstance(form.operation, RankKUpdate)
     expected = ",".join("_" * len(texts)) if is_update else _OPERAND.sub("_", form.syntax)
-    if _OPERAND.sub("_", words[1]) != expected:
-        raise InputError(f"{form.mnemonic} takes {form.syntax}, not {words[1].strip()!r}")
+    if _OPERAND.sub("_", listed) != expected:
+        raise InputError(f"{form.mnemonic} takes {form.syntax}, not {listed!r}")
     surplus = [Operand("mask", Kind.MASK, 0)] * (len(texts) - len(form.operands))
     operands = zip([*form.operands, *surplus], texts, strict=False)
     return Instruction(
@@ -102,7 +98,7 @@ def _form(mnemonic: str) -> Form:
     try:
         return _SPELLINGS[mnemonic]
     except KeyError:
-        close = difflib.get_close_matches(mnemonic[:40], _SPELLINGS, n=3)
+        close = difflib.get_close_matches(mnemonic[:40], _SPELLINGS, n=3, cutoff=0.7)
         hint = f"did you mean {' or '.join(close)}?" if close else f"known are {_KNOWN}"
         raise InputError(f"unknown mnemonic {mnemonic!r}; {hint}") from None
 
@@ -119,10 +115,10 @@ def _value(form: Form, operand: Operand, word: str, address: int | None) -> int:
         if absolute := _ADDRESS.fullmatch(word):
             return _signed_distance(int(absolute[1], 16) - address)
         fail("a distance such as .-64 or a hexadecimal address")
-    prefixes = PREFIXES.get(operand.kind, ())
+    names = REGISTER_NAMES.get(operand.kind, ())
     number = _REGISTER.fullmatch(word)
-    if number is None or (word[0] == "%" and not number[1]) or number[1].lower() not in ("", *prefixes):
-        fail(" or ".join(["a number such as 5", *(f"{prefix}5" for prefix in prefixes)]))
+    if number is None or (word[0] == "%" and not number[1]) or number[1].lower() not in ("", *names):
+        fail(" or ".join(["a number such as 5", *(f"{name}5" for name in names)]))
     return int(number[2], 0)
 
 

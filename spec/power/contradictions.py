@@ -169,7 +169,7 @@ ALIASING = Contradiction(
         ("GNU as and GCC -mcpu=future", "accumulators are registers of their own"),
     ),
     _open("aliasing"),
-    "measured; portable code stays inside what all of them allow",
+    "tools measured, documents as they say; portable code stays inside what all of them allow",
 )
 
 # -- compilers

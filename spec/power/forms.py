@@ -33,6 +33,12 @@ class Kind(Enum):
     """A branch target, as a byte offset from the branch."""
 
 
+REGISTER_NAMES: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
+    {Kind.ACCUMULATOR: ("a", "acc", "wacc"), Kind.VSR: ("vs",), Kind.GPR: ("r",), Kind.BASE: ("r",)}
+)
+"""What may stand before the number of a register; the first is what is printed."""
+
+
 @dataclass(frozen=True)
 class Operand:
     """An operand of a form.

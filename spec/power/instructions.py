@@ -12,15 +12,13 @@ from types import MappingProxyType
 
 from ..errors import InputError
 from .catalogue import Move, RankKUpdate
-from .forms import MASKS, Form, Kind, Operand, Operation, Transfer
+from .forms import MASKS, REGISTER_NAMES, Form, Kind, Operand, Operation, Transfer
 
 VSRS_PER_ACCUMULATOR = 4
 """ACC[k] is associated with VSR[4k] to VSR[4k+3]."""
 
 ADDRESS_BITS = 64
 """Addresses wrap around."""
-
-_PREFIXES = {Kind.ACCUMULATOR: "a", Kind.VSR: "vs", Kind.GPR: "r", Kind.BASE: "r"}
 
 
 @dataclass(frozen=True)
@@ -178,4 +176,4 @@ def _spell(operand: Operand, value: int, address: int | None) -> str:
         return f".{value:+d}" if address is None else f"{(address + value) % (1 << ADDRESS_BITS):x}"
     if operand.kind is Kind.BASE and value == 0:
         return "0"
-    return _PREFIXES.get(operand.kind, "") + str(value)
+    return REGISTER_NAMES.get(operand.kind, ("",))[0] + str(value)

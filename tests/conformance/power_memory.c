@@ -1,8 +1,9 @@
 /* Shows how vectors, accumulators and the GCC built-ins look in memory; builds for both byte orders.
  *
  * Prints lines "name=hexadecimal bytes": bytes at increasing addresses, or for "load ..." a register image
- * in ISA order (most significant byte first), taken through general-purpose registers. There is no
- * big-endian C library for the cross compiler, so the program does without one.
+ * in ISA order (most significant byte first), taken through general-purpose registers. A rank-k update is
+ * named by its built-in, the masks in parentheses, and how its operands were made. There is no big-endian C
+ * library for the cross compiler, so the program does without one.
  *
  * Build: powerpc64le-linux-gnu-gcc -static -mcpu=power10 -O1 -ffreestanding -nostdlib [-mbig-endian] power_memory.c
  */
@@ -87,12 +88,12 @@ static const uint64_t doublewords[] = {
     } while (0)
 
 /* With PMSK = 0 the accumulating form keeps the enabled elements and clears the others. */
-#define KEEP(name, build, xmsk, ymsk)                                                                    \
+#define KEEP(build, xmsk, ymsk)                                                                          \
     do {                                                                                                 \
         __vector_quad acc;                                                                               \
-        build(&acc, argument(0), argument(1), argument(2), argument(3));                                 \
+        __builtin_mma_##build(&acc, argument(0), argument(1), argument(2), argument(3));                 \
         __builtin_mma_pmxvi4ger8pp(&acc, argument(0), argument(0), xmsk, ymsk, 0);                       \
-        PRINT_ACC(name, acc);                                                                            \
+        PRINT_ACC("pmxvi4ger8pp(" #xmsk ", " #ymsk ", 0) " #build, acc);                                 \
     } while (0)
 
 /* Argument n of a building built-in: in memory the bytes n0 n1 ... nf. */
@@ -115,21 +116,22 @@ static void accumulators_and_pairs(void)
     PRINT_PAIR("assemble_pair", pair);
     __builtin_vsx_build_pair(&pair, argument(0), argument(1));
     PRINT_PAIR("build_pair", pair);
-    KEEP("assemble_acc row 0", __builtin_mma_assemble_acc, 8, 15);
-    KEEP("assemble_acc row 1", __builtin_mma_assemble_acc, 4, 15);
-    KEEP("build_acc row 0", __builtin_mma_build_acc, 8, 15);
-    KEEP("build_acc row 1", __builtin_mma_build_acc, 4, 15);
-    KEEP("build_acc column 0", __builtin_mma_build_acc, 15, 8);
+    KEEP(assemble_acc, 8, 15);
+    KEEP(assemble_acc, 4, 15);
+    KEEP(assemble_acc, 15, 8);
+    KEEP(build_acc, 8, 15);
+    KEEP(build_acc, 4, 15);
+    KEEP(build_acc, 15, 8);
     __builtin_mma_xxsetaccz(&acc);
     PRINT_ACC("xxsetaccz", acc);
 }
 
 /* One product of two arrays that stand in memory as C declares them. */
-#define PRODUCT(name, ger, ...)                                                                          \
+#define PRODUCT(ger, ...)                                                                                \
     do {                                                                                                 \
         __vector_quad acc;                                                                               \
         __builtin_mma_##ger(&acc, *(const volatile vec *)x, *(const volatile vec *)y, ##__VA_ARGS__);    \
-        PRINT_ACC(name, acc);                                                                            \
+        PRINT_ACC(#ger "(" #__VA_ARGS__ ")", acc);                                                       \
     } while (0)
 
 static void products(void)
@@ -141,10 +143,10 @@ static void products(void)
             0x01, 0x20, 0x03, 0x40, 0x98, 0xa9, 0xba, 0xcb, 0x3f, 0x00, 0x70, 0x07, 0x11, 0x21, 0x12, 0x8f};
         print("s4 x", x, 16);
         print("s4 y", y, 16);
-        PRODUCT("xvi4ger8", xvi4ger8);
-        PRODUCT("pmxvi4ger8 15,15,1", pmxvi4ger8, 15, 15, 1);
-        PRODUCT("pmxvi4ger8 15,15,2", pmxvi4ger8, 15, 15, 2);
-        PRODUCT("pmxvi4ger8 4,2,128", pmxvi4ger8, 4, 2, 128);
+        PRODUCT(xvi4ger8);
+        PRODUCT(pmxvi4ger8, 15, 15, 1);
+        PRODUCT(pmxvi4ger8, 15, 15, 2);
+        PRODUCT(pmxvi4ger8, 4, 2, 128);
     }
     {
         static volatile const int8_t x[16] __attribute__((aligned(16))) = {
@@ -153,19 +155,19 @@ static void products(void)
             1, 2, 4, 8, 255, 254, 253, 252, 3, 5, 7, 11, 128, 129, 130, 131};
         print("s8 x", x, 16);
         print("u8 y", y, 16);
-        PRODUCT("xvi8ger4", xvi8ger4);
-        PRODUCT("pmxvi8ger4 15,15,8", pmxvi8ger4, 15, 15, 8);
-        PRODUCT("pmxvi8ger4 15,15,1", pmxvi8ger4, 15, 15, 1);
-        PRODUCT("pmxvi8ger4 1,4,6", pmxvi8ger4, 1, 4, 6);
+        PRODUCT(xvi8ger4);
+        PRODUCT(pmxvi8ger4, 15, 15, 8);
+        PRODUCT(pmxvi8ger4, 15, 15, 1);
+        PRODUCT(pmxvi8ger4, 1, 4, 6);
     }
     {
         static volatile const int16_t x[8] __attribute__((aligned(16))) = {1, -2, 300, 4000, -32768, 32767, 7, 0};
         static volatile const int16_t y[8] __attribute__((aligned(16))) = {5, 6, -700, 800, -32768, 32767, 0, 11};
         print("s16 x", x, 16);
         print("s16 y", y, 16);
-        PRODUCT("xvi16ger2", xvi16ger2);
-        PRODUCT("pmxvi16ger2 3,5,2", pmxvi16ger2, 3, 5, 2);
-        PRODUCT("pmxvi16ger2 3,5,1", pmxvi16ger2, 3, 5, 1);
+        PRODUCT(xvi16ger2);
+        PRODUCT(pmxvi16ger2, 3, 5, 2);
+        PRODUCT(pmxvi16ger2, 3, 5, 1);
     }
     {
         /* 1.0 2.0 3.0 4.0 ... as upper halves of f32, and 1.0 2.0 3.0 4.0 ... as f16 */
@@ -175,8 +177,8 @@ static void products(void)
             0x4080, 0xbf80, 0x40a0, 0x4000, 0x3f80, 0x3f80, 0x4000, 0x4040};
         print("bf16 x", x, 16);
         print("bf16 y", y, 16);
-        PRODUCT("xvbf16ger2", xvbf16ger2);
-        PRODUCT("pmxvbf16ger2 1,8,1", pmxvbf16ger2, 1, 8, 1);
+        PRODUCT(xvbf16ger2);
+        PRODUCT(pmxvbf16ger2, 1, 8, 1);
     }
     {
         static volatile const uint16_t x[8] __attribute__((aligned(16))) = {
@@ -185,17 +187,17 @@ static void products(void)
             0x4400, 0xbc00, 0x4500, 0x4000, 0x3c00, 0x3c00, 0x4000, 0x4200};
         print("f16 x", x, 16);
         print("f16 y", y, 16);
-        PRODUCT("xvf16ger2", xvf16ger2);
-        PRODUCT("pmxvf16ger2 6,9,2", pmxvf16ger2, 6, 9, 2);
+        PRODUCT(xvf16ger2);
+        PRODUCT(pmxvf16ger2, 6, 9, 2);
     }
     {
         static volatile const float x[4] __attribute__((aligned(16))) = {1, 2, 3, 4};
         static volatile const float y[4] __attribute__((aligned(16))) = {10, 20, 30, 40};
         print("f32 x", x, 16);
         print("f32 y", y, 16);
-        PRODUCT("xvf32ger", xvf32ger);
-        PRODUCT("pmxvf32ger 8,15", pmxvf32ger, 8, 15);
-        PRODUCT("pmxvf32ger 15,2", pmxvf32ger, 15, 2);
+        PRODUCT(xvf32ger);
+        PRODUCT(pmxvf32ger, 8, 15);
+        PRODUCT(pmxvf32ger, 15, 2);
     }
 }
 
@@ -210,15 +212,15 @@ static void double_products(void)
     print("f64 x", x, 32);
     print("f64 y", y, 16);
     __builtin_mma_xvf64ger(&acc, left, right);
-    PRINT_ACC("xvf64ger", acc);
+    PRINT_ACC("xvf64ger() lxvp", acc);
     __builtin_mma_pmxvf64ger(&acc, left, right, 8, 1);
-    PRINT_ACC("pmxvf64ger 8,1", acc);
+    PRINT_ACC("pmxvf64ger(8, 1) lxvp", acc);
     __builtin_vsx_build_pair(&left, low, high);
     __builtin_mma_xvf64ger(&acc, left, right);
-    PRINT_ACC("xvf64ger of build_pair", acc);
+    PRINT_ACC("xvf64ger() build_pair", acc);
     __builtin_vsx_assemble_pair(&left, low, high);
     __builtin_mma_xvf64ger(&acc, left, right);
-    PRINT_ACC("xvf64ger of assemble_pair", acc);
+    PRINT_ACC("xvf64ger() assemble_pair", acc);
 }
 
 void _start(void)
@@ -231,17 +233,11 @@ void _start(void)
     LOAD("lxvp", "0(%4)");
     LOAD("lxvx", "0,%4");
     LOAD("lxvpx", "0,%4");
-    LOAD("lxvd2x", "0,%4");
-    LOAD("lxvw4x", "0,%4");
-    LOAD("lxvh8x", "0,%4");
     LOAD("lxvb16x", "0,%4");
     STORE("stxv", "0(%4)");
     STORE("stxvp", "0(%4)");
     STORE("stxvx", "0,%4");
     STORE("stxvpx", "0,%4");
-    STORE("stxvd2x", "0,%4");
-    STORE("stxvw4x", "0,%4");
-    STORE("stxvh8x", "0,%4");
     STORE("stxvb16x", "0,%4");
     accumulators_and_pairs();
     products();

@@ -2,176 +2,169 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import get_args
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pytest
-from mmaproof.spec.formats import S4, FloatFormat, Format, IntegerFormat, numpy_type
-from mmaproof.spec.power.catalogue import UPDATES, Family
-from mmaproof.spec.power.choices import Choices
-from mmaproof.spec.power.encoding import ByteOrder
-from mmaproof.spec.power.rank_k_update import Live, rank_k_update
-from mmaproof.spec.rounding import Rounding
+from mmaproof.spec.formats import Format, IntegerFormat, numpy_type
+from mmaproof.spec.power.builtins import Builtins
+from mmaproof.spec.power.catalogue import FAMILIES, UPDATES, Family
+from mmaproof.spec.power.memory import Endian, from_memory, load, store
 from numpy.typing import NDArray
 from power_oracle import compile_for_power10, run_on_power10
 from power_vectors import ALGEBRA
 
-ORDERS: tuple[ByteOrder, ...] = get_args(ByteOrder)
-EMULATORS = {"little": "qemu-ppc64le", "big": "qemu-ppc64"}
+EMULATORS = {Endian.LITTLE: "qemu-ppc64le", Endian.BIG: "qemu-ppc64"}
 
-Printed = dict[str, bytes]
+Printed = dict[str, NDArray[np.uint8]]
 
-REVERSED_UNITS = {
-    "lxv": 16, "lxvx": 16, "lxvp": 32, "lxvpx": 32, "lxvd2x": 8, "lxvw4x": 4, "lxvh8x": 2, "lxvb16x": 1,
-}  # fmt: skip
-"""Bytes of the units of a load, each reversed between memory and register where bytes are little-endian.
+COUNTING = np.arange(32, dtype=np.uint8)
+"""What the program loads and stores."""
 
-The image of a pair is the even register followed by the odd one. Every store undoes its load.
-"""
-
-ARGUMENTS = [bytes(range(16 * n, 16 * n + 16)) for n in range(4)]
-"""What the program hands to the building built-ins."""
-
-BUILT_IN_MEMORY = {
-    "assemble_acc": {"little": (3, 2, 1, 0), "big": (0, 1, 2, 3)},
-    "build_acc": {"little": (0, 1, 2, 3), "big": (0, 1, 2, 3)},
-    "assemble_pair": {"little": (1, 0), "big": (0, 1)},
-    "build_pair": {"little": (0, 1), "big": (0, 1)},
-}
-"""Which argument disassembling puts where, in memory order."""
-
-BUILT_IN_ROWS = {
-    "assemble_acc": {"little": (0, 1, 2, 3), "big": (0, 1, 2, 3)},
-    "build_acc": {"little": (3, 2, 1, 0), "big": (0, 1, 2, 3)},
-}
-"""Which argument becomes which row of the accumulator, in ISA order."""
+ARGUMENTS = np.arange(64, dtype=np.uint8).reshape(4, 16)
+"""What it hands to the built-ins that build accumulators and pairs, in memory order."""
 
 
-@pytest.fixture(scope="module", params=ORDERS)
-def order(request: pytest.FixtureRequest) -> ByteOrder:
-    chosen: ByteOrder = request.param
+@pytest.fixture(scope="module", params=Endian)
+def endian(request: pytest.FixtureRequest) -> Endian:
+    chosen: Endian = request.param
     return chosen
 
 
 @pytest.fixture(scope="module")
-def printed(order: ByteOrder, tmp_path_factory: pytest.TempPathFactory) -> Printed:
-    executable = tmp_path_factory.mktemp(order) / "power_memory"
-    compile_for_power10("power_memory.c", executable, "-ffreestanding", "-nostdlib", f"-m{order}-endian")
-    lines = run_on_power10(executable, emulator=EMULATORS[order]).decode().splitlines()
-    return {name: bytes.fromhex(data) for name, _, data in (line.partition("=") for line in lines)}
+def printed(endian: Endian, tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    executable = tmp_path_factory.mktemp(endian) / "power_memory"
+    compile_for_power10("power_memory.c", executable, "-ffreestanding", "-nostdlib", f"-m{endian}-endian")
+    lines = run_on_power10(executable, emulator=EMULATORS[endian]).decode().splitlines()
+    pairs = (line.partition("=") for line in lines)
+    return {name: np.frombuffer(bytes.fromhex(data), np.uint8) for name, _, data in pairs}
 
 
-def reverse_units(data: bytes, unit: int) -> bytes:
-    return b"".join(data[at : at + unit][::-1] for at in range(0, len(data), unit))
+@pytest.fixture
+def builtins(endian: Endian) -> Builtins:
+    return Builtins(ALGEBRA, endian)
 
 
-@pytest.mark.parametrize("load", REVERSED_UNITS)
-def test_loads_and_stores(printed: Printed, order: ByteOrder, load: str) -> None:
-    unit = REVERSED_UNITS[load]
-    counting = bytes(range(max(unit, 16)))
-    expected = reverse_units(counting, unit) if order == "little" else counting
-    assert printed[f"load {load}"] == expected
-    assert printed[f"store st{load[1:]}"] == expected
-
-
-@pytest.mark.parametrize("built_in", BUILT_IN_MEMORY)
-def test_what_is_built_and_disassembled(printed: Printed, order: ByteOrder, built_in: str) -> None:
-    expected = b"".join(ARGUMENTS[n] for n in BUILT_IN_MEMORY[built_in][order])
-    assert printed[built_in] == expected
-
-
-@pytest.mark.parametrize("built_in", BUILT_IN_ROWS)
-@pytest.mark.parametrize("row", [0, 1])
-def test_which_argument_is_which_row(printed: Printed, order: ByteOrder, built_in: str, row: int) -> None:
-    kept = ARGUMENTS[BUILT_IN_ROWS[built_in][order][row]]
-    place = 3 - row if order == "little" else row
-    assert printed[f"{built_in} row {row}"] == bytes(16 * place) + kept + bytes(16 * (3 - place))
-
-
-def test_column_0_of_the_accumulator_is_the_last_one_in_little_endian_memory(
-    printed: Printed, order: ByteOrder
-) -> None:
-    column = slice(12, 16) if order == "little" else slice(0, 4)
-    kept = b"".join(
-        argument[column].rjust(16, b"\0") if order == "little" else argument[column].ljust(16, b"\0")
-        for argument in ARGUMENTS
+@pytest.mark.parametrize(("transfer", "registers"), [("lxv", 1), ("lxvx", 1), ("lxvp", 2), ("lxvpx", 2)])
+def test_loads_and_stores(printed: Printed, endian: Endian, transfer: str, registers: int) -> None:
+    counting = COUNTING[: 16 * registers]
+    np.testing.assert_array_equal(load(counting, endian).ravel(), printed[f"load {transfer}"])
+    np.testing.assert_array_equal(
+        store(counting.reshape(registers, 16), endian), printed[f"store st{transfer[1:]}"]
     )
-    assert printed["build_acc column 0"] == kept
 
 
-def test_xxsetaccz_clears_everything(printed: Printed) -> None:
-    assert printed["xxsetaccz"] == bytes(64)
+def test_the_transfers_of_the_oracle_keep_the_order_of_bytes(printed: Printed) -> None:
+    np.testing.assert_array_equal(printed["load lxvb16x"], COUNTING[:16])
+    np.testing.assert_array_equal(printed["store stxvb16x"], COUNTING[:16])
 
 
-PRODUCTS = (
-    "xvi4ger8", "pmxvi4ger8 15,15,1", "pmxvi4ger8 15,15,2", "pmxvi4ger8 4,2,128",
-    "xvi8ger4", "pmxvi8ger4 15,15,8", "pmxvi8ger4 15,15,1", "pmxvi8ger4 1,4,6",
-    "xvi16ger2", "pmxvi16ger2 3,5,2", "pmxvi16ger2 3,5,1",
-    "xvbf16ger2", "pmxvbf16ger2 1,8,1", "xvf16ger2", "pmxvf16ger2 6,9,2",
-    "xvf32ger", "pmxvf32ger 8,15", "pmxvf32ger 15,2",
-    "xvf64ger", "xvf64ger of build_pair", "pmxvf64ger 8,1",
-)  # fmt: skip
-"""Products of arrays as C declares them; the masks are XMSK, YMSK, PMSK."""
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("how", ["assemble", "build"])
+def test_what_is_built_is_disassembled(printed: Printed, builtins: Builtins, how: str, count: int) -> None:
+    vectors = [builtins.load_vector(argument) for argument in ARGUMENTS[:count]]
+    group = getattr(builtins, how)(*vectors)
+    observed = printed[f"{how}_{'acc' if count == 4 else 'pair'}"]
+    np.testing.assert_array_equal(builtins.disassemble(group), observed)
 
 
-def family_and_masks(product: str) -> tuple[Family, tuple[int, int, int]]:
-    mnemonic, _, masks = product.removesuffix(" of build_pair").removeprefix("pm").partition(" ")
-    family = UPDATES[mnemonic].family
-    everything = (15, (1 << family.columns) - 1, (1 << family.rank) - 1)
-    given = tuple(map(int, masks.split(","))) if masks else ()
-    x_mask, y_mask, product_mask = (*given, *everything[len(given) :])
-    return family, (x_mask, y_mask, product_mask)
+def test_xxsetaccz(printed: Printed, builtins: Builtins) -> None:
+    np.testing.assert_array_equal(builtins.disassemble(builtins.set_to_zero()), printed["xxsetaccz"])
 
 
-@pytest.mark.parametrize("product", PRODUCTS)
-def test_products_of_register_images(printed: Printed, order: ByteOrder, product: str) -> None:
-    """Reversing all bytes of an operand, or of an accumulator, is the whole of the little-endian view."""
-    family, masks = family_and_masks(product)
+class Call(NamedTuple):
+    """A rank-k update built-in the program called.
 
-    def elements(data: bytes, fmt: Format, *shape: int) -> NDArray[np.unsignedinteger]:
-        image = data[::-1] if order == "little" else data
-        return ALGEBRA.unpack(np.frombuffer(image, np.uint8), fmt).reshape(shape)
+    Attributes
+    ----------
+    name : str
+        Without ``__builtin_mma_``.
+    masks : tuple of int
+        XMSK, YMSK, PMSK of a ``pm`` built-in.
+    made_by : str
+        What made the accumulator, or the pair of an f64 operand; empty when nothing did.
+    result : array (64,)
+        The disassembled accumulator.
+    """
 
-    x = elements(printed[f"{family.x} x"], family.x, 4, family.rank)
-    y = elements(printed[f"{family.y} y"], family.y, family.columns, family.rank)
-    acc = elements(printed[product], family.result, 4, family.columns)
-    widths = (4, family.columns, family.rank)
-    live = Live(*(ALGEBRA.flags(mask, width) for mask, width in zip(masks, widths, strict=True)))
-    expected = rank_k_update(
-        ALGEBRA, UPDATES[family.name], x, y, acc, live, Rounding.NEAREST_EVEN, Choices()
-    )
-    np.testing.assert_array_equal(acc, expected)
-    assert expected.any()
+    name: str
+    masks: tuple[int, ...]
+    made_by: str
+    result: NDArray[np.uint8]
 
-
-def array_in_memory(data: bytes, fmt: IntegerFormat | FloatFormat, order: ByteOrder) -> NDArray[np.float64]:
-    """Read a C array; the first of two nibbles is the low one where bytes are little-endian."""
-    if fmt == S4:
-        low, high = (np.frombuffer(data, np.uint8) >> shift & 15 for shift in (0, 4))
-        nibbles = np.stack([low, high] if order == "little" else [high, low], axis=-1).ravel()
-        return ALGEBRA.integer(nibbles, S4).astype(np.float64)
-    encodings = np.frombuffer(data, fmt.storage.newbyteorder("<" if order == "little" else ">"))
-    return encodings.astype(fmt.storage).view(numpy_type(fmt)).astype(np.float64)
+    @property
+    def family(self) -> Family:
+        return UPDATES[self.name.removeprefix("pm")].family
 
 
-@pytest.mark.parametrize("product", PRODUCTS)
-def test_matrices_look_natural_in_memory_and_masks_reversed(
-    printed: Printed, order: ByteOrder, product: str
-) -> None:
-    """r[i][j] = sum_p x[i][p] * y[j][p] in memory order; bit value 1 of a mask is memory index 0."""
-    family, masks = family_and_masks(product)
-    x = array_in_memory(printed[f"{family.x} x"], family.x, order).reshape(4, family.rank)
-    y = array_in_memory(printed[f"{family.y} y"], family.y, order).reshape(family.columns, family.rank)
-    result = array_in_memory(printed[product], family.result, order).reshape(4, family.columns)
-    rows, columns, products = (
-        np.array([mask >> (i if order == "little" else width - 1 - i) & 1 for i in range(width)])
-        for mask, width in zip(masks, (4, family.columns, family.rank), strict=True)
-    )
-    np.testing.assert_array_equal(result, (x * products) @ y.T * rows[:, None] * columns)
+def calls(printed: Printed, accumulates: bool) -> Iterator[Call]:
+    for label, result in printed.items():
+        if match := re.fullmatch(r"(\w+)\((.*)\) ?(\w*)", label):
+            name, masks, made_by = match.groups()
+            if name.endswith("pp") == accumulates:
+                yield Call(name, tuple(int(mask) for mask in masks.split(",") if mask), made_by, result)
 
 
-def test_assemble_pair_swaps_the_halves_of_x_in_little_endian_memory(printed: Printed, order: ByteOrder) -> None:
-    natural = printed["xvf64ger"]
-    swapped = natural[32:] + natural[:32]
-    assert printed["xvf64ger of assemble_pair"] == (swapped if order == "little" else natural)
+def left_operand(builtins: Builtins, made_by: str, x: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    halves = [builtins.load_vector(half) for half in x.reshape(-1, 16)]
+    match made_by:
+        case "lxvp":
+            return builtins.load_pair(x)
+        case "build_pair":
+            return builtins.build(*halves)
+        case "assemble_pair":
+            return builtins.assemble(*halves)
+        case _:
+            (vector,) = halves
+            return vector
+
+
+def test_products(printed: Printed, builtins: Builtins) -> None:
+    families = set()
+    for call in calls(printed, accumulates=False):
+        families.add(call.family)
+        x, y = printed[f"{call.family.x} x"], printed[f"{call.family.y} y"]
+        operand = left_operand(builtins, call.made_by, x)
+        acc = builtins.rank_k_update(call.name, None, operand, builtins.load_vector(y), *call.masks)
+        np.testing.assert_array_equal(builtins.disassemble(acc), call.result, err_msg=str(call))
+        assert call.result.any(), f"{call} can't tell one product from another"
+    assert families == set(FAMILIES)
+
+
+def test_which_part_of_an_accumulator_masks_keep(printed: Printed, builtins: Builtins) -> None:
+    vectors = [builtins.load_vector(argument) for argument in ARGUMENTS]
+    kept = list(calls(printed, accumulates=True))
+    for call in kept:
+        acc = getattr(builtins, call.made_by.removesuffix("_acc"))(*vectors)
+        acc = builtins.rank_k_update(call.name, acc, vectors[0], vectors[0], *call.masks)
+        np.testing.assert_array_equal(builtins.disassemble(acc), call.result, err_msg=str(call))
+    assert {call.made_by for call in kept} == {"assemble_acc", "build_acc"}
+
+
+def values_in_memory(data: NDArray[np.uint8], fmt: Format, endian: Endian) -> NDArray[np.float64]:
+    encodings = from_memory(ALGEBRA, data, fmt, endian)
+    if isinstance(fmt, IntegerFormat):
+        return ALGEBRA.integer(encodings, fmt).astype(np.float64)
+    return np.ascontiguousarray(encodings).view(numpy_type(fmt)).astype(np.float64)
+
+
+def test_matrices_look_natural_in_memory_and_masks_reversed(printed: Printed, endian: Endian) -> None:
+    """r[i][j] = sum_p x[i][p] * y[j][p] for C arrays; index 0 is, little-endian, a mask's bit of value 1."""
+    for call in calls(printed, accumulates=False):
+        if call.made_by == "assemble_pair":
+            continue  # swaps the halves of x on little-endian
+        family = call.family
+        widths = (4, family.columns, family.rank)
+        masks = (*call.masks, *((1 << width) - 1 for width in widths[len(call.masks) :]))
+        enabled = [
+            np.array([mask >> (i if endian is Endian.LITTLE else width - 1 - i) & 1 for i in range(width)])
+            for mask, width in zip(masks, widths, strict=True)
+        ]
+        rows, columns, products = enabled
+        x = values_in_memory(printed[f"{family.x} x"], family.x, endian).reshape(4, family.rank)
+        y = values_in_memory(printed[f"{family.y} y"], family.y, endian).reshape(family.columns, family.rank)
+        result = values_in_memory(call.result, family.result, endian).reshape(4, family.columns)
+        expected = (x * products) @ y.T * rows[:, None] * columns
+        np.testing.assert_array_equal(result, expected, err_msg=str(call))

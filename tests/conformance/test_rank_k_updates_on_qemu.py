@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mmaproof.spec.formats import Format
 from mmaproof.spec.power.catalogue import UPDATES, RankKUpdate
 from mmaproof.spec.power.choices import OPEN_POINTS, PRESETS, Choices
 from mmaproof.spec.power.rank_k_update import rank_k_update, saturation
@@ -50,7 +51,7 @@ class Deviation:
 
     @property
     def gone(self) -> str:
-        return f"this QEMU no longer has the deviation {self.point!r} ({self.reason}); update DEVIATIONS and the preset"
+        return f"this QEMU no longer deviates in {self.point!r}; update the preset. Known was: {self.reason}"
 
 
 DEVIATIONS = (
@@ -98,7 +99,7 @@ class Observation:
     outcomes: Outcomes = field(repr=False)
 
     def differences(self, rounding: Rounding, choices: Choices) -> NDArray[np.intp]:
-        """Return the indices (m, 3) of the elements under `rounding` that the specification has otherwise."""
+        """Return the indices (m, 3) of elements under `rounding` that the specification has otherwise."""
         expected = self.specified(rounding, choices)
         different = np.zeros(self.outcomes.acc.shape, dtype=bool)
         selected = self.under(rounding)
@@ -118,16 +119,17 @@ class Observation:
         v, family = self.vectors, self.form.update.family
         position = int(self.under(rounding)[:n].sum())
 
-        def hexadecimal(encodings: NDArray[Any], bits: int) -> str:
-            return " ".join(f"{int(encoding):0{bits // 4}x}" for encoding in np.atleast_1d(encodings))
+        def hexadecimal(encodings: NDArray[Any], fmt: Format) -> str:
+            return " ".join(f"{int(encoding):0{fmt.bits // 4}x}" for encoding in np.atleast_1d(encodings))
 
         return (
-            f"{self.form} RN={rounding.value}: {len(differences)} elements differ; vector {n} element ({i},{j}): "
-            f"x={hexadecimal(v.x[n, i], family.x.bits)} y={hexadecimal(v.y[n, j], family.y.bits)} "
-            f"acc={hexadecimal(v.acc[n, i, j], family.result.bits)} "
-            f"XMSK={v.x_mask[n]:#x} YMSK={v.y_mask[n]:#x} PMSK={v.product_mask[n]:#x}: QEMU gives "
-            f"{hexadecimal(self.outcomes.acc[n, i, j], family.result.bits)}, the specification "
-            f"{hexadecimal(self.specified(rounding, choices)[position, i, j], family.result.bits)} with {choices}"
+            f"{self.form} RN={rounding.value}: {len(differences)} elements differ; "
+            f"vector {n} element ({i},{j}): "
+            f"x={hexadecimal(v.x[n, i], family.x)} y={hexadecimal(v.y[n, j], family.y)} "
+            f"acc={hexadecimal(v.acc[n, i, j], family.result)} "
+            f"XMSK={v.x_mask[n]:#x} YMSK={v.y_mask[n]:#x} PMSK={v.product_mask[n]:#x}: "
+            f"QEMU gives {hexadecimal(self.outcomes.acc[n, i, j], family.result)}, the specification "
+            f"{hexadecimal(self.specified(rounding, choices)[position, i, j], family.result)}, {choices}"
         )
 
 

@@ -1,0 +1,41 @@
+"""How long the commands take that people wait for, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+
+from .figure import Figure, shortest_time
+
+
+def figures() -> Iterator[Figure]:
+    yield Figure("mmaproof --help", seconds("--help", repetitions=5), "s", 0.3)
+    yield Figure(
+        "mmaproof check power --no-cache --jobs 2",
+        seconds("check", "power", "--no-cache", "--jobs", "2"),
+        "s",
+        30,
+    )
+    with tempfile.TemporaryDirectory() as directory:
+        fill = seconds("check", "power", cache=directory)
+        yield Figure("mmaproof check power, filling the cache", fill, "s")
+        cached = seconds("check", "power", cache=directory, repetitions=3)
+        yield Figure("mmaproof check power, from the cache", cached, "s", 2)
+
+
+def seconds(*arguments: str, cache: str | None = None, repetitions: int = 1) -> float:
+    """Run ``mmaproof`` and return the least wall-clock time; a failing command is no measurement.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If the command's exit code is not 0.
+    """
+    environment = os.environ if cache is None else {**os.environ, "MMAPROOF_CACHE": cache}
+    command = [sys.executable, "-m", "mmaproof", *arguments]
+    return shortest_time(
+        lambda: subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True), repetitions
+    )

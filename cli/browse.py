@@ -1,0 +1,99 @@
+"""``mmaproof list``, ``explain`` and ``export``: what the catalogue says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..spec.errors import InputError, UnsupportedError
+from . import files
+from .exit_codes import ExitCode
+from .output import note, print_json, print_table, say
+
+LIST_SCHEMA = 1
+
+
+def list_catalogue(
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATTERN]...", help="Prefix or glob of obligation ids or mnemonics."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> ExitCode:
+    """List obligations and instructions."""
+    from ..proofs.listing import listing
+
+    found = listing(patterns or [])
+    if json:
+        print_json({"schema": LIST_SCHEMA, **found})
+        return ExitCode.HOLDS
+    tables = {
+        "obligations": ["id", "expect", "equality", "method", "choices"],
+        "instructions": ["mnemonic", "operands"],
+    }
+    shown = [
+        (
+            [title if title != "id" else "obligation" for title in titles],
+            [[r[t] for t in titles] for r in rows],
+        )
+        for kind, titles in tables.items()
+        if (rows := found[kind])
+    ]
+    for position, (titles, cells) in enumerate(shown):
+        if position:
+            print()
+        print_table(titles, cells)
+    return ExitCode.HOLDS
+
+
+def explain(
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="Obligation, theorem, unique prefix, or instruction.")
+    ],
+) -> ExitCode:
+    """Say what an obligation, a theorem or an instruction means."""
+    from ..proofs import explanation
+
+    found = explanation.explain(identifier)
+    say(found.title, "bold")
+    for heading, lines in found.sections:
+        if lines:
+            print()
+            say(heading, "bold")
+            print("\n".join(f"  {line}" for line in lines))
+    return ExitCode.HOLDS
+
+
+def export(
+    patterns: Annotated[list[str], typer.Argument(metavar="ID...", help="Prefix or glob of obligation ids.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go; made if missing.")],
+) -> ExitCode:
+    """Write obligations as SMT-LIB 2 files that other solvers accept.
+
+    An obligation a/b/c becomes DIR/a/b/c.uninterpreted.smt2 (operations as uninterpreted functions:
+    unsat proves the claim) and DIR/a/b/c.exact.smt2 (exact theories: unsat exactly if the claim holds),
+    where such an encoding exists.
+    """
+    from ..proofs.catalogue import select
+    from ..proofs.export import scripts
+
+    written: dict[Path, str] = {}
+    without: list[str] = []
+    for obligation in select(patterns):
+        try:
+            for encoding, text in scripts(obligation).items():
+                written[out / f"{obligation.id}.{encoding}.smt2"] = text
+        except UnsupportedError as reason:
+            without.append(str(reason))
+    if not written:
+        more = f" (and {len(without) - 1} more)" if len(without) > 1 else ""
+        raise InputError(f"nothing to export: {without[0]}{more}")
+    for path, text in written.items():
+        files.directory(path.parent)
+        files.write_text(path, text)
+        print(path)
+    for message in without:
+        note(f"not exported: {message}")
+    return ExitCode.HOLDS

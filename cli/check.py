@@ -1,0 +1,198 @@
+"""``mmaproof check``: prove the catalogue and report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import __version__
+from ..spec.errors import InputError
+from . import files
+from .exit_codes import ExitCode
+from .output import note, print_table, say
+
+if TYPE_CHECKING:
+    from ..proofs.reports.report import Outcome, Report
+    from ..proofs.verdict import Verdict
+
+SAVED = Path("mmaproof-counterexamples")
+"""Where counterexamples go that nobody expected."""
+
+
+def check(
+    patterns: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATTERN]...", help="Prefix or glob of obligation ids.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: one per CPU.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds per solver query.")] = 60.0,
+    solver: Annotated[
+        str, typer.Option(metavar="z3|bitwuzla|cvc5|all", help="Who decides; all demands agreement.")
+    ] = "z3",
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Decide everything anew.")] = False,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://HOST:PORT", help="Run on a Dask cluster.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdicts as JSON.")] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
+    sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a web page.")] = None,
+    counterexamples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help=f"Save every counterexample, pinned ones too; default: unexpected ones, in {SAVED}/.",
+        ),
+    ] = None,
+) -> ExitCode:
+    """Prove the catalogue of theorems (default: all of it).
+
+    Each obligation is expected to be proved, or refuted as pinned; anything else is listed with its
+    counterexample.
+    """
+    from ..proofs import cache, catalogue, runner
+    from ..proofs.reports.report import report
+
+    settings = runner.Settings(
+        timeout=timeout,
+        solver=solver,
+        cache=None if no_cache else cache.default_directory(),
+        scheduler=scheduler,
+    )
+    if jobs is not None:
+        settings = replace(settings, jobs=jobs)
+    selected = catalogue.select(patterns or [])
+    wanted = {"json": json, "junit": junit, "sarif": sarif, "html": html}
+    with ExitStack() as stack:
+        if counterexamples is not None:
+            files.directory(counterexamples)
+        streams = {
+            kind: stack.enter_context(files.result_file(path)) for kind, path in wanted.items() if path
+        }
+        start = time.perf_counter()
+        with _progress(len(selected)) as advance:
+            verdicts = runner.run(selected, settings, report=advance)
+        found = report(selected, verdicts, catalogue.theorems(), time.perf_counter() - start, __version__)
+        for kind, stream in streams.items():
+            stream.write(_rendered(kind, found).encode("utf-8"))
+    _print_theorems(found)
+    _print_spoiling(found, _save(found, counterexamples))
+    _print_totals(found)
+    return {"HOLDS": ExitCode.HOLDS, "FAILS": ExitCode.FAILS, "UNDECIDED": ExitCode.UNDECIDED}[
+        found.conclusion.name
+    ]
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Verdict], None]]:
+    """Show a progress bar on standard error, when that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda verdict: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[last]}"))
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
+        task = progress.add_task("check", total=total, last="")
+        yield lambda verdict: progress.update(task, advance=1, last=verdict.id)
+
+
+def _rendered(kind: str, found: Report) -> str:
+    from ..proofs.reports import html, json_report, junit, sarif
+
+    render: dict[str, Callable[[Report], str]] = {
+        "json": json_report.render,
+        "junit": junit.render,
+        "sarif": sarif.render,
+        "html": html.render,
+    }
+    return render[kind](found)
+
+
+def _print_theorems(found: Report) -> None:
+    from ..proofs.reports.report import Judgement
+
+    columns = {
+        "proved": (Judgement.PROVED,),
+        "refuted as pinned": (Judgement.PINNED,),
+        "unknown": (Judgement.UNKNOWN,),
+        "unexpected": (Judgement.UNEXPECTED, Judgement.DEFECT),
+    }
+    rows = []
+    for entry in found.theorems:
+        slowest = entry.slowest
+        assert slowest is not None
+        seconds = slowest.verdict.seconds
+        name = slowest.obligation.id.removeprefix(entry.theorem.id + "/")
+        rows.append(
+            [
+                entry.theorem.id,
+                entry.theorem.title,
+                *(str(entry.count(*judgements)) for judgements in columns.values()),
+                f"{entry.seconds:.2f}",
+                f"{name} ({seconds:.2f} s)" if seconds >= 0.005 else "",
+            ]
+        )
+    print_table(["theorem", "title", *columns, "seconds", "slowest"], rows, numbers=range(2, 7))
+
+
+def _save(found: Report, asked: Path | None) -> dict[str, Path]:
+    """Save counterexamples and return where, by obligation id."""
+    outcomes = found.outcomes if asked else found.spoiling
+    having = [(o.obligation.id, o.verdict.counterexample) for o in outcomes if o.verdict.counterexample]
+    saved: dict[str, Path] = {}
+    try:
+        folder = files.directory(asked or SAVED) if having else SAVED
+        for identifier, counterexample in having:
+            path = folder / f"{identifier.replace('/', '.')}.json"
+            counterexample.save(path)
+            saved[identifier] = path
+    except (InputError, OSError) as reason:
+        note(f"counterexamples are not saved: {reason}")
+    return saved
+
+
+def _print_spoiling(found: Report, saved: dict[str, Path]) -> None:
+    from ..proofs.reports.counterexample_text import counterexample_text
+    from ..proofs.reports.report import Judgement
+
+    for outcome in found.spoiling:
+        undecided = outcome.judgement is Judgement.UNKNOWN
+        print()
+        say(outcome.summary, "yellow" if undecided else "bold red")
+        if undecided:
+            continue
+        _indented(outcome.obligation.statement)
+        if outcome.verdict.counterexample:
+            _indented(counterexample_text(outcome.verdict.counterexample))
+        _print_saved(outcome, saved)
+
+
+def _print_saved(outcome: Outcome, saved: dict[str, Path]) -> None:
+    if path := saved.get(outcome.obligation.id):
+        _indented(f"reproduce: mmaproof replay {shlex.quote(str(path))}")
+
+
+def _indented(text: str) -> None:
+    print("\n".join(f"  {line}" for line in text.splitlines()))
+
+
+def _print_totals(found: Report) -> None:
+    from ..proofs.reports.report import Conclusion, Judgement
+
+    styles = {Conclusion.HOLDS: "green", Conclusion.FAILS: "bold red", Conclusion.UNDECIDED: "yellow"}
+    counts = ", ".join(f"{found.count(judgement)} {judgement}" for judgement in Judgement)
+    print()
+    print(
+        f"{len(found.outcomes)} obligations: {counts}; "
+        f"{found.cached} from the cache, {found.elapsed:.2f} s elapsed"
+    )
+    say(str(found.conclusion), styles[found.conclusion])

@@ -1,0 +1,105 @@
+"""``mmaproof run``: execute the specification on arrays in a file."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..spec.errors import InputError
+from . import files
+from .exit_codes import ExitCode
+from .output import print_table
+
+if TYPE_CHECKING:
+    from ..spec.algebra import Array
+
+
+def run(
+    instruction: Annotated[
+        str | None, typer.Argument(metavar="INSTR", help="With or without operands.")
+    ] = None,
+    source: Annotated[Path | None, typer.Argument(metavar="IN.npz", help="The operands.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="OUT.npz", help="Where the results go.")] = None,
+    registers: Annotated[
+        bool, typer.Option("--registers", help="Arrays are register images, bytes in ISA order.")
+    ] = False,
+    rounding: Annotated[
+        str, typer.Option(help="nearest-even, toward-zero, upward or downward (FPSCR.RN = 0..3).")
+    ] = "nearest-even",
+    choice: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A preset, or POINT=OPTION; may be repeated.")
+    ] = None,
+    list_choices: Annotated[bool, typer.Option("--list-choices", help="Print the open points.")] = False,
+) -> ExitCode:
+    """Execute the specification of one instruction on real data.
+
+    IN.npz holds x (..., 4, k), y (..., 4 or 2, k) and acc (..., 4, 4 or 2) as numbers, or x_bits, y_bits,
+    acc_bits as encodings, in ISA element order, batch axes first. With --registers: x, y uint8 (..., 16)
+    (an f64 pair 32), acc uint8 (..., 64), and vsr uint8 (..., 4, 16) for the accumulator moves. Results:
+    acc, acc_bits, and saturated for saturating forms.
+    """
+    if list_choices:
+        return _print_choices()
+    if instruction is None or source is None or out is None:
+        raise InputError("run takes INSTR, IN.npz and --out OUT.npz (or --list-choices)")
+    from ..spec.power.assembly import parse
+    from ..spec.power.choices import choices_named
+    from ..spec.power.execution import Environment, execute, rounding_named
+
+    environment = Environment(rounding_named(rounding), choices_named(choice or []))
+    parsed = parse(instruction)
+    try:
+        results = execute(parsed, _read(source), environment, as_registers=registers)
+    except InputError as reason:
+        raise InputError(str(reason), str(source)) from None
+    _write(out, results)
+    for name, array in results.items():
+        print(f"{name} {array.dtype} {array.shape}")
+    return ExitCode.HOLDS
+
+
+def _print_choices() -> ExitCode:
+    from ..spec.power.choices import OPEN_POINTS, PRESETS
+
+    rows = [
+        [f"{point.name}={option}" + " (default)" * (option == point.default), meaning, point.source]
+        for point in OPEN_POINTS
+        for option, meaning in point.options
+    ]
+    print_table(["choice", "meaning", "source"], rows)
+    print()
+    presets = [
+        [name, ", ".join(f"{point.replace('_', '-')}={option}" for point, option in vars(choices).items())]
+        for name, choices in PRESETS.items()
+    ]
+    print_table(["preset", "stands for"], presets)
+    return ExitCode.HOLDS
+
+
+def _read(path: Path) -> dict[str, Array]:
+    import numpy as np
+
+    where = str(path)
+    try:
+        archive = np.load(path, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise InputError("one array (.npy); an .npz of named arrays is needed", where)
+        with archive:
+            return {name: np.asarray(archive[name]) for name in archive.files}
+    except OSError as reason:
+        raise InputError(f"can't be read: {reason.strerror or reason}", where) from None
+    except (ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile, zlib.error) as reason:
+        if isinstance(reason, InputError):
+            raise
+        raise InputError(f"not an .npz file of plain arrays: {reason}", where) from None
+
+
+def _write(path: Path, results: dict[str, Array]) -> None:
+    import numpy as np
+
+    with files.result_file(path) as stream:
+        np.savez(stream, allow_pickle=False, **results)

@@ -1,0 +1,27 @@
+"""What the exit status of every command means."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit statuses; scripts and CI depend on them."""
+
+    HOLDS = 0
+    FAILS = 1
+    WRONG_USE = 2
+    UNDECIDED = 3
+
+
+EPILOG = (
+    "Exit status: 0 holds; 1 does not hold (refuted, illegal); "
+    "2 wrong use (bad file, bad argument); 3 undecided (timeout, unsupported)."
+)
+"""The line at the end of every command's help."""
+
+INTERRUPTED = 130
+"""Ended by Ctrl-C (128 + SIGINT)."""
+
+BROKEN_PIPE = 141
+"""Whoever read standard output went away (128 + SIGPIPE)."""

@@ -1,0 +1,78 @@
+"""Result files: whole or not at all, and known to be writable before the work starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from ..spec.errors import InputError
+
+
+@contextmanager
+def result_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that appears under its name only when the block ends without an error.
+
+    Raises
+    ------
+    InputError
+        If the file can't be written.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file() and not target.is_dir():  # a pipe or a device
+        with _reported(path), target.open("wb") as stream:
+            yield stream
+        return
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    with _reported(path):
+        if target.is_dir():
+            raise IsADirectoryError(None, "it is a directory")
+        stream = temporary.open("xb")
+    try:
+        with stream:
+            yield stream
+            with _reported(path):
+                stream.flush()
+        with _reported(path):
+            temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file can't be written.
+    """
+    with result_file(path) as stream:
+        stream.write(text.encode("utf-8"))
+
+
+def directory(path: Path) -> Path:
+    """Return a directory to write to, made if it does not exist.
+
+    Raises
+    ------
+    InputError
+        If it can't be made or written to.
+    """
+    with _reported(path):
+        path.mkdir(parents=True, exist_ok=True)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(None, "permission denied")
+    return path
+
+
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise InputError("can't be written: something else is in the way", str(path)) from None
+    except OSError as error:
+        raise InputError(f"can't be written: {error.strerror or error}", str(path)) from None

@@ -1,0 +1,171 @@
+"""``mmaproof legal`` and ``tables``: the constraints on instructions."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json as json_text
+import sys
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..spec.errors import InputError
+from . import files
+from .exit_codes import ExitCode
+from .output import print_json, say
+
+DEFAULT_TARGET = "power10"
+TABLES_SCHEMA = 1
+ISAS = ("power",)
+
+SYNTAX = "syntax"
+"""The rule that a line read from standard input violates when it is no instruction at all."""
+
+
+class TableFormat(StrEnum):
+    """How a table is written."""
+
+    MARKDOWN = "md"
+    CSV = "csv"
+    JSON = "json"
+
+
+def legal(
+    instruction: Annotated[
+        str, typer.Argument(metavar="INSTR", help="An instruction, or - to read one from each line of stdin.")
+    ],
+    target: Annotated[str, typer.Option(help="The processor, as in -mcpu.")] = DEFAULT_TARGET,
+    ptx: Annotated[
+        str | None, typer.Option(metavar="VERSION", help="PTX version; Power targets don't look at it.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> ExitCode:
+    """Say whether an instruction is legal, or which rules it violates.
+
+    With -, each line of standard input is an instruction or {"instr", "target", "ptx"}, and each answer
+    is one line of JSON; a line that is no instruction violates the rule "syntax". The status is 1 when any
+    line is illegal.
+    """
+    from ..spec.power.legality import target_named
+
+    target_named(target)
+    if instruction == "-":
+        return _judge_lines(target)
+    answer = _judged(instruction, target)
+    if json:
+        print_json(answer)
+    else:
+        say(f"{'legal' if answer['legal'] else 'illegal'} on {target}: {instruction}")
+        for violation in answer["violations"]:
+            print(f"  {violation['rule']}: {violation['message']}")
+            print(f"    {violation['reason']} ({violation['source']})")
+    return ExitCode.HOLDS if answer["legal"] else ExitCode.FAILS
+
+
+def _judged(instruction: str, target: str) -> dict[str, Any]:
+    from ..spec.power.assembly import parse
+    from ..spec.power.legality import target_named, violations
+
+    found = violations(parse(instruction), target_named(target))
+    return {
+        "instr": instruction,
+        "target": target,
+        "legal": not found,
+        "violations": [
+            {"rule": v.rule.id, "reason": v.rule.reason, "source": v.rule.source, "message": v.message}
+            for v in found
+        ],
+    }
+
+
+def _judge_lines(target: str) -> ExitCode:
+    """Answer every line that is not blank, each at once, so that a caller may wait for it."""
+    everything_legal = True
+    for raw in sys.stdin.buffer:
+        line = raw.decode("utf-8", errors="replace").strip()
+        if not line:
+            continue
+        answer = _judged_line(line, target)
+        everything_legal &= answer["legal"]
+        print(json_text.dumps(answer), flush=True)
+    return ExitCode.HOLDS if everything_legal else ExitCode.FAILS
+
+
+def _judged_line(line: str, target: str) -> dict[str, Any]:
+    instruction = line
+    try:
+        if line.startswith("{"):
+            instruction, target = _request(line, target)
+        return _judged(instruction, target)
+    except InputError as reason:
+        violation = {"rule": SYNTAX, "reason": "the line is an instruction", "source": "docs/command-line.md"}
+        violations = [{**violation, "message": str(reason)}]
+        return {"instr": instruction, "target": target, "legal": False, "violations": violations}
+
+
+def _request(line: str, target: str) -> tuple[str, str]:
+    try:
+        request = json_text.loads(line)
+    except (ValueError, RecursionError) as reason:
+        raise InputError(f"not JSON: {reason}") from None
+    instruction, target = request.get("instr"), request.get("target", target)
+    if not isinstance(instruction, str) or not isinstance(target, str):
+        raise InputError('"instr" and "target" must be strings')
+    return instruction, target
+
+
+def tables(
+    isa: Annotated[str, typer.Argument(metavar="[ISA]", help=f"One of {', '.join(ISAS)}.")] = ISAS[0],
+    table_format: Annotated[
+        TableFormat, typer.Option("--format", help="How to write the table.")
+    ] = TableFormat.MARKDOWN,
+    rules: Annotated[bool, typer.Option("--rules", help="The legality rules.")] = False,
+    contradictions: Annotated[
+        bool, typer.Option("--contradictions", help="Where documents and tools contradict each other.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of stdout.")] = None,
+) -> ExitCode:
+    """Print the constraint table of the instructions, or the rules, or the contradictions behind it."""
+    from ..spec.power import tables as power
+
+    if isa not in ISAS:
+        raise InputError(f"unknown ISA {isa!r}; known: {', '.join(ISAS)}")
+    if rules and contradictions:
+        raise InputError("--rules and --contradictions are two tables: ask for one")
+    name = "rules" if rules else "contradictions" if contradictions else "instructions"
+    rows = {
+        "instructions": power.rows,
+        "rules": power.rule_rows,
+        "contradictions": power.contradiction_rows,
+    }[name]()
+    text = {
+        TableFormat.MARKDOWN: lambda: "".join(f"{line}\n" for line in _markdown(rows)),
+        TableFormat.CSV: lambda: _csv(rows),
+        TableFormat.JSON: lambda: (
+            json_text.dumps({"schema": TABLES_SCHEMA, "isa": isa, "table": name, "rows": rows}, indent=1)
+            + "\n"
+        ),
+    }[table_format]()
+    if out is None:
+        print(text, end="")
+    else:
+        files.write_text(out, text)
+    return ExitCode.HOLDS
+
+
+def _markdown(rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    titles = list(rows[0])
+    for cells in (titles, ["---"] * len(titles), *(row.values() for row in rows)):
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _csv(rows: Sequence[dict[str, str]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

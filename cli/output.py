@@ -1,0 +1,74 @@
+"""Standard output and error: plain text where nobody looks, Rich on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def error(message: str) -> None:
+    """Print why nothing came out, as one line on standard error."""
+    note(f"error: {message}")
+
+
+def note(message: str) -> None:
+    """Print one line to standard error."""
+    print(f"mmaproof: {' '.join(message.split())}", file=sys.stderr)
+
+
+def say(text: str, style: str = "") -> None:
+    """Print text to standard output, in a Rich style on a terminal."""
+    if style and sys.stdout.isatty():
+        console().print(text, style=style, markup=False, soft_wrap=True)
+    else:
+        print(text)
+
+
+def print_json(document: Any) -> None:
+    """Print a JSON document."""
+    print(json.dumps(document, indent=1))
+
+
+def console() -> Console:
+    """Return a Rich console on standard output (Rich honours ``NO_COLOR``)."""
+    from rich.console import Console
+
+    return Console(file=sys.stdout, highlight=False)
+
+
+def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> None:
+    """Print rows in columns: a Rich table on a terminal, else aligned text that never wraps.
+
+    Parameters
+    ----------
+    titles : sequence of str
+        Column titles.
+    rows : sequence of sequence of str
+        Cells.
+    numbers : sequence of int
+        The columns that are aligned to the right.
+    """
+    if sys.stdout.isatty():
+        from rich.box import SIMPLE
+        from rich.table import Table
+
+        table = Table(box=SIMPLE, pad_edge=False)
+        for column, title in enumerate(titles):
+            table.add_column(title, justify="right" if column in numbers else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        console().print(table, markup=False)
+        return
+    cells = [list(titles), *map(list, rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
+    for row in cells:
+        aligned = [
+            cell.rjust(width) if column in numbers else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(aligned).rstrip())

@@ -1,0 +1,36 @@
+"""``mmaproof replay``: execute a counterexample again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .exit_codes import ExitCode
+from .output import note, say
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="CEX.json", help="A file that `mmaproof check` saved.")],
+) -> ExitCode:
+    """Execute a counterexample again with numpy, and print both sides of the claim.
+
+    The status is 1 when the claim fails on these inputs (so the counterexample is confirmed), 0 when it
+    holds on them.
+    """
+    from ..proofs.reexecution import reexecute
+    from ..proofs.reports.counterexample_text import counterexample_text
+
+    again = reexecute(file)
+    say(again.obligation.id, "bold")
+    print(f"{again.obligation.statement}\n")
+    print(f"{counterexample_text(again.found)}\n")
+    if not again.confirms_record:
+        note("the difference recorded in the file is another one")
+    if not again.found.replays:
+        say("the claim holds on these inputs: the counterexample does not replay", "green")
+        return ExitCode.HOLDS
+    pinned = " (expected: a pinned non-theorem)" if again.obligation.expect == "refuted" else ""
+    say(f"the claim does not hold on these inputs{pinned}", "bold red" if not pinned else "")
+    return ExitCode.FAILS

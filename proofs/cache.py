@@ -1,0 +1,221 @@
+"""What was decided before: solvers' answers by the text of the query, verdicts by the state of the code.
+
+An *answer* is kept under the SHA-256 of the query's normalised text with the solver's name and version,
+so it can be used wherever the same formula comes up. A *verdict* is kept under the obligation's id and
+a fingerprint of everything that a verdict is a function of (see `fingerprint`), which saves building the
+formula and even importing a solver. ``unknown`` is never kept, and no error either: both can be a matter of
+time and memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..spec.errors import InputError
+from .obligation import Status
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from ..smt.solvers import Answer, Query, Solver
+
+FILE = "proofs-1.sqlite3"
+"""Name of the database; the number is its schema's."""
+
+LIFETIME_DAYS = 90
+"""Age at which entries are dropped."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY, status TEXT NOT NULL, model TEXT NOT NULL,
+    created REAL NOT NULL DEFAULT (julianday('now'))
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS verdicts (
+    fingerprint TEXT NOT NULL, id TEXT NOT NULL, verdict TEXT NOT NULL,
+    created REAL NOT NULL DEFAULT (julianday('now')),
+    PRIMARY KEY (fingerprint, id)
+) WITHOUT ROWID;
+"""
+_DEPENDENCIES = ("z3-solver", "bitwuzla", "cvc5", "numpy", "ml_dtypes", "sympy")
+
+
+def default_directory() -> Path:
+    """Return ``$MMAPROOF_CACHE``, or the user's cache directory of this platform."""
+    if chosen := os.environ.get("MMAPROOF_CACHE"):
+        return Path(chosen)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("mmaproof", appauthor=False)
+
+
+def fingerprint(solver: str) -> str:
+    """Return a digest of everything that a definite verdict on a catalogue's obligation depends on.
+
+    An obligation of the catalogue has no input but the code: its formula, its sampling seeds and its
+    certificates are functions of the source files of `spec`, `smt` and `proofs`, of the libraries that they
+    compute with, and of the solver asked. With all of these equal, deciding again would give the
+    same answer; only whether it comes in time can differ, and what did not come in time is not kept.
+
+    Parameters
+    ----------
+    solver : str
+        The solver chosen (one of `portfolio.CHOICES`).
+    """
+    digest = hashlib.sha256(f"{solver}\n{sys.version}\n".encode())
+    for name in _DEPENDENCIES:
+        digest.update(f"{name} {_version(name)}\n".encode())
+    package = Path(__file__).parent
+    for folder in (package.parent / "spec", package.parent / "smt", package):
+        for path in sorted(folder.rglob("*.py")):
+            content = path.read_bytes()
+            digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"
+
+
+class Cache:
+    """A database of answers and verdicts, shared by any number of processes.
+
+    A damaged file is replaced by an empty one. A cache that fails later (a full disk, say) forgets
+    instead of stopping the proof.
+
+    Parameters
+    ----------
+    directory : Path
+        Where the database is; made when missing.
+
+    Raises
+    ------
+    InputError
+        If the directory can't be made or written.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / FILE
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._connection = self._opened()
+        except (OSError, sqlite3.OperationalError) as reason:
+            advice = "set MMAPROOF_CACHE to another directory, or use --no-cache"
+            raise InputError(f"the cache can't be used ({reason}); {advice}", str(self.path)) from reason
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return self._connected()
+        except sqlite3.DatabaseError as reason:
+            if not _damaged(reason):
+                raise
+        for suffix in ("", "-wal", "-shm"):
+            self.path.with_name(FILE + suffix).unlink(missing_ok=True)
+        return self._connected()
+
+    def _connected(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        try:
+            with suppress(sqlite3.OperationalError):  # another process is at it
+                connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(_SCHEMA)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    def _execute(self, statement: str, *parameters: str | float) -> list[Any]:
+        try:
+            return self._connection.execute(statement, parameters).fetchall()
+        except sqlite3.DatabaseError as reason:
+            if _damaged(reason):
+                self._connection.close()
+                self._connection = self._opened()
+            return []
+
+    def answer(self, query: Query, solver: str) -> Answer | None:
+        """Return what `solver` (name and version) answered to a query, None when it is not known."""
+        from ..smt.solvers import Answer
+
+        rows = self._execute("SELECT status, model FROM answers WHERE key = ?", _key(query, solver))
+        return Answer(rows[0][0], solver, json.loads(rows[0][1]), cached=True) if rows else None
+
+    def keep_answer(self, query: Query, answer: Answer) -> None:
+        """Remember a definite answer."""
+        if answer.status != "unknown":
+            row = _key(query, answer.solver), answer.status, json.dumps(dict(answer.model))
+            self._execute("INSERT OR REPLACE INTO answers (key, status, model) VALUES (?, ?, ?)", *row)
+
+    def verdicts(self, state: str) -> dict[str, Verdict]:
+        """Return the verdicts found under a fingerprint, by obligation id."""
+        rows = self._execute("SELECT verdict FROM verdicts WHERE fingerprint = ?", state)
+        found = (Verdict.of_document(json.loads(text)) for (text,) in rows)
+        return {verdict.id: replace(verdict, seconds=0.0, cached=True) for verdict in found}
+
+    def keep_verdict(self, state: str, verdict: Verdict) -> None:
+        """Remember a definite verdict."""
+        if verdict.status in (Status.PROVED, Status.REFUTED):
+            row = state, verdict.id, json.dumps(verdict.document())
+            self._execute("INSERT OR REPLACE INTO verdicts (fingerprint, id, verdict) VALUES (?, ?, ?)", *row)
+
+    def prune(self) -> None:
+        """Drop what is older than `LIFETIME_DAYS`."""
+        for table in ("answers", "verdicts"):
+            self._execute(f"DELETE FROM {table} WHERE created < julianday('now') - ?", LIFETIME_DAYS)
+
+
+class Remembering:
+    """A solver that looks in the cache first.
+
+    Parameters
+    ----------
+    solver : Solver
+        Who is asked when the cache does not know.
+    cache : Cache
+        Where answers are looked up and kept.
+    """
+
+    def __init__(self, solver: Solver, cache: Cache) -> None:
+        self.name = solver.name
+        self._solver = solver
+        self._cache = cache
+
+    def check(self, query: Query, timeout: float) -> Answer:
+        """Answer a query; see `Solver.check`."""
+        known = self._cache.answer(query, self.name)
+        if known is not None:
+            return known
+        answer = self._solver.check(query, timeout)
+        self._cache.keep_answer(query, answer)
+        return answer
+
+
+def remembering(solvers: Sequence[Solver], cache: Cache | None) -> Sequence[Solver]:
+    """Return the solvers, with a cache in front of each when there is one."""
+    return solvers if cache is None else [Remembering(solver, cache) for solver in solvers]
+
+
+def _key(query: Query, solver: str) -> str:
+    return hashlib.sha256(f"{solver}\n{query.text}".encode()).hexdigest()
+
+
+def _damaged(reason: sqlite3.Error) -> bool:
+    code = getattr(reason, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

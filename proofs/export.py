@@ -1,0 +1,58 @@
+"""Obligations as SMT-LIB 2 scripts, one for each encoding a solver is asked about."""
+
+from __future__ import annotations
+
+from ..smt.solvers import Query
+from ..smt.z3_algebra import UninterpretedAlgebra, Z3Algebra
+from ..spec.errors import UnsupportedError
+from .decision import formula, query
+from .obligation import Certificate, Equality, Obligation, Property
+
+
+def scripts(obligation: Obligation) -> dict[str, str]:
+    """Return the scripts of an obligation; each is unsatisfiable exactly if the claim holds.
+
+    What the normal form proves alone is written out in full, so that a solver has something to confirm.
+
+    Returns
+    -------
+    dict of str to str
+        The script with uninterpreted operations (``uninterpreted``: its unsatisfiability suffices, a
+        model of it need not be a counterexample) and in the exact theories (``exact``), where they exist.
+
+    Raises
+    ------
+    UnsupportedError
+        If no solver is asked about the obligation, or its operations have no exact encoding.
+    """
+    goal = obligation.goal()
+    prop = goal.witness if isinstance(goal, Certificate) else goal
+    if not isinstance(prop, Property):
+        raise UnsupportedError(f"{obligation.id} is decided without a solver (method {obligation.method})")
+    found = {}
+    if prop.abstract:
+        found["uninterpreted"] = _script(obligation, prop, UninterpretedAlgebra(), "uninterpreted")
+    try:
+        found["exact"] = _script(obligation, prop, Z3Algebra(), "exact")
+    except UnsupportedError:
+        if not found:
+            raise
+    return found
+
+
+def _script(obligation: Obligation, prop: Property, alg: Z3Algebra, encoding: str) -> str:
+    question = query(prop, alg, obligation.equality)
+    if question.trivial:
+        question = _unsimplified(prop, alg, obligation.equality)
+    header = [
+        f"{obligation.id} ({encoding} operations)",
+        *obligation.statement.splitlines(),
+        f"equality: {obligation.equality}, {obligation.equality.meaning}",
+        f"expected: {'unsat' if obligation.expect == 'proved' else 'sat'} (the claim is negated)",
+    ]
+    return "".join(f"; {line}\n" for line in header) + question.smtlib()
+
+
+def _unsimplified(prop: Property, alg: Z3Algebra, equality: Equality) -> Query:
+    assumptions, goals, _ = formula(prop, alg, equality)
+    return Query.negating(assumptions, goals)

@@ -1,0 +1,213 @@
+"""Worker processes that can be killed, and a pool of them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import Self
+
+from ..spec.errors import MmaproofError
+from .obligation import Status
+from .verdict import Verdict
+from .worker import Assignment
+
+START_LIMIT = 120.0
+"""Seconds that a worker may take to import the catalogue and a solver."""
+
+
+class WorkerStartError(MmaproofError):
+    """A worker process ended, or hung, before it could decide anything; no other will do better."""
+
+
+class Worker:
+    """A process that decides one obligation at a time; see `worker` for what it runs.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        How it decides.
+    """
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._timeout = assignment.timeout
+        self._solver = assignment.solver
+        self._ready = False
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", f"{__package__}.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            encoding="utf-8",
+            start_new_session=True,  # so that Ctrl-C is the parent's business alone
+        )
+        self._send(json.dumps({"path": sys.path, "assignment": assignment.document()}))
+
+    @property
+    def process_id(self) -> int:
+        """The process, for whoever watches it from outside."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process can take another obligation."""
+        return self._process.poll() is None
+
+    def decide(self, identifier: str) -> Verdict:
+        """Decide an obligation of the catalogue.
+
+        The process is killed when one phase of its work (a query, or the time between two) takes longer
+        than the time limit of a query and some grace, in which a solver may still stop by itself.
+
+        Raises
+        ------
+        WorkerStartError
+            If the process does not get to the point where it takes obligations.
+        """
+        start = time.perf_counter()
+        killed = threading.Event()
+        self._send(identifier)
+        while line := self._line(1.25 * self._timeout + 2 if self._ready else START_LIMIT, killed):
+            message = json.loads(line)
+            if "phase" not in message:
+                return Verdict.of_document(message)
+            self._ready = True
+        how = self._last_words()
+        if not self._ready:
+            raise WorkerStartError(f"a worker process did not start: it {how}")
+        seconds = time.perf_counter() - start
+        if killed.is_set():
+            message = f"timeout after {self._timeout:g} s"
+            return Verdict(identifier, Status.UNKNOWN, self._solver, seconds, message=message)
+        return Verdict(identifier, Status.ERROR, "", seconds, message=f"the worker process {how}")
+
+    def _line(self, limit: float, killed: threading.Event) -> str:
+        """Return the next line, empty when the process ended; kills it after `limit` seconds."""
+
+        def kill() -> None:
+            killed.set()
+            self._process.kill()
+
+        watchdog = threading.Timer(limit, kill)
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            assert self._process.stdout is not None
+            return self._process.stdout.readline()
+        finally:
+            watchdog.cancel()
+            if killed.is_set():
+                self._process.wait()
+
+    def _send(self, line: str) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            self._process.wait()  # it has ended, which the next read finds out
+
+    def _last_words(self) -> str:
+        code = self._process.wait()
+        how = f"died of {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").split("\n")
+        said = [line.strip() for line in lines if line.strip()]
+        return f"{how}: {said[-1]}" if said else how
+
+    def kill(self) -> None:
+        """Kill the process, whatever it is doing, and wait for its end; may be called from any thread."""
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """Kill the process and release its pipes; nobody may be in `decide`."""
+        self.kill()
+        for pipe in (self._process.stdin, self._process.stdout, self._errors):
+            try:
+                if pipe is not None:
+                    pipe.close()
+            except OSError:  # what was still in the buffer has no reader
+                pass
+
+
+class Pool:
+    """Worker processes that are started as they are needed, and kept for the next obligation.
+
+    A context manager; leaving it, also by an exception, kills every process at once.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        How the workers decide.
+    jobs : int
+        How many obligations `submit` has decided at the same time.
+    """
+
+    def __init__(self, assignment: Assignment, jobs: int = 1) -> None:
+        self._assignment = assignment
+        self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="mmaproof")
+        self._lock = threading.Lock()
+        self._workers: set[Worker] = set()
+        self._idle: list[Worker] = []
+        self._closed = False
+
+    @property
+    def process_ids(self) -> list[int]:
+        """The processes that are alive."""
+        with self._lock:
+            return [worker.process_id for worker in self._workers if worker.alive]
+
+    def submit(self, identifier: str) -> Future[Verdict]:
+        """Have an obligation decided when a worker is free."""
+        return self._threads.submit(self.decide, identifier)
+
+    def decide(self, identifier: str) -> Verdict:
+        """Decide an obligation with an idle worker, or a new one; see `Worker.decide`."""
+        with self._lock:
+            if self._closed:
+                raise WorkerStartError("the pool is closed")
+            worker = self._idle.pop() if self._idle else Worker(self._assignment)
+            self._workers.add(worker)
+        try:
+            return worker.decide(identifier)
+        finally:
+            self._put_back(worker)
+
+    def _put_back(self, worker: Worker) -> None:
+        with self._lock:
+            if worker.alive and not self._closed:
+                self._idle.append(worker)
+                return
+            self._workers.discard(worker)
+        worker.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._closed = True
+            for worker in self._workers:
+                worker.kill()
+        self._threads.shutdown()
+        for worker in self._idle:
+            worker.close()
+
+
+@cache
+def _pool_of_this_process(assignment: Assignment) -> Pool:
+    return Pool(assignment)
+
+
+def decide_elsewhere(assignment: Assignment, identifier: str) -> Verdict:
+    """Decide an obligation on a machine of a cluster, in a killable process there."""
+    return _pool_of_this_process(assignment).decide(identifier)

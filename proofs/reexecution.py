@@ -1,0 +1,104 @@
+"""Counterexample files, executed again with numpy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..spec.errors import InputError
+from .catalogue import obligations
+from .obligation import Certificate, Induction, Obligation, Property, RingProperty
+from .replay import SCHEMA, Counterexample, Difference, counterexample, read_inputs
+
+
+@dataclass(frozen=True)
+class Reexecution:
+    """What came out of executing a counterexample again.
+
+    Attributes
+    ----------
+    obligation : Obligation
+        What it is about.
+    found : Counterexample
+        The inputs, with the difference that was computed now.
+    recorded : Difference or None
+        The difference in the file.
+    """
+
+    obligation: Obligation
+    found: Counterexample
+    recorded: Difference | None
+
+    @property
+    def confirms_record(self) -> bool:
+        """Whether what was computed now is what the file says."""
+        return self.recorded == self.found.difference
+
+
+def reexecute(path: Path) -> Reexecution:
+    """Execute the counterexample in a file again.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read, is not a counterexample, or its obligation is unknown.
+    """
+    where = str(path)
+    document = _read(path, where)
+    identifier = document.get("obligation")
+    obligation = obligations().get(identifier) if isinstance(identifier, str) else None
+    if obligation is None:
+        raise InputError(f"no obligation {identifier!r}; `mmaproof list` prints them all", where)
+    return Reexecution(obligation, _execute(obligation, document, where), _recorded(document, where))
+
+
+def _read(path: Path, where: str) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", where) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not JSON: {error}", where) from None
+    if not isinstance(document, dict) or document.get("kind") != "obligation":
+        raise InputError('not a counterexample: it has no "kind": "obligation"', where)
+    if document.get("schema") != SCHEMA:
+        raise InputError(f"schema must be {SCHEMA}, not {document.get('schema')!r}", where)
+    return document
+
+
+def _execute(obligation: Obligation, document: dict[str, Any], where: str) -> Counterexample:
+    goal = obligation.goal()
+    if isinstance(goal, Certificate):
+        if not document.get("inputs"):
+            wrong = goal.check()
+            return Counterexample(obligation.id, {}, None if wrong is None else Difference(wrong, (), "", ""))
+        goal = goal.witness
+    match goal:
+        case Property():
+            encodings = read_inputs(document, goal, where)
+            return counterexample(obligation.id, goal, encodings, obligation.equality)
+        case RingProperty():
+            from .decision import decide
+
+            found = decide(obligation, _unasked).counterexample
+            return found or Counterexample(obligation.id, {}, None)
+        case Induction():
+            raise InputError(f"{obligation.id} is an induction: its premises have the counterexamples", where)
+
+
+def _unasked(query: Any) -> NoReturn:
+    raise AssertionError("no solver is asked about a claim in a ring")
+
+
+def _recorded(document: dict[str, Any], where: str) -> Difference | None:
+    recorded = document.get("difference")
+    if recorded is None:
+        return None
+    try:
+        index = tuple(int(i) for i in recorded["index"])
+        label, left, right = (str(recorded[key]) for key in ("label", "left", "right"))
+        return Difference(label, index, left, right)
+    except (TypeError, KeyError, ValueError):
+        raise InputError('"difference" must have "label", "index", "left" and "right"', where) from None

@@ -1,0 +1,1 @@
+"""What a run of the catalogue found out, and the files that say so."""

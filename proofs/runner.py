@@ -1,0 +1,192 @@
+"""Decide many obligations: from the cache, in worker processes, on a cluster; inductions last."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, as_completed
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..smt.portfolio import names_for
+from ..spec.errors import InputError
+from .cache import Cache, fingerprint
+from .cluster import cluster
+from .induction import decide_by_induction
+from .obligation import Induction, Method, Obligation
+from .pool import Pool, decide_elsewhere
+from .verdict import Verdict
+from .worker import CATALOGUE, Assignment, decide_or_report
+
+Report = Callable[[Verdict], None]
+
+
+def _processors() -> int:
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How obligations are decided.
+
+    Attributes
+    ----------
+    jobs : int
+        Worker processes. 0 decides in this process, where nothing can be killed: for obligations that are in
+        no catalogue, and for debugging.
+    timeout : float
+        Seconds per solver query.
+    solver : str
+        ``z3``, ``bitwuzla``, ``cvc5``, or ``all`` that are installed, which must agree.
+    cache : Path, optional
+        Directory of the cache (see `cache.default_directory`); None to decide everything anew.
+    scheduler : str, optional
+        Address of a dask scheduler (``tcp://HOST:PORT``), whose workers take the place of local ones.
+    catalogue : str
+        ``module:function``: where a worker process finds the obligations by id.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or the solver unknown or not installed.
+    """
+
+    jobs: int = field(default_factory=_processors)
+    timeout: float = 60.0
+    solver: str = "z3"
+    cache: Path | None = None
+    scheduler: str | None = None
+    catalogue: str = CATALOGUE
+
+    def __post_init__(self) -> None:
+        if self.jobs < 0:
+            raise InputError(f"the number of jobs must be 0 or more, not {self.jobs}")
+        if not 0 < self.timeout < float("inf"):
+            raise InputError(f"the timeout must be a positive number of seconds, not {self.timeout:g}")
+        names_for(self.solver)
+
+    @property
+    def assignment(self) -> Assignment:
+        """What worker processes need to know."""
+        cache = None if self.cache is None else str(self.cache.absolute())
+        return Assignment(self.solver, self.timeout, cache, self.catalogue)
+
+
+def run(
+    obligations: Sequence[Obligation], settings: Settings, report: Report = lambda verdict: None
+) -> list[Verdict]:
+    """Decide obligations.
+
+    An induction is decided from the verdicts on its premises, which are decided (but not reported) also when
+    they were not asked for.
+
+    Parameters
+    ----------
+    obligations : sequence of Obligation
+        What to decide. With worker processes, members of the catalogue.
+    settings : Settings
+        How.
+    report : callable
+        Is given each verdict as it arrives.
+
+    Returns
+    -------
+    list of Verdict
+        In the order of `obligations`.
+
+    Raises
+    ------
+    InputError
+        If the cache or the scheduler can't be used.
+    ValueError
+        If worker processes are to decide an obligation that is not in the catalogue.
+    """
+    catalogue = settings.assignment.obligations()
+    if settings.jobs or settings.scheduler:
+        for obligation in obligations:
+            if catalogue.get(obligation.id) is not obligation:
+                raise ValueError(f"{obligation.id} is not in {settings.catalogue}; decide it with jobs=0")
+    asked = {obligation.id: obligation for obligation in obligations}
+    needed, inductions = _with_premises({**catalogue, **asked}, asked)
+    verdicts: dict[str, Verdict] = {}
+
+    def found(verdict: Verdict) -> None:
+        verdicts[verdict.id] = verdict
+        if verdict.id in asked:
+            report(verdict)
+
+    with nullcontext() if settings.cache is None else closing(Cache(settings.cache)) as cache:
+        kept = (
+            {}
+            if cache is None or settings.catalogue != CATALOGUE
+            else cache.verdicts(fingerprint(settings.solver))
+        )
+        undecided = []
+        for obligation in needed:
+            if obligation.id in kept and catalogue.get(obligation.id) is obligation:
+                found(kept[obligation.id])
+            else:
+                undecided.append(obligation)
+        if undecided:
+            _decide(undecided, settings, cache, found)
+            if cache is not None:
+                cache.prune()
+    for obligation, goal in inductions:
+        premises = [verdicts[premise] for premise in goal.premises if premise in verdicts]
+        statuses = {premise.id: premise.status for premise in premises}
+        verdict = decide_by_induction(obligation, goal, statuses)
+        found(replace(verdict, cached=all(premise.cached for premise in premises)))
+    return [verdicts[obligation.id] for obligation in obligations]
+
+
+def _with_premises(
+    known: Mapping[str, Obligation], asked: Iterable[str]
+) -> tuple[list[Obligation], list[tuple[Obligation, Induction]]]:
+    """Return what must be decided directly, and the inductions, each after its premises."""
+    direct: list[Obligation] = []
+    inductions: list[tuple[Obligation, Induction]] = []
+    seen: set[str] = set()
+
+    def visit(identifier: str) -> None:
+        if identifier in seen or identifier not in known:
+            return
+        seen.add(identifier)
+        obligation = known[identifier]
+        goal = obligation.goal() if obligation.method is Method.INDUCTION else None
+        if not isinstance(goal, Induction):
+            direct.append(obligation)
+            return
+        for premise in goal.premises:
+            visit(premise)
+        inductions.append((obligation, goal))
+
+    for identifier in asked:
+        visit(identifier)
+    return direct, inductions
+
+
+def _decide(
+    obligations: Sequence[Obligation], settings: Settings, cache: Cache | None, found: Report
+) -> None:
+    assignment = settings.assignment
+    if settings.scheduler:
+        elsewhere = replace(assignment, cache=None)  # a directory of this machine
+        with cluster(settings.scheduler) as executor:
+            _collect([executor.submit(decide_elsewhere, elsewhere, o.id) for o in obligations], found)
+    elif settings.jobs:
+        with Pool(assignment, min(settings.jobs, len(obligations))) as pool:
+            _collect([pool.submit(o.id) for o in obligations], found)
+    else:
+        solve = assignment.solve(cache)
+        for obligation in obligations:
+            found(decide_or_report(obligation, solve))
+
+
+def _collect(futures: Sequence[Future[Verdict]], found: Report) -> None:
+    try:
+        for future in as_completed(futures):
+            found(future.result())
+    finally:
+        for future in futures:
+            future.cancel()

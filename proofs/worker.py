@@ -1,0 +1,145 @@
+"""A worker process: reads obligation ids from standard input, writes JSON lines to standard output.
+
+The first line it reads is its `Assignment`. It writes ``{"phase": …}`` whenever it starts something that
+may take long (so that whoever started it can tell a hanging worker from a busy one), and a verdict's
+document after each id. It ends when its standard input does, whatever it is doing then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from ..spec.errors import MmaproofError
+from .cache import Cache, fingerprint, remembering
+from .obligation import Obligation, Status
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from ..smt.solvers import Answer, Query
+    from .decision import Solve
+
+CATALOGUE = "mmaproof.proofs.catalogue:obligations"
+"""Where the obligations of mmaproof are."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """How obligations are to be decided.
+
+    Attributes
+    ----------
+    solver : str
+        One of `portfolio.CHOICES`.
+    timeout : float
+        Seconds per query.
+    cache : str or None
+        Directory of the cache.
+    catalogue : str
+        ``module:function``; the function returns the obligations by id.
+    """
+
+    solver: str
+    timeout: float
+    cache: str | None = None
+    catalogue: str = CATALOGUE
+
+    def opened_cache(self) -> Cache | None:
+        """Open the cache, if there is one."""
+        return None if self.cache is None else Cache(Path(self.cache))
+
+    def obligations(self) -> Mapping[str, Obligation]:
+        """Return the obligations of the catalogue by id."""
+        module, _, function = self.catalogue.partition(":")
+        found: Mapping[str, Obligation] = getattr(import_module(module), function)()
+        return found
+
+    def solve(self, cache: Cache | None, started: Callable[[str], None] = lambda phase: None) -> Solve:
+        """Return what `decide` asks; `started` is called as phases start."""
+        from ..smt.portfolio import ask, solvers_for
+
+        solvers = remembering(solvers_for(self.solver), cache)
+
+        def solve(query: Query) -> Answer:
+            try:
+                return ask([_Announced(solver, started) for solver in solvers], query, self.timeout)
+            finally:
+                started("build")
+
+        return solve
+
+    def document(self) -> dict[str, Any]:
+        """Return the assignment as a JSON object."""
+        return asdict(self)
+
+
+class _Announced:
+    """A solver that says so before it is asked."""
+
+    def __init__(self, solver: Any, started: Callable[[str], None]) -> None:
+        self.name: str = solver.name
+        self._solver = solver
+        self._started = started
+
+    def check(self, query: Query, timeout: float) -> Answer:
+        self._started(self.name)
+        answer: Answer = self._solver.check(query, timeout)
+        return answer
+
+
+def decide_or_report(obligation: Obligation, solve: Solve) -> Verdict:
+    """Decide an obligation; an exception makes a verdict of `Status.ERROR`."""
+    from .decision import decide
+
+    start = time.perf_counter()
+    try:
+        return decide(obligation, solve)
+    except Exception as reason:
+        text = str(reason) if isinstance(reason, MmaproofError) else f"{type(reason).__name__}: {reason}"
+        message = " ".join(text.split())
+        return Verdict(obligation.id, Status.ERROR, "", time.perf_counter() - start, message=message)
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    lines: SimpleQueue[str] = SimpleQueue()
+    threading.Thread(target=_read, args=(lines,), daemon=True).start()
+    channel = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library that prints must not break the protocol
+
+    def send(message: Mapping[str, Any]) -> None:
+        channel.write(json.dumps(message) + "\n")
+        channel.flush()
+
+    setup = json.loads(lines.get())
+    sys.path[:] = setup["path"]
+    assignment = Assignment(**setup["assignment"])
+    cache = assignment.opened_cache()
+    state = fingerprint(assignment.solver)  # before the code is imported: what it decides is of this state
+    solve = assignment.solve(cache, lambda phase: send({"phase": phase}))
+    obligations = assignment.obligations()
+    send({"phase": "ready"})
+    while True:
+        verdict = decide_or_report(obligations[lines.get()], solve)
+        if cache is not None and assignment.catalogue == CATALOGUE:
+            cache.keep_verdict(state, verdict)
+        send(verdict.document())
+
+
+def _read(lines: SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        lines.put(line.rstrip("\n"))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

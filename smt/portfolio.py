@@ -1,0 +1,76 @@
+"""Which solvers there are, and several of them asked together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from ..spec.errors import InputError, MmaproofError
+
+if TYPE_CHECKING:
+    from .solvers import Answer, Query, Solver
+
+DEFAULT = "z3"
+OPTIONAL = ("bitwuzla", "cvc5")
+ALL = "all"
+CHOICES = (DEFAULT, *OPTIONAL, ALL)
+"""What `solvers_for` accepts."""
+
+
+class DisagreementError(MmaproofError):
+    """Two solvers gave opposite definite answers to one query: one of them is wrong."""
+
+
+def names_for(choice: str) -> tuple[str, ...]:
+    """Return the names of the solvers that a choice stands for; imports none of them.
+
+    Raises
+    ------
+    InputError
+        If the choice is unknown, or its solver is not installed.
+    """
+    if choice not in CHOICES:
+        raise InputError(f"unknown solver {choice!r}; known: {', '.join(CHOICES)}")
+    installed = (DEFAULT, *(name for name in OPTIONAL if find_spec(name) is not None))
+    if choice == ALL:
+        return installed
+    if choice not in installed:
+        raise InputError(f"solver {choice!r} is not installed; pip install 'mmaproof[solvers]'")
+    return (choice,)
+
+
+def solvers_for(choice: str) -> list[Solver]:
+    """Return the solvers that a choice stands for; see `names_for`."""
+    from .solvers import Z3
+    from .text_solvers import CVC5, Bitwuzla
+
+    back_ends = {"z3": Z3, "bitwuzla": Bitwuzla, "cvc5": CVC5}
+    return [back_ends[name]() for name in names_for(choice)]
+
+
+def ask(solvers: Sequence[Solver], query: Query, timeout: float) -> Answer:
+    """Ask every solver, one after the other, and demand that they agree.
+
+    An ``unknown`` contradicts nobody: the answer is then that of the others, and says so in `Answer.solver`.
+
+    Raises
+    ------
+    DisagreementError
+        If one says ``sat`` and another ``unsat``.
+    """
+    from .solvers import Answer
+
+    answers = [solver.check(query, timeout) for solver in solvers]
+    definite = [answer for answer in answers if answer.status != "unknown"]
+    undecided = [f"{answer.solver}: {answer.message}" for answer in answers if answer.status == "unknown"]
+    if not definite:
+        return Answer("unknown", ", ".join(answer.solver for answer in answers), message="; ".join(undecided))
+    if len({answer.status for answer in definite}) > 1:
+        said = ", ".join(f"{answer.solver} says {answer.status}" for answer in definite)
+        raise DisagreementError(f"solvers disagree: {said}")
+    who = ", ".join(answer.solver for answer in definite)
+    if undecided:
+        who += f" ({'; '.join(undecided)})"
+    cached = all(answer.cached for answer in definite)
+    return Answer(definite[0].status, who, definite[0].model, cached)
