@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -84,10 +85,19 @@ def _status(arguments: Sequence[str] | None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     except (BrokenPipeError, SystemExit):
-        # Typer turns a broken pipe, and nothing else in this mode, into an exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _discard_output()  # Typer turns a broken pipe, and nothing else in this mode, into an exit
         return BROKEN_PIPE
+    except OSError as reason:
+        _discard_output()
+        error(str(reason))
+        return ExitCode.WRONG_USE
     return _interrupted() if status == INTERRUPTED else int(status or 0)
+
+
+def _discard_output() -> None:
+    """Let what is still buffered for standard output go nowhere."""
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
 
 
 def _interrupted() -> int:

@@ -122,7 +122,7 @@ def _print_theorems(found: Report) -> None:
 
     columns = {
         "proved": (Judgement.PROVED,),
-        "refuted as pinned": (Judgement.PINNED,),
+        "pinned": (Judgement.PINNED,),
         "unknown": (Judgement.UNKNOWN,),
         "unexpected": (Judgement.UNEXPECTED, Judgement.DEFECT),
     }
@@ -141,7 +141,8 @@ def _print_theorems(found: Report) -> None:
                 f"{name} ({seconds:.2f} s)" if seconds >= 0.005 else "",
             ]
         )
-    print_table(["theorem", "title", *columns, "seconds", "slowest"], rows, numbers=range(2, 7))
+    titles = ["theorem", "title", *columns, "seconds", "slowest"]
+    print_table(titles, rows, numbers=range(2, 7), beneath=1, optional=[7])
 
 
 def _save(found: Report, asked: Path | None) -> dict[str, Path]:

@@ -51,11 +51,7 @@ def run(
     from ..spec.power.execution import Environment, execute, rounding_named
 
     environment = Environment(rounding_named(rounding), choices_named(choice or []))
-    parsed = parse(instruction)
-    try:
-        results = execute(parsed, _read(source), environment, as_registers=registers)
-    except InputError as reason:
-        raise InputError(str(reason), str(source)) from None
+    results = execute(parse(instruction), _read(source), environment, as_registers=registers)
     _write(out, results)
     for name, array in results.items():
         print(f"{name} {array.dtype} {array.shape}")
@@ -85,11 +81,12 @@ def _read(path: Path) -> dict[str, Array]:
 
     where = str(path)
     try:
-        archive = np.load(path, allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise InputError("one array (.npy); an .npz of named arrays is needed", where)
-        with archive:
-            return {name: np.asarray(archive[name]) for name in archive.files}
+        with path.open("rb") as stream:
+            archive = np.load(stream, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InputError("one array (.npy); an .npz of named arrays is needed", where)
+            with archive:
+                return {name: np.asarray(archive[name]) for name in archive.files}
     except OSError as reason:
         raise InputError(f"can't be read: {reason.strerror or reason}", where) from None
     except (ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile, zlib.error) as reason:

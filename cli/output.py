@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+WIDE = 120
+"""Columns of a terminal that has room for everything."""
+
+
 def error(message: str) -> None:
     """Print why nothing came out, as one line on standard error."""
     note(f"error: {message}")
@@ -41,7 +45,14 @@ def console() -> Console:
     return Console(file=sys.stdout, highlight=False)
 
 
-def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> None:
+def print_table(
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Sequence[int] = (),
+    beneath: int | None = None,
+    optional: Sequence[int] = (),
+) -> None:
     """Print rows in columns: a Rich table on a terminal, else aligned text that never wraps.
 
     Parameters
@@ -52,17 +63,13 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: S
         Cells.
     numbers : sequence of int
         The columns that are aligned to the right.
+    beneath : int, optional
+        The column whose cells a terminal shows beneath those of the first.
+    optional : sequence of int
+        The columns that a narrow terminal leaves out.
     """
     if sys.stdout.isatty():
-        from rich.box import SIMPLE
-        from rich.table import Table
-
-        table = Table(box=SIMPLE, pad_edge=False)
-        for column, title in enumerate(titles):
-            table.add_column(title, justify="right" if column in numbers else "left", overflow="fold")
-        for row in rows:
-            table.add_row(*row)
-        console().print(table, markup=False)
+        _print_rich_table(titles, rows, numbers, beneath, optional)
         return
     cells = [list(titles), *map(list, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
@@ -72,3 +79,29 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: S
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(aligned).rstrip())
+
+
+def _print_rich_table(
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[int],
+    beneath: int | None,
+    optional: Sequence[int],
+) -> None:
+    from rich.box import SIMPLE
+    from rich.table import Table
+    from rich.text import Text
+
+    terminal = console()
+    hidden = {beneath, *(optional if terminal.width < WIDE else ())}
+    shown = [column for column in range(len(titles)) if column not in hidden]
+    table = Table(box=SIMPLE, pad_edge=False)
+    for column in shown:
+        right = column in numbers
+        table.add_column(titles[column], justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for row in rows:
+        cells = [Text(row[column]) for column in shown]
+        if beneath is not None:
+            cells[0].append(f"\n{row[beneath]}", style="dim")
+        table.add_row(*cells)
+    terminal.print(table)

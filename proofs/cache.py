@@ -61,7 +61,7 @@ def fingerprint(solver: str) -> str:
     """Return a digest of everything that a definite verdict on a catalogue's obligation depends on.
 
     An obligation of the catalogue has no input but the code: its formula, its sampling seeds and its
-    certificates are functions of the source files of `spec`, `smt` and `proofs`, of the libraries that they
+    certificates are functions of the files of `spec`, `smt` and `proofs`, of the libraries that they
     compute with, and of the solver asked. With all of these equal, deciding again would give the
     same answer; only whether it comes in time can differ, and what did not come in time is not kept.
 
@@ -75,7 +75,7 @@ def fingerprint(solver: str) -> str:
         digest.update(f"{name} {_version(name)}\n".encode())
     package = Path(__file__).parent
     for folder in (package.parent / "spec", package.parent / "smt", package):
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
             content = path.read_bytes()
             digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
             digest.update(content)
@@ -121,6 +121,9 @@ class Cache:
         except sqlite3.DatabaseError as reason:
             if not _damaged(reason):
                 raise
+        return self._replaced()
+
+    def _replaced(self) -> sqlite3.Connection:
         for suffix in ("", "-wal", "-shm"):
             self.path.with_name(FILE + suffix).unlink(missing_ok=True)
         return self._connected()
@@ -147,7 +150,7 @@ class Cache:
         except sqlite3.DatabaseError as reason:
             if _damaged(reason):
                 self._connection.close()
-                self._connection = self._opened()
+                self._connection = self._replaced()
             return []
 
     def answer(self, query: Query, solver: str) -> Answer | None:

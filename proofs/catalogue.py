@@ -8,13 +8,14 @@ from functools import cache
 
 from ..spec.errors import InputError
 from .obligation import Obligation, Theorem
-from .power import masking
+from .power import encoding, integers, masking, priming, signs, state
 
 
 @cache
 def theorems() -> tuple[Theorem, ...]:
     """Return every theorem, in the order they are reported."""
-    return masking.THEOREMS
+    modules = (masking, integers, signs, priming, state, encoding)
+    return tuple(theorem for module in modules for theorem in module.THEOREMS)
 
 
 @cache

@@ -15,6 +15,7 @@ from ..spec.power.formula import formula
 from ..spec.power.legality import RULES
 from .catalogue import obligations, theorems
 from .obligation import Certificate, Induction, Obligation, Status, Theorem
+from .reports.report import theorem_of
 
 _LISTED = 8
 """How many ids a message or a section spells out."""
@@ -85,7 +86,7 @@ def _some(names: list[str]) -> str:
 
 
 def _obligation(obligation: Obligation) -> Explanation:
-    theorem = max((t for t in theorems() if obligation.id.startswith(t.id + "/")), key=lambda t: len(t.id))
+    theorem = theorem_of(obligation, theorems())
     return Explanation(
         obligation.id,
         (

@@ -10,7 +10,7 @@ from .obligation import Certificate, Equality, Obligation, Property
 
 
 def scripts(obligation: Obligation) -> dict[str, str]:
-    """Return the scripts of an obligation; each is unsatisfiable exactly if the claim holds.
+    """Return the scripts of an obligation, which assert that the claim does not hold.
 
     What the normal form proves alone is written out in full, so that a solver has something to confirm.
 
@@ -31,24 +31,28 @@ def scripts(obligation: Obligation) -> dict[str, str]:
         raise UnsupportedError(f"{obligation.id} is decided without a solver (method {obligation.method})")
     found = {}
     if prop.abstract:
-        found["uninterpreted"] = _script(obligation, prop, UninterpretedAlgebra(), "uninterpreted")
+        meaning = "unsat proves it, sat decides nothing"
+        found["uninterpreted"] = _script(
+            obligation, prop, UninterpretedAlgebra(), "uninterpreted operations", meaning
+        )
     try:
-        found["exact"] = _script(obligation, prop, Z3Algebra(), "exact")
+        meaning = "unsat proves it, sat refutes it"
+        found["exact"] = _script(obligation, prop, Z3Algebra(), "exact operations", meaning)
     except UnsupportedError:
         if not found:
             raise
     return found
 
 
-def _script(obligation: Obligation, prop: Property, alg: Z3Algebra, encoding: str) -> str:
+def _script(obligation: Obligation, prop: Property, alg: Z3Algebra, encoding: str, meaning: str) -> str:
     question = query(prop, alg, obligation.equality)
     if question.trivial:
         question = _unsimplified(prop, alg, obligation.equality)
     header = [
-        f"{obligation.id} ({encoding} operations)",
+        f"{obligation.id} ({encoding})",
         *obligation.statement.splitlines(),
         f"equality: {obligation.equality}, {obligation.equality.meaning}",
-        f"expected: {'unsat' if obligation.expect == 'proved' else 'sat'} (the claim is negated)",
+        f"the claim, expected to be {obligation.expect}, is negated: {meaning}",
     ]
     return "".join(f"; {line}\n" for line in header) + question.smtlib()
 

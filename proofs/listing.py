@@ -24,7 +24,7 @@ def listing(patterns: Sequence[str]) -> dict[str, list[Row]]:
     InputError
         If a pattern selects nothing.
     """
-    everything = [*obligations().values(), *FORMS.values()]
+    everything: list[Obligation | Form] = [*obligations().values(), *FORMS.values()]
     for pattern in patterns:
         if not any(_selects(pattern, entry) for entry in everything):
             known = ", ".join(theorem.id for theorem in theorems())

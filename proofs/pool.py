@@ -39,7 +39,7 @@ class Worker:
         self._timeout = assignment.timeout
         self._solver = assignment.solver
         self._ready = False
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", f"{__package__}.worker"],
             stdin=subprocess.PIPE,

@@ -84,13 +84,14 @@ def evaluate(
         assumed: Array = np.array(True)
         for condition in prop.assuming(alg, inputs) if prop.assuming else ():
             condition = np.asarray(condition)
-            assumed = assumed & condition.all(axis=tuple(range(kept, condition.ndim)))
+            assumed = np.asarray(assumed & condition.all(axis=tuple(range(kept, condition.ndim))))
         for equation in prop.claim(alg, inputs):
             wrong = ~np.asarray(equation.truth(alg, equality))
             if equation.where is not None:
                 wrong = wrong & equation.where
+            wrong = np.asarray(wrong)
             trailing = (1,) * (wrong.ndim - assumed.ndim)
-            failing.append((equation, wrong & assumed.reshape(*assumed.shape, *trailing)))
+            failing.append((equation, np.asarray(wrong & assumed.reshape(assumed.shape + trailing))))
     return failing
 
 

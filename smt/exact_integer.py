@@ -48,26 +48,34 @@ class ExactInteger:
         width = max(self.width, otherwise.width)
         return type(self)(z3.If(condition, self.extended(width), otherwise.extended(width)))
 
-    def _other(self, other: Self | int) -> Self:
-        return self.of(other) if isinstance(other, int) else other
+    def _other(self, other: object) -> Self | None:
+        """Return an operand of this kind; None leaves arrays to numpy."""
+        if isinstance(other, int):
+            return self.of(other)
+        return other if isinstance(other, type(self)) else None
 
-    def __add__(self, other: Self | int) -> Self:
-        other = self._other(other)
-        width = max(self.width, other.width) + 1
-        return type(self)(self.extended(width) + other.extended(width))
+    def __add__(self, other: object) -> Self:
+        if (addend := self._other(other)) is None:
+            return NotImplemented
+        width = max(self.width, addend.width) + 1
+        return type(self)(self.extended(width) + addend.extended(width))
 
     __radd__ = __add__
 
     def __neg__(self) -> Self:
         return type(self)(-self.extended(self.width + 1))
 
-    def __sub__(self, other: Self | int) -> Self:
-        return self + -self._other(other)
+    def __sub__(self, other: object) -> Self:
+        subtrahend = self._other(other)
+        return NotImplemented if subtrahend is None else self + -subtrahend
 
-    def __mul__(self, other: Self | int) -> Self:
-        other = self._other(other)
-        width = self.width + other.width
-        return type(self)(self.extended(width) * other.extended(width))
+    def __mul__(self, other: object) -> Self:
+        factor = self._other(other)
+        return NotImplemented if factor is None else self._product(factor)
+
+    def _product(self, factor: Self) -> Self:
+        width = self.width + factor.width
+        return type(self)(self.extended(width) * factor.extended(width))
 
     __rmul__ = __mul__
 
@@ -105,13 +113,10 @@ class OpaqueInteger(ExactInteger):
             return type(self)(self.body, _both(self.guard, condition))
         return super().chosen(condition, otherwise)
 
-    def __mul__(self, other: Self | int) -> Self:
-        other = self._other(other)
-        sorts = (z3.BitVecSort(width) for width in (self.width, other.width, self.width + other.width))
-        product = z3.Function(f"product_{self.width}_{other.width}", *sorts)
-        return type(self)(product(self.body, other.body), _both(self.guard, other.guard))
-
-    __rmul__ = __mul__
+    def _product(self, factor: Self) -> Self:
+        sorts = (z3.BitVecSort(width) for width in (self.width, factor.width, self.width + factor.width))
+        product = z3.Function(f"product_{self.width}_{factor.width}", *sorts)
+        return type(self)(product(self.body, factor.body), _both(self.guard, factor.guard))
 
 
 def _both(left: Any, right: Any) -> Any:

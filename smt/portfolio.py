@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,7 @@ def solvers_for(choice: str) -> list[Solver]:
     from .solvers import Z3
     from .text_solvers import CVC5, Bitwuzla
 
-    back_ends = {"z3": Z3, "bitwuzla": Bitwuzla, "cvc5": CVC5}
+    back_ends: dict[str, Callable[[], Solver]] = {"z3": Z3, "bitwuzla": Bitwuzla, "cvc5": CVC5}
     return [back_ends[name]() for name in names_for(choice)]
 
 
@@ -62,6 +62,8 @@ def ask(solvers: Sequence[Solver], query: Query, timeout: float) -> Answer:
     from .solvers import Answer
 
     answers = [solver.check(query, timeout) for solver in solvers]
+    if len(answers) == 1:
+        return answers[0]
     definite = [answer for answer in answers if answer.status != "unknown"]
     undecided = [f"{answer.solver}: {answer.message}" for answer in answers if answer.status == "unknown"]
     if not definite:

@@ -9,6 +9,7 @@ from typing import Any
 import z3
 
 _SYMBOL = re.compile(r"\|[^|]*\||[?$]x\d+")
+_TOKEN = re.compile(r"\|[^|]*\||[()]|[^\s()|]+")
 _TO_BITS = "fp.to_ieee_bv"
 
 
@@ -37,7 +38,7 @@ def script(assertions: Sequence[Any]) -> str:
     text = printed(assertions)
     if _TO_BITS in text:
         text = printed(without_ieee_bits(assertions))
-    return f"(set-logic {logic(text)})\n{text}(check-sat)\n"
+    return f"(set-logic {logic(text)})\n{without_unary_connectives(text)}(check-sat)\n"
 
 
 def logic(text: str) -> str:
@@ -47,8 +48,29 @@ def logic(text: str) -> str:
     return f"QF_{'UF' if functions else ''}BV{'FP' if floats else ''}"
 
 
+def without_unary_connectives(text: str) -> str:
+    """Replace ``(or x)`` and ``(and x)``, which Z3 prints and SMT-LIB does not allow, by ``x``."""
+    opened: list[list[re.Match[str]]] = []  # the parenthesis, then what stands in it
+    dropped: list[tuple[int, int]] = []
+    for token in _TOKEN.finditer(text):
+        if token[0] != ")":
+            if opened:
+                opened[-1].append(token)
+            if token[0] == "(":
+                opened.append([token])
+            continue
+        start, *elements = opened.pop()
+        if len(elements) == 2 and elements[0][0] in ("and", "or"):
+            dropped += [(start.start(), elements[1].start()), token.span()]
+    kept, position = [], 0
+    for start_of_gap, end_of_gap in sorted(dropped):
+        kept.append(text[position:start_of_gap])
+        position = end_of_gap
+    return "".join(kept) + text[position:]
+
+
 def without_ieee_bits(assertions: Sequence[Any]) -> list[Any]:
-    """Replace ``fp.to_ieee_bv``, which is Z3's own, by constants that are constrained to decode to its operand.
+    """Replace ``fp.to_ieee_bv``, which is Z3's own, by constants constrained to decode to its operand.
 
     The encoding of a NaN is left open, where Z3 picks one: what is proved is at least as strong.
     """

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import z3
 
 from . import smtlib
+
+_FIRST_LIMIT = 3.0
+"""Seconds that Z3's first attempt at a query may take."""
+
+_INTERRUPTED = ("timeout", "canceled", "interrupted from keyboard")
 
 
 @dataclass(frozen=True)
@@ -96,26 +102,43 @@ def solve_with_z3(query: Query, timeout: float) -> Answer:
 
 
 class Z3:
-    """Z3, on the terms themselves."""
+    """Z3, on the terms themselves.
+
+    Queries without floats are first tried after a preprocessing that suits sums and products of bit-vectors
+    (up to twenty times faster on most, much slower on some), then left to Z3's own choice.
+    """
 
     name = "z3 " + ".".join(map(str, z3.get_version()[:3]))
 
     def check(self, query: Query, timeout: float) -> Answer:
         """Answer a query; see `Solver.check`."""
-        solver = z3.Solver()
-        solver.set(timeout=max(1, int(timeout * 1000)))
+        end = time.monotonic() + timeout
         try:
-            solver.add(*query.assertions)
-            status = solver.check()
+            if _has_no_floats(query):
+                preprocessed = z3.Then("simplify", "propagate-values", "solve-eqs", "smt").solver()
+                answer = self._asked(preprocessed, query, min(_FIRST_LIMIT, timeout / 2))
+                if answer.status != "unknown":
+                    return answer
+            answer = self._asked(z3.Solver(), query, end - time.monotonic())
         except z3.Z3Exception as reason:
             return Answer("unknown", self.name, message=str(reason))
+        return replace(answer, message=timed_out(timeout)) if answer.message in _INTERRUPTED else answer
+
+    def _asked(self, solver: Any, query: Query, timeout: float) -> Answer:
+        solver.set(timeout=max(1, int(timeout * 1000)))
+        solver.add(*query.assertions)
+        status = solver.check()
         if status == z3.sat:
             return Answer("sat", self.name, _bit_vectors(solver.model()))
         if status == z3.unsat:
             return Answer("unsat", self.name)
-        reason = solver.reason_unknown()
-        interrupted = reason in ("timeout", "canceled", "interrupted from keyboard")
-        return Answer("unknown", self.name, message=timed_out(timeout) if interrupted else reason)
+        return Answer("unknown", self.name, message=solver.reason_unknown())
+
+
+def _has_no_floats(query: Query) -> bool:
+    goal = z3.Goal()
+    goal.add(*query.assertions)
+    return bool(z3.Probe("is-qfaufbv")(goal))
 
 
 def _bit_vectors(model: Any) -> dict[str, int]:

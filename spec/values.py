@@ -70,7 +70,8 @@ def _encode_floats(values: Array, fmt: FloatFormat) -> tuple[Bits, Truths]:
         exact = (reals == values) | np.isnan(values)
     else:
         # An integer is a float64 when its magnitude without trailing zeros has at most 53 bits.
-        magnitude = np.where(values < 0, -values.astype(np.int64), values).astype(np.uint64)
+        signed = values.dtype.kind == "i"
+        magnitude = (np.abs(values.astype(np.int64)) if signed else values).astype(np.uint64)
         lowest = magnitude & (~magnitude + np.uint64(1))
         exact = magnitude // np.maximum(lowest, 1) < 1 << F64.precision
     bits = reals.view(np.uint64) if fmt == F64 else encode(reals, fmt, Rounding.NEAREST_EVEN)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from .. import legality
-from .catalogue import Family, IntegerFamily, Move, RankKUpdate
+from .catalogue import Family, IntegerFamily, RankKUpdate
 from .contradictions import CONTRADICTIONS
 from .encoding import LAYOUTS
 from .forms import FORMS, MASKS, Form, Kind, mask_widths
 from .instructions import Instruction
 from .legality import RULES, TARGETS, violations
+from .priming import priming
 
 Row = dict[str, str]
 
@@ -40,15 +41,8 @@ def _arithmetic(form: Form) -> str:
 
 
 def _priming(form: Form) -> str:
-    match form.operation:
-        case RankKUpdate(accumulates=accumulates):
-            return "needs primed" if accumulates else "primes"
-        case Move.XXMFACC:
-            return "needs primed, unprimes"
-        case Move():
-            return "primes"
-        case _:
-            return ""
+    effect = priming(form.operation)
+    return effect.value if effect else ""
 
 
 def _mask_width(name: str) -> Callable[[Form], str]:

@@ -167,6 +167,14 @@ def test_the_sign_of_an_exact_zero(
             assert ALG.fused(fmt, rounding, addends=ones).tolist() == [sign]
 
 
+@pytest.mark.parametrize("fmt", [F16, BF16, F32, F64, E5M2], ids=str)
+def test_an_infinite_addend_outweighs_a_product_that_would_overflow(fmt: FloatFormat) -> None:
+    largest, infinity = single(fmt, fmt.largest), (fmt.infinity or 0) | fmt.sign_mask
+    for rounding in Rounding:
+        result = ALG.fused(fmt, rounding, [(largest, largest)], [single(fmt, infinity)])
+        assert result.tolist() == [infinity]
+
+
 def encodings(fmt: FloatFormat) -> st.SearchStrategy[int]:
     occupied = fmt.magnitude_bits + fmt.padding_bits + fmt.signed
     return st.one_of(st.sampled_from(exact.edge_encodings(fmt)), st.integers(0, (1 << occupied) - 1))
@@ -243,7 +251,7 @@ def test_operands_broadcast(fmt: FloatFormat, shapes: tuple[tuple[int, ...], ...
 
 @given(
     significand=st.one_of(st.integers(0, 2**62 - 1), st.integers(0, 61).map(lambda place: 1 << place)),
-    exponent=st.integers(-1300, 1100),
+    exponent=st.integers(-5000, 5000),
     negative=st.booleans(),
     fmt=st.sampled_from([*FLOATS, SIGNIFICAND_24]),
 )
@@ -251,6 +259,8 @@ def test_operands_broadcast(fmt: FloatFormat, shapes: tuple[tuple[int, ...], ...
 @example(significand=2**62 - 1, exponent=F32.quantum - 63, negative=True, fmt=F32)
 @example(significand=2**62 - 1, exponent=F32.quantum - 64, negative=False, fmt=F32)
 @example(significand=2**62 - 1, exponent=F32.quantum - 65, negative=True, fmt=F32)
+@example(significand=2**62 - 1, exponent=-62, negative=True, fmt=F64)
+@example(significand=2**56 - 1, exponent=4100, negative=True, fmt=F64)
 @example(significand=1, exponent=-1300, negative=True, fmt=F64)
 @example(significand=0, exponent=1100, negative=True, fmt=F16)
 def test_rounding_an_integer_significand(

@@ -206,6 +206,10 @@ def test_a_narrow_nan_is_widened_with_its_payload_left_aligned() -> None:
     assert propagated(Operand(wide, SIGNIFICAND_24)) == 0xFFC10000
 
 
+def test_a_wide_nan_keeps_the_leading_bits_of_its_payload() -> None:
+    assert propagated(operand(F32, 0xFF802000), outcome=0x7E00, fmt=F16) == 0xFE01
+
+
 @given(st.data())
 def test_each_element_is_propagated_by_itself(data: st.DataObject) -> None:
     edges = st.sampled_from(exact.edge_encodings(F32))

@@ -1,0 +1,184 @@
+"""The priming automaton: what it accepts, and how it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial, reduce
+from math import prod
+from operator import and_
+from typing import Any
+
+import numpy as np
+
+from ...spec.algebra import Algebra
+from ...spec.power.catalogue import Move
+from ...spec.power.forms import FORMS, Form
+from ...spec.power.instructions import Instruction
+from ...spec.power.priming import ACCUMULATORS, SOURCE, accepted, after, own, priming
+from ..enumeration import enumerated
+from ..obligation import Equation, Goal, Inputs, Method, Property, Variant, holds, theorem
+from .register_use import (
+    CLASSES,
+    LOADS,
+    PRIMED,
+    READERS,
+    Class,
+    accepts,
+    equal,
+    instruction,
+    is_primed,
+    naming,
+    primed,
+    register_operands,
+    register_variables,
+)
+
+ENUMERABLE = 1 << 16
+"""No more states and instructions than this are enumerated, with a solver as second witness."""
+
+Claim = Callable[[Form, Algebra, Inputs], Iterator[Equation]]
+
+
+def _variants(
+    classes: dict[str, Class], statement: str, claim: Claim, *, assume_accepted: bool = True
+) -> Iterator[Variant]:
+    """Yield a claim for each class, about every priming state and all registers."""
+    for name, forms in classes.items():
+        form = forms[0]
+        prop = Property(
+            (PRIMED, *register_variables(form)),
+            partial(claim, form),
+            partial(accepts, form) if assume_accepted else None,
+            abstract=False,
+        )
+        domains = {"primed": range(1 << ACCUMULATORS), **register_operands(form)}
+        small = prod(map(len, domains.values())) <= ENUMERABLE
+        method = Method.CERTIFICATE if small else Method.SMT
+
+        def goal(prop: Property = prop, domains: dict[str, range] = domains, small: bool = small) -> Goal:
+            return enumerated(prop, domains) if small else prop
+
+        yield Variant(name, goal, method=method, statement=naming(statement, forms))
+
+
+ACCEPTED = (
+    "∀ priming states, registers: accepted(i) ⇔ (i reads ACC[AT] ⇒ primed[AT]) ∧ (i reads or writes VSR[n] "
+    "besides ACC[AT] ⇒ n > 31 ∨ ¬primed[n >> 2])"
+)
+
+
+@theorem(
+    "power/state/accepted",
+    "accepted is what reads only primed accumulators and touches only VSRs that are not in use",
+    ACCEPTED,
+    SOURCE,
+)
+def accepted_instructions() -> Iterator[Variant]:
+    """Yield one obligation per class."""
+
+    def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        i = instruction(form, v)
+        effect = priming(form.operation)
+        conditions = [alg.same(v["primed"], v["primed"])]
+        if effect is not None and effect.needs_primed:
+            conditions.append(is_primed(alg, v, i.accumulator))
+        if form.operation is Move.XXMTACC:
+            conditions.append(~is_primed(alg, v, i.accumulator))
+        if not isinstance(form.operation, Move):
+            conditions += [~is_primed(alg, v, n >> 2) for n in (*i.vsrs_read, *i.vsrs_written)]
+        yield Equation(accepted(alg, primed(alg, v), i), reduce(and_, conditions), label="accepted(i)")
+
+    yield from _variants(CLASSES, ACCEPTED, claim, assume_accepted=False)
+
+
+TRANSITION = "∀ priming states, registers: accepted(i) ⇒ i leaves primed[k] for k ≠ AT, and sets primed[AT]"
+
+
+@theorem(
+    "power/state/transition",
+    "an accepted instruction changes the state of its own accumulator only",
+    TRANSITION,
+    SOURCE,
+)
+def transition() -> Iterator[Variant]:
+    """Yield one obligation per class."""
+
+    def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        i, before = instruction(form, v), primed(alg, v)
+        changed = after(alg, before, i)
+        effect = priming(form.operation)
+        if effect is None:
+            yield Equation(changed, before, label="primed' = primed")
+            return
+        mine = own(alg, i)
+        yield Equation(changed, before, where=~mine, label="primed'[k] = primed[k]")
+        yield Equation(changed, np.array(effect.leaves_primed), where=mine, label="primed'[AT]")
+
+    yield from _variants(CLASSES, TRANSITION, claim)
+
+
+AFTER_XXMFACC = "∀ priming states, registers: ¬accepted(i) after xxmfacc AT"
+
+
+@theorem(
+    "power/state/after-xxmfacc",
+    "after xxmfacc nothing reads the accumulator until it is primed again",
+    AFTER_XXMFACC,
+    SOURCE,
+)
+def after_xxmfacc() -> Iterator[Variant]:
+    """Yield one obligation per class that reads its accumulator."""
+
+    def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        i = instruction(form, v)
+        at: Any = i.accumulator
+        first = Instruction(FORMS["xxmfacc"], (at,))
+        yield holds(alg, ~accepted(alg, after(alg, primed(alg, v), first), i), "i is rejected")
+
+    yield from _variants(READERS, AFTER_XXMFACC, claim, assume_accepted=False)
+
+
+AFTER_CLOBBER = "∀ priming states, n ≤ 31: ¬accepted(xxmfacc n >> 2) after i writes VSR[n]"
+
+
+@theorem(
+    "power/state/after-clobber", "a write to one of its VSRs loses an accumulator", AFTER_CLOBBER, SOURCE
+)
+def after_clobber() -> Iterator[Variant]:
+    """Yield one obligation per class of loads."""
+
+    def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        i = instruction(form, v)
+        state = after(alg, primed(alg, v), i)
+        for n in i.vsrs_written:
+            read = Instruction(FORMS["xxmfacc"], (n >> 2,))
+            associated = equal(alg, n & 32, 0)
+            yield holds(alg, ~accepted(alg, state, read), "xxmfacc is rejected", associated)
+
+    yield from _variants(LOADS, AFTER_CLOBBER, claim, assume_accepted=False)
+
+
+PRIMED_AGAIN = "∀ priming states, AT: accepted(xxsetaccz AT), and i does not break the rule unprimed after it"
+
+
+@theorem(
+    "power/state/primed-again",
+    "xxsetaccz is always accepted, and what it primes can be read",
+    PRIMED_AGAIN,
+    SOURCE,
+)
+def primed_again() -> Iterator[Variant]:
+    """Yield one obligation per class that reads its accumulator."""
+
+    def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        i, before = instruction(form, v), primed(alg, v)
+        at: Any = i.accumulator
+        zero = Instruction(FORMS["xxsetaccz"], (at,))
+        then = after(alg, before, zero)
+        yield holds(alg, accepted(alg, before, zero), "xxsetaccz is accepted")
+        yield holds(alg, accepted(alg, then, i, ("unprimed",)), "i finds its accumulator primed")
+
+    yield from _variants(READERS, PRIMED_AGAIN, claim, assume_accepted=False)
+
+
+THEOREMS = (accepted_instructions, transition, after_xxmfacc, after_clobber, primed_again)

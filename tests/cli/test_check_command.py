@@ -1,0 +1,193 @@
+"""``mmaproof check`` and ``replay``: statuses, what is printed, what is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree as ET
+
+import pytest
+from command_line import Result, mmaproof
+from document_schemas import validate
+from mmaproof.proofs import runner
+from mmaproof.proofs.obligation import Status
+from toy_theorems import (
+    COMMUTES,
+    ENUMERATED,
+    FALSE,
+    IN_RING,
+    INDUCTIVE,
+    OBLIGATIONS,
+    PINNED,
+    THEOREMS,
+    verdict,
+)
+
+REAL = "power/masking/disabled/pmxvi8ger4pp"
+
+
+@pytest.fixture
+def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Put the toy theorems in the catalogue's place; run what is `chosen` and find `verdicts`."""
+    monkeypatch.chdir(tmp_path)
+    state = SimpleNamespace(chosen=[], verdicts={})
+    decide = runner.run
+
+    def run(obligations, settings, report):
+        found = [state.verdicts.get(v.id, v) for v in decide(obligations, runner.Settings(jobs=0), report)]
+        return found
+
+    monkeypatch.setattr("mmaproof.proofs.runner.run", run)
+    monkeypatch.setattr("mmaproof.proofs.catalogue.select", lambda patterns: state.chosen)
+    monkeypatch.setattr("mmaproof.proofs.catalogue.theorems", lambda: THEOREMS)
+    monkeypatch.setattr("mmaproof.proofs.reexecution.obligations", lambda: OBLIGATIONS)
+    return state
+
+
+def checked(state: SimpleNamespace, *obligations) -> Result:
+    state.chosen = list(obligations)
+    return mmaproof("check")
+
+
+def test_a_run_as_expected_has_status_0_and_writes_nothing(toys: SimpleNamespace, tmp_path: Path) -> None:
+    result = checked(toys, COMMUTES, PINNED)
+    assert result.status == 0
+    assert result.err == ""
+    assert "2 obligations: 1 proved, 1 refuted as pinned, 0 unknown, 0 unexpected, 0 error" in result.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refutation_is_shown_saved_and_replayed(toys: SimpleNamespace, tmp_path: Path) -> None:
+    result = checked(toys, COMMUTES, PINNED, FALSE)
+    assert result.status == 1
+    assert f"{FALSE.id}: refuted, expected proved" in result.out
+    assert "left value" in result.out and FALSE.statement in result.out
+    (command,) = [line for line in result.out.splitlines() if "mmaproof replay" in line]
+    (saved,) = tmp_path.rglob("*.json")
+    assert command.endswith(str(saved.relative_to(tmp_path)))
+    validate("counterexample", json.loads(saved.read_text()))
+    replayed = mmaproof("replay", saved)
+    assert replayed.status == 1
+    assert replayed.err == ""
+    assert "the claim does not hold on these inputs" in replayed.out
+    shown = [line for line in replayed.out.splitlines() if "value" in line]
+    assert shown and all(line in result.out for line in shown)
+
+
+def test_pinned_counterexamples_are_saved_when_asked_for(toys: SimpleNamespace, tmp_path: Path) -> None:
+    toys.chosen = [COMMUTES, PINNED]
+    assert mmaproof("check", "--counterexamples", tmp_path / "a" / "b").status == 0
+    (saved,) = (tmp_path / "a" / "b").iterdir()
+    replayed = mmaproof("replay", saved)
+    assert replayed.status == 1
+    assert "0xff (255)" in replayed.out and "0x00 (0)" in replayed.out
+    assert "expected: a pinned non-theorem" in replayed.out
+
+
+def test_a_counterexample_that_holds_now_has_status_0(toys: SimpleNamespace, tmp_path: Path) -> None:
+    toys.chosen = [PINNED]
+    mmaproof("check", "--counterexamples", tmp_path)
+    (saved,) = tmp_path.iterdir()
+    document = json.loads(saved.read_text())
+    document["inputs"]["y"]["bits"] = ["0x00"]
+    saved.write_text(json.dumps(document))
+    replayed = mmaproof("replay", saved)
+    assert replayed.status == 0
+    assert "the claim holds on these inputs: the counterexample does not replay" in replayed.out
+    assert replayed.err == "mmaproof: the difference recorded in the file is another one\n"
+
+
+def test_a_counterexample_in_a_ring_is_computed_again(toys: SimpleNamespace, tmp_path: Path) -> None:
+    assert checked(toys, IN_RING).status == 1
+    (saved,) = tmp_path.rglob("*.json")
+    replayed = mmaproof("replay", saved)
+    assert replayed.status == 1
+    assert "left value  = x_0 + y_0" in replayed.out
+
+
+@pytest.mark.parametrize("obligation", [COMMUTES, ENUMERATED, INDUCTIVE], ids=lambda o: o.id)
+def test_a_counterexample_to_what_holds_is_not_confirmed(
+    toys: SimpleNamespace, tmp_path: Path, obligation
+) -> None:
+    inputs = {
+        "x": {"format": "u8", "shape": [2], "bits": ["0x01", "0x02"], "values": ["1", "2"]},
+        "y": {"format": "u8", "shape": [1], "bits": ["0x03"], "values": ["3"]},
+    }
+    path = tmp_path / "made-up.json"
+    document = {"schema": 1, "kind": "obligation", "obligation": obligation.id, "inputs": inputs}
+    path.write_text(json.dumps(document))
+    result = mmaproof("replay", path)
+    if obligation is INDUCTIVE:
+        assert result.wrong_use and "is an induction: its premises have the counterexamples" in result.err
+    else:
+        assert (result.status, result.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "shown"),
+    [
+        (Status.UNKNOWN, 3, "some obligations are undecided"),
+        (Status.ERROR, 1, "a verdict is not the expected one"),
+        (Status.REFUTED, 1, "a verdict is not the expected one"),
+    ],
+)
+def test_statuses_decide_the_exit_status(
+    toys: SimpleNamespace, status: Status, code: int, shown: str
+) -> None:
+    toys.verdicts = {COMMUTES.id: verdict(COMMUTES, status, "the reason why")}
+    result = checked(toys, COMMUTES, PINNED)
+    assert result.status == code
+    assert shown in result.out
+    assert f"{COMMUTES.id}: {status}, expected proved: the reason why" in result.out
+
+
+def test_a_pinned_non_theorem_that_is_proved_fails(toys: SimpleNamespace) -> None:
+    toys.verdicts = {PINNED.id: verdict(PINNED, Status.PROVED)}
+    assert checked(toys, COMMUTES, PINNED).status == 1
+
+
+def test_an_undecided_obligation_does_not_hide_a_failure(toys: SimpleNamespace) -> None:
+    toys.verdicts = {COMMUTES.id: verdict(COMMUTES, Status.UNKNOWN)}
+    assert checked(toys, COMMUTES, FALSE).status == 1
+
+
+def test_every_report_of_one_run(toys: SimpleNamespace, tmp_path: Path) -> None:
+    toys.chosen = [COMMUTES, FALSE]
+    paths = {kind: tmp_path / f"report.{kind}" for kind in ("json", "junit", "sarif", "html")}
+    options = [argument for kind, path in paths.items() for argument in (f"--{kind}", path)]
+    assert mmaproof("check", *options).status == 1
+    validate("check", json.loads(paths["json"].read_text()))
+    validate("sarif-subset", json.loads(paths["sarif"].read_text()))
+    assert ET.parse(paths["junit"]).getroot().get("failures") == "1"
+    assert paths["html"].read_text().startswith("<!doctype html>")
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_report_may_go_to_a_device(toys: SimpleNamespace) -> None:
+    toys.chosen = [COMMUTES]
+    assert mmaproof("check", "--json", "/dev/null").status == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_an_interrupted_run_leaves_no_file(
+    toys: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mmaproof.proofs.runner.run", run)
+    result = mmaproof("check", "--json", tmp_path / "report.json")
+    assert (result.status, result.out, result.err) == (130, "", "mmaproof: error: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_real_obligation_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MMAPROOF_CACHE", str(tmp_path / "cache"))
+    for cached in (False, True):
+        assert mmaproof("check", REAL, "--jobs", 1, "--json", "report.json").status == 0
+        document = json.loads(Path("report.json").read_text())
+        validate("check", document)
+        (entry,) = document["obligations"]
+        assert (entry["id"], entry["status"], entry["cached"]) == (REAL, "proved", cached)

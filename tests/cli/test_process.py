@@ -1,0 +1,114 @@
+"""The command as a process: status, streams, start-up, broken pipes, Ctrl-C, encodings."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mmaproof import __version__
+
+COMMANDS = ("check", "list", "explain", "export", "legal", "tables", "run", "replay")
+REAL = "power/masking/disabled/pmxvi8ger4pp"
+
+
+def started(*arguments: str, **options) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "mmaproof", *arguments]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, text=True, encoding="utf-8", **{**pipes, **options})
+
+
+def finished(*arguments: str, **options) -> tuple[int, str, str]:
+    with started(*arguments, **options) as process:
+        out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def test_version() -> None:
+    assert finished("--version") == (0, f"mmaproof {__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)], ids=str)
+def test_help_documents_the_exit_status(command: tuple[str, ...]) -> None:
+    status, out, err = finished(*command, "--help")
+    assert (status, err) == (0, "")
+    assert "0 holds; 1 does not hold" in " ".join(out.split())
+    if not command:
+        assert all(f"  {name} " in out for name in COMMANDS)
+
+
+def imported(*arguments: str) -> set[str]:
+    script = (
+        "import sys\nfrom mmaproof.cli.app import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", script, *arguments]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stderr.split())
+
+
+def test_help_loads_no_library_that_it_does_not_need() -> None:
+    assert imported("--help").isdisjoint(
+        {"numpy", "z3", "sympy", "ml_dtypes", "jinja2", "rich", "distributed"}
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [("list",), ("legal", "xvf32ger"), ("tables",), ("explain", "xvf32ger")]
+)
+def test_what_decides_nothing_loads_no_solver(arguments: tuple[str, ...]) -> None:
+    assert imported(*arguments).isdisjoint({"z3", "sympy", "bitwuzla", "cvc5", "rich"})
+
+
+def test_a_check_prints_plain_text_when_not_on_a_terminal(tmp_path: Path) -> None:
+    environment = {**os.environ, "MMAPROOF_CACHE": str(tmp_path)}
+    status, out, err = finished("check", REAL, env=environment, cwd=tmp_path)
+    assert (status, err) == (0, "")
+    assert out.startswith("theorem ") and "1 obligations: 1 proved" in out
+    assert "\x1b" not in out
+
+
+def test_a_process_ends_wrong_use_with_one_line() -> None:
+    status, out, err = finished("legal", "xvf32gerqq")
+    assert (status, out) == (2, "")
+    assert err.startswith("mmaproof: error: unknown mnemonic") and err.count("\n") == 1
+
+
+def test_a_reader_that_leaves_is_no_failure() -> None:
+    with started("legal", "-", stdin=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdin.write("xvf32ger\n")
+        process.stdin.flush()
+        assert '"legal": true' in process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write("xvf32ger\n")
+        process.stdin.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+def test_an_interrupt_ends_with_one_line() -> None:
+    with started("legal", "-", stdin=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdin.write("xvf32ger\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == "mmaproof: error: interrupted\n"
+    assert process.returncode == 130
+
+
+def test_a_full_disk_is_said_in_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        status, _, err = finished("tables", stdout=full)
+    assert status == 2
+    assert err.startswith("mmaproof: error: ") and err.count("\n") == 1
+
+
+def test_a_terminal_without_mathematics_still_gets_an_answer() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    status, out, err = finished("explain", "xvf32ger", env=environment)
+    assert (status, err) == (0, "")
+    assert "\\u2190" in out

@@ -1,0 +1,207 @@
+"""Properties of the cache: what it returns is what was decided, by the same solver and the same code."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+import z3
+from mmaproof.proofs import cache as cache_module
+from mmaproof.proofs.cache import FILE, Cache, Remembering, default_directory, fingerprint
+from mmaproof.proofs.catalogue import select
+from mmaproof.proofs.obligation import Status
+from mmaproof.proofs.replay import Counterexample, Difference
+from mmaproof.proofs.runner import Settings, run
+from mmaproof.proofs.verdict import Verdict
+from mmaproof.smt.solvers import Answer, Query
+from mmaproof.spec.errors import InputError
+from runner_obligations import CATALOGUE, obligations
+
+PATTERN = "power/masking/disabled/pmxvf64ger*"
+
+
+class Scripted:
+    """A solver that answers what it was told to, and counts."""
+
+    def __init__(self, name, *answers):
+        self.name = name
+        self.answers = list(answers)
+
+    def check(self, query, timeout):
+        return self.answers.pop(0)
+
+
+def query(value):
+    return Query((z3.BitVec("x", 8) == value,), trivial=False)
+
+
+@pytest.fixture
+def cache(tmp_path):
+    with closing(Cache(tmp_path)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("status", ["sat", "unsat"])
+def test_a_definite_answer_is_asked_for_once(cache, status):
+    model = {"x": 3, "|odd name": 1 << 63} if status == "sat" else {}
+    solver = Remembering(Scripted("s 1", Answer(status, "s 1", model)), cache)
+    first, second = solver.check(query(3), 1), solver.check(query(3), 1)
+    assert (first.status, first.model, first.cached) == (status, model, False)
+    assert (second.status, second.model, second.cached) == (status, model, True)
+    assert second.solver == "s 1"
+
+
+def test_unknown_is_never_kept(cache):
+    solver = Remembering(Scripted("s 1", Answer("unknown", "s 1"), Answer("unsat", "s 1")), cache)
+    assert [solver.check(query(3), 1).status for _ in range(3)] == ["unknown", "unsat", "unsat"]
+
+
+def test_answers_belong_to_a_formula_and_a_version(cache):
+    cache.keep_answer(query(3), Answer("unsat", "s 1"))
+    assert cache.answer(query(3), "s 1").status == "unsat"
+    assert cache.answer(query(3), "s 2") is None
+    assert cache.answer(query(4), "s 1") is None
+
+
+def test_verdicts_come_back_whole(cache):
+    found = Counterexample("a/b", {"x": {"bits": ["0x1"]}}, Difference("x", (1, 2), "l", "r"))
+    verdicts = [
+        Verdict("a/b", Status.REFUTED, "s 1", message="m", counterexample=found),
+        Verdict("a/c", Status.PROVED, "s 1"),
+    ]
+    for verdict in verdicts:
+        cache.keep_verdict("state", verdict)
+    kept = cache.verdicts("state")
+    assert [kept[v.id].__dict__ | {"cached": False} for v in verdicts] == [v.__dict__ for v in verdicts]
+    assert all(v.cached for v in kept.values())
+    assert cache.verdicts("another state") == {}
+
+
+@pytest.mark.parametrize("status", [Status.UNKNOWN, Status.ERROR])
+def test_indefinite_verdicts_are_never_kept(cache, status):
+    cache.keep_verdict("state", Verdict("a/b", status, "s 1"))
+    assert cache.verdicts("state") == {}
+
+
+def test_a_second_run_is_answered_from_the_first(tmp_path):
+    chosen = select([PATTERN])
+    settings = Settings(jobs=2, cache=tmp_path)
+    first, second = run(chosen, settings), run(chosen, settings)
+    assert [v.status for v in first] == [v.status for v in second] == [Status.PROVED] * len(chosen)
+    assert [v.cached for v in first] == [False] * len(chosen)
+    assert [v.cached for v in second] == [True] * len(chosen)
+
+
+def test_a_fully_cached_run_needs_no_solver(tmp_path):
+    run(select([PATTERN]), Settings(jobs=1, cache=tmp_path))
+    program = f"""
+import json, pathlib, sys
+from mmaproof.proofs.catalogue import select
+from mmaproof.proofs.runner import Settings, run
+verdicts = run(select([{PATTERN!r}]), Settings(cache=pathlib.Path({str(tmp_path)!r})))
+print(json.dumps([[v.cached for v in verdicts], sorted({{"z3", "sympy"}} & set(sys.modules))]))
+"""
+    output = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
+    cached, imported = json.loads(output)
+    assert all(cached)
+    assert imported == []
+
+
+def test_verdicts_of_other_code_are_not_used(tmp_path, monkeypatch):
+    settings = Settings(jobs=0, cache=tmp_path)
+    (obligation,) = select(["power/masking/disabled/pmxvf64gerpp"])
+    with closing(Cache(tmp_path)) as cache:
+        cache.keep_verdict(fingerprint("z3"), Verdict(obligation.id, Status.REFUTED, "planted"))
+    assert run([obligation], settings)[0].solver == "planted"
+    monkeypatch.setattr(cache_module, "version", lambda name: "another")
+    assert run([obligation], settings)[0].status is Status.PROVED
+
+
+def test_only_obligations_of_the_catalogue_have_kept_verdicts(tmp_path):
+    chosen = [obligations()["test/base"], obligations()["test/false"]]
+    settings = Settings(jobs=0, cache=tmp_path, catalogue=CATALOGUE)
+    run(chosen, settings)
+    with closing(Cache(tmp_path)) as cache:
+        assert cache.verdicts(fingerprint("z3")) == {}
+    assert all(v.cached for v in run(chosen[:1], settings))
+
+
+def test_fingerprints_tell_solvers_and_sources_apart(tmp_path, monkeypatch):
+    assert fingerprint("z3") == fingerprint("z3") != fingerprint("cvc5")
+    for folder in ("spec", "smt", "proofs/power"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "proofs" / "cache.py").touch()
+    monkeypatch.setattr(cache_module, "__file__", str(tmp_path / "proofs" / "cache.py"))
+    seen = {fingerprint("z3")}
+    for path, text in (
+        ("spec/a.py", "1"),
+        ("spec/a.py", "2"),
+        ("smt/a.py", "1"),
+        ("proofs/power/b.toml", ""),
+    ):
+        (tmp_path / path).write_text(text)
+        seen.add(fingerprint("z3"))
+    assert len(seen) == 5
+
+
+@pytest.mark.parametrize("content", [b"not a database, but long enough to be one" * 40, b"\0" * 5000])
+def test_a_damaged_file_is_replaced(tmp_path, content):
+    (tmp_path / FILE).write_bytes(content)
+    with closing(Cache(tmp_path)) as cache:
+        cache.keep_answer(query(3), Answer("unsat", "s 1"))
+        assert cache.answer(query(3), "s 1").status == "unsat"
+
+
+def test_a_file_damaged_in_use_is_a_miss(tmp_path):
+    with closing(Cache(tmp_path)) as cache:
+        for value in range(200):
+            cache.keep_answer(query(value), Answer("unsat", "s 1", {}))
+        cache._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = cache.path.stat().st_size
+        with cache.path.open("r+b") as file:
+            file.seek(4096)
+            file.write(b"\xff" * (size - 4096))
+        with closing(Cache(tmp_path)) as other:
+            answers = [other.answer(query(value), "s 1") for value in range(200)]
+            assert answers == [None] * 200
+            other.keep_answer(query(3), Answer("unsat", "s 1"))
+            assert other.answer(query(3), "s 1").status == "unsat"
+
+
+def test_many_can_write_at_once(tmp_path):
+    def work(number):
+        with closing(Cache(tmp_path)) as cache:
+            for i in range(20):
+                cache.keep_verdict("state", Verdict(f"{number}/{i}", Status.PROVED, "s"))
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(8)))
+    with closing(Cache(tmp_path)) as cache:
+        assert len(cache.verdicts("state")) == 160
+
+
+def test_old_entries_are_dropped(cache):
+    for name, age in (("old", cache_module.LIFETIME_DAYS + 1), ("young", cache_module.LIFETIME_DAYS - 1)):
+        cache.keep_verdict("state", Verdict(name, Status.PROVED, "s"))
+        with closing(sqlite3.connect(cache.path)) as connection, connection:
+            connection.execute("UPDATE verdicts SET created = created - ? WHERE id = ?", (age, name))
+    cache.prune()
+    assert set(cache.verdicts("state")) == {"young"}
+
+
+def test_a_directory_that_can_not_be_used_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="set MMAPROOF_CACHE to another directory, or use --no-cache"):
+        Cache(tmp_path / "file")
+
+
+def test_the_environment_chooses_the_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("MMAPROOF_CACHE", str(tmp_path))
+    assert default_directory() == tmp_path
+    monkeypatch.delenv("MMAPROOF_CACHE")
+    assert "mmaproof" in default_directory().parts[-1].lower()
