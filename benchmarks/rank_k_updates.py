@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+
 from mmaproof.spec.algebra import Array
 from mmaproof.spec.formats import Format
 from mmaproof.spec.numpy_algebra import NumpyAlgebra

@@ -8,13 +8,13 @@ from functools import cache
 
 from ..spec.errors import InputError
 from .obligation import Obligation, Theorem
-from .power import encoding, integers, masking, priming, signs, state
+from .power import encoding, integers, layouts, masking, priming, signs, state, transport
 
 
 @cache
 def theorems() -> tuple[Theorem, ...]:
     """Return every theorem, in the order they are reported."""
-    modules = (masking, integers, signs, priming, state, encoding)
+    modules = (layouts, transport, masking, integers, signs, priming, state, encoding)
     return tuple(theorem for module in modules for theorem in module.THEOREMS)
 
 

@@ -107,6 +107,8 @@ def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Ve
         pinned = pinned_encodings(prop, prop.pinned)
         if counterexample(obligation.id, prop, pinned, obligation.equality).replays:
             return _refuted(obligation, prop, pinned, "numpy")
+    if obligation.expect is Status.REFUTED and (found := search(prop, obligation.equality)) is not None:
+        return _refuted(obligation, prop, found, "numpy")
     answer = None
     for alg in ([UninterpretedAlgebra()] if prop.abstract else []) + [Z3Algebra()]:
         abstract = isinstance(alg, UninterpretedAlgebra)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..spec.algebra import Array
 from ..spec.errors import InputError
-from ..spec.float_arithmetic import decode
+from ..spec.float_encoding import decode
 from ..spec.formats import Bits, FloatFormat, Format, IntegerFormat
 from ..spec.numpy_algebra import NumpyAlgebra
 from .obligation import RN, Equality, Equation, Property, Variable, rounding_of
@@ -76,15 +76,16 @@ def evaluate(
     """
     alg = NumpyAlgebra()
     inputs = {
-        v.name: rounding_of(int(encodings[v.name])) if v.format == RN else encodings[v.name] for v in prop.variables
+        v.name: rounding_of(int(encodings[v.name])) if v.format == RN else encodings[v.name]
+        for v in prop.variables
     }
     kept = 1 if batched else 0
     failing = []
     with np.errstate(all="ignore"):
         assumed: Array = np.array(True)
         for condition in prop.assuming(alg, inputs) if prop.assuming else ():
-            condition = np.asarray(condition)
-            assumed = np.asarray(assumed & condition.all(axis=tuple(range(kept, condition.ndim))))
+            held = np.asarray(condition)
+            assumed = np.asarray(assumed & held.all(axis=tuple(range(kept, held.ndim))))
         for equation in prop.claim(alg, inputs):
             wrong = ~np.asarray(equation.truth(alg, equality))
             if equation.where is not None:
@@ -156,11 +157,13 @@ def read_inputs(document: Any, prop: Property, where: str) -> dict[str, Bits]:
         bits = entry.get("bits") if isinstance(entry, dict) else None
         count = int(np.prod(variable.shape, dtype=int))
         if not isinstance(bits, list) or len(bits) != count:
-            raise InputError(f"input {variable.name!r} must have {count} encodings in \"bits\"", where)
+            raise InputError(f'input {variable.name!r} must have {count} encodings in "bits"', where)
         try:
             numbers = [int(b, 16) for b in bits]
         except (TypeError, ValueError):
-            raise InputError(f"input {variable.name!r} has bits that are not hexadecimal strings", where) from None
+            raise InputError(
+                f"input {variable.name!r} has bits that are not hexadecimal strings", where
+            ) from None
         if any(not 0 <= n < 1 << variable.format.bits for n in numbers):
             raise InputError(f"input {variable.name!r} has bits wider than {variable.format.bits}", where)
         encodings[variable.name] = np.array(numbers, dtype=variable.format.storage).reshape(variable.shape)
@@ -202,8 +205,10 @@ def samples(prop: Property, rng: np.random.Generator, batch: int) -> Iterator[di
             if fmt == RN:
                 assignment[variable.name] = np.array(direction, dtype=np.uint8)
                 continue
-            uniform = rng.integers(0, 1 << fmt.bits, shape, dtype=np.uint64, endpoint=False) if fmt.bits < 64 else (
-                rng.integers(0, np.iinfo(np.uint64).max, shape, dtype=np.uint64, endpoint=True)
+            uniform = (
+                rng.integers(0, 1 << fmt.bits, shape, dtype=np.uint64, endpoint=False)
+                if fmt.bits < 64
+                else (rng.integers(0, np.iinfo(np.uint64).max, shape, dtype=np.uint64, endpoint=True))
             )
             edges = rng.choice(edge_encodings(fmt), shape)
             case = np.arange(batch).reshape(batch, *(1,) * len(variable.shape)) % 4
@@ -222,6 +227,7 @@ def search(prop: Property, equality: Equality, seed: int = 0, batch: int = 2048)
             if wrong.any():
                 row = int(np.argwhere(wrong)[0][0])
                 return {
-                    v.name: assignment[v.name] if v.format == RN else assignment[v.name][row] for v in prop.variables
+                    v.name: assignment[v.name] if v.format == RN else assignment[v.name][row]
+                    for v in prop.variables
                 }
     return None

@@ -80,43 +80,70 @@ class ExactInteger:
     __rmul__ = __mul__
 
 
+Summand = tuple[Any, Any]
+"""A term, and the condition under which it counts (None: always)."""
+
+
 class OpaqueInteger(ExactInteger):
     """An exact integer whose products are uninterpreted, but for ``0 * y = x * 0 = 0``.
 
     Multiplication is an instance of such a function, so what holds for all of them holds for it. A
-    value "``guard ? body : 0``" keeps its guard apart, and a product takes the guards of its factors:
-    masking factors and masking the product become the same term.
+    value is kept as a sum of summands "``guard ? body : 0``": a product takes the guards of its
+    factors, and a sum forgets the order of its summands, so that masking factors or products, and
+    summing them in any order, give the same term.
     """
 
-    __slots__ = ("guard",)
+    __slots__ = ("summands",)
 
-    def __init__(self, body: Any, guard: Any = None) -> None:
+    def __init__(self, body: Any, guard: Any = None, summands: tuple[Summand, ...] | None = None) -> None:
         super().__init__(body)
-        self.guard = guard
+        self.summands: tuple[Summand, ...] = ((body, guard),) if summands is None else summands
+
+    @classmethod
+    def _sum(cls, summands: tuple[Summand, ...]) -> Self:
+        width = max(body.size() for body, _ in summands) + (len(summands) - 1).bit_length()
+        terms = []
+        for body, guard in summands:
+            wide = z3.SignExt(width - body.size(), body) if width > body.size() else body
+            terms.append(wide if guard is None else z3.If(guard, wide, z3.BitVecVal(0, width)))
+        terms.sort(key=lambda term: int(term.get_id()))
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        return cls(total, summands=summands)
 
     @classmethod
     def decode(cls, bits: Any, signed: bool) -> Self:
         """Return what an encoding stands for; ``If(guard, bits, 0)`` is taken apart."""
         guard = None
-        if z3.is_app_of(bits, z3.Z3_OP_ITE) and z3.is_bv_value(bits.arg(2)) and bits.arg(2).as_long() == 0:
+        if z3.is_app_of(bits, z3.Z3_OP_ITE) and _is_zero(bits.arg(2)):
             guard, bits = bits.arg(0), bits.arg(1)
-        return cls(bits if signed else z3.ZeroExt(1, bits), guard)
-
-    @property
-    def term(self) -> Any:
-        """The bit-vector term, guarded."""
-        return self.body if self.guard is None else z3.If(self.guard, self.body, z3.BitVecVal(0, self.width))
+        return cls._sum(((bits if signed else z3.ZeroExt(1, bits), guard),))
 
     def chosen(self, condition: Any, otherwise: Self) -> Self:
-        """Return this where the condition holds, else `otherwise`; a zero only adds to the guard."""
-        if z3.is_bv_value(otherwise.body) and otherwise.body.as_long() == 0:
-            return type(self)(self.body, _both(self.guard, condition))
+        """Return this where the condition holds, else `otherwise`; a zero only adds to the guards."""
+        if _is_zero(otherwise.body):
+            return self._sum(tuple((body, _both(guard, condition)) for body, guard in self.summands))
         return super().chosen(condition, otherwise)
 
+    def __add__(self, other: object) -> Self:
+        addend = self._other(other)
+        return NotImplemented if addend is None else self._sum(self.summands + addend.summands)
+
+    __radd__ = __add__
+
     def _product(self, factor: Self) -> Self:
-        sorts = (z3.BitVecSort(width) for width in (self.width, factor.width, self.width + factor.width))
-        product = z3.Function(f"product_{self.width}_{factor.width}", *sorts)
-        return type(self)(product(self.body, factor.body), _both(self.guard, factor.guard))
+        (left, left_guard), (right, right_guard) = self._single(), factor._single()
+        widths = (left.size(), right.size(), left.size() + right.size())
+        product = z3.Function(f"product_{widths[0]}_{widths[1]}", *map(z3.BitVecSort, widths))
+        return self._sum(((product(left, right), _both(left_guard, right_guard)),))
+
+    def _single(self) -> Summand:
+        return self.summands[0] if len(self.summands) == 1 else (self.body, None)
+
+
+def _is_zero(term: Any) -> bool:
+    return bool(z3.is_bv_value(term)) and term.as_long() == 0
 
 
 def _both(left: Any, right: Any) -> Any:

@@ -98,7 +98,11 @@ def _rescaled(bits: Any, fmt: FloatFormat) -> Any:
 
 
 def fused_term(
-    result: FloatFormat, rounding: Direction, products: int, formats: Sequence[FloatFormat], bits: Sequence[Any]
+    result: FloatFormat,
+    rounding: Direction,
+    products: int,
+    formats: Sequence[FloatFormat],
+    bits: Sequence[Any],
 ) -> Any:
     """Return the encoding of a fused sum of one or two terms (see `Algebra.fused`).
 
@@ -170,7 +174,10 @@ def _rounded(value: Any, fmt: FloatFormat, direction: Any) -> Any:
     increase = z3.If(
         direction == z3.RNE(),
         to_nearest,
-        z3.And(remainder != 0, z3.Or(z3.And(direction == z3.RTP(), z3.Not(negative)), z3.And(direction == z3.RTN(), negative))),
+        z3.And(
+            remainder != 0,
+            z3.Or(z3.And(direction == z3.RTP(), z3.Not(negative)), z3.And(direction == z3.RTN(), negative)),
+        ),
     )
     bits = kept + z3.If(increase, z3.BitVecVal(1, fmt.bits), z3.BitVecVal(0, fmt.bits))
     return z3.If(z3.fpIsNaN(value), z3.BitVecVal(fmt.default_nan or 0, fmt.bits), bits)

@@ -11,6 +11,7 @@ import z3
 from ..spec.algebra import Array, Operand, Product
 from ..spec.errors import UnsupportedError
 from ..spec.formats import FloatFormat, Format, IntegerFormat, Special
+from .bit_fields import cut, join
 from .exact_integer import ExactInteger, OpaqueInteger
 from .float_terms import Direction, fused_term, rounding_bits
 
@@ -67,22 +68,17 @@ class Z3Algebra:
     def unpack(self, data: Array, fmt: Format) -> Array:
         """Concatenate bytes to elements, or split them to nibbles."""
         if fmt.bits == 4:
-            halves = np.stack([elementwise(lambda b: z3.Extract(7, 4, b), data),
-                               elementwise(lambda b: z3.Extract(3, 0, b), data)], axis=-1)  # fmt: skip
-            return halves.reshape(*data.shape[:-1], -1)
-        if fmt.bits == 8:
-            return data
+            halves = [elementwise(lambda byte, low=low: cut(low + 3, low, byte), data) for low in (4, 0)]
+            return np.stack(halves, axis=-1).reshape(*data.shape[:-1], -1)
         grouped = data.reshape(*data.shape[:-1], -1, fmt.bits // 8)
-        return elementwise(z3.Concat, *(grouped[..., i] for i in range(grouped.shape[-1])))
+        return elementwise(join, *(grouped[..., i] for i in range(grouped.shape[-1])))
 
     def pack(self, elements: Array, fmt: Format) -> Array:
         """Extract bytes of elements, or concatenate nibbles."""
         if fmt.bits == 4:
-            return elementwise(z3.Concat, elements[..., 0::2], elements[..., 1::2])
-        if fmt.bits == 8:
-            return elements
-        low = range(fmt.bits - 8, -1, -8)
-        parts = [elementwise(lambda e, i=i: z3.Extract(i + 7, i, e), elements) for i in low]
+            return elementwise(join, elements[..., 0::2], elements[..., 1::2])
+        lows = range(fmt.bits - 8, -1, -8)
+        parts = [elementwise(lambda e, low=low: cut(low + 7, low, e), elements) for low in lows]
         return np.stack(parts, axis=-1).reshape(*elements.shape[:-1], -1)
 
     def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
@@ -133,25 +129,27 @@ class Z3Algebra:
         return fused_term(result, rounding, products, formats, bits)
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
-        """Put the first NaN operand, made quiet, in place of the outcome."""
+        """Put the first NaN operand, made quiet, in place of an outcome that is a NaN."""
         bits = outcome.bits
         for operand in reversed(operands):
             quiet = elementwise(lambda b, f=operand.format: _quiet(b, f, outcome.format), operand.bits)
             bits = self.where(self.is_nan(operand), quiet, bits)
-        return bits
+        return self.where(self.is_nan(outcome), bits, outcome.bits)
 
     def negate(self, operand: Operand) -> Array:
-        """Flip the sign bit of what is not a NaN."""
-        flipped = elementwise(lambda b: b ^ z3.BitVecVal(operand.format.sign_mask, operand.format.bits), operand.bits)
-        return self.where(self.is_nan(operand), operand.bits, flipped)
+        """Flip the sign bit of what is not a NaN; negating twice gives the term itself back."""
+        fmt = operand.format
+
+        def negated(bits: Any) -> Any:
+            if z3.is_app_of(bits, z3.Z3_OP_ITE) and _negation(bits.arg(1), fmt).eq(bits):
+                return bits.arg(1)
+            return _negation(bits, fmt)
+
+        return elementwise(negated, operand.bits)
 
     def is_nan(self, operand: Operand) -> Array:
         """Compare the magnitude with infinity's (or the only NaN's)."""
-        fmt = operand.format
-        if fmt.special is Special.FINITE:
-            return elementwise(lambda _: z3.BoolVal(False), operand.bits)
-        limit = fmt.largest if fmt.infinity is None else fmt.infinity
-        return elementwise(lambda b: z3.UGT(_magnitude(b, fmt), limit), operand.bits)
+        return elementwise(lambda bits: _is_nan(bits, operand.format), operand.bits)
 
     def is_zero(self, operand: Operand) -> Array:
         """Compare the magnitude with 0."""
@@ -202,12 +200,16 @@ class UninterpretedAlgebra(Z3Algebra):
         return z3.Function(name, z3.BitVecSort(2), *sorts)(rounding_bits(rounding), *bits)
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
-        """Apply an uninterpreted rule to the outcome and the operands in their order."""
+        """Apply an uninterpreted rule to the outcome and those operands that are NaNs, in their order."""
         formats = [operand.format for operand in operands]
         name = "_".join(["nan", *map(str, formats), "to", str(outcome.format)])
         sorts = [z3.BitVecSort(fmt.bits) for fmt in (outcome.format, *formats, outcome.format)]
         rule = z3.Function(name, *sorts)
-        return elementwise(rule, outcome.bits, *(operand.bits for operand in operands))
+        nans = [
+            self.where(self.is_nan(operand), operand.bits, self.constant(0, operand.format))
+            for operand in operands
+        ]
+        return elementwise(rule, outcome.bits, *nans)
 
 
 def _choose(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -234,6 +236,16 @@ def _outside(value: ExactInteger, fmt: IntegerFormat) -> tuple[Any, Any]:
     width = max(value.width, fmt.bits + 1)
     term = value.extended(width)
     return term < z3.BitVecVal(fmt.minimum, width), term > z3.BitVecVal(fmt.maximum, width)
+
+
+def _is_nan(bits: Any, fmt: FloatFormat) -> Any:
+    if fmt.special is Special.FINITE:
+        return z3.BoolVal(False)
+    return z3.UGT(_magnitude(bits, fmt), fmt.largest if fmt.infinity is None else fmt.infinity)
+
+
+def _negation(bits: Any, fmt: FloatFormat) -> Any:
+    return z3.If(_is_nan(bits, fmt), bits, bits ^ z3.BitVecVal(fmt.sign_mask, fmt.bits))
 
 
 def _magnitude(bits: Any, fmt: FloatFormat) -> Any:

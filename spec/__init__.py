@@ -1,0 +1,1 @@
+"""What the instructions mean. No solver, no input or output, no command line."""

@@ -13,9 +13,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
 from mmaproof.spec.formats import Bits, FloatFormat, Special
 from mmaproof.spec.rounding import Rounding
-from numpy.typing import NDArray
 
 
 class Number(NamedTuple):

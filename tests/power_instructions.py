@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+
 from mmaproof.spec.power.forms import FORMS, Form
 from mmaproof.spec.power.instructions import Instruction
 

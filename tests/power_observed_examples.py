@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
+from power_vectors import Vectors
+
 from mmaproof.spec.formats import Format, numpy_type
 from mmaproof.spec.power.catalogue import UPDATES, RankKUpdate
 from mmaproof.spec.rounding import Rounding
-from numpy.typing import NDArray
-from power_vectors import Vectors
 
 Element = int | float
 Matrix = Element | Sequence["Element | Sequence[Element]"]

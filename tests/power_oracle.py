@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from power_vectors import ALGEBRA, Vectors
+
 from mmaproof.spec.power.catalogue import RankKUpdate
 from mmaproof.spec.power.encoding import LAYOUTS
 from mmaproof.spec.power.forms import FORMS
-from numpy.typing import NDArray
-from power_vectors import ALGEBRA, Vectors
 
 SOURCES = Path(__file__).parent / "conformance"
 

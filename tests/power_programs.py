@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
+from power_instructions import of_form
+
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.forms import FORMS, FixedPoint
 from mmaproof.spec.power.instructions import Instruction
-from power_instructions import of_form
 
 REGISTER_FORMS = [form for form in FORMS.values() if not isinstance(form.operation, FixedPoint)]
 

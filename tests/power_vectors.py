@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
 from mmaproof.spec.formats import FloatFormat, Format, IntegerFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.catalogue import FloatFamily, RankKUpdate
 from mmaproof.spec.power.choices import Choices
 from mmaproof.spec.power.rank_k_update import Live, rank_k_update
 from mmaproof.spec.rounding import Rounding
-from numpy.random import Generator
-from numpy.typing import NDArray
 
 ALGEBRA = NumpyAlgebra()
 

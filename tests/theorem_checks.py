@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 import z3
+
 from mmaproof.proofs.decision import decide, formula
 from mmaproof.proofs.obligation import (
     Certificate,

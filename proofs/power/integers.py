@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import S32, IntegerFormat
 from ...spec.power import rank_k_update as spec
@@ -216,7 +215,8 @@ def _two_clamps(update: RankKUpdate, pinned: dict[str, int] | None = None) -> Pr
 @theorem(
     "power/integers/order",
     "the order of two accumulating updates matters only with saturation",
-    "update(update(acc, x, y), x', y') = update(update(acc, x', y'), x, y): true modulo 2^32, false saturating (pinned)",
+    "update(update(acc, x, y), x', y') = update(update(acc, x', y'), x, y): "
+    "true modulo 2^32, false saturating (pinned)",
     SOURCE,
 )
 def order() -> Iterator[Variant]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import FloatFormat
 from ...spec.power.catalogue import UPDATES, RankKUpdate
@@ -14,6 +13,7 @@ from ..obligation import Equation, Inputs, Property, Status, Variant, holds, the
 from .operands import FLOAT, INTEGER, all_live, live, operand_variables, readings, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-C"
+
 
 @theorem(
     "power/masking/disabled",
@@ -32,7 +32,9 @@ def _disabled(update: RankKUpdate) -> Property:
         fmt = update.family.result
         off = ~live(alg, update, v).elements
         for choices in readings(update):
-            yield Equation(updated(alg, update, v, choices), alg.constant(0, fmt), fmt, off, f"disabled, {choices}")
+            yield Equation(
+                updated(alg, update, v, choices), alg.constant(0, fmt), fmt, off, f"disabled, {choices}"
+            )
 
     return Property(operand_variables(update), claim)
 
@@ -123,15 +125,20 @@ def zeroing_floats() -> Iterator[Variant]:
         fmt = update.family.x
         assert isinstance(fmt, FloatFormat) and fmt.infinity is not None
         for name, y in (("infinity", fmt.infinity), ("signalling-nan", fmt.infinity + 1)):
-            pinned = {"y": y, "xmsk": 7, "ymsk": 15, "pmsk": 3} | ({"ymsk": 3} if update.family.columns == 2 else {})
-            yield Variant(f"pm{update.mnemonic}/{name}", partial(_zeroing, update, False, pinned), Status.REFUTED)
+            pinned = {"y": y, "xmsk": 7, "ymsk": 15, "pmsk": 3} | (
+                {"ymsk": 3} if update.family.columns == 2 else {}
+            )
+            yield Variant(
+                f"pm{update.mnemonic}/{name}", partial(_zeroing, update, False, pinned), Status.REFUTED
+            )
         yield Variant(f"pm{update.mnemonic}/finite", partial(_zeroing, update, True), Status.REFUTED)
 
 
 @theorem(
     "power/masking/equation-3",
     "equation (3) of the paper: a disabled element keeps its old value (pinned)",
-    "pm(x, y, acc)[i,j] = Σ_p PMSK[p]·XMSK[i]·x[i,p]·YMSK[j]·y[j,p] + acc[i,j] is false where the element is disabled",
+    "pm(x, y, acc)[i,j] = Σ_p PMSK[p]·XMSK[i]·x[i,p]·YMSK[j]·y[j,p] + acc[i,j] "
+    "is false where the element is disabled",
     "Moreira et al. equation (3), against Power ISA 3.1 section 7.2.1.3",
 )
 def equation_3() -> Iterator[Variant]:
@@ -145,7 +152,9 @@ def _equation_3(update: RankKUpdate) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         x, y, _ = _zeroed(alg, update, v)
         reading = updated(alg, update, v, Choices(), x=x, y=y, live=all_live(alg, update))
-        yield Equation(updated(alg, update, v, Choices()), reading, update.family.result, label="ISA = equation (3)")
+        yield Equation(
+            updated(alg, update, v, Choices()), reading, update.family.result, label="ISA = equation (3)"
+        )
 
     one = {name: _one(getattr(update.family, name)) for name in ("x", "y")}
     return Property(operand_variables(update), claim, pinned={**one, "acc": _one(update.family.result)})

@@ -14,7 +14,10 @@ from ...spec.rounding import Rounding
 from ..obligation import Equality, Equation, Inputs, Property, Status, Variant, theorem
 from .operands import live, operand_variables, readings, updated
 
-SOURCE = "Power ISA 3.1 section 7.2.1.3 (bfp_NEGATE after rounding for f32 and f64, before the add for f16 and bf16)"
+SOURCE = (
+    "Power ISA 3.1 section 7.2.1.3 "
+    "(bfp_NEGATE after rounding for f32 and f64, before the add for f16 and bf16)"
+)
 
 FLOAT_FAMILIES = tuple(family for family in FAMILIES if isinstance(family, FloatFamily))
 ONE_STEP = tuple(family for family in FLOAT_FAMILIES if family.rank == 1)
@@ -85,7 +88,8 @@ def _negated_result(family: FloatFamily, negative: str, positive: str) -> Proper
 @theorem(
     "power/signs/negated-product",
     "np is not the positive form of a negated operand (pinned for f32 and f64)",
-    "np(x, y, acc) = pp(-x, y, acc) is false for f32 and f64: exact zeros differ in sign, directed roundings in value",
+    "np(x, y, acc) = pp(-x, y, acc) is false for f32 and f64: "
+    "exact zeros differ in sign, directed roundings in value",
     SOURCE,
 )
 def negated_product() -> Iterator[Variant]:
@@ -99,7 +103,10 @@ def negated_product() -> Iterator[Variant]:
         np_form = form(family, "np")
         yield Variant(f"{np_form.mnemonic}/zero", partial(_negated_product, np_form, zero), Status.REFUTED)
         yield Variant(
-            f"{np_form.mnemonic}/directed", partial(_negated_product, np_form, above), Status.REFUTED, Equality.IEEE
+            f"{np_form.mnemonic}/directed",
+            partial(_negated_product, np_form, above),
+            Status.REFUTED,
+            Equality.IEEE,
         )
 
 
@@ -148,7 +155,7 @@ def _negation_choice(update: RankKUpdate, directions: tuple[int, ...]) -> Proper
             yield Equation(values[0], values[1], fmt, label=f"RN = {direction}")
 
     variables = tuple(variable for variable in operand_variables(update) if variable.name != "rounding")
-    odd = {name: (fmt.bias << fmt.fraction_bits) + 1 for name in ("x", "y")}
+    odd = dict.fromkeys(("x", "y"), (fmt.bias << fmt.fraction_bits) + 1)
     pinned = {**odd, "xmsk": 15, "ymsk": 15 >> (4 - update.family.columns)} if len(directions) == 1 else None
     return Property(variables, claim, pinned=pinned)
 

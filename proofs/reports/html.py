@@ -11,7 +11,7 @@ def render(report: Report) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader(__package__.rpartition(".")[0]),
+        loader=PackageLoader(__package__, package_path=""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -7,7 +7,7 @@ Built-in Functions"; argument orders were measured on both byte orders.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -81,7 +81,7 @@ class Builtins:
     alg: Algebra
     endian: Endian
     rounding: Rounding | Any = Rounding.NEAREST_EVEN
-    choices: Choices = Choices()
+    choices: Choices = field(default_factory=Choices)
 
     # -- accumulators and pairs
     def assemble(self, *vectors: Array) -> Array:

@@ -139,13 +139,13 @@ def _updates() -> Iterable[RankKUpdate]:
         (I8, (("", 0x03), ("pp", 0x02), ("spp", 0x63))),
         (I16, (("", 0x4B), ("pp", 0x6B), ("s", 0x2B), ("spp", 0x2A))),
     )
-    for family, forms in integer_opcodes:
+    for integers, forms in integer_opcodes:
         for suffix, opcode in forms:
-            yield RankKUpdate(family, suffix, opcode)
+            yield RankKUpdate(integers, suffix, opcode)
     # Float families: bit 0x01 non-accumulating, 0x40 negative product, 0x80 negative accumulator.
-    for family, base in ((BF, 0x32), (HALF, 0x12), (SINGLE, 0x1A), (DOUBLE, 0x3A)):
+    for floats, base in ((BF, 0x32), (HALF, 0x12), (SINGLE, 0x1A), (DOUBLE, 0x3A)):
         for suffix, variant in (("", 0x01), ("pp", 0x00), ("pn", 0x80), ("np", 0x40), ("nn", 0xC0)):
-            yield RankKUpdate(family, suffix, base | variant)
+            yield RankKUpdate(floats, suffix, base | variant)
 
 
 UPDATES = MappingProxyType({update.mnemonic: update for update in _updates()})
@@ -153,4 +153,3 @@ UPDATES = MappingProxyType({update.mnemonic: update for update in _updates()})
 
 MOVES = MappingProxyType({move.mnemonic: move for move in Move})
 """The three accumulator moves by mnemonic."""
-

@@ -14,7 +14,10 @@ OPEN_POINTS = (
     OpenPoint(
         "bf16-sum",
         (
-            ("two-step", "round the product sum to a 24-bit significand with unbounded exponent, then to f32"),
+            (
+                "two-step",
+                "round the product sum to a 24-bit significand with unbounded exponent, then to f32",
+            ),
             ("single", "round the product sum to f32 at once, overflow and subnormals included"),
         ),
         "two-step",
@@ -85,7 +88,9 @@ def choices_named(names: list[str]) -> Choices:
         point, equals, option = name.partition("=")
         if not equals:
             if name not in PRESETS:
-                allowed = ", ".join([*PRESETS, *(f"{p.name}={'|'.join(p.option_names)}" for p in OPEN_POINTS)])
+                allowed = ", ".join(
+                    [*PRESETS, *(f"{p.name}={'|'.join(p.option_names)}" for p in OPEN_POINTS)]
+                )
                 raise InputError(f"unknown choice {name!r}; known: {allowed}")
             choices = PRESETS[name]
         elif point not in points:

@@ -73,7 +73,9 @@ def dgemm_kernel(b: Builtins, x: Array, y: Array, n: int) -> Array:
     return store_accumulators(b, acc)
 
 
-def sconv_kernel(b: Builtins, h: Array, image: Sequence[Sequence[Array]], *, parenthesised: bool = True) -> Array:
+def sconv_kernel(
+    b: Builtins, h: Array, image: Sequence[Sequence[Array]], *, parenthesised: bool = True
+) -> Array:
     """``sconv_kernel_8x27x16`` (Figure 9): the 512 bytes stored at C.
 
     Parameters
@@ -98,8 +100,6 @@ def sconv_kernel(b: Builtins, h: Array, image: Sequence[Sequence[Array]], *, par
     for tap in range(27):
         channel, row, shift = tap // 9, tap // 3 % 3, tap % 3
         operation = "xvf32ger" if acc is None else "xvf32gerpp"
-        acc = outer_product(
-            b, acc, operation, vectors(h, 8 * tap, 2), vectors(image[channel][row], shift, 4)
-        )
+        acc = outer_product(b, acc, operation, vectors(h, 8 * tap, 2), vectors(image[channel][row], shift, 4))
     assert acc is not None
     return store_accumulators(b, acc)

@@ -9,12 +9,13 @@ import pytest
 import z3
 from command_line import mmaproof
 from document_schemas import validate
+from toy_theorems import COMMUTES, ENUMERATED, FALSE, IN_RING, INDUCTIVE, PINNED
+
 from mmaproof.proofs import catalogue, export
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.power.catalogue import UPDATES
 from mmaproof.spec.power.forms import FORMS
 from mmaproof.spec.power.formula import formula
-from toy_theorems import COMMUTES, ENUMERATED, FALSE, IN_RING, INDUCTIVE, PINNED
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 

@@ -10,8 +10,6 @@ from xml.etree import ElementTree as ET
 import pytest
 from command_line import Result, mmaproof
 from document_schemas import validate
-from mmaproof.proofs import runner
-from mmaproof.proofs.obligation import Status
 from toy_theorems import (
     COMMUTES,
     ENUMERATED,
@@ -23,6 +21,9 @@ from toy_theorems import (
     THEOREMS,
     verdict,
 )
+
+from mmaproof.proofs import runner
+from mmaproof.proofs.obligation import Status
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 

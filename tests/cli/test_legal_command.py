@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import mmaproof
 from document_schemas import validate
+
 from mmaproof.spec.power import tables
 from mmaproof.spec.power.contradictions import CONTRADICTIONS
 from mmaproof.spec.power.forms import FORMS

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from mmaproof import __version__
 
 COMMANDS = ("check", "list", "explain", "export", "legal", "tables", "run", "replay")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from command_line import mmaproof
+
 from mmaproof.spec.power.choices import OPEN_POINTS, PRESETS
 
 

@@ -10,14 +10,15 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from numpy.random import Generator
+from power_oracle import required_tool
+
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.catalogue import RankKUpdate
 from mmaproof.spec.power.encoding import ByteOrder, encode, to_bytes
 from mmaproof.spec.power.forms import FORMS, MASKS, FixedPoint, Form, Kind
 from mmaproof.spec.power.instructions import Instruction
 from mmaproof.spec.power.legality import TARGETS, violations
-from numpy.random import Generator
-from power_oracle import required_tool
 
 SAMPLES = 25
 """Instructions of each form, operands drawn from all that can be encoded."""

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from power_oracle import compile_for_power10, run_on_power10
+from power_vectors import ALGEBRA
+
 from mmaproof.spec.formats import Format, IntegerFormat, numpy_type
 from mmaproof.spec.power.builtins import Builtins
 from mmaproof.spec.power.catalogue import FAMILIES, UPDATES, Family
 from mmaproof.spec.power.memory import Endian, from_memory, load, store
-from numpy.typing import NDArray
-from power_oracle import compile_for_power10, run_on_power10
-from power_vectors import ALGEBRA
 
 EMULATORS = {Endian.LITTLE: "qemu-ppc64le", Endian.BIG: "qemu-ppc64"}
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from power_oracle import Oracle, Outcomes
+from power_vectors import ALGEBRA, Vectors, random_vectors
+
 from mmaproof.spec.formats import Format
 from mmaproof.spec.power.catalogue import UPDATES, RankKUpdate
 from mmaproof.spec.power.choices import OPEN_POINTS, PRESETS, Choices
 from mmaproof.spec.power.rank_k_update import rank_k_update, saturation
 from mmaproof.spec.rounding import Rounding
-from numpy.typing import NDArray
-from power_oracle import Oracle, Outcomes
-from power_vectors import ALGEBRA, Vectors, random_vectors
 
 VECTORS_PER_FORM = 4096
 """58 forms make 237,568 vectors."""

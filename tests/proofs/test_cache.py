@@ -9,6 +9,8 @@ from contextlib import closing
 
 import pytest
 import z3
+from runner_obligations import CATALOGUE, obligations
+
 from mmaproof.proofs import cache as cache_module
 from mmaproof.proofs.cache import FILE, Cache, Remembering, default_directory, fingerprint
 from mmaproof.proofs.catalogue import select
@@ -18,7 +20,6 @@ from mmaproof.proofs.runner import Settings, run
 from mmaproof.proofs.verdict import Verdict
 from mmaproof.smt.solvers import Answer, Query
 from mmaproof.spec.errors import InputError
-from runner_obligations import CATALOGUE, obligations
 
 PATTERN = "power/masking/disabled/pmxvf64ger*"
 

@@ -9,11 +9,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from document_schemas import validate
+from toy_theorems import COMMUTES, FALSE, IN_RING, OBLIGATIONS, PASSING, PINNED, THEOREMS, verdict
+
 from mmaproof.proofs import runner
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.reports import html, json_report, junit, sarif
 from mmaproof.proofs.reports.report import Conclusion, Judgement, Report, report
-from toy_theorems import COMMUTES, FALSE, IN_RING, OBLIGATIONS, PASSING, PINNED, THEOREMS, verdict
 
 RUN = list(OBLIGATIONS.values())
 

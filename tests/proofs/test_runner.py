@@ -7,12 +7,13 @@ import sys
 import time
 
 import pytest
+from runner_obligations import CATALOGUE, PIDS, obligations
+
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.pool import Pool, WorkerStartError
 from mmaproof.proofs.runner import Settings, run
 from mmaproof.proofs.worker import Assignment
 from mmaproof.spec.errors import InputError
-from runner_obligations import CATALOGUE, PIDS, obligations
 
 WHOLE = ["whole-of-whole", "whole", "broken-whole", "circular", "homeless", "false", "step"]
 

@@ -5,11 +5,12 @@ import sys
 
 import pytest
 import z3
+from z3 import z3util
+
 from mmaproof.smt import portfolio, smtlib
 from mmaproof.smt.portfolio import DisagreementError, ask, names_for, solvers_for
 from mmaproof.smt.solvers import Answer, Query
 from mmaproof.spec.errors import InputError
-from z3 import z3util
 
 SOLVERS = {solver.name.split()[0]: solver for solver in solvers_for("all")}
 

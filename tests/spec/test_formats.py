@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.float_encoding import decode, encode, is_nan
 from mmaproof.spec.formats import (

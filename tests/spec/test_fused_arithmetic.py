@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from mmaproof.spec.algebra import Operand
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.float_encoding import round_significand

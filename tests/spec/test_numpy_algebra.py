@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mmaproof.spec.algebra import Algebra, Operand
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.formats import (

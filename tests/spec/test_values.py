@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.formats import FORMATS, FloatFormat, Format, IntegerFormat, format_named
 from mmaproof.spec.values import checked_encodings, encodings_of_values, values_of_encodings

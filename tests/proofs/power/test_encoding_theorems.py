@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from theorem_checks import judged, unexpected, vacuous
+
 from mmaproof.proofs.obligation import Certificate, Goal, Property, Status
 from mmaproof.proofs.power import encoding as theorems
 from mmaproof.spec.power.encoding import LAYOUTS, Layout, Word, fields
 from mmaproof.spec.power.forms import FORMS
-from theorem_checks import judged, unexpected, vacuous
 
 PAIRS = sorted(form.mnemonic for form in FORMS.values() if any(o.multiple == 2 for o in form.operands))
 

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 import pytest
+from theorem_checks import decided, judged, unexpected, vacuous
+
 from mmaproof.proofs.obligation import Certificate, Induction, Obligation, Status, Theorem
 from mmaproof.proofs.power import priming as automaton
 from mmaproof.proofs.power import state as machines
@@ -19,7 +21,6 @@ from mmaproof.spec.power.forms import FORMS
 from mmaproof.spec.power.instructions import Instruction
 from mmaproof.spec.power.legality import RULES, Rule
 from mmaproof.spec.power.priming import CONDITIONS, Condition, Priming
-from theorem_checks import decided, judged, unexpected, vacuous
 
 THEOREMS = (*automaton.THEOREMS, *machines.THEOREMS)
 

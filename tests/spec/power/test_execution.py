@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from power_observed_examples import EXAMPLES, Example
+from power_vectors import ALGEBRA, random_vectors
+
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.catalogue import UPDATES, RankKUpdate
@@ -13,8 +16,6 @@ from mmaproof.spec.power.choices import PRESETS, Choices
 from mmaproof.spec.power.execution import ROUNDINGS, Environment, execute, operand_shapes, rounding_named
 from mmaproof.spec.power.rank_k_update import saturation
 from mmaproof.spec.rounding import Rounding
-from power_observed_examples import EXAMPLES, Example
-from power_vectors import ALGEBRA, random_vectors
 
 REGISTER_BYTES = 16
 

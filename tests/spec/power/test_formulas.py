@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.catalogue import UPDATES, IntegerFamily, RankKUpdate
 from mmaproof.spec.power.choices import Choices

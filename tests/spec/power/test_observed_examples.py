@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mmaproof.spec.power.choices import PRESETS, Choices
-from mmaproof.spec.power.rank_k_update import rank_k_update, saturation
 from power_observed_examples import EXAMPLES, Example
 from power_vectors import ALGEBRA
+
+from mmaproof.spec.power.choices import PRESETS, Choices
+from mmaproof.spec.power.rank_k_update import rank_k_update, saturation
 
 CASES = [(example, preset) for example in EXAMPLES for preset in example.presets]
 

@@ -7,13 +7,14 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from power_instructions import encodable, forms
+
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.power.assembly import ALIASES, parse
 from mmaproof.spec.power.catalogue import MOVES, UPDATES, RankKUpdate
 from mmaproof.spec.power.encoding import decode, disassemble, encode, to_bytes
 from mmaproof.spec.power.forms import FORMS, Form, Kind
 from mmaproof.spec.power.instructions import Instruction
-from power_instructions import encodable, forms
 
 FIGURE_7 = """
 10001750: 40 00 a4 19 lxvp vs44,64(r4)

@@ -10,6 +10,8 @@ import pytest
 import z3
 from hypothesis import given
 from hypothesis import strategies as st
+from power_instructions import encodable
+
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.power.encoding import (
     LAYOUTS,
@@ -25,7 +27,6 @@ from mmaproof.spec.power.encoding import (
 )
 from mmaproof.spec.power.forms import FORMS, Form, Operand
 from mmaproof.spec.power.instructions import Instruction
-from power_instructions import encodable
 
 WORDS = {
     "xvi4ger8": 0xEC000118, "xvi4ger8pp": 0xEC000110, "xvi8ger4": 0xEC000018, "xvi8ger4pp": 0xEC000010,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from power_instructions import encodable
+
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.catalogue import RankKUpdate
@@ -12,7 +14,6 @@ from mmaproof.spec.power.encoding import encode
 from mmaproof.spec.power.forms import FORMS, Form
 from mmaproof.spec.power.instructions import Instruction
 from mmaproof.spec.power.legality import RULES, TARGETS, target_named, violations
-from power_instructions import encodable
 
 POWER10 = TARGETS["power10"]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from power_programs import program, programs
+
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.assembly import parse
@@ -21,7 +23,6 @@ from mmaproof.spec.power.priming import (
     check_program,
     priming,
 )
-from power_programs import program, programs
 
 ALG = NumpyAlgebra()
 FUTURE = TARGETS["future"]

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from power_instructions import of_form
+from power_programs import REGISTER_FORMS, program, programs
+
 from mmaproof.spec.algebra import Array
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
@@ -29,8 +32,6 @@ from mmaproof.spec.power.state import (
     step,
     with_groups,
 )
-from power_instructions import of_form
-from power_programs import REGISTER_FORMS, program, programs
 
 ALG = NumpyAlgebra()
 MACHINES = {name: Choices(aliasing=name) for name in ("shared", "separate")}

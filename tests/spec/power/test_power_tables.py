@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from mmaproof.spec.legality import Contradiction
 from mmaproof.spec.power.contradictions import CONTRADICTIONS
 from mmaproof.spec.power.encoding import decode, encode

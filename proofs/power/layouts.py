@@ -1,0 +1,171 @@
+"""Layouts: accumulator ↔ VSR ↔ (i, j), operand element maps, and the memory views of both byte orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from ...spec.algebra import Algebra
+from ...spec.formats import F32, F64, S32, U8, Format
+from ...spec.layout import Axis, Layout
+from ...spec.power import memory, registers
+from ...spec.power.catalogue import FAMILIES, Family
+from ...spec.power.memory import Endian
+from ..obligation import Certificate, Equation, Inputs, Method, Property, Variable, Variant, holds, immediate, theorem
+
+SOURCE = "Power ISA 3.1 sections 7.2 and 7.6; Moreira et al. Figure 1"
+
+COORDINATE = immediate(16)
+
+
+def bijectivity(layout: Layout) -> Certificate:
+    """Return the claim that a layout is a bijection: enumerated, with a solver as second witness."""
+    return Certificate(layout.defect, layout.points, _inverse_of_each_other(layout))
+
+
+def _inverse_of_each_other(layout: Layout) -> Property:
+    sides = (
+        ("source", layout.source, layout.target, layout.forward, layout.inverse),
+        ("target", layout.target, layout.source, layout.inverse, layout.forward),
+    )
+
+    def inside(alg: Algebra, coordinate: object, axis: Axis) -> object:
+        # The numerals of a condition's sides are those of the algebra; 16 bits hold every sum used here.
+        return alg.in_range(alg.whole(axis.extent - 1) - alg.integer(np.asarray(coordinate), COORDINATE), COORDINATE)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        for side, domain, codomain, there, back in sides:
+            points = [v[f"{side}_{axis.name}"] for axis in domain]
+            known = inside(alg, points[0], domain[0])
+            for point, axis in zip(points[1:], domain[1:], strict=True):
+                known = known & inside(alg, point, axis)  # type: ignore[operator]
+            images = there(*points)
+            for image, axis in zip(images, codomain, strict=True):
+                yield holds(alg, inside(alg, image, axis), f"{axis.name} in range", known)  # type: ignore[arg-type]
+            for point, returned, axis in zip(points, back(*images), domain, strict=True):
+                yield Equation(returned, point, COORDINATE, known, f"{axis.name} comes back")  # type: ignore[arg-type]
+
+    variables = tuple(
+        Variable(f"{side}_{axis.name}", COORDINATE, (1,)) for side, domain, *_ in sides for axis in domain
+    )
+    return Property(variables, claim, abstract=False)
+
+
+@theorem(
+    "power/layout/operand",
+    "operand elements and register fields correspond one to one",
+    "(row, k) ↦ (register, field) is a bijection onto the operand's VSRs",
+    SOURCE,
+)
+def operand() -> Iterator[Variant]:
+    """Yield X and Y of every family."""
+    for family in FAMILIES:
+        for name, layout in (("x", registers.x_layout(family)), ("y", registers.y_layout(family))):
+            yield Variant(
+                f"{family.name}/{name}", partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula
+            )
+
+
+@theorem(
+    "power/layout/accumulator",
+    "accumulator elements and fields of its four VSRs correspond one to one",
+    "ACC[i, j] ↦ (VSR 4k + register, field) is a bijection",
+    SOURCE,
+)
+def accumulator() -> Iterator[Variant]:
+    """Yield one obligation per element type."""
+    for fmt in (S32, F32, F64):
+        layout = registers.accumulator_layout(fmt)
+        yield Variant(fmt.name, partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula)
+
+
+@theorem(
+    "power/layout/memory-bytes",
+    "memory bytes and register bytes of loads and stores correspond one to one",
+    "address ↦ (register, byte) is a bijection, for lxv and stxv (1), lxvp and stxvp (2), an accumulator (4)",
+    SOURCE,
+)
+def memory_bytes() -> Iterator[Variant]:
+    """Yield both byte orders and the three sizes."""
+    for endian in Endian:
+        for count in (1, 2, 4):
+            layout = memory.byte_layout(endian, count)
+            yield Variant(
+                f"{endian}/{count}", partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula
+            )
+
+
+@theorem(
+    "power/layout/executed",
+    "what the executor reads is what the layout's formula says",
+    "matrix(registers)[row, k] is the field that the layout names, and registers(matrix(r)) = r",
+    SOURCE,
+)
+def executed() -> Iterator[Variant]:
+    """Yield X and Y of every family and the accumulator formats."""
+    for family in FAMILIES:
+        yield from (
+            Variant(f"{family.name}/{name}", partial(_executed, layout, fmt), method=Method.STRUCTURAL)
+            for name, layout, fmt in _views(family)
+        )
+
+
+def _views(family: Family) -> tuple[tuple[str, Layout, Format], ...]:
+    return (
+        ("x", registers.x_layout(family), family.x),
+        ("y", registers.y_layout(family), family.y),
+        ("acc", registers.accumulator_layout(family.result), family.result),
+    )
+
+
+def _executed(layout: Layout, fmt: Format) -> Property:
+    rows, count = layout.source[0].extent, layout.target[0].extent
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        matrix = registers.matrix(alg, v["registers"], fmt, rows)
+        fields = alg.unpack(v["registers"], fmt)
+        register, field = layout.forward(*np.indices(matrix.shape[-2:]))
+        yield Equation(matrix, fields[..., register, field], fmt, label="element = field")
+        again = registers.registers(alg, matrix, fmt)
+        yield Equation(again, v["registers"], U8, label="written = read")
+
+    return Property((Variable("registers", U8, (count, registers.REGISTER_BYTES)),), claim)
+
+
+@theorem(
+    "power/layout/memory-order",
+    "arrays in memory arrive reversed on little-endian, in order on big-endian",
+    "little: M[i, p] = array[rows - 1 - i][k - 1 - p]; big: M[i, p] = array[i][p]",
+    SOURCE,
+)
+def memory_order() -> Iterator[Variant]:
+    """Yield X, Y and the accumulator of every family in both byte orders."""
+    for family in FAMILIES:
+        for name, layout, fmt in _views(family):
+            for endian in Endian:
+                yield Variant(
+                    f"{family.name}/{name}/{endian}",
+                    partial(_memory_order, layout, fmt, endian),
+                    method=Method.STRUCTURAL,
+                )
+
+
+def _memory_order(layout: Layout, fmt: Format, endian: Endian) -> Property:
+    rows, columns = (axis.extent for axis in layout.source)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        array = v["array"]
+        data = memory.to_memory(alg, array.reshape(*array.shape[:-2], -1), fmt, endian)
+        loaded = registers.matrix(alg, memory.load(data, endian), fmt, rows)
+        expected = array[..., ::-1, ::-1] if endian is Endian.LITTLE else array
+        yield Equation(loaded, expected, fmt, label="loaded matrix")
+        yield Equation(memory.store(memory.load(data, endian), endian), data, U8, label="store inverts load")
+        elements = memory.from_memory(alg, data, fmt, endian)
+        yield Equation(elements, array.reshape(elements.shape), fmt, label="memory read back")
+
+    return Property((Variable("array", fmt, (rows, columns)),), claim)
+
+
+THEOREMS = (operand, accumulator, memory_bytes, executed, memory_order)
