@@ -8,13 +8,37 @@ from functools import cache
 
 from ..spec.errors import InputError
 from .obligation import Obligation, Theorem
-from .power import encoding, integers, layouts, masking, priming, signs, state, transport
+from .power import (
+    blocked,
+    encoding,
+    integers,
+    kernels,
+    layouts,
+    masking,
+    numerics,
+    priming,
+    signs,
+    state,
+    transport,
+)
 
 
 @cache
 def theorems() -> tuple[Theorem, ...]:
     """Return every theorem, in the order they are reported."""
-    modules = (layouts, transport, masking, integers, signs, priming, state, encoding)
+    modules = (
+        layouts,
+        transport,
+        masking,
+        integers,
+        signs,
+        numerics,
+        priming,
+        state,
+        encoding,
+        blocked,
+        kernels,
+    )
     return tuple(theorem for module in modules for theorem in module.THEOREMS)
 
 

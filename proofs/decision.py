@@ -34,7 +34,9 @@ Solve = Callable[[Query], Answer]
 """Asks a solver (or several, or the cache) about a query."""
 
 
-def formula(prop: Property, alg: Z3Algebra, equality: Equality) -> tuple[list[Any], list[Any], dict[str, Any]]:
+def formula(
+    prop: Property, alg: Z3Algebra, equality: Equality
+) -> tuple[list[Any], list[Any], dict[str, Any]]:
     """Return a property's assumptions, its goals and its variables as Z3 terms.
 
     A goal is one scalar equation; the condition of an equation is replaced by true inside it, which

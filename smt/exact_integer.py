@@ -95,6 +95,9 @@ class OpaqueInteger(ExactInteger):
 
     __slots__ = ("summands",)
 
+    least_sum_width = 40
+    """Sums at least this wide are congruent modulo 2**32 summand by summand, which rewriting sees."""
+
     def __init__(self, body: Any, guard: Any = None, summands: tuple[Summand, ...] | None = None) -> None:
         super().__init__(body)
         self.summands: tuple[Summand, ...] = ((body, guard),) if summands is None else summands
@@ -102,6 +105,8 @@ class OpaqueInteger(ExactInteger):
     @classmethod
     def _sum(cls, summands: tuple[Summand, ...]) -> Self:
         width = max(body.size() for body, _ in summands) + (len(summands) - 1).bit_length()
+        if len(summands) > 1:
+            width = max(width, cls.least_sum_width)
         terms = []
         for body, guard in summands:
             wide = z3.SignExt(width - body.size(), body) if width > body.size() else body

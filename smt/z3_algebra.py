@@ -60,7 +60,9 @@ class Z3Algebra:
     def flags(self, immediate: Any, count: int) -> Array:
         """Extract the bits of an immediate, most significant first."""
         if isinstance(immediate, int):
-            return np.array([z3.BoolVal(bool(immediate >> i & 1)) for i in reversed(range(count))], dtype=object)
+            return np.array(
+                [z3.BoolVal(bool(immediate >> i & 1)) for i in reversed(range(count))], dtype=object
+            )
         immediate = np.asarray(immediate, dtype=object)[..., None]
         positions = np.arange(count - 1, -1, -1)
         return elementwise(lambda term, i: z3.Extract(int(i), int(i), term) == 1, immediate, positions)
@@ -170,14 +172,14 @@ class Z3Algebra:
             raise UnsupportedError(f"{left.format} and {right.format} can't be compared")
         fmt = left.format
         identical = elementwise(
-            lambda a, b: z3.Extract(fmt.bits - 1, fmt.padding_bits, a) == z3.Extract(fmt.bits - 1, fmt.padding_bits, b),
+            lambda a, b: (
+                z3.Extract(fmt.bits - 1, fmt.padding_bits, a) == z3.Extract(fmt.bits - 1, fmt.padding_bits, b)
+            ),
             left.bits,
             right.bits,
         )
         equal: Array = (
-            identical
-            | (self.is_zero(left) & self.is_zero(right))
-            | (self.is_nan(left) & self.is_nan(right))
+            identical | (self.is_zero(left) & self.is_zero(right)) | (self.is_nan(left) & self.is_nan(right))
         )
         return equal
 
@@ -228,6 +230,8 @@ def _same(left: Any, right: Any) -> Any:
     if isinstance(left, ExactInteger):
         width = max(left.width, right.width)
         return left.extended(width) == right.extended(width)
+    if z3.is_expr(left) and z3.is_expr(right) and left.eq(right):
+        return z3.BoolVal(True)
     return left == right
 
 
@@ -262,5 +266,7 @@ def _quiet(bits: Any, fmt: FloatFormat, result: FloatFormat) -> Any:
         payload = z3.Extract(fmt.fraction_bits - 1, -gain, payload)
     above = result.bits - payload.size()
     wide = z3.ZeroExt(above, payload) << result.padding_bits
-    sign = z3.If(bits & fmt.sign_mask != 0, z3.BitVecVal(result.sign_mask, result.bits), z3.BitVecVal(0, result.bits))
+    sign = z3.If(
+        bits & fmt.sign_mask != 0, z3.BitVecVal(result.sign_mask, result.bits), z3.BitVecVal(0, result.bits)
+    )
     return wide | z3.BitVecVal((result.default_nan or 0) << result.padding_bits, result.bits) | sign

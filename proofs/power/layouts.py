@@ -13,7 +13,18 @@ from ...spec.layout import Axis, Layout
 from ...spec.power import memory, registers
 from ...spec.power.catalogue import FAMILIES, Family
 from ...spec.power.memory import Endian
-from ..obligation import Certificate, Equation, Inputs, Method, Property, Variable, Variant, holds, immediate, theorem
+from ..obligation import (
+    Certificate,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Variable,
+    Variant,
+    holds,
+    immediate,
+    theorem,
+)
 
 SOURCE = "Power ISA 3.1 sections 7.2 and 7.6; Moreira et al. Figure 1"
 
@@ -33,7 +44,9 @@ def _inverse_of_each_other(layout: Layout) -> Property:
 
     def inside(alg: Algebra, coordinate: object, axis: Axis) -> object:
         # The numerals of a condition's sides are those of the algebra; 16 bits hold every sum used here.
-        return alg.in_range(alg.whole(axis.extent - 1) - alg.integer(np.asarray(coordinate), COORDINATE), COORDINATE)
+        return alg.in_range(
+            alg.whole(axis.extent - 1) - alg.integer(np.asarray(coordinate), COORDINATE), COORDINATE
+        )
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         for side, domain, codomain, there, back in sides:
@@ -64,7 +77,10 @@ def operand() -> Iterator[Variant]:
     for family in FAMILIES:
         for name, layout in (("x", registers.x_layout(family)), ("y", registers.y_layout(family))):
             yield Variant(
-                f"{family.name}/{name}", partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula
+                f"{family.name}/{name}",
+                partial(bijectivity, layout),
+                method=Method.CERTIFICATE,
+                statement=layout.formula,
             )
 
 
@@ -78,7 +94,9 @@ def accumulator() -> Iterator[Variant]:
     """Yield one obligation per element type."""
     for fmt in (S32, F32, F64):
         layout = registers.accumulator_layout(fmt)
-        yield Variant(fmt.name, partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula)
+        yield Variant(
+            fmt.name, partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula
+        )
 
 
 @theorem(
@@ -93,7 +111,10 @@ def memory_bytes() -> Iterator[Variant]:
         for count in (1, 2, 4):
             layout = memory.byte_layout(endian, count)
             yield Variant(
-                f"{endian}/{count}", partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula
+                f"{endian}/{count}",
+                partial(bijectivity, layout),
+                method=Method.CERTIFICATE,
+                statement=layout.formula,
             )
 
 

@@ -21,8 +21,8 @@ SOURCE = "Power ISA 3.1 section 7.6; GCC manual, PowerPC MMA built-in functions;
 @theorem(
     "power/transport/memory-order",
     "lxv and lxvp, a masked update, and the stores compute the product of the arrays in memory",
-    "r[i][j] = update(x, y, acc)[i, j] for arrays x[4][k], y[n][k], acc[4][n] in memory; mask bit 1 << i belongs to "
-    "row (column, product) i of memory on little-endian, 8 >> i on big-endian",
+    "r[i][j] = update(x, y, acc)[i, j] for arrays x[4][k], y[n][k], acc[4][n] in memory; mask bit 1 << i "
+    "belongs to row (column, product) i of memory on little-endian, 8 >> i on big-endian",
     SOURCE,
 )
 def memory_order() -> Iterator[Variant]:
@@ -30,7 +30,9 @@ def memory_order() -> Iterator[Variant]:
     for update in UPDATES.values():
         for endian in Endian:
             yield Variant(
-                f"pm{update.mnemonic}/{endian}", partial(_memory_order, update, endian), method=Method.STRUCTURAL
+                f"pm{update.mnemonic}/{endian}",
+                partial(_memory_order, update, endian),
+                method=Method.STRUCTURAL,
             )
 
 
@@ -63,7 +65,9 @@ def _memory_order(update: RankKUpdate, endian: Endian) -> Property:
             )
             stored = memory.from_memory(alg, machine.disassemble(result), family.result, endian)
             expected = updated(alg, update, v, choices, x=x, y=y, live=expected_live)
-            yield Equation(stored.reshape(expected.shape), expected, family.result, label=f"stored, {choices}")
+            yield Equation(
+                stored.reshape(expected.shape), expected, family.result, label=f"stored, {choices}"
+            )
 
     return Property(operand_variables(update), claim)
 
@@ -71,8 +75,8 @@ def _memory_order(update: RankKUpdate, endian: Endian) -> Property:
 @theorem(
     "power/transport/built-ins",
     "what assemble, build and disassemble do to the order of vectors",
-    "assemble puts its first vector in the lowest-numbered VSR; build then disassemble keeps the order of its vectors "
-    "in memory, assemble then disassemble reverses it on little-endian",
+    "assemble puts its first vector in the lowest-numbered VSR; build then disassemble keeps the order of its "
+    "vectors in memory, assemble then disassemble reverses it on little-endian",
     SOURCE,
 )
 def built_ins() -> Iterator[Variant]:

@@ -256,7 +256,7 @@ def test_classes_and_signs(fmt: FloatFormat) -> None:
 
 @pytest.mark.parametrize("fmt", FLOATS, ids=str)
 def test_equality_of_edges_as_numbers(fmt: FloatFormat) -> None:
-    left, right = edge_pairs(fmt, fmt, 3)
+    left, right = edge_pairs(fmt, fmt, 11)
     pairs = list(zip(left.bits.tolist(), right.bits.tolist(), strict=True))
     numbers = [(exact.decode(a, fmt), exact.decode(b, fmt)) for a, b in pairs]
     expected = [

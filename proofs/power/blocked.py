@@ -1,0 +1,261 @@
+"""Blocked = full: grids of accumulators over any K, ragged edges, and what the blocks may not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from ...spec.algebra import Algebra, Array, Operand
+from ...spec.formats import F32, U32, FloatFormat
+from ...spec.power.catalogue import FAMILIES, UPDATES, Family, FloatFamily, IntegerFamily, RankKUpdate
+from ...spec.power.choices import Choices
+from ...spec.power.rank_k_update import SIGNIFICAND_24, Live
+from ...spec.rounding import Rounding
+from ..obligation import (
+    Equality,
+    Equation,
+    Induction,
+    Inputs,
+    Method,
+    Property,
+    RingProperty,
+    Status,
+    Variable,
+    Variant,
+    immediate,
+    theorem,
+)
+from .operands import all_live, is_float, operand_variables, readings, updated
+
+SOURCE = "Moreira et al. sections II-C and V; Power ISA 3.1 section 7.2.1.3"
+
+
+def accumulating(family: Family) -> RankKUpdate:
+    """Return a family's pp form."""
+    return UPDATES[family.name + "pp"]
+
+
+def full_product_step(alg: Algebra, family: Family, v: Inputs, acc: Array | None, choices: Choices) -> Array:
+    """Return the full product's next partial result, in its stated order, without the instruction.
+
+    Integers add one product at a time modulo 2**32. f32 and f64 take one fused multiply-add per k. f16
+    and bf16 take two products at a time: their exact sum is rounded, then added.
+    """
+    x, y = v["x"][..., :, None, :], v["y"][..., None, :, :]
+    if isinstance(family, IntegerFamily):
+        partial_result = acc
+        for p in range(family.rank):
+            product = alg.integer(x[..., p], family.x) * alg.integer(y[..., p], family.y)
+            if partial_result is not None:
+                product = product + alg.integer(partial_result, family.result)
+            partial_result = alg.wrap(product, family.result)
+        assert partial_result is not None
+        return partial_result
+    assert isinstance(family, FloatFamily)
+    fmt = family.result
+
+    def rounded(target: FloatFormat, products: list[tuple[Operand, Operand]], addends: list[Operand],
+                operands: list[Operand]) -> Operand:  # fmt: skip
+        total = Operand(alg.fused(target, v["rounding"], products, addends), target)
+        return total if choices.nan == "default" else Operand(alg.propagate_nan(total, operands), target)
+
+    old = [] if acc is None else [Operand(acc, fmt)]
+    pairs = [(Operand(x[..., p], family.x), Operand(y[..., p], family.y)) for p in range(family.rank)]
+    if family.rank == 1:
+        ((xk, yk),) = pairs
+        return rounded(fmt, pairs, old, [xk, *old, yk]).bits
+    wide = SIGNIFICAND_24 if family.x.exponent_bits == F32.exponent_bits else fmt
+    first = rounded(wide, pairs[:1], [], list(pairs[0]))
+    target = wide if choices.bf16_sum == "two-step" else fmt
+    total = rounded(target, pairs[1:], [first], [pairs[1][0], first, pairs[1][1]])
+    if acc is None and target is fmt:
+        return total.bits
+    return rounded(fmt, [], [total, *old], [total, *old]).bits
+
+
+@theorem(
+    "power/blocked/indices",
+    "tile indices are a bijection for every size",
+    "r = size·block + i with i < size ⇔ block = r div size, i = r mod size, for 32-bit rows, columns and k",
+    SOURCE,
+)
+def indices() -> Iterator[Variant]:
+    """Yield the tile sizes in use: columns of f64 and ranks (2, 4, 8), rows (4)."""
+    for size in (2, 4, 8):
+        yield Variant(str(size), partial(_indices, size.bit_length() - 1))
+
+
+def _indices(bits: int) -> Property:
+    low = (1 << bits) - 1
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        row, inner, block = v["row"], v["i"] & low, v["block"] & (0xFFFFFFFF >> bits)
+        # The shift of a bit-vector is arithmetic: clear what it copies in.
+        yield Equation((((row >> bits) & (0xFFFFFFFF >> bits)) << bits) + (row & low), row, U32, label="row")
+        joined = (block << bits) + inner
+        yield Equation((joined >> bits) & (0xFFFFFFFF >> bits), block, U32, label="block")
+        yield Equation(joined & low, inner, U32, label="element")
+
+    return Property(tuple(Variable(name, U32, (1,)) for name in ("row", "i", "block")), claim)
+
+
+@theorem(
+    "power/blocked/first",
+    "the first block: the non-accumulating form computes the first k products",
+    "update(x, y) = the full product's partial result after one block",
+    SOURCE,
+)
+def first() -> Iterator[Variant]:
+    """Yield one base case per family."""
+    for family in FAMILIES:
+        yield Variant(family.name, partial(_block, family, first=True))
+
+
+@theorem(
+    "power/blocked/next",
+    "every further block: the accumulating form adds the next k products, in the stated order",
+    "acc = P_t ⇒ update(acc, x, y) = P_{t+1}, bit for bit",
+    SOURCE,
+)
+def following() -> Iterator[Variant]:
+    """Yield one induction step per family."""
+    for family in FAMILIES:
+        yield Variant(family.name, partial(_block, family, first=False))
+
+
+def _block(family: Family, *, first: bool) -> Property:
+    update = UPDATES[family.name] if first else accumulating(family)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        for choices in readings(update):
+            step = updated(alg, update, v, choices, live=all_live(alg, update))
+            expected = full_product_step(alg, family, v, None if first else v["acc"], choices)
+            yield Equation(step, expected, family.result, label=f"partial result, {choices}")
+
+    return Property(operand_variables(update, masks=False), claim)
+
+
+@theorem(
+    "power/blocked/any-k",
+    "a grid of accumulators over any K computes the full product",
+    "∀ M ≡ 0 mod 4, N ≡ 0 mod n, K ≡ 0 mod k, K > 0: the tile loop's C is A·B in the stated order",
+    SOURCE,
+)
+def any_k() -> Iterator[Variant]:
+    """Yield one induction per family: indices, first block, every further block."""
+    for family in FAMILIES:
+        sizes = sorted({4, family.columns, *([family.rank] if family.rank > 1 else [])})
+        premises = (
+            *(f"{indices.id}/{size}" for size in sizes),
+            f"{first.id}/{family.name}",
+            f"{following.id}/{family.name}",
+        )
+        yield Variant(family.name, partial(Induction, premises), method=Method.INDUCTION)
+
+
+@theorem(
+    "power/blocked/ring",
+    "over the reals every form is the signed product sum plus the signed accumulator",
+    "ACC'[i,j] = ± Σ_p x[i,p]·y[j,p] [± acc[i,j]] as polynomials; so any order of blocks gives the same value",
+    SOURCE,
+)
+def ring() -> Iterator[Variant]:
+    """Yield one identity per mnemonic."""
+    for update in UPDATES.values():
+        yield Variant(
+            update.mnemonic, partial(_ring, update), equality=Equality.VALUE, method=Method.STRUCTURAL
+        )
+
+
+def _ring(update: RankKUpdate) -> RingProperty:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        total = (v["x"][:, None, :] * v["y"][None, :, :]).sum(axis=-1)
+        expected = -total if update.negative_product else total
+        if update.accumulates:
+            expected = expected - v["acc"] if update.negative_accumulator else expected + v["acc"]
+        for choices in readings(update):
+            step = updated(alg, update, v, choices, live=all_live(alg, update))
+            yield Equation(step, expected, update.family.result, label=f"polynomial, {choices}")
+
+    variables = tuple(w for w in operand_variables(update, masks=False) if w.name != "rounding")
+    return RingProperty(variables, claim, {"rounding": Rounding.NEAREST_EVEN})
+
+
+@theorem(
+    "power/blocked/ragged",
+    "prefix masks compute ragged edges: any m, n and k remainder",
+    "masks of the first m rows, n columns and r products: C[i,j] = acc[i,j] + Σ_{p<r} x[i,p]·y[j,p] for i < m and "
+    "j < n, and +0 outside",
+    SOURCE,
+)
+def ragged() -> Iterator[Variant]:
+    """Yield one obligation per accumulating pp form."""
+    for family in FAMILIES:
+        yield Variant(f"pm{family.name}pp", partial(_ragged, family))
+
+
+def _prefix(alg: Algebra, count: Array, width: int) -> Array:
+    """Return the conditions index < count, (…, width)."""
+    limit = immediate(8)
+    return np.stack(
+        [~alg.in_range(alg.whole(i) - alg.integer(count, limit), limit) for i in range(width)], axis=-1
+    )
+
+
+def _ragged(family: Family) -> Property:
+    update = accumulating(family)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        rows, columns = _prefix(alg, v["m"], 4), _prefix(alg, v["n"], family.columns)
+        products = _prefix(alg, v["r"], family.rank) if family.rank > 1 else alg.flags(1, 1)[None]
+        masks = Live(rows[..., 0, :], columns[..., 0, :], products[..., 0, :])
+        kept = masks.products[..., None, :]
+        for choices in readings(update):
+            step = updated(alg, update, v, choices, live=masks)
+            ragged_operands = {
+                name: alg.where(kept, v[name], alg.constant(0, fmt))
+                for name, fmt in (("x", family.x), ("y", family.y))
+            }
+            full = updated(alg, update, v, choices, live=all_live(alg, update), **ragged_operands)
+            inside = masks.elements
+            yield Equation(step, full, family.result, inside, f"inside, {choices}")
+            yield Equation(
+                step, alg.constant(0, family.result), family.result, ~inside, f"outside, {choices}"
+            )
+
+    names = ("m", "n", "r") if family.rank > 1 else ("m", "n")
+    counts = tuple(Variable(name, immediate(8), (1,)) for name in names)
+    return Property((*operand_variables(update, masks=False), *counts), claim)
+
+
+@theorem(
+    "power/blocked/zeroed-start",
+    "starting from xxsetaccz: the same for integers, another sign of zero for floats (pinned)",
+    "pp(0, x, y) = plain(x, y)",
+    SOURCE,
+)
+def zeroed_start() -> Iterator[Variant]:
+    """Yield a proof per integer family, a refutation (-0) per float family."""
+    for family in FAMILIES:
+        update = accumulating(family)
+        expect = Status.REFUTED if is_float(update) else Status.PROVED
+        yield Variant(family.name, partial(_zeroed_start, family), expect)
+
+
+def _zeroed_start(family: Family) -> Property:
+    update = accumulating(family)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        masks = all_live(alg, update)
+        zeros = np.broadcast_to(alg.constant(0, family.result), v["x"].shape[:-2] + (4, family.columns))
+        started = updated(alg, update, v, Choices(), acc=zeros, live=masks)
+        plain = updated(alg, UPDATES[family.name], v, Choices(), acc=zeros, live=masks)
+        yield Equation(started, plain, family.result, label="xxsetaccz then pp = plain")
+
+    variables = tuple(w for w in operand_variables(update, masks=False) if w.name != "acc")
+    return Property(variables, claim)
+
+
+THEOREMS = (indices, first, following, any_k, ring, ragged, zeroed_start)

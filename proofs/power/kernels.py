@@ -1,0 +1,185 @@
+"""The DGEMM and SCONV kernels of Moreira et al., section V."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from ...spec.algebra import Algebra, Array, Operand
+from ...spec.formats import F32, F64
+from ...spec.power import kernels, memory, registers
+from ...spec.power.builtins import Builtins
+from ...spec.power.memory import Endian
+from ..obligation import RN, Equation, Induction, Inputs, Method, Property, Status, Variable, Variant, theorem
+
+DGEMM = "Moreira et al. section V-A, Figures 4 to 6"
+SCONV = "Moreira et al. section V-B, equation (25), Figures 8 and 9"
+
+
+def fused_step(alg: Algebra, v: Inputs, x: Operand, y: Operand, acc: Array | None) -> Array:
+    """Return round(x·y [+ acc]), one step of the chain that the kernels' results are.
+
+    The NaN rule is that of the default choice; the proofs leave it uninterpreted, so they cover every rule.
+    """
+    fmt = x.format
+    old = [] if acc is None else [Operand(acc, fmt)]
+    total = Operand(alg.fused(fmt, v["rounding"], [(x, y)], old), fmt)
+    return alg.propagate_nan(total, [x, *old, y])
+
+
+def outer(v: Inputs) -> tuple[Operand, Operand]:
+    """Return the operands of P[i, j] = x[i]·y[j]."""
+    return Operand(v["x"][..., :, None], F64), Operand(v["y"][..., None, :], F64)
+
+
+def virtual_accumulator(alg: Algebra, p: Array, endian: Endian) -> tuple[Array, ...]:
+    """Return acc[0..7] that hold an 8 x 8 matrix: acc[b] is rows 4(b>>2).., columns 2(b&3).. of Figure 4."""
+    quads = []
+    for b in range(8):
+        block = p[..., 4 * (b >> 2) : 4 * (b >> 2) + 4, 2 * (b & 3) : 2 * (b & 3) + 2]
+        data = memory.to_memory(alg, block.reshape(*block.shape[:-2], 8), F64, endian)
+        quads.append(memory.load(data, endian))
+    return tuple(quads)
+
+
+def _vector(alg: Algebra, v: Inputs, name: str, endian: Endian) -> Array:
+    return memory.to_memory(alg, v[name], F64, endian)
+
+
+VECTORS = (Variable("x", F64, (8,)), Variable("y", F64, (8,)))
+PARTIAL = Variable("p", F64, (8, 8))
+ROUNDING = Variable("rounding", RN)
+
+
+@theorem(
+    "power/kernels/dgemm/first",
+    "DGEMM's first update",
+    "after xvf64ger, acc[b] holds P[4(b>>2)+r][2(b&3)+c] = round(x[i]·y[j])",
+    DGEMM,
+)
+def dgemm_first() -> Iterator[Variant]:
+    """Yield both byte orders."""
+    for endian in Endian:
+        yield Variant(endian, partial(_dgemm_update, endian, first=True), method=Method.STRUCTURAL)
+
+
+@theorem(
+    "power/kernels/dgemm/next",
+    "DGEMM's loop body",
+    "acc holds P ⇒ after the body acc holds P'[i,j] = fma(x[i], y[j], P[i,j])",
+    DGEMM,
+)
+def dgemm_next() -> Iterator[Variant]:
+    """Yield both byte orders."""
+    for endian in Endian:
+        yield Variant(endian, partial(_dgemm_update, endian, first=False), method=Method.STRUCTURAL)
+
+
+def _dgemm_update(endian: Endian, *, first: bool) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        before = None if first else virtual_accumulator(alg, v["p"], endian)
+        data = [_vector(alg, v, name, endian) for name in ("x", "y")]
+        after = kernels.dgemm_update(Builtins(alg, endian, v["rounding"]), before, *data)
+        expected = fused_step(alg, v, *outer(v), None if first else v["p"])
+        for b, quad in enumerate(virtual_accumulator(alg, expected, endian)):
+            left, right = (registers.matrix(alg, side, F64, 4) for side in (after[b], quad))
+            yield Equation(left, right, F64, label=f"acc[{b}]")
+
+    return Property((*VECTORS, *(() if first else (PARTIAL,)), ROUNDING), claim)
+
+
+@theorem(
+    "power/kernels/dgemm/stored",
+    "where each accumulator lands in DGEMM's result",
+    "A[8b + 2r + c] = P[4(b>>2)+r][2(b&3)+c]: eight row-major 4 x 2 blocks, not a row-major 8 x 8 matrix",
+    DGEMM,
+)
+def dgemm_stored() -> Iterator[Variant]:
+    """Yield both byte orders, and the refutation that the result is row-major."""
+    for endian in Endian:
+        yield Variant(endian, partial(_dgemm_stored, endian, row_major=False), method=Method.STRUCTURAL)
+        yield Variant(f"row-major/{endian}", partial(_dgemm_stored, endian, row_major=True), Status.REFUTED)
+
+
+def _dgemm_stored(endian: Endian, *, row_major: bool) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        machine = Builtins(alg, endian)
+        data = kernels.store_accumulators(machine, virtual_accumulator(alg, v["p"], endian))
+        stored = memory.from_memory(alg, data, F64, endian)
+        at = np.arange(64)
+        b, r, c = at >> 3, at >> 1 & 3, at & 1
+        rows, columns = (at >> 3, at & 7) if row_major else (4 * (b >> 2) + r, 2 * (b & 3) + c)
+        yield Equation(stored, v["p"][..., rows, columns], F64, label="A")
+
+    return Property((PARTIAL,), claim)
+
+
+@theorem(
+    "power/kernels/dgemm/any-n",
+    "the DGEMM kernel computes X·Yᵀ for every N > 0, bit for bit in increasing order",
+    "P[i][j] = round(x(0,i)·y(0,j)), then fma(x(t,i), y(t,j), P[i][j]) for t = 1..N-1, stored as eight 4 x 2 blocks",
+    DGEMM,
+)
+def dgemm_any_n() -> Iterator[Variant]:
+    """Yield both byte orders."""
+    for endian in Endian:
+        premises = tuple(f"{part.id}/{endian}" for part in (dgemm_first, dgemm_next, dgemm_stored))
+        yield Variant(endian, partial(Induction, premises), method=Method.INDUCTION)
+
+
+@theorem(
+    "power/kernels/sconv",
+    "the SCONV kernel is the 3 x 3 convolution of three channels with eight kernels",
+    "C[16b + 4r + c] = Σ_q H[8q + i]·image[q/9][q/3 mod 3][q mod 3 + j] with i = 4(b>>2)+r, j = 4(b&3)+c, as a chain "
+    "of fused multiply-adds in increasing q, for every row length n ≥ 18",
+    SCONV,
+)
+def sconv() -> Iterator[Variant]:
+    """Yield the intended kernel in both byte orders, and the listing as printed, refuted."""
+    for endian in Endian:
+        yield Variant(
+            f"intended/{endian}", partial(_sconv, endian, parenthesised=True), method=Method.STRUCTURAL
+        )
+        yield Variant(
+            f"as-printed/{endian}",
+            partial(_sconv, endian, parenthesised=False),
+            Status.REFUTED,
+            statement="the macro of Figure 8 as printed, its arguments not parenthesised, computes the convolution",
+        )
+
+
+def _sconv(endian: Endian, *, parenthesised: bool) -> Property:
+    # The listing as printed reads up to H[839] and column 23: what lies there is arbitrary.
+    weights, columns = (216, 18) if parenthesised else (840, 24)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        h, image = v["h"], v["image"]
+        data = memory.to_memory(alg, h, F32, endian)
+        rows = [
+            [memory.to_memory(alg, image[..., channel, row, :], F32, endian) for row in range(3)]
+            for channel in range(3)
+        ]
+        machine = Builtins(alg, endian, v["rounding"])
+        stored = kernels.sconv_kernel(machine, data, rows, parenthesised=parenthesised)
+        expected = None
+        for q in range(27):
+            taps = Operand(h[..., 8 * q : 8 * q + 8, None], F32)
+            pixels = image[..., q // 9, q // 3 % 3, q % 3 : q % 3 + 16]
+            expected = fused_step(alg, v, taps, Operand(pixels[..., None, :], F32), expected)
+        assert expected is not None
+        at = np.arange(128)
+        b, r, c = at >> 4, at >> 2 & 3, at & 3
+        result = memory.from_memory(alg, stored, F32, endian)
+        yield Equation(result, expected[..., 4 * (b >> 2) + r, 4 * (b & 3) + c], F32, label="C")
+
+    variables = (Variable("h", F32, (weights,)), Variable("image", F32, (3, 3, columns)), ROUNDING)
+    one = F32.bias << F32.fraction_bits
+    pinned = (
+        None if parenthesised else {"h": [*([0] * 8), *([one] * 8), *([0] * (weights - 16))], "image": one}
+    )
+    return Property(variables, claim, pinned=pinned)
+
+
+THEOREMS = (dgemm_first, dgemm_next, dgemm_stored, dgemm_any_n, sconv)

@@ -1,0 +1,139 @@
+"""Floating-point arithmetic of the float forms: exact products, fused and double roundings, open points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from ...spec.algebra import Algebra, Operand
+from ...spec.formats import BF16, F16, F32, F64, FloatFormat
+from ...spec.power.catalogue import UPDATES, RankKUpdate
+from ...spec.power.choices import Choices
+from ...spec.power.rank_k_update import SIGNIFICAND_24
+from ...spec.rounding import Rounding
+from ..obligation import Equation, Inputs, Property, Status, Variable, Variant, theorem
+from .operands import all_live, operand_variables, updated
+
+SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-B3"
+
+
+@theorem(
+    "power/numerics/exact-product",
+    "which formats hold the product of two 16-bit floats exactly",
+    "rounding x·y upward and downward gives the same encoding",
+    SOURCE,
+)
+def exact_product() -> Iterator[Variant]:
+    """Yield f16 in f32, bf16 in the 24-bit significand, and the refutation for bf16 in f32."""
+    for operand, result, expect in (
+        (F16, F32, Status.PROVED),
+        (BF16, SIGNIFICAND_24, Status.PROVED),
+        (BF16, F32, Status.REFUTED),
+    ):
+        yield Variant(f"{operand}-in-{result}", partial(_exact_product, operand, result), expect)
+
+
+def _exact_product(operand: FloatFormat, result: FloatFormat) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        factors = [(Operand(v["x"], operand), Operand(v["y"], operand))]
+        up, down = (
+            alg.fused(result, direction, factors) for direction in (Rounding.UPWARD, Rounding.DOWNWARD)
+        )
+        yield Equation(up, down, result, label="upward = downward")
+
+    return Property((Variable("x", operand, (1,)), Variable("y", operand, (1,))), claim, abstract=False)
+
+
+@theorem(
+    "power/numerics/fused",
+    "f32 and f64 accumulate with one rounding, not two (pinned)",
+    "gerpp(x, y, acc) = round(round(x·y) + acc) is false",
+    SOURCE,
+)
+def fused() -> Iterator[Variant]:
+    """Yield the refutation for f32 and f64."""
+    for name, fmt in (("xvf32gerpp", F32), ("xvf64gerpp", F64)):
+        yield Variant(name, partial(_fused, UPDATES[name], fmt), Status.REFUTED)
+
+
+def _fused(update: RankKUpdate, fmt: FloatFormat) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        once = updated(alg, update, v, Choices(nan="default"), live=all_live(alg, update))
+        x, y = Operand(v["x"][..., :, None, 0], fmt), Operand(v["y"][..., None, :, 0], fmt)
+        product = Operand(alg.fused(fmt, v["rounding"], [(x, y)]), fmt)
+        twice = alg.fused(fmt, v["rounding"], [], [product, Operand(v["acc"], fmt)])
+        yield Equation(once, twice, fmt, label="fused = multiply, then add")
+
+    # x = y = 1 + h, acc = -(1 + 2h) with h² just lost by a rounded product.
+    half = fmt.fraction_bits // 2 + 1
+    one = fmt.bias << fmt.fraction_bits
+    h = one + (1 << (fmt.fraction_bits - half))
+    acc = fmt.sign_mask | (one + (1 << (fmt.fraction_bits - half + 1)))
+    return Property(operand_variables(update, masks=False), claim, pinned={"x": h, "y": h, "acc": acc})
+
+
+@theorem(
+    "power/numerics/two-roundings",
+    "f16 and bf16 accumulate with two roundings, not one (pinned)",
+    "gerpp(x, y, acc) = fma(x0, y0, fma(x1, y1, acc)) is false",
+    SOURCE,
+)
+def two_roundings() -> Iterator[Variant]:
+    """Yield the refutation that f16 and bf16 chain fused multiply-adds."""
+    for name, operand in (("xvf16ger2pp", F16), ("xvbf16ger2pp", BF16)):
+        yield Variant(name, partial(_two_roundings, UPDATES[name], operand), Status.REFUTED)
+
+
+def _two_roundings(update: RankKUpdate, operand: FloatFormat) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        acc = Operand(v["acc"], F32)
+        for p in (1, 0):
+            pair = (Operand(v["x"][..., :, None, p], operand), Operand(v["y"][..., None, :, p], operand))
+            acc = Operand(alg.fused(F32, v["rounding"], [pair], [acc]), F32)
+        once = updated(alg, update, v, Choices(nan="default"), live=all_live(alg, update))
+        yield Equation(once, acc.bits, F32, label="two products, then add = two fused multiply-adds")
+
+    one = operand.bias << operand.fraction_bits
+    tiny = (operand.bias - 12) << operand.fraction_bits
+    rows = [[one, tiny]] * 4
+    pinned = {"x": rows, "y": rows, "acc": (F32.bias - 24) << F32.fraction_bits}
+    return Property(operand_variables(update, masks=False), claim, pinned=pinned)
+
+
+@theorem(
+    "power/numerics/bf16-sum",
+    "the readings of bf16's first rounding differ (pinned); f16 has only one",
+    "ger2pp under 'two-step' = ger2pp under 'single'",
+    SOURCE + "; see the open point bf16-sum",
+)
+def bf16_sum() -> Iterator[Variant]:
+    """Yield a proof per f16 form and a refutation per bf16 form."""
+    for update in UPDATES.values():
+        if update.family.x == F16:
+            yield Variant(update.mnemonic, partial(_bf16_sum, update))
+        elif update.family.x == BF16:
+            yield Variant(update.mnemonic, partial(_bf16_sum, update), Status.REFUTED)
+
+
+def _bf16_sum(update: RankKUpdate) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        masks = all_live(alg, update)
+        two_step, single = (
+            updated(alg, update, v, replace(Choices(), bf16_sum=reading), live=masks)
+            for reading in ("two-step", "single")
+        )
+        yield Equation(two_step, single, F32, label="two-step = single")
+
+    # 2^127 · 2 leaves f32, and comes back with acc = ∓2^127; alone, a tie of subnormals rounds twice.
+    huge = {
+        "x": [[0x7F00, 0]] * 4,
+        "y": [[0x4000, 0]] * 4,
+        "acc": 0xFF000000 if update.suffix in ("pp", "nn") else 0x7F000000,
+    }
+    tiny = {"x": [[(BF16.bias - 75) << 7, (BF16.bias - 90) << 7]] * 4}
+    pinned = (huge if update.accumulates else {**tiny, "y": tiny["x"]}) if update.family.x == BF16 else None
+    return Property(operand_variables(update, masks=False), claim, pinned=pinned)
+
+
+THEOREMS = (exact_product, fused, two_roundings, bf16_sum)

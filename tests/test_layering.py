@@ -1,0 +1,79 @@
+"""Imports go down only, commands start without a solver, and no module grows beyond reading."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from source_modules import LAYERS, Module, modules
+
+import mmaproof
+
+SOLVERS = {"z3", "sympy", "bitwuzla", "cvc5"}
+TERMINAL = {"rich", "typer", "click"}
+VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base", "core", "tools", "stuff"}
+MODULES = modules()
+every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.path))
+
+
+@every_module
+def test_imports_go_down(module: Module) -> None:
+    above = LAYERS[LAYERS.index(module.layer) + 1 :]
+    upward = [
+        (found.line, found.target)
+        for found in module.imports()
+        if found.target.startswith("mmaproof.") and found.target.split(".")[1] in above
+    ]
+    assert upward == []
+
+
+@every_module
+def test_solvers_and_terminals_stay_in_their_layers(module: Module) -> None:
+    barred = (SOLVERS if module.layer == "spec" else set()) | (TERMINAL if module.layer != "cli" else set())
+    found = [(found.line, found.target) for found in module.imports() if found.target.split(".")[0] in barred]
+    assert found == []
+
+
+def test_an_upward_import_would_be_found() -> None:
+    path = next(module.path for module in MODULES if module.layer == "spec")
+    text = "def late():\n    from ..proofs import catalogue\n"
+    deeper = Module(path.parent / "power" / "new.py", "def late():\n    from ...proofs import catalogue\n")
+    assert [found.target for found in Module(path.parent / "new.py", text).imports()] == [
+        "mmaproof.proofs.catalogue"
+    ]
+    assert [(found.target, found.at_start) for found in deeper.imports()] == [
+        ("mmaproof.proofs.catalogue", False)
+    ]
+
+
+@every_module
+def test_names_say_what_is_inside(module: Module) -> None:
+    assert not VAGUE & {module.path.stem, *module.path.parts}
+
+
+@every_module
+def test_modules_are_short_enough_to_read(module: Module) -> None:
+    assert len(module.text.splitlines()) <= 500
+
+
+@pytest.mark.parametrize(
+    ("statement", "unwanted"),
+    [
+        ("import mmaproof.cli.app", {"numpy", "rich", "jinja2", *SOLVERS}),
+        ("import mmaproof.spec.power.rank_k_update", SOLVERS | TERMINAL),
+        ("import mmaproof.proofs.reports.json_report", {"jinja2", *TERMINAL}),
+    ],
+)
+def test_what_an_import_does_not_load(statement: str, unwanted: set[str]) -> None:
+    program = f"import sys; {statement}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert set(loaded.stdout.split()) & unwanted == set()
+
+
+def test_the_package_has_nothing_but_the_layers() -> None:
+    assert {name.split(".")[1] for name in sys.modules if name.startswith("mmaproof.")} <= {
+        *LAYERS,
+        "__main__",
+    }
+    assert mmaproof.__doc__
