@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -65,10 +65,19 @@ def _input(v: Variable) -> Any:
 def _under(condition: Any, equal: Any) -> Any:
     if condition is True or z3.is_true(condition):
         return equal
-    facts = [condition, *(condition.children() if z3.is_and(condition) else [])]
-    facts = [(fact.arg(0), False) if z3.is_not(fact) else (fact, True) for fact in facts]
-    simplified = z3.substitute(equal, *[(term, z3.BoolVal(truth)) for term, truth in facts])
-    return z3.Implies(condition, simplified)
+    facts = [(term, z3.BoolVal(truth)) for term, truth in _facts(condition, True)]
+    return z3.Implies(condition, z3.substitute(equal, *facts))
+
+
+def _facts(condition: Any, truth: bool) -> Iterator[tuple[Any, bool]]:
+    """Yield the terms whose truth value a condition settles, itself included."""
+    if z3.is_not(condition):
+        yield from _facts(condition.arg(0), not truth)
+        return
+    yield condition, truth
+    if z3.is_and(condition) if truth else z3.is_or(condition):
+        for part in condition.children():
+            yield from _facts(part, truth)
 
 
 def query(prop: Property, alg: Z3Algebra, equality: Equality) -> Query:

@@ -41,7 +41,7 @@ class Module:
         return self.path.parts[0]
 
     def imports(self) -> list[Import]:
-        """Return its imports, relative ones resolved to ``mmaproof.…``; those for type checkers are left out."""
+        """Return its imports, relative ones resolved; those for type checkers only are left out."""
         package = ("mmaproof", *self.path.parts[:-1])
         return list(_imports(ast.parse(self.text), package, at_start=True))
 

@@ -40,13 +40,13 @@ def test_every_package_says_what_it_is_for() -> None:
 
 
 def test_files_that_are_not_modules_ship() -> None:
-    package = files("mmaproof")
-    assert package.joinpath("py.typed").is_file()
+    assert files("mmaproof").joinpath("py.typed").is_file()
     templates = {
         path.relative_to(REPOSITORY) for layer in LAYERS for path in (REPOSITORY / layer).rglob("*.j2")
     }
     assert templates
-    assert [path for path in templates if not package.joinpath(*path.parts).is_file()] == []
+    for path in templates:
+        assert files(".".join(("mmaproof", *path.parent.parts))).joinpath(path.name).is_file(), path
 
 
 def test_python_runs_the_package(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def any_k() -> Iterator[Variant]:
 @theorem(
     "power/blocked/ring",
     "over the reals every form is the signed product sum plus the signed accumulator",
-    "ACC'[i,j] = ± Σ_p x[i,p]·y[j,p] [± acc[i,j]] as polynomials; so any order of blocks gives the same value",
+    "ACC'[i,j] = ± Σ_p x[i,p]·y[j,p] [± acc[i,j]] as polynomials, whatever the order of blocks",
     SOURCE,
 )
 def ring() -> Iterator[Variant]:
@@ -186,8 +186,8 @@ def _ring(update: RankKUpdate) -> RingProperty:
 @theorem(
     "power/blocked/ragged",
     "prefix masks compute ragged edges: any m, n and k remainder",
-    "masks of the first m rows, n columns and r products: C[i,j] = acc[i,j] + Σ_{p<r} x[i,p]·y[j,p] for i < m and "
-    "j < n, and +0 outside",
+    "masks of the first m rows, n columns and r products: C[i,j] = acc[i,j] + Σ_{p<r} x[i,p]·y[j,p] "
+    "for i < m and j < n, and +0 outside",
     SOURCE,
 )
 def ragged() -> Iterator[Variant]:
@@ -249,7 +249,7 @@ def _zeroed_start(family: Family) -> Property:
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         masks = all_live(alg, update)
-        zeros = np.broadcast_to(alg.constant(0, family.result), v["x"].shape[:-2] + (4, family.columns))
+        zeros = np.broadcast_to(alg.constant(0, family.result), (*v["x"].shape[:-2], 4, family.columns))
         started = updated(alg, update, v, Choices(), acc=zeros, live=masks)
         plain = updated(alg, UPDATES[family.name], v, Choices(), acc=zeros, live=masks)
         yield Equation(started, plain, family.result, label="xxsetaccz then pp = plain")

@@ -119,7 +119,7 @@ def _dgemm_stored(endian: Endian, *, row_major: bool) -> Property:
 @theorem(
     "power/kernels/dgemm/any-n",
     "the DGEMM kernel computes X·Yᵀ for every N > 0, bit for bit in increasing order",
-    "P[i][j] = round(x(0,i)·y(0,j)), then fma(x(t,i), y(t,j), P[i][j]) for t = 1..N-1, stored as eight 4 x 2 blocks",
+    "P[i][j] = round(x(0,i)·y(0,j)), then fma(x(t,i), y(t,j), P[i][j]) for t = 1..N-1, in eight 4 x 2 blocks",
     DGEMM,
 )
 def dgemm_any_n() -> Iterator[Variant]:
@@ -132,8 +132,8 @@ def dgemm_any_n() -> Iterator[Variant]:
 @theorem(
     "power/kernels/sconv",
     "the SCONV kernel is the 3 x 3 convolution of three channels with eight kernels",
-    "C[16b + 4r + c] = Σ_q H[8q + i]·image[q/9][q/3 mod 3][q mod 3 + j] with i = 4(b>>2)+r, j = 4(b&3)+c, as a chain "
-    "of fused multiply-adds in increasing q, for every row length n ≥ 18",
+    "C[16b + 4r + c] = Σ_q H[8q + i]·image[q/9][q/3 mod 3][q mod 3 + j] with i = 4(b>>2)+r, j = 4(b&3)+c, "
+    "as a chain of fused multiply-adds in increasing q, for every row length n ≥ 18",
     SCONV,
 )
 def sconv() -> Iterator[Variant]:
@@ -146,7 +146,7 @@ def sconv() -> Iterator[Variant]:
             f"as-printed/{endian}",
             partial(_sconv, endian, parenthesised=False),
             Status.REFUTED,
-            statement="the macro of Figure 8 as printed, its arguments not parenthesised, computes the convolution",
+            statement="Figure 8's macro as printed, arguments not parenthesised, computes the convolution",
         )
 
 

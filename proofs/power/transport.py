@@ -75,8 +75,8 @@ def _memory_order(update: RankKUpdate, endian: Endian) -> Property:
 @theorem(
     "power/transport/built-ins",
     "what assemble, build and disassemble do to the order of vectors",
-    "assemble puts its first vector in the lowest-numbered VSR; build then disassemble keeps the order of its "
-    "vectors in memory, assemble then disassemble reverses it on little-endian",
+    "assemble puts its first vector in the lowest-numbered VSR; build then disassemble keeps the order "
+    "of its vectors in memory, assemble then disassemble reverses it on little-endian",
     SOURCE,
 )
 def built_ins() -> Iterator[Variant]:

@@ -1,4 +1,7 @@
-"""The catalogue as a Markdown table: ``python -m mmaproof.proofs.reports.theorem_table > docs/theorem-list.md``."""
+"""The catalogue as a Markdown table.
+
+``python -m mmaproof.proofs.reports.theorem_table > docs/theorem-list.md`` writes it.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ from ..obligation import Status
 
 _HEADING = """# The theorems
 
-Written by `python -m mmaproof.proofs.reports.theorem_table`; what the columns mean is in [theorems.md](theorems.md).
+Written by `python -m mmaproof.proofs.reports.theorem_table`.
+What the columns mean is in [theorems.md](theorems.md).
 """
 
 
 def theorem_table() -> str:
-    """Return every theorem with its mathematics and the number of its obligations, by the verdict they expect."""
+    """Return every theorem with its mathematics and how many obligations expect which verdict."""
     rows = [
         ("theorem", "in words", "statement", "methods", "proved", "pinned"),
         ("---", "---", "---", "---", "--:", "--:"),
