@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import toy_theorems as toy
 import z3
+from theorem_checks import SOLVE, decided, judged
+
 from mmaproof.proofs.decision import decide, formula
 from mmaproof.proofs.obligation import (
     RN,
@@ -29,7 +31,6 @@ from mmaproof.smt.z3_algebra import Z3Algebra
 from mmaproof.spec.algebra import Algebra, Array, Operand
 from mmaproof.spec.formats import BF16, F32, U8, U32
 from mmaproof.spec.rounding import Rounding
-from theorem_checks import SOLVE, decided, judged
 
 
 class Recorded:

@@ -11,6 +11,7 @@ import pytest
 import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from mmaproof.smt.exact_integer import ExactInteger, OpaqueInteger
 
 OPERATORS: list[Callable[[Any, Any], Any]] = [operator.add, operator.sub, operator.mul]
@@ -48,7 +49,9 @@ def test_encodings_are_read_with_and_without_a_sign(bits: int) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(OPERATORS), integers, st.booleans()), min_size=1, max_size=6), integers)
+@given(
+    st.lists(st.tuples(st.sampled_from(OPERATORS), integers, st.booleans()), min_size=1, max_size=6), integers
+)
 def test_no_operation_overflows(steps: list[tuple[Any, int, bool]], start: int) -> None:
     exact, expected = ExactInteger.of(start), start
     for apply, number, plain in steps:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from mmaproof.smt.ring_algebra import RingAlgebra, polynomial_variables
 from mmaproof.spec.algebra import Array, Operand
 from mmaproof.spec.errors import UnsupportedError

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any
 
 import pytest
+from theorem_checks import unexpected, vacuous
+
 from mmaproof.proofs.decision import decide
 from mmaproof.proofs.obligation import Obligation, Status, Theorem
 from mmaproof.proofs.power import integers, masking, signs
@@ -15,11 +17,9 @@ from mmaproof.smt.solvers import solve_with_z3
 from mmaproof.spec.algebra import Algebra, Array
 from mmaproof.spec.formats import S8
 from mmaproof.spec.power import rank_k_update as spec
-from mmaproof.spec.power.catalogue import UPDATES, IntegerFamily, RankKUpdate
-from mmaproof.spec.power.choices import Choices
+from mmaproof.spec.power.catalogue import IntegerFamily, RankKUpdate
 from mmaproof.spec.power.rank_k_update import Live
 from mmaproof.spec.rounding import Rounding
-from theorem_checks import unexpected, vacuous
 
 SLOW = integers.saturation
 """Seconds to minutes per obligation: its mutants are tested here, its proofs where the catalogue is run."""
@@ -57,51 +57,41 @@ def _everything_live(live: Live) -> Live:
     return Live(*(mask | ~mask for mask in live))
 
 
-def _pmsk_is_dropped(patch: pytest.MonkeyPatch) -> None:
-    def mutant(true: Update, alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array, live: Live,
-               *rest: Any) -> Array:  # fmt: skip
-        return true(alg, update, x, y, acc, live._replace(products=_everything_live(live).products), *rest)
+def _masks_read_as(patch: pytest.MonkeyPatch, reading: Callable[[Live], Live]) -> None:
+    def mutant(true: Update, *arguments: Any) -> Array:
+        *operands, live, rounding, choices = arguments
+        return true(*operands, reading(live), rounding, choices)
 
     _wrap(patch, mutant)
+
+
+def _pmsk_is_dropped(patch: pytest.MonkeyPatch) -> None:
+    _masks_read_as(patch, lambda live: live._replace(products=_everything_live(live).products))
 
 
 def _pmsk_is_read_backwards(patch: pytest.MonkeyPatch) -> None:
-    def mutant(true: Update, alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array, live: Live,
-               *rest: Any) -> Array:  # fmt: skip
-        return true(alg, update, x, y, acc, live._replace(products=live.products[..., ::-1]), *rest)
-
-    _wrap(patch, mutant)
+    _masks_read_as(patch, lambda live: live._replace(products=live.products[..., ::-1]))
 
 
 def _xmsk_and_ymsk_are_swapped(patch: pytest.MonkeyPatch) -> None:
-    def mutant(true: Update, alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array, live: Live,
-               *rest: Any) -> Array:  # fmt: skip
-        swapped = Live(live.columns, live.rows, live.products)
-        return true(alg, update, x, y, acc, swapped, *rest)
-
-    _wrap(patch, mutant)
-
-
-def _a_disabled_element_keeps_its_value(patch: pytest.MonkeyPatch) -> None:
-    def mutant(true: Update, alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array, live: Live,
-               *rest: Any) -> Array:  # fmt: skip
-        computed = true(alg, update, x, y, acc, live, *rest)
-        return alg.where(live.elements, computed, acc)
-
-    _wrap(patch, mutant)
+    _masks_read_as(patch, lambda live: Live(live.columns, live.rows, live.products))
 
 
 def _masks_do_not_disable(patch: pytest.MonkeyPatch) -> None:
-    def mutant(true: Update, alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array, live: Live,
-               *rest: Any) -> Array:  # fmt: skip
-        return true(alg, update, x, y, acc, _everything_live(live)._replace(products=live.products), *rest)
+    _masks_read_as(patch, lambda live: _everything_live(live)._replace(products=live.products))
+
+
+def _a_disabled_element_keeps_its_value(patch: pytest.MonkeyPatch) -> None:
+    def mutant(true: Update, *arguments: Any) -> Array:
+        alg, _, _, _, acc, live, *_ = arguments
+        return alg.where(live.elements, true(*arguments), acc)
 
     _wrap(patch, mutant)
 
 
 def _pmsk_masks_x_alone(patch: pytest.MonkeyPatch) -> None:
-    def mutant(true: Update, alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array, live: Live,
-               *rest: Any) -> Array:  # fmt: skip
+    def mutant(true: Update, *arguments: Any) -> Array:
+        alg, update, x, y, acc, live, *rest = arguments
         x = alg.where(live.products[..., None, :], x, alg.constant(0, update.family.x))
         return true(alg, update, x, y, acc, live._replace(products=_everything_live(live).products), *rest)
 
@@ -110,9 +100,8 @@ def _pmsk_masks_x_alone(patch: pytest.MonkeyPatch) -> None:
 
 def _the_accumulator_is_ignored(patch: pytest.MonkeyPatch) -> None:
     def mutant(true: Update, alg: Algebra, update: RankKUpdate, x: Array, y: Array, *rest: Any) -> Array:
-        modulo = "s" if update.saturates and "xvi16ger2s" in update.mnemonic else ""
-        alone = UPDATES[update.family.name + modulo]
-        return true(alg, alone, x, y, *rest)
+        alone = {"pp": "", "spp": "s"}.get(update.suffix, update.suffix)
+        return true(alg, replace(update, suffix=alone), x, y, *rest)
 
     _wrap(patch, mutant)
 
@@ -211,7 +200,9 @@ def _the_result_is_not_negated(patch: pytest.MonkeyPatch) -> None:
     true = spec.fused_multiply_add
 
     def mutant(alg: Algebra, update: RankKUpdate, *rest: Any) -> Array:
-        return true(alg, replace(update, suffix={"np": "pn", "nn": "pp"}.get(update.suffix, update.suffix)), *rest)
+        return true(
+            alg, replace(update, suffix={"np": "pn", "nn": "pp"}.get(update.suffix, update.suffix)), *rest
+        )
 
     patch.setattr(spec, "fused_multiply_add", mutant)
 
