@@ -20,6 +20,7 @@ from ..rounding import Rounding
 from . import registers as layout
 from .catalogue import UPDATES, RankKUpdate
 from .choices import Choices
+from .forms import mask_widths
 from .memory import Endian, load, store
 from .rank_k_update import Live, rank_k_update
 
@@ -35,12 +36,6 @@ RANK_K_UPDATES = MappingProxyType(
 """The 58 rank-k update built-ins: the update, and whether masks follow the operands."""
 
 
-def mask_widths(update: RankKUpdate) -> tuple[int, ...]:
-    """Return the widths of XMSK, YMSK and, for rank 2 and more, PMSK."""
-    family = update.family
-    return (4, family.columns, family.rank) if family.rank > 1 else (4, family.columns)
-
-
 def live_products(alg: Algebra, update: RankKUpdate, masks: tuple[Any, ...] | None) -> Live:
     """Return the masks of an instruction as conditions; None is the word form.
 
@@ -49,14 +44,14 @@ def live_products(alg: Algebra, update: RankKUpdate, masks: tuple[Any, ...] | No
     InputError
         If the number of masks is wrong, or a mask has bits beyond its width.
     """
-    widths = mask_widths(update)
-    values = tuple((1 << width) - 1 for width in widths) if masks is None else masks
+    widths = mask_widths(update.family)
+    values = tuple((1 << width) - 1 for width in widths.values()) if masks is None else masks
     if len(values) != len(widths):
         raise InputError(f"pm{update.mnemonic} takes {len(widths)} masks, not {len(values)}")
-    for name, value, width in zip(("XMSK", "YMSK", "PMSK"), values, widths, strict=False):
+    for (name, width), value in zip(widths.items(), values, strict=True):
         if isinstance(value, int) and not 0 <= value < 1 << width:
             raise InputError(f"{name} of pm{update.mnemonic} must be 0 to {(1 << width) - 1}, not {value}")
-    flags = [alg.flags(value, width) for value, width in zip(values, widths, strict=True)]
+    flags = [alg.flags(value, width) for value, width in zip(values, widths.values(), strict=True)]
     if len(flags) == 2:
         flags.append(alg.flags(1, 1))
     return Live(*flags)

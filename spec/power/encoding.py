@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import InputError
 from .catalogue import Move, RankKUpdate
 from .forms import FORMS, FixedPoint, Form, Operand, Transfer, mask_widths
 from .instructions import Instruction
+from .memory import Endian
 
 Word = Any
 """A Python int, a numpy array of uint64, or a Z3 bit-vector: the same formulas hold for all of them."""
@@ -281,10 +282,7 @@ def _defect(size: int, code: int) -> str:
 
 
 # -- bytes
-ByteOrder = Literal["little", "big"]
-
-
-def to_bytes(words: tuple[int, ...], order: ByteOrder) -> bytes:
+def to_bytes(words: tuple[int, ...], order: Endian) -> bytes:
     """Return words as they stand in memory: a prefix first, each word in the machine's byte order."""
     return b"".join(word.to_bytes(4, order) for word in words)
 
@@ -294,7 +292,7 @@ def crosses_boundary(instruction: Instruction, address: int) -> bool:
     return instruction.prefixed and address % PREFIX_BOUNDARY == PREFIX_BOUNDARY - 4
 
 
-def disassemble(code: bytes, order: ByteOrder, address: int = 0) -> Iterator[tuple[int, Instruction]]:
+def disassemble(code: bytes, order: Endian, address: int = 0) -> Iterator[tuple[int, Instruction]]:
     """Yield the instructions of machine code, each with its address.
 
     Raises

@@ -6,7 +6,6 @@ import re
 import subprocess
 from itertools import count as count_from
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,10 +14,11 @@ from power_oracle import required_tool
 
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.catalogue import RankKUpdate
-from mmaproof.spec.power.encoding import ByteOrder, encode, to_bytes
+from mmaproof.spec.power.encoding import encode, to_bytes
 from mmaproof.spec.power.forms import FORMS, MASKS, FixedPoint, Form, Kind
 from mmaproof.spec.power.instructions import Instruction
 from mmaproof.spec.power.legality import TARGETS, violations
+from mmaproof.spec.power.memory import Endian
 
 SAMPLES = 25
 """Instructions of each form, operands drawn from all that can be encoded."""
@@ -71,7 +71,7 @@ def instructions() -> list[Instruction]:
     return [instruction for form in FORMS.values() for instruction in samples(form, rng)]
 
 
-def assemble(lines: list[str], order: ByteOrder, folder: Path) -> list[bytes]:
+def assemble(lines: list[str], order: Endian, folder: Path) -> list[bytes]:
     """Assemble one instruction per line and return the bytes of each."""
     assembler = required_tool("powerpc64le-linux-gnu-as", package=PACKAGE)
     copier = required_tool("powerpc64le-linux-gnu-objcopy", package=PACKAGE)
@@ -83,7 +83,7 @@ def assemble(lines: list[str], order: ByteOrder, folder: Path) -> list[bytes]:
     return [code[at : at + SLOT] for at in range(0, len(code), SLOT)]
 
 
-def disassemble(code: bytes, order: ByteOrder, folder: Path) -> dict[int, str]:
+def disassemble(code: bytes, order: Endian, folder: Path) -> dict[int, str]:
     """Return objdump's text of code at `ORIGIN`, by address."""
     image = folder / "image.bin"
     image.write_bytes(code)
@@ -95,7 +95,7 @@ def disassemble(code: bytes, order: ByteOrder, folder: Path) -> dict[int, str]:
     return {int(line[1], 16): line[2].strip() for line in lines}
 
 
-def in_slot(instruction: Instruction, order: ByteOrder) -> bytes:
+def in_slot(instruction: Instruction, order: Endian) -> bytes:
     words = encode(instruction)
     return to_bytes((*words, NOP)[: SLOT // 4], order)
 
@@ -112,18 +112,18 @@ def numbers_only(instruction: Instruction) -> str:
 
 
 @pytest.mark.parametrize("spell", [numbers_only, str])
-@pytest.mark.parametrize("order", get_args(ByteOrder))
+@pytest.mark.parametrize("order", list(Endian))
 def test_gnu_as_encodes_as_we_do(
-    instructions: list[Instruction], order: ByteOrder, spell: type[str], tmp_path: Path
+    instructions: list[Instruction], order: Endian, spell: type[str], tmp_path: Path
 ) -> None:
     assembled = assemble([spell(instruction) for instruction in instructions], order, tmp_path)
     for instruction, code in zip(instructions, assembled, strict=True):
         assert code == in_slot(instruction, order), f"{instruction}: as gives {code.hex()}"
 
 
-@pytest.mark.parametrize("order", get_args(ByteOrder))
+@pytest.mark.parametrize("order", list(Endian))
 def test_what_objdump_prints_of_our_words_parses_back(
-    instructions: list[Instruction], order: ByteOrder, tmp_path: Path
+    instructions: list[Instruction], order: Endian, tmp_path: Path
 ) -> None:
     code = b"".join(in_slot(instruction, order) for instruction in instructions)
     texts = disassemble(code, order, tmp_path)

@@ -235,7 +235,7 @@ def test_a_ring_identity_and_its_failure() -> None:
     verdict = decide(toy.IN_RING, never)
     assert (verdict.status, verdict.solver) == (Status.REFUTED, "sympy")
     goal = toy.IN_RING.goal()
-    commutes = replace(toy.IN_RING, goal=lambda: replace(goal, claim=toy._sum))  # type: ignore[type-var]
+    commutes = replace(toy.IN_RING, goal=lambda: replace(goal, claim=toy._sum))
     assert decide(commutes, never).status is Status.PROVED
 
 

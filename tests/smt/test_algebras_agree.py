@@ -69,13 +69,13 @@ def _value(term: Any) -> int | bool:
     term = z3.simplify(term)
     if z3.is_bool(term):
         assert z3.is_true(term) or z3.is_false(term), term
-        return z3.is_true(term)
+        return bool(z3.is_true(term))
     return int(term.as_long())
 
 
 def both(compute: Callable[..., Array], *operands: Operand) -> list[Any]:
     """Return what `compute(algebra, *operands)` gives in both algebras, which must be the same; as a list."""
-    concrete = compute(NUMPY, *operands).tolist()
+    concrete: list[Any] = compute(NUMPY, *operands).tolist()
     symbolic = compute(SYMBOLIC, *(Operand(numerals(bits, fmt), fmt) for bits, fmt in operands))
     assert evaluated(symbolic).tolist() == concrete
     return concrete

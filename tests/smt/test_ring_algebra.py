@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import exact_arithmetic as exact
 import numpy as np
@@ -52,7 +53,7 @@ def live(rows: list[bool], columns: list[bool], products: list[bool]) -> Live:
     return Live(np.array(rows), np.array(columns), np.array(products))
 
 
-def dot(update: str, x: Array, y: Array, acc: Array, masks: Live) -> list[list[Fraction]]:
+def dot(update: str, x: Array, y: Array, acc: Array, masks: Live) -> list[list[Any]]:
     """The instruction as its formula: the masked, signed sum of products and accumulator."""
     of_products, of_acc = SIGNS[UPDATES[update].suffix]
     rows, columns = acc.shape
@@ -76,13 +77,11 @@ def dot(update: str, x: Array, y: Array, acc: Array, masks: Live) -> list[list[F
 def test_every_rank_k_update_without_rounding_is_its_formula(mnemonic: str, data: st.DataObject) -> None:
     update = UPDATES[mnemonic]
     family = update.family
-    # one rank has no PMSK
-    masks = live(
-        *(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)) for n in (4, family.columns)),
-        data.draw(st.lists(st.booleans(), min_size=family.rank, max_size=family.rank))
-        if family.rank > 1
-        else [True],
+    columns, rank = family.columns, family.rank
+    rows, kept, products = (
+        data.draw(st.lists(st.booleans(), min_size=n, max_size=n)) for n in (4, columns, rank)
     )
+    masks = live(rows, kept, products if rank > 1 else [True])  # one product has no PMSK
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
 
     def drawn(*shape: int) -> Array:

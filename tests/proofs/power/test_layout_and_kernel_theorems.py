@@ -60,7 +60,6 @@ class TestMemoryMutants:
         right = registers.operand_layout
 
         def operand_layout(name: str, rows: int, rank: int, fmt: Any) -> Any:
-            from dataclasses import replace
 
             layout = right(name, rows, rank, fmt)
             return replace(

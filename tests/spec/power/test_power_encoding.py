@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from mmaproof.spec.errors import InputError
 from mmaproof.spec.power.encoding import (
     LAYOUTS,
     PREFIX_OPCODE,
-    ByteOrder,
     Layout,
     crosses_boundary,
     decode,
@@ -27,6 +25,7 @@ from mmaproof.spec.power.encoding import (
 )
 from mmaproof.spec.power.forms import FORMS, Form, Operand
 from mmaproof.spec.power.instructions import Instruction
+from mmaproof.spec.power.memory import Endian
 
 WORDS = {
     "xvi4ger8": 0xEC000118, "xvi4ger8pp": 0xEC000110, "xvi8ger4": 0xEC000018, "xvi8ger4pp": 0xEC000010,
@@ -182,9 +181,9 @@ def test_decode_raises_nothing_but_input_errors(words: list[int]) -> None:
     assert encode(instruction) == tuple(words)
 
 
-@pytest.mark.parametrize("order", get_args(ByteOrder))
+@pytest.mark.parametrize("order", list(Endian))
 @given(instructions=st.lists(encodable, max_size=8))
-def test_disassembly_inverts_assembly(order: ByteOrder, instructions: list[Instruction]) -> None:
+def test_disassembly_inverts_assembly(order: Endian, instructions: list[Instruction]) -> None:
     code, placed = b"", []
     for instruction in instructions:
         if crosses_boundary(instruction, len(code)):
