@@ -14,6 +14,7 @@ from typing import Any
 import z3
 
 from ..spec.errors import UnsupportedError
+from ..spec.float_arithmetic import require_exact_terms
 from ..spec.formats import F16, F32, F64, FloatFormat, Special
 from ..spec.rounding import Rounding
 
@@ -128,8 +129,9 @@ def fused_term(
         operands = [decoded(b, fmt, sort) for b, fmt in zip(bits, formats, strict=True)]
         if (products, len(operands)) in ((0, 1), (0, 2), (1, 2), (1, 3)):
             return _encoded(_native(direction, products, operands), result)
-    if not all(holds_exactly(F64, fmt) and fmt != F64 for fmt in formats):
-        raise UnsupportedError(f"no exact Float64 encoding for operands {', '.join(map(str, formats))}")
+    factor_formats = formats[: 2 * products]
+    pairs = tuple(zip(factor_formats[::2], factor_formats[1::2], strict=True))
+    require_exact_terms(result, pairs, tuple(formats[2 * products :]))
     operands = [decoded(b, fmt, _DOUBLE) for b, fmt in zip(bits, formats, strict=True)]
     factors, addends = operands[: 2 * products], operands[2 * products :]
     terms = [z3.fpMul(z3.RNE(), x, y) for x, y in zip(factors[::2], factors[1::2], strict=True)] + addends

@@ -60,18 +60,24 @@ def fused(
         terms = [left * right for left, right in pairs] + rest
         return encode(terms[0] if len(terms) == 1 else _odd_sum(rounding, *terms), result, rounding)
 
-    _require_exact_terms(result, factor_formats, addend_formats)
+    require_exact_terms(result, factor_formats, addend_formats)
     with np.errstate(all="ignore"):
         return _in_blocks(compute, [np.asarray(operand.bits) for operand in operands], result.storage)
 
 
 @cache
-def _require_exact_terms(
+def require_exact_terms(
     result: FloatFormat,
     products: tuple[tuple[FloatFormat, FloatFormat], ...],
     addends: tuple[FloatFormat, ...],
 ) -> None:
-    """Refuse what the arithmetic chosen for `result` would not do exactly."""
+    """Refuse terms that the float64 arithmetic chosen for `result` would not sum exactly.
+
+    Raises
+    ------
+    UnsupportedError
+        From the formats alone, whatever the values.
+    """
     if result == F64:
         if len(products) > 1:
             raise UnsupportedError("a fused sum of two products in f64 is not supported")

@@ -19,7 +19,7 @@ class NumpyAlgebra:
     """Executes a spec function on real data; see `Algebra` for what each operation means.
 
     Exact integers are int64: they hold every sum of products of formats up to 16 bits with a 32-bit
-    accumulator, and products of 32-bit operands.
+    accumulator, and products of signed 32-bit operands.
     """
 
     def constant(self, encoding: int, fmt: Format) -> Array:
