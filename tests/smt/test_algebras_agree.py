@@ -225,7 +225,7 @@ def test_a_symbolic_direction_is_the_direction_it_stands_for(rounding: Rounding)
 @pytest.mark.parametrize(
     ("result", "factors", "addends"),
     [
-        (F32, [], [F64, F32]),
+        (F32, [], [F64, F64]),
         (F32, [F64, F64], []),
         (F64, [F64, F64, F64, F64], []),
         (F32, [F32, F32, F32, F32], [F32]),
