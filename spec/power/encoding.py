@@ -284,7 +284,7 @@ def _defect(size: int, code: int) -> str:
 # -- bytes
 def to_bytes(words: tuple[int, ...], order: Endian) -> bytes:
     """Return words as they stand in memory: a prefix first, each word in the machine's byte order."""
-    return b"".join(word.to_bytes(4, order) for word in words)
+    return b"".join(word.to_bytes(4, order.byteorder) for word in words)
 
 
 def crosses_boundary(instruction: Instruction, address: int) -> bool:
@@ -303,7 +303,7 @@ def disassemble(code: bytes, order: Endian, address: int = 0) -> Iterator[tuple[
     """
     if len(code) % 4:
         raise InputError(f"machine code comes in words of 4 bytes, not in {len(code)} bytes")
-    words = [int.from_bytes(code[at : at + 4], order) for at in range(0, len(code), 4)]
+    words = [int.from_bytes(code[at : at + 4], order.byteorder) for at in range(0, len(code), 4)]
     at = 0
     while at < len(words):
         here = address + 4 * at

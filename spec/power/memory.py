@@ -7,6 +7,7 @@ the orders were measured with compiled code under QEMU on both byte orders.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,11 @@ class Endian(StrEnum):
 
     LITTLE = "little"
     BIG = "big"
+
+    @property
+    def byteorder(self) -> Literal["little", "big"]:
+        """What ``int.to_bytes`` calls it."""
+        return "little" if self is Endian.LITTLE else "big"
 
 
 def byte_layout(endian: Endian, count: int) -> Layout:

@@ -15,6 +15,7 @@ from mmaproof.spec.power.catalogue import MOVES, UPDATES, RankKUpdate
 from mmaproof.spec.power.encoding import decode, disassemble, encode, to_bytes
 from mmaproof.spec.power.forms import FORMS, Form, Kind
 from mmaproof.spec.power.instructions import Instruction
+from mmaproof.spec.power.memory import Endian
 
 FIGURE_7 = """
 10001750: 40 00 a4 19 lxvp vs44,64(r4)
@@ -42,14 +43,14 @@ LISTING = re.findall(r"^(\w+): ((?:\w\w ){4})(.*)$", FIGURE_7, re.MULTILINE)
 
 def test_figure_7_decodes_to_its_listing() -> None:
     code = bytes.fromhex("".join(data for _, data, _ in LISTING))
-    listing = [(f"{at:x}", i.text(at)) for at, i in disassemble(code, "little", int(LISTING[0][0], 16))]
+    listing = [(f"{at:x}", i.text(at)) for at, i in disassemble(code, Endian.LITTLE, int(LISTING[0][0], 16))]
     assert listing == [(address, text) for address, _, text in LISTING]
 
 
 def test_figure_7_assembles_to_its_bytes() -> None:
     for address, data, text in LISTING:
         words = encode(parse(text, address=int(address, 16)))
-        assert to_bytes(words, "little") == bytes.fromhex(data)
+        assert to_bytes(words, Endian.LITTLE) == bytes.fromhex(data)
 
 
 @given(encodable)

@@ -205,7 +205,7 @@ def test_disassembly_inverts_assembly(order: Endian, instructions: list[Instruct
 )
 def test_what_is_no_machine_code_is_named(code: str, address: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        list(disassemble(bytes.fromhex(code), "big", address))
+        list(disassemble(bytes.fromhex(code), Endian.BIG, address))
 
 
 @pytest.mark.parametrize("address", range(0, 192, 4))
