@@ -171,3 +171,27 @@ class TestKernelMutants:
         right = paper.store_accumulators
         monkeypatch.setattr(paper, "store_accumulators", lambda b, acc: right(b, (*acc[4:], *acc[:4])))
         refuted("power/kernels/dgemm/stored/little")
+
+
+class TestNumericsMutants:
+    """Formats one bit too narrow, and a first rounding that f16 does not have."""
+
+    def test_a_significand_one_bit_too_short_for_bf16_products(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        short = replace(rank_k_update.SIGNIFICAND_24, name="short", bits=26, fraction_bits=14)
+        monkeypatch.setattr(numerics, "SIGNIFICAND_24", short)
+        verdict = decided(
+            next(o for o in numerics.exact_product.obligations() if o.id.endswith("bf16-in-short"))
+        )
+        assert verdict.status is Status.REFUTED
+        assert verdict.counterexample is not None and verdict.counterexample.replays
+
+    def test_a_reading_that_f16_depends_on(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        right = rank_k_update.sum_of_two_products
+
+        def dependent(alg: Any, update: Any, family: Any, x: Any, y: Any, *rest: Any) -> Any:
+            if rest[-1].bf16_sum == "single":
+                x = x[..., ::-1]
+            return right(alg, update, family, x, y, *rest)
+
+        monkeypatch.setattr(rank_k_update, "sum_of_two_products", dependent)
+        refuted("power/numerics/bf16-sum/xvf16ger2pp")
