@@ -218,7 +218,7 @@ def _ragged(family: Family) -> Property:
                 name: alg.where(kept, v[name], alg.constant(0, fmt))
                 for name, fmt in (("x", family.x), ("y", family.y))
             }
-            full = updated(alg, update, v, choices, live=all_live(alg, update), **ragged_operands)
+            full = full_product_step(alg, family, {**v, **ragged_operands}, v["acc"], choices)
             inside = masks.elements
             yield Equation(step, full, family.result, inside, f"inside, {choices}")
             yield Equation(
