@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
-from ..choices import OpenPoint
-from ..errors import InputError
+from ..choices import OpenPoint, choose
 
 OPEN_POINTS = (
     OpenPoint(
@@ -82,28 +81,11 @@ def choices_named(names: list[str]) -> Choices:
     InputError
         If a preset, point or option does not exist.
     """
-    choices = Choices()
-    points = {point.name: point for point in OPEN_POINTS}
-    for name in names:
-        point, equals, option = name.partition("=")
-        if not equals:
-            if name not in PRESETS:
-                allowed = ", ".join(
-                    [*PRESETS, *(f"{p.name}={'|'.join(p.option_names)}" for p in OPEN_POINTS)]
-                )
-                raise InputError(f"unknown choice {name!r}; known: {allowed}")
-            choices = PRESETS[name]
-        elif point not in points:
-            raise InputError(f"unknown open point {point!r}; known: {', '.join(points)}")
-        elif option not in points[point].option_names:
-            raise InputError(f"{point} can't be {option!r}; known: {', '.join(points[point].option_names)}")
-        else:
-            choices = replace(choices, **{point.replace("-", "_"): option})
-    return choices
+    return choose(names, Choices(), PRESETS, OPEN_POINTS)
 
 
 def every_choice(*names: str) -> Iterator[Choices]:
     """Yield every combination of the options of the named open points (all of them when none is named)."""
     points = [point for point in OPEN_POINTS if not names or point.name in names]
     for options in product(*(point.option_names for point in points)):
-        yield Choices(**{p.name.replace("-", "_"): option for p, option in zip(points, options, strict=True)})
+        yield Choices(**{p.attribute: option for p, option in zip(points, options, strict=True)})

@@ -9,7 +9,7 @@ Batch axes come first and broadcast.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -17,11 +17,12 @@ import numpy as np
 
 from ..algebra import Array
 from ..errors import InputError
-from ..formats import Bits, Format
+from ..formats import U8, Bits, Format
 from ..numpy_algebra import NumpyAlgebra
+from ..operand_arrays import blocks, common_batch, encodings, refuse_unknown, required, shown, words
 from ..rounding import Rounding
-from ..values import checked_encodings, encodings_of_values, values_of_encodings
-from .catalogue import Family, Move, RankKUpdate
+from ..values import values_of_encodings
+from .catalogue import Move, RankKUpdate
 from .choices import Choices
 from .instructions import Instruction
 from .legality import TARGETS, violations
@@ -141,32 +142,27 @@ def operand_shapes(update: RankKUpdate) -> dict[str, tuple[Format, tuple[int, in
 
 def _from_matrices(update: RankKUpdate, arrays: Mapping[str, Array]) -> dict[str, Bits]:
     names = ["x", "y", "acc"]
-    _refuse_unknown(arrays, [*names, *(f"{name}_bits" for name in names)], update.mnemonic)
-    operands = {}
-    for name, (fmt, shape) in operand_shapes(update).items():
-        given = [key for key in (name, f"{name}_bits") if key in arrays]
-        if len(given) != 1:
-            problem = f"both {name} and {name}_bits are given" if given else _missing(update, name, arrays)
-            raise InputError(f"{problem}; {update.mnemonic} takes one of them, {_shown(shape)} of {fmt}")
-        array = _of_shape(given[0], arrays[given[0]], shape)
-        read = encodings_of_values if given[0] == name else checked_encodings
-        operands[name] = read(given[0], array, fmt)
-    return operands
+    refuse_unknown(arrays, [*names, *(f"{name}_bits" for name in names)], update.mnemonic)
+    return {
+        name: encodings(arrays, name, fmt, shape, update.mnemonic, _UNPRIMED.get(name, ""))
+        for name, (fmt, shape) in operand_shapes(update).items()
+    }
 
 
 def _from_registers(update: RankKUpdate, arrays: Mapping[str, Array]) -> dict[str, Bits]:
-    _refuse_unknown(arrays, ["x", "y", "acc"], update.mnemonic)
+    refuse_unknown(arrays, ["x", "y", "acc"], update.mnemonic)
     operands = {}
     for name, (fmt, (rows, columns)) in operand_shapes(update).items():
-        size = rows * columns * fmt.bits // 8
-        if name not in arrays:
-            raise InputError(
-                f"{_missing(update, name, arrays)}; {update.mnemonic} takes {_shown((size,))} uint8"
-            )
-        array = _bytes(name, arrays[name], (size,))
+        size = (rows * columns * fmt.bits // 8,)
+        takes = f"{update.mnemonic} takes {shown(size)} uint8"
+        array = words(name, required(arrays, name, takes, _UNPRIMED.get(name, "")), U8.storage, size)
         vsrs = array.reshape(*array.shape[:-1], -1, REGISTER_BYTES)
         operands[name] = matrix(ALGEBRA, vsrs, fmt, rows)
     return operands
+
+
+_UNPRIMED = {"acc": "the accumulator is not primed: "}
+"""What it means that an operand is missing."""
 
 
 def _update(
@@ -176,7 +172,7 @@ def _update(
     family = update.family
     widths = (4, family.columns, family.rank)
     live = Live(*(ALGEBRA.flags(mask, width) for mask, width in zip(masks, widths, strict=True)))
-    batch = _common_batch(operands)
+    batch = common_batch(operands, dict.fromkeys(operands, 2))
     count = math.prod(batch)
     flat = {
         name: np.broadcast_to(bits, (*batch, *bits.shape[-2:])).reshape(count, *bits.shape[-2:])
@@ -189,7 +185,7 @@ def _update(
         results["saturated"] = np.empty((count, 4, family.columns), dtype=bool)
     unread = np.zeros((1, 1, 1), dtype=family.result.storage)
     with np.errstate(all="ignore"):
-        for block in _blocks(count, family):
+        for block in blocks(count, _BLOCK // (4 * family.columns * family.rank)):
             x, y = flat["x"][block], flat["y"][block]
             acc = flat["acc"][block] if update.accumulates else unread
             results["acc_bits"][block] = rank_k_update(
@@ -200,12 +196,6 @@ def _update(
     return {name: array.reshape(*batch, *array.shape[1:]) for name, array in results.items()}
 
 
-def _blocks(count: int, family: Family) -> Iterator[slice]:
-    step = _BLOCK // (4 * family.columns * family.rank)
-    for start in range(0, count, step):
-        yield slice(start, start + step)
-
-
 def _move(move: Move, arrays: Mapping[str, Array]) -> dict[str, Array]:
     size = ACCUMULATOR_ROWS * REGISTER_BYTES
     needed, shape = {
@@ -213,47 +203,11 @@ def _move(move: Move, arrays: Mapping[str, Array]) -> dict[str, Array]:
         Move.XXMTACC: ("vsr", (ACCUMULATOR_ROWS, REGISTER_BYTES)),
         Move.XXMFACC: ("acc", (size,)),
     }[move]
-    _refuse_unknown(arrays, ["acc", "vsr"], move.mnemonic)
+    refuse_unknown(arrays, ["acc", "vsr"], move.mnemonic)
     if needed is None:
         return {"acc": np.zeros(size, dtype=np.uint8)}
-    if needed not in arrays:
-        raise InputError(f"no array {needed!r}; {move.mnemonic} takes {_shown(shape)} uint8")
-    array = _bytes(needed, arrays[needed], shape)
+    given = required(arrays, needed, f"{move.mnemonic} takes {shown(shape)} uint8")
+    array = words(needed, given, U8.storage, shape)
     if move is Move.XXMTACC:
         return {"acc": array.reshape(*array.shape[:-2], size)}
     return {"vsr": array.reshape(*array.shape[:-1], ACCUMULATOR_ROWS, REGISTER_BYTES)}
-
-
-def _refuse_unknown(arrays: Mapping[str, Array], known: list[str], mnemonic: str) -> None:
-    for name in arrays:
-        if name not in known:
-            raise InputError(f"{mnemonic} has no operand {name!r}; known: {', '.join(known)}")
-
-
-def _missing(update: RankKUpdate, name: str, arrays: Mapping[str, Array]) -> str:
-    unprimed = "the accumulator is not primed: " if name == "acc" else ""
-    return f"{unprimed}no array {name!r} (there are: {', '.join(arrays) or 'none'})"
-
-
-def _shown(shape: tuple[int, ...]) -> str:
-    return f"({', '.join(['…', *map(str, shape)])})"
-
-
-def _of_shape(name: str, array: Array, shape: tuple[int, ...]) -> Array:
-    if array.shape[-len(shape) :] != shape:
-        raise InputError(f"{name} has shape {array.shape}; it must be {_shown(shape)}, batch axes first")
-    return array
-
-
-def _bytes(name: str, array: Array, shape: tuple[int, ...]) -> Bits:
-    if array.dtype != np.uint8:
-        raise InputError(f"{name} has dtype {array.dtype}; the register view takes uint8")
-    return _of_shape(name, array, shape)
-
-
-def _common_batch(operands: Mapping[str, Bits]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*(bits.shape[:-2] for bits in operands.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {bits.shape[:-2]}" for name, bits in operands.items())
-        raise InputError(f"the batch axes don't broadcast: {shapes}") from None
