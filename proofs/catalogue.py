@@ -21,6 +21,7 @@ from .power import (
     state,
     transport,
 )
+from .ptx import alignment, loaded_tiles, matrix_moves, metadata, selectors, sparsity, wmma
 
 
 @cache
@@ -38,6 +39,13 @@ def theorems() -> tuple[Theorem, ...]:
         encoding,
         blocked,
         kernels,
+        matrix_moves,
+        loaded_tiles,
+        wmma,
+        alignment,
+        selectors,
+        metadata,
+        sparsity,
     )
     return tuple(theorem for module in modules for theorem in module.THEOREMS)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import z3
 
+from ..smt.bit_origins import BitOrigins
 from ..smt.float_terms import SymbolicRounding
 from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import UninterpretedAlgebra, Z3Algebra, variable
@@ -21,6 +22,7 @@ from .obligation import (
     Certificate,
     Equality,
     Induction,
+    Method,
     Obligation,
     Property,
     RingProperty,
@@ -120,6 +122,8 @@ def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Ve
             return _refuted(obligation, prop, pinned, "numpy")
     if obligation.expect is Status.REFUTED and (found := search(prop, obligation.equality)) is not None:
         return _refuted(obligation, prop, found, "numpy")
+    if obligation.method is Method.STRUCTURAL and _only_moves_bits(prop, obligation.equality):
+        return Verdict(obligation.id, Status.PROVED, "bit origins")
     answer = None
     for alg in ([UninterpretedAlgebra()] if prop.abstract else []) + [Z3Algebra()]:
         abstract = isinstance(alg, UninterpretedAlgebra)
@@ -144,6 +148,18 @@ def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Ve
         return _refuted(obligation, prop, found, "numpy")
     assert answer is not None
     return Verdict(obligation.id, Status.UNKNOWN, answer.solver, message=answer.message or "no answer")
+
+
+def _only_moves_bits(prop: Property, equality: Equality) -> bool:
+    """Tell whether a claim does nothing but move bits, and holds; False where it computes."""
+    alg = BitOrigins()
+    if prop.assuming is not None:
+        return False
+    inputs = {v.name: alg.variable(v.shape, v.format) for v in prop.variables}
+    try:
+        return all(e.where is None and e.truth(alg, equality).all() for e in prop.claim(alg, inputs))
+    except UnsupportedError:
+        return False
 
 
 def _assignment(prop: Property, model: Mapping[str, int]) -> dict[str, Array]:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..spec.algebra import Array, Operand, Product
+from ..spec.algebra import Array, Encodings, Operand, Product
+from ..spec.dot_add_model import DotAddModel
 from ..spec.errors import UnsupportedError
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.rounding import Rounding
@@ -68,6 +69,18 @@ class RingAlgebra:
         """Refuse: a ring element has no bytes."""
         raise UnsupportedError("a ring element has no bytes")
 
+    def extract(self, words: Array, low: int, fmt: Format) -> Array:
+        """Refuse: a ring element has no bits."""
+        raise UnsupportedError("a ring element has no bits")
+
+    def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
+        """Refuse: a ring element has no bits."""
+        raise UnsupportedError("a ring element has no bits")
+
+    def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
+        """Refuse: an arbitrary function of ring elements is none of the ring's."""
+        raise UnsupportedError("an arbitrary function is no ring element")
+
     def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
         """Return the elements themselves."""
         return bits
@@ -101,6 +114,22 @@ class RingAlgebra:
         for term in terms[1:]:
             total = total + term
         return np.asarray(total, dtype=object)
+
+    def dot_add(
+        self,
+        result: FloatFormat,
+        model: DotAddModel,
+        left: Operand,
+        right: Operand,
+        addend: Operand,
+        scales: Product | None = None,
+    ) -> Array:
+        """Return the exact sum."""
+        products = left.bits * right.bits
+        for scale in scales or ():
+            factors = scale.bits
+            products = products * np.repeat(factors, products.shape[-1] // factors.shape[-1], axis=-1)
+        return np.asarray(products.sum(axis=-1) + addend.bits, dtype=object)
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
         """Return the outcome: a ring has no NaN."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 import z3
 
-from ..spec.algebra import Array, Operand, Product
+from ..spec.algebra import Array, Encodings, Operand, Product
+from ..spec.dot_add_model import DotAddModel
 from ..spec.errors import UnsupportedError
 from ..spec.formats import FloatFormat, Format, IntegerFormat, Special
 from .bit_fields import cut, join
+from .dot_add_terms import dot_add_term
 from .exact_integer import ExactInteger, OpaqueInteger
 from .float_terms import Direction, fused_term, rounding_bits
 
@@ -83,6 +86,41 @@ class Z3Algebra:
         parts = [elementwise(lambda e, low=low: cut(low + 7, low, e), elements) for low in lows]
         return np.stack(parts, axis=-1).reshape(*elements.shape[:-1], -1)
 
+    def extract(self, words: Array, low: int, fmt: Format) -> Array:
+        """Cut bits out of terms."""
+        return elementwise(lambda word: cut(low + fmt.bits - 1, low, word), words)
+
+    def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
+        """Concatenate terms and zeros."""
+        shape = fields.shape[:-1]
+        words = np.empty(shape, dtype=object)
+        ends = [position + fmt.bits for position in positions]
+        gaps = [after - end for end, after in zip([0, *ends], [*positions, word.bits], strict=True)]
+        zeros = [z3.BitVecVal(0, gap) if gap else None for gap in gaps]
+        for place in np.ndindex(shape):
+            from_below = [zeros[0]]
+            for field, zero in zip(fields[place], zeros[1:], strict=True):
+                from_below += [field, zero]
+            words[place] = join(*(part for part in reversed(from_below) if part is not None))
+        return words
+
+    def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
+        """Apply an uninterpreted function of the name and signature."""
+        signature = tuple((bits.shape[-1], fmt) for bits, fmt in arguments)
+        function = _function(name, signature, result).ast
+        # straight to Z3's C interface: an application has hundreds of arguments of known sorts
+        shape = np.broadcast_shapes(*(bits.shape[:-1] for bits, _ in arguments))
+        groups = [elementwise(lambda term: term.as_ast(), bits) for bits, _ in arguments]
+        wide = [np.broadcast_to(group, (*shape, group.shape[-1])) for group in groups]
+        rows = np.concatenate(wide, axis=-1)
+        context, count = z3.main_ctx(), rows.shape[-1]
+        pointers = z3.Ast * count
+        values = np.empty(shape, dtype=object)
+        for place in np.ndindex(shape):
+            application = z3.Z3_mk_app(context.ref(), function, count, pointers(*rows[place]))
+            values[place] = z3.BitVecRef(application, context)
+        return values
+
     def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
         """Read encodings as signed terms (an unsigned one grows by a zero bit)."""
         return elementwise(lambda b: self.integers.decode(b, fmt.signed), bits)
@@ -129,6 +167,26 @@ class Z3Algebra:
         self, result: FloatFormat, rounding: Direction, products: int, formats: list[FloatFormat], bits: Any
     ) -> Any:
         return fused_term(result, rounding, products, formats, bits)
+
+    def dot_add(
+        self,
+        result: FloatFormat,
+        model: DotAddModel,
+        left: Operand,
+        right: Operand,
+        addend: Operand,
+        scales: Product | None = None,
+    ) -> Array:
+        """Build an exact term with one rounding; see `dot_add_terms`."""
+        operands = [left, right, Operand(addend.bits[..., None], addend.format), *(scales or ())]
+        shape = np.broadcast_shapes(*(operand.bits.shape[:-1] for operand in operands))
+        wide = [np.broadcast_to(bits, (*shape, bits.shape[-1])) for bits, _ in operands]
+        sums = np.empty(shape, dtype=object)
+        for place in np.ndindex(shape):
+            rows = [Operand(part[place], fmt) for part, (_, fmt) in zip(wide, operands, strict=True)]
+            pair = (rows[3], rows[4]) if scales else None
+            sums[place] = dot_add_term(result, model, rows[0], rows[1], rows[2], pair)
+        return sums
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
         """Put the first NaN operand, made quiet, in place of an outcome that is a NaN."""
@@ -201,6 +259,19 @@ class UninterpretedAlgebra(Z3Algebra):
         sorts = [z3.BitVecSort(fmt.bits) for fmt in (*formats, result)]
         return z3.Function(name, z3.BitVecSort(2), *sorts)(rounding_bits(rounding), *bits)
 
+    def dot_add(
+        self,
+        result: FloatFormat,
+        model: DotAddModel,
+        left: Operand,
+        right: Operand,
+        addend: Operand,
+        scales: Product | None = None,
+    ) -> Array:
+        """Apply an uninterpreted function named after the model."""
+        terms = [left, right, Operand(addend.bits[..., None], addend.format), *(scales or ())]
+        return self.arbitrary(str(model), terms, result)
+
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
         """Apply an uninterpreted rule to the outcome and those operands that are NaNs, in their order."""
         formats = [operand.format for operand in operands]
@@ -212,6 +283,14 @@ class UninterpretedAlgebra(Z3Algebra):
             for operand in operands
         ]
         return elementwise(rule, outcome.bits, *nans)
+
+
+@cache
+def _function(name: str, signature: tuple[tuple[int, Format], ...], result: Format) -> Any:
+    """Return an uninterpreted function of `count` arguments of each format in turn."""
+    counts = "_".join(f"{count}{fmt}" for count, fmt in signature)
+    sorts = [z3.BitVecSort(fmt.bits) for count, fmt in signature for _ in range(count)]
+    return z3.Function(f"{name}_{counts}_to_{result}", *sorts, z3.BitVecSort(result.bits))
 
 
 def _choose(condition: Any, then: Any, otherwise: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
+from .dot_add_model import DotAddModel
 from .formats import FloatFormat, Format, IntegerFormat
 from .rounding import Rounding
 
@@ -29,6 +30,9 @@ class Operand(NamedTuple):
 
 
 Product = tuple[Operand, Operand]
+
+Encodings = tuple[Array, Format]
+"""Encodings together with their format, of whatever kind."""
 
 
 class Algebra(Protocol):
@@ -62,6 +66,46 @@ class Algebra(Protocol):
 
     def pack(self, elements: Array, fmt: Format) -> Array:
         """Join encodings (…, n) into bytes (…, n * fmt.bits / 8), the inverse of `unpack`."""
+        ...
+
+    # -- fields of words: bit 0 is the least significant
+    def extract(self, words: Array, low: int, fmt: Format) -> Array:
+        """Return the ``fmt.bits`` bits from bit `low` up of each encoding, as encodings of `fmt`."""
+        ...
+
+    def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
+        """Put encodings (…, n) of `fmt` into words (…), every other bit of which is 0.
+
+        Extracting a field gives its encoding back, and assembling all that was extracted gives the word
+        back; in a symbolic algebra as the identical term.
+
+        Parameters
+        ----------
+        fields : array
+            Encodings.
+        fmt : Format
+            Their format.
+        positions : sequence of int
+            The lowest bit of each of the n fields; increasing by ``fmt.bits`` or more.
+        word : Format
+            Format of the result.
+        """
+        ...
+
+    # -- what an ISA leaves open
+    def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
+        """Apply an arbitrary function: what is claimed of its values is claimed for every function.
+
+        Parameters
+        ----------
+        name : str
+            The function's name. Calls with the same name, counts and formats are of the same function.
+        arguments : sequence
+            Encodings (…, n), each with its format: the function takes n arguments from each, in this
+            order. The leading axes broadcast.
+        result : Format
+            Format of the values (…).
+        """
         ...
 
     # -- integers
@@ -109,6 +153,33 @@ class Algebra(Protocol):
             The direction; a symbolic algebra may take a symbolic one.
         products, addends : sequence
             The terms, at least one; operands may have different formats.
+        """
+        ...
+
+    def dot_add(
+        self,
+        result: FloatFormat,
+        model: DotAddModel,
+        left: Operand,
+        right: Operand,
+        addend: Operand,
+        scales: Product | None = None,
+    ) -> Array:
+        """Add K products and an addend as a matrix unit's model does, truncated at alignment.
+
+        Parameters
+        ----------
+        result : FloatFormat
+            Format of the result.
+        model : DotAddModel
+            How terms are aligned and the sum is rounded.
+        left, right : Operand
+            Factors (…, K), paired along the last axis; the leading axes broadcast.
+        addend : Operand
+            One more term (…).
+        scales : pair of Operand, optional
+            Scale factors (…, G) of the left and of the right factors. Each serves K/G neighbouring
+            products, a multiple of ``model.group``.
         """
         ...
 

@@ -31,8 +31,7 @@ def decode(bits: Bits, fmt: FloatFormat) -> Reals:
     Raises
     ------
     UnsupportedError
-        If float64 can't be reached from `fmt` by moving its fields: a wide format that is not one of
-        `formats.FORMATS` and has neither f32's nor f64's exponent.
+        If float64 does not hold every value of `fmt`.
     """
     if fmt.bits <= 8:
         return _values(fmt)[bits]
@@ -42,11 +41,26 @@ def decode(bits: Bits, fmt: FloatFormat) -> Reals:
     if fmt == F16:
         return bits.astype(np.uint16).view(np.float16).astype(np.float64)
     if fmt.exponent_bits != F32.exponent_bits:
-        raise UnsupportedError(f"decoding {fmt} is not supported")
+        return _scaled_significands(bits, fmt)
     single = bits.astype(np.uint32, copy=False) << np.uint32(F32.bits - fmt.bits)
     if fmt.padding_bits:
         single = (single >> np.uint32(fmt.padding_bits)) << np.uint32(fmt.padding_bits)
     return single.view(np.float32).astype(np.float64)
+
+
+def _scaled_significands(bits: Bits, fmt: FloatFormat) -> Reals:
+    """Decode a format whose fields float64 does not have."""
+    if fmt.exponent_bits > F64.exponent_bits or fmt.fraction_bits > F64.fraction_bits:
+        raise UnsupportedError(f"float64 does not hold every value of {fmt}")
+    magnitude = (bits >> bits.dtype.type(fmt.padding_bits)).astype(np.int64) & ((1 << fmt.magnitude_bits) - 1)
+    field, fraction = magnitude >> fmt.fraction_bits, magnitude & ((1 << fmt.fraction_bits) - 1)
+    implicit = (field > 0) | (not fmt.subnormals)
+    significand = (fraction + (implicit.astype(np.int64) << fmt.fraction_bits)).astype(np.float64)
+    values = np.ldexp(significand, np.maximum(field, int(fmt.subnormals)) - fmt.bias - fmt.fraction_bits)
+    values = np.where(magnitude > fmt.largest, np.nan, values)
+    if fmt.infinity is not None:
+        values = np.where(magnitude == fmt.infinity, np.inf, values)
+    return np.where(bits & bits.dtype.type(fmt.sign_mask), -values, values)
 
 
 @cache

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .algebra import Array, Operand, Product
+from .algebra import Array, Encodings, Operand, Product
+from .dot_add_model import DotAddModel
 from .errors import UnsupportedError
 from .formats import FloatFormat, Format, IntegerFormat
 from .rounding import Rounding
@@ -73,6 +74,16 @@ def _each(function: Callable[..., Any], *arrays: Any) -> Array:
     return atom
 
 
+def _folded(function: Callable[..., Formula], groups: Sequence[Array]) -> Array:
+    """Apply a function to what lies along the last axes of arrays; their leading axes broadcast."""
+    shape = np.broadcast_shapes(*(group.shape[:-1] for group in groups))
+    wide = [np.broadcast_to(group, (*shape, group.shape[-1])) for group in groups]
+    result = np.empty(shape, dtype=object)
+    for place in np.ndindex(shape):
+        result[place] = function(*(formula for group in wide for formula in group[place]))
+    return result
+
+
 def _call(name: str) -> Callable[..., Formula]:
     return lambda *formulas: Formula(f"{name}({', '.join(formula.text for formula in formulas)})")
 
@@ -110,6 +121,18 @@ class FormulaAlgebra:
         """Refuse."""
         raise UnsupportedError("registers have no formula")
 
+    def extract(self, words: Array, low: int, fmt: Format) -> Array:
+        """Refuse."""
+        raise UnsupportedError("registers have no formula")
+
+    def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
+        """Refuse."""
+        raise UnsupportedError("registers have no formula")
+
+    def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
+        """Write a function of all the arguments."""
+        return _folded(_call(name), [bits for bits, _ in arguments])
+
     def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
         """Take a name for the number it encodes."""
         return bits
@@ -144,6 +167,29 @@ class FormulaAlgebra:
         for term in terms[1:]:
             total = _each(lambda left, right: left + right, total, term)
         return _each(_call(f"round_{result}"), total)
+
+    def dot_add(
+        self,
+        result: FloatFormat,
+        model: DotAddModel,
+        left: Operand,
+        right: Operand,
+        addend: Operand,
+        scales: Product | None = None,
+    ) -> Array:
+        """Write one rounding of a sum of products."""
+        factors = [left.bits, right.bits]
+        if scales is not None:
+            count = max(left.bits.shape[-1], right.bits.shape[-1])
+            factors += [np.repeat(scale.bits, count // scale.bits.shape[-1], axis=-1) for scale in scales]
+        products = factors[0]
+        for factor in factors[1:]:
+            products = _each(lambda x, y: x * y, products, factor)
+
+        def total(*terms: Formula) -> Formula:
+            return _call(f"round_{result}")(sum(terms[1:], terms[0]))
+
+        return _folded(total, [products, addend.bits[..., None]])
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
         """Leave the rule for NaN operands out."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from . import float_arithmetic
-from .algebra import Array, Operand, Product
+from . import dot_add, float_arithmetic
+from .algebra import Array, Encodings, Operand, Product
+from .dot_add_model import DotAddModel
 from .errors import UnsupportedError
 from .float_encoding import decode, is_nan, widen_nan
 from .formats import FloatFormat, Format, IntegerFormat
 from .rounding import Rounding
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+"""An odd multiplier near the golden ratio of 2**64, which spreads every bit upwards."""
 
 
 class NumpyAlgebra:
@@ -57,6 +62,28 @@ class NumpyAlgebra:
             return ((elements[..., 0::2] << 4) | elements[..., 1::2]).astype(np.uint8)
         return np.ascontiguousarray(elements, dtype=_big_endian(fmt)).view(np.uint8)
 
+    def extract(self, words: Array, low: int, fmt: Format) -> Array:
+        """Shift and mask."""
+        mask = words.dtype.type((1 << fmt.bits) - 1)
+        fields: Array = ((words >> words.dtype.type(low)) & mask).astype(fmt.storage)
+        return fields
+
+    def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
+        """Shift and combine."""
+        wide = fields.astype(word.storage) << np.array(positions, dtype=word.storage)
+        words: Array = np.bitwise_or.reduce(wide, axis=-1)
+        return words
+
+    def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
+        """Hash the arguments in their order: one function, but one that hardly any wrong claim survives."""
+        counts = "".join(f"{np.shape(bits)[-1]}{fmt}," for bits, fmt in arguments)
+        mixed: Array = np.array(zlib.crc32(f"{name}({counts}){result}".encode()), dtype=np.uint64)
+        for bits, _ in arguments:
+            for argument in np.moveaxis(bits, -1, 0):
+                mixed = (mixed ^ argument) * _MIX
+                mixed = mixed ^ (mixed >> np.uint64(29))
+        return (mixed >> np.uint64(64 - result.bits)).astype(result.storage)
+
     def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
         """Return int64 values.
 
@@ -98,6 +125,18 @@ class NumpyAlgebra:
     ) -> Array:
         """Round the exact sum of one or two terms once; see `float_arithmetic.fused` for what is refused."""
         return float_arithmetic.fused(result, rounding, products, addends)
+
+    def dot_add(
+        self,
+        result: FloatFormat,
+        model: DotAddModel,
+        left: Operand,
+        right: Operand,
+        addend: Operand,
+        scales: Product | None = None,
+    ) -> Array:
+        """Align, truncate, add and round integers; see `dot_add` for what is refused."""
+        return dot_add.dot_add(result, model, left, right, addend, scales)
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
         """Return `outcome`; where it is a NaN, the first operand that is a NaN, made quiet."""

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from mmaproof.smt.ring_algebra import RingAlgebra, polynomial_variables
 from mmaproof.spec.algebra import Array, Operand
+from mmaproof.spec.dot_add_model import DotAddModel
 from mmaproof.spec.errors import UnsupportedError
-from mmaproof.spec.formats import BF16, E4M3, F16, F32, F64, S8, S32, U8, UE8M0, FloatFormat
+from mmaproof.spec.formats import BF16, E2M1, E4M3, F16, F32, F64, S8, S32, U8, UE8M0, FloatFormat
 from mmaproof.spec.power.catalogue import UPDATES
 from mmaproof.spec.power.choices import Choices
 from mmaproof.spec.power.rank_k_update import Live, rank_k_update
@@ -134,9 +135,27 @@ def test_flags_and_choices() -> None:
     assert RING.where(flags, array(1, 2, 3), RING.whole(0)).tolist() == [1, 0, 3]
 
 
+def test_a_dot_add_is_the_exact_scaled_sum() -> None:
+    rng = np.random.default_rng(6)
+    x, y, c = (rng.integers(-9, 9, shape).astype(object) for shape in ((2, 1, 8), (1, 3, 8), (2, 3)))
+    a, b = rng.integers(1, 9, (2, 1, 2)).astype(object), rng.integers(1, 9, (1, 3, 4)).astype(object)
+    model = DotAddModel(3, Rounding.TOWARD_ZERO)
+    operands = Operand(x, E2M1), Operand(y, E2M1), Operand(c, F32)
+    assert RING.dot_add(F32, model, *operands).tolist() == ((x * y).sum(axis=-1) + c).tolist()
+    scaled = (x * a.repeat(4, axis=-1) * y * b.repeat(2, axis=-1)).sum(axis=-1) + c
+    scales = Operand(a, UE8M0), Operand(b, UE8M0)
+    assert RING.dot_add(F32, model, *operands, scales).tolist() == scaled.tolist()
+
+
 def test_what_needs_an_encoding_is_refused() -> None:
     for bytes_of in (RING.unpack, RING.pack):
         with pytest.raises(UnsupportedError, match=r"^a ring element has no bytes$"):
             bytes_of(array(1), U8)
+    with pytest.raises(UnsupportedError, match=r"^a ring element has no bits$"):
+        RING.extract(array(1), 0, U8)
+    with pytest.raises(UnsupportedError, match=r"^a ring element has no bits$"):
+        RING.assemble(array(1), U8, [0], S32)
+    with pytest.raises(UnsupportedError, match=r"^an arbitrary function is no ring element$"):
+        RING.arbitrary("open", [(array(1), U8)], U8)
     with pytest.raises(UnsupportedError, match=r"^a ring element has no range$"):
         RING.in_range(array(1), S8)

@@ -11,6 +11,7 @@ from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.formats import (
     B1,
     BF16,
+    E2M1,
     E3M2,
     F16,
     F32,
@@ -139,6 +140,79 @@ def test_where_broadcasts() -> None:
     chosen = ALG.where(ALG.flags(0b10, 2), np.uint8([[1], [2]]), ALG.constant(9, S8))
     assert chosen.tolist() == [[1, 9], [2, 9]]
     assert chosen.dtype == np.uint8
+
+
+# -- fields of words
+
+
+FIELDS = [
+    (B1, list(range(32)), U32),
+    (U4, [0, 4, 8, 12, 16, 20, 24, 28], U32),
+    (U8, [8], U16),
+    (E3M2, [0, 8, 16, 24], U32),
+    (E2M1, [2, 10, 18, 26], U32),
+    (F16, [0, 16], U32),
+    (F32, [0, 32], U64),
+    (U64, [0], U64),
+]
+
+
+@pytest.mark.parametrize(("fmt", "positions", "word"), FIELDS, ids=str)
+@given(data=st.data())
+def test_words_hold_their_fields_and_nothing_else(
+    fmt: Format, positions: list[int], word: Format, data: st.DataObject
+) -> None:
+    fields = data.draw(
+        st.lists(st.integers(0, 2**fmt.bits - 1), min_size=len(positions), max_size=len(positions))
+    )
+    array = np.array(fields, dtype=fmt.storage)
+    words = ALG.assemble(array, fmt, positions, word)
+    assert words.dtype == word.storage
+    assert int(words) == sum(field << low for field, low in zip(fields, positions, strict=True))
+    for field, low in zip(fields, positions, strict=True):
+        extracted = ALG.extract(words, low, fmt)
+        assert extracted.dtype == fmt.storage
+        assert int(extracted) == field
+
+
+def test_fields_keep_batch_axes() -> None:
+    words = np.arange(6, dtype=np.uint32).reshape(2, 3) * 0x01010101
+    fields = np.stack([ALG.extract(words, low, U8) for low in (0, 8, 16, 24)], axis=-1)
+    assert fields.shape == (2, 3, 4)
+    assert np.array_equal(ALG.assemble(fields, U8, [0, 8, 16, 24], U32), words)
+
+
+# -- arbitrary functions
+
+
+def test_an_arbitrary_function_is_one_function_that_tells_its_arguments_apart() -> None:
+    rng = np.random.default_rng(5)
+    left = rng.integers(0, 16, (16, 1, 128), dtype=np.uint8)
+    right = rng.integers(0, 16, (1, 8, 128), dtype=np.uint8)
+    last = rng.integers(0, 2**32, (16, 8, 1), dtype=np.uint32)
+    arguments = [(left, S4), (right, S4), (last, S32)]
+    values = ALG.arbitrary("open", arguments, S32)
+    assert values.shape == (16, 8)
+    assert values.dtype == np.uint32
+    assert np.array_equal(values, ALG.arbitrary("open", arguments, S32))
+    assert values[3, 5] == ALG.arbitrary("open", [(left[3], S4), (right[:, 5], S4), (last[3, 5], S32)], S32)
+    assert len(set(values.flat)) == values.size
+    for other in (
+        ALG.arbitrary("other", arguments, S32),
+        ALG.arbitrary("open", [(left[..., ::-1], S4), (right, S4), (last, S32)], S32),
+        ALG.arbitrary("open", [(left, S4), (right, S4), (last ^ np.uint32(1 << 31), S32)], S32),
+        ALG.arbitrary("open", [(left ^ np.uint8(1), S4), (right, S4), (last, S32)], S32),
+    ):
+        assert not (values == other).any()
+
+
+@pytest.mark.parametrize("result", [B1, S4, U8, E3M2, F16, F32, U64], ids=str)
+def test_an_arbitrary_function_takes_every_value(result: Format) -> None:
+    arguments = np.arange(4096, dtype=np.uint16)[:, None]
+    values = ALG.arbitrary("open", [(arguments, U16)], result)
+    assert values.dtype == result.storage
+    assert len(set(values.tolist())) >= min(2**result.bits, 3900)
+    assert int(values.max()).bit_length() == result.bits
 
 
 # -- signs and NaNs

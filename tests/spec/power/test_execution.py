@@ -191,7 +191,7 @@ VSR = np.zeros(16, dtype=np.uint8)
         ("xvf32ger", {"x": VSR.astype(int), "y": VSR}, "x has dtype int64; it must be uint8"),
         ("xvf32gerpp", {"x": VSR, "y": VSR}, r"not primed: no array 'acc'.*takes \(…, 64\) uint8"),
         ("xvf32ger", {"x_bits": VSR, "y": VSR}, "has no operand 'x_bits'; known: x, y, acc"),
-        ("xxmtacc", {}, r"no array 'vsr' \\(there are: none\\); xxmtacc takes \(…, 4, 16\) uint8"),
+        ("xxmtacc", {}, r"no array 'vsr' \(there are: none\); xxmtacc takes \(…, 4, 16\) uint8"),
         ("xxmfacc", {"acc": VSR}, r"acc has shape \(16,\); it must be \(…, 64\)"),
     ],
 )

@@ -1,0 +1,1 @@
+"""Theorems about the PTX warp-level matrix instructions."""

@@ -1,0 +1,181 @@
+"""``wmma``: loads, a product and a store compute the product of matrices in memory, whoever holds what.
+
+Which slot (thread, register, part of it) of a fragment has which element is unspecified. Of an
+arbitrary map no more can be used than that each slot has one element and each element some slot.
+Slots can then be named after what they hold: a slot is a pair of coordinates and a number, and the
+slot at which a product finds an element has these coordinates and an arbitrary number, which may
+even differ between the products that use a replicated element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...spec.algebra import Algebra, Array
+from ...spec.formats import U16, U32, U64, Format, format_named
+from ...spec.ptx.wmma import MemoryOperand, memory_operands
+from ...spec.ptx.wmma_forms import WMMA_FORMS, WmmaForm
+from ..obligation import Equation, Inputs, Method, Property, Variable, theorem
+from ..obligation import Variant as Case
+
+SOURCE = "PTX ISA 9.7.14.4.1 to 9.7.14.4.5 (fragments, storage, wmma.load, wmma.store, wmma.mma)"
+
+
+def widened(alg: Algebra, bits: Array, fmt: Format) -> Array:
+    """Return unsigned encodings as 64-bit ones."""
+    return alg.assemble(bits[..., np.newaxis], fmt, (0,), U64)
+
+
+def slot(alg: Algebra, name: str, row: Array, column: Array, user: Array) -> Array:
+    """Return the slot of a fragment at which a product finds an element.
+
+    Parameters
+    ----------
+    alg : Algebra
+        What coordinates are.
+    name : str
+        The fragment.
+    row, column : array of u16
+        The element.
+    user : array of u16
+        Which product looks for it: a replicated element has several slots.
+    """
+    row, column, user = np.broadcast_arrays(row, column, user)
+    number = alg.arbitrary(f"slot of {name}", [(np.stack([row, column, user], axis=-1), U16)], U16)
+    return alg.assemble(np.stack([number, row, column], axis=-1), U16, (0, 16, 32), U64)
+
+
+def held(alg: Algebra, slots: Array) -> tuple[Array, Array]:
+    """Return the coordinates of what slots hold."""
+    row, column = (alg.extract(slots, low, U16) for low in (16, 32))
+    return row, column
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One matrix in memory: its operand, pointer and stride, and the fragment on its other side.
+
+    Attributes
+    ----------
+    operand : MemoryOperand
+        The matrix.
+    pointer, stride : array of u64
+        Where it is.
+    """
+
+    operand: MemoryOperand
+    pointer: Array
+    stride: Array
+
+    def address(self, alg: Algebra, slots: Array) -> tuple[Array, Array]:
+        """Return the byte address and the bit of the element that belongs to a slot."""
+        row, column = (widened(alg, coordinate, U16) for coordinate in held(alg, slots))
+        byte, bit = self.operand.address(self.pointer, row, column, self.stride)
+        return byte, bit
+
+    def load(self, alg: Algebra, slots: Array) -> Array:
+        """Return what a load writes to slots."""
+        return contents(alg, self.operand, *self.address(alg, slots))
+
+    def stated(self, alg: Algebra, row: Array, column: Array) -> tuple[Array, Array]:
+        """Return the address of element (row, column) as the manual has it."""
+        row, column = widened(alg, row, U16), widened(alg, column, U16)
+        line, place = {"row": (row, column), "col": (column, row)}[self.operand.layout]
+        bits = (line * self.stride + place) * self.operand.format.bits
+        return self.pointer + (bits >> 3), bits & 7
+
+
+def contents(alg: Algebra, operand: MemoryOperand, byte: Array, bit: Array) -> Array:
+    """Return the element at an address of an arbitrary memory."""
+    place = np.stack(np.broadcast_arrays(byte, bit), axis=-1)
+    return alg.arbitrary(f"memory of {operand.role}", [(place, U64)], operand.format)
+
+
+@theorem(
+    "ptx/wmma/transfer",
+    "wmma.load and wmma.store move each element from or to where its layout and stride put it",
+    "for every map of elements to slots, pointer and stride: the slot of element (r, c) is read from, or "
+    "written to, byte p + (r·stride + c)·bits / 8 (row), p + (c·stride + r)·bits / 8 (col)",
+    SOURCE,
+)
+def transfer() -> Iterator[Case]:
+    """Yield every memory operand."""
+    for operand in memory_operands():
+        name = f"{operand.shape}/{operand.format}/{operand.role}/{operand.layout}"
+        yield Case(name, partial(_moved, operand), method=Method.STRUCTURAL)
+
+
+def _moved(operand: MemoryOperand) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        moved = Transfer(operand, v["pointer"], widened(alg, v["stride"], U32))
+        reached = moved.address(alg, slot(alg, operand.role, v["row"], v["column"], v["user"]))
+        stated = moved.stated(alg, v["row"], v["column"])
+        for part, address, expected in zip(("byte", "bit"), reached, stated, strict=True):
+            yield Equation(address, expected, U64, label=part)
+
+    coordinates = tuple(Variable(name, U16, (1,)) for name in ("row", "column", "user"))
+    return Property((*coordinates, Variable("pointer", U64, (1,)), Variable("stride", U32, (1,))), claim)
+
+
+@theorem(
+    "ptx/wmma/load-mma-store",
+    "wmma.load, wmma.mma and wmma.store compute the product of the matrices in memory",
+    "for every map of elements to slots, pointer and stride: D[i, j] in memory is f(A[i, :], B[:, j], "
+    "C[i, j]) of elements in memory, whatever f the product is; in other layouts too, by ptx/wmma/transfer",
+    SOURCE,
+)
+def load_mma_store() -> Iterator[Case]:
+    """Yield the types of every shape, with A by rows, B by columns, C and D by rows."""
+    for form in WMMA_FORMS:
+        for a, _ in form.multiplicands:
+            for d, c in form.accumulators:
+                yield Case(
+                    f"{form.shape}/{d}.{a}.{c}",
+                    partial(_product_in_memory, form, (d, a, c)),
+                    method=Method.STRUCTURAL,
+                )
+
+
+def _product_in_memory(form: WmmaForm, types: tuple[str, str, str]) -> Property:
+    d, multiplicand, c = map(format_named, types)
+    operands = {
+        role: MemoryOperand(form.shape, role, fmt, layout)
+        for role, fmt, layout in zip("abcd", (multiplicand, multiplicand, c, d), DEFAULT_LAYOUTS, strict=True)
+    }
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        def elements(role: str, row: Array, column: Array, user: Array) -> tuple[Array, Array]:
+            """Return elements as the product finds them in slots, and as they are in memory."""
+            memory = memories[role]
+            found = memory.load(alg, slot(alg, role, row, column, user))
+            return found, contents(alg, memory.operand, *memory.stated(alg, row, column))
+
+        memories = {
+            role: Transfer(operand, v[f"pointer_{role}"], widened(alg, v[f"stride_{role}"], U32))
+            for role, operand in operands.items()
+        }
+        i, j = v["i"], v["j"]
+        k = np.stack([alg.constant(number, U16) for number in range(form.shape.k)])
+        sides = zip(elements("a", i, k, j), elements("b", k, j, i), elements("c", i, j, i), strict=True)
+        result, expected = (
+            alg.arbitrary("product", [(x, multiplicand), (y, multiplicand), (z, c)], d) for x, y, z in sides
+        )
+        yield Equation(result, expected, d, label="D[i, j]")
+        stored = memories["d"].address(alg, slot(alg, "d", i, j, i))
+        stated = memories["d"].stated(alg, i, j)
+        for part, address, place in zip(("byte", "bit"), stored, stated, strict=True):
+            yield Equation(address, place, U64, label=f"{part} of D[i, j]")
+
+    variables = [Variable(name, U16, (1,)) for name in "ij"]
+    for role in operands:
+        variables += [Variable(f"pointer_{role}", U64, (1,)), Variable(f"stride_{role}", U32, (1,))]
+    return Property(tuple(variables), claim)
+
+
+DEFAULT_LAYOUTS = ("row", "col", "row", "row")
+
+THEOREMS = (transfer, load_mma_store)

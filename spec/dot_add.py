@@ -1,0 +1,226 @@
+"""Fused dot-adds of matrix units on numpy arrays of encodings: aligned, truncated, summed, rounded once.
+
+Products are kept exact and not normalised, with the sum of their factors' exponents; a subnormal has
+its format's least exponent. Every term is truncated toward zero to `DotAddModel.fraction_bits` bits
+below the largest exponent, then all are summed exactly and the sum is rounded once. These rules, and
+what the publications leave to the program, are those of MMA-Sim (arXiv 2511.10909), which was compared
+with hardware bit for bit:
+
+- a term that is zero has the exponent -126, so it pushes no bits of another term out;
+- a result too large for its format is an infinity, toward zero too;
+- infinities and NaNs behave as IEEE 754 says, and the NaN result has every magnitude bit set.
+
+A sum that is exactly zero is +0 here; one that rounds to zero keeps its sign.
+
+All of this is exact in float64: values stay far inside its range, and aligned terms are integers whose
+sum is below 2**53.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from .algebra import Operand, Product
+from .dot_add_model import DotAddModel
+from .errors import UnsupportedError
+from .float_encoding import Integers, Reals, decode
+from .formats import F16, F32, F64, Bits, FloatFormat, numpy_type
+from .rounding import Rounding
+
+EXPONENT_OF_ZERO = -126
+"""What a zero term brings to the largest exponent: the least exponent of f32."""
+
+_NO_EXPONENT = -(1 << 12)
+"""Exponent of a zero factor: below `EXPONENT_OF_ZERO`, whatever three others are added to it."""
+
+_BLOCK = 1 << 17
+"""Products computed at a time: they stay in a core's cache."""
+
+_POWERS_OF_TWO = np.ldexp(1.0, np.roll(np.arange(-F64.bias, F64.bias + 1), -F64.bias))
+"""2**i at index i, negative ones too."""
+
+_TO_INTEGER = MappingProxyType(
+    {
+        Rounding.NEAREST_EVEN: np.rint,
+        Rounding.TOWARD_ZERO: np.trunc,
+        Rounding.UPWARD: np.ceil,
+        Rounding.DOWNWARD: np.floor,
+    }
+)
+
+
+class _Terms(NamedTuple):
+    """Numbers, and the int16 exponents that align them."""
+
+    values: Reals
+    exponents: Integers
+
+    def times(self, other: _Terms) -> _Terms:
+        """Return products, not normalised."""
+        return _Terms(self.values * other.values, self.exponents + other.exponents)
+
+
+def dot_add(
+    result: FloatFormat,
+    model: DotAddModel,
+    left: Operand,
+    right: Operand,
+    addend: Operand,
+    scales: Product | None = None,
+) -> Bits:
+    """Add K products and an addend; see `Algebra.dot_add`.
+
+    Raises
+    ------
+    UnsupportedError
+        For a result other than f16 and f32, and for formats whose aligned terms float64 can't sum.
+    """
+    operands = [left, right, *(scales or ())]
+    count = max(left.bits.shape[-1], right.bits.shape[-1])
+    require_exact_sum(result, model, count, tuple(operand.format for operand in operands))
+    operands.append(Operand(np.asarray(addend.bits)[..., None], addend.format))
+    shape = np.broadcast(*(operand.bits[..., 0] for operand in operands)).shape
+    sums = np.empty(shape or (1,), dtype=result.storage)
+    longest = max(sums.shape)
+    others = [axis for axis in range(sums.ndim) if axis != (along := sums.shape.index(longest))]
+    operands = [_aligned(operand, (sums.ndim, *others, along)) for operand in operands]
+    rows = max(1, _BLOCK * longest // max(1, sums.size * count))
+    transposed = sums.transpose(*others, along)
+    with np.errstate(all="ignore"):
+        for start in range(0, longest, rows):
+            block = slice(start, start + rows)
+            *parts, (last, addend_format) = [(bits[..., block], fmt) for bits, fmt in operands]
+            factors = [_terms(part, fmt, _NO_EXPONENT) for part, fmt in parts]
+            final = _terms(last[0], addend_format, EXPONENT_OF_ZERO)
+            transposed[..., block] = _rounded(_sum(model, factors, final), result, model)
+    return sums.reshape(shape)
+
+
+@cache
+def require_exact_sum(
+    result: FloatFormat, model: DotAddModel, count: int, factors: tuple[FloatFormat, ...]
+) -> None:
+    """Refuse what float64 would not compute exactly.
+
+    Parameters
+    ----------
+    result, model
+        As in `dot_add`.
+    count : int
+        K.
+    factors : tuple of FloatFormat
+        Formats of the left and right factors and, if any, of their scale factors.
+
+    Raises
+    ------
+    UnsupportedError
+        From the formats alone, whatever the values.
+    """
+    if result not in (F16, F32):
+        raise UnsupportedError(f"a fused dot-add has an f16 or f32 result, not {result}")
+    terms = count // model.group
+    greatest = Fraction(2 ** len(factors))  # of a term's significand
+    if model.group > 1:
+        left, right = factors[:2]
+        largest = _largest(left) * _largest(right) * model.group
+        unit = Fraction(2) ** (left.quantum + right.quantum)
+        greatest *= largest
+        exact = largest / unit <= 2**F64.precision
+    else:
+        exact = sum(fmt.precision for fmt in factors) <= F64.precision
+    if not exact or (terms + 1) * greatest * 2**model.fraction_bits > 2**F64.precision:
+        names = " * ".join(map(str, factors))
+        raise UnsupportedError(f"{model} of {count} terms {names} is more than float64 can sum")
+
+
+def _largest(fmt: FloatFormat) -> Fraction:
+    value = fmt.exact(fmt.largest << fmt.padding_bits)
+    assert value is not None
+    return value
+
+
+def _aligned(operand: Operand, axes: tuple[int, ...]) -> Operand:
+    """Put the terms' axis first and the longest of the others last: numpy loops along it."""
+    bits = operand.bits
+    return Operand(bits.reshape((1,) * (len(axes) - bits.ndim) + bits.shape).transpose(axes), operand.format)
+
+
+def _terms(bits: Bits, fmt: FloatFormat, of_zero: int) -> _Terms:
+    """Decode encodings; a zero has the exponent `of_zero`."""
+    if fmt.bits <= 16:
+        table = _table(fmt, of_zero)
+        return _Terms(table.values.take(bits), table.exponents.take(bits))
+    return _decoded(np.ascontiguousarray(bits), fmt, of_zero)
+
+
+@cache
+def _table(fmt: FloatFormat, of_zero: int) -> _Terms:
+    return _decoded(np.arange(1 << fmt.bits, dtype=fmt.storage), fmt, of_zero)
+
+
+def _decoded(bits: Bits, fmt: FloatFormat, of_zero: int) -> _Terms:
+    values = decode(bits, fmt)
+    fields = (bits >> (fmt.fraction_bits + fmt.padding_bits)) & ((1 << fmt.exponent_bits) - 1)
+    exponents = np.maximum(fields, int(fmt.subnormals)).astype(np.int16) - fmt.bias
+    if of_zero != fmt.minimum_exponent:
+        exponents[values == 0] = of_zero
+    return _Terms(values, exponents)
+
+
+def _sum(model: DotAddModel, factors: Sequence[_Terms], addend: _Terms) -> Reals:
+    """Return the exact sum of the truncated terms; exactly zero is +0."""
+    terms = _grouped(model.group, *factors) if model.group > 1 else _scaled_products(*factors)
+    largest = np.maximum(terms.exponents.max(axis=0), addend.exponents)
+    weight = _POWERS_OF_TWO.take(model.fraction_bits - largest)
+    aligned = terms.values
+    aligned *= weight
+    np.trunc(aligned, out=aligned)
+    total = aligned.sum(axis=0, initial=0.0) + np.trunc(addend.values * weight)
+    value: Reals = total / weight
+    return value
+
+
+def _scaled_products(left: _Terms, right: _Terms, *scales: _Terms) -> _Terms:
+    """Multiply pairwise; scale factors go to the factors, before these are broadcast."""
+    if scales:
+        count = max(len(left.values), len(right.values))
+        left, right = (
+            factor.times(_repeated(scale, count)) for factor, scale in zip((left, right), scales, strict=True)
+        )
+    return left.times(right)
+
+
+def _grouped(group: int, left: _Terms, right: _Terms, *scales: _Terms) -> _Terms:
+    """Sum neighbouring products exactly, then scale: a group has its scale factors' exponent."""
+    products = left.values * right.values
+    sums = products.reshape(-1, group, *products.shape[1:]).sum(axis=1)
+    terms = _Terms(sums, np.zeros_like(sums, dtype=np.int16))
+    for scale in scales:
+        terms = terms.times(_repeated(scale, len(sums)))
+    terms.exponents[terms.values == 0] = _NO_EXPONENT
+    return terms
+
+
+def _repeated(scale: _Terms, count: int) -> _Terms:
+    """Give each of `count` terms its scale factor."""
+    times = count // len(scale.values)
+    return _Terms(np.repeat(scale.values, times, axis=0), np.repeat(scale.exponents, times, axis=0))
+
+
+def _rounded(value: Reals, result: FloatFormat, model: DotAddModel) -> Bits:
+    """Round at the last place that the result keeps."""
+    kept = result.fraction_bits if model.result_fraction_bits is None else model.result_fraction_bits
+    _, above = np.frexp(value)  # the exponent of a power of two above
+    last_place = _POWERS_OF_TWO.take(np.maximum(above, result.minimum_exponent + 1) - (kept + 1))
+    rounded = _TO_INTEGER[model.rounding](value / last_place) * last_place
+    bits: Bits = rounded.astype(numpy_type(result)).view(result.storage)
+    nan = np.isnan(rounded)
+    if nan.any():
+        bits[nan] = result.sign_mask - 1
+    return bits

@@ -1,0 +1,38 @@
+"""What tells one matrix unit's fused dot-add from another's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .rounding import Rounding
+
+
+@dataclass(frozen=True)
+class DotAddModel:
+    """Alignment and rounding of one fused dot-add step.
+
+    Attributes
+    ----------
+    fraction_bits : int
+        F: every term is truncated toward zero to a multiple of ``2**(Emax - F)``, Emax the largest
+        exponent of a term.
+    rounding : Rounding
+        Direction of the one final rounding.
+    result_fraction_bits : int, optional
+        Fraction bits that the result keeps, where that is fewer than its format has.
+    group : int
+        How many neighbouring products are summed exactly before they are scaled and aligned as one term.
+    """
+
+    fraction_bits: int
+    rounding: Rounding
+    result_fraction_bits: int | None = None
+    group: int = 1
+
+    def __str__(self) -> str:
+        parts = [f"dot_add_{self.fraction_bits}", self.rounding.name.lower()]
+        if self.result_fraction_bits is not None:
+            parts.append(f"to_{self.result_fraction_bits}")
+        if self.group > 1:
+            parts.append(f"by_{self.group}")
+        return "_".join(parts)

@@ -1,0 +1,96 @@
+"""Power MMA as an `InstructionSet`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..algebra import Array
+from ..element_table import ElementTable
+from ..errors import InputError, UnsupportedError
+from ..instruction_set import Description, Judgement
+from . import assembly, legality, tables
+from .catalogue import Move, RankKUpdate
+from .choices import OPEN_POINTS, PRESETS, choices_named
+from .forms import FORMS, Form
+from .formula import formula
+
+MOVE_EFFECTS = {
+    Move.XXMFACC: "VSR[4·AS+i] ← ACC[AS][i] for i = 0..3; ACC[AS] becomes unprimed",
+    Move.XXMTACC: "ACC[AT][i] ← VSR[4·AT+i] for i = 0..3; ACC[AT] becomes primed",
+    Move.XXSETACCZ: "ACC[AT] ← 0, all 512 bits; ACC[AT] becomes primed",
+}
+
+
+class PowerMMA:
+    """Power ISA 3.1 Matrix-Multiply Assist; see `InstructionSet`."""
+
+    name = "power"
+    targets = tuple(legality.TARGETS)
+    default_target = "power10"
+    open_points = OPEN_POINTS
+    presets = PRESETS
+    tables = {  # noqa: RUF012 - the protocol's attribute is read only
+        "instructions": tables.rows,
+        "rules": tables.rule_rows,
+        "contradictions": tables.contradiction_rows,
+    }
+
+    def instructions(self) -> list[dict[str, str]]:
+        """Return one row for each form."""
+        return [{"mnemonic": form.mnemonic, "operands": form.syntax} for form in FORMS.values()]
+
+    def describe(self, text: str) -> Description:
+        """Describe the instruction's form."""
+        form = assembly.parse(text).form
+        row = next(row for row in tables.rows() if row["mnemonic"] == form.mnemonic)
+        return Description(
+            f"{form.mnemonic} {form.syntax}",
+            (
+                ("Table row", tuple(f"{title}: {cell}" for title, cell in row.items() if cell)),
+                ("Semantics", tuple(_semantics(form))),
+                (
+                    "Legality rules",
+                    tuple(f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES),
+                ),
+            ),
+        )
+
+    def judge(self, text: str, target: str | None, version: str | None) -> Judgement:
+        """Judge an instruction; the version is of no concern."""
+        chosen = legality.target_named(target or self.default_target)
+        return Judgement(chosen.name, tuple(legality.violations(assembly.parse(text), chosen)))
+
+    def execute(
+        self,
+        text: str,
+        arrays: Mapping[str, Array],
+        *,
+        as_registers: bool,
+        rounding: str | None,
+        choices: Sequence[str],
+    ) -> dict[str, Array]:
+        """Execute a rank-k update or an accumulator move."""
+        from .execution import Environment, execute, rounding_named
+
+        environment = Environment(rounding_named(rounding or "nearest-even"), choices_named(list(choices)))
+        return execute(assembly.parse(text), arrays, environment, as_registers=as_registers)
+
+    def layout(self, text: str, operand: str) -> ElementTable:
+        """Refuse: a Power register is the whole processor's, nobody holds a part of it."""
+        raise UnsupportedError(f"{assembly.parse(text)} has no fragments; see the layouts of `explain`")
+
+
+def _semantics(form: Form) -> Iterator[str]:
+    match form.operation:
+        case RankKUpdate() as update:
+            family = update.family
+            yield formula(update, masked=form.prefixed)
+            yield f"for i = 0..3 and j = 0..{family.columns - 1}, in ISA element order"
+            yield f"open points, at their defaults: {', '.join(f'{p.name}={p.default}' for p in OPEN_POINTS)}"
+        case Move() as move:
+            yield MOVE_EFFECTS[move]
+        case _:
+            yield f"Power ISA {form.isa} Book I"
+
+
+INSTRUCTION_SET = PowerMMA()

@@ -1,0 +1,1 @@
+"""NVIDIA PTX warp-level matrix instructions: wmma, mma, mma.sp, ldmatrix, stmatrix, movmatrix."""

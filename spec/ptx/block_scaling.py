@@ -1,0 +1,246 @@
+"""Block scaling: which scale factor multiplies which elements, and which lane's byte holds it.
+
+The scale factors of A are a matrix M x X, those of B one X x N; each serves K / X neighbouring elements
+of a row of A or a column of B. A register holds four bytes of them; the byte selector says where in it
+the X bytes of a line begin, the thread selector which lanes of every quad supply them. Source: PTX ISA
+9.1 section 9.7.14.3; which lane of a pair serves which row, and that bytes follow K, from CuTe's layouts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..algebra import Algebra, Array, Operand
+from ..errors import InputError
+from ..formats import FloatFormat
+from ..layout import Axis, Layout
+from ..rounding import Rounding
+from .fragments import LANE, QUADS, Fragment, Packing
+from .variant import WARP_LANES
+
+SCALED = FloatFormat("scaled", 17, exponent_bits=9, fraction_bits=7, bias=255)
+"""Holds the product of any 8-, 6- or 4-bit element and any scale factor exactly."""
+
+REGISTER_BYTES = 4
+
+QUAD_LANES = WARP_LANES // QUADS
+
+LINES = {"a": ("row", 16), "b": ("column", 8)}
+"""What a scale factor belongs to a chunk of: a row of A, a column of B."""
+
+
+class Selectors(NamedTuple):
+    """The selectors of one operand's scale factors, as they are written: ``{byte_id, thread_id}``."""
+
+    byte_id: Any
+    thread_id: Any
+
+
+class ScaleSlot(NamedTuple):
+    """Where a scale factor is: a lane and a byte of its register, 0 in bits 7 to 0."""
+
+    lane: Any
+    byte: Any
+
+
+@dataclass(frozen=True)
+class ScaleFactors:
+    """Where the scale factors of one operand are.
+
+    Attributes
+    ----------
+    operand : str
+        ``a`` or ``b``.
+    size : int
+        Factors of one row of A or column of B: 1, 2 or 4.
+    """
+
+    operand: str
+    size: int
+
+    @property
+    def lines(self) -> int:
+        """Rows of A or columns of B."""
+        return LINES[self.operand][1]
+
+    @property
+    def threads(self) -> int:
+        """Lanes of a quad that supply factors: one for each of the quad's lines."""
+        return self.lines // QUADS
+
+    @property
+    def byte_ids(self) -> tuple[int, ...]:
+        """The legal byte selectors: the vectors of `size` bytes side by side in a register."""
+        return tuple(range(0, REGISTER_BYTES, self.size))
+
+    @property
+    def thread_ids(self) -> tuple[int, ...]:
+        """The legal thread selectors: the groups of `threads` side by side in a quad."""
+        return tuple(range(QUAD_LANES // self.threads))
+
+    @property
+    def selectors(self) -> tuple[Selectors, ...]:
+        """Every legal pair."""
+        return tuple(Selectors(*pair) for pair in product(self.byte_ids, self.thread_ids))
+
+    def slot(self, line: Any, chunk: Any, selectors: Selectors) -> ScaleSlot:
+        """Return where the factor of a chunk of a line is, for any value of the selectors."""
+        thread = selectors.thread_id * self.threads + (line >> 3)
+        return ScaleSlot((line & (QUADS - 1)) * QUAD_LANES + thread, selectors.byte_id + chunk)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """(lane, byte) ↔ (thread_id, byte_id / size, row, chunk), for B (thread_id, …, chunk, column)."""
+        size_bits, thread_bits = _log2(self.size), _log2(self.threads)
+
+        def forward(lane: Any, byte: Any) -> tuple[Any, ...]:
+            line = (lane >> 2) + ((lane & (self.threads - 1)) << 3)
+            return (lane & 3) >> thread_bits, byte >> size_bits, *self._ordered(line, byte & (self.size - 1))
+
+        def inverse(thread_id: Any, vector: Any, *indices: Any) -> tuple[Any, Any]:
+            return self.slot(*self._ordered(*indices), Selectors(vector << size_bits, thread_id))
+
+        name, extent = LINES[self.operand]
+        return Layout(
+            f"scale_{self.operand} of {self.size}X",
+            (LANE, Axis("byte", REGISTER_BYTES)),
+            (
+                Axis("thread_id", len(self.thread_ids)),
+                Axis(f"byte_id / {self.size}", len(self.byte_ids)),
+                *self._ordered(Axis(name, extent), Axis("chunk", self.size)),
+            ),
+            forward,
+            inverse,
+            self._formula(name),
+        )
+
+    def _ordered(self, first: Any, second: Any) -> tuple[Any, Any]:
+        """Order (line, chunk) as the coordinates of the operand's matrix of factors, and back."""
+        return (first, second) if self.operand == "a" else (second, first)
+
+    def _formula(self, line: str) -> str:
+        thread_bits = _log2(self.threads)
+        thread_id = f"(lane & 3) >> {thread_bits}" if thread_bits else "lane & 3"
+        lines = "(lane >> 2) + 8·(lane & 1)" if thread_bits else "lane >> 2"
+        return (
+            f"thread_id = {thread_id}; byte_id = byte & {REGISTER_BYTES - self.size}; "
+            f"{line} = {lines}; chunk = byte & {self.size - 1}"
+        )
+
+    def require_selectors(self, selectors: Selectors) -> None:
+        """Refuse selectors out of table 37.
+
+        Raises
+        ------
+        InputError
+            If one of them has a value whose behaviour is undefined.
+        """
+        for name, value, legal in (
+            ("byte-id", selectors.byte_id, self.byte_ids),
+            ("thread-id", selectors.thread_id, self.thread_ids),
+        ):
+            if value not in legal:
+                allowed = ", ".join(map(str, legal))
+                raise InputError(
+                    f"{name}-{self.operand} {value} with scale_vec::{self.size}X: allowed is {allowed}"
+                )
+
+    def gather(self, alg: Algebra, registers: Array, selectors: Selectors, fmt: FloatFormat) -> Array:
+        """Read the factors, (…, M, X) or (…, X, N), that selectors pick of registers (…, 32)."""
+        held = Fragment(self.layout, Packing(fmt, 8)).gather(alg, registers[..., None])
+        picked: Array = held[..., selectors.thread_id, selectors.byte_id // self.size, :, :]
+        return picked
+
+    def scatter(self, alg: Algebra, factors: Array, selectors: Selectors, fmt: FloatFormat) -> Array:
+        """Write factors to registers (…, 32), 0 in the bytes that the selectors don't pick."""
+        thread_ids, byte_ids = np.array(self.thread_ids), np.array(self.byte_ids)
+        picked = (thread_ids == selectors.thread_id)[:, None] & (byte_ids == selectors.byte_id)
+        held = alg.where(picked[..., None, None], factors[..., None, None, :, :], alg.constant(0, fmt))
+        registers: Array = Fragment(self.layout, Packing(fmt, 8)).scatter(alg, held)[..., 0]
+        return registers
+
+
+@dataclass(frozen=True)
+class BlockScale:
+    """The block scaling of an instruction.
+
+    Attributes
+    ----------
+    vector : int
+        X of ``.scale_vec::NX``: scale factors for one row of A or column of B.
+    k : int
+        The instruction's logical K.
+    format : FloatFormat
+        Type of the factors.
+    """
+
+    vector: int
+    k: int
+    format: FloatFormat
+
+    @property
+    def chunk(self) -> int:
+        """Logical columns of A, and rows of B, that share a factor."""
+        return self.k // self.vector
+
+    def factors(self, operand: str) -> ScaleFactors:
+        """Return where the factors of ``a`` or ``b`` are."""
+        return ScaleFactors(operand, self.vector)
+
+    def gather(self, alg: Algebra, operand: str, registers: Array, selectors: Selectors) -> Array:
+        """Read the factors of ``a`` (…, M, X) or ``b`` (…, X, N) from registers (…, 32).
+
+        Raises
+        ------
+        InputError
+            If the selectors are not legal.
+        """
+        self.factors(operand).require_selectors(selectors)
+        return self.factors(operand).gather(alg, registers, selectors, self.format)
+
+    def scatter(self, alg: Algebra, operand: str, factors: Array, selectors: Selectors) -> Array:
+        """Write factors to registers (…, 32), the inverse of `gather`; what is not picked is 0.
+
+        Raises
+        ------
+        InputError
+            If the selectors are not legal.
+        """
+        self.factors(operand).require_selectors(selectors)
+        return self.factors(operand).scatter(alg, factors, selectors, self.format)
+
+    def require_valid(self, operand: str, factors: Array) -> None:
+        """Refuse bytes (…, M, X) or (…, X, N) with a bit set that the type does not have (ue4m3's bit 7).
+
+        Raises
+        ------
+        InputError
+            If there is one.
+        """
+        wrong = np.argwhere(factors >> self.format.magnitude_bits)
+        if wrong.size:
+            first = tuple(map(int, wrong[0]))
+            line, chunk = first[-2:] if operand == "a" else first[:-3:-1]
+            raise InputError(
+                f"scale_{operand} of {LINES[operand][0]} {line}, chunk {chunk} is {int(factors[first]):#04x}: "
+                f"{self.format} has {self.format.magnitude_bits} bits, the others must be 0"
+            )
+
+
+def spread(factors: Array, length: int) -> Array:
+    """Return each factor (…, X) once for every element that it serves, (…, length)."""
+    return factors.repeat(length // factors.shape[-1], axis=-1)
+
+
+def scaled(alg: Algebra, element: Operand, factor: Operand) -> Operand:
+    """Return the exact product of elements and their scale factors, in `SCALED`."""
+    return Operand(alg.fused(SCALED, Rounding.NEAREST_EVEN, [(element, factor)]), SCALED)
+
+
+def _log2(power: int) -> int:
+    return power.bit_length() - 1

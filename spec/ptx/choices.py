@@ -1,0 +1,76 @@
+"""What PTX leaves open about matrix instructions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from ..choices import OpenPoint, choose
+from .architectures import ARCHITECTURES
+
+SEQUENTIAL = "sequential"
+UNSPECIFIED = "unspecified"
+
+OPEN_POINTS = (
+    OpenPoint(
+        "accumulation",
+        (
+            (
+                SEQUENTIAL,
+                "fused multiply-adds in the accumulator's type, k increasing from C, to nearest even",
+            ),
+            (UNSPECIFIED, "an arbitrary function of the row of A, the column of B and C; proofs only"),
+            *((architecture.name, architecture.meaning) for architecture in ARCHITECTURES),
+        ),
+        SEQUENTIAL,
+        "PTX ISA section 9.7.14.5.14 leaves order, rounding and subnormal inputs of f16, bf16, tf32 and the "
+        "8-, 6- and 4-bit types open; the models are measurements, not promises: MMA-Sim (arXiv 2511.10909), "
+        "Khattak and Mikaitis (arXiv 2512.07004), Valpey et al. (arXiv 2502.15999); that mma.sp follows them "
+        "with its kept products in the order they are stored is unconfirmed",
+    ),
+    OpenPoint(
+        "padding",
+        (
+            ("zero", "non-zero padding bits of 6- and 4-bit elements in 8-bit containers are refused"),
+            ("ignored", "padding bits have no effect"),
+        ),
+        "zero",
+        "PTX ISA section 9.7.14.5 calls the bits padding and says no more",
+    ),
+    OpenPoint(
+        "tf32-low-bits",
+        (
+            ("ignored", "bits 12 to 0 of a tf32 register have no effect"),
+            ("zero", "a tf32 operand with one of bits 12 to 0 set is refused"),
+        ),
+        "ignored",
+        "PTX ISA section 5.2.3 leaves the layout of tf32 to the implementation; hardware truncates",
+    ),
+)
+"""Every open point of the PTX specification."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """One reading of every open point; the field names are those of `OPEN_POINTS`."""
+
+    accumulation: str = SEQUENTIAL
+    padding: str = "zero"
+    tf32_low_bits: str = "ignored"
+
+
+PRESETS = MappingProxyType(
+    {name: replace(Choices(), accumulation=name) for name in OPEN_POINTS[0].option_names}
+)
+"""Named combinations: one for each way to accumulate."""
+
+
+def choices_named(names: list[str]) -> Choices:
+    """Read ``--choice`` arguments: preset names or ``point=option``, later ones win.
+
+    Raises
+    ------
+    InputError
+        If a preset, point or option does not exist.
+    """
+    return choose(names, Choices(), PRESETS, OPEN_POINTS)

@@ -1,0 +1,196 @@
+"""Execute one multiply-accumulate on named arrays, as `mmaproof run` does.
+
+Matrix view: ``a`` (…, M, K) (``mma.sp``: the stored (…, M, K/2)), ``b`` (…, K, N), ``c`` (…, M, N),
+``scale_a`` (…, M, X), ``scale_b`` (…, X, N) as values, or (``a_bits``, …) as encodings, and
+``metadata`` (…, M, chunks), one nibble each; the f16 ``m8n8k4`` has an axis of 4 computations before
+the rows. Register view: uint32 (f64: uint64) ``a``, ``b``, ``c``, ``scale_a``, ``scale_b``,
+``metadata``, each (…, 32 lanes, registers). Batch axes come first and broadcast.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ..algebra import Array
+from ..errors import InputError
+from ..formats import TF32, U4, U32, Bits, Format
+from ..numpy_algebra import NumpyAlgebra
+from ..operand_arrays import blocks, common_batch, encodings, refuse_unknown, required, shown, words
+from ..values import values_of_encodings
+from . import warp
+from .choices import UNSPECIFIED, Choices
+from .fragments import Packing
+from .multiplication import Multiplication
+from .product import Operands, product
+from .variant import WARP_LANES
+from .warp import Immediates, WarpRegisters
+
+ALGEBRA = NumpyAlgebra()
+
+_BLOCK = 1 << 15
+"""Products computed at a time: their temporaries stay in a core's cache."""
+
+
+def multiply(form: Multiplication, arrays: Mapping[str, Array], choices: Choices) -> dict[str, Array]:
+    """Execute in the matrix view; returns ``d`` and ``d_bits``, (…, M, N).
+
+    Raises
+    ------
+    InputError
+        If an array is missing, unknown, or of the wrong shape, type or value.
+    """
+    require_concrete(form, choices)
+    shapes = matrix_operands(form)
+    known = [*shapes, *(f"{name}_bits" for name in shapes)]
+    refuse_unknown(arrays, known, str(form.variant))
+    operands = {
+        name: encodings(arrays, name, fmt, shape, str(form.variant)) for name, (fmt, shape) in shapes.items()
+    }
+    require_defined(form, operands, choices)
+    d = _in_blocks(
+        lambda block: product(ALGEBRA, form, Operands(**block), choices),
+        operands,
+        {name: len(shape) for name, (_, shape) in shapes.items()},
+        form.matrix_shape("d"),
+        form.d,
+        math.prod(form.matrix_shape("d")) * form.products,
+    )
+    return {"d": values_of_encodings(d, form.d), "d_bits": d}
+
+
+def multiply_registers(
+    form: Multiplication, arrays: Mapping[str, Array], selected: Immediates, choices: Choices
+) -> dict[str, Array]:
+    """Execute in the register view; returns ``d`` (…, 32, registers).
+
+    Raises
+    ------
+    InputError
+        If an array is missing, unknown, or of the wrong shape or type, or holds what PTX leaves undefined.
+    """
+    require_concrete(form, choices)
+    shapes = register_operands(form)
+    refuse_unknown(arrays, list(shapes), str(form.variant))
+    registers = {}
+    for name, (packing, shape) in shapes.items():
+        takes = f"{form.variant} takes {shown(shape)} {packing.word.storage}"
+        array = words(name, required(arrays, name, takes), packing.word.storage, shape)
+        if choices.padding == "zero":
+            _require_zero_padding(name, array, packing)
+        registers[name] = array
+    fragment = form.fragment("d")
+
+    def execute(block: dict[str, Bits]) -> Bits:
+        held = WarpRegisters(**block)
+        matrices = warp.gather(ALGEBRA, form, held, selected)
+        require_defined(form, {k: v for k, v in vars(matrices).items() if v is not None}, choices)
+        return fragment.scatter(ALGEBRA, product(ALGEBRA, form, matrices, choices))
+
+    d = _in_blocks(
+        execute,
+        registers,
+        dict.fromkeys(shapes, 2),
+        (WARP_LANES, fragment.registers),
+        fragment.packing.word,
+        math.prod(form.matrix_shape("d")) * form.products,
+    )
+    return {"d": d}
+
+
+def matrix_operands(form: Multiplication) -> dict[str, tuple[Format, tuple[int, ...]]]:
+    """Return the element format and the shape of every matrix an instruction reads."""
+    operands = {role: (form.format(role), form.matrix_shape(role)) for role in "abc"}
+    m, n, _ = form.shape
+    if form.block_scale is not None:
+        fmt, factors = form.block_scale.format, form.block_scale.vector
+        operands |= {"scale_a": (fmt, (m, factors)), "scale_b": (fmt, (factors, n))}
+    if form.sparsity is not None:
+        operands["metadata"] = (U4, (m, form.sparsity.chunks))
+    return operands
+
+
+def register_operands(form: Multiplication) -> dict[str, tuple[Packing, tuple[int, ...]]]:
+    """Return how every operand in registers is packed, and its shape."""
+    operands = {}
+    for role in "abc":
+        fragment = form.fragment(role)
+        operands[role] = (fragment.packing, (WARP_LANES, fragment.registers))
+    word = Packing(U32, U32.bits)
+    names = ["scale_a", "scale_b"] * (form.block_scale is not None) + ["metadata"] * (
+        form.sparsity is not None
+    )
+    return operands | dict.fromkeys(names, (word, (WARP_LANES, 1)))
+
+
+def require_concrete(form: Multiplication, choices: Choices) -> None:
+    """Refuse to compute an arbitrary function.
+
+    Raises
+    ------
+    InputError
+        If the accumulation is left unspecified and the elements are floats.
+    """
+    if choices.accumulation == UNSPECIFIED and not (form.is_integer or form.is_double):
+        raise InputError(
+            f"{UNSPECIFIED} accumulation of {form.a} has no value to compute; choose one of those that "
+            "--list-choices prints"
+        )
+
+
+def require_defined(form: Multiplication, operands: Mapping[str, Bits], choices: Choices) -> None:
+    """Refuse operands for which PTX defines no result.
+
+    Raises
+    ------
+    InputError
+        For a metadata nibble that does not name distinct (ordered: increasing) columns, for a scale
+        factor wider than its type, and for tf32 elements with low bits where the choice is to refuse them.
+    """
+    if form.sparsity is not None:
+        form.sparsity.require_valid(operands["metadata"])
+    if form.block_scale is not None:
+        for name in "ab":
+            form.block_scale.require_valid(name, operands[f"scale_{name}"])
+    if form.a == TF32 and choices.tf32_low_bits == "zero":
+        for name in "ab":
+            _refuse_bits(name, operands[name], (1 << TF32.padding_bits) - 1, "low bits of tf32")
+
+
+def _require_zero_padding(name: str, registers: Bits, packing: Packing) -> None:
+    if packing.padding:
+        _refuse_bits(name, registers, packing.padding, f"padding bits of {packing.format}")
+
+
+def _refuse_bits(name: str, array: Bits, mask: int, what: str) -> None:
+    wrong = array & array.dtype.type(mask) != 0
+    if wrong.any():
+        index = tuple(map(int, np.argwhere(wrong)[0]))
+        where = f"{name}[{', '.join(map(str, index))}]"
+        raise InputError(f"{where} = {int(array[index]):#x} has {what} set ({mask:#x})")
+
+
+def _in_blocks(
+    compute: Callable[[dict[str, Bits]], Bits],
+    operands: Mapping[str, Bits],
+    axes: Mapping[str, int],
+    shape: tuple[int, ...],
+    result: Format,
+    products: int,
+) -> Bits:
+    """Compute results (…, *shape) for broadcast batches of operands, a block of the batch at a time."""
+    batch = common_batch(operands, axes)
+    count = math.prod(batch)
+    flat = {
+        name: np.broadcast_to(array, (*batch, *array.shape[array.ndim - axes[name] :])).reshape(
+            count, *array.shape[array.ndim - axes[name] :]
+        )
+        for name, array in operands.items()
+    }
+    d = np.empty((count, *shape), dtype=result.storage)
+    with np.errstate(all="ignore"):
+        for block in blocks(count, _BLOCK // products):
+            d[block] = compute({name: array[block] for name, array in flat.items()})
+    return d.reshape(*batch, *shape)

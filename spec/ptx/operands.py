@@ -1,0 +1,148 @@
+"""Operands of an instruction as they are written, and the instruction itself.
+
+``str`` of each spells it as PTX does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .variant import Variant
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register, or another name in its place.
+
+    Attributes
+    ----------
+    name : str
+        As written.
+    type : str, optional
+        The type it was declared with (``b32``; ``v4.b32`` of a vector), None where that is not known.
+    """
+
+    name: str
+    type: str | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Sink:
+    """The ``_`` of a result that is not needed."""
+
+    def __str__(self) -> str:
+        return "_"
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer constant."""
+
+    value: int
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True)
+class HexFloat:
+    """A floating-point constant by its bits.
+
+    Attributes
+    ----------
+    encoding : int
+        The bits.
+    bits : int
+        32 of ``0f3F800000``, 64 of ``0d3FF0000000000000``.
+    """
+
+    encoding: int
+    bits: int
+
+    def __str__(self) -> str:
+        return f"0{'f' if self.bits == 32 else 'd'}{self.encoding:0{self.bits // 4}X}"
+
+
+@dataclass(frozen=True)
+class Decimal:
+    """A floating-point constant such as ``1.5``."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Constant = Integer | HexFloat | Decimal
+Scalar = Register | Sink | Constant
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A brace-enclosed vector of registers, sinks or constants."""
+
+    elements: tuple[Scalar, ...]
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(map(str, self.elements))}}}"
+
+
+@dataclass(frozen=True)
+class Address:
+    """A memory operand: ``[base]`` or ``[base+offset]``.
+
+    Attributes
+    ----------
+    base : Register or Integer
+        A register or variable; a constant is read, but no instruction here takes one.
+    offset : int
+        Bytes.
+    """
+
+    base: Register | Integer
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"[{self.base}+{self.offset}]" if self.offset else f"[{self.base}]"
+
+
+Operand = Scalar | Vector | Address
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A guard: ``@p``, negated ``@!p``."""
+
+    name: str
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return f"@{'!' * self.negated}{self.name}"
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """A variant, with its operands where they were given.
+
+    Attributes
+    ----------
+    variant : Variant
+        Which instruction.
+    operands : tuple of Operand, optional
+        In the order of the text; None when the instruction was named without operands.
+    predicate : Predicate, optional
+        The guard.
+    """
+
+    variant: Variant
+    operands: tuple[Operand, ...] | None = None
+    predicate: Predicate | None = None
+
+    def __str__(self) -> str:
+        guard = f"{self.predicate} " if self.predicate else ""
+        if self.operands is None:
+            return f"{guard}{self.variant}"
+        return f"{guard}{self.variant} {', '.join(map(str, self.operands))};"

@@ -1,0 +1,129 @@
+"""The constraint tables of the PTX matrix instructions, generated from the catalogue and the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .. import legality
+from .aspects import spell_pairs
+from .catalogue import ALL_FORMS, Form, families
+from .contradictions import CONTRADICTIONS
+from .legality import RULES
+from .matrix_move_forms import MatrixMoveForm
+from .mma_forms import MmaForm
+from .signatures import Sort, signature
+from .targets import spell_version
+from .wmma_forms import WmmaForm
+
+Row = dict[str, str]
+
+COLUMNS = (
+    "instruction", "shape", "A x B", "D <- C", "moved", "layouts A.B", "modifiers", "kind", "scale factors",
+    "metadata", "registers", "selectors", "PTX", "targets", "source",
+)  # fmt: skip
+"""Column titles of `rows`."""
+
+
+def _numbers(counts: Iterable[tuple[str, int]]) -> str:
+    return " ".join(f"{name}:{count}" for name, count in dict.fromkeys(counts))
+
+
+def _available(form: Form) -> Row:
+    if isinstance(form, WmmaForm) and form.bit_operations:
+        each = form.bit_operations
+        return {
+            "PTX": ", ".join(f"{spell_version(since.ptx)} ({name})" for name, since in each),
+            "targets": ", ".join(f"{since.targets} ({name})" for name, since in each),
+        }
+    return {"PTX": spell_version(form.available.ptx), "targets": form.available.targets}
+
+
+def _product_row(form: MmaForm | WmmaForm) -> Row:
+    modifiers = [".satfinite"] if form.satfinite else []
+    modifiers += [f".{rounding}" for rounding in form.roundings]
+    operations = (
+        [name for name, _ in form.bit_operations] if isinstance(form, WmmaForm) else [form.bit_operation]
+    )
+    modifiers += [f".{operation}.popc" for operation in operations if operation]
+    return {
+        "A x B": spell_pairs(form.multiplicands, " x "),
+        "D <- C": spell_pairs(form.accumulators, " <- "),
+        "layouts A.B": spell_pairs(form.layouts, "."),
+        "modifiers": " ".join(modifiers),
+    }
+
+
+def _mma_row(form: MmaForm) -> Row:
+    a, b = form.multiplicands[0]
+    variant = next(form.variants())
+    row = _product_row(form) | {
+        "registers": _numbers(
+            [
+                ("A", form.registers("a", a)),
+                ("B", form.registers("b", b)),
+                *((f"C/D {c}", form.registers("c", c)) for _, c in form.accumulators),
+            ]
+        ),
+        "selectors": "; ".join(
+            str(operand) for operand in signature(form, variant) if operand.sort in (Sort.PAIR, Sort.CONSTANT)
+        ),
+        "kind": form.kind or "",
+    }
+    if form.scale_vec:
+        default = ", default" if form.scale_vec_default else ""
+        row["scale factors"] = f"scale_vec::{form.scale_vec}{default}, {form.scale_type}"
+    if form.sparse:
+        row["metadata"] = f"{form.chunk // 2}:{form.chunk}"
+    return row
+
+
+def _wmma_row(form: WmmaForm) -> Row:
+    roles = [(role, element_type) for role in "abcd" for element_type in form.role_types(role)]
+    moved = _numbers((f"{role} {name}", form.registers(role, name)) for role, name in roles)
+    replication = [
+        f"{name} x{copies}" for name, copies in zip("AB", form.replication, strict=True) if copies > 1
+    ]
+    return _product_row(form) | {
+        "moved": f"elements held more than once: {', '.join(replication)}" if replication else "",
+        "registers": moved,
+    }
+
+
+def _matrix_move_row(form: MatrixMoveForm) -> Row:
+    counts = form.counts or (None,)
+    trans = f".trans {form.transposition.value}"
+    return {
+        "moved": ".".join(form.types),
+        "modifiers": " ".join([*(f".{count}" for count in form.counts), trans]),
+        "registers": _numbers((count or "a, d", form.registers(count)) for count in counts),
+    }
+
+
+def _row(form: Form) -> Row:
+    name = families(form)[0].value
+    cells: Row
+    match form:
+        case MmaForm():
+            name += "::ordered_metadata" * form.ordered_metadata
+            cells = _mma_row(form)
+        case WmmaForm():
+            name, cells = "wmma", _wmma_row(form)
+        case MatrixMoveForm():
+            cells = _matrix_move_row(form)
+    cells |= _available(form) | {"instruction": name, "shape": str(form.shape), "source": form.source}
+    return {title: cells.get(title, "") for title in COLUMNS}
+
+
+def rows() -> list[Row]:
+    """Return one row for each row of the catalogue."""
+    return [_row(form) for form in ALL_FORMS]
+
+
+def rule_rows() -> list[Row]:
+    """Return one row for each legality rule."""
+    return legality.rule_rows(RULES)
+
+
+def contradiction_rows() -> list[Row]:
+    """Return one row for each contradicting claim."""
+    return legality.contradiction_rows(CONTRADICTIONS)

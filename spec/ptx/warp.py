@@ -1,0 +1,97 @@
+"""The multiply-accumulate instructions on a warp's registers: gather, product, scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from ..algebra import Algebra, Array
+from .block_scaling import Selectors
+from .choices import Choices
+from .multiplication import Multiplication
+from .product import Operands, product
+
+MatrixProduct = Callable[[Operands], Array]
+"""Maps matrices to D (…, M, N)."""
+
+
+@dataclass(frozen=True)
+class WarpRegisters:
+    """The operands of one instruction, each (…, 32 lanes, registers).
+
+    Attributes
+    ----------
+    a, b, c : array
+        b32 registers, for f64 b64.
+    scale_a, scale_b, metadata : array, optional
+        One b32 register in each lane.
+    """
+
+    a: Array
+    b: Array
+    c: Array
+    scale_a: Array | None = None
+    scale_b: Array | None = None
+    metadata: Array | None = None
+
+
+@dataclass(frozen=True)
+class Immediates:
+    """The selectors of an instruction.
+
+    Attributes
+    ----------
+    scale_a, scale_b : Selectors, optional
+        ``{byte_id, thread_id}`` of the scale factors.
+    sparsity : int, optional
+        The sparsity selector.
+    """
+
+    scale_a: Selectors | None = None
+    scale_b: Selectors | None = None
+    sparsity: int | None = None
+
+
+def gather(alg: Algebra, form: Multiplication, registers: WarpRegisters, selected: Immediates) -> Operands:
+    """Read the matrices that a warp's registers hold."""
+    scale_a = scale_b = metadata = None
+    if form.block_scale is not None:
+        assert registers.scale_a is not None and selected.scale_a is not None
+        assert registers.scale_b is not None and selected.scale_b is not None
+        scale_a = form.block_scale.gather(alg, "a", registers.scale_a[..., 0], selected.scale_a)
+        scale_b = form.block_scale.gather(alg, "b", registers.scale_b[..., 0], selected.scale_b)
+    if form.sparsity is not None:
+        assert registers.metadata is not None and selected.sparsity is not None
+        metadata = form.sparsity.gather_metadata(alg, registers.metadata[..., 0], selected.sparsity)
+    a, b, c = (form.fragment(role).gather(alg, getattr(registers, role)) for role in "abc")
+    return Operands(a, b, c, scale_a, scale_b, metadata)
+
+
+def execute(
+    alg: Algebra,
+    form: Multiplication,
+    registers: WarpRegisters,
+    selected: Immediates,
+    choices: Choices,
+    multiply: MatrixProduct | None = None,
+) -> Array:
+    """Return the registers of D, (…, 32, r), after one instruction.
+
+    Parameters
+    ----------
+    alg : Algebra
+        What the registers are.
+    form : Multiplication
+        An ``mma`` or ``mma.sp``.
+    registers : WarpRegisters
+        The operands.
+    selected : Immediates
+        The selectors that the form takes.
+    choices : Choices
+        Readings of what PTX leaves open.
+    multiply : callable, optional
+        Instead of the instruction's own product of matrices.
+    """
+    multiply = multiply or partial(product, alg, form, choices=choices)
+    return form.fragment("d").scatter(alg, multiply(gather(alg, form, registers, selected)))
