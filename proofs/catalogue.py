@@ -21,7 +21,22 @@ from .power import (
     state,
     transport,
 )
-from .ptx import alignment, loaded_tiles, matrix_moves, metadata, selectors, sparsity, wmma
+from .ptx import (
+    alignment,
+    block_scaling,
+    composition,
+    fragments,
+    loaded_tiles,
+    matrix_moves,
+    metadata,
+    printed_fragments,
+    selectors,
+    sparsity,
+    warp,
+    wmma,
+)
+from .ptx import blocked as ptx_blocked
+from .ptx import numerics as ptx_numerics
 
 
 @cache
@@ -39,6 +54,9 @@ def theorems() -> tuple[Theorem, ...]:
         encoding,
         blocked,
         kernels,
+        fragments,
+        printed_fragments,
+        warp,
         matrix_moves,
         loaded_tiles,
         wmma,
@@ -46,6 +64,10 @@ def theorems() -> tuple[Theorem, ...]:
         selectors,
         metadata,
         sparsity,
+        block_scaling,
+        composition,
+        ptx_blocked,
+        ptx_numerics,
     )
     return tuple(theorem for module in modules for theorem in module.THEOREMS)
 

@@ -51,9 +51,7 @@ class ElementTable:
     def rows(self) -> list[dict[str, int]]:
         """Return one row for each element: holder, then coordinates."""
         columns = {**self.holders, **self.coordinates}
-        return [
-            dict(zip(columns, map(int, row), strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
+        return [dict(zip(columns, map(int, row), strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def held_by(self, lane: int) -> ElementTable:
         """Return the elements of one lane.
@@ -81,7 +79,9 @@ class ElementTable:
         chosen = np.ones(len(self), dtype=bool)
         for axis, coordinate in zip(named, coordinates, strict=True):
             if not 0 <= coordinate < axis.extent:
-                raise InputError(f"there is no {axis.name} {coordinate}; {axis.name}s are 0 to {axis.extent - 1}")
+                raise InputError(
+                    f"there is no {axis.name} {coordinate}; {axis.name}s are 0 to {axis.extent - 1}"
+                )
             chosen &= self.coordinates[axis.name] == coordinate
         return self._where(chosen)
 

@@ -121,7 +121,7 @@ NAMES = ("power", "ptx")
 """The instruction sets."""
 
 _FIRST_WORDS = MappingProxyType(
-    {word: "ptx" for word in ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")}
+    dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "ptx")
 )
 """How the instructions of a set other than the first begin."""
 

@@ -34,11 +34,11 @@ SOURCE = "PTX ISA 9.1 section 9.7.14.3 and table 37"
 
 SCALES = tuple(ScaleFactors(operand, size) for operand in "ab" for size in (1, 2, 4))
 
-TABLE_37 = {
-    "byte_id": {1: (0, 1, 2, 3), 2: (0, 2), 4: (0,)},
-    "thread_id": {"a": (0, 1), "b": (0, 1, 2, 3)},
-}
-"""The manual's table: byte_id by scale_vec, thread_id by operand."""
+BYTE_IDS = {1: (0, 1, 2, 3), 2: (0, 2), 4: (0,)}
+"""Table 37: the byte selectors by size of ``scale_vec``."""
+
+THREAD_IDS = {"a": (0, 1), "b": (0, 1, 2, 3)}
+"""Table 37: the thread selectors by operand."""
 
 FIRST_ILLEGAL_IN_EVERY_TABLE = 8
 """Selectors below it are listed one by one where they are illegal."""
@@ -119,17 +119,15 @@ def _picked(factors: ScaleFactors, selectors: Selectors) -> Certificate:
         for returned, point in zip(factors.layout.forward(*slot), expected, strict=True):
             yield Equation(returned, point, COORDINATE, known, "comes back")
 
-    prop = Property(
-        (coordinate("line"), coordinate("chunk")), claim, abstract=False
-    )
+    prop = Property((coordinate("line"), coordinate("chunk")), claim, abstract=False)
     return enumerated(prop, {"line": range(factors.lines), "chunk": range(factors.size)})
 
 
 @theorem(
     "ptx/selector/table-37",
     "table 37 lists exactly the selectors that stay in the quad and in the register",
-    "∀ byte_id, thread_id < 2^16: (byte_id, thread_id) in table 37 ⇔ every lane picked is in its line's quad, "
-    "every byte picked is in the register, and byte_id is a multiple of the vector's size",
+    "∀ byte_id, thread_id < 2^16: (byte_id, thread_id) in table 37 ⇔ every lane picked is in its line's "
+    "quad, every byte picked is in the register, and byte_id is a multiple of the vector's size",
     SOURCE,
 )
 def table_37() -> Iterator[Variant]:
@@ -140,8 +138,8 @@ def table_37() -> Iterator[Variant]:
             f"{name_of(factors)}/without-alignment",
             partial(_table_37, factors, aligned=False),
             Status.REFUTED if factors.size == 2 else Status.PROVED,
-            statement="∀ byte_id, thread_id < 2^16: (byte_id, thread_id) in table 37 ⇔ every lane picked is in "
-            "its line's quad, every byte picked is in the register",
+            statement="∀ byte_id, thread_id < 2^16: (byte_id, thread_id) in table 37 ⇔ every lane picked is "
+            "in its line's quad, every byte picked is in the register",
         )
 
 
@@ -152,12 +150,11 @@ def _table_37(factors: ScaleFactors, aligned: bool) -> Property:
         for line in range(factors.lines):
             lane = factors.slot(line, 0, exact).lane
             stays.append(in_four(alg, lane - QUAD_LANES * (line & (QUADS - 1))))
-        for chunk in range(factors.size):
-            stays.append(in_four(alg, factors.slot(0, chunk, exact).byte))
+        stays.extend(in_four(alg, factors.slot(0, chunk, exact).byte) for chunk in range(factors.size))
         if aligned:
             stays.append(alg.same(v["byte_id"] & (factors.size - 1), alg.constant(0, U16)))
-        listed = one_of(alg, v["byte_id"], TABLE_37["byte_id"][factors.size]) & one_of(
-            alg, v["thread_id"], TABLE_37["thread_id"][factors.operand]
+        listed = one_of(alg, v["byte_id"], BYTE_IDS[factors.size]) & one_of(
+            alg, v["thread_id"], THREAD_IDS[factors.operand]
         )
         yield Equation(reduce(and_, stays), listed, label="stays = in table 37")
 
@@ -168,8 +165,8 @@ def _table_37(factors: ScaleFactors, aligned: bool) -> Property:
 @theorem(
     "ptx/selector/once",
     "every scale factor has one byte, every byte one selector pair",
-    "the bytes that two legal (selectors, line, chunk) name are equal only if all three are, and every byte of "
-    "the warp's registers is named: the legal selectors' bytes are disjoint and cover the registers",
+    "the bytes that two legal (selectors, line, chunk) name are equal only if all three are, and every byte "
+    "of the warp's registers is named: the legal selectors' bytes are disjoint and cover the registers",
     SOURCE,
 )
 def once() -> Iterator[Variant]:
@@ -205,9 +202,7 @@ def _disjoint(factors: ScaleFactors) -> Property:
         for name in names:
             yield Equation(v[f"one_{name}"], v[f"other_{name}"], COORDINATE, shared, f"same {name}")
 
-    variables = tuple(
-        coordinate(f"{which}_{name}") for which in ("one", "other") for name in names
-    )
+    variables = tuple(coordinate(f"{which}_{name}") for which in ("one", "other") for name in names)
     return Property(variables, claim, assuming, abstract=False)
 
 
@@ -232,7 +227,7 @@ def _covers(factors: ScaleFactors) -> Certificate:
 @theorem(
     "ptx/selector/gathered",
     "what is written under a selector pair is read under it, and lies in the bytes of the formula only",
-    "gather(scatter(S, s), s) = S; scatter(S, s) holds S in the bytes that the formula names, 0 in the others",
+    "gather(scatter(S, s), s) = S; scatter(S, s) holds S in the bytes of the formula, 0 in the others",
     SOURCE,
 )
 def gathered() -> Iterator[Variant]:
@@ -257,9 +252,9 @@ def _gathered(factors: ScaleFactors, selectors: Selectors, fmt: FloatFormat) -> 
         yield Equation(factors.gather(alg, registers, selectors, fmt), v["factors"], fmt, label="read")
         held = np.stack([alg.extract(registers, 8 * byte, fmt) for byte in range(REGISTER_BYTES)], axis=-1)
         slot = factors.slot(line, chunk, selectors)
-        yield Equation(held[..., *slot], v["factors"], fmt, label="the bytes of the formula")
+        yield Equation(held[(..., *slot)], v["factors"], fmt, label="the bytes of the formula")
         others = np.ones(held.shape[-2:], dtype=bool)
-        others[*slot] = False
+        others[slot] = False
         yield Equation(held[..., others], alg.constant(0, fmt), fmt, label="other bytes")
 
     return Property((Variable("factors", fmt, shape),), claim, abstract=False)
@@ -268,8 +263,8 @@ def _gathered(factors: ScaleFactors, selectors: Selectors, fmt: FloatFormat) -> 
 @theorem(
     "ptx/selector/illegal",
     "what goes wrong with each illegal selector (pinned)",
-    "an illegal thread_id or byte_id picks a lane of another quad, a byte out of the register, or a byte that a "
-    "legal selector picks for another factor",
+    "an illegal thread_id or byte_id picks a lane of another quad, a byte out of the register, or a byte "
+    "that a legal selector picks for another factor",
     SOURCE,
 )
 def illegal() -> Iterator[Variant]:
@@ -299,7 +294,9 @@ def _stays_in_quad(factors: ScaleFactors, thread_id: int) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         lane = factors.slot(v["line"], 0, Selectors(0, thread_id)).lane
         known = below(alg, v["line"], factors.lines)
-        yield Equation(lane >> 2, v["line"] & (QUADS - 1), COORDINATE, known, "quad of the lane = of the line")
+        yield Equation(
+            lane >> 2, v["line"] & (QUADS - 1), COORDINATE, known, "quad of the lane = of the line"
+        )
 
     return Property((coordinate("line"),), claim, pinned={"line": 0}, abstract=False)
 

@@ -55,7 +55,7 @@ def _legal(sparsity: Sparsity, alg: Algebra, v: Inputs) -> Iterator[Array]:
 @theorem(
     "ptx/sparsity/expand",
     "selecting from the expanded row gives the stored elements back, every other column is zero",
-    "∀ legal metadata: select(expand(A'), metadata) = A'; as many columns of the chunk are kept as are stored",
+    "∀ legal metadata: select(expand(A'), metadata) = A'; as many columns of a chunk are kept as are stored",
     SOURCE,
 )
 def expand() -> Iterator[Variant]:
@@ -121,7 +121,7 @@ def _columns(sparsity: Sparsity, nibble: int) -> Property:
 @theorem(
     "ptx/sparsity/chunks",
     "a row is its chunks: each depends on its own nibble, stored elements and rows of B only",
-    "select(B, E)[c-th kept] = select(B of chunk c, E[c]) and expand(A', E)[chunk c] = expand(A' of chunk c, E[c])",
+    "select(B, E)[c-th kept] = select(B of chunk c, E[c]) and expand(A', E)[chunk c] = expand(A' of c, E[c])",
     SOURCE,
 )
 def chunks() -> Iterator[Variant]:
@@ -157,7 +157,7 @@ def _chunks(sparsity: Sparsity) -> Property:
 @theorem(
     "ptx/sparsity/product",
     "the sparse product of integers is the dense product of the expanded matrix",
-    "∀ legal metadata: Σ_s A'[s]·B[column(s)] + C = Σ_k expand(A')[k]·B[k] + C, over a chunk, exactly (modulo 2^64)",
+    "∀ legal metadata: Σ_s A'[s]·B[column(s)] + C = Σ_k expand(A')[k]·B[k] + C, over a chunk, modulo 2^64",
     SOURCE,
 )
 def product() -> Iterator[Variant]:
@@ -249,14 +249,10 @@ def _specials(fmt: FloatFormat) -> Iterator[tuple[str, int]]:
         yield "nan", fmt.default_nan << fmt.padding_bits
 
 
-def _discarded(
-    fmt: FloatFormat, assume_finite: bool, pinned: dict[str, int] | None = None
-) -> Property:
+def _discarded(fmt: FloatFormat, assume_finite: bool, pinned: dict[str, int] | None = None) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         zero = Operand(alg.constant(0, fmt), fmt)
-        total = alg.fused(
-            F32, Rounding.NEAREST_EVEN, [(zero, Operand(v["b"], fmt))], [Operand(v["c"], F32)]
-        )
+        total = alg.fused(F32, Rounding.NEAREST_EVEN, [(zero, Operand(v["b"], fmt))], [Operand(v["c"], F32)])
         yield Equation(total, v["c"], F32, label="fma(0, b, c) = c")
 
     def assuming(alg: Algebra, v: Inputs) -> Iterator[Array]:

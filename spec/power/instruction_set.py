@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..algebra import Array
 from ..element_table import ElementTable
-from ..errors import InputError, UnsupportedError
+from ..errors import UnsupportedError
 from ..instruction_set import Description, Judgement
 from . import assembly, legality, tables
 from .catalogue import Move, RankKUpdate

@@ -226,8 +226,9 @@ class BlockScale:
         if wrong.size:
             first = tuple(map(int, wrong[0]))
             line, chunk = first[-2:] if operand == "a" else first[:-3:-1]
+            place, byte = f"{LINES[operand][0]} {line}, chunk {chunk}", int(factors[first])
             raise InputError(
-                f"scale_{operand} of {LINES[operand][0]} {line}, chunk {chunk} is {int(factors[first]):#04x}: "
+                f"scale_{operand} of {place} is {byte:#04x}: "
                 f"{self.format} has {self.format.magnitude_bits} bits, the others must be 0"
             )
 

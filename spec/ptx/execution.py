@@ -21,10 +21,14 @@ from ..numpy_algebra import NumpyAlgebra
 from ..operand_arrays import blocks, common_batch, encodings, refuse_unknown, required, shown, words
 from ..values import values_of_encodings
 from . import warp
+from .block_scaling import Selectors
 from .choices import UNSPECIFIED, Choices
 from .fragments import Packing
-from .multiplication import Multiplication
+from .moves import move
+from .multiplication import MULTIPLYING, Multiplication, multiplication
+from .operands import Instruction, Integer, Operand, Vector
 from .product import Operands, product
+from .signatures import signature
 from .variant import WARP_LANES
 from .warp import Immediates, WarpRegisters
 
@@ -194,3 +198,70 @@ def _in_blocks(
         for block in blocks(count, _BLOCK // products):
             d[block] = compute({name: array[block] for name, array in flat.items()})
     return d.reshape(*batch, *shape)
+
+
+def execute(
+    instruction: Instruction, arrays: Mapping[str, Array], choices: Choices, *, as_registers: bool
+) -> dict[str, Array]:
+    """Execute a legal instruction on arrays.
+
+    Parameters
+    ----------
+    instruction : Instruction
+        A product (its selectors are those of its text), or a matrix or ``wmma`` move.
+    arrays : mapping
+        The operands by name, see the module and `moves`.
+    choices : Choices
+        Readings of what PTX leaves open.
+    as_registers : bool
+        Register view instead of matrix view.
+
+    Raises
+    ------
+    InputError
+        If an array is missing, unknown, or of the wrong shape, type or value, or a selector is needed and
+        not spelled as a number.
+    """
+    if instruction.variant.family not in MULTIPLYING:
+        return move(instruction.variant, arrays)
+    form = multiplication(instruction.variant)
+    if as_registers:
+        return multiply_registers(form, arrays, immediates(form, instruction), choices)
+    return multiply(form, arrays, choices)
+
+
+def immediates(form: Multiplication, instruction: Instruction) -> Immediates:
+    """Read the selectors of an instruction's text.
+
+    Raises
+    ------
+    InputError
+        If the form takes selectors and the text does not spell them as numbers.
+    """
+    if form.sparsity is None and form.block_scale is None:
+        return Immediates()
+    if instruction.operands is None:
+        raise InputError(f"{instruction.variant} needs its selectors: spell its operands")
+    names = [operand.name for operand in signature(form.form, form.variant)]
+    given = dict(zip(names, instruction.operands, strict=True))
+
+    def pair(name: str) -> Selectors | None:
+        operand = given.get(name)
+        if operand is None:
+            return None
+        assert isinstance(operand, Vector)
+        byte_id, thread_id = (_number(name, element) for element in operand.elements)
+        return Selectors(byte_id, thread_id)
+
+    selector = given.get("selector")
+    return Immediates(
+        pair("selectors_a"),
+        pair("selectors_b"),
+        None if selector is None else _number("selector", selector),
+    )
+
+
+def _number(name: str, operand: Operand) -> int:
+    if not isinstance(operand, Integer):
+        raise InputError(f"{name} is {operand}: to execute the instruction, spell it as a number")
+    return operand.value

@@ -189,8 +189,8 @@ class Sparsity:
             *_, row, chunk = first = tuple(map(int, illegal[0]))
             allowed = ", ".join(f"{nibble:04b}" for nibble in self.legal_nibbles)
             raise InputError(
-                f"metadata {int(nibbles[first]):04b} of row {row}, chunk {chunk} is undefined for {self.shape}; "
-                f"allowed are {allowed}"
+                f"metadata {int(nibbles[first]):04b} of row {row}, chunk {chunk} is undefined "
+                f"for {self.shape}; allowed are {allowed}"
             )
 
     def _half(self, slot: int) -> int:

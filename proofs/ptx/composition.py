@@ -1,0 +1,420 @@
+"""Bigger shapes as compositions of smaller ones: registers, integers, and floats as the choice says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from ...spec.algebra import Algebra, Array, Operand
+from ...spec.errors import InputError
+from ...spec.formats import S32, U4, U32, FloatFormat, IntegerFormat
+from ...spec.ptx.accumulation import float_sum
+from ...spec.ptx.architectures import ARCHITECTURES, Architecture, step
+from ...spec.ptx.choices import SEQUENTIAL, Choices
+from ...spec.ptx.mma_forms import DENSE_FORMS
+from ...spec.ptx.multiplication import Multiplication, multiplication
+from ...spec.ptx.product import Operands, product
+from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
+from ...spec.ptx.variant import WARP_LANES, Shape
+from ..obligation import (
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    RingProperty,
+    Status,
+    Variable,
+    Variant,
+    theorem,
+)
+
+SOURCE = "PTX ISA 9.1 sections 9.7.14.5 and 9.7.14.6"
+
+HALVES = (0, 1)
+
+DEFAULT = Choices()
+
+IN_ORDER = 0b0100
+"""A nibble of metadata that every granularity allows: indices 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Composition:
+    """An instruction and the one of half its size that is otherwise spelled the same.
+
+    Attributes
+    ----------
+    big, small : Multiplication
+        The two instructions.
+    axis : str
+        Which extent is halved: ``k`` or ``m``.
+    """
+
+    big: Multiplication
+    small: Multiplication
+    axis: str
+
+    @property
+    def name(self) -> str:
+        """Part of an id."""
+        variant = self.big.variant
+        d, a, b, _ = variant.types
+        extras = [variant.rounding, variant.bit_operation]
+        if variant.satfinite:
+            extras.append("satfinite")
+        if self.big.sparsity:
+            extras.append("ordered" if variant.ordered_metadata else "plain")
+        shapes = f"{self.big.shape}-from-{self.small.shape}"
+        return "/".join([shapes, "-".join([a, b, d, *filter(None, extras)])])
+
+    def registers(self, role: str, half: int) -> slice:
+        """Return which registers of an operand are those of a half."""
+        count = self.big.fragment(role).registers
+        if (self.axis, role) in (("k", "c"), ("m", "b")):
+            return slice(count)
+        return _half(half, count)
+
+    def elements(self, role: str, half: int) -> tuple[slice, slice]:
+        """Return which rows and columns of an operand's matrix are those of a half."""
+        rows, columns = self.big.matrix_shape(role)
+        if self.axis == "m":
+            return (slice(rows) if role == "b" else _half(half, rows)), slice(columns)
+        if role == "a":
+            return slice(rows), _half(half, columns)
+        return (_half(half, rows) if role == "b" else slice(rows)), slice(columns)
+
+    def selector(self, selector: int, half: int) -> int:
+        """Return the small instruction's sparsity selector of a half."""
+        return 2 * selector + half
+
+
+def _half(half: int, extent: int) -> slice:
+    return slice(half * extent // 2, (half + 1) * extent // 2)
+
+
+@cache
+def compositions() -> tuple[Composition, ...]:
+    """Return every pair of legal instructions that differ by a factor of 2 in one extent only."""
+    spelled = {variant for form in (*DENSE_FORMS, *SPARSE_FORMS) for variant in form.variants()}
+    found = []
+    for form in (*DENSE_FORMS, *SPARSE_FORMS):
+        m, n, k = form.shape
+        for variant in form.variants():
+            for axis, shape in (("k", Shape(m, n, k // 2)), ("m", Shape(m // 2, n, k))):
+                half = replace(variant, shape=shape)
+                if half in spelled:
+                    found.append(Composition(multiplication(variant), multiplication(half), axis))
+    return tuple(found)
+
+
+def halves_of_k() -> Iterator[Composition]:
+    """Yield the pairs that differ in k."""
+    return (each for each in compositions() if each.axis == "k")
+
+
+# -- registers
+
+
+@theorem(
+    "ptx/composition/fragments",
+    "the registers of a bigger instruction are those of two smaller ones",
+    "gather(R)[half h] = gather of half the size(R of half h) for A, B and C, h = 0, 1; of R, half of K has "
+    "half of the registers of A and B, all of C; rows 8h to 8h + 7 have half of those of A and C, all of B",
+    SOURCE,
+)
+def fragments() -> Iterator[Variant]:
+    """Yield one obligation per pair of shapes and types; modifiers don't move elements."""
+    for each in compositions():
+        variant = each.big.variant
+        plain = not (variant.satfinite or variant.rounding or variant.ordered_metadata)
+        if plain and variant.bit_operation != "and":
+            yield Variant(each.name, partial(_fragments, each), method=Method.STRUCTURAL)
+
+
+def _fragments(each: Composition) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        for role in "abc":
+            matrix = each.big.fragment(role).gather(alg, v[role])
+            for half in HALVES:
+                part = each.small.fragment(role).gather(alg, v[role][..., each.registers(role, half)])
+                label = f"{role.upper()}, half {half}"
+                yield Equation(
+                    matrix[..., *each.elements(role, half)], part, each.big.format(role), label=label
+                )
+
+    return Property(
+        tuple(
+            Variable(role, fragment.packing.word, (WARP_LANES, fragment.registers))
+            for role in "abc"
+            for fragment in [each.big.fragment(role)]
+        ),
+        claim,
+    )
+
+
+@theorem(
+    "ptx/composition/metadata",
+    "the metadata register of a bigger sparse instruction serves both smaller ones, which only select",
+    "metadata(R, selector s)[chunks of half h] = metadata of half the size(R, selector 2s + h)",
+    SOURCE,
+)
+def metadata() -> Iterator[Variant]:
+    """Yield one obligation per pair of sparse instructions."""
+    for each in halves_of_k():
+        if each.big.sparsity and not each.big.variant.satfinite:
+            yield Variant(each.name, partial(_metadata, each), method=Method.STRUCTURAL)
+
+
+def _metadata(each: Composition) -> Property:
+    big, small = each.big.sparsity, each.small.sparsity
+    assert big is not None and small is not None
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        for selector in range(big.selectors):
+            nibbles = big.gather_metadata(alg, v["metadata"], selector)
+            for half in HALVES:
+                part = small.gather_metadata(alg, v["metadata"], each.selector(selector, half))
+                label = f"selector {selector}, half {half}"
+                yield Equation(nibbles[..., _half(half, big.chunks)], part, U4, label=label)
+
+    return Property((Variable("metadata", U32, (WARP_LANES,)),), claim)
+
+
+# -- one element of D, or one in each half of the rows
+
+
+def element_operands(form: Multiplication, rows: int = 1) -> tuple[Variable, ...]:
+    """Return the variables of `rows` rows of A, a column of B and C; every (i, j) has the same function."""
+    variables = (
+        Variable("a", form.a, (rows, form.products)),
+        Variable("b", form.b, (form.shape.k, 1)),
+        Variable("c", form.c, (rows, 1)),
+    )
+    if form.sparsity is None:
+        return variables
+    return (*variables, Variable("metadata", U4, (rows, form.sparsity.chunks)))
+
+
+def _whole(alg: Algebra, each: Composition, v: Inputs, choices: Choices) -> Array:
+    operands = Operands(v["a"], v["b"], v["c"], metadata=v.get("metadata"))
+    return product(alg, each.big, operands, choices)
+
+
+def _composed(alg: Algebra, each: Composition, v: Inputs, choices: Choices) -> Array:
+    """Chain two small products through C, or put the rows of two below each other."""
+    a, b, c = v["a"], v["b"], v["c"]
+    if each.axis == "m":
+        parts = [
+            product(alg, each.small, Operands(a[..., h : h + 1, :], b, c[..., h : h + 1, :]), choices)
+            for h in HALVES
+        ]
+        return np.concatenate(parts, axis=-2)
+    nibbles = v.get("metadata")
+    for half in HALVES:
+        stored, met = _half(half, a.shape[-1]), _half(half, b.shape[-2])
+        chunks = None if nibbles is None else nibbles[..., _half(half, nibbles.shape[-1])]
+        operands = Operands(a[..., stored], b[..., met, :], c, metadata=chunks)
+        c = product(alg, each.small, operands, choices)
+    result: Array = c
+    return result
+
+
+def composed(
+    each: Composition,
+    choices: Choices = DEFAULT,
+    pinned: dict[str, Any] | None = None,
+) -> Property:
+    """Return the claim that a bigger product is the composition of two smaller ones, bit for bit."""
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        whole, parts = _whole(alg, each, v, choices), _composed(alg, each, v, choices)
+        yield Equation(whole, parts, each.big.d, label="D")
+
+    variables = element_operands(each.big, rows=2 if each.axis == "m" else 1)
+    return Property(variables, claim, pinned=pinned)
+
+
+@theorem(
+    "ptx/composition/integers",
+    "bigger integer and single-bit products are compositions of smaller ones, exactly",
+    "D = D₂ where D₁ = A₁·B₁ + C and D₂ = A₂·B₂ + D₁ (halves of K), or D is D₁ above D₂ (halves of M), for "
+    "each element of D, modulo 2^32",
+    SOURCE + "; 9.7.14.5.14: every element of D is the same function of its row, column and C",
+)
+def integers() -> Iterator[Variant]:
+    """Yield the wrapping forms; the order of metadata has no part in what they compute.
+
+    The rows of single-bit products are compared by ``ptx/blocked/tiles``.
+    """
+    for each in compositions():
+        variant = each.big.variant
+        skipped = variant.satfinite or variant.ordered_metadata or (each.axis == "m" and variant.popc)
+        if each.big.is_integer and not skipped:
+            yield Variant(each.name, partial(composed, each))
+
+
+@theorem(
+    "ptx/composition/saturation",
+    "saturating products compose if both factors are unsigned, else not (pinned)",
+    "clamp(A·B + C) = clamp(A₂·B₂ + clamp(A₁·B₁ + C))",
+    SOURCE + "; one clamp of the exact total, section 9.7.14.4 (wmma)",
+)
+def saturation() -> Iterator[Variant]:
+    """Yield the proof for sums of unsigned products, and a refutation per pair with a signed factor."""
+    yield Variant(
+        "unsigned",
+        _unsigned_clamps,
+        statement="clamp(P₂ + clamp(P₁ + C)) = clamp(P₁ + P₂ + C) for sums of products 0 ≤ P₁, P₂ < 2^30",
+    )
+    for each in halves_of_k():
+        if each.big.variant.satfinite and (pinned := _leaves_and_comes_back(each)) is not None:
+            yield Variant(each.name, partial(composed, each, pinned=pinned), Status.REFUTED)
+
+
+def _unsigned_clamps() -> Property:
+    total = IntegerFormat("total", 30, signed=False)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        first, second = (alg.integer(v[name], total) for name in ("first", "second"))
+        c = alg.integer(v["c"], S32)
+        twice = alg.saturate(second + alg.integer(alg.saturate(first + c, S32), S32), S32)
+        yield Equation(alg.saturate(first + second + c, S32), twice, S32, label="one clamp = two clamps")
+
+    variables = (Variable("first", total, (1,)), Variable("second", total, (1,)), Variable("c", S32, (1,)))
+    return Property(variables, claim, abstract=False)
+
+
+def _leaves_and_comes_back(each: Composition) -> dict[str, Any] | None:
+    """Return operands whose first half overflows and whose second half undoes it."""
+    big = each.big
+    a, b = big.integers(big.a), big.integers(big.b)
+    if not a.signed and not b.signed:
+        return None
+    signs_a, signs_b = (
+        [1] * (length // 2) + [(1 << fmt.bits) - 1 if negative else 1] * (length // 2)
+        for fmt, length, negative in ((a, big.products, a.signed), (b, big.shape.k, not a.signed))
+    )
+    columns = [[encoding] for encoding in signs_b]
+    return {"a": [signs_a], "b": columns, "c": S32.maximum, "metadata": IN_ORDER}
+
+
+# -- floats
+
+
+@theorem(
+    "ptx/composition/sequential",
+    "under sequential accumulation bigger products are compositions of smaller ones, bit for bit",
+    "D = D₂ where D₁ = A₁·B₁ + C and D₂ = A₂·B₂ + D₁ (halves of K), or D is D₁ above D₂ (halves of M)",
+    SOURCE,
+)
+def sequential() -> Iterator[Variant]:
+    """Yield every pair of float instructions."""
+    for each in compositions():
+        if not each.big.is_integer:
+            choices = Choices(accumulation=SEQUENTIAL)
+            yield Variant(each.name, partial(composed, each, choices), choices=SEQUENTIAL)
+
+
+def executing(*forms: Multiplication) -> Iterator[Architecture]:
+    """Yield the architectures whose model executes all of some float instructions."""
+    for architecture in ARCHITECTURES:
+        try:
+            for form in forms:
+                form.require_executable_on(architecture)
+        except InputError:
+            continue
+        if not any(form.is_double or form.is_integer for form in forms):
+            yield architecture
+
+
+@theorem(
+    "ptx/composition/architectures",
+    "a model that takes steps no longer than the smaller product composes bit for bit, another not (pinned)",
+    "D = D₂ where D₁ = A₁·B₁ + C and D₂ = A₂·B₂ + D₁, in the architecture's fused dot-adds",
+    SOURCE + "; MMA-Sim (arXiv 2511.10909)",
+)
+def architectures() -> Iterator[Variant]:
+    """Yield every pair of float instructions on every architecture that executes both."""
+    for each in halves_of_k():
+        for architecture in executing(each.big, each.small):
+            same_steps = _step_length(each.big, architecture) == _step_length(each.small, architecture)
+            choices = Choices(accumulation=architecture.name)
+            pinned = None if same_steps else lost_one_by_one(each.big, first_of_halves=True)
+            yield Variant(
+                f"{each.name}/{architecture.name}",
+                partial(composed, each, choices, pinned),
+                Status.PROVED if same_steps else Status.REFUTED,
+                choices=architecture.name,
+            )
+
+
+def _step_length(form: Multiplication, architecture: Architecture) -> int:
+    return step(architecture, form.floats(form.a), form.container, form.d, form.products).products
+
+
+def lost_one_by_one(form: Multiplication, *, first_of_halves: bool = False) -> dict[str, Any]:
+    """Return operands with two products of half a last place of C = 2^n: rounded alone, each is lost.
+
+    They are the first two of the row, or the first ones of its halves.
+    """
+    a, b, c = (form.floats(form.format(role)) for role in "abc")
+    exponents = [max(fmt.minimum_exponent, -12) for fmt in (a, b)]
+    row = np.zeros((1, form.products), dtype=np.uint64)
+    row[0, [0, form.products // 2 if first_of_halves else 1]] = power_of_two(a, exponents[0])
+    last_place = form.floats(form.d).fraction_bits
+    return {
+        "a": row,
+        "b": power_of_two(b, exponents[1]),
+        "c": power_of_two(c, sum(exponents) + last_place + 1),
+        "metadata": IN_ORDER,
+    }
+
+
+def power_of_two(fmt: FloatFormat, exponent: int) -> int:
+    """Return the encoding of 2**exponent, which must be a normal number."""
+    return (exponent + fmt.bias) << (fmt.fraction_bits + fmt.padding_bits)
+
+
+@theorem(
+    "ptx/composition/reals",
+    "over the reals bigger products are compositions of smaller ones, however they are accumulated",
+    "C + Σ_{k<K} x[k]·y[k] = (C + Σ_{k<K/2} x[k]·y[k]) + Σ_{K/2≤k<K} x[k]·y[k] as polynomials; "
+    "of a sparse A, x are the stored elements and y those of B that they meet",
+    SOURCE,
+)
+def reals() -> Iterator[Variant]:
+    """Yield every pair of float instructions, under sequential accumulation and every architecture's."""
+    for each in halves_of_k():
+        if not each.big.is_integer:
+            yield Variant(each.name, partial(_reals, each), equality=Equality.VALUE, method=Method.STRUCTURAL)
+
+
+def _reals(each: Composition) -> RingProperty:
+    big = each.big
+    readings = [SEQUENTIAL, *(architecture.name for architecture in executing(big, each.small))]
+
+    def total(alg: Algebra, form: Multiplication, x: Array, y: Array, c: Array, choices: Choices) -> Array:
+        operands = [Operand(bits, form.floats(fmt)) for bits, fmt in ((x, form.a), (y, form.b), (c, form.c))]
+        return float_sum(alg, form, operands[0], operands[1], operands[2], None, choices)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        x, y, c = v["x"], v["y"], v["c"]
+        exact = c + (x * y).sum(axis=-1)
+        for reading in readings:
+            choices = Choices(accumulation=reading)
+            yield Equation(total(alg, big, x, y, c, choices), exact, big.d, label=f"whole, {reading}")
+            partial_sum = c
+            for part in (_half(half, big.products) for half in HALVES):
+                partial_sum = total(alg, each.small, x[..., part], y[..., part], partial_sum, choices)
+            yield Equation(partial_sum, exact, big.d, label=f"halves, {reading}")
+
+    rows = tuple(Variable(name, fmt, (1, big.products)) for name, fmt in (("x", big.a), ("y", big.b)))
+    return RingProperty((*rows, Variable("c", big.c, (1,))), claim)
+
+
+THEOREMS = (fragments, metadata, integers, saturation, sequential, architectures, reals)

@@ -1,0 +1,263 @@
+"""Fragments of ``mma`` and ``mma.sp``: bijections, registers, quad pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from ...spec.algebra import Algebra, Array
+from ...spec.formats import F16, F32, U16
+from ...spec.layout import Axis, Layout
+from ...spec.ptx.catalogue import ALL_FORMS
+from ...spec.ptx.fragments import LANE, Fragment
+from ...spec.ptx.mma_forms import MmaForm
+from ...spec.ptx.multiplication import Multiplication, multiplication
+from ...spec.ptx.quad_pairs import COMPUTATIONS, accumulator_layout, multiplicand_layout
+from ...spec.ptx.variant import WARP_LANES
+from ..bijectivity import COORDINATE, bijectivity
+from ..enumeration import enumerated
+from ..obligation import (
+    Certificate,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    Variant,
+    theorem,
+)
+from .selectors import below, coordinate
+
+SOURCE = "PTX ISA 9.1 sections 9.7.14.5.1 to 9.7.14.5.13 and 9.7.14.6.2 (matrix fragments)"
+
+
+@dataclass(frozen=True)
+class HeldOperand:
+    """An operand as a warp holds it.
+
+    Attributes
+    ----------
+    product : Multiplication
+        One of the instructions that have it.
+    role : str
+        ``a``, ``b``, ``c`` or ``d``.
+    """
+
+    product: Multiplication
+    role: str
+
+    @property
+    def fragment(self) -> Fragment:
+        """How the registers hold it."""
+        return self.product.fragment(self.role)
+
+    @property
+    def form(self) -> MmaForm:
+        """The row of the catalogue."""
+        assert isinstance(self.product.form, MmaForm)
+        return self.product.form
+
+    @property
+    def instruction(self) -> str:
+        """Family and shape: ``mma.m16n8k16``."""
+        return f"{self.form.family}.{self.form.shape}"
+
+    @property
+    def width(self) -> str:
+        """The operand by the bits of its elements: ``mma.m16n8k16/16-bit/a``."""
+        return f"{self.instruction}/{self.fragment.packing.container}-bit/{self.role}"
+
+    @property
+    def typed(self) -> str:
+        """The operand by its element type, and by its layout where that is free."""
+        packing = self.fragment.packing
+        element = f"{packing.format}-in-{packing.container}" if packing.padding else str(packing.format)
+        layout = self.product.variant.layouts["ab".index(self.role)] if self.role in "ab" else ""
+        parts = [self.instruction, element, self.role]
+        return "/".join([*parts, layout] if layout and self.product.is_quad_pairs else parts)
+
+
+@cache
+def held_operands() -> tuple[HeldOperand, ...]:
+    """Return every distinct (instruction, shape, element type, operand, layout)."""
+    found: dict[str, HeldOperand] = {}
+    for form in ALL_FORMS:
+        for variant in form.variants() if isinstance(form, MmaForm) else ():
+            for role in "abcd":
+                operand = HeldOperand(multiplication(variant), role)
+                found.setdefault(operand.typed, operand)
+    return tuple(found.values())
+
+
+@cache
+def by_width() -> dict[str, HeldOperand]:
+    """Return an operand of each (instruction, shape, bits of an element, operand) but the quad pairs."""
+    named = ((operand.width, operand) for operand in held_operands() if not operand.product.is_quad_pairs)
+    found: dict[str, HeldOperand] = {}
+    for name, operand in named:
+        found.setdefault(name, operand)
+    return found
+
+
+@theorem(
+    "ptx/fragment/layout",
+    "elements of a matrix and elements of the warp's registers correspond one to one",
+    "(lane, i) ↦ (row, column) is a bijection, with an explicit inverse",
+    SOURCE,
+)
+def layout() -> Iterator[Variant]:
+    """Yield one obligation per shape, width of an element and operand; the quad pairs have their own."""
+    for name, operand in by_width().items():
+        described = operand.fragment.layout
+        yield Variant(
+            name, partial(bijectivity, described), method=Method.CERTIFICATE, statement=described.formula
+        )
+
+
+@theorem(
+    "ptx/fragment/registers",
+    "elements fill the registers: nothing is lost, and without padding no bit is left over",
+    "gather(scatter(X)) = X; scatter(gather(R)) = R without padding; "
+    "elements · container bits = registers · register bits, as many registers as the instruction takes",
+    SOURCE + " and 9.7.14.2",
+)
+def registers() -> Iterator[Variant]:
+    """Yield one obligation per shape, element type and operand; padding (pinned) does not come back."""
+    for operand in held_operands():
+        yield Variant(operand.typed, partial(_fills_registers, operand), method=Method.STRUCTURAL)
+        if operand.fragment.packing.padding:
+            yield Variant(
+                f"{operand.typed}/padding",
+                partial(_registers_come_back, operand.fragment),
+                Status.REFUTED,
+                statement="scatter(gather(R)) = R, padding bits included",
+            )
+
+
+def _fills_registers(operand: HeldOperand) -> Property:
+    fragment = operand.fragment
+    packing, fmt = fragment.packing, fragment.packing.format
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        yield Equation(fragment.gather(alg, fragment.scatter(alg, v["x"])), v["x"], fmt, label="elements")
+        if not packing.padding:
+            yield from _same_registers(alg, fragment, v["registers"])
+        for left, right, label in (
+            (fragment.elements * packing.container, fragment.registers * packing.word.bits, "bits"),
+            (fragment.registers, operand.form.registers(operand.role, fmt.name), "registers"),
+            (fragment.elements, operand.form.elements(operand.role), "elements"),
+        ):
+            yield Equation(alg.constant(left, U16), alg.constant(right, U16), U16, label=f"number of {label}")
+
+    return Property((Variable("x", fmt, fragment.shape), *_register_variable(fragment)), claim)
+
+
+def _register_variable(fragment: Fragment) -> tuple[Variable, ...]:
+    return (Variable("registers", fragment.packing.word, (WARP_LANES, fragment.registers)),)
+
+
+def _same_registers(alg: Algebra, fragment: Fragment, held: Array) -> Iterator[Equation]:
+    again = fragment.scatter(alg, fragment.gather(alg, held))
+    yield Equation(again, held, fragment.packing.word, label="registers")
+
+
+def _registers_come_back(fragment: Fragment) -> Property:
+    padding = fragment.packing.padding
+    return Property(
+        _register_variable(fragment),
+        lambda alg, v: _same_registers(alg, fragment, v["registers"]),
+        pinned={"registers": padding & -padding},
+    )
+
+
+ElementClaim = Callable[[Algebra, Any, Any, Array], Iterator[Equation]]
+"""Maps an algebra, a lane, an element and the condition that both are in range to equations."""
+
+
+def on_elements(described: Layout, claim: ElementClaim) -> Certificate:
+    """Return the certificate of a claim about every lane and element of a layout."""
+    elements = described.source[1].extent
+
+    def conditioned(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        lane, i = v["lane"], v["i"]
+        known = below(alg, lane, WARP_LANES) & below(alg, i, elements)
+        yield from claim(alg, lane, i, known)
+
+    prop = Property((coordinate("lane"), coordinate("i")), conditioned, abstract=False)
+    return enumerated(prop, {"lane": range(WARP_LANES), "i": range(elements)})
+
+
+QUAD_PAIR_LAYOUTS: dict[tuple[str, str], Layout] = {
+    **{(role, order): multiplicand_layout(role, order) for role in "ab" for order in ("row", "col")},
+    **{("c", fmt.name): accumulator_layout(fmt) for fmt in (F16, F32)},
+}
+"""The layouts of the f16 ``m8n8k4``: of A and B by layout, of C and D by type."""
+
+PAIR_LANES = Layout(
+    "lanes of the computations of m8n8k4",
+    (Axis("computation", COMPUTATIONS), Axis("member", WARP_LANES // COMPUTATIONS)),
+    (LANE,),
+    lambda computation, member: ((computation << 2) + (member & 3) + ((member >> 2) << 4),),
+    lambda lane: ((lane >> 2) & 3, ((lane >> 4) << 2) + (lane & 3)),
+    "lane = 4·computation + (member & 3) + 16·(member >> 2)",
+)
+"""Which eight lanes compute one product: two quads."""
+
+
+@theorem(
+    "ptx/fragment/quad-pairs",
+    "the four computations of the f16 m8n8k4 partition the warp",
+    "(computation, member) ↦ lane is a bijection, 8 lanes each; whatever a lane holds of A, B, C and D "
+    "belongs to its one computation; (lane, i) ↦ (computation, row, column) is a bijection",
+    "PTX ISA 9.1 section 9.7.14.5.1",
+)
+def quad_pairs() -> Iterator[Variant]:
+    """Yield the partition, each operand's lanes and layout, and that f16 and f32 accumulators differ."""
+    yield Variant(
+        "partition",
+        partial(bijectivity, PAIR_LANES),
+        method=Method.CERTIFICATE,
+        statement=PAIR_LANES.formula,
+    )
+    for (role, kind), described in QUAD_PAIR_LAYOUTS.items():
+        yield Variant(f"{role}/{kind}/lanes", partial(_in_its_lanes, described), method=Method.CERTIFICATE)
+        yield Variant(
+            f"{role}/{kind}/layout",
+            partial(bijectivity, described),
+            method=Method.CERTIFICATE,
+            statement=described.formula,
+        )
+    yield Variant(
+        "c-f16-as-d-f32",
+        _accumulators_alike,
+        Status.REFUTED,
+        statement="C on f16 and D on f32 have the same element in the same place",
+    )
+
+
+def _in_its_lanes(described: Layout) -> Certificate:
+    def claim(alg: Algebra, lane: Any, i: Any, known: Array) -> Iterator[Equation]:
+        computation, _ = PAIR_LANES.inverse(lane)
+        yield Equation(described.forward(lane, i)[0], computation, COORDINATE, known, "computation")
+
+    return on_elements(described, claim)
+
+
+def _accumulators_alike() -> Property:
+    c, d = (QUAD_PAIR_LAYOUTS["c", name] for name in ("f16", "f32"))
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        lane, i = v["lane"], v["i"]
+        known = below(alg, lane, WARP_LANES) & below(alg, i, c.source[1].extent)
+        places = zip(c.target, c.forward(lane, i), d.forward(lane, i), strict=True)
+        for axis, left, right in places:
+            yield Equation(left, right, COORDINATE, known, axis.name)
+
+    variables = (coordinate("lane"), coordinate("i"))
+    return Property(variables, claim, pinned={"lane": 0, "i": 2}, abstract=False)
+
+
+THEOREMS = (layout, registers, quad_pairs)

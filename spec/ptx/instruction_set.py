@@ -1,0 +1,101 @@
+"""The PTX warp-level matrix instructions as an `InstructionSet`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..algebra import Array
+from ..element_table import ElementTable
+from ..errors import InputError
+from ..instruction_set import Description, Judgement
+from . import legality, tables
+from .assembly import parse
+from .catalogue import ALL_FORMS, variants
+from .choices import OPEN_POINTS, PRESETS, choices_named
+from .operands import Instruction
+from .signatures import signature
+from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
+
+
+class WarpMatrixInstructions:
+    """wmma, mma, mma.sp, ldmatrix, stmatrix and movmatrix; see `InstructionSet`."""
+
+    name = "ptx"
+    targets = tuple(TARGETS)
+    default_target = "sm_120a"
+    open_points = OPEN_POINTS
+    presets = PRESETS
+    tables = {  # noqa: RUF012 - the protocol's attribute is read only
+        "instructions": tables.rows,
+        "rules": tables.rule_rows,
+        "contradictions": tables.contradiction_rows,
+    }
+
+    def instructions(self) -> list[dict[str, str]]:
+        """Return one row for each legal variant."""
+        return [
+            {"mnemonic": str(variant), "operands": ", ".join(map(str, signature(form, variant)))}
+            for form in ALL_FORMS
+            for variant in variants(form)
+        ]
+
+    def describe(self, text: str) -> Description:
+        """Describe a legal variant."""
+        from .formula import semantics
+
+        variant = parse(text).variant
+        form = legality.form_of(variant)
+        row = tables.rows()[ALL_FORMS.index(form)]
+        rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES)
+        return Description(
+            str(variant),
+            (
+                ("Operands", tuple(map(str, signature(form, variant)))),
+                ("Table row", tuple(f"{title}: {cell}" for title, cell in row.items() if cell)),
+                ("Semantics", tuple(semantics(variant))),
+                ("Legality rules", tuple(rules)),
+            ),
+        )
+
+    def judge(self, text: str, target: str | None, version: str | None) -> Judgement:
+        """Judge an instruction in a module of a target and version (by default the newest)."""
+        chosen = target_named(target or self.default_target)
+        ptx = NEWEST if version is None else version_named(version)
+        instruction = parse(text)
+        return Judgement(chosen.name, tuple(legality.violations(instruction, chosen, ptx)))
+
+    def execute(
+        self,
+        text: str,
+        arrays: Mapping[str, Array],
+        *,
+        as_registers: bool,
+        rounding: str | None,
+        choices: Sequence[str],
+    ) -> dict[str, Array]:
+        """Execute a product, or a matrix move, on arrays."""
+        from .execution import execute
+
+        if rounding is not None:
+            raise InputError(
+                "PTX spells the rounding as a modifier (.rn, .rz, .rm, .rp): --rounding is not for it"
+            )
+        instruction = parse(text)
+        self._require_legal(instruction)
+        return execute(instruction, arrays, choices_named(list(choices)), as_registers=as_registers)
+
+    def _require_legal(self, instruction: Instruction) -> None:
+        """Refuse what no module may contain: the newest target that has everything judges."""
+        wrong = legality.violations(instruction, target_named(self.default_target), NEWEST)
+        if wrong:
+            where = f"{self.default_target} (PTX {spell_version(NEWEST)})"
+            raise InputError(f"{instruction.variant} is illegal on {where}: {'; '.join(map(str, wrong))}")
+
+    def layout(self, text: str, operand: str) -> ElementTable:
+        """Return the layout of an operand of a legal variant."""
+        from .layouts import operand_table
+
+        return operand_table(parse(text).variant, operand)
+
+
+INSTRUCTION_SET = WarpMatrixInstructions()

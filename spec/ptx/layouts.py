@@ -1,0 +1,121 @@
+"""Who holds which element of an operand, as a table: fragments, metadata, scale factors, matrix moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..element_table import ElementTable
+from ..errors import InputError, UnsupportedError
+from ..formats import U4
+from ..layout import Axis, Layout
+from .fragments import Fragment, Packing
+from .legality import form_of
+from .matrix_move_forms import MatrixMoveForm
+from .matrix_moves import matrix_move
+from .mma_forms import MmaForm
+from .multiplication import Multiplication, multiplication
+from .variant import WARP_LANES, Variant
+
+
+def operand_table(variant: Variant, operand: str) -> ElementTable:
+    """Return who holds which element of an operand.
+
+    Parameters
+    ----------
+    variant : Variant
+        A legal variant.
+    operand : str
+        ``a``, ``b``, ``c``, ``d``, ``metadata``, ``scale_a`` or ``scale_b`` of ``mma`` and ``mma.sp``;
+        ``registers`` (also ``d`` of a load, ``a`` of a store or ``movmatrix``) and ``addresses`` of a
+        matrix move.
+
+    Raises
+    ------
+    InputError
+        If the variant is not legal or has no such operand.
+    UnsupportedError
+        For ``wmma``, whose fragments PTX leaves unspecified.
+    """
+    form = form_of(variant)
+    if isinstance(form, MatrixMoveForm):
+        return _matrix_move(variant, operand)
+    if not isinstance(form, MmaForm):
+        raise UnsupportedError(
+            f"PTX does not specify which thread holds which element of {variant}; a program "
+            "may only load, multiply and store it"
+        )
+    return _product(multiplication(variant), operand)
+
+
+def operands(form: Multiplication) -> tuple[str, ...]:
+    """Return the operands of a product that have a layout."""
+    return (
+        *"abcd",
+        *(("metadata",) if form.sparsity else ()),
+        *(("scale_a", "scale_b") if form.block_scale else ()),
+    )
+
+
+def _product(form: Multiplication, operand: str) -> ElementTable:
+    if operand not in operands(form):
+        raise InputError(f"{form.variant} has no operand {operand!r}; it has {', '.join(operands(form))}")
+    title = f"{operand} of {form.variant}"
+    if operand == "metadata":
+        assert form.sparsity is not None
+        return _table(title, Fragment(form.sparsity.layout, Packing(U4, U4.bits)))
+    if operand.startswith("scale_"):
+        assert form.block_scale is not None
+        layout = form.block_scale.factors(operand[-1]).layout
+        return _table(title, Fragment(layout, Packing(form.block_scale.format, 8)))
+    return _table(title, form.fragment(operand))
+
+
+def _matrix_move(variant: Variant, operand: str) -> ElementTable:
+    move = matrix_move(variant)
+    if operand == "addresses" and move.rows and variant.family != "movmatrix":
+        return _addresses(f"addresses of {variant}", move.address_lanes)
+    if operand not in ("registers", "a", "d", "r"):
+        known = "registers" if variant.family == "movmatrix" else "registers, addresses"
+        raise InputError(f"{variant} has no operand {operand!r}; it has {known}")
+    return _table(f"registers of {variant}", move.fragment)
+
+
+def _addresses(title: str, layout: Layout) -> ElementTable:
+    (lane,) = layout.target
+    lanes = np.arange(lane.extent)
+    coordinates = layout.inverse(lanes)
+    names = [axis.name for axis in layout.source]
+    return ElementTable(
+        title, "address", layout.formula, layout.source, {"lane": lanes},
+        dict(zip(names, map(np.asarray, coordinates), strict=True)), 64, WARP_LANES,
+    )  # fmt: skip
+
+
+def _table(title: str, fragment: Fragment) -> ElementTable:
+    packing, (lane_axis, element_axis) = fragment.packing, fragment.layout.source
+    lanes, elements = (index.ravel() for index in np.indices((lane_axis.extent, element_axis.extent)))
+    coordinates = fragment.layout.forward(lanes, elements)
+    positions = np.array(packing.positions)
+    return ElementTable(
+        title,
+        str(packing.format),
+        fragment.layout.formula,
+        _plain(fragment.layout.target),
+        {
+            "lane": lanes,
+            "element": elements,
+            "register": elements // packing.per_register,
+            "bit": positions[elements % packing.per_register],
+        },
+        {
+            axis.name: np.broadcast_to(column, lanes.shape)
+            for axis, column in zip(_plain(fragment.layout.target), coordinates, strict=True)
+        },
+        packing.format.bits,
+        lane_axis.extent,
+    )
+
+
+def _plain(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+    """Name axes by identifiers: ``byte_id / 2`` counts vectors of bytes."""
+    return tuple(Axis("vector" if "/" in axis.name else axis.name, axis.extent) for axis in axes)
