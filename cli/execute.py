@@ -28,8 +28,9 @@ def run(
         bool, typer.Option("--registers", help="Arrays are register images, bytes in ISA order.")
     ] = False,
     rounding: Annotated[
-        str, typer.Option(help="nearest-even, toward-zero, upward or downward (FPSCR.RN = 0..3).")
-    ] = "nearest-even",
+        str | None,
+        typer.Option(help="Power: nearest-even (default), toward-zero, upward or downward (FPSCR.RN = 0..3)."),
+    ] = None,
     choice: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A preset, or POINT=OPTION; may be repeated.")
     ] = None,
@@ -37,21 +38,23 @@ def run(
 ) -> ExitCode:
     """Execute the specification of one instruction on real data.
 
-    IN.npz holds x (..., 4, k), y (..., 4 or 2, k) and acc (..., 4, 4 or 2) as numbers, or x_bits, y_bits,
-    acc_bits as encodings, in ISA element order, batch axes first. With --registers: x, y uint8 (..., 16)
-    (an f64 pair 32), acc uint8 (..., 64), and vsr uint8 (..., 4, 16) for the accumulator moves. Results:
-    acc, acc_bits, and saturated for saturating forms.
+    Power: IN.npz holds x (..., 4, k), y (..., 4 or 2, k) and acc (..., 4, 4 or 2) as numbers, or x_bits,
+    y_bits, acc_bits as encodings, in ISA element order, batch axes first. With --registers: x, y uint8
+    (..., 16) (an f64 pair 32), acc uint8 (..., 64), and vsr uint8 (..., 4, 16) for the accumulator moves.
+    Results: acc, acc_bits, and saturated for saturating forms.
+
+    PTX: a (..., M, K), b (..., K, N), c (..., M, N), scale_a, scale_b, metadata, or a_bits, ...; with
+    --registers uint32 (..., 32, registers). Results: d and d_bits. Matrix moves: memory uint8, addresses.
     """
     if list_choices:
         return _print_choices()
     if instruction is None or source is None or out is None:
         raise InputError("run takes INSTR, IN.npz and --out OUT.npz (or --list-choices)")
-    from ..spec.power.assembly import parse
-    from ..spec.power.choices import choices_named
-    from ..spec.power.execution import Environment, execute, rounding_named
+    from ..spec.instruction_set import of_instruction
 
-    environment = Environment(rounding_named(rounding), choices_named(choice or []))
-    results = execute(parse(instruction), _read(source), environment, as_registers=registers)
+    results = of_instruction(instruction).execute(
+        instruction, _read(source), as_registers=registers, rounding=rounding, choices=choice or []
+    )
     _write(out, results)
     for name, array in results.items():
         print(f"{name} {array.dtype} {array.shape}")
@@ -59,20 +62,27 @@ def run(
 
 
 def _print_choices() -> ExitCode:
-    from ..spec.power.choices import OPEN_POINTS, PRESETS
+    from ..spec.instruction_set import NAMES, instruction_set
 
+    sets = [instruction_set(name) for name in NAMES]
     rows = [
-        [f"{point.name}={option}" + " (default)" * (option == point.default), meaning, point.source]
-        for point in OPEN_POINTS
+        [isa.name, f"{point.name}={option}" + " (default)" * (option == point.default), meaning, point.source]
+        for isa in sets
+        for point in isa.open_points
         for option, meaning in point.options
     ]
-    print_table(["choice", "meaning", "source"], rows)
+    print_table(["isa", "choice", "meaning", "source"], rows)
     print()
     presets = [
-        [name, ", ".join(f"{point.replace('_', '-')}={option}" for point, option in vars(choices).items())]
-        for name, choices in PRESETS.items()
+        [
+            isa.name,
+            name,
+            ", ".join(f"{point.replace('_', '-')}={option}" for point, option in vars(choices).items()),
+        ]
+        for isa in sets
+        for name, choices in isa.presets.items()
     ]
-    print_table(["preset", "stands for"], presets)
+    print_table(["isa", "preset", "stands for"], presets)
     return ExitCode.HOLDS
 
 

@@ -14,13 +14,12 @@ from typing import Annotated, Any
 import typer
 
 from ..spec.errors import InputError
+from ..spec.instruction_set import NAMES, instruction_set
 from . import files
 from .exit_codes import ExitCode
 from .output import print_json, say
 
-DEFAULT_TARGET = "power10"
 TABLES_SCHEMA = 1
-ISAS = ("power",)
 
 SYNTAX = "syntax"
 """The rule that a line read from standard input violates when it is no instruction at all."""
@@ -38,9 +37,12 @@ def legal(
     instruction: Annotated[
         str, typer.Argument(metavar="INSTR", help="An instruction, or - to read one from each line of stdin.")
     ],
-    target: Annotated[str, typer.Option(help="The processor, as in -mcpu.")] = DEFAULT_TARGET,
+    target: Annotated[
+        str | None,
+        typer.Option(help="The processor: power10 (as in -mcpu), sm_90a (as in .target). By default the newest."),
+    ] = None,
     ptx: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="PTX version; Power targets don't look at it.")
+        str | None, typer.Option(metavar="VERSION", help="PTX version; other ISAs don't look at it.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
@@ -50,76 +52,76 @@ def legal(
     is one line of JSON; a line that is no instruction violates the rule "syntax". The status is 1 when any
     line is illegal.
     """
-    from ..spec.power.legality import target_named
+    from ..spec.instruction_set import of_target
 
-    target_named(target)
+    if target is not None:
+        of_target(target)
     if instruction == "-":
-        return _judge_lines(target)
-    answer = _judged(instruction, target)
+        return _judge_lines(target, ptx)
+    answer = _judged(instruction, target, ptx)
     if json:
         print_json(answer)
     else:
-        say(f"{'legal' if answer['legal'] else 'illegal'} on {target}: {instruction}")
+        say(f"{'legal' if answer['legal'] else 'illegal'} on {answer['target']}: {instruction}")
         for violation in answer["violations"]:
             print(f"  {violation['rule']}: {violation['message']}")
             print(f"    {violation['reason']} ({violation['source']})")
     return ExitCode.HOLDS if answer["legal"] else ExitCode.FAILS
 
 
-def _judged(instruction: str, target: str) -> dict[str, Any]:
-    from ..spec.power.assembly import parse
-    from ..spec.power.legality import target_named, violations
+def _judged(instruction: str, target: str | None, ptx: str | None) -> dict[str, Any]:
+    from ..spec.instruction_set import of_instruction
 
-    found = violations(parse(instruction), target_named(target))
+    judgement = of_instruction(instruction, target).judge(instruction, target, ptx)
     return {
         "instr": instruction,
-        "target": target,
-        "legal": not found,
+        "target": judgement.target,
+        "legal": not judgement.violations,
         "violations": [
             {"rule": v.rule.id, "reason": v.rule.reason, "source": v.rule.source, "message": v.message}
-            for v in found
+            for v in judgement.violations
         ],
     }
 
 
-def _judge_lines(target: str) -> ExitCode:
+def _judge_lines(target: str | None, ptx: str | None) -> ExitCode:
     """Answer every line that is not blank, each at once, so that a caller may wait for it."""
     everything_legal = True
     for raw in sys.stdin.buffer:
         line = raw.decode("utf-8", errors="replace").strip()
         if not line:
             continue
-        answer = _judged_line(line, target)
+        answer = _judged_line(line, target, ptx)
         everything_legal &= answer["legal"]
         print(json_text.dumps(answer), flush=True)
     return ExitCode.HOLDS if everything_legal else ExitCode.FAILS
 
 
-def _judged_line(line: str, target: str) -> dict[str, Any]:
+def _judged_line(line: str, target: str | None, ptx: str | None) -> dict[str, Any]:
     instruction = line
     try:
         if line.startswith("{"):
-            instruction, target = _request(line, target)
-        return _judged(instruction, target)
+            instruction, target, ptx = _request(line, target, ptx)
+        return _judged(instruction, target, ptx)
     except InputError as reason:
         violation = {"rule": SYNTAX, "reason": "the line is an instruction", "source": "docs/command-line.md"}
         violations = [{**violation, "message": str(reason)}]
-        return {"instr": instruction, "target": target, "legal": False, "violations": violations}
+        return {"instr": instruction, "target": target or "", "legal": False, "violations": violations}
 
 
-def _request(line: str, target: str) -> tuple[str, str]:
+def _request(line: str, target: str | None, ptx: str | None) -> tuple[str, str | None, str | None]:
     try:
         request = json_text.loads(line)
     except (ValueError, RecursionError) as reason:
         raise InputError(f"not JSON: {reason}") from None
-    instruction, target = request.get("instr"), request.get("target", target)
-    if not isinstance(instruction, str) or not isinstance(target, str):
-        raise InputError('"instr" and "target" must be strings')
-    return instruction, target
+    instruction, target, ptx = request.get("instr"), request.get("target", target), request.get("ptx", ptx)
+    if not isinstance(instruction, str) or not all(v is None or isinstance(v, str) for v in (target, ptx)):
+        raise InputError('"instr" and "target" must be strings, and "ptx" where it is given')
+    return instruction, target, ptx
 
 
 def tables(
-    isa: Annotated[str, typer.Argument(metavar="[ISA]", help=f"One of {', '.join(ISAS)}.")] = ISAS[0],
+    isa: Annotated[str, typer.Argument(metavar="[ISA]", help=f"One of {', '.join(NAMES)}.")] = NAMES[0],
     table_format: Annotated[
         TableFormat, typer.Option("--format", help="How to write the table.")
     ] = TableFormat.MARKDOWN,
@@ -130,18 +132,11 @@ def tables(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of stdout.")] = None,
 ) -> ExitCode:
     """Print the constraint table of the instructions, or the rules, or the contradictions behind it."""
-    from ..spec.power import tables as power
-
-    if isa not in ISAS:
-        raise InputError(f"unknown ISA {isa!r}; known: {', '.join(ISAS)}")
+    published = instruction_set(isa).tables
     if rules and contradictions:
         raise InputError("--rules and --contradictions are two tables: ask for one")
     name = "rules" if rules else "contradictions" if contradictions else "instructions"
-    rows = {
-        "instructions": power.rows,
-        "rules": power.rule_rows,
-        "contradictions": power.contradiction_rows,
-    }[name]()
+    rows = published[name]()
     text = {
         TableFormat.MARKDOWN: lambda: "".join(f"{line}\n" for line in _markdown(rows)),
         TableFormat.CSV: lambda: _csv(rows),
@@ -158,14 +153,20 @@ def tables(
 
 
 def _markdown(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    titles = list(rows[0])
-    for cells in (titles, ["---"] * len(titles), *(row.values() for row in rows)):
+    titles = _titles(rows)
+    written = ([row.get(title, "") for title in titles] for row in rows)
+    for cells in (titles, ["---"] * len(titles), *written):
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def _csv(rows: Sequence[dict[str, str]]) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, _titles(rows), restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _titles(rows: Sequence[dict[str, str]]) -> list[str]:
+    """Return the columns of all rows, in the order they first occur."""
+    return list(dict.fromkeys(title for row in rows for title in row))

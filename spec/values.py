@@ -41,7 +41,7 @@ def encodings_of_values(name: str, values: Array, fmt: Format) -> Bits:
             bits, exact = _encode_integers(values, fmt)
         else:
             assert isinstance(fmt, FloatFormat)
-            if values.dtype == np.dtype(f"f{max(2, fmt.bits // 8)}") and values.dtype == numpy_type(fmt):
+            if fmt.name in ("f16", "f32", "f64") and values.dtype == numpy_type(fmt):
                 return values.view(fmt.storage)
             bits, exact = _encode_floats(values, fmt)
     if not exact.all():
