@@ -12,7 +12,7 @@ import typer
 
 from .. import __version__
 from ..spec.errors import MmaproofError
-from . import browse, check, execute, legality, replay
+from . import browse, check, execute, layout, legality, replay
 from .exit_codes import BROKEN_PIPE, EPILOG, INTERRUPTED, ExitCode
 from .output import error
 
@@ -32,6 +32,7 @@ for name, command in (
     ("export", browse.export),
     ("legal", legality.legal),
     ("tables", legality.tables),
+    ("layout", layout.layout),
     ("run", execute.run),
     ("replay", replay.replay),
 ):

@@ -29,7 +29,9 @@ def run(
     ] = False,
     rounding: Annotated[
         str | None,
-        typer.Option(help="Power: nearest-even (default), toward-zero, upward or downward (FPSCR.RN = 0..3)."),
+        typer.Option(
+            help="Power: nearest-even (default), toward-zero, upward or downward (FPSCR.RN = 0..3)."
+        ),
     ] = None,
     choice: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A preset, or POINT=OPTION; may be repeated.")

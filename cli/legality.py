@@ -39,7 +39,9 @@ def legal(
     ],
     target: Annotated[
         str | None,
-        typer.Option(help="The processor: power10 (as in -mcpu), sm_90a (as in .target). By default the newest."),
+        typer.Option(
+            help="The processor: power10 (as in -mcpu), sm_90a (as in .target). By default the newest."
+        ),
     ] = None,
     ptx: Annotated[
         str | None, typer.Option(metavar="VERSION", help="PTX version; other ISAs don't look at it.")

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ..spec.errors import InputError
-from ..spec.power import assembly, tables
-from ..spec.power.catalogue import Move, RankKUpdate
-from ..spec.power.choices import OPEN_POINTS
-from ..spec.power.forms import FORMS, Form
-from ..spec.power.formula import formula
-from ..spec.power.legality import RULES
+from ..spec.instruction_set import NAMES, Description, instruction_set, of_instruction
 from .catalogue import obligations, theorems
 from .obligation import Certificate, Induction, Obligation, Status, Theorem
 from .reports.report import theorem_of
@@ -20,35 +14,13 @@ from .reports.report import theorem_of
 _LISTED = 8
 """How many ids a message or a section spells out."""
 
-MOVE_EFFECTS = {
-    Move.XXMFACC: "VSR[4·AS+i] ← ACC[AS][i] for i = 0..3; ACC[AS] becomes unprimed",
-    Move.XXMTACC: "ACC[AT][i] ← VSR[4·AT+i] for i = 0..3; ACC[AT] becomes primed",
-    Move.XXSETACCZ: "ACC[AT] ← 0, all 512 bits; ACC[AT] becomes primed",
-}
-
 EXPECTATIONS = {
     Status.PROVED: "proved",
     Status.REFUTED: "refuted: a pinned non-theorem, whose counterexample is part of the statement",
 }
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Titled sections of text.
-
-    Attributes
-    ----------
-    title : str
-        The id or mnemonic.
-    sections : tuple of (heading, lines)
-        What there is to say.
-    """
-
-    title: str
-    sections: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-def explain(identifier: str) -> Explanation:
+def explain(identifier: str) -> Description:
     """Explain an obligation, a theorem (by id or unique prefix) or an instruction.
 
     Raises
@@ -62,7 +34,7 @@ def explain(identifier: str) -> Explanation:
     if identifier in by_id:
         return _theorem(by_id[identifier])
     try:
-        return _form(assembly.parse(identifier).form)
+        return _instruction(identifier)
     except InputError:
         pass
     matching: list[Theorem | Obligation] = [t for name, t in by_id.items() if name.startswith(identifier)]
@@ -74,7 +46,8 @@ def explain(identifier: str) -> Explanation:
             return _obligation(obligation)
         case [_, *_]:
             raise InputError(f"{identifier!r} is not unique: {_some([m.id for m in matching])}")
-    names = [*by_id, *FORMS, *obligations()]
+    mnemonics = [row["mnemonic"] for name in NAMES for row in instruction_set(name).instructions()]
+    names = [*by_id, *mnemonics, *obligations()]
     close = get_close_matches(identifier[:80], names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}?" if close else f"theorems: {_some(list(by_id))}"
     raise InputError(f"nothing is called {identifier!r}; {hint}")
@@ -85,9 +58,9 @@ def _some(names: list[str]) -> str:
     return ", ".join([*names[:_LISTED], *more])
 
 
-def _obligation(obligation: Obligation) -> Explanation:
+def _obligation(obligation: Obligation) -> Description:
     theorem = theorem_of(obligation, theorems())
-    return Explanation(
+    return Description(
         obligation.id,
         (
             ("Statement", tuple(obligation.statement.splitlines())),
@@ -115,10 +88,10 @@ def _variables(obligation: Obligation) -> Iterator[str]:
         yield f"{variable.name}: {variable.format}{extents}"
 
 
-def _theorem(theorem: Theorem) -> Explanation:
+def _theorem(theorem: Theorem) -> Description:
     members = [o for o in obligations().values() if o.id.startswith(theorem.id + "/")]
     counts = {status: sum(o.expect is status for o in members) for status in EXPECTATIONS}
-    return Explanation(
+    return Description(
         f"{theorem.id}: {theorem.title}",
         (
             ("Statement", tuple(theorem.statement.splitlines())),
@@ -134,28 +107,9 @@ def _theorem(theorem: Theorem) -> Explanation:
     )
 
 
-def _form(form: Form) -> Explanation:
-    row = next(row for row in tables.rows() if row["mnemonic"] == form.mnemonic)
-    about = [o.id for o in obligations().values() if form.mnemonic in o.id.split("/")]
-    return Explanation(
-        f"{form.mnemonic} {form.syntax}",
-        (
-            ("Table row", tuple(f"{title}: {cell}" for title, cell in row.items() if cell)),
-            ("Semantics", tuple(_semantics(form))),
-            ("Legality rules", tuple(f"{rule.id}: {rule.reason} ({rule.source})" for rule in RULES)),
-            ("Obligations", (_some(about) if about else "none names it",)),
-        ),
-    )
-
-
-def _semantics(form: Form) -> Iterator[str]:
-    match form.operation:
-        case RankKUpdate() as update:
-            family = update.family
-            yield formula(update, masked=form.prefixed)
-            yield f"for i = 0..3 and j = 0..{family.columns - 1}, in ISA element order"
-            yield f"open points, at their defaults: {', '.join(f'{p.name}={p.default}' for p in OPEN_POINTS)}"
-        case Move() as move:
-            yield MOVE_EFFECTS[move]
-        case _:
-            yield f"Power ISA {form.isa} Book I"
+def _instruction(text: str) -> Description:
+    described = of_instruction(text).describe(text)
+    mnemonic = described.title.split()[0]
+    about = [o.id for o in obligations().values() if mnemonic in o.id.split("/")]
+    named = (("Obligations", (_some(about),)),) if about else ()
+    return Description(described.title, (*described.sections, *named))

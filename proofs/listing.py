@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..spec.errors import InputError
-from ..spec.power.forms import FORMS, Form
+from ..spec.instruction_set import NAMES, instruction_set
 from .catalogue import matches, obligations, theorems
 from .obligation import Obligation
-
-ISA = "power"
 
 Row = dict[str, str]
 
@@ -24,7 +22,7 @@ def listing(patterns: Sequence[str]) -> dict[str, list[Row]]:
     InputError
         If a pattern selects nothing.
     """
-    everything: list[Obligation | Form] = [*obligations().values(), *FORMS.values()]
+    everything: list[Obligation | Row] = [*obligations().values(), *_instructions()]
     for pattern in patterns:
         if not any(_selects(pattern, entry) for entry in everything):
             known = ", ".join(theorem.id for theorem in theorems())
@@ -32,18 +30,20 @@ def listing(patterns: Sequence[str]) -> dict[str, list[Row]]:
     selected = [e for e in everything if not patterns or any(_selects(pattern, e) for pattern in patterns)]
     return {
         "obligations": [_obligation(entry) for entry in selected if isinstance(entry, Obligation)],
-        "instructions": [
-            {"isa": ISA, "mnemonic": entry.mnemonic, "operands": entry.syntax}
-            for entry in selected
-            if isinstance(entry, Form)
-        ],
+        "instructions": [entry for entry in selected if not isinstance(entry, Obligation)],
     }
 
 
-def _selects(pattern: str, entry: Obligation | Form) -> bool:
+def _instructions() -> Iterator[Row]:
+    for isa in map(instruction_set, NAMES):
+        for row in isa.instructions():
+            yield {"isa": isa.name, **row}
+
+
+def _selects(pattern: str, entry: Obligation | Row) -> bool:
     if isinstance(entry, Obligation):
         return matches(entry.id, pattern)
-    return pattern == ISA or matches(entry.mnemonic, pattern)
+    return pattern == entry["isa"] or matches(entry["mnemonic"], pattern)
 
 
 def _obligation(obligation: Obligation) -> Row:

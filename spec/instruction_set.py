@@ -120,9 +120,7 @@ class InstructionSet(Protocol):
 NAMES = ("power", "ptx")
 """The instruction sets."""
 
-_FIRST_WORDS = MappingProxyType(
-    dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "ptx")
-)
+_FIRST_WORDS = MappingProxyType(dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "ptx"))
 """How the instructions of a set other than the first begin."""
 
 
