@@ -7,6 +7,7 @@ import json as json_text
 import os
 import sys
 from enum import StrEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -175,7 +176,7 @@ def _runs(
         for column in range(columns)
     ]
     cuts = [0, *(c for c in range(1, columns) if lanes[c] != lanes[c - 1]), columns]
-    return list(zip(cuts, cuts[1:], strict=False))
+    return list(pairwise(cuts))
 
 
 def _cell(held: list[dict[str, int]]) -> str:
@@ -201,7 +202,7 @@ def _svg(table: ElementTable) -> str:
     width = second.extent * _CELL + 2 * _MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height_of_one * len(grids)}" '
-        f'font-family="monospace" font-size="11"><title>{escape(table.title)}: {escape(table.formula)}</title>'
+        f'font-family="monospace" font-size="11"<title>{escape(table.title)}</title>'
     ]
     for place, (leading, grid) in enumerate(grids):
         top = place * height_of_one + _MARGIN
@@ -210,7 +211,7 @@ def _svg(table: ElementTable) -> str:
         )
         parts.append(f'<text x="{_MARGIN}" y="{top - 22}">{escape(label)}</text>')
         parts += [
-            f'<text x="{_MARGIN + column * _CELL + _CELL // 2}" y="{top - 6}" text-anchor="middle">{column}</text>'
+            f'<text x="{_MARGIN + column * _CELL + _CELL // 2}" y="{top - 6}">{column}</text>'
             for column in range(second.extent)
         ]
         for row in range(first.extent):
@@ -218,8 +219,10 @@ def _svg(table: ElementTable) -> str:
         for (row, column), held in sorted(grid.items()):
             x, y = _MARGIN + column * _CELL, top + row * _CELL
             hue = held[0]["lane"] * 360 // 32
+            fill = f'fill="hsl({hue},70%,82%)" stroke="#555"'
+            middle = f'x="{x + _CELL // 2}" y="{y + _CELL // 2 + 4}" text-anchor="middle"'
             parts.append(
-                f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" fill="hsl({hue},70%,82%)" stroke="#555"/>'
-                f'<text x="{x + _CELL // 2}" y="{y + _CELL // 2 + 4}" text-anchor="middle">{_cell(held)}</text>'
+                f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" {fill}/>'
+                f"<text {middle}>{_cell(held)}</text>"
             )
     return "".join([*parts, "</svg>"])

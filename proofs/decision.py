@@ -116,12 +116,8 @@ def decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status] | N
 
 
 def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Verdict:
-    if prop.pinned is not None:
-        pinned = pinned_encodings(prop, prop.pinned)
-        if counterexample(obligation.id, prop, pinned, obligation.equality).replays:
-            return _refuted(obligation, prop, pinned, "numpy")
-    if obligation.expect is Status.REFUTED and (found := search(prop, obligation.equality)) is not None:
-        return _refuted(obligation, prop, found, "numpy")
+    if (known := _expected_counterexample(obligation, prop)) is not None:
+        return _refuted(obligation, prop, known, "numpy")
     if obligation.method is Method.STRUCTURAL and _only_moves_bits(prop, obligation.equality):
         return Verdict(obligation.id, Status.PROVED, "bit origins")
     answer = None
@@ -148,6 +144,15 @@ def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Ve
         return _refuted(obligation, prop, found, "numpy")
     assert answer is not None
     return Verdict(obligation.id, Status.UNKNOWN, answer.solver, message=answer.message or "no answer")
+
+
+def _expected_counterexample(obligation: Obligation, prop: Property) -> Mapping[str, Array] | None:
+    """Return the pinned counterexample if it replays; where a refutation is expected, else a sampled one."""
+    if prop.pinned is not None:
+        pinned = pinned_encodings(prop, prop.pinned)
+        if counterexample(obligation.id, prop, pinned, obligation.equality).replays:
+            return pinned
+    return search(prop, obligation.equality) if obligation.expect is Status.REFUTED else None
 
 
 def _only_moves_bits(prop: Property, equality: Equality) -> bool:

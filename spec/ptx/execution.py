@@ -118,7 +118,7 @@ def matrix_operands(form: Multiplication) -> dict[str, tuple[Format, tuple[int, 
 
 def register_operands(form: Multiplication) -> dict[str, tuple[Packing, tuple[int, ...]]]:
     """Return how every operand in registers is packed, and its shape."""
-    operands = {}
+    operands: dict[str, tuple[Packing, tuple[int, ...]]] = {}
     for role in "abc":
         fragment = form.fragment(role)
         operands[role] = (fragment.packing, (WARP_LANES, fragment.registers))

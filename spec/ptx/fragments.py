@@ -127,7 +127,8 @@ class Fragment:
 
     def scatter(self, alg: Algebra, matrix: Array) -> Array:
         """Write a matrix (…, *shape) of encodings to registers (…, 32, r), the inverse of `gather`."""
-        return self.packing.pack(alg, matrix[(Ellipsis, *self._held)])
+        held: tuple[Any, ...] = (..., *self._held)
+        return self.packing.pack(alg, matrix[held])
 
 
 def in_runs(name: str, lines: int, length: int, run: int, *, by: str = "row") -> Layout:
