@@ -202,7 +202,7 @@ def _svg(table: ElementTable) -> str:
     width = second.extent * _CELL + 2 * _MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height_of_one * len(grids)}" '
-        f'font-family="monospace" font-size="11"<title>{escape(table.title)}</title>'
+        f'font-family="monospace" font-size="11"><title>{escape(table.title)}</title>'
     ]
     for place, (leading, grid) in enumerate(grids):
         top = place * height_of_one + _MARGIN
