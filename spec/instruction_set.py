@@ -10,13 +10,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from .algebra import Array
-from .choices import OpenPoint
-from .element_table import ElementTable
 from .errors import InputError
-from .legality import Violation
+
+if TYPE_CHECKING:  # --help starts without numpy
+    from .algebra import Array
+    from .choices import OpenPoint
+    from .element_table import ElementTable
+    from .legality import Violation
 
 
 @dataclass(frozen=True)

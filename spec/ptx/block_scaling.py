@@ -20,15 +20,12 @@ from ..errors import InputError
 from ..formats import FloatFormat
 from ..layout import Axis, Layout
 from ..rounding import Rounding
-from .fragments import LANE, QUADS, Fragment, Packing
-from .variant import WARP_LANES
+from .fragments import LANE, QUAD_LANES, QUADS, Fragment, Packing
 
 SCALED = FloatFormat("scaled", 17, exponent_bits=9, fraction_bits=7, bias=255)
 """Holds the product of any 8-, 6- or 4-bit element and any scale factor exactly."""
 
 REGISTER_BYTES = 4
-
-QUAD_LANES = WARP_LANES // QUADS
 
 LINES = {"a": ("row", 16), "b": ("column", 8)}
 """What a scale factor belongs to a chunk of: a row of A, a column of B."""

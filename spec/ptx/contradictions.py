@@ -296,6 +296,30 @@ LDMATRIX_ADDRESSES = Contradiction(
     "sixteen addresses for a 16x16 matrix",
     "a row is 16 bytes; CUTLASS passes sixteen addresses",
 )
+WMMA_DEFAULT_STRIDE = Contradiction(
+    "wmma-default-stride",
+    (
+        ("manual, alignment of wmma.load", "every row (column) starts at a multiple of the fragment's size"),
+        (
+            "manual, default stride",
+            "f16 A .col of m8n32k16 and B .row of m32n8k16: lines of 16 bytes, fragment 32",
+        ),
+    ),
+    "the alignment rule: for these two operands the default stride is misaligned",
+    "ptx/wmma/default-stride; not tried on hardware",
+)
+HOPPER_FP8 = Contradiction(
+    "fp8-accumulation-on-hopper",
+    (
+        ("MMA-Sim", "mma.sync takes all 32 products of a row in one step, as other types"),
+        (
+            "machine code by ptxas for sm_90",
+            "conversion to f16, then two f16 instructions of 16 products each",
+        ),
+    ),
+    "the model hopper takes e4m3 and e5m2 in two steps of 16",
+    "machine code was inspected, the sums were not measured",
+)
 
 CONTRADICTIONS = (
     B1_A_COLUMNS, MIXED_SIGNEDNESS, F16_SPARSE_SELECTOR, FP8_SPARSE_K32, FP8_SPARSE_F16, F8F6F4_K16,
@@ -303,6 +327,6 @@ CONTRADICTIONS = (
     STMATRIX_TRANS, WMMA_F64_FRAGMENT, WMMA_F32_ACCUMULATOR, WMMA_ROUNDING_POSITION, F64_ROUNDING,
     BIT_OPERATION_POSITION, UE8M0_4X, EXAMPLE_OPERANDS, WMMA_STRIDE, LDMATRIX_ADDRESSES, TF32_K16,
     UNCHECKED_LAYOUT, UNCHECKED_CLASSES, UNCHECKED_CONSTANTS, REFUSED_SINK, BRACED_SCALE, SM_88_VERSION,
-    REPEATED_MODIFIER,
+    REPEATED_MODIFIER, WMMA_DEFAULT_STRIDE, HOPPER_FP8,
 )  # fmt: skip
 """Every contradiction known."""

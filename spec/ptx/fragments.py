@@ -25,6 +25,9 @@ LANE = Axis("lane", WARP_LANES)
 QUADS = 8
 """Quads of a warp: lane = 4 * quad + position in the quad."""
 
+QUAD_LANES = WARP_LANES // QUADS
+"""Lanes of a quad."""
+
 
 @dataclass(frozen=True)
 class Packing:

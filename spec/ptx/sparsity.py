@@ -19,15 +19,13 @@ from ..errors import InputError
 from ..formats import U4, U32, IntegerFormat
 from ..layout import Axis, Layout
 from ..numpy_algebra import NumpyAlgebra
-from .fragments import LANE, QUADS, Fragment, Packing
-from .variant import WARP_LANES, Shape
+from .fragments import LANE, QUAD_LANES, QUADS, Fragment, Packing
+from .variant import Shape
 
 INDEX = IntegerFormat("metadata index", 2, signed=False)
 """Format of the number of a quarter of a chunk."""
 
 QUARTERS = 4
-
-QUAD_LANES = WARP_LANES // QUADS
 
 _NIBBLES = Packing(U4, U4.bits)
 
