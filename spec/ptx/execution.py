@@ -34,7 +34,7 @@ from .warp import Immediates, WarpRegisters
 
 ALGEBRA = NumpyAlgebra()
 
-_BLOCK = 1 << 15
+_BLOCK = 1 << 17
 """Products computed at a time: their temporaries stay in a core's cache."""
 
 
@@ -49,10 +49,8 @@ def multiply(form: Multiplication, arrays: Mapping[str, Array], choices: Choices
     require_concrete(form, choices)
     shapes = matrix_operands(form)
     known = [*shapes, *(f"{name}_bits" for name in shapes)]
-    refuse_unknown(arrays, known, str(form.variant))
-    operands = {
-        name: encodings(arrays, name, fmt, shape, str(form.variant)) for name, (fmt, shape) in shapes.items()
-    }
+    refuse_unknown(arrays, known, form.name)
+    operands = {name: encodings(arrays, name, fmt, shape, form.name) for name, (fmt, shape) in shapes.items()}
     require_defined(form, operands, choices)
     d = _in_blocks(
         lambda block: product(ALGEBRA, form, Operands(**block), choices),
@@ -77,10 +75,10 @@ def multiply_registers(
     """
     require_concrete(form, choices)
     shapes = register_operands(form)
-    refuse_unknown(arrays, list(shapes), str(form.variant))
+    refuse_unknown(arrays, list(shapes), form.name)
     registers = {}
     for name, (packing, shape) in shapes.items():
-        takes = f"{form.variant} takes {shown(shape)} {packing.word.storage}"
+        takes = f"{form.name} takes {shown(shape)} {packing.word.storage}"
         array = words(name, required(arrays, name, takes), packing.word.storage, shape)
         if choices.padding == "zero":
             _require_zero_padding(name, array, packing)

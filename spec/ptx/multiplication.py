@@ -47,7 +47,12 @@ class Multiplication:
     variant: Variant
     form: MmaForm | WmmaForm
 
-    @property
+    @cached_property
+    def name(self) -> str:
+        """The instruction's spelling."""
+        return str(self.variant)
+
+    @cached_property
     def shape(self) -> Shape:
         """The instruction's logical shape."""
         return self.form.shape
@@ -110,7 +115,7 @@ class Multiplication:
         """Bits that an element of A or B occupies in a register."""
         return self.form.container if isinstance(self.form, MmaForm) else self.a.bits
 
-    @property
+    @cached_property
     def is_quad_pairs(self) -> bool:
         """Whether the warp computes four independent products (``mma.m8n8k4`` on f16)."""
         return isinstance(self.form, MmaForm) and self.form.computations == quad_pairs.COMPUTATIONS
