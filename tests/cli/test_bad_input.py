@@ -77,7 +77,7 @@ CASES = [
     (("legal", "xvf32gerqq"), "unknown mnemonic 'xvf32gerqq'; did you mean"),
     (("legal", "xvf32ger a0,vs34"), "xvf32ger takes 3 operands AT,XA,XB, not 2"),
     (("legal", ""), "an instruction is expected"),
-    (("legal", "xvf32ger", "--target", "power7"), "unknown target 'power7'; known: power8"),
+    (("legal", "xvf32ger", "--target", "power7"), "unknown target 'power7'; known: power: power8"),
     (("legal", "-", "--target", "power7"), "unknown target 'power7'"),
     # -- run
     (("run",), "run takes INSTR, IN.npz and --out OUT.npz"),
