@@ -12,9 +12,9 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U4, U16
 from ...spec.ptx.catalogue import forms
-from ...spec.ptx.fragments import QUADS
+from ...spec.ptx.fragments import QUAD_LANES, QUADS
 from ...spec.ptx.mma_forms import MmaForm
-from ...spec.ptx.sparsity import QUAD_LANES, Sparsity
+from ...spec.ptx.sparsity import Sparsity
 from ...spec.ptx.variant import WARP_LANES, Family
 from ..bijectivity import COORDINATE, bijectivity
 from ..enumeration import enumerated

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U16, UE4M3, UE8M0, FloatFormat, IntegerFormat
-from ...spec.ptx.block_scaling import QUAD_LANES, REGISTER_BYTES, ScaleFactors, Selectors
-from ...spec.ptx.fragments import QUADS
+from ...spec.ptx.block_scaling import REGISTER_BYTES, ScaleFactors, Selectors
+from ...spec.ptx.fragments import QUAD_LANES, QUADS
 from ...spec.ptx.variant import WARP_LANES
 from ..bijectivity import COORDINATE, bijectivity
 from ..enumeration import enumerated
