@@ -1,0 +1,1 @@
+"""Theorems about the Ascend PTO tile instructions."""

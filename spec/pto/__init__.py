@@ -1,0 +1,1 @@
+"""Ascend PTO tile instructions: matrix and matrix-vector products, and the movers a GEMM needs."""

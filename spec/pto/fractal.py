@@ -1,0 +1,138 @@
+"""Where a tile's element lies in its buffer: ND, DN, Nz, Zz, Zn, Nn, each one formula.
+
+The capital is the order of blocks (Z by rows, N by columns), the small letter the order inside a block.
+Extents and coordinates may be ints, numpy arrays or Z3 terms: blocks have powers of two rows and
+columns, so shifts and masks divide. Source: pto-isa headers at 3186c381; reference A.3 and A.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import InputError
+from ..layout import Axis, Layout
+from .tile import Order, Tile
+
+LAYOUT_NAMES = MappingProxyType(
+    {
+        (Order.ROW_MAJOR, Order.NONE_BOX): "ND",
+        (Order.COL_MAJOR, Order.NONE_BOX): "DN",
+        (Order.COL_MAJOR, Order.ROW_MAJOR): "Nz",
+        (Order.ROW_MAJOR, Order.ROW_MAJOR): "Zz",
+        (Order.ROW_MAJOR, Order.COL_MAJOR): "Zn",
+        (Order.COL_MAJOR, Order.COL_MAJOR): "Nn",
+    }
+)
+"""Names by order of blocks and order inside a block."""
+
+
+@dataclass(frozen=True)
+class FractalLayout:
+    """An order of elements in a buffer.
+
+    Attributes
+    ----------
+    blocks, inner : Order
+        Order of the blocks, and inside a block.
+    box : tuple of int
+        Rows and columns of a block, powers of two.
+    """
+
+    blocks: Order
+    inner: Order
+    box: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """ND, DN, Nz, Zz, Zn or Nn."""
+        return LAYOUT_NAMES[self.blocks, self.inner]
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether blocks follow each other along a row (Z)."""
+        return self.blocks is Order.ROW_MAJOR
+
+    def pitch(self, rows: Any, columns: Any) -> Any:
+        """Return the distance, in elements, between neighbouring rows (Z) or columns (N) of blocks."""
+        box_rows, box_columns = self.box
+        return columns * box_rows if self.by_rows else rows * box_columns
+
+    def offset(self, row: Any, column: Any, pitch: Any) -> Any:
+        """Return the element offset of (row, column) in a buffer of a pitch."""
+        row_bits, column_bits = (extent.bit_length() - 1 for extent in self.box)
+        block_row, inner_row = row >> row_bits, row & (self.box[0] - 1)
+        block_column, inner_column = column >> column_bits, column & (self.box[1] - 1)
+        major, minor = (block_row, block_column) if self.by_rows else (block_column, block_row)
+        within = (
+            (inner_column << row_bits) + inner_row
+            if self.inner is Order.COL_MAJOR
+            else (inner_row << column_bits) + inner_column
+        )
+        return major * pitch + (minor << (row_bits + column_bits)) + within
+
+    def formula(self, rows: int, columns: int) -> str:
+        """Return `offset` as text for one extent, divisions and remainders spelled out."""
+        (box_rows, box_columns), pitch = self.box, self.pitch(rows, columns)
+
+        def split(name: str, size: int) -> tuple[str, str]:
+            return (f"({name}/{size})", f"{name}%{size}") if size > 1 else (name, "")
+
+        (block_row, inner_row), (block_column, inner_column) = split("r", box_rows), split("c", box_columns)
+        major, minor = (block_row, block_column) if self.by_rows else (block_column, block_row)
+        slow, fast, run = (
+            (inner_column, inner_row, box_rows)
+            if self.inner is Order.COL_MAJOR
+            else (inner_row, inner_column, box_columns)
+        )
+        size = box_rows * box_columns
+        terms = [f"{major}*{pitch}", f"{minor}*{size}" if size > 1 else minor]
+        terms += [f"({slow})*{run}"] if slow else []
+        terms += [fast] if fast else []
+        return " + ".join(terms)
+
+
+def layout_of(tile: Tile) -> FractalLayout:
+    """Return the order of a tile's elements: a single row in boxes by rows is linear (reference A.4)."""
+    if tile.boxed and tile.rows == 1 and tile.inner is Order.ROW_MAJOR:
+        return FractalLayout(Order.ROW_MAJOR, Order.NONE_BOX, (1, 1))
+    return FractalLayout(tile.blocks, tile.inner, tile.box)
+
+
+def buffer_layout(tile: Tile) -> Layout:
+    """Return the bijection of a tile's (row, column) onto the offsets of its buffer.
+
+    Raises
+    ------
+    InputError
+        If the extent is not whole blocks: the formula then leaves the buffer.
+    """
+    order, (box_rows, box_columns) = layout_of(tile), layout_of(tile).box
+    if tile.rows % box_rows or tile.columns % box_columns:
+        raise InputError(
+            f"{tile.rows}x{tile.columns} {tile.element} is not whole blocks of {box_rows}x{box_columns}"
+        )
+    pitch = order.pitch(tile.rows, tile.columns)
+
+    def forward(row: Any, column: Any) -> tuple[Any, ...]:
+        return (order.offset(row, column, pitch),)
+
+    def inverse(offset: Any) -> tuple[Any, ...]:
+        major, rest = offset // pitch, offset % pitch
+        minor, within = rest // (box_rows * box_columns), rest % (box_rows * box_columns)
+        block_row, block_column = (major, minor) if order.by_rows else (minor, major)
+        if order.inner is Order.COL_MAJOR:
+            inner_row, inner_column = within % box_rows, within // box_rows
+        else:
+            inner_row, inner_column = within // box_columns, within % box_columns
+        return block_row * box_rows + inner_row, block_column * box_columns + inner_column
+
+    return Layout(
+        f"{order.name} {tile.rows}x{tile.columns} {tile.element}",
+        (Axis("row", tile.rows), Axis("column", tile.columns)),
+        (Axis("offset", tile.rows * tile.columns),),
+        forward,
+        inverse,
+        f"offset = {order.formula(tile.rows, tile.columns)}",
+    )

@@ -1,0 +1,122 @@
+"""The PTO operations covered: their names, operands in the order of the text, and what runs them.
+
+Source: reference sections B.7, D.2 and E.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from ..errors import InputError
+from .tile import Location
+
+
+class Kind(StrEnum):
+    """What an operation does."""
+
+    MATMUL = "matrix product"
+    GEMV = "vector-matrix product"
+    MOVE = "move"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation.
+
+    Attributes
+    ----------
+    name : str
+        As in the text, without ``pto.``: ``tmatmul.mx.acc``.
+    kind : Kind
+        What it does.
+    inputs : tuple of str
+        Roles of its operands in the order of the text. Products: ``c`` the accumulator read, ``a``,
+        ``scale_a``, ``b``, ``scale_b``, ``bias``. Moves: ``source``, ``row``, ``column``.
+    output : str
+        ``d`` of a product, ``target`` of a move.
+    summary : str
+        One line.
+    """
+
+    name: str
+    kind: Kind
+    inputs: tuple[str, ...]
+    output: str
+    summary: str
+
+    @property
+    def microscaled(self) -> bool:
+        """Whether operands come with scale factors."""
+        return "scale_a" in self.inputs
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether the sum includes an accumulator."""
+        return "c" in self.inputs
+
+    @property
+    def biased(self) -> bool:
+        """Whether the sum includes a bias row."""
+        return "bias" in self.inputs
+
+    def __str__(self) -> str:
+        return self.name
+
+
+ROLE_LOCATIONS = MappingProxyType(
+    {
+        "a": Location.LEFT,
+        "b": Location.RIGHT,
+        "c": Location.ACC,
+        "d": Location.ACC,
+        "bias": Location.BIAS,
+        "scale_a": Location.SCALE_LEFT,
+        "scale_b": Location.SCALE_RIGHT,
+    }
+)
+"""Where the operands of a product live."""
+
+
+def _products() -> list[Operation]:
+    found = []
+    for stem, kind, what in (
+        ("tmatmul", Kind.MATMUL, "matrix product"),
+        ("tgemv", Kind.GEMV, "row vector times matrix"),
+    ):
+        for mx in ("", ".mx"):
+            factors = ("a", "scale_a", "b", "scale_b") if mx else ("a", "b")
+            scaled = ", scaled per 32 elements of K" if mx else ""
+            for suffix, inputs, plus in (
+                ("", factors, ""),
+                (".acc", ("c", *factors), " plus an accumulator"),
+                (".bias", (*factors, "bias"), " plus a bias row"),
+            ):
+                found.append(Operation(f"{stem}{mx}{suffix}", kind, inputs, "d", what + scaled + plus))
+    return found
+
+
+_MOVES = (
+    Operation("tload", Kind.MOVE, ("source",), "target", "global memory to a tile"),
+    Operation("tmov", Kind.MOVE, ("source",), "target", "tile to tile, of one extent"),
+    Operation("textract", Kind.MOVE, ("source", "row", "column"), "target", "a block of a tile to a tile"),
+    Operation("tstore", Kind.MOVE, ("source",), "target", "a tile to global memory"),
+)
+
+OPERATIONS = MappingProxyType({operation.name: operation for operation in (*_products(), *_MOVES)})
+"""Every operation by name."""
+
+
+def operation_named(name: str) -> Operation:
+    """Look an operation up; ``pto.`` and the underscores of page titles (``tmatmul_bias``) are accepted.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    try:
+        return OPERATIONS[name.removeprefix("pto.").lower().replace("_", ".")]
+    except KeyError:
+        raise InputError(f"unknown operation {name!r}; known: {', '.join(OPERATIONS)}") from None
