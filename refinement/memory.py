@@ -1,0 +1,160 @@
+"""Memory as byte lanes: which term each byte comes from, and where in it the byte lies.
+
+Vector accesses, packing and reinterpretation need no special case: a load joins the bytes it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bit_slices import Slice, by_group, cut, groups, join, slices
+from .interning import Ids
+from .terms import CONCATENATION, TermStore
+
+Offsets = NDArray[np.int64]
+
+ABSENT = -1
+"""The term of a byte that nobody wrote."""
+
+
+class ByteLanes:
+    """Bytes, each bits ``low`` to ``low + 7`` of a term.
+
+    Attributes
+    ----------
+    terms : array (size,)
+        Terms; `ABSENT` for bytes that nobody wrote.
+    lows : array (size,)
+        The byte's lowest bit in its term.
+    """
+
+    def __init__(self, store: TermStore, size: int) -> None:
+        self.store = store
+        self.terms = np.full(size, ABSENT, dtype=np.int32)
+        self.lows = np.zeros(size, dtype=np.uint8)
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def written(self, offsets: Offsets, count: int) -> NDArray[np.bool_]:
+        """Tell which accesses (n,) of `count` bytes read only bytes that were written."""
+        found: NDArray[np.bool_] = (self.terms[_lanes(offsets, count)] != ABSENT).all(axis=-1)
+        return found
+
+    def read(self, offsets: Offsets, count: int) -> Ids:
+        """Return the words (n,) of `count` bytes, little-endian, from bytes that were all written."""
+        lanes = _lanes(offsets, count)
+        terms, lows = self.terms[lanes], self.lows[lanes]
+        whole = (terms == terms[:, :1]).all(axis=1) & (lows == 8 * np.arange(count)).all(axis=1)
+        result = terms[:, 0].copy()
+        split = ~(whole & (self.store.widths(result) == 8 * count))
+        if split.any():
+            result[split] = self._joined(terms[split], lows[split])
+        return result
+
+    def _joined(self, terms: Ids, lows: NDArray[np.uint8]) -> Ids:
+        result = np.empty(len(terms), dtype=np.int32)
+        for members in groups(np.concatenate([self.store.operation_numbers(terms), lows], axis=1)):
+            parts: list[Slice] = []
+            for byte, low in enumerate(lows[members[0]]):
+                parts += cut(slices(self.store, terms[members, byte]), int(low), 8)
+            result[members] = join(self.store, parts)
+        return result
+
+    def write(self, offsets: Offsets, words: Ids) -> None:
+        """Write words (n,) of one width in whole bytes, little-endian."""
+        terms, lows = self.bytes_of(words)
+        lanes = _lanes(offsets, terms.shape[-1])
+        self.terms[lanes], self.lows[lanes] = terms, lows
+
+    def bytes_of(self, words: Ids) -> tuple[Ids, NDArray[np.uint8]]:
+        """Return the lanes (n, bytes) of words (n,): terms that are no concatenation of whole bytes."""
+        count = int(self.store.widths(words[:1])[0]) // 8
+        terms = np.repeat(np.asarray(words, dtype=np.int32)[:, None], count, axis=1)
+        lows = np.broadcast_to(np.arange(0, 8 * count, 8, dtype=np.uint8), terms.shape).copy()
+        packed = self.store.are(CONCATENATION, words)
+        if packed.any():
+            for byte in range(count):
+                terms[packed, byte], lows[packed, byte] = self._lane(words[packed], 8 * byte)
+        return terms, lows
+
+    def _lane(self, words: Ids, low: int) -> tuple[Ids, NDArray[np.uint8]]:
+        found_lows = np.zeros(len(words), dtype=np.uint8)
+
+        def lane(sliced: list[list[Slice]], members: NDArray[np.intp]) -> Ids:
+            parts = cut(sliced[0], low, 8)
+            if len(parts) > 1:
+                return join(self.store, parts)
+            found_lows[members] = parts[0].low
+            return parts[0].terms
+
+        return by_group(self.store, [words], lane), found_lows
+
+
+def _lanes(offsets: Offsets, count: int) -> Offsets:
+    lanes: Offsets = np.asarray(offsets, dtype=np.int64)[:, None] + np.arange(count)
+    return lanes
+
+
+@dataclass(frozen=True)
+class Region:
+    """A buffer in an address space.
+
+    Attributes
+    ----------
+    name : str
+        A parameter, a shared variable.
+    address : int
+        Where it begins.
+    size : int
+        How many bytes it has.
+    """
+
+    name: str
+    address: int
+    size: int
+
+
+class AddressSpace:
+    """Buffers at addresses, all in one array of byte lanes.
+
+    Parameters
+    ----------
+    store : TermStore
+        Of the lanes' terms.
+    regions : sequence of Region
+        The buffers, in increasing order of their addresses, not overlapping.
+    """
+
+    def __init__(self, store: TermStore, regions: Sequence[Region]) -> None:
+        self.regions = tuple(regions)
+        self._addresses = np.array([region.address for region in regions], dtype=np.uint64)
+        sizes = np.array([region.size for region in regions], dtype=np.int64)
+        self._ends = self._addresses + sizes.astype(np.uint64)
+        self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        self.lanes = ByteLanes(store, int(sizes.sum()))
+
+    def locate(self, addresses: NDArray[np.uint64], count: int) -> tuple[NDArray[np.bool_], Offsets]:
+        """Return which accesses of `count` bytes lie in one region, and the offsets of their lanes."""
+        if not self.regions:
+            return np.zeros(addresses.shape, dtype=bool), np.zeros(addresses.shape, dtype=np.int64)
+        found = np.searchsorted(self._addresses, addresses, side="right") - 1
+        region = np.maximum(found, 0)
+        ends = addresses + np.uint64(count)
+        inside = (found >= 0) & (ends <= self._ends[region]) & (ends >= addresses)
+        within = (addresses - self._addresses[region]).astype(np.int64)
+        return inside, np.where(inside, self._starts[region] + within, 0)
+
+    def lanes_of(self, region: int) -> slice:
+        """Return the lanes of a region by its number."""
+        start = int(self._starts[region])
+        return slice(start, start + self.regions[region].size)
+
+    def region_at(self, lane: int) -> tuple[Region, int]:
+        """Return the region that a lane belongs to, and the byte in it."""
+        number = int(np.searchsorted(self._starts, lane, side="right")) - 1
+        return self.regions[number], lane - int(self._starts[number])

@@ -1,0 +1,130 @@
+"""The operations of terms, one constructor each: what a kernel's scalar code does to data.
+
+Moving bits makes no operation (`bit_slices`). Floating-point sums and products of every kind are one
+operation, `fused`; integer sums and products modulo a power of two are one, `ring`; a matrix unit's
+accumulation is `dot`. Everything else is opaque to the comparison of polynomials, but can be evaluated.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..spec.formats import FloatFormat, Format, IntegerFormat
+from ..spec.rounding import Rounding
+from .terms import Operation, bits
+
+
+class Sum(NamedTuple):
+    """How the arguments of `fused` and `ring` are combined: products first, each of two, then addends."""
+
+    products: int
+    addends: int
+    rounding: Rounding = Rounding.NEAREST_EVEN
+    flush: bool = False
+
+    def __str__(self) -> str:
+        terms = [f"a{2 * i}·a{2 * i + 1}" for i in range(self.products)]
+        terms += [f"a{2 * self.products + i}" for i in range(self.addends)]
+        return " + ".join(terms) + (" flushed" if self.flush else "")
+
+
+FUSED = "fused"
+RING = "ring"
+NEGATE = "negate"
+EXTEND = "extend"
+DOT = "dot"
+SCALED_DOT = "scaled_dot"
+CONVERT = "convert"
+COMPARE = "compare"
+SELECT = "select"
+EXTREMUM = "extremum"
+FUNCTION = "function"
+BITWISE = "bitwise"
+
+
+def fused(
+    result: FloatFormat,
+    products: tuple[tuple[FloatFormat, FloatFormat], ...] = (),
+    addends: tuple[FloatFormat, ...] = (),
+    rounding: Rounding = Rounding.NEAREST_EVEN,
+    *,
+    flush: bool = False,
+) -> Operation:
+    """Return the exact sum of products and addends, rounded once: add, mul, fma, float conversion.
+
+    ``flush`` takes subnormal inputs and results for zeros (``.ftz``).
+    """
+    operands = (*(factor for product in products for factor in product), *addends)
+    return Operation(FUSED, result, operands, Sum(len(products), len(addends), rounding, flush))
+
+
+def ring(width: int, products: int, addends: int) -> Operation:
+    """Return the sum of products and addends modulo ``2**width``."""
+    return Operation(RING, bits(width), (bits(width),) * (2 * products + addends), Sum(products, addends))
+
+
+def negate(fmt: Format) -> Operation:
+    """Return the sign flip of a float, or the two's complement of an integer."""
+    return Operation(NEGATE, fmt, (fmt,))
+
+
+def dot(
+    result: Format, left: Format, right: Format, addend: Format, accumulation: str, *, saturate: bool = False
+) -> Operation:
+    """Return an addend plus the products of two vectors: arguments (vector, vector, term).
+
+    Integers are summed exactly, then wrapped or clamped; floats as the named accumulation does.
+    """
+    return Operation(DOT, result, (left, right, addend), (accumulation, saturate))
+
+
+def scaled_dot(
+    result: Format, left: Format, right: Format, addend: Format, scale: Format, accumulation: str
+) -> Operation:
+    """Return `dot` with scale factors: arguments (vector, vector, vector of addend and two scale vectors).
+
+    The scale vectors are terms that stand for vectors of G elements, each serving K / G neighbours.
+    """
+    return Operation(SCALED_DOT, result, (left, right, addend, scale, scale), accumulation)
+
+
+def convert(
+    result: Format, operand: Format, rounding: Rounding, *, saturate: bool = False, flush: bool = False
+) -> Operation:
+    """Return a conversion in which one side, or both, is an integer, or which saturates."""
+    return Operation(CONVERT, result, (operand,), (rounding, saturate, flush))
+
+
+def compare(fmt: Format, relation: str) -> Operation:
+    """Return a comparison (PTX's name of it: ``lt``, ``geu``, ``num``, …) as one bit."""
+    return Operation(COMPARE, bits(1), (fmt, fmt), relation)
+
+
+def select(width: int) -> Operation:
+    """Return the choice of the second argument where the first (one bit) is 1, else of the third."""
+    return Operation(SELECT, bits(width), (bits(1), bits(width), bits(width)))
+
+
+def extremum(fmt: Format, which: str, *, nan: bool = False, flush: bool = False) -> Operation:
+    """Return ``max`` or ``min``; with `nan`, a NaN operand gives a NaN, else the other operand."""
+    return Operation(EXTREMUM, fmt, (fmt, fmt), (which, nan, flush))
+
+
+def function(name: str, result: Format, *operands: Format) -> Operation:
+    """Return a function about which nothing is assumed but that it is one."""
+    return Operation(FUNCTION, result, operands, name)
+
+
+def signed(width: int) -> IntegerFormat:
+    """Return the two's complement format of a width."""
+    return IntegerFormat(f"s{width}", width, signed=True)
+
+
+def unsigned(width: int) -> IntegerFormat:
+    """Return the unsigned format of a width."""
+    return IntegerFormat(f"u{width}", width, signed=False)
+
+
+def extend(result: int, operand: int) -> Operation:
+    """Return sign extension between widths."""
+    return Operation(EXTEND, signed(result), (signed(operand),))

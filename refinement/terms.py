@@ -1,0 +1,185 @@
+"""Terms: what a kernel computes from its inputs, hash-consed, whole arrays of them at a time.
+
+A term is a number; equal numbers are identical expressions. Its row in the store is an operation and
+up to three arguments, each a term, or a vector of terms, or (constants, inputs) a plain number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import Format, IntegerFormat
+from .interning import Ids, RowTable
+
+ARGUMENTS = 3
+"""The most arguments of an operation."""
+
+CONSTANT = "constant"
+INPUT = "input"
+UNDEFINED = "undefined"
+VECTOR = "vector"
+CONCATENATION = "concatenation"
+LEAVES = (CONSTANT, INPUT, UNDEFINED)
+"""Operations whose arguments are not terms."""
+
+
+@cache
+def bits(width: int) -> IntegerFormat:
+    """Return the format of `width` bits that nobody has interpreted yet."""
+    return IntegerFormat(f"b{width}", width, signed=False)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What a term computes from its arguments.
+
+    Attributes
+    ----------
+    name : str
+        ``fma``, ``dot``, ``concatenation``, ….
+    result : Format
+        Format of the value.
+    operands : tuple of Format
+        How each argument (each element of a vector argument) is read.
+    attribute : hashable
+        What else determines the function: a rounding, a comparison, the fields of a concatenation, the
+        name of an input.
+    """
+
+    name: str
+    result: Format
+    operands: tuple[Format, ...] = ()
+    attribute: Hashable = None
+
+    def __str__(self) -> str:
+        detail = "" if self.attribute is None else f"[{self.attribute}]"
+        return f"{self.name}{detail}.{self.result}"
+
+
+class TermStore:
+    """Every term of a verification.
+
+    Attributes
+    ----------
+    line : int
+        The source line that terms made from now on are said to come from.
+    """
+
+    def __init__(self) -> None:
+        self.line = 0
+        self.operations: list[Operation] = []
+        self._numbers: dict[Operation, int] = {}
+        self._table = RowTable(1 + ARGUMENTS)
+        self._lines = np.zeros(1024, dtype=np.int32)
+        self._widths = np.zeros(0, dtype=np.int32)
+        self._vectors: dict[int, RowTable] = {}
+        self._undefined = 0
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    # -- making terms
+    def number(self, operation: Operation) -> int:
+        """Return the number of an operation."""
+        number = self._numbers.get(operation)
+        if number is None:
+            number = self._numbers[operation] = len(self.operations)
+            self.operations.append(operation)
+            self._widths = np.array([known.result.bits for known in self.operations], dtype=np.int32)
+        return number
+
+    def apply(self, operation: Operation, *arguments: Any) -> Ids:
+        """Return the terms of an operation on arguments, which broadcast."""
+        arrays = np.broadcast_arrays(*(np.asarray(argument, dtype=np.int32) for argument in arguments))
+        shape = arrays[0].shape if arrays else ()
+        rows = np.full((int(np.prod(shape)), 1 + ARGUMENTS), -1, dtype=np.int32)
+        rows[:, 0] = self.number(operation)
+        for column, array in enumerate(arrays, start=1):
+            rows[:, column] = array.reshape(-1)
+        return self._intern(rows).reshape(shape)
+
+    def _intern(self, rows: NDArray[np.int32]) -> Ids:
+        before = len(self._table)
+        ids = self._table.numbers(rows)
+        count = len(self._table)
+        if count > len(self._lines):
+            self._lines = np.concatenate([self._lines, np.zeros(count, dtype=np.int32)])
+        self._lines[before:count] = self.line
+        return ids
+
+    def constants(self, values: Any, width: int) -> Ids:
+        """Return constants of `width` bits (at most 64) from unsigned values."""
+        words = np.asarray(values, dtype=np.uint64)
+        low = (words & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.int32)
+        high = (words >> np.uint64(32)).astype(np.uint32).view(np.int32)
+        return self.apply(Operation(CONSTANT, bits(width)), low, high)
+
+    def inputs(self, name: str, fmt: Format, indices: Any) -> Ids:
+        """Return elements of an input array by their linear indices."""
+        return self.apply(Operation(INPUT, fmt, attribute=name), indices)
+
+    def undefined(self, count: int, width: int) -> Ids:
+        """Return `count` terms of whose values nothing is known, each different from every other."""
+        first, self._undefined = self._undefined, self._undefined + count
+        return self.apply(Operation(UNDEFINED, bits(width)), first + np.arange(count))
+
+    def vectors(self, elements: Any) -> Ids:
+        """Return terms (…) that stand for vectors (…, n) of terms."""
+        array = np.asarray(elements, dtype=np.int32)
+        length = array.shape[-1]
+        table = self._vectors.setdefault(length, RowTable(length))
+        numbers = table.numbers(array.reshape(-1, length))
+        return self.apply(Operation(VECTOR, bits(0), attribute=length), numbers).reshape(array.shape[:-1])
+
+    # -- reading terms
+    def operation_numbers(self, ids: Any) -> NDArray[np.int32]:
+        """Return the number of each term's operation."""
+        numbers: NDArray[np.int32] = self._table.rows[np.asarray(ids), 0]
+        return numbers
+
+    def operation(self, term: int) -> Operation:
+        """Return one term's operation."""
+        return self.operations[int(self._table.rows[term, 0])]
+
+    def arguments(self, ids: Any) -> NDArray[np.int32]:
+        """Return the arguments (…, 3) of terms; -1 where there is none."""
+        found: NDArray[np.int32] = self._table.rows[np.asarray(ids), 1:]
+        return found
+
+    def elements(self, ids: Any) -> NDArray[np.int32]:
+        """Return the elements (…, n) of vectors (…) that are all of one length."""
+        array = np.asarray(ids, dtype=np.int32)
+        length = self.operation(int(array.reshape(-1)[0])).attribute
+        assert isinstance(length, int)
+        return self._vectors[length].rows[self.arguments(array)[..., 0]]
+
+    def widths(self, ids: Any) -> NDArray[np.int32]:
+        """Return the width of each term in bits."""
+        found: NDArray[np.int32] = self._widths[self.operation_numbers(ids)]
+        return found
+
+    def lines(self, ids: Any) -> NDArray[np.int32]:
+        """Return the source line that made each term first."""
+        found: NDArray[np.int32] = self._lines[np.asarray(ids)]
+        return found
+
+    def named(self, name: str) -> NDArray[np.bool_]:
+        """Tell of every operation, by number, whether it has a name."""
+        return np.array([operation.name == name for operation in self.operations], dtype=bool)
+
+    def are(self, name: str, ids: Any) -> NDArray[np.bool_]:
+        """Tell which terms are of operations with a name."""
+        found: NDArray[np.bool_] = self.named(name)[self.operation_numbers(ids)]
+        return found
+
+    def constant_values(self, ids: Any) -> NDArray[np.uint64]:
+        """Return the values of terms that are constants (of others, nonsense)."""
+        words = self.arguments(ids)[..., :2].astype(np.uint32).astype(np.uint64)
+        values: NDArray[np.uint64] = words[..., 0] | (words[..., 1] << np.uint64(32))
+        return values
