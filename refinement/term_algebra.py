@@ -145,7 +145,7 @@ class TermAlgebra:
         parts: list[Ids] = []
         end = 0
         for column, position in enumerate(positions):
-            parts += self._zeros(len(flat), position - end) + [flat[:, column]]
+            parts += [*self._zeros(len(flat), position - end), flat[:, column]]
             end = position + fmt.bits
         parts += self._zeros(len(flat), word.bits - end)
         return bit_slices.concatenate(self.store, parts).reshape(fields.shape[:-1])

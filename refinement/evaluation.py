@@ -1,0 +1,339 @@
+"""The value of an operation on encodings, and terms whose constants are computed at once.
+
+Floating-point arithmetic is the spec's own; what a matrix unit leaves open (its order of accumulation)
+is read as fused multiply-adds in increasing k, one of the results that it may give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.algebra import Operand
+from ..spec.errors import UnsupportedError
+from ..spec.float_arithmetic import sum_to_odd
+from ..spec.float_encoding import decode, default_nan, encode
+from ..spec.formats import F64, S32, FloatFormat, Format, IntegerFormat
+from ..spec.numpy_algebra import NumpyAlgebra
+from ..spec.rounding import Rounding
+from . import operations
+from .interning import Ids
+from .operations import Sum
+from .terms import CONCATENATION, CONSTANT, Operation, TermStore
+
+Words = NDArray[np.uint64]
+"""Encodings of up to 64 bits."""
+
+ALGEBRA = NumpyAlgebra()
+
+
+def apply(store: TermStore, operation: Operation, *arguments: Any) -> Ids:
+    """Return the terms of an operation; where all arguments are constants, the constant result."""
+    terms = store.apply(operation, *arguments)
+    if operation.name in (operations.DOT, operations.SCALED_DOT):
+        return terms
+    given = np.broadcast_arrays(*(np.asarray(argument, dtype=np.int32) for argument in arguments))
+    known = np.logical_and.reduce([store.are(CONSTANT, argument) for argument in given])
+    if not known.any() or operation.name == operations.FUNCTION:
+        return terms
+    values = [store.constant_values(argument[known]) for argument in given]
+    result = np.array(terms)
+    result[known] = store.constants(evaluate(operation, values), operation.result.bits)
+    return result
+
+
+def evaluate(operation: Operation, arguments: Sequence[Words]) -> Words:
+    """Return the encodings of an operation's results.
+
+    Parameters
+    ----------
+    operation : Operation
+        Anything but a leaf.
+    arguments : sequence of uint64 arrays (…), a vector (…, n)
+        Encodings; `scaled_dot` takes its five operands one by one, a concatenation its elements (…, n).
+
+    Raises
+    ------
+    UnsupportedError
+        If the operation has no value that can be computed.
+    """
+    if operation.name not in _EVALUATIONS:
+        raise UnsupportedError(f"{operation} can't be evaluated")
+    with np.errstate(all="ignore"):
+        value = _EVALUATIONS[operation.name](operation, [np.asarray(a, dtype=np.uint64) for a in arguments])
+    return np.asarray(value).astype(np.uint64) & ones(operation.result.bits)
+
+
+def ones(width: int) -> np.uint64:
+    """Return `width` ones."""
+    return np.uint64((1 << width) - 1)
+
+
+def signed_values(words: Words, width: int) -> NDArray[np.int64]:
+    """Return two's complement numbers."""
+    shift = np.uint64(64 - width)
+    return (words << shift).view(np.int64) >> np.int64(64 - width)
+
+
+def integers(words: Words, fmt: Format) -> NDArray[Any]:
+    """Return the integers that encodings stand for, int64 or (unsigned) uint64."""
+    assert isinstance(fmt, IntegerFormat)
+    return signed_values(words, fmt.bits) if fmt.signed else words
+
+
+def _operand(words: Words, fmt: Format) -> Operand:
+    assert isinstance(fmt, FloatFormat)
+    return Operand(words.astype(fmt.storage), fmt)
+
+
+def _flushed(operand: Operand) -> Operand:
+    """Return an operand with zeros of the same sign for subnormals."""
+    bits, fmt = operand
+    magnitude = (bits >> fmt.padding_bits) & ((1 << fmt.magnitude_bits) - 1)
+    subnormal = magnitude < (1 << fmt.fraction_bits)
+    return Operand(np.where(subnormal, bits & fmt.storage.type(fmt.sign_mask), bits), fmt)
+
+
+def _fused(operation: Operation, arguments: Sequence[Words]) -> Any:
+    assert isinstance(operation.result, FloatFormat) and isinstance(operation.attribute, Sum)
+    how = operation.attribute
+    given = [_operand(w, fmt) for w, fmt in zip(arguments, operation.operands, strict=True)]
+    if how.flush:
+        given = [_flushed(each) for each in given]
+    products = [(given[2 * i], given[2 * i + 1]) for i in range(how.products)]
+    bits = ALGEBRA.fused(operation.result, how.rounding, products, given[2 * how.products :])
+    return _flushed(Operand(bits, operation.result)).bits if how.flush else bits
+
+
+def _ring(operation: Operation, arguments: Sequence[Words]) -> Words:
+    assert isinstance(operation.attribute, Sum)
+    products = 2 * operation.attribute.products
+    total = np.zeros((), dtype=np.uint64)
+    for left, right in zip(arguments[:products:2], arguments[1:products:2], strict=True):
+        total = total + left * right
+    for addend in arguments[products:]:
+        total = total + addend
+    return total
+
+
+def _negate(operation: Operation, arguments: Sequence[Words]) -> Any:
+    (words,) = arguments
+    if isinstance(operation.result, IntegerFormat):
+        return np.uint64(0) - words
+    return ALGEBRA.negate(_operand(words, operation.result))
+
+
+def _extend(operation: Operation, arguments: Sequence[Words]) -> Words:
+    return signed_values(arguments[0], operation.operands[0].bits).view(np.uint64)
+
+
+def _dot(operation: Operation, arguments: Sequence[Words]) -> Any:
+    x, y, c = arguments
+    left, right, addend = operation.operands
+    if not isinstance(operation.result, FloatFormat):
+        assert isinstance(operation.attribute, tuple)
+        _, saturate = operation.attribute
+        exact = (integers(x, left).astype(np.int64) * integers(y, right).astype(np.int64)).sum(-1)
+        exact = exact + integers(c, addend).astype(np.int64)
+        encode_integer = ALGEBRA.saturate if saturate else ALGEBRA.wrap
+        return encode_integer(exact, S32)
+    return _chain(operation.result, _operand(x, left), _operand(y, right), _operand(c, addend))
+
+
+def _chain(result: FloatFormat, x: Operand, y: Operand, c: Operand) -> Any:
+    total = ALGEBRA.fused(result, Rounding.NEAREST_EVEN, (), [c])
+    for k in range(x.bits.shape[-1]):
+        product = Operand(x.bits[..., k], x.format), Operand(y.bits[..., k], y.format)
+        total = ALGEBRA.fused(result, Rounding.NEAREST_EVEN, [product], [Operand(total, result)])
+    return total
+
+
+def _scaled_dot(operation: Operation, arguments: Sequence[Words]) -> Any:
+    from ..spec.ptx.block_scaling import scaled, spread
+
+    assert isinstance(operation.result, FloatFormat)
+    x, y, c, scale_x, scale_y = (
+        _operand(words, fmt) for words, fmt in zip(arguments, operation.operands, strict=True)
+    )
+    left, right = (
+        scaled(ALGEBRA, factor, Operand(spread(scale.bits, factor.bits.shape[-1]), scale.format))
+        for factor, scale in ((x, scale_x), (y, scale_y))
+    )
+    return _chain(operation.result, left, right, c)
+
+
+def _convert(operation: Operation, arguments: Sequence[Words]) -> Any:
+    (words,), (source,), target = arguments, operation.operands, operation.result
+    assert isinstance(operation.attribute, tuple)
+    rounding, saturate, flush = operation.attribute
+    if isinstance(source, IntegerFormat) and isinstance(target, IntegerFormat):
+        return _clamped(integers(words, source), target) if saturate else integers(words, source)
+    if isinstance(source, IntegerFormat):
+        assert isinstance(target, FloatFormat)
+        return _from_integers(integers(words, source), target, rounding)
+    operand = _flushed(_operand(words, source)) if flush else _operand(words, source)
+    if isinstance(target, IntegerFormat):
+        reals = decode(operand.bits, operand.format)
+        return np.where(np.isnan(reals), 0, _clamped(_rounded(reals, rounding), target))
+    assert isinstance(target, FloatFormat)
+    bits = ALGEBRA.fused(target, rounding, (), [operand])
+    if saturate:
+        reals = decode(operand.bits, operand.format)
+        over = np.abs(decode(bits, target)) > np.abs(decode(np.array(target.largest, target.storage), target))
+        over |= (decode(bits, target) != decode(bits, target)) & ~np.isnan(reals)
+        sign = np.where(np.signbit(reals), target.sign_mask, 0)
+        bits = np.where(over, sign | (target.largest << target.padding_bits), bits)
+    return bits
+
+
+def _from_integers(values: NDArray[Any], target: FloatFormat, rounding: Rounding) -> Any:
+    """Round integers of up to 64 bits once: the sum of their halves, rounded to odd, loses nothing."""
+    low = (values & values.dtype.type(0xFFFFFFFF)).astype(np.float64)
+    high = (values >> values.dtype.type(32)).astype(np.float64) * 2.0**32
+    if target == F64:
+        halves = [Operand(half.view(np.uint64), F64) for half in (high, low)]
+        return ALGEBRA.fused(target, rounding, (), halves)
+    return encode(sum_to_odd(high, low), target, rounding)
+
+
+_INTEGRAL: MappingProxyType[Rounding, Callable[[Any], Any]] = MappingProxyType(
+    {
+        Rounding.NEAREST_EVEN: np.rint,
+        Rounding.TOWARD_ZERO: np.trunc,
+        Rounding.UPWARD: np.ceil,
+        Rounding.DOWNWARD: np.floor,
+    }
+)
+
+
+def _rounded(reals: NDArray[np.float64], rounding: Rounding) -> Any:
+    return _INTEGRAL[rounding](reals)
+
+
+def _clamped(values: NDArray[Any], target: IntegerFormat) -> Any:
+    inside = (values >= target.minimum) & (values <= target.maximum)
+    kept = np.where(inside, values, 0).astype(np.int64 if target.signed else np.uint64)
+    below = np.where(values < target.minimum, target.minimum, 0)
+    limits = np.where(
+        values > target.maximum, np.uint64(target.maximum), below.astype(np.int64).view(np.uint64)
+    )
+    return np.where(inside, kept.view(np.uint64), limits)
+
+
+def _compare(operation: Operation, arguments: Sequence[Words]) -> Any:
+    left, right = (_numbers(words, fmt) for words, fmt in zip(arguments, operation.operands, strict=True))
+    relation = str(operation.attribute)
+    unordered = np.zeros(np.broadcast_shapes(left.shape, right.shape), dtype=bool)
+    if isinstance(operation.operands[0], FloatFormat):
+        unordered = np.isnan(left) | np.isnan(right)
+    match relation:
+        case "num":
+            return ~unordered
+        case "nan":
+            return unordered
+    answer = _RELATIONS[_PLAIN.get(relation, relation)](left, right)
+    return answer | unordered if relation in _PLAIN else answer & ~unordered
+
+
+_RELATIONS = MappingProxyType(
+    {
+        "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
+        "ge": np.greater_equal, "lo": np.less, "ls": np.less_equal, "hi": np.greater, "hs": np.greater_equal,
+    }
+)  # fmt: skip
+_PLAIN = MappingProxyType({f"{name}u": name for name in ("eq", "ne", "lt", "le", "gt", "ge")})
+"""Relations that also hold where an operand is a NaN."""
+
+
+def _numbers(words: Words, fmt: Format) -> NDArray[Any]:
+    return decode(words.astype(fmt.storage), fmt) if isinstance(fmt, FloatFormat) else integers(words, fmt)
+
+
+def _select(_: Operation, arguments: Sequence[Words]) -> Any:
+    condition, then, otherwise = arguments
+    return np.where(condition.astype(bool), then, otherwise)
+
+
+def _extremum(operation: Operation, arguments: Sequence[Words]) -> Any:
+    assert isinstance(operation.attribute, tuple)
+    which, propagates, flush = operation.attribute
+    fmt = operation.result
+    left, right = np.broadcast_arrays(*arguments)
+    if isinstance(fmt, FloatFormat):
+        if flush:
+            left, right = (_flushed(_operand(word, fmt)).bits.astype(np.uint64) for word in (left, right))
+        nans = [np.isnan(_numbers(word, fmt)) for word in (left, right)]
+        order = [_numbers(word, fmt) for word in (left, right)]
+        negative = (left & np.uint64(fmt.sign_mask)) != 0  # -0 is less than +0
+        first = np.where(order[0] == order[1], negative, order[0] < order[1])
+        least, greatest = np.where(first, left, right), np.where(first, right, left)
+        value = greatest if which == "max" else least
+        either, both = nans[0] | nans[1], nans[0] & nans[1]
+        other = np.where(nans[0], right, left)
+        nan = np.uint64(default_nan(fmt))
+        return np.where(either, nan if propagates else np.where(both, nan, other), value)
+    numbers = [integers(word, fmt) for word in (left, right)]
+    smaller = numbers[0] < numbers[1]
+    return np.where(smaller == (which == "min"), left, right)
+
+
+def _bitwise(operation: Operation, arguments: Sequence[Words]) -> Words:
+    assert isinstance(operation.attribute, int)
+    a, b, c = np.broadcast_arrays(*arguments)
+    result = np.zeros(a.shape, dtype=np.uint64)
+    for index in range(8):
+        if operation.attribute >> index & 1:
+            rows = (a if index & 4 else ~a) & (b if index & 2 else ~b) & (c if index & 1 else ~c)
+            result |= rows
+    return result
+
+
+def _concatenation(operation: Operation, arguments: Sequence[Words]) -> Words:
+    (elements,) = arguments
+    assert isinstance(operation.attribute, tuple)
+    result, position = np.zeros(elements.shape[:-1], dtype=np.uint64), 0
+    for index, (low, width) in enumerate(operation.attribute):
+        field = (elements[..., index] >> np.uint64(low)) & ones(width)
+        result |= field << np.uint64(position)
+        position += width
+    return result
+
+
+def _function(operation: Operation, arguments: Sequence[Words]) -> Any:
+    name, fmt = str(operation.attribute), operation.result
+    compute = _FUNCTIONS.get(name.partition(".")[0])
+    if compute is None or not isinstance(fmt, FloatFormat):
+        raise UnsupportedError(f"{operation} can't be evaluated")
+    reals = compute(*(_numbers(words, o) for words, o in zip(arguments, operation.operands, strict=True)))
+    return encode(np.asarray(reals, dtype=np.float64), fmt, Rounding.NEAREST_EVEN)
+
+
+_FUNCTIONS: MappingProxyType[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "ex2": np.exp2, "lg2": np.log2, "rcp": lambda x: 1 / x, "sqrt": np.sqrt, "div": np.divide,
+        "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
+    }
+)  # fmt: skip
+"""Nearest results of functions that hardware only approximates, for replay."""
+
+_EVALUATIONS: MappingProxyType[str, Callable[[Operation, Sequence[Words]], Any]] = MappingProxyType(
+    {
+        operations.FUSED: _fused,
+        operations.RING: _ring,
+        operations.NEGATE: _negate,
+        operations.EXTEND: _extend,
+        operations.DOT: _dot,
+        operations.SCALED_DOT: _scaled_dot,
+        operations.CONVERT: _convert,
+        operations.COMPARE: _compare,
+        operations.SELECT: _select,
+        operations.EXTREMUM: _extremum,
+        operations.BITWISE: _bitwise,
+        operations.FUNCTION: _function,
+        CONCATENATION: _concatenation,
+    }
+)
