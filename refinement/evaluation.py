@@ -22,7 +22,7 @@ from ..spec.numpy_algebra import NumpyAlgebra
 from ..spec.rounding import Rounding
 from . import operations
 from .interning import Ids
-from .operations import Sum
+from .operations import Accumulation, Sum
 from .terms import CONCATENATION, CONSTANT, Operation, TermStore
 
 Words = NDArray[np.uint64]
@@ -135,11 +135,10 @@ def _dot(operation: Operation, arguments: Sequence[Words]) -> Any:
     x, y, c = arguments
     left, right, addend = operation.operands
     if not isinstance(operation.result, FloatFormat):
-        assert isinstance(operation.attribute, tuple)
-        _, saturate = operation.attribute
+        assert isinstance(operation.attribute, Accumulation)
         exact = (integers(x, left).astype(np.int64) * integers(y, right).astype(np.int64)).sum(-1)
         exact = exact + integers(c, addend).astype(np.int64)
-        encode_integer = ALGEBRA.saturate if saturate else ALGEBRA.wrap
+        encode_integer = ALGEBRA.saturate if operation.attribute.saturate else ALGEBRA.wrap
         return encode_integer(exact, S32)
     return _chain(operation.result, _operand(x, left), _operand(y, right), _operand(c, addend))
 

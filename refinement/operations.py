@@ -68,24 +68,40 @@ def negate(fmt: Format) -> Operation:
     return Operation(NEGATE, fmt, (fmt,))
 
 
-def dot(
-    result: Format, left: Format, right: Format, addend: Format, accumulation: str, *, saturate: bool = False
-) -> Operation:
+class Accumulation(NamedTuple):
+    """How a matrix unit sums products.
+
+    Attributes
+    ----------
+    order : str
+        Names the order and rounding; terms of one name are one function. ``exact`` for integers.
+    length : int
+        How many products.
+    saturate : bool
+        Whether an integer is clamped instead of wrapped.
+    """
+
+    order: str
+    length: int
+    saturate: bool = False
+
+
+def dot(result: Format, left: Format, right: Format, addend: Format, how: Accumulation) -> Operation:
     """Return an addend plus the products of two vectors: arguments (vector, vector, term).
 
-    Integers are summed exactly, then wrapped or clamped; floats as the named accumulation does.
+    Integers are summed exactly, then wrapped or clamped; floats as the accumulation says.
     """
-    return Operation(DOT, result, (left, right, addend), (accumulation, saturate))
+    return Operation(DOT, result, (left, right, addend), how)
 
 
 def scaled_dot(
-    result: Format, left: Format, right: Format, addend: Format, scale: Format, accumulation: str
+    result: Format, left: Format, right: Format, addend: Format, scale: Format, how: Accumulation
 ) -> Operation:
     """Return `dot` with scale factors: arguments (vector, vector, vector of addend and two scale vectors).
 
     The scale vectors are terms that stand for vectors of G elements, each serving K / G neighbours.
     """
-    return Operation(SCALED_DOT, result, (left, right, addend, scale, scale), accumulation)
+    return Operation(SCALED_DOT, result, (left, right, addend, scale, scale), how)
 
 
 def convert(

@@ -173,11 +173,12 @@ class TermAlgebra:
         formats = [fmt for _, fmt in arguments]
         x, y = (self.store.vectors(terms) for terms, _ in arguments[:2])
         c = arguments[2][0][..., 0]
+        how = operations.Accumulation(name, np.shape(arguments[0][0])[-1])
         if len(arguments) == 3:
-            return apply(self.store, operations.dot(result, *formats, name), x, y, c)
+            return apply(self.store, operations.dot(result, *formats, how), x, y, c)
         scales = [self.store.vectors(terms) for terms, _ in arguments[3:]]
         rest = self.store.vectors(np.stack(np.broadcast_arrays(c, *scales), axis=-1))
-        operation = operations.scaled_dot(result, *formats[:4], name)
+        operation = operations.scaled_dot(result, *formats[:4], how)
         return apply(self.store, operation, x, y, rest)
 
     # -- integers
@@ -205,7 +206,8 @@ class TermAlgebra:
             raise UnsupportedError("an integer sum that is no dot product plus an addend")
         x, *others = products
         y = others[0] if others else Factor(self._ones(x), operations.unsigned(1))
-        operation = operations.dot(fmt, x.format, y.format, addends[0].format, "exact", saturate=saturate)
+        how = operations.Accumulation("exact", x.terms.shape[-1], saturate)
+        operation = operations.dot(fmt, x.format, y.format, addends[0].format, how)
         vectors = (self.store.vectors(factor.terms) for factor in (x, y))
         return apply(self.store, operation, *vectors, addends[0].terms)
 

@@ -24,6 +24,7 @@ CONSTANT = "constant"
 INPUT = "input"
 UNDEFINED = "undefined"
 VECTOR = "vector"
+NORMAL_FORM = "normal form"
 CONCATENATION = "concatenation"
 LEAVES = (CONSTANT, INPUT, UNDEFINED)
 """Operations whose arguments are not terms."""

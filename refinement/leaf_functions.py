@@ -1,0 +1,159 @@
+"""Terms that are a function of one small input element: complete tables of their values.
+
+Dequantisation by bit tricks (masks, magic numbers, shifts of exponents) is a function of one element of
+at most 16 bits. All its values are computed; where they are an affine function of the element's own
+value, the term is that polynomial, whatever the tricks were.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import FloatFormat, Format, IntegerFormat
+from . import operations
+from .evaluation import evaluate, integers, signed_values
+from .interning import Ids, RowTable
+from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
+from .traversal import fill, operands
+
+LARGEST = 16
+"""Bits of the widest element whose values are all computed."""
+
+_UNKNOWN, _NOTHING, _MUCH = -3, -1, -2
+_LEAF = -7
+
+
+class Affine(NamedTuple):
+    """``slope * element + offset`` over all finite values of the element."""
+
+    slope: Fraction
+    offset: Fraction
+
+
+class LeafFunctions:
+    """What terms of a store depend on, and the tables of those that depend on one element."""
+
+    def __init__(self, store: TermStore) -> None:
+        self.store = store
+        self._leaves = np.empty(0, dtype=np.int64)
+        self._shapes = np.empty(0, dtype=np.int64)
+        self._shape_rows = RowTable(4)
+        self._vector_shapes: dict[int, RowTable] = {}
+        self._tables: dict[tuple[int, Format], Affine | bytes] = {}
+
+    def leaves(self, terms: Ids) -> NDArray[np.int64]:
+        """Return the one small element that each term depends on; negative where there is no such."""
+        self._leaves = _grown(self._leaves, len(self.store))
+        fill(self.store, terms, self._leaves, _UNKNOWN, self._depends, self._leaf_of)
+        found: NDArray[np.int64] = self._leaves[terms]
+        return found
+
+    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
+        return [] if operation.name in _NEVER else operands(self.store, operation, terms)
+
+    def _leaf_of(self, operation: Operation, terms: Ids, known: NDArray[np.int64]) -> NDArray[np.int64] | int:
+        if operation.name == CONSTANT:
+            return _NOTHING
+        if operation.name == INPUT:
+            return terms if operation.result.bits <= LARGEST else _MUCH
+        if operation.name in _NEVER:
+            return _MUCH
+        if operation.name == VECTOR:
+            among = known[self.store.elements(terms)]
+        else:
+            among = np.stack([known[each] for each in operands(self.store, operation, terms)], axis=-1)
+        largest = among.max(axis=-1)
+        others = (among != largest[:, None]) & (among != _NOTHING)
+        return np.where((among == _MUCH).any(axis=-1) | others.any(axis=-1), _MUCH, largest)
+
+    def shapes(self, terms: Ids) -> NDArray[np.int64]:
+        """Return a number of each term, a function of one element, that only says which function."""
+        self._shapes = _grown(self._shapes, len(self.store))
+        fill(self.store, terms, self._shapes, _UNKNOWN, self._depends, self._shape_of)
+        found: NDArray[np.int64] = self._shapes[terms]
+        return found
+
+    def _shape_of(self, operation: Operation, terms: Ids, known: NDArray[np.int64]) -> NDArray[np.int32]:
+        rows = np.full((len(terms), 4), _LEAF, dtype=np.int32)
+        rows[:, 0] = self.store.number(operation)
+        if operation.name == CONSTANT:
+            rows[:, 1:] = self.store.arguments(terms)
+        elif operation.name == VECTOR:
+            elements = known[self.store.elements(terms)].astype(np.int32)
+            length = elements.shape[-1]
+            rows[:, 1] = self._vector_shapes.setdefault(length, RowTable(length)).numbers(elements)
+        elif operation.name != INPUT:
+            for column, each in enumerate(operands(self.store, operation, terms), start=1):
+                rows[:, column] = known[each]
+        return self._shape_rows.numbers(rows)
+
+    def function(self, term: int, leaf: int, fmt: Format) -> Affine | bytes:
+        """Return what a term is of its element: an affine function, or else the table of its values."""
+        key = (int(self.shapes(np.array([term], dtype=np.int32))[0]), fmt)
+        if key not in self._tables:
+            self._tables[key] = self._computed(term, leaf, fmt)
+        return self._tables[key]
+
+    def _computed(self, term: int, leaf: int, fmt: Format) -> Affine | bytes:
+        natural = self.store.operation(leaf).result
+        encodings = np.arange(1 << natural.bits, dtype=np.uint64)
+        values = self._values(term, {leaf: encodings})
+        affine = _affine(encodings, natural, np.broadcast_to(values, encodings.shape), fmt)
+        return affine if affine is not None else np.ascontiguousarray(values).tobytes()
+
+    def _values(self, term: int, known: dict[int, NDArray[np.uint64]]) -> NDArray[np.uint64]:
+        if term not in known:
+            operation = self.store.operation(term)
+            one = np.array([term], dtype=np.int32)
+            if operation.name == CONSTANT:
+                known[term] = self.store.constant_values(one)
+            elif operation.name == CONCATENATION:
+                parts = self.store.elements(self.store.arguments(one)[:, 0])[0]
+                columns = np.broadcast_arrays(*(self._values(int(part), known) for part in parts))
+                known[term] = evaluate(operation, [np.stack(columns, axis=-1)])
+            else:
+                given = [self._values(int(each[0]), known) for each in operands(self.store, operation, one)]
+                known[term] = evaluate(operation, np.broadcast_arrays(*given))
+        return known[term]
+
+
+_NEVER = (UNDEFINED, NORMAL_FORM, operations.FUNCTION, operations.DOT, operations.SCALED_DOT)
+"""Operations whose terms are never taken as functions of one element."""
+
+
+def _grown(table: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    if len(table) >= size:
+        return table
+    return np.concatenate([table, np.full(2 * size - len(table), _UNKNOWN, dtype=np.int64)])
+
+
+def _numbers(encodings: NDArray[np.uint64], fmt: Format) -> list[Fraction | None]:
+    """Return exact values, None for what is no number."""
+    if isinstance(fmt, FloatFormat):
+        return [fmt.exact(int(encoding)) for encoding in encodings]
+    assert isinstance(fmt, IntegerFormat)
+    exact = integers(encodings, fmt) if not fmt.signed else signed_values(encodings, fmt.bits)
+    return [Fraction(int(value)) for value in exact]
+
+
+def _affine(
+    encodings: NDArray[np.uint64], natural: Format, values: NDArray[np.uint64], fmt: Format
+) -> Affine | None:
+    pairs = [
+        (element, value)
+        for element, value in zip(_numbers(encodings, natural), _numbers(values, fmt), strict=True)
+        if element is not None
+    ]
+    if any(value is None for _, value in pairs):
+        return None
+    (x0, y0) = pairs[0]
+    assert y0 is not None
+    x1, y1 = next((pair for pair in pairs if pair[0] != x0), (x0 + 1, y0))
+    assert y1 is not None
+    slope = (y1 - y0) / (x1 - x0)
+    offset = y0 - slope * x0
+    return Affine(slope, offset) if all(y == slope * x + offset for x, y in pairs) else None

@@ -1,0 +1,250 @@
+"""Polynomials of many terms at once: flat rows (owner, coefficient, monomial) in numpy arrays.
+
+Expansion takes all rows one step further at a time, grouped by the kind of quantity at their front; it
+is exact, and its end is a sorted table in which equal polynomials are equal rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .quantities import Piece, Pieces, Quantifier, Quantities, numbered
+
+ABSENT = np.int64(-1)
+"""No factor."""
+
+_SAFE = 1 << 62
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Products, each of an owner's polynomial.
+
+    Attributes
+    ----------
+    owners : array (n,)
+        Whose polynomial a row belongs to.
+    coefficients : array (n,)
+        Exact numbers: int64, or Python's integers and fractions.
+    atoms : array (n, degree)
+        Quantities that don't split, in increasing order, `ABSENT` where there are fewer.
+    pending : array (n, depth)
+        Quantities still to be split; `ABSENT` where there are fewer.
+    """
+
+    owners: NDArray[np.int64]
+    coefficients: NDArray[Any]
+    atoms: Quantities
+    pending: Quantities
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def where(self, chosen: Any) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.owners[chosen], self.coefficients[chosen], self.atoms[chosen], self.pending[chosen])
+
+
+def _widened(columns: Quantities, width: int) -> Quantities:
+    missing = width - columns.shape[1]
+    if missing <= 0:
+        return columns
+    return np.concatenate([columns, np.full((len(columns), missing), ABSENT)], axis=1)
+
+
+def concatenated(parts: Sequence[Rows]) -> Rows:
+    """Return rows one after the other."""
+    degree, depth = (max(getattr(p, name).shape[1] for p in parts) for name in ("atoms", "pending"))
+    return Rows(
+        np.concatenate([part.owners for part in parts]),
+        np.concatenate([part.coefficients for part in parts]),
+        np.concatenate([_widened(part.atoms, degree) for part in parts]),
+        np.concatenate([_widened(part.pending, depth) for part in parts]),
+    )
+
+
+def _product(left: NDArray[Any], right: Any) -> NDArray[Any]:
+    """Multiply exact numbers, in int64 while they surely fit."""
+    if isinstance(right, int):
+        if right == 1:
+            return left
+        right = np.array(right, dtype=object)
+    if left.dtype == np.int64 and all(isinstance(number, int) for number in right.reshape(-1)):
+        largest = max((abs(number) for number in right.reshape(-1)), default=0)
+        if largest * int(np.abs(left).max(initial=0)) < _SAFE:
+            product: NDArray[np.int64] = left * right.astype(np.int64)
+            return product
+    exact: NDArray[Any] = left.astype(object) * right
+    return exact
+
+
+class Expander:
+    """Expands quantities of a store into polynomials of quantities that don't split.
+
+    Parameters
+    ----------
+    quantifier : Quantifier
+        What quantities split into.
+    normalise : callable
+        Gives quantities (n,) of one kind that don't split a normal form: groups of their indices, each
+        with an expansion into atoms.
+    """
+
+    def __init__(self, quantifier: Quantifier, normalise: Normaliser) -> None:
+        self.quantifier = quantifier
+        self._normalise = normalise
+
+    def expand(self, quantities: Quantities, owners: NDArray[Any], sign: int = 1) -> Rows:
+        """Return the rows of `sign` times quantities (n,), in no particular order."""
+        rows = Rows(
+            np.asarray(owners, dtype=np.int64),
+            np.full(len(quantities), sign, dtype=np.int64),
+            np.empty((len(quantities), 0), dtype=np.int64),
+            np.asarray(quantities, dtype=np.int64).reshape(-1, 1),
+        )
+        finished = [rows.where(slice(0, 0))]
+        while len(rows):
+            rows = self._settled(rows)
+            done = (rows.pending == ABSENT).all(axis=1)
+            finished.append(rows.where(done))
+            rows = self._stepped(rows.where(~done))
+        return concatenated(finished)
+
+    def _settled(self, rows: Rows) -> Rows:
+        """Move pending atoms to the monomials, and close the gaps among what is pending."""
+        present = rows.pending != ABSENT
+        kinds = self.quantifier.kinds(np.where(present, rows.pending, 0))
+        moving = self.quantifier.atomic_kinds()[kinds] & present
+        if not moving.any():
+            return rows
+        moved = np.where(moving, rows.pending, ABSENT)[:, moving.any(axis=0)]
+        atoms = compacted(np.concatenate([rows.atoms, moved], axis=1))
+        return Rows(rows.owners, rows.coefficients, atoms, compacted(np.where(moving, ABSENT, rows.pending)))
+
+    def _stepped(self, rows: Rows) -> Rows:
+        """Split the quantity at the front of each row."""
+        if not len(rows):
+            return rows
+        front = rows.pending[:, 0]
+        rest = Rows(rows.owners, rows.coefficients, rows.atoms, rows.pending[:, 1:])
+        kinds = self.quantifier.kinds(front)
+        stepped: list[Rows] = []
+        for kind in np.flatnonzero(np.bincount(kinds)):
+            members = np.flatnonzero(kinds == kind)
+            pieces = self.quantifier.split(front[members])
+            if pieces is not None:
+                stepped += [_multiplied(rest.where(members), piece) for piece in pieces]
+                continue
+            distinct, inverse = np.unique(front[members], return_inverse=True)
+            for indices, normal in self._normalise(distinct):
+                chosen = np.isin(inverse.reshape(-1), indices)
+                place = np.searchsorted(indices, inverse.reshape(-1)[chosen])
+                some = rest.where(members[chosen])
+                stepped += [_multiplied(some, _taken(piece, place)) for piece in normal]
+        return concatenated(stepped)
+
+
+Normaliser = Callable[[Quantities], Sequence[tuple[NDArray[np.intp], Pieces]]]
+"""Quantities (n,) of one kind to groups: sorted indices, and the expansion of the quantities there."""
+
+
+def compacted(columns: Quantities) -> Quantities:
+    """Sort each row in decreasing order, so what is absent comes last, and drop empty columns."""
+    if columns.shape[1] > 1:
+        columns = -np.sort(-columns, axis=1)
+    return columns[:, : int((columns != ABSENT).any(axis=0).sum())]
+
+
+def _taken(piece: Piece, place: NDArray[np.intp]) -> Piece:
+    """Return a piece of some of its quantities."""
+    coefficient = piece.coefficient
+    return Piece(
+        coefficient if isinstance(coefficient, int) else coefficient[place],
+        tuple(factor[place] for factor in piece.factors),
+    )
+
+
+def _multiplied(rows: Rows, piece: Piece) -> Rows:
+    """Multiply rows by a piece of the quantities at their front; a sum of K products makes K rows of each."""
+    coefficients = _product(rows.coefficients, piece.coefficient)
+    length = max((factor.shape[1] for factor in piece.factors if factor.ndim == 2), default=1)
+    columns = [
+        np.broadcast_to(factor.reshape(len(factor), -1), (len(factor), length)).reshape(-1, 1)
+        for factor in piece.factors
+    ]
+    return Rows(
+        np.repeat(rows.owners, length),
+        np.repeat(coefficients, length),
+        np.repeat(rows.atoms, length, axis=0),
+        np.concatenate([*columns, np.repeat(rows.pending, length, axis=0)], axis=1),
+    )
+
+
+@dataclass(frozen=True)
+class Polynomials:
+    """Polynomials in their one normal form.
+
+    Attributes
+    ----------
+    owners : array (n,)
+        Whose polynomial a row belongs to, increasing.
+    coefficients : array (n,)
+        Exact numbers, none of them 0.
+    atoms : array (n, degree)
+        The monomials, those of one owner distinct and sorted.
+    """
+
+    owners: NDArray[np.int64]
+    coefficients: NDArray[Any]
+    atoms: Quantities
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+
+def combined(rows: Rows, modulus: int | None = None) -> Polynomials:
+    """Add up equal monomials of each owner, and drop those that vanish (modulo `modulus`, if given)."""
+    order, first = _grouped(rows)
+    coefficients = rows.coefficients[order]
+    if coefficients.dtype == np.int64 and int(np.abs(coefficients).max(initial=0)) * len(rows) >= _SAFE:
+        coefficients = coefficients.astype(object)
+    totals = np.add.reduceat(coefficients, first) if len(first) else coefficients
+    if modulus is not None:
+        totals = totals % modulus if totals.dtype == object else _residues(totals, modulus)
+    kept = first[totals != 0]
+    return Polynomials(rows.owners[order][kept], totals[totals != 0], rows.atoms[order][kept])
+
+
+def _residues(totals: NDArray[np.int64], modulus: int) -> NDArray[Any]:
+    return totals % modulus if modulus <= _SAFE else totals.astype(object) % modulus
+
+
+def _grouped(rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return an order of rows by owner and monomial, and where in it each group of equals begins."""
+    if not len(rows):
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    columns = [rows.owners, *(_ranks(rows.atoms).T if rows.atoms.shape[1] else ())]
+    widths = [int(column.max()).bit_length() for column in columns]
+    if sum(widths) < 63:
+        key = columns[0]
+        for column, width in zip(columns[1:], widths[1:], strict=True):
+            key = (key << np.int64(width)) | column
+        order = np.argsort(key, kind="stable")
+        changes = np.diff(key[order]) != 0
+    else:
+        order = np.lexsort(columns[::-1])
+        changes = np.logical_or.reduce([np.diff(column[order]) != 0 for column in columns])
+    return order, np.concatenate([[0], np.flatnonzero(changes) + 1])
+
+
+def _ranks(atoms: Quantities) -> NDArray[np.int64]:
+    """Return small numbers in the order of atoms, 0 for what is absent."""
+    present = atoms != ABSENT
+    ranks = np.zeros(atoms.shape, dtype=np.int64)
+    ranks[present] = numbered(atoms[present])[1] + 1
+    return ranks

@@ -1,0 +1,301 @@
+"""Quantities: a term read in a format, and how it splits into a sum of products of other quantities.
+
+A floating-point format reads a real number, a signed or unsigned integer format an integer, and raw
+bits (`terms.bits`) an integer modulo a power of two. Rounding is the identity here; an integer that may
+have wrapped is not split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import FloatFormat, Format, IntegerFormat
+from . import operations
+from .evaluation import integers
+from .interning import Ids
+from .magnitudes import Magnitudes
+from .operations import Accumulation, Sum
+from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, Operation, TermStore, bits
+
+Quantities = NDArray[np.int64]
+"""Terms in the low 32 bits, the number of the format they are read in above."""
+
+_TERM = np.int64(0xFFFFFFFF)
+_MOST_FORMATS = 256
+
+NORMAL = (NORMAL_FORM, UNDEFINED)
+"""Operations that only stand for a function of unknown or of normalised arguments: always atoms."""
+
+
+class Piece(NamedTuple):
+    """A product in the expansion of quantities (n,).
+
+    Attributes
+    ----------
+    coefficient : int, or object array (n,)
+        An exact number.
+    factors : tuple of Quantities
+        Each (n,), or (n, K) in a piece that stands for a sum of K products.
+    """
+
+    coefficient: Any
+    factors: tuple[Quantities, ...]
+
+
+Pieces = list[Piece]
+
+
+def is_raw(fmt: Format) -> bool:
+    """Tell whether a format reads a number modulo a power of two."""
+    return fmt == bits(fmt.bits)
+
+
+def numbered(quantities: Quantities) -> tuple[Quantities, NDArray[np.int64]]:
+    """Return the distinct quantities (m,), in increasing order, and where in them each quantity is.
+
+    As `numpy.unique`, but in linear time: terms and formats are small numbers.
+    """
+    terms, formats = quantities & _TERM, quantities >> np.int64(32)
+    size = int(terms.max(initial=0)) + 1
+    places = formats * size + terms
+    present = np.zeros((int(formats.max(initial=0)) + 1) * size, dtype=bool)
+    present[places] = True
+    found = np.flatnonzero(present)
+    ranks = np.cumsum(present, dtype=np.int64) - 1
+    return (found // size << 32) | found % size, ranks[places]
+
+
+class Quantifier:
+    """Reads terms of a store as quantities.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    """
+
+    def __init__(self, store: TermStore) -> None:
+        self.store = store
+        self.magnitudes = Magnitudes(store)
+        self.formats: list[Format] = []
+        self._numbers: dict[Format, int] = {}
+
+    def read(self, terms: Any, fmt: Format) -> Quantities:
+        """Return terms read in a format."""
+        number = self._numbers.get(fmt)
+        if number is None:
+            number = self._numbers[fmt] = len(self.formats)
+            self.formats.append(fmt)
+            assert number < _MOST_FORMATS
+        quantities: Quantities = np.asarray(terms).astype(np.int64) | np.int64(number << 32)
+        return quantities
+
+    def terms(self, quantities: Quantities) -> Ids:
+        """Return the terms of quantities."""
+        return (quantities & _TERM).astype(np.int32)
+
+    def format(self, quantity: int) -> Format:
+        """Return the format a quantity is read in."""
+        return self.formats[int(quantity) >> 32]
+
+    def kinds(self, quantities: Quantities) -> NDArray[np.int64]:
+        """Return one small number for each pair of operation and format."""
+        numbers: NDArray[np.int64] = self.store.operation_numbers(self.terms(quantities)).astype(np.int64)
+        return numbers * _MOST_FORMATS + (quantities >> np.int64(32))
+
+    def atomic_kinds(self) -> NDArray[np.bool_]:
+        """Tell of every kind whether its quantities are atoms, whatever their arguments."""
+        atomic = np.zeros((len(self.store.operations), _MOST_FORMATS), dtype=bool)
+        for number, operation in enumerate(self.store.operations):
+            if operation.name in NORMAL:
+                atomic[number] = True
+            elif operation.name == INPUT:
+                for fmt, index in self._numbers.items():
+                    atomic[number, index] = fmt == operation.result
+        return atomic.reshape(-1)
+
+    def split(self, quantities: Quantities) -> Pieces | None:
+        """Return the expansion of quantities (n,) of one kind; None where they don't split."""
+        terms = self.terms(quantities)
+        operation, fmt = self.store.operation(int(terms[0])), self.format(int(quantities[0]))
+        if operation.name == CONSTANT:
+            return self._constant(terms, fmt)
+        rule = _SPLITS.get(operation.name)
+        return None if rule is None else rule(self, operation, fmt, terms)
+
+    def _constant(self, terms: Ids, fmt: Format) -> Pieces | None:
+        values = self.store.constant_values(terms)
+        if isinstance(fmt, IntegerFormat):
+            exact = integers(values, fmt)
+            return [Piece(exact.astype(object), ())]
+        assert isinstance(fmt, FloatFormat)
+        distinct, inverse = np.unique(values, return_inverse=True)
+        numbers = [fmt.exact(int(value)) for value in distinct]
+        if any(number is None for number in numbers):
+            return None
+        return [Piece(np.array([_plain(number) for number in numbers], dtype=object)[inverse], ())]
+
+    def argument(self, terms: Ids, index: int, fmt: Format) -> Quantities:
+        """Return an argument of terms as a quantity."""
+        return self.read(self.store.arguments(terms)[:, index], fmt)
+
+    def vector(self, terms: Ids, index: int, fmt: Format) -> Quantities:
+        """Return the elements (n, K) of a vector argument of terms as quantities."""
+        return self.read(self.store.elements(self.store.arguments(terms)[:, index]), fmt)
+
+
+def _plain(number: Fraction | None) -> int | Fraction:
+    assert number is not None
+    return number.numerator if number.denominator == 1 else number
+
+
+Rule = Callable[[Quantifier, Operation, Format, Ids], Pieces | None]
+
+
+def _fused(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    if fmt != operation.result:
+        return None
+    return _sum(q, operation, terms, operation.operands)
+
+
+def _sum(q: Quantifier, operation: Operation, terms: Ids, formats: tuple[Format, ...]) -> Pieces:
+    how = operation.attribute
+    assert isinstance(how, Sum)
+    read = [q.argument(terms, index, fmt) for index, fmt in enumerate(formats)]
+    products = 2 * how.products
+    pieces = [Piece(1, (read[i], read[i + 1])) for i in range(0, products, 2)]
+    return [*pieces, *(Piece(1, (addend,)) for addend in read[products:])]
+
+
+def _ring(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    """Split where the number that is read is the sum itself: modulo no more, or without overflow."""
+    if is_raw(fmt) and fmt.bits <= operation.result.bits:
+        return _sum(q, operation, terms, (fmt,) * len(operation.operands))
+    assert isinstance(fmt, IntegerFormat)
+    if not is_raw(fmt) and q.magnitudes.fit(terms, fmt):
+        return _sum(q, operation, terms, (fmt,) * len(operation.operands))
+    return None
+
+
+def _negate(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    if isinstance(operation.result, FloatFormat):
+        return [Piece(-1, (q.argument(terms, 0, fmt),))] if fmt == operation.result else None
+    if is_raw(fmt) and fmt.bits <= operation.result.bits:
+        return [Piece(-1, (q.argument(terms, 0, fmt),))]
+    return None
+
+
+def _dot(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    left, right, addend = operation.operands
+    if isinstance(operation.result, FloatFormat):
+        if fmt != operation.result:
+            return None
+    else:
+        assert isinstance(operation.attribute, Accumulation) and isinstance(fmt, IntegerFormat)
+        modular = is_raw(fmt) and fmt.bits <= operation.result.bits
+        if operation.attribute.saturate or not modular:
+            result = operation.result
+            assert isinstance(result, IntegerFormat)
+            if not q.magnitudes.fit(terms, result) or not (modular or q.magnitudes.fit(terms, fmt)):
+                return None
+        addend = fmt
+    x, y = q.vector(terms, 0, left), q.vector(terms, 1, right)
+    return [Piece(1, (x, y)), Piece(1, (q.argument(terms, 2, addend),))]
+
+
+def _scaled_dot(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    if fmt != operation.result:
+        return None
+    left, right, addend, scale, _ = operation.operands
+    x, y = q.vector(terms, 0, left), q.vector(terms, 1, right)
+    rest = q.store.elements(q.store.arguments(terms)[:, 2])
+    scales = []
+    for column in (1, 2):
+        factors = q.read(q.store.elements(rest[:, column]), scale)
+        scales.append(np.repeat(factors, x.shape[-1] // factors.shape[-1], axis=-1))
+    return [Piece(1, (x, scales[0], y, scales[1])), Piece(1, (q.read(rest[:, 0], addend),))]
+
+
+def _extend(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    (narrow,) = operation.operands
+    if is_raw(fmt):
+        read = bits(fmt.bits) if fmt.bits <= narrow.bits else narrow
+    elif fmt == operation.result:
+        read = narrow
+    else:
+        return None
+    return [Piece(1, (q.argument(terms, 0, read),))]
+
+
+def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    """Split an integer into its fields, weighted; the fields are unsigned."""
+    if not isinstance(fmt, IntegerFormat):
+        return None
+    fields = operation.attribute
+    assert isinstance(fields, tuple)
+    parts = q.store.elements(q.store.arguments(terms)[:, 0])
+    pieces, position = [], 0
+    for index, (low, width) in enumerate(fields):
+        if position >= fmt.bits:
+            break
+        part = parts[:, index]
+        constant = bool(q.store.are(CONSTANT, part).all())
+        top = position + width >= fmt.bits
+        if top and not is_raw(fmt) and fmt.signed and not _is_zero(q.store, part):
+            return None  # the sign bit is data
+        whole = low == 0 and bool((q.store.widths(part) == width).all())
+        if top and low == 0 and is_raw(fmt):
+            read: Format = bits(fmt.bits - position)
+        elif whole or constant:
+            read = operations.unsigned(width)
+        else:
+            return None
+        pieces.append(Piece(1 << position, (q.read(part, read),)))
+        position += width
+    return pieces
+
+
+def _is_zero(store: TermStore, terms: Ids) -> bool:
+    return bool((store.are(CONSTANT, terms) & (store.constant_values(terms) == 0)).all())
+
+
+def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    (source,) = operation.operands
+    if isinstance(operation.result, FloatFormat):  # overflow is excluded over the reals
+        return [Piece(1, (q.argument(terms, 0, source),))] if fmt == operation.result else None
+    if isinstance(source, IntegerFormat) and isinstance(fmt, IntegerFormat):
+        inner, result = q.store.arguments(terms)[:, 0], operation.result
+        assert isinstance(result, IntegerFormat)
+        if q.magnitudes.fit(inner, result, source) and (is_raw(fmt) or fmt == result):
+            return [Piece(1, (q.read(inner, source),))]
+    return None
+
+
+def _input(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    """Read raw bits of a whole integer as the integer it is."""
+    natural = operation.result
+    if is_raw(fmt) and isinstance(natural, IntegerFormat) and not is_raw(natural):
+        return [Piece(1, (q.read(terms, natural),))]
+    return None
+
+
+_SPLITS: MappingProxyType[str, Rule] = MappingProxyType(
+    {
+        operations.FUSED: _fused,
+        operations.RING: _ring,
+        operations.NEGATE: _negate,
+        operations.DOT: _dot,
+        operations.SCALED_DOT: _scaled_dot,
+        operations.EXTEND: _extend,
+        operations.CONVERT: _convert,
+        CONCATENATION: _concatenation,
+        INPUT: _input,
+    }
+)
+"""How the terms of an operation split, by its name."""

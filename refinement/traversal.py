@@ -1,0 +1,72 @@
+"""From the inputs up: compute something of every term that some terms depend on, in whole groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import operations
+from .interning import Ids
+from .terms import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
+
+Operands = Callable[[Operation, Ids], list[Ids]]
+"""The terms that those of an operation depend on."""
+
+Compute = Callable[[Operation, Ids, NDArray[Any]], Any]
+"""The values of terms of one operation, given the table of the values known so far."""
+
+
+def by_operation(store: TermStore, terms: Ids) -> Iterator[tuple[Operation, Ids]]:
+    """Yield terms grouped by their operation."""
+    numbers = store.operation_numbers(terms)
+    for number in np.unique(numbers):
+        yield store.operations[number], terms[numbers == number]
+
+
+def operands(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
+    """Return every term, or vector, that terms of one operation have as an argument."""
+    if operation.name in LEAVES or operation.name == NORMAL_FORM:
+        return []
+    if operation.name == VECTOR:
+        return [store.elements(terms).reshape(-1)]
+    arity = {CONCATENATION: 1, operations.DOT: 3, operations.SCALED_DOT: 3}
+    count = arity.get(operation.name, len(operation.operands))
+    return list(store.arguments(terms)[:, :count].T)
+
+
+def fill(
+    store: TermStore, terms: Ids, table: NDArray[Any], unknown: Any, depends: Operands, compute: Compute
+) -> None:
+    """Fill in a table of values by term for `terms`, and for whatever they depend on.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    terms : array
+        Where values are wanted.
+    table : array (terms of the store, …)
+        Values by term; `unknown` where there is none yet.
+    unknown : scalar
+        No value.
+    depends, compute : callable
+        What a value depends on, and how it follows.
+    """
+    pending = [np.unique(np.asarray(terms, dtype=np.int32))]
+    while pending:
+        some = pending[-1]
+        some = some[table[some] == unknown]
+        needed = [
+            each for operation, members in by_operation(store, some) for each in depends(operation, members)
+        ]
+        missing = np.unique(np.concatenate(needed)) if needed else np.empty(0, dtype=np.int32)
+        missing = missing[table[missing] == unknown]
+        if len(missing):
+            pending.append(missing)
+            continue
+        pending.pop()
+        for operation, members in by_operation(store, some):
+            table[members] = compute(operation, members, table)
