@@ -1,6 +1,9 @@
-"""How often a floating-point term has been rounded since the inputs."""
+"""How often a floating-point term has been rounded since the inputs, and how coarsely."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,35 +13,53 @@ from . import operations
 from .interning import Ids
 from .operations import Accumulation, Sum
 from .terms import VECTOR, Operation, TermStore
+from .traversal import fill
 
 _UNKNOWN = -1
 
 
-def rounding_depth(store: TermStore, terms: Ids) -> int:
-    """Return the most roundings that any product of inputs in a term has passed.
+@dataclass(frozen=True)
+class Roundings:
+    """What rounding a term has undergone.
 
-    The factors of a product count together. A matrix unit's accumulation of K products counts K + 1,
-    whatever its order: a term passes at most K additions after its own product.
+    Attributes
+    ----------
+    count : int
+        The most roundings that any product of inputs in it has passed. The factors of a product count
+        together; an accumulation of K products counts K + 1, whatever its order: a term passes at most K
+        additions after its own product.
+    formats : tuple of FloatFormat
+        The formats rounded to, the coarsest first.
     """
+
+    count: int
+    formats: tuple[FloatFormat, ...]
+
+
+def roundings(store: TermStore, terms: Ids) -> Roundings:
+    """Return the roundings of terms."""
     depths = np.full(len(store), _UNKNOWN, dtype=np.int64)
-    pending = [np.unique(np.asarray(terms, dtype=np.int32))]
-    while pending:
-        some = pending[-1]
-        operands = [part for part in _operands(store, some) if len(part)]
-        missing = np.unique(np.concatenate(operands)) if operands else np.empty(0, dtype=np.int32)
-        missing = missing[depths[missing] == _UNKNOWN]
-        if len(missing):
-            pending.append(missing)
-            continue
-        pending.pop()
-        for operation, members in _groups(store, some):
-            depths[members] = _depth(store, operation, members, depths)
-    return int(depths[np.asarray(terms)].max(initial=0))
+    formats: set[FloatFormat] = set()
 
+    def depends(operation: Operation, members: Ids) -> list[Ids]:
+        if operation.name == VECTOR:
+            return [store.elements(members).reshape(-1)]
+        arguments = store.arguments(members)
+        return [arguments[:, index] for product in _products(operation) for index in product]
 
-def _groups(store: TermStore, terms: Ids) -> list[tuple[Operation, Ids]]:
-    numbers = store.operation_numbers(terms)
-    return [(store.operations[number], terms[numbers == number]) for number in np.unique(numbers)]
+    def depth(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
+        if operation.name == VECTOR:
+            return known[store.elements(members)].max(axis=-1)
+        own = _own(operation)
+        if own:
+            formats.update(fmt for fmt in _rounded_to(operation) if isinstance(fmt, FloatFormat))
+        arguments = store.arguments(members)
+        sums = [sum(known[arguments[:, index]] for index in product) for product in _products(operation)]
+        return np.max(sums, axis=0) + own if sums else 0
+
+    fill(store, terms, depths, _UNKNOWN, depends, depth)
+    coarsest = sorted(formats, key=lambda fmt: (fmt.precision, fmt.name))
+    return Roundings(int(depths[np.asarray(terms)].max(initial=0)), tuple(coarsest))
 
 
 def _products(operation: Operation) -> list[tuple[int, ...]]:
@@ -61,28 +82,6 @@ def _products(operation: Operation) -> list[tuple[int, ...]]:
     return []
 
 
-def _operands(store: TermStore, terms: Ids) -> list[Ids]:
-    found: list[Ids] = []
-    for operation, members in _groups(store, terms):
-        if operation.name == VECTOR:
-            found.append(np.unique(store.elements(members)))
-            continue
-        arguments = store.arguments(members)
-        found += [np.unique(arguments[:, index]) for product in _products(operation) for index in product]
-    return found
-
-
-def _depth(
-    store: TermStore, operation: Operation, terms: Ids, depths: NDArray[np.int64]
-) -> NDArray[np.int64] | int:
-    if operation.name == VECTOR:
-        deepest: NDArray[np.int64] = depths[store.elements(terms)].max(axis=-1)
-        return deepest
-    arguments = store.arguments(terms)
-    sums = [sum(depths[arguments[:, index]] for index in product) for product in _products(operation)]
-    return np.max(sums, axis=0) + _own(operation) if sums else 0
-
-
 def _own(operation: Operation) -> int:
     match operation.name:
         case operations.FUSED | operations.CONVERT | operations.FUNCTION:
@@ -91,3 +90,8 @@ def _own(operation: Operation) -> int:
             assert isinstance(operation.attribute, Accumulation)
             return operation.attribute.length + 1
     return 0
+
+
+def _rounded_to(operation: Operation) -> tuple[Any, ...]:
+    """Return the formats an operation rounds to; a tf32 operand may be rounded when it is read."""
+    return (operation.result, *(fmt for fmt in operation.operands if fmt.name == "tf32"))

@@ -1,0 +1,88 @@
+"""Terms evaluated on concrete inputs, all of them at once: the numbers of a counterexample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.errors import UnsupportedError
+from . import operations
+from .evaluation import Words, evaluate, ones
+from .interning import Ids
+from .terms import CONCATENATION, CONSTANT, INPUT, UNDEFINED, VECTOR, Operation, TermStore
+from .traversal import fill, operands
+
+
+class Assignment:
+    """Values of inputs, and with them of every term.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    inputs : mapping of str to array
+        The encodings of each input's elements by linear index.
+    undefined : int
+        The bits that undefined terms get, repeated.
+    """
+
+    def __init__(self, store: TermStore, inputs: Mapping[str, NDArray[Any]], undefined: int = 0x5A) -> None:
+        self.store = store
+        self._inputs = {name: np.asarray(array).astype(np.uint64) for name, array in inputs.items()}
+        self._undefined = np.uint64(undefined * 0x0101010101010101 & 0xFFFFFFFFFFFFFFFF)
+        self._values = np.zeros(0, dtype=np.uint64)
+        self._known = np.zeros(0, dtype=bool)
+
+    def values(self, terms: Ids) -> Words:
+        """Return the encodings of terms, of any shape.
+
+        Raises
+        ------
+        UnsupportedError
+            If a term depends on an operation without a value that can be computed.
+        """
+        missing = len(self.store) - len(self._known)
+        self._values = np.concatenate([self._values, np.zeros(missing, dtype=np.uint64)])
+        self._known = np.concatenate([self._known, np.zeros(missing, dtype=bool)])
+        flat = np.asarray(terms, dtype=np.int32).reshape(-1)
+        fill(self.store, flat, self._known, False, self._depends, self._compute)
+        found: Words = self._values[np.asarray(terms)]
+        return found
+
+    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
+        return operands(self.store, operation, terms)
+
+    def _compute(self, operation: Operation, terms: Ids, _: NDArray[Any]) -> bool:
+        if operation.name != VECTOR:
+            self._values[terms] = self._of_operation(operation, terms)
+        return True
+
+    def _of_operation(self, operation: Operation, terms: Ids) -> Words | np.uint64:
+        arguments = self.store.arguments(terms)
+        match operation.name:
+            case name if name == CONSTANT:
+                return self.store.constant_values(terms)
+            case name if name == INPUT:
+                if operation.attribute not in self._inputs:
+                    raise UnsupportedError(f"no values for input {operation.attribute}")
+                return self._inputs[str(operation.attribute)][arguments[:, 0]]
+            case name if name == UNDEFINED:
+                return self._undefined & ones(operation.result.bits)
+            case name if name == CONCATENATION:
+                return evaluate(operation, [self._vector(arguments[:, 0])])
+            case operations.DOT:
+                x, y = (self._vector(arguments[:, column]) for column in (0, 1))
+                return evaluate(operation, [x, y, self._values[arguments[:, 2]]])
+            case operations.SCALED_DOT:
+                x, y = (self._vector(arguments[:, column]) for column in (0, 1))
+                rest = self.store.elements(arguments[:, 2])
+                scales = [self._vector(rest[:, column]) for column in (1, 2)]
+                return evaluate(operation, [x, y, self._values[rest[:, 0]], *scales])
+        return evaluate(operation, [self._values[each] for each in operands(self.store, operation, terms)])
+
+    def _vector(self, vectors: Ids) -> Words:
+        found: Words = self._values[self.store.elements(vectors)]
+        return found
