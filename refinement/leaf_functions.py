@@ -8,7 +8,7 @@ value, the term is that polynomial, whatever the tricks were.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class LeafFunctions:
     def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
         return [] if operation.name in _NEVER else operands(self.store, operation, terms)
 
-    def _leaf_of(self, operation: Operation, terms: Ids, known: NDArray[np.int64]) -> NDArray[np.int64] | int:
+    def _leaf_of(self, operation: Operation, terms: Ids, known: NDArray[np.int64]) -> NDArray[Any] | int:
         if operation.name == CONSTANT:
             return _NOTHING
         if operation.name == INPUT:

@@ -136,7 +136,7 @@ class Magnitudes:
                 assert isinstance(operation.attribute, Sum)
                 pairs = 2 * operation.attribute.products
                 products = [_times(read[i], read[i + 1]) for i in range(0, pairs, 2)]
-                return np.sum([*products, *read[pairs:]], axis=0)
+                return np.asarray(np.sum([*products, *read[pairs:]], axis=0))
             case operations.DOT if read:
                 x, y = (full_range(each) for each in operation.operands[:2])
                 assert isinstance(operation.attribute, Accumulation)

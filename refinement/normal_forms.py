@@ -89,7 +89,7 @@ class NormalForms:
         numbers = np.empty(len(terms), dtype=np.int32)
         for index, (start, end) in enumerate(pairwise(bounds)):
             monomials = compacted(found.atoms[start:end])
-            key = (kind, monomials.shape, monomials.tobytes(), tuple(found.coefficients[start:end]))
+            key: Any = (kind, monomials.shape, monomials.tobytes(), tuple(found.coefficients[start:end]))
             key = key if end > start else _ZERO
             numbers[index] = self._identifiers.setdefault(key, len(self._identifiers))
         return numbers

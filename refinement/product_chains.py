@@ -72,7 +72,7 @@ def _accumulates(pieces: Pieces) -> bool:
 def same_products(one: Chain, other: Chain, identify: Identify) -> NDArray[np.bool_]:
     """Tell which members of two chains add the same products."""
     if one.left.shape == other.left.shape:
-        alike = ((one.left == other.left) & (one.right == other.right)).all(axis=1)
+        alike: NDArray[np.bool_] = ((one.left == other.left) & (one.right == other.right)).all(axis=1)
         if alike.all():
             return alike
     factors = [one.left, one.right, other.left, other.right]

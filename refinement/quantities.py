@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import FloatFormat, Format, IntegerFormat
+from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
 from .evaluation import integers
 from .interning import Ids
@@ -126,6 +126,8 @@ class Quantifier:
         operation, fmt = self.store.operation(int(terms[0])), self.format(int(quantities[0]))
         if operation.name == CONSTANT:
             return self._constant(terms, fmt)
+        if fmt == TF32 and operation.result == F32:  # reading tf32 rounds
+            return [Piece(1, (self.read(terms, F32),))]
         rule = _SPLITS.get(operation.name)
         return None if rule is None else rule(self, operation, fmt, terms)
 

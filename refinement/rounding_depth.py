@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import FloatFormat
+from ..spec.formats import TF32, FloatFormat
 from . import operations
 from .interning import Ids
 from .operations import Accumulation, Sum
@@ -54,7 +54,7 @@ def roundings(store: TermStore, terms: Ids) -> Roundings:
         if own:
             formats.update(fmt for fmt in _rounded_to(operation) if isinstance(fmt, FloatFormat))
         arguments = store.arguments(members)
-        sums = [sum(known[arguments[:, index]] for index in product) for product in _products(operation)]
+        sums = [known[arguments[:, list(product)]].sum(axis=-1) for product in _products(operation)]
         return np.max(sums, axis=0) + own if sums else 0
 
     fill(store, terms, depths, _UNKNOWN, depends, depth)
@@ -88,10 +88,10 @@ def _own(operation: Operation) -> int:
             return 1
         case operations.DOT | operations.SCALED_DOT:
             assert isinstance(operation.attribute, Accumulation)
-            return operation.attribute.length + 1
+            return operation.attribute.length + 1 + sum(fmt == TF32 for fmt in operation.operands)
     return 0
 
 
 def _rounded_to(operation: Operation) -> tuple[Any, ...]:
     """Return the formats an operation rounds to; a tf32 operand may be rounded when it is read."""
-    return (operation.result, *(fmt for fmt in operation.operands if fmt.name == "tf32"))
+    return (operation.result, *(fmt for fmt in operation.operands if fmt == TF32))

@@ -170,15 +170,15 @@ class TermAlgebra:
     # -- what an ISA leaves open
     def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
         """Return the accumulation of a matrix unit as a term, a choice left open."""
-        formats = [fmt for _, fmt in arguments]
+        left, right, addend = (fmt for _, fmt in arguments[:3])
         x, y = (self.store.vectors(terms) for terms, _ in arguments[:2])
         c = arguments[2][0][..., 0]
         how = operations.Accumulation(name, np.shape(arguments[0][0])[-1])
         if len(arguments) == 3:
-            return apply(self.store, operations.dot(result, *formats, how), x, y, c)
+            return apply(self.store, operations.dot(result, left, right, addend, how), x, y, c)
         scales = [self.store.vectors(terms) for terms, _ in arguments[3:]]
         rest = self.store.vectors(np.stack(np.broadcast_arrays(c, *scales), axis=-1))
-        operation = operations.scaled_dot(result, *formats[:4], how)
+        operation = operations.scaled_dot(result, left, right, addend, arguments[3][1], how)
         return apply(self.store, operation, x, y, rest)
 
     # -- integers

@@ -1,0 +1,59 @@
+"""What a verification has to say: wrong values, bad accesses, races, and what it does not model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a finding is about; see ``docs/json-schemas.md``."""
+
+    WRONG_VALUE = "wrong-value"
+    MISSING_OUTPUT = "missing-output"
+    OUT_OF_BOUNDS = "out-of-bounds"
+    MISALIGNED = "misaligned"
+    UNINITIALISED = "uninitialised"
+    RACE = "race"
+    DIVERGENCE = "divergence"
+    ILLEGAL = "illegal"
+    UNDEFINED = "undefined"
+    UNSUPPORTED = "unsupported"
+
+    @property
+    def refutes(self) -> bool:
+        """Whether the kernel is wrong, not merely beyond what is modelled."""
+        return self is not Kind.UNSUPPORTED
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found.
+
+    Attributes
+    ----------
+    kind : Kind
+        What it is about.
+    message : str
+        What is wrong, with the values concerned.
+    file : str
+        The kernel's file.
+    line : int
+        The line of it, 0 where there is none.
+    thread : str
+        Block and thread, empty where it is none's.
+    output : str
+        The output element concerned, empty where it is none's.
+    """
+
+    kind: Kind
+    message: str
+    file: str = ""
+    line: int = 0
+    thread: str = ""
+    output: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""
+        who = f" ({self.thread})" if self.thread else ""
+        return f"{where}{self.kind}: {self.message}{who}"

@@ -1,0 +1,126 @@
+"""The threads of a batch of blocks, side by side: who they are, which of them run, what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .values import Value, known
+
+WARP = 32
+
+Indices = NDArray[np.intp]
+"""Threads of a batch, as indices in increasing order."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How many threads run a kernel.
+
+    Attributes
+    ----------
+    grid, block : (int, int, int)
+        Extents along x, y and z.
+    dynamic_shared : int
+        Bytes of shared memory beyond what the kernel declares.
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared: int = 0
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return prod(self.grid)
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return prod(self.block)
+
+
+class Threads:
+    """The threads of some blocks, those of a block together, whole warps each.
+
+    Attributes
+    ----------
+    launch : Launch
+        What they belong to.
+    blocks : array (b,)
+        Linear numbers of the blocks.
+    warps : int
+        Warps of a block.
+    block : array (n,)
+        Index into `blocks`, for each thread.
+    number : array (n,)
+        Linear number in its block; threads that only fill a warp have numbers from ``launch.threads`` up.
+    exist : array (n,)
+        Which threads do not only fill a warp.
+    """
+
+    def __init__(self, launch: Launch, blocks: Indices) -> None:
+        self.launch = launch
+        self.blocks = blocks
+        self.warps = -(-launch.threads // WARP)
+        per_block = self.warps * WARP
+        self.block = np.repeat(np.arange(len(blocks)), per_block)
+        self.number = np.tile(np.arange(per_block), len(blocks))
+        self.exist = self.number < launch.threads
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    @property
+    def lane(self) -> Indices:
+        """Lane in the warp, for each thread."""
+        return self.number % WARP
+
+    @property
+    def warp(self) -> Indices:
+        """Number of the warp in the batch, for each thread."""
+        return np.arange(len(self)) // WARP
+
+    def name(self, thread: int) -> str:
+        """Return block and thread for a message."""
+        block = _coordinates(int(self.blocks[self.block[thread]]), self.launch.grid)
+        own = _coordinates(int(self.number[thread]), self.launch.block)
+        return f"block {_spelled(block)}, thread {_spelled(own)}"
+
+    def special_registers(self) -> Mapping[str, Value]:
+        """Return the special registers that say who a thread is."""
+        found: dict[str, NDArray[Any]] = {}
+        own = np.unravel_index(np.minimum(self.number, self.launch.threads - 1), self.launch.block[::-1])
+        block = np.unravel_index(self.blocks[self.block], self.launch.grid[::-1])
+        for axis, place in zip("xyz", (2, 1, 0), strict=True):
+            found[f"%tid.{axis}"], found[f"%ctaid.{axis}"] = own[place], block[place]
+            extent = "xyz".index(axis)
+            found[f"%ntid.{axis}"] = np.full(len(self), self.launch.block[extent])
+            found[f"%nctaid.{axis}"] = np.full(len(self), self.launch.grid[extent])
+        lane = self.lane.astype(np.uint64)
+        one = np.uint64(1) << lane
+        found |= {
+            "%laneid": lane,
+            "%warpid": self.number // WARP,
+            "%nwarpid": np.full(len(self), self.warps),
+            "%lanemask_eq": one,
+            "%lanemask_lt": one - np.uint64(1),
+            "%lanemask_le": (one << np.uint64(1)) - np.uint64(1),
+            "%lanemask_gt": ~((one << np.uint64(1)) - np.uint64(1)),
+            "%lanemask_ge": ~(one - np.uint64(1)),
+        }
+        return {name: known(numbers, 32) for name, numbers in found.items()}
+
+
+def _coordinates(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:
+    x, y, _ = extents
+    return number % x, number // x % y, number // (x * y)
+
+
+def _spelled(coordinates: tuple[int, int, int]) -> str:
+    return f"({', '.join(map(str, coordinates))})" if any(coordinates[1:]) else str(coordinates[0])
