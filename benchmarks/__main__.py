@@ -8,9 +8,13 @@ import platform
 
 import numpy as np
 
-from . import command_line, rank_k_updates
+from . import command_line, rank_k_updates, warp_products
 
-SUITES = {"rank-k-updates": rank_k_updates, "command-line": command_line}
+SUITES = {
+    "rank-k-updates": rank_k_updates,
+    "warp-products": warp_products,
+    "command-line": command_line,
+}
 
 
 def main() -> int:

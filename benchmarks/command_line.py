@@ -10,15 +10,18 @@ from collections.abc import Iterator
 
 from .figure import Figure, shortest_time
 
+LAYOUTS = (("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "a"), ("xvi8ger4pp", "x"))
+"""Instructions, and an operand of each."""
+
 
 def figures() -> Iterator[Figure]:
     yield Figure("mmaproof --help", seconds("--help", repetitions=5), "s", 0.3)
-    yield Figure(
-        "mmaproof check power --no-cache --jobs 2",
-        seconds("check", "power", "--no-cache", "--jobs", "2"),
-        "s",
-        30,
-    )
+    for instruction, operand in LAYOUTS:
+        taken = seconds("layout", instruction, "--operand", operand, repetitions=5)
+        yield Figure(f"mmaproof layout {instruction.split('.')[0]} --operand {operand}", taken, "s", 0.4)
+    for isa, target in (("power", 30), ("ptx", 60)):
+        taken = seconds("check", isa, "--no-cache", "--jobs", "2")
+        yield Figure(f"mmaproof check {isa} --no-cache --jobs 2", taken, "s", target)
     with tempfile.TemporaryDirectory() as directory:
         fill = seconds("check", "power", cache=directory)
         yield Figure("mmaproof check power, filling the cache", fill, "s")

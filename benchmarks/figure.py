@@ -18,7 +18,7 @@ class Figure:
     value : float
         The measured number.
     unit : str
-        ``s``, where less is better, or a rate, where more is better.
+        ``s`` or ``ms``, where less is better, or a rate, where more is better.
     target : float, optional
         The promised bound, in the same unit.
     """
@@ -30,7 +30,7 @@ class Figure:
 
     @property
     def is_time(self) -> bool:
-        return self.unit == "s"
+        return self.unit in ("s", "ms")
 
     @property
     def reached(self) -> bool:

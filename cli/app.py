@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from .. import __version__
-from ..spec.errors import MmaproofError
+from ..spec.errors import MmaproofError, UnsupportedError
 from . import browse, check, execute, layout, legality, replay
 from .exit_codes import BROKEN_PIPE, EPILOG, INTERRUPTED, ExitCode
 from .output import error
@@ -77,7 +77,7 @@ def _status(arguments: Sequence[str] | None) -> int:
         sys.stdout.flush()
     except MmaproofError as reason:
         error(str(reason))
-        return ExitCode.WRONG_USE
+        return ExitCode.UNDECIDED if isinstance(reason, UnsupportedError) else ExitCode.WRONG_USE
     except UsageError as reason:
         context = getattr(reason, "ctx", None)
         command = context.command_path if context else "mmaproof"

@@ -36,6 +36,9 @@ def run(
     choice: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A preset, or POINT=OPTION; may be repeated.")
     ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The processor, where results depend on it: A2A3, A5 or CPU of PTO.")
+    ] = None,
     list_choices: Annotated[bool, typer.Option("--list-choices", help="Print the open points.")] = False,
 ) -> ExitCode:
     """Execute the specification of one instruction on real data.
@@ -55,7 +58,12 @@ def run(
     from ..spec.instruction_set import of_instruction
 
     results = of_instruction(instruction).execute(
-        instruction, _read(source), as_registers=registers, rounding=rounding, choices=choice or []
+        instruction,
+        _read(source),
+        as_registers=registers,
+        rounding=rounding,
+        choices=choice or [],
+        target=target,
     )
     _write(out, results)
     for name, array in results.items():

@@ -25,7 +25,10 @@ _CELL, _MARGIN = 46, 40
 """Pixels of the SVG."""
 
 _COLOURS = (31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96)
-"""Foreground colours of a terminal; lanes take them in turn."""
+"""Foreground colours of a terminal; lanes or registers take them in turn."""
+
+_MARKS = {"lane": "T", "register": "R", "block": "B", "line": "L"}
+"""How a cell names who holds its elements; T is a thread."""
 
 
 class LayoutFormat(StrEnum):
@@ -43,24 +46,28 @@ def layout(
     operand: Annotated[
         str,
         typer.Option(
-            help="a, b, c, d, metadata, scale_a or scale_b; registers or addresses of a matrix move."
+            help="a, b, c, d, metadata, scale_a or scale_b; registers or addresses of a matrix move; "
+            "x, y or acc of a Power rank-k update."
         ),
     ],
     lane: Annotated[int | None, typer.Option(metavar="LANE", help="Only what this lane holds.")] = None,
     element: Annotated[
         str | None, typer.Option(metavar="R,C", help="Only who holds this element (row, column).")
     ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The processor, where layouts depend on it: A2A3, A5 or CPU of PTO.")
+    ] = None,
     layout_format: Annotated[
         LayoutFormat, typer.Option("--format", help="How to write the layout.")
     ] = LayoutFormat.TABLE,
 ) -> ExitCode:
-    """Say which lane holds which element of an operand, in which bits of which register."""
+    """Say who holds which element of an operand: a lane or a register, and in which bits."""
     from ..spec.instruction_set import of_instruction
 
-    table = of_instruction(instruction).layout(instruction, operand)
+    table = of_instruction(instruction).layout(instruction, operand, target)
     whole = lane is None and element is None
     if lane is not None:
-        table = table.held_by(lane)
+        table = table.held_by("lane", lane)
     if element is not None:
         table = table.at(*_coordinates(element))
     match layout_format:
@@ -136,7 +143,7 @@ def _cells(table: ElementTable) -> dict[tuple[int, ...], dict[tuple[int, int], l
 
 
 def _print_grids(table: ElementTable) -> None:
-    """Print a matrix of ``lane:elements``, neighbours of one lane in one cell, coloured by lane."""
+    """Print a matrix of ``owner:elements``, neighbours of one owner in one cell, coloured by owner."""
     _heading(table)
     coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     first, second = table.axes[-2:]
@@ -145,18 +152,19 @@ def _print_grids(table: ElementTable) -> None:
         names = [axis.name for axis in table.axes[: len(leading)]]
         if leading:
             print(", ".join(f"{name} {value}" for name, value in zip(names, leading, strict=True)))
-        runs = _runs(grid, first.extent, second.extent)
+        runs = _runs(grid, table.owners.name, first.extent, second.extent)
         titles = [f"{start}" if end == start + 1 else f"{start}-{end - 1}" for start, end in runs]
         lines = []
         for row in range(first.extent):
             held = [[h for column in range(*run) for h in grid.get((row, column), [])] for run in runs]
-            lines.append([(_cell(cell), cell[0]["lane"] if cell else -1) for cell in held])
+            lines.append([(_cell(table, cell), cell[0][table.owners.name] if cell else -1) for cell in held])
         widths = [
             max(len(title), *(len(line[place][0]) for line in lines)) for place, title in enumerate(titles)
         ]
-        margin = len(f"{first.name} {first.extent - 1}")
-        head = f"{second.name}:".rjust(margin)
-        print("  ".join([head, *(title.rjust(width) for title, width in zip(titles, widths, strict=True))]))
+        head = f"{second.name}:"
+        margin = max(len(head), len(f"{first.name} {first.extent - 1}"))
+        heads = [title.rjust(width) for title, width in zip(titles, widths, strict=True)]
+        print("  ".join([head.rjust(margin), *heads]))
         for row, line in enumerate(lines):
             shown = [f"{first.name} {row}".rjust(margin)]
             for (text, holder), width in zip(line, widths, strict=True):
@@ -168,32 +176,33 @@ def _print_grids(table: ElementTable) -> None:
 
 
 def _runs(
-    grid: dict[tuple[int, int], list[dict[str, int]]], rows: int, columns: int
+    grid: dict[tuple[int, int], list[dict[str, int]]], owner: str, rows: int, columns: int
 ) -> list[tuple[int, int]]:
-    """Cut the columns where some row's lane changes."""
-    lanes = [
-        tuple(tuple(h["lane"] for h in grid.get((row, column), [])) for row in range(rows))
+    """Cut the columns where some row's owner changes."""
+    owners = [
+        tuple(tuple(h[owner] for h in grid.get((row, column), [])) for row in range(rows))
         for column in range(columns)
     ]
-    cuts = [0, *(c for c in range(1, columns) if lanes[c] != lanes[c - 1]), columns]
+    cuts = [0, *(c for c in range(1, columns) if owners[c] != owners[c - 1]), columns]
     return list(pairwise(cuts))
 
 
-def _cell(held: list[dict[str, int]]) -> str:
+def _cell(table: ElementTable, held: list[dict[str, int]]) -> str:
     if not held:
         return ""
-    number = next(name for name in ("element", "byte", "nibble", "lane") if name in held[0])
-    numbers = [h[number] for h in held]
-    if number == "lane":
-        return f"T{numbers[0]}"
+    owner, *within = table.holders
+    shown = f"{_MARKS[owner]}{held[0][owner]}"
+    if not within:
+        return shown
+    numbers = [h[within[0]] for h in held]
     consecutive = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     if consecutive and len(numbers) > 1:
-        return f"T{held[0]['lane']}:{numbers[0]}-{numbers[-1]}"
-    return f"T{held[0]['lane']}:{','.join(map(str, numbers))}"
+        return f"{shown}:{numbers[0]}-{numbers[-1]}"
+    return f"{shown}:{','.join(map(str, numbers))}"
 
 
 def _svg(table: ElementTable) -> str:
-    """Draw one grid beneath another, a square for each element, coloured by lane."""
+    """Draw one grid beneath another, a square for each element, coloured by owner."""
     from html import escape
 
     first, second = table.axes[-2:]
@@ -218,11 +227,11 @@ def _svg(table: ElementTable) -> str:
             parts.append(f'<text x="4" y="{top + row * _CELL + _CELL // 2}">{row}</text>')
         for (row, column), held in sorted(grid.items()):
             x, y = _MARGIN + column * _CELL, top + row * _CELL
-            hue = held[0]["lane"] * 360 // 32
+            hue = held[0][table.owners.name] * 360 // table.owners.extent
             fill = f'fill="hsl({hue},70%,82%)" stroke="#555"'
             middle = f'x="{x + _CELL // 2}" y="{y + _CELL // 2 + 4}" text-anchor="middle"'
             parts.append(
                 f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" {fill}/>'
-                f"<text {middle}>{_cell(held)}</text>"
+                f"<text {middle}>{_cell(table, held)}</text>"
             )
     return "".join([*parts, "</svg>"])

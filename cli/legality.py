@@ -40,7 +40,8 @@ def legal(
     target: Annotated[
         str | None,
         typer.Option(
-            help="The processor: power10 (as in -mcpu), sm_90a (as in .target). By default the newest."
+            help="The processor: power10 (as in -mcpu), sm_90a (as in .target), A5 (a profile of PTO). "
+            "By default the newest."
         ),
     ] = None,
     ptx: Annotated[
@@ -68,6 +69,8 @@ def legal(
         for violation in answer["violations"]:
             print(f"  {violation['rule']}: {violation['message']}")
             print(f"    {violation['reason']} ({violation['source']})")
+        for remark in answer.get("notes", ()):
+            print(f"  note: {remark}")
     return ExitCode.HOLDS if answer["legal"] else ExitCode.FAILS
 
 
@@ -75,6 +78,7 @@ def _judged(instruction: str, target: str | None, ptx: str | None) -> dict[str, 
     from ..spec.instruction_set import of_instruction
 
     judgement = of_instruction(instruction, target).judge(instruction, target, ptx)
+    notes = {"notes": list(judgement.notes)} if judgement.notes else {}
     return {
         "instr": instruction,
         "target": judgement.target,
@@ -83,6 +87,7 @@ def _judged(instruction: str, target: str | None, ptx: str | None) -> dict[str, 
             {"rule": v.rule.id, "reason": v.rule.reason, "source": v.rule.source, "message": v.message}
             for v in judgement.violations
         ],
+        **notes,
     }
 
 
@@ -131,13 +136,21 @@ def tables(
     contradictions: Annotated[
         bool, typer.Option("--contradictions", help="Where documents and tools contradict each other.")
     ] = False,
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Another table: types, buffers, tiles or blocks of PTO."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of stdout.")] = None,
 ) -> ExitCode:
     """Print the constraint table of the instructions, or the rules, or the contradictions behind it."""
     published = instruction_set(isa).tables
-    if rules and contradictions:
-        raise InputError("--rules and --contradictions are two tables: ask for one")
-    name = "rules" if rules else "contradictions" if contradictions else "instructions"
+    asked = [name for name, wanted in (("rules", rules), ("contradictions", contradictions)) if wanted]
+    asked += [] if table is None else [table]
+    if len(asked) > 1:
+        raise InputError(f"{' and '.join(asked)} are two tables: ask for one")
+    name = asked[0] if asked else "instructions"
+    if name not in published:
+        raise InputError(f"{isa} has no table {name!r}; it has {', '.join(published)}")
     rows = published[name]()
     text = {
         TableFormat.MARKDOWN: lambda: "".join(f"{line}\n" for line in _markdown(rows)),

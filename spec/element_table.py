@@ -27,13 +27,14 @@ class ElementTable:
     axes : tuple of Axis
         The operand's coordinates: (row, column), or with a leading axis that counts matrices.
     holders : mapping of str to array
-        Who holds each element: lane, element number, register, lowest bit.
+        Who holds each element: first the owner (a lane, or a register that belongs to no lane), then
+        which one of the owner's elements it is, then where its bits are.
     coordinates : mapping of str to array
         Where each element is, by axis.
     bits : int
         Width of an element's encoding.
-    lanes : int
-        How many lanes there are.
+    owners : Axis
+        What the owner is called, and how many there are.
     """
 
     title: str
@@ -43,7 +44,7 @@ class ElementTable:
     holders: Mapping[str, Array]
     coordinates: Mapping[str, Array]
     bits: int
-    lanes: int
+    owners: Axis
 
     def __len__(self) -> int:
         return len(next(iter(self.holders.values())))
@@ -53,17 +54,19 @@ class ElementTable:
         columns = {**self.holders, **self.coordinates}
         return [dict(zip(columns, map(int, row), strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def held_by(self, lane: int) -> ElementTable:
-        """Return the elements of one lane.
+    def held_by(self, owner: str, number: int) -> ElementTable:
+        """Return the elements of one owner: ``held_by("lane", 5)``.
 
         Raises
         ------
         InputError
-            If there is no such lane.
+            If the elements have owners of another kind, or there is no such owner.
         """
-        if lane not in range(self.lanes):
-            raise InputError(f"there is no lane {lane}; lanes are 0 to {self.lanes - 1}")
-        return self._where(self.holders["lane"] == lane)
+        if owner != self.owners.name:
+            raise InputError(f"{self.title} is held by {self.owners.name}s; there is no {owner} {number}")
+        if number not in range(self.owners.extent):
+            raise InputError(f"there is no {owner} {number}; {owner}s are 0 to {self.owners.extent - 1}")
+        return self._where(self.holders[owner] == number)
 
     def at(self, *coordinates: int) -> ElementTable:
         """Return the holders of one element; leading axes that are not given are free.

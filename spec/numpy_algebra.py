@@ -64,12 +64,13 @@ class NumpyAlgebra:
 
     def extract(self, words: Array, low: int, fmt: Format) -> Array:
         """Shift and mask."""
-        mask = words.dtype.type((1 << fmt.bits) - 1)
-        fields: Array = ((words >> words.dtype.type(low)) & mask).astype(fmt.storage)
-        return fields
+        fields: Array = (words >> low).astype(fmt.storage)
+        return fields if fmt.bits == 8 * fmt.storage.itemsize else fields & ((1 << fmt.bits) - 1)
 
     def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
         """Shift and combine."""
+        if fmt.bits == word.bits:
+            return fields[..., 0].astype(word.storage)
         wide = fields.astype(word.storage) << np.array(positions, dtype=word.storage)
         words: Array = np.bitwise_or.reduce(wide, axis=-1)
         return words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -102,11 +103,24 @@ def common_batch(operands: Mapping[str, Array], axes: Mapping[str, int]) -> tupl
         If they don't broadcast.
     """
     batches = {name: array.shape[: array.ndim - axes[name]] for name, array in operands.items()}
+    if len(set(batches.values())) == 1:
+        return next(iter(batches.values()))
     try:
         return np.broadcast_shapes(*batches.values())
     except ValueError:
         shapes = ", ".join(f"{name} {batch}" for name, batch in batches.items())
         raise InputError(f"the batch axes don't broadcast: {shapes}") from None
+
+
+def flattened(
+    operands: Mapping[str, Array], axes: Mapping[str, int], batch: tuple[int, ...]
+) -> dict[str, Array]:
+    """Broadcast operands to the batch axes that they have in common, and make these one axis."""
+    flat = {}
+    for name, array in operands.items():
+        own = array.shape[array.ndim - axes[name] :]
+        flat[name] = np.broadcast_to(array, (*batch, *own)).reshape(math.prod(batch), *own)
+    return flat
 
 
 def blocks(count: int, length: int) -> Iterator[slice]:

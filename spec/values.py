@@ -10,6 +10,9 @@ from .float_encoding import Truths, decode, default_nan, encode
 from .formats import F64, Bits, FloatFormat, Format, IntegerFormat, numpy_type
 from .rounding import Rounding
 
+_NATIVE = ("f16", "f32", "f64")
+"""Floating-point formats that numpy itself has."""
+
 
 def encodings_of_values(name: str, values: Array, fmt: Format) -> Bits:
     """Encode numbers that `fmt` represents exactly.
@@ -36,13 +39,13 @@ def encodings_of_values(name: str, values: Array, fmt: Format) -> Bits:
             f"{name} has dtype {values.dtype}; give integers or floating-point numbers, or {name}_bits"
         )
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    if fmt.name in _NATIVE and values.dtype == numpy_type(fmt):
+        return values.view(fmt.storage)
     with np.errstate(all="ignore"):
         if isinstance(fmt, IntegerFormat):
             bits, exact = _encode_integers(values, fmt)
         else:
             assert isinstance(fmt, FloatFormat)
-            if fmt.name in ("f16", "f32", "f64") and values.dtype == numpy_type(fmt):
-                return values.view(fmt.storage)
             bits, exact = _encode_floats(values, fmt)
     if not exact.all():
         index, place = _first(~exact, name)
@@ -111,5 +114,4 @@ def values_of_encodings(bits: Bits, fmt: Format) -> Array:
         unused = 8 - fmt.bits
         return (bits.view(np.int8) << unused) >> unused if fmt.signed else bits
     assert isinstance(fmt, FloatFormat)
-    native = fmt.name in ("f16", "f32", "f64")
-    return bits.view(numpy_type(fmt)) if native else decode(bits, fmt)
+    return bits.view(numpy_type(fmt)) if fmt.name in _NATIVE else decode(bits, fmt)

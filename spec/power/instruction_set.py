@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..algebra import Array
 from ..element_table import ElementTable
-from ..errors import UnsupportedError
 from ..instruction_set import Description, Judgement
 from . import assembly, legality, tables
 from .catalogue import Move, RankKUpdate
@@ -68,6 +67,7 @@ class PowerMMA:
         as_registers: bool,
         rounding: str | None,
         choices: Sequence[str],
+        target: str | None = None,
     ) -> dict[str, Array]:
         """Execute a rank-k update or an accumulator move."""
         from .execution import Environment, execute, rounding_named
@@ -75,9 +75,11 @@ class PowerMMA:
         environment = Environment(rounding_named(rounding or "nearest-even"), choices_named(list(choices)))
         return execute(assembly.parse(text), arrays, environment, as_registers=as_registers)
 
-    def layout(self, text: str, operand: str) -> ElementTable:
-        """Refuse: a Power register is the whole processor's, nobody holds a part of it."""
-        raise UnsupportedError(f"{assembly.parse(text)} has no fragments; see the layouts of `explain`")
+    def layout(self, text: str, operand: str, target: str | None = None) -> ElementTable:
+        """Return which register holds which element of an operand of a rank-k update."""
+        from .layouts import operand_table
+
+        return operand_table(assembly.parse(text), operand)
 
 
 def _semantics(form: Form) -> Iterator[str]:

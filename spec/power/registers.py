@@ -6,6 +6,8 @@ A VSR is 16 bytes, byte 0 the most significant ("ISA byte order"); an accumulato
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..algebra import Algebra, Array
 from ..formats import Format
 from ..layout import Axis, Layout
@@ -40,8 +42,12 @@ def operand_layout(name: str, rows: int, rank: int, fmt: Format) -> Layout:
         (Axis("register", rows * rank // fields), Axis("field", fields)),
         forward,
         inverse,
-        f"e = {rank}·row + k; register = e >> {field_bits}; field = e & {fields - 1}",
+        _formula("k", rank, fields),
     )
+
+
+def _formula(place: str, places: int, fields: int) -> str:
+    return f"e = {places}·row + {place}; register = e >> {fields.bit_length() - 1}; field = e & {fields - 1}"
 
 
 def x_layout(family: Family) -> Layout:
@@ -56,7 +62,10 @@ def y_layout(family: Family) -> Layout:
 
 def accumulator_layout(fmt: Format) -> Layout:
     """Return ACC[i, j] ↔ (VSR 4k + register, field) while the accumulator is moved to its VSRs."""
-    return operand_layout(f"accumulator of {fmt}", ACCUMULATOR_ROWS, REGISTER_BITS // fmt.bits, fmt)
+    columns = REGISTER_BITS // fmt.bits
+    layout = operand_layout(f"accumulator of {fmt}", ACCUMULATOR_ROWS, columns, fmt)
+    axes = (layout.source[0], Axis("column", columns))
+    return replace(layout, source=axes, formula=_formula("column", columns, columns))
 
 
 def matrix(alg: Algebra, registers: Array, fmt: Format, rows: int) -> Array:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -18,7 +20,16 @@ from ..algebra import Array
 from ..errors import InputError
 from ..formats import TF32, U4, U32, Bits, Format
 from ..numpy_algebra import NumpyAlgebra
-from ..operand_arrays import blocks, common_batch, encodings, refuse_unknown, required, shown, words
+from ..operand_arrays import (
+    blocks,
+    common_batch,
+    encodings,
+    flattened,
+    missing,
+    refuse_unknown,
+    shown,
+    words,
+)
 from ..values import values_of_encodings
 from . import warp
 from .block_scaling import Selectors
@@ -48,17 +59,16 @@ def multiply(form: Multiplication, arrays: Mapping[str, Array], choices: Choices
     """
     require_concrete(form, choices)
     shapes = matrix_operands(form)
-    known = [*shapes, *(f"{name}_bits" for name in shapes)]
-    refuse_unknown(arrays, known, form.name)
+    refuse_unknown(arrays, [*shapes, *(f"{name}_bits" for name in shapes)], form.name)
     operands = {name: encodings(arrays, name, fmt, shape, form.name) for name, (fmt, shape) in shapes.items()}
     require_defined(form, operands, choices)
     d = _in_blocks(
         lambda block: product(ALGEBRA, form, Operands(**block), choices),
+        form,
         operands,
         {name: len(shape) for name, (_, shape) in shapes.items()},
         form.matrix_shape("d"),
         form.d,
-        math.prod(form.matrix_shape("d")) * form.products,
     )
     return {"d": values_of_encodings(d, form.d), "d_bits": d}
 
@@ -78,11 +88,13 @@ def multiply_registers(
     refuse_unknown(arrays, list(shapes), form.name)
     registers = {}
     for name, (packing, shape) in shapes.items():
-        takes = f"{form.name} takes {shown(shape)} {packing.word.storage}"
-        array = words(name, required(arrays, name, takes), packing.word.storage, shape)
-        if choices.padding == "zero":
-            _require_zero_padding(name, array, packing)
-        registers[name] = array
+        storage = packing.word.storage
+        if name not in arrays:
+            raise InputError(f"{missing(arrays, name)}; {form.name} takes {shown(shape)} {storage}")
+        registers[name] = words(name, arrays[name], storage, shape)
+    if choices.padding == "zero":
+        for name, (mask, what) in _padding(form).items():
+            _refuse_bits(name, registers[name], mask, what)
     fragment = form.fragment("d")
 
     def execute(block: dict[str, Bits]) -> Bits:
@@ -93,16 +105,17 @@ def multiply_registers(
 
     d = _in_blocks(
         execute,
+        form,
         registers,
         dict.fromkeys(shapes, 2),
         (WARP_LANES, fragment.registers),
         fragment.packing.word,
-        math.prod(form.matrix_shape("d")) * form.products,
     )
     return {"d": d}
 
 
-def matrix_operands(form: Multiplication) -> dict[str, tuple[Format, tuple[int, ...]]]:
+@cache
+def matrix_operands(form: Multiplication) -> Mapping[str, tuple[Format, tuple[int, ...]]]:
     """Return the element format and the shape of every matrix an instruction reads."""
     operands = {role: (form.format(role), form.matrix_shape(role)) for role in "abc"}
     m, n, _ = form.shape
@@ -111,10 +124,11 @@ def matrix_operands(form: Multiplication) -> dict[str, tuple[Format, tuple[int, 
         operands |= {"scale_a": (fmt, (m, factors)), "scale_b": (fmt, (factors, n))}
     if form.sparsity is not None:
         operands["metadata"] = (U4, (m, form.sparsity.chunks))
-    return operands
+    return MappingProxyType(operands)
 
 
-def register_operands(form: Multiplication) -> dict[str, tuple[Packing, tuple[int, ...]]]:
+@cache
+def register_operands(form: Multiplication) -> Mapping[str, tuple[Packing, tuple[int, ...]]]:
     """Return how every operand in registers is packed, and its shape."""
     operands: dict[str, tuple[Packing, tuple[int, ...]]] = {}
     for role in "abc":
@@ -124,7 +138,19 @@ def register_operands(form: Multiplication) -> dict[str, tuple[Packing, tuple[in
     names = ["scale_a", "scale_b"] * (form.block_scale is not None) + ["metadata"] * (
         form.sparsity is not None
     )
-    return operands | dict.fromkeys(names, (word, (WARP_LANES, 1)))
+    return MappingProxyType(operands | dict.fromkeys(names, (word, (WARP_LANES, 1))))
+
+
+@cache
+def _padding(form: Multiplication) -> Mapping[str, tuple[int, str]]:
+    """Return the bits that no encoding occupies, of operands that have any, and what they are."""
+    return MappingProxyType(
+        {
+            name: (packing.padding, f"padding bits of {packing.format}")
+            for name, (packing, _) in register_operands(form).items()
+            if packing.padding
+        }
+    )
 
 
 def require_concrete(form: Multiplication, choices: Choices) -> None:
@@ -161,11 +187,6 @@ def require_defined(form: Multiplication, operands: Mapping[str, Bits], choices:
             _refuse_bits(name, operands[name], (1 << TF32.padding_bits) - 1, "low bits of tf32")
 
 
-def _require_zero_padding(name: str, registers: Bits, packing: Packing) -> None:
-    if packing.padding:
-        _refuse_bits(name, registers, packing.padding, f"padding bits of {packing.format}")
-
-
 def _refuse_bits(name: str, array: Bits, mask: int, what: str) -> None:
     wrong = array & array.dtype.type(mask) != 0
     if wrong.any():
@@ -176,23 +197,20 @@ def _refuse_bits(name: str, array: Bits, mask: int, what: str) -> None:
 
 def _in_blocks(
     compute: Callable[[dict[str, Bits]], Bits],
-    operands: Mapping[str, Bits],
+    form: Multiplication,
+    operands: dict[str, Bits],
     axes: Mapping[str, int],
     shape: tuple[int, ...],
     result: Format,
-    products: int,
 ) -> Bits:
     """Compute results (…, *shape) for broadcast batches of operands, a block of the batch at a time."""
     batch = common_batch(operands, axes)
-    count = math.prod(batch)
-    flat = {
-        name: np.broadcast_to(array, (*batch, *array.shape[array.ndim - axes[name] :])).reshape(
-            count, *array.shape[array.ndim - axes[name] :]
-        )
-        for name, array in operands.items()
-    }
-    d = np.empty((count, *shape), dtype=result.storage)
     with np.errstate(all="ignore"):
+        if not batch:
+            return compute(operands)
+        flat = flattened(operands, axes, batch)
+        count, products = math.prod(batch), math.prod(form.matrix_shape("d")) * form.products
+        d = np.empty((count, *shape), dtype=result.storage)
         for block in blocks(count, _BLOCK // products):
             d[block] = compute({name: array[block] for name, array in flat.items()})
     return d.reshape(*batch, *shape)

@@ -59,21 +59,20 @@ class Packing:
         """Lowest bit of an encoding in its container: 2 for e2m1 in 8 bits, else 0."""
         return 2 if self.format == E2M1 and self.container == 8 else 0
 
-    @property
+    @cached_property
     def positions(self) -> tuple[int, ...]:
         """Lowest bit of each element of a register."""
         return tuple(range(self.low, self.word.bits, self.container))
 
-    @property
+    @cached_property
     def padding(self) -> int:
         """The bits of a register that no encoding occupies."""
         used = sum(((1 << self.format.bits) - 1) << position for position in self.positions)
         return ~used & ((1 << self.word.bits) - 1)
 
     def unpack(self, alg: Algebra, registers: Array) -> Array:
-        """Split registers (…, r) into encodings (…, r * per_register)."""
-        fields = [alg.extract(registers, position, self.format) for position in self.positions]
-        return np.stack(fields, axis=-1).reshape(*registers.shape[:-1], -1)
+        """Split registers (…, r) into encodings (…, per_register * r), those in one position together."""
+        return np.concatenate([alg.extract(registers, low, self.format) for low in self.positions], axis=-1)
 
     def pack(self, alg: Algebra, elements: Array) -> Array:
         """Join encodings (…, n) to registers (…, n / per_register), padding 0."""
@@ -113,9 +112,12 @@ class Fragment:
         return self.elements // self.packing.per_register
 
     @cached_property
-    def _holder(self) -> tuple[Array, ...]:
-        """Lane and element number of every matrix element."""
-        return tuple(map(np.asarray, self.layout.inverse(*np.indices(self.shape))))
+    def _places(self) -> Array:
+        """Where every matrix element is among the warp's fields: by position, lane and register."""
+        lane, number = self.layout.inverse(*np.indices(self.shape))
+        register, position = divmod(number, self.packing.per_register)
+        places: Array = (position * WARP_LANES + lane) * self.registers + register
+        return places
 
     @cached_property
     def _held(self) -> tuple[Array, ...]:
@@ -124,8 +126,8 @@ class Fragment:
 
     def gather(self, alg: Algebra, registers: Array) -> Array:
         """Read registers (…, 32, r) as the matrix (…, *shape) of encodings."""
-        lanes, numbers = self._holder
-        matrix: Array = self.packing.unpack(alg, registers)[..., lanes, numbers]
+        fields = self.packing.unpack(alg, registers.reshape(*registers.shape[:-2], -1))
+        matrix: Array = fields.take(self._places, axis=-1)
         return matrix
 
     def scatter(self, alg: Algebra, matrix: Array) -> Array:

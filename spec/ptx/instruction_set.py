@@ -72,6 +72,7 @@ class WarpMatrixInstructions:
         as_registers: bool,
         rounding: str | None,
         choices: Sequence[str],
+        target: str | None = None,
     ) -> dict[str, Array]:
         """Execute a product, or a matrix move, on arrays."""
         from .execution import execute
@@ -91,7 +92,7 @@ class WarpMatrixInstructions:
             where = f"{self.default_target} (PTX {spell_version(NEWEST)})"
             raise InputError(f"{instruction.variant} is illegal on {where}: {'; '.join(map(str, wrong))}")
 
-    def layout(self, text: str, operand: str) -> ElementTable:
+    def layout(self, text: str, operand: str, target: str | None = None) -> ElementTable:
         """Return the layout of an operand of a legal variant."""
         from .layouts import operand_table
 

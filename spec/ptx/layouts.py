@@ -8,13 +8,13 @@ from ..element_table import ElementTable
 from ..errors import InputError, UnsupportedError
 from ..formats import U4
 from ..layout import Axis, Layout
-from .fragments import Fragment, Packing
+from .fragments import LANE, Fragment, Packing
 from .legality import form_of
 from .matrix_move_forms import MatrixMoveForm
 from .matrix_moves import matrix_move
 from .mma_forms import MmaForm
 from .multiplication import Multiplication, multiplication
-from .variant import WARP_LANES, Variant
+from .variant import Variant
 
 
 def operand_table(variant: Variant, operand: str) -> ElementTable:
@@ -87,7 +87,7 @@ def _addresses(title: str, layout: Layout) -> ElementTable:
     names = [axis.name for axis in layout.source]
     return ElementTable(
         title, "address", layout.formula, layout.source, {"lane": lanes},
-        dict(zip(names, map(np.asarray, coordinates), strict=True)), 64, WARP_LANES,
+        dict(zip(names, map(np.asarray, coordinates), strict=True)), 64, LANE,
     )  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def _table(title: str, fragment: Fragment) -> ElementTable:
             for axis, column in zip(_plain(fragment.layout.target), coordinates, strict=True)
         },
         packing.format.bits,
-        lane_axis.extent,
+        lane_axis,
     )
 
 

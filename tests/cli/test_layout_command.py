@@ -23,6 +23,7 @@ LOAD = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
         (MMA, "a", 256), (MMA, "b", 128), (MMA, "c", 128), (MMA, "d", 128), (SPARSE, "a", 256),
         (SPARSE, "metadata", 256), (SCALED, "scale_a", 128), (SCALED, "scale_b", 128),
         (LOAD, "registers", 256), (LOAD, "addresses", 32),
+        ("xvf64gerpp a4,vs44,vs40", "x", 4), ("pmxvi4ger8", "y", 32), ("xvf32ger", "acc", 16),
     ],
 )  # fmt: skip
 def test_every_operand_has_a_layout(instruction: str, operand: str, elements: int) -> None:
@@ -49,6 +50,30 @@ def test_an_element_and_a_lane_are_found() -> None:
 
 
 @pytest.mark.parametrize(
+    ("instruction", "operand", "element", "register", "byte"),
+    [
+        ("xvf64ger", "x", "3,0", 1, 8), ("xvf64ger", "y", "1,0", 0, 8), ("xvf64ger", "acc", "2,1", 2, 8),
+        ("xvi16ger2s", "x", "2,1", 0, 10), ("xvi4ger8pp", "y", "1,3", 0, 5),
+        ("xvf16ger2", "acc", "1,2", 1, 8),
+    ],
+)  # fmt: skip
+def test_an_element_of_a_power_operand_is_found(
+    instruction: str, operand: str, element: str, register: int, byte: int
+) -> None:
+    result = mmaproof("layout", instruction, "--operand", operand, "--element", element, "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(result.out))
+    assert (row["register"], row["byte"]) == (str(register), str(byte))
+
+
+def test_what_ptx_leaves_unspecified_is_status_3() -> None:
+    wmma = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
+    result = mmaproof("layout", wmma, "--operand", "a")
+    assert (result.status, result.out) == (3, "")
+    assert result.err.startswith("mmaproof: error: PTX does not specify which thread holds")
+    assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((MMA, "--operand", "scale_a"), "no operand 'scale_a'"),
@@ -56,7 +81,10 @@ def test_an_element_and_a_lane_are_found() -> None:
         ((MMA, "--operand", "a", "--element", "16,0"), "no row 16"),
         ((MMA, "--operand", "a", "--element", "x"), "not two numbers"),
         (("mma.sync.aligned.m16n8k15.row.col.f32.f16.f16.f32", "--operand", "a"), "m16n8k15"),
-        (("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "--operand", "a"), "does not specify"),
+        (("xvf32ger", "--operand", "a"), "no operand 'a'; it has x, y, acc"),
+        (("xvf32ger", "--operand", "x", "--lane", "0"), "held by registers; there is no lane 0"),
+        (("xvf32ger", "--operand", "x", "--element", "4,0"), "no row 4"),
+        (("xxmtacc", "--operand", "acc"), "no rank-k update"),
         (("frobnicate", "--operand", "a"), "frobnicate"),
     ],
 )

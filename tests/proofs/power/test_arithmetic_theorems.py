@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from theorem_checks import unexpected, vacuous
+from theorem_mutants import Mutant, Patch, assert_refuted, each, of
 
 from mmaproof.proofs.decision import decide
-from mmaproof.proofs.obligation import Obligation, Status, Theorem
+from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.power import integers, masking, signs
 from mmaproof.smt.solvers import solve_with_z3
 from mmaproof.spec.algebra import Algebra, Array
@@ -33,13 +34,8 @@ def test_assumptions_can_be_met() -> None:
     assert vacuous([masking.zeroing_floats, integers.sum_of_products]) == []
 
 
-def of(theorem: Theorem, name: str) -> Obligation:
-    return next(o for o in theorem.obligations() if o.id == f"{theorem.id}/{name}")
+# -- mutants: each wraps or replaces a function of the specification
 
-
-# -- mutants: each wraps or replaces a function of the specification, for every algebra at once
-
-Patch = Callable[[pytest.MonkeyPatch], None]
 Update = Callable[..., Array]
 
 
@@ -239,7 +235,7 @@ def _two_products_are_negated_last(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(spec, "sum_of_two_products", mutant)
 
 
-REFUTED_MUTANTS: list[tuple[Patch, Theorem, str]] = [
+REFUTED_MUTANTS: list[Mutant] = [
     (_pmsk_is_dropped, masking.live_part, "pmxvi8ger4pp"),
     (_pmsk_is_dropped, masking.live_part, "pmxvbf16ger2pp"),
     (_pmsk_is_dropped, masking.zeroing, "pmxvi16ger2spp"),
@@ -277,21 +273,17 @@ REFUTED_MUTANTS: list[tuple[Patch, Theorem, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("mutate", "theorem", "name"), REFUTED_MUTANTS, ids=lambda part: getattr(part, "__name__", None)
-)
+@each(REFUTED_MUTANTS)
 def test_mutants_of_what_is_proved_are_refuted(
     monkeypatch: pytest.MonkeyPatch, mutate: Patch, theorem: Theorem, name: str
 ) -> None:
     obligation = of(theorem, name)
     assert obligation.expect is Status.PROVED
     mutate(monkeypatch)
-    verdict = decide(obligation, partial(solve_with_z3, timeout=4))
-    assert verdict.status is Status.REFUTED, verdict
-    assert verdict.counterexample is not None and verdict.counterexample.replays
+    assert_refuted(decide(obligation, partial(solve_with_z3, timeout=4)))
 
 
-SURVIVING: list[tuple[Patch, Theorem, str]] = [
+SURVIVING: list[Mutant] = [
     (_a_disabled_element_keeps_its_value, masking.equation_3, "pmxvi8ger4pp"),
     (_the_product_is_saturated_first, integers.one_clamp, "xvi16ger2spp"),
     (_saturating_wraps, integers.order, "xvi8ger4spp"),
@@ -304,9 +296,7 @@ SURVIVING: list[tuple[Patch, Theorem, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("mutate", "theorem", "name"), SURVIVING, ids=lambda part: getattr(part, "__name__", None)
-)
+@each(SURVIVING)
 def test_mutants_of_what_is_refuted_have_no_counterexample(
     monkeypatch: pytest.MonkeyPatch, mutate: Patch, theorem: Theorem, name: str
 ) -> None:

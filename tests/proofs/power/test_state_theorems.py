@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 from theorem_checks import decided, judged, unexpected, vacuous
+from theorem_mutants import Mutant, Patch, assert_refuted, each, of
 
-from mmaproof.proofs.obligation import Certificate, Induction, Obligation, Status, Theorem
+from mmaproof.proofs.obligation import Certificate, Induction, Status, Theorem
 from mmaproof.proofs.power import priming as automaton
 from mmaproof.proofs.power import state as machines
 from mmaproof.proofs.power.register_use import CLASSES, SHAPES, UPDATES, Class
@@ -73,19 +73,6 @@ def test_small_claims_are_enumerated() -> None:
     assert points["power/state/accepted/lxvp"] == 256 * 32
 
 
-def of(theorem: Theorem, name: str) -> Obligation:
-    return next(o for o in theorem.obligations() if o.id == f"{theorem.id}/{name}")
-
-
-def assert_refuted(obligation: Obligation) -> None:
-    verdict = decided(obligation)
-    assert verdict.status is Status.REFUTED, verdict
-    assert verdict.counterexample is not None and verdict.counterexample.replays
-
-
-Patch = Callable[[pytest.MonkeyPatch], None]
-
-
 def _replace_rule(patch: pytest.MonkeyPatch, rule: str, condition: Condition) -> None:
     patch.setattr(spec_priming, "CONDITIONS", {**CONDITIONS, rule: condition})
 
@@ -133,7 +120,7 @@ def _shared_accumulators_are_kept_apart(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(spec_state, "accumulators", lambda state, aliasing: state.acc)
 
 
-MUTANTS: list[tuple[Patch, Theorem, str]] = [
+MUTANTS: list[Mutant] = [
     (_priming_survives_xxmfacc, automaton.accepted_instructions, "xxmfacc"),
     (_nothing_needs_priming, automaton.accepted_instructions, "xvf64gerpp"),
     (_nothing_needs_priming, automaton.accepted_instructions, "xxmfacc"),
@@ -160,15 +147,13 @@ MUTANTS: list[tuple[Patch, Theorem, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("mutate", "theorem", "name"), MUTANTS, ids=lambda part: getattr(part, "__name__", None)
-)
+@each(MUTANTS)
 def test_mutants_are_refuted(
     monkeypatch: pytest.MonkeyPatch, mutate: Patch, theorem: Theorem, name: str
 ) -> None:
     obligation = of(theorem, name)
     mutate(monkeypatch)
-    assert_refuted(obligation)
+    assert_refuted(decided(obligation))
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -107,6 +109,15 @@ def encoding(container_value: int, packing: Packing) -> int:
     return container_value >> shift & ((1 << packing.format.bits) - 1)
 
 
+def gathered(fragment: Fragment, registers: np.ndarray, held: Iterable[tuple[int, ...]]) -> np.ndarray:
+    """Return the matrix, element by element: `held` has lane, number and coordinates of each."""
+    matrix = np.full(fragment.shape, -1, dtype=object)
+    for lane, i, *place in held:
+        container = field(registers, lane, i, fragment.packing.container)
+        matrix[tuple(place)] = encoding(container, fragment.packing)
+    return matrix
+
+
 uniform = st.sampled_from([form for form in PRODUCTS if not form.is_quad_pairs])
 seeds = st.integers(0, 2**32 - 1)
 
@@ -115,12 +126,9 @@ seeds = st.integers(0, 2**32 - 1)
 def test_gathering_is_a_loop_over_lanes_and_elements(form: Multiplication, role: str, seed: int) -> None:
     fragment = form.fragment(role)
     registers = random_registers(fragment, seed)
-    expected = np.full(fragment.shape, -1, dtype=object)
     columns = form.products if role == "a" else form.shape.k
-    bits = fragment.packing.container
-    for lane, i, row, column in places("c" if role in "cd" else role, form.shape.m, columns, bits):
-        expected[row, column] = encoding(field(registers, lane, i, bits), fragment.packing)
-    assert (fragment.gather(ALG, registers) == expected).all()
+    held = places("c" if role in "cd" else role, form.shape.m, columns, fragment.packing.container)
+    assert (fragment.gather(ALG, registers) == gathered(fragment, registers, held)).all()
 
 
 QUAD_PAIRS = {
@@ -134,10 +142,8 @@ def test_gathering_quad_pairs_is_a_loop_too(operand: tuple[str, str], seed: int)
     fmt = FORMATS["f32" if operand[1] == "f32" else "f16"]
     fragment = Fragment(QUAD_PAIRS[operand], Packing(fmt, fmt.bits))
     registers = random_registers(fragment, seed)
-    expected = np.full(fragment.shape, -1, dtype=object)
-    for lane, i, place in quad_pair_places(*operand):
-        expected[place] = field(registers, lane, i, fmt.bits)
-    assert (fragment.gather(ALG, registers) == expected).all()
+    held = ((lane, i, *place) for lane, i, place in quad_pair_places(*operand))
+    assert (fragment.gather(ALG, registers) == gathered(fragment, registers, held)).all()
 
 
 @given(st.sampled_from(PRODUCTS), st.sampled_from("abcd"), seeds)
