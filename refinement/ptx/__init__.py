@@ -1,0 +1,1 @@
+"""PTX modules of third parties: their syntax and control flow."""

@@ -1,0 +1,138 @@
+"""PTX that Triton and nvcc wrote: it is read whole, resolved, and printed back to what was read."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from mmaproof.refinement.ptx.module import Module
+from mmaproof.refinement.ptx.operands import (
+    SPECIAL_REGISTERS,
+    Arguments,
+    Displaced,
+    Label,
+    Negated,
+    Pair,
+    SpecialRegister,
+    Symbol,
+    TensorAddress,
+)
+from mmaproof.refinement.ptx.parser import parse, read
+from mmaproof.spec.ptx.legality import violations
+from mmaproof.spec.ptx.operands import Address, Register, Vector
+from mmaproof.spec.ptx.targets import NEWEST, target_named
+
+KERNELS = Path(__file__).parents[2] / "kernels"
+FILES = sorted(KERNELS.glob("*/*.ptx"))
+NAMES = [f"{file.parent.name}/{file.name}" for file in FILES]
+
+
+@cache
+def module_of(file: Path) -> Module:
+    return read(file)
+
+
+def registers_in(operand):
+    match operand:
+        case Register():
+            yield operand
+        case Vector() | Arguments():
+            for element in operand.elements:
+                yield from registers_in(element)
+        case Address() | Displaced():
+            yield from registers_in(operand.base)
+        case Negated():
+            yield operand.register
+        case Pair():
+            yield from registers_in(operand.first)
+            yield from registers_in(operand.second)
+        case TensorAddress():
+            for part in (operand.base, *operand.others):
+                yield from registers_in(part)
+
+
+def test_the_corpus_is_there():
+    tables = [json.loads((KERNELS / tool / "kernels.json").read_text()) for tool in ("triton", "cuda")]
+    assert [len(table) for table in tables] == [
+        len(list((KERNELS / t).glob("*.ptx"))) for t in ("triton", "cuda")
+    ]
+    assert {name for table in tables for name in table} == {file.name for file in FILES}
+
+
+@pytest.mark.parametrize("file", FILES, ids=NAMES)
+def test_a_module_is_what_its_table_says(file):
+    row = json.loads((file.parent / "kernels.json").read_text())[file.name]
+    module = module_of(file)
+    assert module.target == row["target"]
+    [entry] = module.entries
+    assert entry.name == row["entry"]
+    if "parameters" in row:
+        assert len(entry.parameters) == len(row["parameters"])
+        assert entry.limits["reqntid"] == (row["threads"],)
+
+
+@pytest.mark.parametrize("file", FILES, ids=NAMES)
+def test_every_statement_is_read_on_its_line(file):
+    lines = file.read_text().splitlines()
+    [entry] = module_of(file).entries
+    found = {}
+    for instruction in entry.body:
+        found.setdefault(instruction.line, []).append(instruction)
+    for number, line in enumerate(lines, 1):
+        code = re.sub(r"//.*", "", line).strip()
+        is_instruction = re.match(r"(@\S+\s+)?[a-z]", code) is not None  # labels of both tools begin with $
+        assert is_instruction == (number in found), (number, line)
+        if is_instruction:
+            [instruction] = found[number]
+            spelled = re.sub(r"\s", "", code)
+            guard = f"{instruction.predicate}" if instruction.predicate else ""
+            assert spelled.startswith(f"{guard}{instruction.mnemonic}")
+
+
+@pytest.mark.parametrize("file", FILES, ids=NAMES)
+def test_every_name_is_resolved(file):
+    module = module_of(file)
+    [entry] = module.entries
+    symbols = {each.name for each in (*module.variables, *entry.variables, *entry.parameters)}
+    for instruction in entry.body:
+        if instruction.predicate is not None:
+            assert entry.registers[instruction.predicate.name] == "pred"
+        for register in (each for operand in instruction.operands for each in registers_in(operand)):
+            match register:
+                case Label():
+                    assert 0 <= entry.labels[register.name] <= len(entry.body)
+                case Symbol():
+                    assert register.name in symbols
+                case SpecialRegister():
+                    assert register.type == SPECIAL_REGISTERS[register.name]
+                case _:
+                    assert register.type == entry.registers[register.name]
+
+
+@pytest.mark.parametrize("file", FILES, ids=NAMES)
+def test_printing_and_reading_again_gives_the_same(file):
+    module = module_of(file)
+    assert parse(str(module)) == module
+
+
+@pytest.mark.parametrize("file", FILES, ids=NAMES)
+def test_matrix_instructions_are_those_of_the_specification(file):
+    module = module_of(file)
+    [entry] = module.entries
+    matrix = {i.text: i for i in entry.body if i.is_matrix_instruction}
+    assert matrix or re.match("simt|shuffled", file.name)
+    for instruction in matrix.values():
+        specified = instruction.specified()
+        assert not violations(specified, target_named(module.target), min(module.version, NEWEST))
+
+
+def test_source_lines_are_those_of_the_front_end():
+    [entry] = module_of(KERNELS / "triton" / "gemm_f16_f32_f32_32x32x32_s1_sm80.ptx").entries
+    source = (KERNELS / "triton" / "gemm.py").read_text().splitlines()
+    called = {("ld", "global"): "tl.load", ("mma", "sync"): "tl.dot", ("st", "global"): "tl.store"}
+    for (opcode, modifier), function in called.items():
+        places = {i.source for i in entry.body if i.opcode == opcode and i.has(modifier)}
+        assert places
+        assert all(place.file == "gemm.py" and function in source[place.line - 1] for place in places)
