@@ -12,8 +12,9 @@ import z3
 
 from ..smt.bit_origins import BitOrigins
 from ..smt.float_terms import SymbolicRounding
+from ..smt.number_algebra import NumberAlgebra
 from ..smt.solvers import Answer, Query
-from ..smt.z3_algebra import UninterpretedAlgebra, Z3Algebra, variable
+from ..smt.z3_algebra import Z3Algebra, variable
 from ..spec.algebra import Algebra, Array
 from ..spec.errors import UnsupportedError
 from .induction import decide_by_induction
@@ -34,6 +35,13 @@ from .verdict import Verdict
 
 Solve = Callable[[Query], Answer]
 """Asks a solver (or several, or the cache) about a query."""
+
+
+class EmptyClaimError(ValueError):
+    """A claim says nothing: it has no equation, or no equation has an element."""
+
+    def __init__(self) -> None:
+        super().__init__("defect of mmaproof: the claim has no equation, so nothing would be proved")
 
 
 def formula(
@@ -83,14 +91,22 @@ def _facts(condition: Any, truth: bool) -> Iterator[tuple[Any, bool]]:
 
 
 def query(prop: Property, alg: Z3Algebra, equality: Equality) -> Query:
-    """Return the query whose unsatisfiability proves a property; trivially true goals are dropped."""
+    """Return the query whose unsatisfiability proves a property; trivially true goals are dropped.
+
+    Raises
+    ------
+    EmptyClaimError
+        If there is no goal at all.
+    """
     assumptions, goals, _ = formula(prop, alg, equality)
+    if not goals:
+        raise EmptyClaimError
     open_goals = [goal for goal in goals if not z3.is_true(z3.simplify(goal))]
     return Query.negating(assumptions, open_goals)
 
 
 def decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status] | None = None) -> Verdict:
-    """Decide an obligation.
+    """Decide an obligation; a claim that says nothing is an error.
 
     Parameters
     ----------
@@ -102,17 +118,24 @@ def decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status] | N
         Statuses of the premises of an induction.
     """
     start = time.perf_counter()
+    try:
+        verdict = _decide(obligation, solve, known or {})
+    except EmptyClaimError as reason:
+        verdict = Verdict(obligation.id, Status.ERROR, "", message=str(reason))
+    return replace(verdict, seconds=time.perf_counter() - start)
+
+
+def _decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status]) -> Verdict:
     goal = obligation.goal()
     match goal:
         case Property():
-            verdict = _decide_property(obligation, goal, solve)
+            return _decide_property(obligation, goal, solve)
         case RingProperty():
-            verdict = _decide_in_ring(obligation, goal)
+            return _decide_in_ring(obligation, goal)
         case Certificate():
-            verdict = _decide_by_certificate(obligation, goal, solve)
+            return _decide_by_certificate(obligation, goal, solve)
         case Induction():
-            verdict = decide_by_induction(obligation, goal, known or {})
-    return replace(verdict, seconds=time.perf_counter() - start)
+            return decide_by_induction(obligation, goal, known)
 
 
 def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Verdict:
@@ -121,8 +144,8 @@ def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Ve
     if obligation.method is Method.STRUCTURAL and _only_moves_bits(prop, obligation.equality):
         return Verdict(obligation.id, Status.PROVED, "bit origins")
     answer = None
-    for alg in ([UninterpretedAlgebra()] if prop.abstract else []) + [Z3Algebra()]:
-        abstract = isinstance(alg, UninterpretedAlgebra)
+    for alg in ([NumberAlgebra()] if prop.abstract else []) + [Z3Algebra()]:
+        abstract = isinstance(alg, NumberAlgebra)
         try:
             question = query(prop, alg, obligation.equality)
         except UnsupportedError as reason:
@@ -161,10 +184,18 @@ def _only_moves_bits(prop: Property, equality: Equality) -> bool:
     if prop.assuming is not None:
         return False
     inputs = {v.name: alg.variable(v.shape, v.format) for v in prop.variables}
+    compared = 0
     try:
-        return all(e.where is None and e.truth(alg, equality).all() for e in prop.claim(alg, inputs))
+        for equation in prop.claim(alg, inputs):
+            truth = equation.truth(alg, equality)
+            if equation.where is not None or not truth.all():
+                return False
+            compared += truth.size
     except UnsupportedError:
         return False
+    if not compared:
+        raise EmptyClaimError
+    return True
 
 
 def _assignment(prop: Property, model: Mapping[str, int]) -> dict[str, Array]:
@@ -191,8 +222,10 @@ def _decide_in_ring(obligation: Obligation, prop: RingProperty) -> Verdict:
 
     alg: Algebra = RingAlgebra()
     inputs = {**polynomial_variables({v.name: v.shape for v in prop.variables}), **prop.concrete}
+    compared = 0
     for equation in prop.claim(alg, inputs):
         wrong = ~equation.truth(alg, obligation.equality)
+        compared += wrong.size
         if equation.where is not None:
             wrong = wrong & equation.where
         if wrong.any():
@@ -202,10 +235,14 @@ def _decide_in_ring(obligation: Obligation, prop: RingProperty) -> Verdict:
             )
             found = Counterexample(obligation.id, {}, Difference(equation.label, index, left, right))
             return Verdict(obligation.id, Status.REFUTED, "sympy", counterexample=found)
+    if not compared:
+        raise EmptyClaimError
     return Verdict(obligation.id, Status.PROVED, "sympy")
 
 
 def _decide_by_certificate(obligation: Obligation, goal: Certificate, solve: Solve) -> Verdict:
+    if not goal.points:
+        raise EmptyClaimError
     wrong = goal.check()
     if wrong is not None:
         found = Counterexample(obligation.id, {}, Difference(wrong, (), "", ""))

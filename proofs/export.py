@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..smt.number_algebra import NumberAlgebra
 from ..smt.solvers import Query
-from ..smt.z3_algebra import UninterpretedAlgebra, Z3Algebra
+from ..smt.z3_algebra import Z3Algebra
 from ..spec.errors import UnsupportedError
 from .decision import formula, query
 from .obligation import Certificate, Equality, Obligation, Property
@@ -33,7 +34,7 @@ def scripts(obligation: Obligation) -> dict[str, str]:
     if prop.abstract:
         meaning = "unsat proves it, sat decides nothing"
         found["uninterpreted"] = _script(
-            obligation, prop, UninterpretedAlgebra(), "uninterpreted operations", meaning
+            obligation, prop, NumberAlgebra(), "uninterpreted operations", meaning
         )
     try:
         meaning = "unsat proves it, sat refutes it"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any, Self
 
 import z3
@@ -14,10 +16,10 @@ class ExactInteger:
     add, multiply and sum.
     """
 
-    __slots__ = ("body",)
+    __slots__ = ("_body",)
 
     def __init__(self, body: Any) -> None:
-        self.body = body
+        self._body = body
 
     @classmethod
     def of(cls, value: int) -> Self:
@@ -32,12 +34,12 @@ class ExactInteger:
     @property
     def term(self) -> Any:
         """The bit-vector term."""
-        return self.body
+        return self._body
 
     @property
     def width(self) -> int:
         """Bits of the term."""
-        return int(self.body.size())
+        return int(self.term.size())
 
     def extended(self, width: int) -> Any:
         """Return the term sign-extended to `width` bits."""
@@ -93,29 +95,28 @@ class OpaqueInteger(ExactInteger):
     summing them in any order, give the same term.
     """
 
-    __slots__ = ("summands",)
+    __slots__ = ("_total", "summands")
 
     least_sum_width = 40
     """Sums at least this wide are congruent modulo 2**32 summand by summand, which rewriting sees."""
 
-    def __init__(self, body: Any, guard: Any = None, summands: tuple[Summand, ...] | None = None) -> None:
-        super().__init__(body)
-        self.summands: tuple[Summand, ...] = ((body, guard),) if summands is None else summands
+    def __init__(self, body: Any) -> None:
+        self.summands: tuple[Summand, ...] = ((body, None),)
+        self._total: Any = body
 
     @classmethod
     def _sum(cls, summands: tuple[Summand, ...]) -> Self:
-        width = max(body.size() for body, _ in summands) + (len(summands) - 1).bit_length()
-        if len(summands) > 1:
-            width = max(width, cls.least_sum_width)
-        terms = []
-        for body, guard in summands:
-            wide = z3.SignExt(width - body.size(), body) if width > body.size() else body
-            terms.append(wide if guard is None else z3.If(guard, wide, z3.BitVecVal(0, width)))
-        terms.sort(key=lambda term: int(term.get_id()))
-        total = terms[0]
-        for term in terms[1:]:
-            total = total + term
-        return cls(total, summands=summands)
+        """Return a sum; its term is built when it is asked for, so partial sums cost none."""
+        total = cls.__new__(cls)
+        total.summands, total._total = summands, None
+        return total
+
+    @property
+    def term(self) -> Any:
+        """The bit-vector term."""
+        if self._total is None:
+            self._total = _total(self.summands, self.least_sum_width)
+        return self._total
 
     @classmethod
     def decode(cls, bits: Any, signed: bool) -> Self:
@@ -127,7 +128,7 @@ class OpaqueInteger(ExactInteger):
 
     def chosen(self, condition: Any, otherwise: Self) -> Self:
         """Return this where the condition holds, else `otherwise`; a zero only adds to the guards."""
-        if _is_zero(otherwise.body):
+        if _is_zero(otherwise.term):
             return self._sum(tuple((body, _both(guard, condition)) for body, guard in self.summands))
         return super().chosen(condition, otherwise)
 
@@ -144,7 +145,19 @@ class OpaqueInteger(ExactInteger):
         return self._sum(((product(left, right), _both(left_guard, right_guard)),))
 
     def _single(self) -> Summand:
-        return self.summands[0] if len(self.summands) == 1 else (self.body, None)
+        return self.summands[0] if len(self.summands) == 1 else (self.term, None)
+
+
+def _total(summands: tuple[Summand, ...], least_width: int) -> Any:
+    width = max(body.size() for body, _ in summands) + (len(summands) - 1).bit_length()
+    if len(summands) > 1:
+        width = max(width, least_width)
+    terms = []
+    for body, guard in summands:
+        wide = z3.SignExt(width - body.size(), body) if width > body.size() else body
+        terms.append(wide if guard is None else z3.If(guard, wide, z3.BitVecVal(0, width)))
+    terms.sort(key=lambda term: int(term.get_id()))
+    return reduce(add, terms)
 
 
 def _is_zero(term: Any) -> bool:

@@ -55,12 +55,13 @@ def native_sort(fmt: FloatFormat) -> Any:
     return {F16: z3.Float16, F32: z3.Float32, F64: z3.Float64}.get(fmt, lambda: None)()
 
 
-def holds_exactly(wide: FloatFormat, narrow: FloatFormat) -> bool:
-    """Tell whether every value of `narrow` is a value of `wide`."""
+def holds_exactly(wide: FloatFormat, *factors: FloatFormat) -> bool:
+    """Tell whether every value of a format, or product of values of several, is a value of `wide`."""
+    carry = len(factors) - 1  # a product of significands is below 2**len(factors)
     return (
-        narrow.precision <= wide.precision
-        and narrow.quantum >= wide.quantum
-        and narrow.maximum_exponent <= wide.maximum_exponent
+        sum(fmt.precision for fmt in factors) <= wide.precision
+        and sum(fmt.quantum for fmt in factors) >= wide.quantum
+        and sum(fmt.maximum_exponent for fmt in factors) + carry <= wide.maximum_exponent
     )
 
 
@@ -138,7 +139,25 @@ def fused_term(
     if len(terms) > 2:
         raise UnsupportedError(f"a fused sum takes one or two terms, not {len(terms)}")
     total = terms[0] if len(terms) == 1 else _sum_to_odd(direction, *terms)
+    if len(terms) == 1 and sort is None and _is_short(result) and holds_exactly(result, *formats):
+        return _narrowed(total, result)
     return _rounded(total, result, direction)
+
+
+def _is_short(fmt: FloatFormat) -> bool:
+    """Tell whether a format is Float64's with shorter fields and nothing else different."""
+    return fmt.special is Special.IEEE and fmt.exponent_bits < F64.exponent_bits and not fmt.padding_bits
+
+
+def _narrowed(value: Any, fmt: FloatFormat) -> Any:
+    """Encode a Float64 value that `fmt` holds: times the difference of the biases its fields are in place."""
+    moved = z3.fpToIEEEBV(z3.fpMul(z3.RNE(), value, z3.FPVal(2.0 ** (fmt.bias - F64.bias), _DOUBLE)))
+    low = F64.fraction_bits - fmt.fraction_bits
+    sign = z3.Extract(F64.bits - 1, F64.bits - 1, moved)
+    magnitude = z3.Extract(low + fmt.magnitude_bits - 1, low, moved)
+    infinity = z3.BitVecVal(fmt.infinity or 0, fmt.magnitude_bits)
+    bits = z3.Concat(sign, z3.If(z3.fpIsInf(value), infinity, magnitude))
+    return z3.If(z3.fpIsNaN(value), z3.BitVecVal(fmt.default_nan or 0, fmt.bits), bits)
 
 
 def _native(direction: Any, products: int, operands: list[Any]) -> Any:

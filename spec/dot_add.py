@@ -55,15 +55,15 @@ _TO_INTEGER = MappingProxyType(
 )
 
 
-class _Terms(NamedTuple):
+class Terms(NamedTuple):
     """Numbers, and the int16 exponents that align them."""
 
     values: Reals
     exponents: Integers
 
-    def times(self, other: _Terms) -> _Terms:
+    def times(self, other: Terms) -> Terms:
         """Return products, not normalised."""
-        return _Terms(self.values * other.values, self.exponents + other.exponents)
+        return Terms(self.values * other.values, self.exponents + other.exponents)
 
 
 def dot_add(
@@ -98,7 +98,7 @@ def dot_add(
             *parts, (last, addend_format) = [(bits[..., block], fmt) for bits, fmt in operands]
             factors = [_terms(part, fmt, _NO_EXPONENT) for part, fmt in parts]
             final = _terms(last[0], addend_format, EXPONENT_OF_ZERO)
-            transposed[..., block] = _rounded(_sum(model, factors, final), result, model)
+            transposed[..., block] = _rounded(truncated_sum(model, factors, final), result, model)
     return sums.reshape(shape)
 
 
@@ -151,29 +151,29 @@ def _aligned(operand: Operand, axes: tuple[int, ...]) -> Operand:
     return Operand(bits.reshape((1,) * (len(axes) - bits.ndim) + bits.shape).transpose(axes), operand.format)
 
 
-def _terms(bits: Bits, fmt: FloatFormat, of_zero: int) -> _Terms:
+def _terms(bits: Bits, fmt: FloatFormat, of_zero: int) -> Terms:
     """Decode encodings; a zero has the exponent `of_zero`."""
     if fmt.bits <= 16:
         table = _table(fmt, of_zero)
-        return _Terms(table.values.take(bits), table.exponents.take(bits))
+        return Terms(table.values.take(bits), table.exponents.take(bits))
     return _decoded(np.ascontiguousarray(bits), fmt, of_zero)
 
 
 @cache
-def _table(fmt: FloatFormat, of_zero: int) -> _Terms:
+def _table(fmt: FloatFormat, of_zero: int) -> Terms:
     return _decoded(np.arange(1 << fmt.bits, dtype=fmt.storage), fmt, of_zero)
 
 
-def _decoded(bits: Bits, fmt: FloatFormat, of_zero: int) -> _Terms:
+def _decoded(bits: Bits, fmt: FloatFormat, of_zero: int) -> Terms:
     values = decode(bits, fmt)
     fields = (bits >> (fmt.fraction_bits + fmt.padding_bits)) & ((1 << fmt.exponent_bits) - 1)
     exponents = np.maximum(fields, int(fmt.subnormals)).astype(np.int16) - fmt.bias
     if of_zero != fmt.minimum_exponent:
         exponents[values == 0] = of_zero
-    return _Terms(values, exponents)
+    return Terms(values, exponents)
 
 
-def _sum(model: DotAddModel, factors: Sequence[_Terms], addend: _Terms) -> Reals:
+def truncated_sum(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -> Reals:
     """Return the exact sum of the truncated terms; exactly zero is +0."""
     terms = _grouped(model.group, *factors) if model.group > 1 else _scaled_products(*factors)
     largest = np.maximum(terms.exponents.max(axis=0), addend.exponents)
@@ -186,7 +186,7 @@ def _sum(model: DotAddModel, factors: Sequence[_Terms], addend: _Terms) -> Reals
     return value
 
 
-def _scaled_products(left: _Terms, right: _Terms, *scales: _Terms) -> _Terms:
+def _scaled_products(left: Terms, right: Terms, *scales: Terms) -> Terms:
     """Multiply pairwise; scale factors go to the factors, before these are broadcast."""
     if scales:
         count = max(len(left.values), len(right.values))
@@ -196,21 +196,21 @@ def _scaled_products(left: _Terms, right: _Terms, *scales: _Terms) -> _Terms:
     return left.times(right)
 
 
-def _grouped(group: int, left: _Terms, right: _Terms, *scales: _Terms) -> _Terms:
+def _grouped(group: int, left: Terms, right: Terms, *scales: Terms) -> Terms:
     """Sum neighbouring products exactly, then scale: a group has its scale factors' exponent."""
     products = left.values * right.values
     sums = products.reshape(-1, group, *products.shape[1:]).sum(axis=1)
-    terms = _Terms(sums, np.zeros_like(sums, dtype=np.int16))
+    terms = Terms(sums, np.zeros_like(sums, dtype=np.int16))
     for scale in scales:
         terms = terms.times(_repeated(scale, len(sums)))
     terms.exponents[terms.values == 0] = _NO_EXPONENT
     return terms
 
 
-def _repeated(scale: _Terms, count: int) -> _Terms:
+def _repeated(scale: Terms, count: int) -> Terms:
     """Give each of `count` terms its scale factor."""
     times = count // len(scale.values)
-    return _Terms(np.repeat(scale.values, times, axis=0), np.repeat(scale.exponents, times, axis=0))
+    return Terms(np.repeat(scale.values, times, axis=0), np.repeat(scale.exponents, times, axis=0))
 
 
 def _rounded(value: Reals, result: FloatFormat, model: DotAddModel) -> Bits:

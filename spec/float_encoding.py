@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import UnsupportedError
-from .formats import E4M3, F16, F32, F64, Bits, FloatFormat, Special, numpy_type
+from .formats import F16, F32, F64, Bits, FloatFormat, Special
 from .rounding import Rounding
 
 Reals = NDArray[np.float64]
@@ -66,12 +66,7 @@ def _scaled_significands(bits: Bits, fmt: FloatFormat) -> Reals:
 @cache
 def _values(fmt: FloatFormat) -> Reals:
     """Tabulate the values of a format of at most 8 bits; ue4m3's unused high bit is ignored."""
-    encodings = np.arange(1 << fmt.bits, dtype=np.uint8)
-    source = fmt
-    if not fmt.signed and fmt.magnitude_bits < fmt.bits:  # ue4m3 is e4m3 without its sign
-        encodings &= (1 << fmt.magnitude_bits) - 1
-        source = E4M3
-    return encodings.view(numpy_type(source)).astype(np.float64)
+    return _scaled_significands(np.arange(1 << fmt.bits, dtype=np.uint8), fmt)
 
 
 @np.errstate(all="ignore")

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 
-from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import S32
+import numpy as np
+
+from ...spec.algebra import Algebra, Array, Operand, Product
+from ...spec.formats import S32, U4
+from ...spec.ptx.accumulation import float_sum
+from ...spec.ptx.block_scaling import scaled
 from ...spec.ptx.choices import SEQUENTIAL, UNSPECIFIED, Choices
-from ...spec.ptx.mma_forms import DENSE_FORMS
+from ...spec.ptx.mma_forms import DENSE_FORMS, MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.product import Operands, product
+from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
+from ...spec.ptx.variant import Shape
 from ..obligation import (
     Equality,
     Equation,
@@ -24,33 +31,36 @@ from ..obligation import (
     Variant,
     theorem,
 )
+from .block_scaling import ONE
 from .composition import element_operands, lost_one_by_one
+from .metadata import meanings
+from .sparsity import columns, one_chunk
 
-SOURCE = "PTX ISA 9.1 section 9.7.14.5.14; the loops are CUTLASS's warp and block tiles"
+SOURCE = (
+    "PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5.14 and 9.7.14.6; the loops are CUTLASS's warp and block tiles"
+)
 
 CHOICES = Choices(accumulation=SEQUENTIAL)
-
-LONGEST = 128
-"""Longest k of a step: k256 is two of these by `composition.integers`, so its loops are theirs."""
 
 
 @cache
 def instructions() -> dict[str, Multiplication]:
-    """Return the dense forms without block scaling that wrap, once for each k, types and modifiers.
+    """Return the forms that wrap, once for each k, types and modifiers of the arithmetic.
 
-    Every element of D is the same function of its row, column and C, whatever m and n are.
+    Every element of D is the same function of its row, column and C, whatever m and n are; the order
+    that metadata must have is no part of what is computed with it.
     """
     found: dict[str, Multiplication] = {}
-    for form in DENSE_FORMS:
+    for form in (*DENSE_FORMS, *SPARSE_FORMS):
         for variant in form.variants():
-            if variant.satfinite or variant.block_scale or variant.layouts != ("row", "col"):
+            if variant.satfinite or variant.layouts != ("row", "col"):
                 continue
-            if form.shape.k > LONGEST:
-                continue
-            d, a, b, c = variant.types
+            d, a, b, c, *scale_type = variant.types
             types = [a, b, d] if c == d else [a, b, c, d]
-            parts = [*types, *filter(None, (variant.kind, variant.rounding, variant.bit_operation))]
-            found.setdefault(f"k{form.shape.k}/{'-'.join(parts)}", multiplication(variant))
+            scaling = [f"{form.scale_factors}X", *scale_type] if variant.block_scale else []
+            parts = [*types, *filter(None, (variant.kind, variant.rounding, variant.bit_operation)), *scaling]
+            k = f"{'sparse-' if form.sparse else ''}k{form.shape.k}"
+            found.setdefault(f"{k}/{'-'.join(parts)}", multiplication(variant))
     return found
 
 
@@ -59,8 +69,49 @@ def accumulating() -> Iterator[tuple[str, Multiplication]]:
     return ((name, form) for name, form in instructions().items() if form.c == form.d)
 
 
+def _operands(form: Multiplication) -> tuple[Variable, ...]:
+    """Return the variables of one element of D, scale factors included."""
+    variables = element_operands(form)
+    if form.block_scale is None:
+        return variables
+    factors, fmt = form.block_scale.vector, form.block_scale.format
+    return (*variables, Variable("scale_a", fmt, (1, factors)), Variable("scale_b", fmt, (factors, 1)))
+
+
 def _multiplied(alg: Algebra, form: Multiplication, v: Inputs, c: Array | None = None) -> Array:
-    return product(alg, form, Operands(v["a"], v["b"], v["c"] if c is None else c), CHOICES)
+    operands = Operands(
+        v["a"], v["b"], v["c"] if c is None else c, v.get("scale_a"), v.get("scale_b"), v.get("metadata")
+    )
+    return product(alg, form, operands, CHOICES)
+
+
+def met_by_stored(alg: Algebra, form: Multiplication, v: Inputs) -> Array:
+    """Return the elements (…, products) of a column of B that those of a row of A meet, in stored order.
+
+    Of a sparse A, every chunk selects by itself, with its own nibble.
+    """
+    column: Array = v["b"]
+    if (sparsity := form.sparsity) is None:
+        return column.swapaxes(-1, -2)
+    one, length = one_chunk(sparsity), sparsity.chunk
+    met = [
+        one.select(alg, column[..., c * length : (c + 1) * length, :], v["metadata"][..., c : c + 1])
+        for c in range(sparsity.chunks)
+    ]
+    return np.concatenate(met, axis=-2)[..., 0]
+
+
+def _factors(alg: Algebra, form: Multiplication, v: Inputs, met: Array, k: int) -> Product:
+    """Return the k-th factors, times the scale factors of their chunk of K."""
+    x, y = (Operand(bits[..., k], form.floats(fmt)) for bits, fmt in ((v["a"], form.a), (met, form.b)))
+    if (block_scale := form.block_scale) is None:
+        return x, y
+    chunk = k * form.shape.k // form.products // block_scale.chunk
+    left, right = (
+        Operand(bits, block_scale.format)
+        for bits in (v["scale_a"][..., :, chunk], v["scale_b"][..., chunk, :])
+    )
+    return scaled(alg, x, left), scaled(alg, y, right)
 
 
 def full_product_step(alg: Algebra, form: Multiplication, v: Inputs) -> Array:
@@ -69,30 +120,33 @@ def full_product_step(alg: Algebra, form: Multiplication, v: Inputs) -> Array:
     Integers and bit counts add one product at a time modulo 2**32, floats take one fused multiply-add
     for each k, after C was rounded to the type of D.
     """
-    partial_result = v["c"]
+    partial_result = v["c"][..., 0]
+    met = met_by_stored(alg, form, v)
     if not form.is_integer and form.c != form.d:
         converted = Operand(partial_result, form.floats(form.c))
         partial_result = alg.fused(form.floats(form.d), form.rounding, (), [converted])
-    for k in range(form.shape.k):
-        x, y = v["a"][..., :, k, None], v["b"][..., k, None, :]
+    for k in range(form.products):
         if not form.is_integer:
-            pair = (Operand(x, form.floats(form.a)), Operand(y, form.floats(form.b)))
             addend = Operand(partial_result, form.floats(form.d))
-            partial_result = alg.fused(form.floats(form.d), form.rounding, [pair], [addend])
+            factors = _factors(alg, form, v, met, k)
+            partial_result = alg.fused(form.floats(form.d), form.rounding, [factors], [addend])
             continue
+        x, y = v["a"][..., k], met[..., k]
         if form.variant.bit_operation == "xor":
             term = alg.where(alg.same(x, y), alg.whole(0), alg.whole(1))
         else:
             term = alg.integer(x, form.integers(form.a)) * alg.integer(y, form.integers(form.b))
         partial_result = alg.wrap(term + alg.integer(partial_result, S32), S32)
-    result: Array = partial_result
+    result: Array = partial_result[..., None]
     return result
 
 
 @theorem(
     "ptx/blocked/step",
     "an instruction adds the next k products to the partial result, in their order",
-    "acc = P_t ⇒ mma(A_t, B_t, acc) = P_{t+1}, for each element of D",
+    "acc = P_t ⇒ mma(A_t, B_t, acc) = P_{t+1}, for each element of D; a sparse A_t adds its stored "
+    "elements in their order, each times the row of B_t that the step's metadata names, and a block-scaled "
+    "step multiplies by the scale factors of the chunk of K",
     SOURCE,
 )
 def next_block() -> Iterator[Variant]:
@@ -105,31 +159,42 @@ def _step(form: Multiplication) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         yield Equation(_multiplied(alg, form, v), full_product_step(alg, form, v), form.d, label="D")
 
-    return Property(element_operands(form), claim)
+    return Property(_operands(form), claim)
 
 
 @theorem(
     "ptx/blocked/any-k",
     "a loop of instructions over any K computes the full row times the full column, onto C",
     "∀ n ≥ 0: D_n = P_n where D_0 = C and D_{t+1} = mma(A_t, B_t, D_t); integers modulo 2^32, floats bit for "
-    "bit in the sequential order",
+    "bit in the sequential order; with metadata and scale factors of each step, the product of the "
+    "whole sparse or scaled row: a chunk's nibble and factors are its own",
     SOURCE,
 )
 def any_k() -> Iterator[Variant]:
     """Yield one induction per instruction whose D can be the next C; D_0 = C = P_0 needs no proof."""
-    for name, _ in accumulating():
+    for name, form in accumulating():
         yield Variant(
             name,
-            partial(Induction, (f"{next_block.id}/{name}",)),
+            partial(Induction, (f"{next_block.id}/{name}", *_selections(form))),
             method=Method.INDUCTION,
             choices=SEQUENTIAL,
         )
 
 
+def _selections(form: Multiplication) -> Iterator[str]:
+    """Yield the obligations that say which row of B each stored element of A meets."""
+    if form.sparsity is None:
+        return
+    for meaning, sparsity in meanings().items():
+        if (sparsity.chunk, sparsity.ordered) == (form.sparsity.chunk, form.sparsity.ordered):
+            yield from (f"{columns.id}/{meaning}/{nibble:04b}" for nibble in sparsity.legal_nibbles)
+
+
 @theorem(
     "ptx/blocked/reals",
     "over the reals the loop's step adds the sum of its products",
-    "mma(A_t, B_t, acc) = acc + Σ_k a[k]·b[k] as polynomials",
+    "mma(A_t, B_t, acc) = acc + Σ_k a[k]·b[k] as polynomials, with scale factors acc + Σ_k sa·a[k]·sb·b[k]; "
+    "of a sparse A, a are the stored elements and b those of B that they meet",
     SOURCE,
 )
 def reals() -> Iterator[Variant]:
@@ -139,12 +204,38 @@ def reals() -> Iterator[Variant]:
             yield Variant(name, partial(_reals, form), equality=Equality.VALUE, method=Method.STRUCTURAL)
 
 
+def _met_operands(form: Multiplication) -> tuple[Variable, ...]:
+    """Return the variables of one element of D; of a sparse A, B is what the stored elements meet."""
+    kept = [v for v in _operands(form) if v.name not in ("b", "metadata")]
+    return (*kept, Variable("b", form.b, (form.products, 1)))
+
+
+def _multiplied_met(alg: Algebra, form: Multiplication, v: Inputs, c: Array) -> Array:
+    """Return D of the operands of `_met_operands`: in a ring, metadata selects nothing."""
+    if form.sparsity is None:
+        return _multiplied(alg, form, v, c)
+    rows = v["a"], v["b"].swapaxes(-1, -2)
+    x, y = (Operand(row, form.floats(fmt)) for row, fmt in zip(rows, (form.a, form.b), strict=True))
+    scales: Product | None = None
+    if form.block_scale is not None:
+        left, right = v["scale_a"], v["scale_b"].swapaxes(-1, -2)
+        scales = Operand(left, form.block_scale.format), Operand(right, form.block_scale.format)
+    addend = Operand(c[..., 0], form.floats(form.c))
+    total: Array = float_sum(alg, form, x, y, addend, scales, CHOICES)[..., None]
+    return total
+
+
 def _reals(form: Multiplication) -> RingProperty:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        total = (v["a"] * v["b"].swapaxes(-1, -2)).sum(axis=-1, keepdims=True)
-        yield Equation(_multiplied(alg, form, v), v["c"] + total, form.d, label="polynomial")
+        terms = v["a"] * v["b"].swapaxes(-1, -2)
+        if form.block_scale is not None:
+            served = form.products // form.block_scale.vector
+            factors = v["scale_a"] * v["scale_b"].swapaxes(-1, -2)
+            terms = terms * factors.repeat(served, axis=-1)
+        total = terms.sum(axis=-1, keepdims=True)
+        yield Equation(_multiplied_met(alg, form, v, v["c"]), v["c"] + total, form.d, label="polynomial")
 
-    return RingProperty(element_operands(form), claim)
+    return RingProperty(_met_operands(form), claim)
 
 
 @theorem(
@@ -172,14 +263,15 @@ def _added(alg: Algebra, form: Multiplication, left: Array, right: Array) -> Arr
     return alg.fused(fmt, form.rounding, (), [Operand(left, fmt), Operand(right, fmt)])
 
 
-def _split_claim(form: Multiplication, alg: Algebra, v: Inputs) -> Iterator[Equation]:
-    after = _added(alg, form, _multiplied(alg, form, v), v["q"])
-    before = _multiplied(alg, form, v, _added(alg, form, v["c"], v["q"]))
+def _split_claim(
+    form: Multiplication,
+    multiply: Callable[[Algebra, Multiplication, Inputs, Array], Array],
+    alg: Algebra,
+    v: Inputs,
+) -> Iterator[Equation]:
+    after = _added(alg, form, multiply(alg, form, v, v["c"]), v["q"])
+    before = multiply(alg, form, v, _added(alg, form, v["c"], v["q"]))
     yield Equation(after, before, form.d, label="added after = added before")
-
-
-def _split_variables(form: Multiplication) -> tuple[Variable, ...]:
-    return (*element_operands(form), Variable("q", form.c, (1, 1)))
 
 
 def _split(form: Multiplication) -> Property:
@@ -187,11 +279,15 @@ def _split(form: Multiplication) -> Property:
     if not form.is_integer:  # both products survive in p, and are lost one by one in q
         pinned = lost_one_by_one(form)
         pinned |= {"q": pinned["c"], "c": 0}
-    return Property(_split_variables(form), partial(_split_claim, form), pinned=pinned)
+    if form.block_scale is not None and pinned is not None:
+        pinned |= dict.fromkeys(("scale_a", "scale_b"), ONE[form.block_scale.format])
+    variables = (*_operands(form), Variable("q", form.c, (1, 1)))
+    return Property(variables, partial(_split_claim, form, _multiplied), pinned=pinned)
 
 
 def _split_reals(form: Multiplication) -> RingProperty:
-    return RingProperty(_split_variables(form), partial(_split_claim, form))
+    variables = (*_met_operands(form), Variable("q", form.c, (1, 1)))
+    return RingProperty(variables, partial(_split_claim, form, _multiplied_met))
 
 
 @theorem(
@@ -212,17 +308,28 @@ def split_k() -> Iterator[Variant]:
 @theorem(
     "ptx/blocked/tiles",
     "a tile of C depends on its rows of A, its columns of B and its C only, however products are accumulated",
-    "mma(A, B, C)[tile i, j] = mma(A[rows i], B[columns j], C[tile i, j])",
+    "mma(A, B, C)[tile i, j] = mma(A[rows i], B[columns j], C[tile i, j]), metadata and scale factors of A "
+    "with its rows, those of B with its columns",
     SOURCE,
 )
 def tiles() -> Iterator[Variant]:
-    """Yield 2 x 2 tiles of 2 x 1 elements and full rows of every instruction."""
+    """Yield 2 x 2 tiles of 2 x 1 elements and short rows of every instruction."""
     for name, form in instructions().items():
         choices = "all" if form.is_integer else UNSPECIFIED
-        yield Variant(name, partial(_tiles, form), choices=choices)
+        yield Variant(name, partial(_tiles, shortened(form)), choices=choices)
 
 
 TILE_ROWS = 2
+
+SHORT_ROW = 8
+"""The k that is enough for tiles: a chunk of metadata, and columns for four scale factors."""
+
+
+def shortened(form: Multiplication) -> Multiplication:
+    """Return the instruction with a k of at most `SHORT_ROW`; the catalogue need not have it."""
+    assert isinstance(form.form, MmaForm)
+    m, n, k = form.shape
+    return replace(form, form=replace(form.form, shape=Shape(m, n, min(k, SHORT_ROW))))
 
 
 def tile(i: int, rows: int = TILE_ROWS) -> slice:
@@ -232,23 +339,27 @@ def tile(i: int, rows: int = TILE_ROWS) -> slice:
 
 def _tiles(form: Multiplication) -> Property:
     choices = Choices(accumulation=UNSPECIFIED)
+    extents = {"a": (2 * TILE_ROWS, form.products), "b": (form.shape.k, 2), "c": (2 * TILE_ROWS, 2)}
+    variables = [Variable(role, form.format(role), shape) for role, shape in extents.items()]
+    if form.block_scale is not None:
+        fmt, factors = form.block_scale.format, form.block_scale.vector
+        variables.append(Variable("scale_a", fmt, (2 * TILE_ROWS, factors)))
+        variables.append(Variable("scale_b", fmt, (factors, 2)))
+    if form.sparsity is not None:
+        variables.append(Variable("metadata", U4, (2 * TILE_ROWS, form.sparsity.chunks)))
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        whole = product(alg, form, Operands(v["a"], v["b"], v["c"]), choices)
+        whole = product(alg, form, Operands(**v), choices)
         for i in range(2):
             for j in range(2):
                 rows, columns = tile(i), slice(j, j + 1)
-                block = Operands(v["a"][..., rows, :], v["b"][..., columns], v["c"][..., rows, columns])
-                part = product(alg, form, block, choices)
+                places = {"a": (rows, slice(None)), "b": (slice(None), columns), "c": (rows, columns)}
+                places |= {"scale_a": places["a"], "metadata": places["a"], "scale_b": places["b"]}
+                block = {name: v[name][..., *places[name]] for name in v}
+                part = product(alg, form, Operands(**block), choices)
                 yield Equation(whole[..., rows, columns], part, form.d, label=f"tile {i}, {j}")
 
-    k = min(form.shape.k, 8)
-    variables = (
-        Variable("a", form.a, (2 * TILE_ROWS, k)),
-        Variable("b", form.b, (k, 2)),
-        Variable("c", form.c, (2 * TILE_ROWS, 2)),
-    )
-    return Property(variables, claim)
+    return Property(tuple(variables), claim)
 
 
 THEOREMS = (next_block, any_k, reals, split_step, split_k, tiles)

@@ -29,7 +29,7 @@ from ..obligation import (
     Variant,
     theorem,
 )
-from .selectors import below, coordinate
+from .coordinates import below, coordinate
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.5.1 to 9.7.14.5.13 and 9.7.14.6.2 (matrix fragments)"
 

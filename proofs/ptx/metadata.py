@@ -30,7 +30,7 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .selectors import below, coordinate, in_four, one_of
+from .coordinates import below, coordinate, held_only_at, in_four, one_of
 
 SOURCE = "PTX ISA 9.1 section 9.7.14.6.1 and its figures"
 
@@ -136,13 +136,8 @@ def _gathered(sparsity: Sparsity, selector: int) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         registers = sparsity.scatter_metadata(alg, v["nibbles"], selector)
         yield Equation(sparsity.gather_metadata(alg, registers, selector), v["nibbles"], U4, label="read")
-        held = np.stack([alg.extract(registers, 4 * nibble, U4) for nibble in range(8)], axis=-1)
         row, chunk = np.indices(shape)
-        slot = sparsity.slot(row, chunk, selector)
-        yield Equation(held[(..., *slot)], v["nibbles"], U4, label="the nibbles of the formula")
-        others = np.ones(held.shape[-2:], dtype=bool)
-        others[slot] = False
-        yield Equation(held[..., others], alg.constant(0, U4), U4, label="other nibbles")
+        yield from held_only_at(alg, registers, sparsity.slot(row, chunk, selector), v["nibbles"], U4)
 
     return Property((Variable("nibbles", U4, shape),), claim, abstract=False)
 

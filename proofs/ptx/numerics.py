@@ -1,4 +1,4 @@
-"""Numerics of the products and sums: exact products, integer ranges, saturation, small integers."""
+"""Exact floats: products that a format holds, and sums of small integers in every order."""
 
 from __future__ import annotations
 
@@ -16,43 +16,16 @@ from ...spec.formats import (
     E5M2,
     F16,
     F32,
-    S4,
-    S8,
     S32,
     TF32,
-    U4,
-    U8,
     FloatFormat,
     IntegerFormat,
 )
 from ...spec.rounding import Rounding
-from ..obligation import (
-    Equation,
-    Induction,
-    Inputs,
-    Method,
-    Property,
-    Status,
-    Variable,
-    Variant,
-    holds,
-    theorem,
-)
+from ..obligation import Equation, Inputs, Property, Status, Variable, Variant, holds, theorem
+from .integer_ranges import SOURCE, within
 
-SOURCE = "PTX ISA 9.1 section 9.7.14.5.14"
-
-WIDE = IntegerFormat("s48", 48, signed=True)
-COUNT = IntegerFormat("u8", 8, signed=False)
-UNSIGNED = IntegerFormat("u60", 60, signed=False)
 DIRECTIONS = (Rounding.UPWARD, Rounding.DOWNWARD)
-
-
-def within(alg: Algebra, value: Array, low: Array, high: Array) -> Array:
-    """Return the condition low ≤ value ≤ high on exact integers."""
-    return alg.in_range(value - low, UNSIGNED) & alg.in_range(high - value, UNSIGNED)
-
-
-# -- products of floats
 
 NARROW = (E4M3, E5M2, E3M2, E2M3, E2M1)
 
@@ -109,147 +82,6 @@ def _exact_conversion(fmt: FloatFormat) -> Property:
         yield Equation(up, down, F16, label="upward = downward")
 
     return Property((Variable("x", fmt, (1,)),), claim, abstract=False)
-
-
-# -- ranges of integers
-
-INTEGER_PAIRS = tuple((a, b) for types in ((S8, U8), (S4, U4)) for a in types for b in types)
-MOST_PRODUCTS = 64
-"""Products of a row: m16n8k64 on 4 bits, and the kept half of the sparse k128."""
-
-
-def product_range(a: IntegerFormat, b: IntegerFormat) -> tuple[int, int]:
-    """Return the least and the greatest product."""
-    corners = [x * y for x in (a.minimum, a.maximum) for y in (b.minimum, b.maximum)]
-    return min(corners), max(corners)
-
-
-@theorem(
-    "ptx/numerics/product-range",
-    "the range of one product of integers, both ends attained",
-    "min ≤ a·b ≤ max",
-    SOURCE,
-)
-def one_product() -> Iterator[Variant]:
-    """Yield a proof and two refutations of tighter bounds per pair."""
-    for a, b in INTEGER_PAIRS:
-        low, high = product_range(a, b)
-        for name, bounds, expect in (
-            ("bounds", (low, high), Status.PROVED),
-            ("minimum-attained", (low + 1, high), Status.REFUTED),
-            ("maximum-attained", (low, high - 1), Status.REFUTED),
-        ):
-            text = f"{bounds[0]} ≤ a·b ≤ {bounds[1]}"
-            yield Variant(f"{a}-{b}/{name}", partial(_product_range, a, b, bounds), expect, statement=text)
-
-
-def _product_range(a: IntegerFormat, b: IntegerFormat, bounds: tuple[int, int]) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        value = alg.integer(v["a"], a) * alg.integer(v["b"], b)
-        yield holds(alg, within(alg, value, *map(alg.whole, bounds)), "product in range")
-
-    return Property((Variable("a", a, (1,)), Variable("b", b, (1,))), claim, abstract=False)
-
-
-@theorem(
-    "ptx/numerics/sum-range-step",
-    "one product more widens the range of a sum by the range of a product",
-    "k·min ≤ S ≤ k·max and min ≤ p ≤ max ⇒ (k + 1)·min ≤ S + p ≤ (k + 1)·max, for all k < 256",
-    SOURCE,
-)
-def sum_step() -> Iterator[Variant]:
-    """Yield one step per pair of types."""
-    for a, b in INTEGER_PAIRS:
-        yield Variant(f"{a}-{b}", partial(_sum_step, *product_range(a, b)))
-
-
-def _sum_step(low: int, high: int) -> Property:
-    def read(alg: Algebra, v: Inputs) -> tuple[Array, Array, Array]:
-        return alg.integer(v["k"], COUNT), alg.integer(v["s"], S32), alg.integer(v["p"], S32)
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        k, s, p = read(alg, v)
-        more = k + alg.whole(1)
-        bounds = more * alg.whole(low), more * alg.whole(high)
-        yield holds(alg, within(alg, s + p, *bounds), "sum in range")
-
-    def assuming(alg: Algebra, v: Inputs) -> Iterator[Array]:
-        k, s, p = read(alg, v)
-        yield within(alg, s, k * alg.whole(low), k * alg.whole(high))
-        yield within(alg, p, alg.whole(low), alg.whole(high))
-
-    variables = (Variable("k", COUNT, (1,)), Variable("s", S32, (1,)), Variable("p", S32, (1,)))
-    return Property(variables, claim, assuming, abstract=False)
-
-
-@theorem(
-    "ptx/numerics/headroom",
-    "the products of a row never overflow by themselves, only with C: 64 products stay below 2^22",
-    "64·min ≤ S ≤ 64·max ⇒ -2^22 < S < 2^22, so that S is an s32 and S + C an s33",
-    SOURCE,
-)
-def headroom() -> Iterator[Variant]:
-    """Yield one obligation per pair of types."""
-    for a, b in INTEGER_PAIRS:
-        low, high = (MOST_PRODUCTS * bound for bound in product_range(a, b))
-        yield Variant(f"{a}-{b}", partial(_headroom, low, high))
-
-
-def _headroom(low: int, high: int) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        total, c = alg.integer(v["s"], WIDE), alg.integer(v["c"], S32)
-        limit = (1 << 22) - 1
-        yield holds(alg, within(alg, total, alg.whole(-limit), alg.whole(limit)), "|S| < 2^22")
-        yield holds(alg, alg.in_range(total, S32), "S is an s32")
-        yield holds(alg, alg.in_range(total + c, IntegerFormat("s33", 33, signed=True)), "S + C is an s33")
-
-    def assuming(alg: Algebra, v: Inputs) -> Iterator[Array]:
-        yield within(alg, alg.integer(v["s"], WIDE), alg.whole(low), alg.whole(high))
-
-    return Property((Variable("s", WIDE, (1,)), Variable("c", S32, (1,))), claim, assuming, abstract=False)
-
-
-@theorem(
-    "ptx/numerics/sum-range",
-    "the sum of a row's products is in K times the range of one",
-    "K·min ≤ Σ_{k<K} a[k]·b[k] ≤ K·max for every K ≤ 256",
-    SOURCE,
-)
-def sum_range() -> Iterator[Variant]:
-    """Yield one induction per pair of types; the empty sum is 0."""
-    for a, b in INTEGER_PAIRS:
-        premises = (f"{one_product.id}/{a}-{b}/bounds", f"{sum_step.id}/{a}-{b}")
-        yield Variant(f"{a}-{b}", partial(Induction, premises), method=Method.INDUCTION)
-
-
-@theorem(
-    "ptx/numerics/saturation",
-    ".satfinite is wrapping unless the exact total leaves s32, and then the nearest end",
-    "T in s32 ⇒ clamp(T) = T mod 2^32; T > max ⇒ clamp(T) = max; T < min ⇒ clamp(T) = min",
-    SOURCE,
-)
-def saturation() -> Iterator[Variant]:
-    """Yield the rule for any total, and the refutation that it never matters."""
-    yield Variant("total", partial(_saturation, always=False))
-    yield Variant("always-wraps", partial(_saturation, always=True), Status.REFUTED)
-
-
-def _saturation(*, always: bool) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        total = alg.integer(v["total"], WIDE)
-        clamped, wrapped = alg.saturate(total, S32), alg.wrap(total, S32)
-        if always:
-            yield Equation(clamped, wrapped, S32, label="clamped = wrapped")
-            return
-        inside, positive = alg.in_range(total, S32), alg.in_range(total, UNSIGNED)
-        yield Equation(clamped, wrapped, S32, inside, "in range")
-        yield Equation(clamped, alg.constant(S32.maximum, S32), S32, ~inside & positive, "above")
-        yield Equation(clamped, alg.constant(1 << 31, S32), S32, ~inside & ~positive, "below")
-
-    return Property((Variable("total", WIDE, (1,)),), claim, abstract=False)
-
-
-# -- small integers, exact in every order
 
 
 @theorem(
@@ -334,4 +166,4 @@ def _rounds_to_itself(fmt: FloatFormat) -> Property:
     return Property((Variable("x", fmt, (1,)),), claim, abstract=False)
 
 
-THEOREMS = (exact_product, one_product, sum_step, sum_range, headroom, saturation, small_integers)
+THEOREMS = (exact_product, small_integers)

@@ -14,6 +14,7 @@ from ...spec.layout import Layout
 from ...spec.ptx.variant import WARP_LANES
 from ..bijectivity import COORDINATE
 from ..obligation import Certificate, Equation, Inputs, Method, Property, Status, Variant, holds, theorem
+from .coordinates import below, coordinate
 from .fragments import QUAD_PAIR_LAYOUTS, SOURCE, HeldOperand, by_width, on_elements
 from .manual_formulas import (
     ACCUMULATORS,
@@ -25,7 +26,6 @@ from .manual_formulas import (
     Piecewise,
     SparseWindow,
 )
-from .selectors import below, coordinate
 
 
 @theorem(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial, reduce
 from itertools import product
-from operator import and_, or_
+from operator import and_
 from typing import Any
 
 import numpy as np
 
 from ...spec.algebra import Algebra, Array
-from ...spec.formats import U16, UE4M3, UE8M0, FloatFormat, IntegerFormat
+from ...spec.formats import U16, UE4M3, UE8M0, FloatFormat
 from ...spec.ptx.block_scaling import REGISTER_BYTES, ScaleFactors, Selectors
 from ...spec.ptx.fragments import QUAD_LANES, QUADS
 from ...spec.ptx.variant import WARP_LANES
@@ -29,6 +29,7 @@ from ..obligation import (
     holds,
     theorem,
 )
+from .coordinates import below, constant, coordinate, held_only_at, in_four, one_of
 
 SOURCE = "PTX ISA 9.1 section 9.7.14.3 and table 37"
 
@@ -43,38 +44,10 @@ THREAD_IDS = {"a": (0, 1), "b": (0, 1, 2, 3)}
 FIRST_ILLEGAL_IN_EVERY_TABLE = 8
 """Selectors below it are listed one by one where they are illegal."""
 
-_OF_FOUR = IntegerFormat("one of four", 2, signed=False)
-
 
 def name_of(factors: ScaleFactors) -> str:
     """Return the part of an id that says whose factors."""
     return f"scale_{factors.operand}/{factors.size}X"
-
-
-def coordinate(name: str) -> Variable:
-    """Return a 16-bit unsigned variable."""
-    return Variable(name, COORDINATE, (1,))
-
-
-def below(alg: Algebra, value: Any, extent: int) -> Array:
-    """Return the condition that a value is less than `extent`."""
-    exact = alg.integer(np.asarray(value), COORDINATE)
-    return np.asarray(alg.in_range(alg.whole(extent - 1) - exact, COORDINATE))
-
-
-def one_of(alg: Algebra, value: Any, values: Iterable[int], fmt: IntegerFormat = U16) -> Array:
-    """Return the condition that an encoding is one of `values`."""
-    return np.asarray(reduce(or_, (alg.same(value, alg.constant(v, fmt)) for v in values)))
-
-
-def constant(alg: Algebra, value: int) -> Array:
-    """Return a coordinate that is known."""
-    return alg.constant(value, COORDINATE)
-
-
-def in_four(alg: Algebra, exact: Any) -> Array:
-    """Return the condition that an exact integer is 0, 1, 2 or 3: a lane of a quad, a byte of a register."""
-    return np.asarray(alg.in_range(exact, _OF_FOUR))
 
 
 @theorem(
@@ -250,12 +223,7 @@ def _gathered(factors: ScaleFactors, selectors: Selectors, fmt: FloatFormat) -> 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         registers = factors.scatter(alg, v["factors"], selectors, fmt)
         yield Equation(factors.gather(alg, registers, selectors, fmt), v["factors"], fmt, label="read")
-        held = np.stack([alg.extract(registers, 8 * byte, fmt) for byte in range(REGISTER_BYTES)], axis=-1)
-        slot = factors.slot(line, chunk, selectors)
-        yield Equation(held[(..., *slot)], v["factors"], fmt, label="the bytes of the formula")
-        others = np.ones(held.shape[-2:], dtype=bool)
-        others[slot] = False
-        yield Equation(held[..., others], alg.constant(0, fmt), fmt, label="other bytes")
+        yield from held_only_at(alg, registers, factors.slot(line, chunk, selectors), v["factors"], fmt)
 
     return Property((Variable("factors", fmt, shape),), claim, abstract=False)
 

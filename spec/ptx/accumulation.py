@@ -5,6 +5,8 @@ Source: PTX ISA 9.1 section 9.7.14.5.14 (semantics of mma); reference D.1 to D.4
 
 from __future__ import annotations
 
+from math import gcd
+
 from ..algebra import Algebra, Array, Operand, Product
 from ..formats import S32, FloatFormat
 from ..rounding import Rounding
@@ -104,5 +106,26 @@ def _dot_add_steps(
     for start in range(0, products, one.products):
         part = slice(start, start + one.products)
         left, right = (Operand(factor.bits[..., part], factor.format) for factor in (x, y))
-        total = Operand(alg.dot_add(result, one.model, left, right, total, scales), result)
+        factors = _factors_of(scales, products, start, one.products)
+        total = Operand(alg.dot_add(result, one.model, left, right, total, factors), result)
     return total.bits
+
+
+def _factors_of(scales: Product | None, products: int, start: int, length: int) -> Product | None:
+    """Return the scale factors of a step, each for as many neighbours as have it in common there.
+
+    Parameters
+    ----------
+    scales : pair of Operand (…, X), optional
+        Scale factors of a whole row of `products`.
+    start, length : int
+        The step's first product, a multiple of `length`, and how many it takes.
+    """
+    if scales is None:
+        return None
+    together = gcd(products // scales[0].bits.shape[-1], length)
+    part = slice(start // together, (start + length) // together)
+    left, right = (
+        Operand(spread(scale.bits, products // together)[..., part], scale.format) for scale in scales
+    )
+    return left, right

@@ -18,10 +18,13 @@ from mmaproof.proofs.obligation import (
     Certificate,
     Equality,
     Equation,
+    Goal,
     Induction,
     Inputs,
+    Method,
     Obligation,
     Property,
+    RingProperty,
     Status,
     Variable,
     holds,
@@ -237,6 +240,50 @@ def test_a_ring_identity_and_its_failure() -> None:
     goal = toy.IN_RING.goal()
     commutes = replace(toy.IN_RING, goal=lambda: replace(goal, claim=toy._sum))
     assert decide(commutes, never).status is Status.PROVED
+
+
+# -- claims that say nothing
+
+
+def nothing(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+    """Yield no equation."""
+    yield from ()
+
+
+def of_no_element(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+    """Compare the elements of an empty slice."""
+    yield Equation(v["x"][..., :0], v["x"][..., :0], U8, label="empty")
+
+
+BYTE = (Variable("x", U8, (1,)),)
+
+
+@pytest.mark.parametrize("method", [Method.SMT, Method.STRUCTURAL])
+@pytest.mark.parametrize("expect", [Status.PROVED, Status.REFUTED])
+@pytest.mark.parametrize(
+    "goal",
+    [
+        goal(claim)
+        for claim in (nothing, of_no_element)
+        for goal in (
+            lambda claim: Property(BYTE, claim),
+            lambda claim: Property(BYTE, claim, abstract=False),
+            lambda claim: RingProperty(BYTE, claim),
+            lambda claim: Certificate(lambda: None, 1, Property(BYTE, claim)),
+        )
+    ],
+)
+def test_a_claim_without_an_equation_is_a_defect(goal: Goal, expect: Status, method: Method) -> None:
+    verdict = decide(Obligation("test/empty", "", lambda: goal, expect, method=method), never)
+    assert verdict.status is Status.ERROR
+    assert verdict.message == "defect of mmaproof: the claim has no equation, so nothing would be proved"
+
+
+def test_a_certificate_without_a_point_is_a_defect() -> None:
+    witness = toy.COMMUTES.goal()
+    assert isinstance(witness, Property)
+    empty = Obligation("test/empty", "", lambda: Certificate(lambda: None, 0, witness))
+    assert decided(empty).status is Status.ERROR
 
 
 # -- conditions and assumptions

@@ -46,6 +46,7 @@ from mmaproof.spec.formats import (
 )
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.rank_k_update import SIGNIFICAND_24
+from mmaproof.spec.ptx.block_scaling import SCALED
 from mmaproof.spec.rounding import Rounding
 
 NUMPY, SYMBOLIC = NumpyAlgebra(), Z3Algebra()
@@ -185,6 +186,23 @@ def test_conversion(fmt: FloatFormat, result: FloatFormat) -> None:
     check(result, [], [operand])
 
 
+@pytest.mark.parametrize(
+    ("result", "fmt", "scale"),
+    [
+        *((SCALED, fmt, UE8M0) for fmt in (E4M3, E5M2, E3M2, E2M3, E2M1)),
+        (SCALED, E2M1, UE4M3),
+        (BF16, E4M3, E2M1),
+    ],
+    ids=str,
+)
+def test_products_and_values_that_a_short_format_holds(
+    result: FloatFormat, fmt: FloatFormat, scale: FloatFormat
+) -> None:
+    element, factor = edge_pairs(fmt, scale, 5)
+    check(result, [(element, factor)], [])
+    check(result, [], [element])
+
+
 @pytest.mark.parametrize("fmt", [F64, SIGNIFICAND_24], ids=str)
 def test_products_that_float64_may_not_hold_are_refused(fmt: FloatFormat) -> None:
     one = Operand(np.array([fmt.bias << fmt.fraction_bits], dtype=fmt.storage), fmt)
@@ -232,6 +250,8 @@ def test_a_symbolic_direction_is_the_direction_it_stands_for(rounding: Rounding)
         (F32, [F32, F32, F32, F32], [F32]),
         (BF16, [BF16, BF16], [BF16]),
         (E4M3, [], [F32]),
+        (BF16, [E5M2, UE8M0], []),
+        (TF32, [], [E5M2]),
     ],
 )
 def test_what_has_no_exact_term_is_refused(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from theorem_checks import decided, unexpected, vacuous
+from theorem_checks import SOLVE, decided, unexpected, vacuous
 
-from mmaproof.proofs.obligation import Property, Status, Theorem
-from mmaproof.proofs.ptx import block_scaling, selectors
+from mmaproof.proofs.decision import query
+from mmaproof.proofs.obligation import Equality, Induction, Property, Status, Theorem
+from mmaproof.proofs.ptx import block_scaling, scaled_rows, selectors
 from mmaproof.proofs.replay import samples
+from mmaproof.smt.number_algebra import NumberAlgebra
 from mmaproof.spec.algebra import Algebra, Array, Operand
 from mmaproof.spec.formats import FloatFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
@@ -21,7 +24,7 @@ from mmaproof.spec.ptx.block_scaling import ScaleFactors, ScaleSlot, Selectors
 from mmaproof.spec.ptx.multiplication import Multiplication
 from mmaproof.spec.rounding import Rounding
 
-THEOREMS = (*selectors.THEOREMS, *block_scaling.THEOREMS)
+THEOREMS = (*selectors.THEOREMS, *block_scaling.THEOREMS, *scaled_rows.THEOREMS)
 
 
 def test_every_obligation_has_the_expected_verdict() -> None:
@@ -29,19 +32,36 @@ def test_every_obligation_has_the_expected_verdict() -> None:
 
 
 def test_no_obligation_is_vacuous() -> None:
-    of_elements = (block_scaling.unit, block_scaling.exact, block_scaling.chunk)
-    assert vacuous((*selectors.THEOREMS, *of_elements)) == []
+    assert vacuous((*selectors.THEOREMS, *block_scaling.THEOREMS)) == []
 
 
-def test_the_premise_of_rows_without_factors_holds_where_it_is_computed() -> None:
-    for obligation in block_scaling.unscaled.obligations():
+def test_what_rows_without_factors_assume_holds_of_every_sample() -> None:
+    for obligation in scaled_rows.unscaled_row.obligations():
         prop = obligation.goal()
         assert isinstance(prop, Property)
         assert prop.assuming is not None
         for values in samples(prop, np.random.default_rng(1), batch=64):
-            premises = list(prop.assuming(NumpyAlgebra(), values))
-            assert premises
-            assert all(premise.all() for premise in premises), obligation.id
+            assumptions = list(prop.assuming(NumpyAlgebra(), values))
+            assert len(assumptions) == 2
+            assert all(assumption.all() for assumption in assumptions), obligation.id
+
+
+def test_rows_without_factors_rest_on_every_element_type() -> None:
+    units = {obligation.id for obligation in block_scaling.unit.obligations()}
+    assumed = set()
+    for obligation in scaled_rows.unscaled.obligations():
+        goal = obligation.goal()
+        assert isinstance(goal, Induction)
+        assumed |= set(goal.premises) & units
+    assert assumed == units
+
+
+def test_rows_need_what_they_assume() -> None:
+    """Without the assumption uninterpreted sums of x · 1 and of x are different functions."""
+    prop = next(scaled_rows.unscaled_row.obligations()).goal()
+    assert isinstance(prop, Property)
+    question = query(replace(prop, assuming=None), NumberAlgebra(), Equality.BITS)
+    assert SOLVE(question).status == "sat"
 
 
 def test_every_kind_and_element_type_is_covered() -> None:
@@ -162,9 +182,9 @@ class TestScalingMutants:
         monkeypatch.setattr(accumulation, "spread", in_turn)
         refuted(block_scaling.chunk, "mma/mxf4/2X/ue8m0/e2m1-e2m1")
         refuted(block_scaling.chunk, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")
-        refuted(block_scaling.commutes, "mma/mxf4/2X/ue8m0/e2m1-e2m1")
-        refuted(block_scaling.commutes, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")
-        refuted(block_scaling.equal_pairs, "mma/mxf4nvf4/4X/ue8m0/e2m1-e2m1")
+        refuted(scaled_rows.commutes, "mma/mxf4/2X/ue8m0/e2m1-e2m1")
+        refuted(scaled_rows.commutes, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")
+        refuted(scaled_rows.equal_pairs, "mma/mxf4nvf4/4X/ue8m0/e2m1-e2m1")
 
     def test_only_the_elements_of_a_are_scaled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = accumulation._scaled
@@ -173,12 +193,12 @@ class TestScalingMutants:
             return right(alg, x, y, scales)[0], y
 
         monkeypatch.setattr(accumulation, "_scaled", one_sided)
-        refuted(block_scaling.commutes, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
+        refuted(scaled_rows.commutes, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
 
     def test_an_order_that_depends_on_the_kind(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Multiplication, "order_name", property(lambda self: str(self.variant)))
-        refuted(block_scaling.kinds, "mma")
-        refuted(block_scaling.kinds, "mma.sp")
+        refuted(scaled_rows.kinds, "mma")
+        refuted(scaled_rows.kinds, "mma.sp")
 
     def test_a_second_factor_for_every_element(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = accumulation.scaled
@@ -188,5 +208,5 @@ class TestScalingMutants:
 
         assert accumulation.scaled is spec.scaled
         monkeypatch.setattr(accumulation, "scaled", twice)
-        refuted(block_scaling.unscaled, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
-        refuted(block_scaling.unscaled, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")
+        refuted(scaled_rows.unscaled_row, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
+        refuted(scaled_rows.unscaled_row, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")

@@ -6,16 +6,18 @@ import pytest
 from theorem_checks import decided, judged, unexpected, vacuous
 
 from mmaproof.proofs.obligation import Status, Theorem
-from mmaproof.proofs.ptx import numerics
+from mmaproof.proofs.ptx import integer_ranges, numerics
 from mmaproof.spec.formats import BF16, F16
+
+THEOREMS = (*integer_ranges.THEOREMS, *numerics.THEOREMS)
 
 
 def test_every_obligation_has_the_expected_verdict() -> None:
-    assert unexpected(numerics.THEOREMS) == {}
+    assert unexpected(THEOREMS) == {}
 
 
 def test_no_obligation_is_vacuous() -> None:
-    assert vacuous(numerics.THEOREMS) == []
+    assert vacuous(THEOREMS) == []
 
 
 def refuted(theorem: Theorem, name: str) -> None:
@@ -31,13 +33,13 @@ def test_no_exact_product_in_the_factors_own_format() -> None:
 
 
 def test_a_range_that_forgets_the_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numerics, "product_range", lambda a, b: (0, a.maximum * b.maximum))
-    refuted(numerics.one_product, "s8-u8/bounds")
+    monkeypatch.setattr(integer_ranges, "product_range", lambda a, b: (0, a.maximum * b.maximum))
+    refuted(integer_ranges.one_product, "s8-u8/bounds")
 
 
 def test_headroom_for_any_number_of_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numerics, "MOST_PRODUCTS", 1 << 16)
-    refuted(numerics.headroom, "u8-u8")
+    monkeypatch.setattr(integer_ranges, "MOST_PRODUCTS", 1 << 16)
+    refuted(integer_ranges.headroom, "u8-u8")
 
 
 def test_partial_sums_beyond_the_precision() -> None:
