@@ -1,1 +1,1 @@
-"""Theorems about the Ascend PTO tile instructions."""
+"""Theorems about PTO's tile instructions."""

@@ -5,7 +5,7 @@ Source: reference section D.3; `assembly` reads and prints it, `resolution` fill
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from .elements import ElementType
@@ -52,6 +52,11 @@ class TileType:
     compact: Compact | None = None
     fractal_name: str | None = None
 
+    def __str__(self) -> str:
+        from .printing import spell_type
+
+        return spell_type(self)
+
 
 @dataclass(frozen=True)
 class OtherType:
@@ -71,6 +76,9 @@ class OtherType:
     element: ElementType | None = None
     extents: tuple[Extent, ...] = ()
 
+    def __str__(self) -> str:
+        return self.text
+
 
 Type = TileType | OtherType
 
@@ -87,11 +95,19 @@ class Operand:
         None where the text gives none.
     indices : tuple of str
         Of an indexed operand ``%panel[%z, %kk]``.
+    index_types : tuple of Type
+        Of the indices, where the text gives them.
     """
 
     name: str
     type: Type | None = None
     indices: tuple[str, ...] = ()
+    index_types: tuple[Type, ...] = ()
+
+
+def writes_memory(operation: Operation) -> bool:
+    """Whether an operation has no result in the forms that have results: it names what it writes."""
+    return operation.name == "tstore"
 
 
 @dataclass(frozen=True)
@@ -109,7 +125,9 @@ class Instruction:
     attributes : tuple of (str, str)
         The attribute dictionary.
     line, column : int
-        Where it starts, from 1.
+        Where it starts, from 1; instructions that differ in nothing else are equal.
+    results : tuple of Operand
+        Tensors that the destination passing style of older files returns besides, in general none.
     """
 
     operation: Operation
@@ -117,11 +135,24 @@ class Instruction:
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
     attributes: tuple[tuple[str, str], ...] = ()
-    line: int = 1
-    column: int = 1
+    line: int = field(default=1, compare=False)
+    column: int = field(default=1, compare=False)
+    results: tuple[Operand, ...] = ()
+
+    def __str__(self) -> str:
+        from .printing import spell
+
+        return spell(self)
 
     def operands(self) -> dict[str, Operand]:
-        """Return the operands by role (as far as there are as many as roles)."""
-        return dict(zip(self.operation.inputs, self.inputs, strict=False)) | dict(
+        """Return the operands by role (as far as there are as many as roles).
+
+        The indices of ``%panel[%row, %column]`` count as operands of their own.
+        """
+        inputs: list[Operand] = []
+        for operand in self.inputs:
+            types = operand.index_types or (None,) * len(operand.indices)
+            inputs += [Operand(operand.name, operand.type), *map(Operand, operand.indices, types)]
+        return dict(zip(self.operation.inputs, inputs, strict=False)) | dict(
             zip((self.operation.output,), self.outputs, strict=False)
         )

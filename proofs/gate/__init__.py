@@ -1,0 +1,1 @@
+"""The gate: constraint tables and layouts of third parties against the spec."""

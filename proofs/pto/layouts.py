@@ -1,0 +1,424 @@
+"""Fractal layouts: bijections onto their buffers for every extent that is whole blocks.
+
+A layout is ``major·pitch + rest``. The rest is proved to be a bijection of one line of blocks onto
+[0, pitch) for every number of blocks; that lines of a pitch lie one after the other, for every pitch and
+any number of lines, is proved once, by induction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from ...spec.algebra import Algebra, Array
+from ...spec.formats import U64
+from ...spec.layout import Layout
+from ...spec.pto.elements import ELEMENT_TYPES
+from ...spec.pto.fractal import LAYOUT_NAMES, FractalLayout, buffer_layout, layout_of
+from ...spec.pto.placement import physical
+from ...spec.pto.profiles import A2A3, A5, CPU, Profile, alias
+from ...spec.pto.sizes import rounded_up
+from ...spec.pto.tile import FRACTAL_BYTES, Location, Order, box
+from ..obligation import (
+    Certificate,
+    Equality,
+    Equation,
+    Induction,
+    Inputs,
+    Method,
+    Property,
+    RingProperty,
+    Status,
+    Variable,
+    Variant,
+    holds,
+    theorem,
+)
+from .indices import SIZE_BITS, at_most, below, box_bits, name_of, number, size, word
+
+SOURCE = "pto-isa pto_tile.hpp at 3186c381; layouts as in its docs, checked on its CPU simulator"
+
+MOVERS_FOUR_BIT_COLUMNS = 64
+"""C0 of 4-bit elements as the A5 movers count it; the headers' box has 32 columns."""
+
+
+def layouts() -> Iterator[FractalLayout]:
+    """Yield ND and DN, and the four orders of blocks of every element width and fractal size."""
+    widths = {element.storage_bytes: element for element in ELEMENT_TYPES.values()}
+    for blocks, inner in LAYOUT_NAMES:
+        if inner is Order.NONE_BOX:
+            yield FractalLayout(blocks, inner, (1, 1))
+            continue
+        boxes = {box(fractal, inner, element) for element in widths.values() for fractal in FRACTAL_BYTES}
+        movers = (16, MOVERS_FOUR_BIT_COLUMNS)
+        boxes.add(movers if inner is Order.ROW_MAJOR else movers[::-1])
+        yield from (FractalLayout(blocks, inner, extent) for extent in sorted(boxes))
+
+
+def digits(layout: FractalLayout, row: Array, column: Array) -> tuple[Array, Array]:
+    """Return the number of a coordinate's line of blocks, and its place on that line."""
+    (box_rows, box_columns), (row_bits, column_bits) = layout.box, box_bits(layout)
+    i, j = row & (box_rows - 1), column & (box_columns - 1)
+    blocks = row >> row_bits, column >> column_bits
+    line, block = blocks if layout.by_rows else blocks[::-1]
+    within = j * box_rows + i if layout.inner is Order.COL_MAJOR else i * box_columns + j
+    return line, block * (box_rows * box_columns) + within
+
+
+def coordinates(layout: FractalLayout, line: Array, rest: Array) -> tuple[Array, Array]:
+    """Return the row and column at a place of a line, the inverse of `digits`.
+
+    With ``line, rest = divmod(offset, pitch)`` it is the inverse of the layout.
+    """
+    row_bits, column_bits = box_bits(layout)
+    block, within = rest >> (row_bits + column_bits), rest & ((1 << (row_bits + column_bits)) - 1)
+    if layout.inner is Order.COL_MAJOR:
+        i, j = within & (layout.box[0] - 1), within >> row_bits
+    else:
+        i, j = within >> column_bits, within & (layout.box[1] - 1)
+    block_row, block_column = (line, block) if layout.by_rows else (block, line)
+    return (block_row << row_bits) + i, (block_column << column_bits) + j
+
+
+@theorem(
+    "pto/layout/line",
+    "a line of blocks fills as many elements as the pitch, for every number of blocks",
+    "offset(r, c) = line·pitch + rest with line, rest of the stated formula; (block, i, j) ↦ rest is a bijection "
+    "of the n blocks of a line onto [0, n·IR·IC) with explicit inverse, and pitch = n·IR·IC; for all "
+    "coordinates and extents below 2^31",
+    SOURCE,
+)
+def line() -> Iterator[Variant]:
+    """Yield every layout with every box."""
+    for layout in layouts():
+        yield Variant(name_of(layout), partial(_line, layout))
+
+
+def _line(layout: FractalLayout) -> Property:
+    bits, area = box_bits(layout), layout.box[0] * layout.box[1]
+    along = bits[1] if layout.by_rows else bits[0]
+    number_of_blocks = SIZE_BITS - along
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        row, column, pitch = (word(alg, v[name]) for name in ("row", "column", "pitch"))
+        line, rest = digits(layout, row, column)
+        yield Equation(layout.offset(row, column, pitch), line * pitch + rest, U64, label="offset")
+
+        count = word(alg, v["blocks"], number_of_blocks)
+        extent, across = count << along, word(alg, v["across"])
+        extents = (across, extent) if layout.by_rows else (extent, across)
+        yield Equation(layout.pitch(*extents), count * area, U64, label="pitch")
+        inside = below(alg, column if layout.by_rows else row, extent)
+        yield holds(alg, below(alg, rest, count * area), "the place is on the line", inside)
+        for before, after in zip((row, column), coordinates(layout, line, rest), strict=True):
+            yield Equation(after, before, U64, label="the coordinate comes back")
+
+        on_line, place = word(alg, v["line"], SIZE_BITS - max(bits)), word(alg, v["place"], 2 * SIZE_BITS)
+        known = below(alg, place, count * area)
+        at = coordinates(layout, on_line, place)
+        for before, after in zip((on_line, place), digits(layout, *at), strict=True):
+            yield Equation(after, before, U64, known, "the place comes back")
+        reached = at[1] if layout.by_rows else at[0]
+        yield holds(alg, below(alg, reached, extent), "the coordinate is inside", known)
+
+    variables = (
+        *map(size, ("row", "column", "pitch", "across")),
+        size("blocks", number_of_blocks),
+        size("line", SIZE_BITS - max(bits)),
+        size("place", 2 * SIZE_BITS),
+    )
+    return Property(variables, claim, abstract=False)
+
+
+@theorem(
+    "pto/layout/size",
+    "the lines fill the buffer",
+    "rows / IR (Z) or columns / IC (N) lines of a pitch are rows·columns elements, as polynomials",
+    SOURCE,
+)
+def buffer_size() -> Iterator[Variant]:
+    """Yield every layout with every box."""
+    for layout in layouts():
+        goal = partial(_size, layout)
+        yield Variant(name_of(layout), goal, equality=Equality.VALUE, method=Method.STRUCTURAL)
+
+
+def _size(layout: FractalLayout) -> RingProperty:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        rows, columns = v["block_rows"] * layout.box[0], v["block_columns"] * layout.box[1]
+        lines = v["block_rows"] if layout.by_rows else v["block_columns"]
+        yield Equation(lines * layout.pitch(rows, columns), rows * columns, label="elements")
+
+    return RingProperty((size("block_rows"), size("block_columns")), claim)
+
+
+@theorem(
+    "pto/layout/next-line",
+    "one more line of any pitch extends a buffer without gap or overlap",
+    "(t + 1)·pitch = t·pitch + pitch; t·pitch ≤ x < t·pitch + pitch ⇔ x − t·pitch in [0, pitch)",
+    SOURCE,
+)
+def next_line() -> Iterator[Variant]:
+    """Yield both parts of the induction's step; a buffer of no lines is empty."""
+    yield Variant("length", _next_length, statement="(t + 1)·pitch = t·pitch + pitch")
+    yield Variant(
+        "interval",
+        _next_interval,
+        statement="start ≤ x < start + pitch ⇔ x − start in [0, pitch), for every start, t·pitch among them",
+    )
+
+
+def _next_length() -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        lines, pitch = word(alg, v["lines"]), word(alg, v["pitch"])
+        yield Equation((lines + 1) * pitch, lines * pitch + pitch, U64, label="one more line")
+
+    return Property((size("lines"), size("pitch")), claim, abstract=False)
+
+
+def _next_interval() -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        start, x = (word(alg, v[name], 2 * SIZE_BITS) for name in ("start", "x"))
+        pitch = word(alg, v["pitch"])
+        on_line = at_most(alg, start, x) & below(alg, x, start + pitch)
+        inside = at_most(alg, start, x) & below(alg, x - start, pitch)
+        yield Equation(on_line, inside, label="the line's interval")
+
+    variables = (size("pitch"), *(size(name, 2 * SIZE_BITS) for name in ("start", "x")))
+    return Property(variables, claim, abstract=False)
+
+
+@theorem(
+    "pto/layout/any-extent",
+    "every fractal layout is a bijection onto its buffer, for every extent that is whole blocks",
+    "∀ rows ≡ 0 mod IR, columns ≡ 0 mod IC: (r, c) ↦ offset is a bijection of [0, rows) × [0, columns) onto "
+    "[0, rows·columns), its inverse coordinates(offset div pitch, offset mod pitch). No element is padding: "
+    "what is outside the valid region, a top left rectangle, has slots of its own",
+    SOURCE,
+)
+def any_extent() -> Iterator[Variant]:
+    """Yield one induction on the number of lines per layout and box."""
+    for layout in layouts():
+        name = name_of(layout)
+        premises = (f"{line.id}/{name}", f"{buffer_size.id}/{name}", *(variant.id for variant in next_line.obligations()))
+        yield Variant(name, partial(Induction, premises), method=Method.INDUCTION)
+
+
+@theorem(
+    "pto/layout/compact",
+    "a compact tile's elements stay in its buffer",
+    "v ≤ x, x ≡ 0 mod g ⇒ v ≤ round(v, g) ≤ x: the layout of the rounded valid extent is a bijection onto the "
+    "first round(rows)·round(columns) ≤ rows·columns elements",
+    SOURCE,
+)
+def compact() -> Iterator[Variant]:
+    """Yield every granule that is a side of a box."""
+    for granule in sorted({side for layout in layouts() for side in layout.box}):
+        yield Variant(str(granule), partial(_compact, granule))
+
+
+def _compact(granule: int) -> Property:
+    shift = granule.bit_length() - 1
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        valid, extent = word(alg, v["valid"]), word(alg, v["blocks"], SIZE_BITS - shift) << shift
+        fits, rounded = at_most(alg, valid, extent), rounded_up(valid, granule)
+        yield holds(alg, at_most(alg, valid, rounded), "rounding is up")
+        yield holds(alg, below(alg, rounded, valid + granule), "to the nearest multiple")
+        yield Equation(rounded & (granule - 1), number(alg, 0), U64, label="a multiple")
+        yield holds(alg, at_most(alg, rounded, extent), "inside the tile", fits)
+
+    return Property((size("valid"), size("blocks", SIZE_BITS - shift)), claim, abstract=False)
+
+
+# -- tiles of the aliases
+TILES = (
+    (A2A3, Location.LEFT, "f16", (32, 48)),
+    (A5, Location.LEFT, "f16", (32, 48)),
+    (A5, Location.LEFT, "i8", (48, 96)),
+    (CPU, Location.LEFT, "f32", (48, 24)),
+    (A5, Location.LEFT, "f16", (1, 256)),
+    (A5, Location.RIGHT, "bf16", (32, 48)),
+    (A5, Location.RIGHT, "i8", (64, 48)),
+    (A5, Location.RIGHT, "f32", (24, 48)),
+    (A5, Location.ACC, "f32", (32, 48)),
+    (A5, Location.SCALE_LEFT, "f8E8M0FNU", (32, 6)),
+    (A5, Location.SCALE_RIGHT, "f8E8M0FNU", (6, 48)),
+    (A5, Location.MAT, "f16", (48, 80)),
+    (A5, Location.BIAS, "f32", (1, 96)),
+    (A5, Location.VEC, "f16", (3, 48)),
+)
+"""Tiles whose extents are no powers of two."""
+
+
+@theorem(
+    "pto/layout/alias",
+    "the layouts of the profiles' aliases, on concrete extents",
+    "(r, c) ↦ offset is a bijection onto the buffer, and the executable inverse is its inverse",
+    SOURCE,
+)
+def aliases() -> Iterator[Variant]:
+    """Yield the tiles of `TILES`."""
+    for profile, location, element, (rows, columns) in TILES:
+        tile = alias(profile, location, ELEMENT_TYPES[element], (rows, columns))
+        layout = buffer_layout(tile)
+        yield Variant(
+            f"{profile}/{location}/{element}/{rows}x{columns}",
+            partial(enumerated_layout, layout),
+            method=Method.CERTIFICATE,
+            statement=layout.formula,
+        )
+
+
+def enumerated_layout(layout: Layout) -> Certificate:
+    """Return the claim that a buffer's layout is a bijection; solvers need no inverse, counting is enough."""
+    rows, columns = (axis.extent for axis in layout.source)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        one, other = ([word(alg, v[f"{name}_{n}"]) for name in ("row", "column")] for n in (1, 2))
+        inside = below(alg, one[0], number(alg, rows)) & below(alg, one[1], number(alg, columns))
+        (offset,), (again,) = layout.forward(*one), layout.forward(*other)
+        yield holds(alg, below(alg, offset, number(alg, rows * columns)), "inside the buffer", inside)
+        both = inside & below(alg, other[0], number(alg, rows)) & below(alg, other[1], number(alg, columns))
+        for left, right in zip(one, other, strict=True):
+            yield Equation(left, right, U64, both & alg.same(offset, again), "one element in a slot")
+
+    variables = tuple(size(f"{name}_{n}") for n in (1, 2) for name in ("row", "column"))
+    return Certificate(layout.defect, layout.points, Property(variables, claim, abstract=False))
+
+
+VECTORS = (
+    (A5, Location.LEFT, "f16", (32, 48), (17, 20), 788),
+    (A2A3, Location.LEFT, "f16", (32, 48), (17, 20), 1044),
+    (A5, Location.RIGHT, "f16", (32, 48), (17, 20), 1089),
+    (A5, Location.RIGHT, "i8", (64, 32), (33, 20), 1665),
+    (A5, Location.RIGHT, "f32", (24, 48), (9, 20), 545),
+    (A5, Location.ACC, "f32", (32, 48), (17, 20), 788),
+    (A5, Location.SCALE_LEFT, "f8E8M0FNU", (32, 4), (17, 3), 99),
+    (A5, Location.SCALE_RIGHT, "f8E8M0FNU", (4, 32), (3, 17), 99),
+)
+"""Offsets that the headers compute: profile, location, element, extent, (row, column), offset."""
+
+
+@theorem(
+    "pto/layout/vector",
+    "offsets that the headers compute",
+    "offset(r, c) = the header's",
+    "GetTileElementOffset, executed by the CPU simulator",
+)
+def vectors() -> Iterator[Variant]:
+    """Yield the test vectors."""
+    for entry in VECTORS:
+        profile, location, element, (rows, columns), at, offset = entry
+        yield Variant(
+            f"{profile}/{location}/{element}/{rows}x{columns}",
+            partial(_vector, entry),
+            statement=f"offset({at[0]}, {at[1]}) = {offset}",
+        )
+
+
+def _vector(entry: tuple[Profile, Location, str, tuple[int, int], tuple[int, int], int]) -> Property:
+    profile, location, element, extent, (row, column), expected = entry
+    placement = physical(alias(profile, location, ELEMENT_TYPES[element], extent))
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        offset = placement.offset(number(alg, row), number(alg, column))
+        yield Equation(offset, number(alg, expected), U64, label="offset")
+
+    return Property((), claim, abstract=False)
+
+
+# -- one row, and four bits
+@theorem(
+    "pto/layout/one-row",
+    "tiles of one row: Nz is linear, Zz leaves the buffer, GetTileOffset is not injective (pinned)",
+    "offset(0, c) = c for every c < columns",
+    "pto-isa headers at 3186c381; TileData with Rows == 1",
+)
+def one_row() -> Iterator[Variant]:
+    """Yield the Nz formula and the spec's reading, proved; the Zz formula and the second helper, refuted."""
+    for layout in layouts():
+        if layout.inner is Order.ROW_MAJOR:
+            linear = not layout.by_rows
+            yield Variant(
+                name_of(layout),
+                partial(_one_row, layout),
+                Status.PROVED if linear else Status.REFUTED,
+                statement="" if linear else "offset(0, c) < columns for every c < columns",
+            )
+    for profile in (A2A3, A5):
+        taken = layout_of(alias(profile, Location.LEFT, ELEMENT_TYPES["f16"], (1, 256)))
+        yield Variant(f"left/{profile}", partial(_one_row, taken))
+    yield Variant(
+        "GetTileOffset",
+        _second_helper,
+        Status.REFUTED,
+        statement="c ↦ c mod IC, what GetTileOffset gives for one row of Nz, is injective",
+    )
+
+
+def _one_row(layout: FractalLayout) -> Property:
+    leaves = layout.by_rows and layout.box != (1, 1)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        column, columns = word(alg, v["column"]), word(alg, v["columns"])
+        pitch = layout.pitch(number(alg, 1), columns)
+        offset, inside = layout.offset(number(alg, 0), column, pitch), below(alg, column, columns)
+        if leaves:
+            yield holds(alg, below(alg, offset, columns), "inside the buffer", inside)
+        else:
+            yield Equation(offset, column, U64, inside, "offset")
+
+    columns = 4 * layout.box[1]
+    pinned = {"column": columns - 1, "columns": columns} if leaves else None
+    return Property((size("column"), size("columns")), claim, pinned=pinned, abstract=False)
+
+
+def _second_helper() -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        one, other = word(alg, v["one"]), word(alg, v["other"])
+        yield Equation(one, other, U64, alg.same(one & 15, other & 15), "one column in a slot")
+
+    return Property((size("one"), size("other")), claim, pinned={"one": 0, "other": 16}, abstract=False)
+
+
+@theorem(
+    "pto/layout/four-bit",
+    "4-bit elements: the headers' fractal and the A5 movers' are not the same (pinned)",
+    "C0 = 32 elements, which the headers take, and C0 = 64, which fill 32 bytes, give one offset; each is a "
+    "bijection (pto/layout/any-extent), which is the hardware's is not known",
+    "pto-isa headers at 3186c381; A5 TMov and TExtract",
+)
+def four_bit() -> Iterator[Variant]:
+    """Yield Left's Nz and Right's Zn."""
+    for location in (Location.LEFT, Location.RIGHT):
+        yield Variant(str(location), partial(_four_bit, location), Status.REFUTED)
+
+
+def _four_bit(location: Location) -> Property:
+    headers = layout_of(alias(A5, location, ELEMENT_TYPES["f4E2M1x2"], (128, 128)))
+    columns = (16, MOVERS_FOUR_BIT_COLUMNS)
+    left = location is Location.LEFT
+    movers = FractalLayout(headers.blocks, headers.inner, columns if left else columns[::-1])
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        row, column, extent = (word(alg, v[name]) for name in ("row", "column", "extent"))
+        one, other = (each.offset(row, column, each.pitch(extent, extent)) for each in (headers, movers))
+        yield Equation(one, other, U64, label="offset")
+
+    variables = tuple(map(size, ("row", "column", "extent")))
+    at = {"row": 0, "column": 32} if left else {"row": 32, "column": 0}
+    return Property(variables, claim, pinned={**at, "extent": 128}, abstract=False)
+
+
+THEOREMS = (
+    line,
+    buffer_size,
+    next_line,
+    any_extent,
+    compact,
+    aliases,
+    vectors,
+    one_row,
+    four_bit,
+)

@@ -1,0 +1,304 @@
+"""Transport: loads, extractions and stores around a product, which sees the intended block.
+
+Symbolically, for every size, origin and element, with places of a line (`layouts.digits`) for offsets; and
+executed, on whole buffers of symbolic elements, with products that are an arbitrary function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from ...spec.algebra import Algebra, Array
+from ...spec.formats import F16, F32, U64, Format
+from ...spec.pto import cube, movers
+from ...spec.pto.choices import UNSPECIFIED, Choices, choices_of
+from ...spec.pto.elements import ELEMENT_TYPES
+from ...spec.pto.fractal import FractalLayout, layout_of
+from ...spec.pto.global_memory import contiguous
+from ...spec.pto.operations import OPERATIONS, ROLE_LOCATIONS
+from ...spec.pto.placement import mover_placement
+from ...spec.pto.products import product
+from ...spec.pto.profiles import A2A3, A5, CPU, Profile, alias
+from ...spec.pto.sizes import Extents, operand_extents, sizes
+from ...spec.pto.tile import Compact, Location, Order, Tile
+from ..obligation import Equation, Inputs, Method, Property, Status, Variable, Variant, theorem
+from .indices import SIZE_BITS, box_bits, name_of, number, size, word
+from .layouts import coordinates, digits
+from .pitches import UnitOperand, unit_operands
+
+SOURCE = "pto-isa headers at 3186c381 (TLoad, TMov, TExtract, TStore)"
+
+def panel_layouts(operand: UnitOperand) -> Iterator[FractalLayout]:
+    """Yield the orders of the L1 tile that an operand comes from: Nz, and Zn, of which one is transposed."""
+    tile = alias(operand.profile, Location.MAT, operand.element, (1024, 1024))
+    yield layout_of(tile)
+    yield layout_of(replace(tile, blocks=Order.ROW_MAJOR, inner=Order.COL_MAJOR))
+
+
+def extracted_operands() -> Iterator[UnitOperand]:
+    """Yield A and B of every profile and width of elements."""
+    return (operand for operand in unit_operands() if operand.role in ("a", "b"))
+
+
+@theorem(
+    "pto/transport/sees-block",
+    "after tmov or textract the matrix unit sees the intended block, for every origin and size",
+    "the slot where the matrix unit looks for A[i, t] (B[t, j]) holds the panel's element (i0 + i, t0 + t), "
+    "whatever the panel's order and pitch are, where both have one pitch (pto/pitch)",
+    SOURCE,
+)
+def sees_block() -> Iterator[Variant]:
+    """Yield both panel orders of every operand, then movers that forget to transpose a block."""
+    for operand in extracted_operands():
+        for panel in panel_layouts(operand):
+            goal = partial(_sees_block, operand, panel)
+            yield Variant(f"{operand.name}/from-{name_of(panel)}", goal)
+            square = operand.layout.box[0] == operand.layout.box[1]
+            if square and panel.inner is not operand.layout.inner:
+                yield Variant(
+                    f"not-transposed/{operand.name}",
+                    partial(_sees_block, operand, panel, transposed=False),
+                    Status.REFUTED,
+                    statement="a mover that copies blocks as they are makes the block visible all the same",
+                )
+
+
+def _sees_block(operand: UnitOperand, panel: FractalLayout, *, transposed: bool = True) -> Property:
+    tile = alias(operand.profile, ROLE_LOCATIONS[operand.role], operand.element, (1024, 1024))
+    target = mover_placement(operand.profile, tile, (1024, 1024)).layout
+    if not transposed:
+        target = replace(target, inner=panel.inner)
+
+    def held(alg: Algebra, v: Inputs, row: Array, column: Array) -> Array:
+        """Return the element of the panel at (row, column) from the block's origin."""
+        pitch, (first_row, first_column) = word(alg, v["pitch"]), (word(alg, v[n]) for n in ("row0", "column0"))
+        offset = panel.offset(first_row + row, first_column + column, pitch)
+        return alg.arbitrary("panel", [(offset[..., np.newaxis], U64)], F16)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        row, column = word(alg, v["row"]), word(alg, v["column"])
+        found = coordinates(target, *digits(operand.layout, row, column))
+        yield Equation(held(alg, v, *found), held(alg, v, row, column), F16, label="element")
+
+    variables = tuple(map(size, ("row", "column", "row0", "column0", "pitch")))
+    pinned = None if transposed else {"row": 0, "column": 1}
+    return Property(variables, claim, pinned=pinned, abstract=False)
+
+
+@theorem(
+    "pto/transport/origin",
+    "from an origin that is aligned as textract demands, a block is at a constant distance from the panel's",
+    "offset(r0 + r, c0 + c) = offset(r0, c0) + offset(r, c) for every r, c and pitch; the panel's first axis "
+    "inside a line of blocks needs no alignment, the other does (pinned)",
+    SOURCE,
+)
+def origin() -> Iterator[Variant]:
+    """Yield both panel orders of every operand with the alignment of the spec, with less, and with too little."""
+    for operand in extracted_operands():
+        for panel in panel_layouts(operand):
+            tile = alias(operand.profile, ROLE_LOCATIONS[operand.role], operand.element, (1024, 1024))
+            source = alias(operand.profile, Location.MAT, operand.element, (1024, 1024))
+            source = replace(source, blocks=panel.blocks, inner=panel.inner)
+            rows, columns = movers.alignment(source, tile)
+            name = f"{operand.name}/{name_of(panel)}"
+            yield Variant(name, partial(_origin, panel, (rows, columns)))
+            if operand.role == "a":
+                along, across = ((1, columns), (rows, 1)) if panel.name == "Nz" else ((rows, 1), (1, columns))
+                yield Variant(f"any-{'row' if along[0] == 1 else 'column'}/{name}", partial(_origin, panel, along))
+                yield Variant(f"unaligned/{name}", partial(_origin, panel, across), Status.REFUTED)
+
+
+def _origin(panel: FractalLayout, granules: tuple[int, int]) -> Property:
+    shifts = [granule.bit_length() - 1 for granule in granules]
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        row, column, pitch = (word(alg, v[name]) for name in ("row", "column", "pitch"))
+        start = [
+            word(alg, v[name], SIZE_BITS - shift) << shift
+            for name, shift in zip(("row0", "column0"), shifts, strict=True)
+        ]
+        at = panel.offset(start[0] + row, start[1] + column, pitch)
+        base, rest = panel.offset(*start, pitch), panel.offset(row, column, pitch)
+        yield Equation(at, base + rest, U64, label="offset")
+
+    starts = (size(name, SIZE_BITS - shift) for name, shift in zip(("row0", "column0"), shifts, strict=True))
+    return Property((*map(size, ("row", "column", "pitch")), *starts), claim, abstract=False)
+
+
+# -- executed
+@dataclass(frozen=True)
+class Pipeline:
+    """tload, textract, tmatmul and tstore of one block.
+
+    Attributes
+    ----------
+    profile : Profile
+        Who executes it.
+    tiles : mapping of str to Tile
+        ``a``, ``b`` and ``d``; their valid extents are m, k and n.
+    panels : pair of Order
+        Order of the blocks of the panels of A and B: COL_MAJOR is Nz, ROW_MAJOR Zn.
+    """
+
+    profile: Profile
+    tiles: Mapping[str, Tile]
+    panels: tuple[Order, Order]
+
+    def panel(self, role: str) -> Tile:
+        """Return the L1 tile of A or B."""
+        blocks = self.panels["ab".index(role)]
+        inner = Order.ROW_MAJOR if blocks is Order.COL_MAJOR else Order.COL_MAJOR
+        tile = alias(self.profile, Location.MAT, ELEMENT_TYPES["f16"], PANEL)
+        return replace(tile, blocks=blocks, inner=inner)
+
+    def stored(self, alg: Algebra, v: Inputs, choices: Choices) -> Array:
+        """Return what is in memory (…, m, n) in the end."""
+        valid = {role: Extents(tile.valid_rows, tile.valid_columns) for role, tile in self.tiles.items()}
+        buffers = {}
+        for role in "ab":
+            panel = self.panel(role)
+            junk = np.broadcast_to(v["junk"], (*v["junk"].shape[:-1], PANEL[0] * PANEL[1]))
+            matrix = v[role].reshape(*v[role].shape[:-2], -1)
+            whole = Extents(*PANEL)
+            loaded = movers.load(
+                alg, self.profile, contiguous(*PANEL), matrix, panel, F16, junk, whole, choices
+            )
+            tile, (row, column) = self.tiles[role], ORIGIN[role]
+            before = np.broadcast_to(v["junk"], (*v["junk"].shape[:-1], tile.rows * tile.columns))
+            buffers[role] = movers.move(
+                alg, OPERATIONS["textract"], self.profile, (panel, tile), (F16, F16), (loaded, before),
+                (whole, valid[role]), choices, row, column,
+            )  # fmt: skip
+        d, operation = self.tiles["d"], OPERATIONS["tmatmul"]
+        buffers["d"] = np.broadcast_to(v["before"], (*v["before"].shape[:-1], d.rows * d.columns))
+        result = cube.multiply(
+            alg, operation, self.profile, self.tiles, buffers, sizes(operation, self.profile, valid), choices
+        )
+        memory = np.broadcast_to(v["before"], (*v["before"].shape[:-1], M * N))
+        written = movers.store(
+            alg, OPERATIONS["tstore"], self.profile, d, (F32, F32), result, valid["d"], contiguous(M, N),
+            memory, choices,
+        )  # fmt: skip
+        return written.reshape(*written.shape[:-1], M, N)
+
+    def goal(self) -> Property:
+        """Return the claim that memory holds the product of the blocks."""
+        formats: dict[str, Format] = {"a": F16, "b": F16, "d": F32}
+        choices = replace(choices_of(self.profile), accumulation=UNSPECIFIED)
+
+        def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+            blocks = {
+                role: v[role][..., row : row + extent.rows, column : column + extent.columns]
+                for (role, (row, column)), extent in zip(
+                    ORIGIN.items(), (Extents(M, K), Extents(K, N)), strict=True
+                )
+            }
+            expected = product(alg, OPERATIONS["tmatmul"], **blocks, formats=formats, choices=choices)
+            yield Equation(self.stored(alg, v, choices), expected, F32, label="D")
+
+        variables = (
+            Variable("a", F16, PANEL),
+            Variable("b", F16, PANEL),
+            Variable("junk", F16, (1,)),
+            Variable("before", F32, (1,)),
+        )
+        return Property(variables, claim)
+
+
+PANEL = (64, 64)
+M, K, N = 20, 18, 17
+ORIGIN = {"a": (16, 16), "b": (32, 16)}
+ROUNDED = {"a": (32, 32), "b": (32, 32), "d": (32, 32)}
+"""Tiles whose extents are m, k and n rounded up to whole blocks."""
+
+LARGER = {"a": (48, 48), "b": (32, 48), "d": (48, 48)}
+"""Tiles of any larger extent."""
+
+
+def pipeline(
+    profile: Profile,
+    extents: Mapping[str, tuple[int, int]],
+    compact: str = "",
+    panels: tuple[Order, Order] = (Order.COL_MAJOR, Order.ROW_MAJOR),
+) -> Pipeline:
+    """Return the pipeline of tiles of the given extents, compact where `compact` has their letter."""
+    used = operand_extents(M, K, N)
+    tiles = {
+        role: alias(
+            profile, ROLE_LOCATIONS[role], ELEMENT_TYPES["f32" if role == "d" else "f16"], extents[role],
+            used[role], Compact.NORMAL if role in compact else Compact.NULL,
+        )
+        for role in "abd"
+    }  # fmt: skip
+    return Pipeline(profile, tiles, panels)
+
+
+@theorem(
+    "pto/transport/pipeline",
+    "tload, textract, tmatmul and tstore of partly valid tiles compute the product of the blocks in memory",
+    "memory[i, j] = f(A[i0 + i, t0 .. t0 + k), B[t0 .. t0 + k, j0 + j]) for i < m, j < n, executed on buffers, "
+    "whatever f is",
+    SOURCE,
+)
+def executed() -> Iterator[Variant]:
+    """Yield tiles that meet the pitch conditions, and compact ones; then mixtures, right only on the simulator."""
+    for profile in (A2A3, A5, CPU):
+        yield _variant(f"{profile}/rounded", pipeline(profile, ROUNDED))
+        yield _variant(f"{profile}/compact", pipeline(profile, LARGER, "abd"))
+        swapped = (Order.ROW_MAJOR, Order.COL_MAJOR)
+        yield _variant(f"{profile}/transposed", pipeline(profile, LARGER, "abd", swapped))
+    yield _variant("CPU/larger", pipeline(CPU, LARGER))
+    for profile in (A2A3, A5):
+        for role, others in (("a", "bd"), ("b", "ad"), ("d", "ab")):
+            yield _variant(f"{profile}/{role}-not-compact", pipeline(profile, LARGER, others), Status.REFUTED)
+
+
+def _variant(name: str, of: Pipeline, expect: Status = Status.PROVED) -> Variant:
+    return Variant(name, of.goal, expect, method=Method.STRUCTURAL, choices="every accumulation")
+
+
+@theorem(
+    "pto/transport/load-store",
+    "tstore is the inverse of tload",
+    "memory → tile → memory is the identity on the valid region, and nothing else is written",
+    SOURCE,
+)
+def load_store() -> Iterator[Variant]:
+    """Yield Nz, Zn and ND tiles that are partly valid, of every profile."""
+    orders = {
+        "ND": (Order.ROW_MAJOR, Order.NONE_BOX),
+        "Nz": (Order.COL_MAJOR, Order.ROW_MAJOR),
+        "Zn": (Order.ROW_MAJOR, Order.COL_MAJOR),
+    }
+    for profile in (A2A3, A5, CPU):
+        for name, (blocks, inner) in orders.items():
+            tile = alias(profile, Location.MAT, ELEMENT_TYPES["f16"], (32, 48), (20, 35))
+            tile = replace(tile, blocks=blocks, inner=inner)
+            yield Variant(f"{profile}/{name}", partial(_load_store, profile, tile), method=Method.STRUCTURAL)
+
+
+def _load_store(profile: Profile, tile: Tile) -> Property:
+    rows, columns = tile.valid_rows, tile.valid_columns
+    assert isinstance(rows, int)
+    assert isinstance(columns, int)
+    valid, view, choices = Extents(rows, columns), contiguous(rows, columns), choices_of(profile)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        memory, junk = v["memory"], v["junk"]
+        before = np.broadcast_to(junk, (*junk.shape[:-1], tile.rows * tile.columns))
+        loaded = movers.load(alg, profile, view, memory, tile, F16, before, valid, choices)
+        target = np.broadcast_to(junk, (*junk.shape[:-1], rows * columns + 1))
+        stored = movers.store(
+            alg, OPERATIONS["tstore"], profile, tile, (F16, F16), loaded, valid, view, target, choices
+        )
+        yield Equation(stored[..., :-1], memory, F16, label="memory")
+        yield Equation(stored[..., -1:], junk, F16, label="beyond the view")
+
+    return Property((Variable("memory", F16, (rows * columns,)), Variable("junk", F16, (1,))), claim)
+
+
+THEOREMS = (sees_block, origin, executed, load_store)

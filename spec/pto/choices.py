@@ -1,0 +1,148 @@
+"""What PTO's documents leave open, or where its profiles differ.
+
+Source: pto-isa at 3186c381 (headers and pages) and its issue threads; reference sections B.3 to B.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ..choices import OpenPoint, choose
+from ..formats import TF32, FloatFormat
+from .profiles import Profile
+
+SEEDED = "seeded"
+ADDED_LAST = "added-last"
+UNSPECIFIED = "unspecified"
+IN_PLACE = "in-place"
+OPERAND = "operand"
+
+E8M11 = FloatFormat("e8m11", 32, exponent_bits=8, fraction_bits=11, bias=127, padding_bits=12)
+"""What A2A3 calls HF32."""
+
+TF32_FORMATS = MappingProxyType({"e8m10": TF32, "e8m11": E8M11})
+"""What f32 factors are rounded to, by the choice of ``tf32``."""
+
+OPEN_POINTS = (
+    OpenPoint(
+        "accumulation",
+        (
+            (SEEDED, "fused multiply-adds in the accumulator's type, k increasing, from C, the bias or +0"),
+            (ADDED_LAST, "fused multiply-adds, k increasing, from +0; C or the bias is added last"),
+            (UNSPECIFIED, "an arbitrary function of the row of A, the column of B and C; proofs only"),
+        ),
+        SEEDED,
+        "pto-isa issue 280: maintainers say the NPU is seeded, the CPU simulator added last until 2026-09; "
+        "the tgemv_bias page adds the bias after the sum; no manual fixes an order",
+    ),
+    OpenPoint(
+        "microscaled-sum",
+        (
+            ("accumulator", "as without scale factors"),
+            ("f64", "the sum is taken in f64 from +0; C is added to it, or the bias to its rounding to f32"),
+        ),
+        "accumulator",
+        "the CPU simulator sums its .mx forms in double (cpu/TMatmul.hpp at 54caa19c); nothing is said of A5",
+    ),
+    OpenPoint(
+        "accumulator-read",
+        (
+            (IN_PLACE, "the .acc forms add to the previous contents of their destination; cIn is never read"),
+            (OPERAND, "the .acc forms add to cIn"),
+        ),
+        IN_PLACE,
+        "NPU headers never use cIn (pypto pull request 537); the CPU simulator does",
+    ),
+    OpenPoint(
+        "k-tail",
+        (
+            ("valid", "what lies beyond k in a buffer has no effect"),
+            ("granules", "k is rounded up to whole rows of 32 bytes: lanes beyond k must hold zeros"),
+        ),
+        "valid",
+        "tilelang-ascend issue 1341: the matrix unit consumes k in whole C0 blocks; pto-isa is silent",
+    ),
+    OpenPoint(
+        "load-fill",
+        (
+            ("granule", "a load into boxes writes zeros up to the end of the last C0 group of columns"),
+            ("buffer", "a load first fills the whole buffer with the pad value (0 without one)"),
+            ("none", "a load writes the valid region only"),
+        ),
+        "granule",
+        "reference B.4 for the NPU; the CPU simulator fills the buffer (cpu/TLoad.hpp)",
+    ),
+    OpenPoint(
+        "tf32",
+        (
+            ("off", "f32 factors are used as they are"),
+            ("e8m10", "f32 factors are first rounded to 10 fraction bits, to nearest even: A5's mode"),
+            ("e8m11", "f32 factors are first rounded to 11 fraction bits, to nearest even: A2A3's mode"),
+        ),
+        "off",
+        "a mode bit, off by default (SetMadTF32Mode page); the mode that rounds ties away is not modelled",
+    ),
+    OpenPoint(
+        "subnormals",
+        (
+            ("kept", "IEEE 754"),
+            ("flushed", "a subnormal factor, addend or sum counts as a zero of its sign"),
+        ),
+        "kept",
+        "pages say flushed on the NPU, without saying which operands or results; no header does",
+    ),
+    OpenPoint(
+        "conversion",
+        (
+            ("nearest-even", "a move to a narrower type rounds to nearest even, overflow gives infinity"),
+            (UNSPECIFIED, "an arbitrary function of the element; proofs only"),
+        ),
+        "nearest-even",
+        "no document states the rounding of a move from the accumulator; there are saturating modes",
+    ),
+)
+"""Every open point of the PTO specification; the defaults are those of the NPU profiles."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """One reading of every open point; the field names are those of `OPEN_POINTS`."""
+
+    accumulation: str = SEEDED
+    microscaled_sum: str = "accumulator"
+    accumulator_read: str = IN_PLACE
+    k_tail: str = "valid"
+    load_fill: str = "granule"
+    tf32: str = "off"
+    subnormals: str = "kept"
+    conversion: str = "nearest-even"
+
+
+PRESETS = MappingProxyType(
+    {
+        "npu": Choices(),
+        "cpu": Choices(
+            accumulation=ADDED_LAST, microscaled_sum="f64", accumulator_read=OPERAND, load_fill="buffer"
+        ),
+        UNSPECIFIED: Choices(accumulation=UNSPECIFIED, conversion=UNSPECIFIED),
+    }
+)
+"""Named combinations."""
+
+
+def choices_of(profile: Profile) -> Choices:
+    """Return the readings that a profile takes unless told otherwise."""
+    return PRESETS["npu" if profile.cube else "cpu"]
+
+
+def choices_named(names: Sequence[str], profile: Profile) -> Choices:
+    """Read ``--choice`` arguments: preset names or ``point=option``, later ones win.
+
+    Raises
+    ------
+    InputError
+        If a preset, point or option does not exist.
+    """
+    return choose(names, choices_of(profile), PRESETS, OPEN_POINTS)

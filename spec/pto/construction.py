@@ -1,0 +1,399 @@
+"""What the rules of `pto.lark` construct: one method a rule, called by the parser as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lark import Token, Transformer, v_args
+
+from ..errors import InputError
+from .module import (
+    Allocation,
+    Argument,
+    Arithmetic,
+    Barrier,
+    Block,
+    Conditional,
+    Constant,
+    Function,
+    Handshake,
+    Loop,
+    Module,
+    Other,
+    Parameter,
+    PartitionView,
+    Synchronization,
+    TensorView,
+    Terminator,
+)
+from .operations import operation_named
+from .places import fail, place, within
+from .printing import spell_attributes
+from .signatures import Attributes, count, instruction, names, typed, typed_results
+from .syntax import Form, Instruction, Operand, OtherType, Type, writes_memory
+from .type_text import TypeTextError, UnknownElementError, normalised, read_type
+
+Signature = tuple[tuple[Type, ...] | None, tuple[Type, ...]]
+"""Types of the operands and of the results; None and one type where that is the type of all of them."""
+
+
+def construction() -> Transformer[Token, Block]:
+    """Return the methods that construct the dataclasses of `module` and `syntax`, for lark to call."""
+    return _Rules()
+
+
+@v_args(inline=True)
+class _Rules(Transformer[Token, Block]):
+    """A method for every rule, named after it."""
+
+    def file(self, block: Block) -> Block:
+        return block
+
+    def block(self, *statements: Any) -> Block:
+        return Block(statements)
+
+    def region(self, opening: Token, block: Block) -> Block:
+        return block
+
+    # The matrix instructions and the moves
+
+    def destination_passing(
+        self,
+        results: tuple[Token, ...] | None,
+        opcode: Token,
+        inputs: tuple[Operand, ...],
+        outputs: tuple[Operand, ...],
+        attributes: Attributes | None,
+        result_types: tuple[Type, ...] | None,
+    ) -> Instruction:
+        returned = typed_results(results, result_types or (), opcode)
+        return instruction(opcode, Form.F3, inputs, outputs, attributes, results, returned)
+
+    def ssa_form(
+        self,
+        results: tuple[Token, ...] | None,
+        opcode: Token,
+        operands: tuple[Operand, ...] | None,
+        attributes: Attributes | None,
+        signature: Signature | None,
+    ) -> Instruction:
+        operands = operands or ()
+        outputs = tuple(Operand(str(name)) for name in results or ())
+        if signature is not None:
+            types, result_types = signature
+            if types is None:
+                operands = tuple(Operand(each.name, result_types[0], each.indices) for each in operands)
+                outputs = tuple(Operand(each.name, result_types[0]) for each in outputs)
+            else:
+                operands = typed(operands, types, opcode)
+                outputs = typed_results(results, result_types, opcode)
+        if writes_memory(operation := operation_named(opcode)):
+            if outputs:
+                fail(f"expected no result of {operation}, which names what it writes; found one", opcode)
+            operands, outputs = operands[:-1], operands[-1:]
+        form = Form.F2 if opcode.type == "PREFIXED" else Form.F1
+        return instruction(opcode, form, operands, outputs, attributes, results)
+
+    def opcode(self, token: Token) -> Token:
+        return token
+
+    def results(self, *names: Token) -> tuple[Token, ...]:
+        return names
+
+    def result(self, name: Token, count: Token | None) -> Token:
+        return name if count is None else name.update(value=f"{name}:{count}")
+
+    def grouped_arguments(
+        self, opening: Token, operands: tuple[Operand, ...], *types: Any
+    ) -> tuple[Operand, ...]:
+        return typed(operands, types[0] if isinstance(types[0], tuple) else types, opening)
+
+    def listed_arguments(self, opening: Token, first: tuple[Operand, ...], *rest: Any) -> tuple[Operand, ...]:
+        if len(first) != 1:
+            fail("expected types either behind every operand or behind all of them, found both", opening)
+        values, types = (*first, *rest[1::2]), rest[::2]
+        return tuple(
+            Operand(each.name, type_, each.indices) for each, type_ in zip(values, types, strict=True)
+        )
+
+    def operands(self, *operands: Operand) -> tuple[Operand, ...]:
+        return operands
+
+    def value(self, name: Token, *indices: str | None) -> Operand:
+        return Operand(str(name), indices=tuple(index for index in indices if index is not None))
+
+    def literal(self, token: Token) -> Operand:
+        return Operand(_attribute_text(token))
+
+    def index(self, token: Token) -> str:
+        return str(token)
+
+    def one_type(self, type_: Type) -> Signature:
+        return None, (type_,)
+
+    def function_type(self, types: Any, results: tuple[Type, ...]) -> Signature:
+        return (types or ()) if isinstance(types, tuple | None) else (types,), results
+
+    def result_types(self, types: Any) -> tuple[Type, ...]:
+        return (types or ()) if isinstance(types, tuple | None) else (types,)
+
+    def types(self, *types: Type) -> tuple[Type, ...]:
+        return types
+
+    def type(self, token: Token) -> Type:
+        try:
+            return read_type(str(token))
+        except UnknownElementError:
+            return OtherType(normalised(token))  # of no product: `_instruction` sees to that
+        except TypeTextError as error:
+            raise InputError(str(error), within(token, error.offset)) from None
+
+    def attributes(self, *attributes: tuple[str, str] | None) -> Attributes:
+        return tuple(each for each in attributes if each is not None)
+
+    def attribute(self, key: Token, value: str | None) -> tuple[str, str]:
+        return key.strip('"'), value or ""
+
+    def attribute_value(self, value: str | Attributes, type_: Type | None) -> str:
+        text = value if isinstance(value, str) else spell_attributes(value)
+        return text if type_ is None else f"{text} : {type_}"
+
+    def attribute_list(self, *values: str | None) -> str:
+        return f"[{', '.join(value for value in values if value is not None)}]"
+
+    def attribute_item(self, token: Token) -> str:
+        return _attribute_text(token)
+
+    # Structure
+
+    def module(
+        self, keyword: Token, name: Token | None, attributes: Attributes | None, body: Block
+    ) -> Module:
+        return Module(body=body, attributes=attributes or (), name=name and _symbol(name), **place(keyword))
+
+    def function(self, keyword: Token, visibility: str | None, name: Token, *rest: Any) -> Function:
+        *parameters, result_types, attributes, body = rest
+        return Function(
+            _symbol(name),
+            tuple(parameter for parameter in parameters if parameter is not None),
+            result_types or (),
+            attributes or (),
+            body,
+            visibility,
+            **place(keyword),
+        )
+
+    def visibility(self, token: Token) -> str:
+        return str(token)
+
+    def parameter(self, name: Token | None, type_: Type, attributes: Attributes | None) -> Parameter:
+        return Parameter(None if name is None else str(name), type_, attributes or ())
+
+    def loop(
+        self,
+        results: tuple[Token, ...] | None,
+        keyword: Token,
+        unsigned: Token | None,
+        variable: Token,
+        lower: Token,
+        upper: Token,
+        step: Token,
+        iteration: tuple[tuple[tuple[str, str], ...], tuple[Type, ...]] | None,
+        index_type: Type | None,
+        body: Block,
+        attributes: Attributes | None,
+    ) -> Loop:
+        carried, result_types = iteration or ((), ())
+        if len(carried) != len(result_types):
+            fail(f"expected {count(len(carried), 'type')} of iter_args, found {len(result_types)}", keyword)
+        return Loop(
+            str(variable), str(lower), str(upper), str(step), body,
+            results=names(results), carried=carried, result_types=result_types, index_type=index_type,
+            unsigned=unsigned is not None, attributes=attributes or (), **place(keyword, results),
+        )  # fmt: skip
+
+    def iteration(self, *parts: Any) -> tuple[tuple[tuple[str, str], ...], tuple[Type, ...]]:
+        *carried, result_types = parts
+        return tuple(carried), result_types
+
+    def carried(self, name: Token, start: Token) -> tuple[str, str]:
+        return str(name), str(start)
+
+    def conditional(
+        self,
+        results: tuple[Token, ...] | None,
+        keyword: Token,
+        condition: Token,
+        result_types: tuple[Type, ...] | None,
+        body: Block,
+        otherwise: Block | None,
+        attributes: Attributes | None,
+    ) -> Conditional:
+        return Conditional(
+            str(condition), body, otherwise, names(results), result_types or (), attributes or (),
+            **place(keyword, results),
+        )  # fmt: skip
+
+    def terminator(
+        self, name: Token, operands: tuple[Operand, ...] | None, types: tuple[Type, ...] | None
+    ) -> Terminator:
+        return Terminator(str(name), typed(operands or (), types or (), name), **place(name))
+
+    def terminator_name(self, token: Token) -> Token:
+        return token
+
+    # Numbers
+
+    def constant(
+        self, results: tuple[Token, ...], attributes: Attributes | None, text: str, type_: Type | None
+    ) -> Constant:
+        return Constant(_single(results), text, type_, attributes or (), **place(results[0]))
+
+    def constant_directive(self, keyword: Token, name: Token, text: str, type_: Type) -> Constant:
+        return Constant(str(name), text, type_, directive=True, **place(keyword))
+
+    def constant_value(self, token: Token) -> str:
+        return _attribute_text(token)
+
+    def argument(self, keyword: Token, name: Token, type_: Type) -> Argument:
+        return Argument(str(name), type_, **place(keyword))
+
+    def arithmetic(
+        self,
+        results: tuple[Token, ...],
+        name: Token,
+        predicate: Token | None,
+        operands: tuple[Operand, ...],
+        flags: Token | None,
+        attributes: Attributes | None,
+        *types: Any,
+    ) -> Arithmetic:
+        *given, target = types
+        return Arithmetic(
+            names(results), str(name), tuple(each.name for each in operands), tuple(given),
+            predicate and str(predicate), flags and normalised(flags), target, attributes or (),
+            **place(name, results),
+        )  # fmt: skip
+
+    # Memory
+
+    def allocation(self, results: tuple[Token, ...], *rest: Any) -> Allocation:
+        *operands, before, type_, behind = rest
+        given: dict[str, str] = {}
+        for key, name in operands:
+            if str(key) in given:
+                fail(f"expected {str(key)!r} once, found it twice", key)
+            given[str(key)] = name
+        return Allocation(
+            _single(results), type_, given.get("addr"), given.get("valid_row"), given.get("valid_col"),
+            (before or ()) + (behind or ()), **place(results[0]),
+        )  # fmt: skip
+
+    def allocation_operand(self, key: Token, name: Token) -> tuple[Token, str]:
+        return key, str(name)
+
+    def allocation_key(self, token: Token) -> Token:
+        return token
+
+    def tensor_view(
+        self,
+        results: tuple[Token, ...],
+        pointer: Token,
+        shape: tuple[str, ...],
+        strides: tuple[str, ...],
+        attributes: Attributes | None,
+        type_: Type,
+    ) -> TensorView:
+        return TensorView(
+            _single(results), str(pointer), shape, strides, type_, attributes or (), **place(results[0])
+        )
+
+    def partition_view(
+        self,
+        results: tuple[Token, ...],
+        source: Token,
+        offsets: tuple[str, ...],
+        sizes: tuple[str, ...],
+        attributes: Attributes | None,
+        source_type: Type,
+        type_: Type,
+    ) -> PartitionView:
+        return PartitionView(
+            _single(results), str(source), offsets, sizes, source_type, type_, attributes or (),
+            **place(results[0]),
+        )  # fmt: skip
+
+    def indices(self, *indices: str | None) -> tuple[str, ...]:
+        return tuple(index for index in indices if index is not None)
+
+    # Order between pipes
+
+    def handshake(
+        self, name: Token, source: str, target: str, event: str, attributes: Attributes | None
+    ) -> Handshake:
+        return Handshake(name.removeprefix("pto."), source, target, event, attributes or (), **place(name))
+
+    def handshake_name(self, token: Token) -> Token:
+        return token
+
+    def barrier(self, keyword: Token, pipe: str) -> Barrier:
+        return Barrier(pipe, **place(keyword))
+
+    def synchronization(self, keyword: Token, events: tuple[Operand, ...]) -> Synchronization:
+        return Synchronization(events, **place(keyword))
+
+    def mark(self, token: Token) -> str:
+        inside = token.partition("<")[2].rpartition(">")[0] if token.endswith(">") else token.strip('"')
+        words = inside.split()
+        if not words:
+            fail("expected a name between '<' and '>', found none", token)
+        return words[-1]
+
+    # Everything else
+
+    def other(self, results: tuple[Token, ...] | None, name: Token, *pieces: Any) -> Other:
+        found = tuple(_joined(pieces))
+        text = " ".join(piece for piece in found if isinstance(piece, str))
+        if name == "pto.subview" and ("!pto.tensor_view" in text or "!pto.tile_view" in text):
+            fail(
+                "'pto.subview' of a tensor view is from an old dump, which ptoas no longer reads either; "
+                "expected 'pto.partition_view'",
+                name,
+            )
+        return Other(normalised(name), names(results), found, **place(name, results))
+
+    def enclosed(self, *pieces: Any) -> list[Any]:
+        return [each for piece in pieces for each in (piece if isinstance(piece, list) else (piece,))]
+
+
+def _joined(pieces: Sequence[Any]) -> Iterator[str | Block]:
+    """Yield the text between regions, with one blank where there are some, and the regions."""
+    text, end = "", None
+    for piece in pieces:
+        for each in piece if isinstance(piece, list) else (piece,):
+            if isinstance(each, Block):
+                if text:
+                    yield text
+                yield each
+                text, end = "", None
+                continue
+            gap = " " if text and each.start_pos != end else ""
+            text += gap + (str(each) if each.type == "STRING" else " ".join(each.split()))
+            end = each.end_pos
+    if text:
+        yield text
+
+
+def _attribute_text(token: Token) -> str:
+    return str(token) if token.startswith('"') else normalised(token)
+
+
+def _symbol(token: Token) -> str:
+    return token.removeprefix("@").strip('"')
+
+
+def _single(results: tuple[Token, ...]) -> str:
+    if len(results) != 1:
+        fail(f"expected one result, found {len(results)}", results[1])
+    return str(results[0])

@@ -1,0 +1,193 @@
+"""Rules on the order of operands: what the headers assert, and what the matrix unit needs to find them.
+
+The matrix unit is given addresses and m, k, n, but no strides: it derives the distance between blocks from
+the sizes, where movers take it from the tile. Where both disagree the result is silently wrong.
+Source: pto-isa headers at 3186c381, pto-isa issue 253, pypto issue 2470; reference A.6, A.7 and B.4. The
+distances of A and B are inferred from the movers (confidence: medium), that of C is confirmed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from .contradictions import cited
+from .fractal import LAYOUT_NAMES
+from .operations import ROLE_LOCATIONS
+from .placement import LINEAR, mover_placement, unit_placement
+from .product_rules import static_sizes
+from .profiles import A2A3, A5, CPU, Profile, alias
+from .resolution import Resolved
+from .rules import CUBE, GEMV, MATMUL, PRODUCTS, PtoRule, RuleKind, Standing
+from .sizes import OPERAND_EXTENTS, executed_rows, operand_extents
+from .tile import DYNAMIC, FRACTAL_BYTES, Compact, Order, Tile, c0
+
+Messages = Iterator[str]
+Check = Callable[[Resolved, Profile], Messages]
+
+
+def _aliased(role: str, resolved: Resolved, profile: Profile) -> tuple[Tile, Tile] | None:
+    """Return the tile of a role and what the profile's alias would be."""
+    if not resolved.has(role):
+        return None
+    tile = resolved.tiles[role]
+    return tile, alias(profile, ROLE_LOCATIONS[role], tile.element, (tile.rows, tile.columns))
+
+
+def _left_inner(resolved: Resolved, _: Profile) -> Messages:
+    if resolved.has("a") and (inner := resolved.tiles["a"].inner) is not Order.ROW_MAJOR:
+        yield f"a is {inner} inside its blocks; it must be {Order.ROW_MAJOR}"
+
+
+def _left_blocks(resolved: Resolved, profile: Profile) -> Messages:
+    if resolved.has("a") and (blocks := resolved.tiles["a"].blocks) is not profile.left_blocks:
+        yield f"the blocks of a are {blocks}; on {profile} they must be {profile.left_blocks}"
+
+
+def _order(*roles: str) -> Check:
+    def check(resolved: Resolved, profile: Profile) -> Messages:
+        for role in roles:
+            pair = _aliased(role, resolved, profile)
+            if pair and (orders := (pair[0].blocks, pair[0].inner)) != (pair[1].blocks, pair[1].inner):
+                wanted = LAYOUT_NAMES[pair[1].blocks, pair[1].inner]
+                found = LAYOUT_NAMES.get(orders, "no layout")
+                yield f"{role} is {found} ({orders[0]}, {orders[1]}); it must be {wanted}"
+
+    return check
+
+
+def _fractal(resolved: Resolved, profile: Profile) -> Messages:
+    for role in ("a", "b", "d", "scale_a", "scale_b"):
+        pair = _aliased(role, resolved, profile)
+        if pair and pair[0].boxed and pair[0].fractal != pair[1].fractal:
+            yield f"{role} has blocks of {pair[0].fractal} bytes, the matrix unit {pair[1].fractal}"
+
+
+def _pitch(role: str) -> Check:
+    def check(resolved: Resolved, profile: Profile) -> Messages:
+        sizes = static_sizes(resolved)
+        if not resolved.has(role) or len(sizes) < 3:
+            return
+        tile = resolved.tiles[role]
+        valid = tile.valid_rows, tile.valid_columns
+        if tile.fractal not in FRACTAL_BYTES:
+            return  # another rule says so
+        if tile.compact not in (Compact.NULL, Compact.NORMAL) or (tile.compact and DYNAMIC in valid):
+            return  # not known
+        taken = unit_placement(resolved.operation, profile, role, tile.element, **sizes)
+        moved = mover_placement(profile, tile, valid)
+        in_a_line = tile.boxed and moved.layout == LINEAR
+        same_order = (tile.blocks, tile.inner) == (taken.layout.blocks, taken.layout.inner)
+        if not same_order or (role == "a" and in_a_line):
+            return  # another rule says so
+        pitch = taken.layout.box[1] if in_a_line else moved.pitch
+        extent = operand_extents(**sizes)[role]
+        block_rows, block_columns = taken.layout.box
+        one_block = extent.rows <= block_rows if taken.layout.by_rows else extent.columns <= block_columns
+        if not one_block and taken.pitch != pitch:
+            named = ", ".join(f"{name} = {sizes[name]}" for name in OPERAND_EXTENTS[role])
+            line = "columns" if taken.layout.by_rows else "rows"
+            if in_a_line:
+                advice = f"it is to have {block_rows} rows"
+            elif tile.compact is Compact.NORMAL:
+                advice = f"its valid {line} are to be those of the product"
+            else:
+                advice = f"its {line} are to be the product's, rounded up to blocks, or it is to be compact"
+            yield (
+                f"with {named} the matrix unit takes {taken.pitch} elements from block to block of {role}, "
+                f"the {tile.rows}x{tile.columns} tile has {pitch}: {advice}"
+            )
+
+    return check
+
+
+def _gemv_left(resolved: Resolved, profile: Profile) -> Messages:
+    k = static_sizes(resolved).get("k")
+    if resolved.has("a") and k is not None:
+        tile = resolved.tiles["a"]
+        if tile.rows > 1 and k > c0(tile.element):
+            yield f"a has {tile.rows} rows in blocks, {profile} takes its row as {k} elements in a line"
+
+
+def _matmul_left(resolved: Resolved, profile: Profile) -> Messages:
+    k = static_sizes(resolved).get("k")
+    if resolved.has("a") and k is not None:
+        tile = resolved.tiles["a"]
+        if tile.rows == 1 and k > c0(tile.element):
+            yield f"a is one row in a line, {profile} takes blocks of 16 rows"
+
+
+def _written_rows(resolved: Resolved, profile: Profile) -> Messages:
+    m = static_sizes(resolved).get("m")
+    if resolved.has("d") and m is not None:
+        written, rows = executed_rows(resolved.operation, profile, m), resolved.tiles["d"].rows
+        if written > max(m, rows):
+            yield f"m = {m} runs as {written}: so many rows are read and written, d has {rows}"
+
+
+_CHECKS = "TMatmul.hpp of each profile, CheckStaticMad; reference C.2"
+_MOVERS = "inferred from the movers of compact tiles; reference A.6"
+
+
+def _asserted_on(*profiles: Profile) -> tuple[Standing, ...]:
+    """Return the standings of what some headers assert, and every matrix unit needs."""
+    unchecked = tuple(profile for profile in CUBE if profile not in profiles)
+    return Standing(RuleKind.STATIC, profiles, PRODUCTS), Standing(RuleKind.SILENT, unchecked, PRODUCTS)
+
+
+def _silent(operations: frozenset[str] = PRODUCTS, profiles: tuple[Profile, ...] = CUBE) -> tuple[Standing]:
+    return (Standing(RuleKind.SILENT, profiles, operations),)
+
+
+CUBE_RULES: tuple[PtoRule[Resolved], ...] = (
+    PtoRule(
+        "left-inner", "A is row-major inside its blocks", _CHECKS, _left_inner, cited(20),
+        standings=_asserted_on(A5, CPU),
+    ),
+    PtoRule(
+        "left-blocks", "the blocks of A are column-major on A5 (Nz), row-major on A2A3 (Zz)", _CHECKS,
+        _left_blocks, cited(25, 27), standings=_asserted_on(A5),
+    ),
+    PtoRule(
+        "right-layout", "B is Zn", _CHECKS, _order("b"), cited(20), standings=_asserted_on(A5, CPU),
+    ),
+    PtoRule(
+        "accumulator-layout", "accumulators are Nz", _CHECKS, _order("c", "d"), cited(20),
+        standings=_asserted_on(A5, CPU),
+    ),
+    PtoRule(
+        "scale-layout", "scale factors of A are Zz, of B Nn", "pto-isa headers, TileLeftScale; reference A.3",
+        _order("scale_a", "scale_b"), cited(29), standings=_silent(profiles=(A5,)),
+    ),
+    PtoRule(
+        "fractal-size", "blocks have 512 bytes in A and B, 1024 in the accumulator, 32 in scale factors",
+        "the blocks of the matrix unit; reference A.2 and C.4", _fractal, cited(32), standings=_silent(),
+    ),
+    PtoRule(
+        "left-pitch", "blocks of A are as far apart as the matrix unit takes them to be", _MOVERS,
+        _pitch("a"), cited(21), standings=_silent(),
+    ),
+    PtoRule(
+        "right-pitch", "blocks of B are as far apart as the matrix unit takes them to be", _MOVERS,
+        _pitch("b"), cited(21), standings=_silent(),
+    ),
+    PtoRule(
+        "accumulator-pitch", "blocks of the accumulator are as far apart as the matrix unit takes them to be",
+        "pto-isa issue 253; pypto issue 2470", _pitch("d"), cited(21), standings=_silent(),
+    ),
+    PtoRule(
+        "gemv-left", "A of tgemv is one row in a line, unless it is within one row of a block",
+        "TMov.hpp and TExtract.hpp to a one-row Left; reference A.7 (how A5 takes it: low confidence)",
+        _gemv_left, standings=_silent(GEMV),
+    ),
+    PtoRule(
+        "matmul-left", "A of tmatmul is in blocks, unless it is within one row of a block",
+        "pto-isa headers: tmatmul keeps the matrix unit out of its GEMV mode; reference A.7", _matmul_left,
+        standings=_silent(MATMUL),
+    ),
+    PtoRule(
+        "row-granule", "the accumulator has the 16 rows that A2A3 makes of one",
+        "pto-isa headers of A2A3: m = 1 runs as 16; reference B.4", _written_rows,
+        standings=_silent(MATMUL, (A2A3,)),
+    ),
+)  # fmt: skip
+"""Rules on the order of operands in their buffers."""

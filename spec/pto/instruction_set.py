@@ -1,0 +1,150 @@
+"""PTO as an `InstructionSet`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ..algebra import Array
+from ..element_table import ElementTable
+from ..errors import InputError
+from ..instruction_set import Description, Judgement
+from ..legality import Violation
+from . import legality, tables
+from .assembly import parse, parse_module
+from .choices import OPEN_POINTS, PRESETS, choices_named
+from .formula import semantics
+from .module_legality import StatementFindings, judge_module
+from .operations import OPERATIONS, Operation, operation_named
+from .profiles import A5, PROFILES, Profile, profile_named
+from .resolution import resolve, resolve_known
+from .syntax import Form, Instruction
+
+_BARE = re.compile(r"\s*((?:pto\.)?[A-Za-z][\w.]*)\s*;?\s*", re.ASCII)
+"""An operation without operands."""
+
+
+def read(text: str) -> Instruction:
+    """Read a statement, or the bare name of an operation.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    """
+    bare = _BARE.fullmatch(text)
+    return Instruction(operation_named(bare[1]), Form.F2, (), ()) if bare else parse(text)
+
+
+class TileInstructions:
+    """Matrix and matrix-vector products of PTO tiles, and the moves of a GEMM; see `InstructionSet`."""
+
+    name = "pto"
+    targets = tuple(PROFILES)
+    default_target = A5.name
+    open_points = OPEN_POINTS
+    presets = PRESETS
+    tables = {  # noqa: RUF012 - the protocol's attribute is read only
+        "instructions": tables.rows,
+        "rules": tables.rule_rows,
+        "contradictions": tables.contradiction_rows,
+        "types": tables.type_rows,
+        "buffers": tables.buffer_rows,
+        "tiles": tables.alias_rows,
+        "blocks": tables.block_rows,
+    }
+
+    def instructions(self) -> list[dict[str, str]]:
+        """Return one row for each operation."""
+        return [{"mnemonic": op.name, "operands": _operands(op)} for op in OPERATIONS.values()]
+
+    def describe(self, text: str) -> Description:
+        """Describe the operation, and what it means on each profile."""
+        instruction = read(text)
+        operation = instruction.operation
+        row = next(row for row in tables.rows() if row["operation"] == operation.name)
+        rules = [
+            f"{rule.id} ({_kinds(rule, operation)}): {rule.reason} ({rule.source})"
+            for rule in legality.RULES
+            if _kinds(rule, operation)
+        ]
+        meanings = tuple(
+            (f"Semantics on {profile}", tuple(semantics(resolve_known(instruction, profile))))
+            for profile in PROFILES.values()
+            if profile.microscaling or not operation.microscaled
+        )
+        return Description(
+            f"{operation} {_operands(operation)}",
+            (
+                ("Table row", tuple(f"{title}: {cell}" for title, cell in row.items() if cell)),
+                *meanings,
+                ("Legality rules", tuple(rules)),
+            ),
+        )
+
+    def judge(self, text: str, target: str | None, version: str | None) -> Judgement:
+        """Judge a statement, or every statement of a text; the version is of no concern."""
+        profile = profile_named(target or self.default_target)
+        if _BARE.fullmatch(text):
+            found = legality.judge(resolve_known(read(text), profile))
+            return Judgement(profile.name, found.violations, found.notes)
+        judged = list(judge_module(parse_module(text), profile))
+        if not judged:
+            parse(text)  # says what is expected
+        return _together(profile, judged)
+
+    def execute(
+        self,
+        text: str,
+        arrays: Mapping[str, Array],
+        *,
+        as_registers: bool,
+        rounding: str | None,
+        choices: Sequence[str],
+        target: str | None = None,
+    ) -> dict[str, Array]:
+        """Execute a product, or a move, on arrays."""
+        from .execution import execute
+
+        if rounding is not None:
+            raise InputError("PTO has no rounding modes: --rounding is not for it")
+        profile = profile_named(target or self.default_target)
+        resolved = resolve(read(text), profile)
+        if wrong := legality.judge(resolved).violations:
+            reasons = "; ".join(map(str, wrong))
+            raise InputError(f"{resolved.operation} is illegal on {profile}: {reasons}")
+        return execute(resolved, arrays, choices_named(choices, profile), as_registers=as_registers)
+
+    def layout(self, text: str, operand: str, target: str | None = None) -> ElementTable:
+        """Return where each element of an operand lies in its buffer."""
+        from .layouts import operand_table
+
+        return operand_table(read(text), operand, profile_named(target or self.default_target))
+
+
+def _operands(operation: Operation) -> str:
+    return f"ins({', '.join(operation.inputs)}) outs({operation.output})"
+
+
+def _kinds(rule: legality.StatementRule, operation: Operation) -> str:
+    kinds: dict[str, list[str]] = {}
+    for profile in PROFILES.values():
+        if (kind := rule.kind(profile, operation)) is not None:
+            kinds.setdefault(kind, []).append(profile.name)
+    if len(kinds) == 1 and len(next(iter(kinds.values()))) == len(PROFILES):
+        return next(iter(kinds))
+    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
+
+
+def _together(profile: Profile, judged: Sequence[StatementFindings]) -> Judgement:
+    """Return one judgement of several statements, that says of each violation where it is."""
+    violations: list[Violation] = []
+    notes: list[str] = []
+    for each in judged:
+        where = f"line {each.line}, {each.statement}: " if len(judged) > 1 else ""
+        violations += (Violation(v.rule, where + v.message) for v in each.findings.violations)
+        notes += (where + note for note in each.findings.notes)
+    return Judgement(profile.name, tuple(violations), tuple(notes))
+
+
+INSTRUCTION_SET = TileInstructions()

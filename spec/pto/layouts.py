@@ -1,0 +1,71 @@
+"""Where each element of an operand lies in its buffer, as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..element_table import ElementTable
+from ..errors import InputError
+from ..layout import Axis
+from .buffers import require_whole_units
+from .fractal import buffer_layout, layout_of
+from .legality import tile_violations
+from .profiles import Profile
+from .resolution import resolve_known
+from .syntax import Instruction
+
+
+def operand_table(instruction: Instruction, role: str, profile: Profile) -> ElementTable:
+    """Return which block of a tile's buffer holds which element.
+
+    Blocks are counted in the order of the buffer; of a tile without blocks, its lines (rows of ND, columns of
+    DN) are. The offset counts elements; byte and bit are an element's first. All count from the beginning of
+    the buffer.
+
+    Parameters
+    ----------
+    instruction : Instruction
+        With the type of the operand.
+    role : str
+        ``a``, ``b``, ``c``, ``d``, ``bias``, ``scale_a``, ``scale_b``; ``source`` or ``target`` of a move.
+    profile : Profile
+        Whose tiles.
+
+    Raises
+    ------
+    InputError
+        If there is no such operand, it is no tile, its extent is not known or no tile may have it.
+    UnsupportedError
+        For 4-bit elements, whose order no document gives unambiguously.
+    """
+    operation, resolved = instruction.operation, resolve_known(instruction, profile)
+    if role not in resolved.tiles:
+        known = [name for name in (*operation.inputs, operation.output) if name not in ("row", "column")]
+        if role not in known:
+            raise InputError(f"{operation} has no operand {role!r} in a buffer; it has {', '.join(known)}")
+        reason = resolved.open.get(role, "it is a view of global memory")
+        raise InputError(
+            f"the layout of {role} needs its extent and element type: {reason}; "
+            "tmatmul %a, %b : (!pto.tile<16x32xf16>, !pto.tile<32x16xf16>) -> !pto.tile<16x16xf32> has them"
+        )
+    tile = resolved.tiles[role]
+    require_whole_units(role, tile)
+    if wrong := tile_violations(role, tile, profile):
+        raise InputError(f"{profile} has no such tile {role}: {'; '.join(map(str, wrong))}")
+    order, layout = layout_of(tile), buffer_layout(tile)
+    size, boxed = tile.rows * tile.columns, order.box != (1, 1)
+    length = order.box[0] * order.box[1] if boxed else order.pitch(tile.rows, tile.columns)
+    offset = np.arange(size)
+    owners = Axis("block" if boxed else "line", size // length)
+    row, column = layout.inverse(offset)
+    bit = offset * tile.element.bits
+    return ElementTable(
+        f"{role} of {operation} on {profile}, {layout.name}, in {tile.location}",
+        tile.element.name,
+        layout.formula,
+        layout.source,
+        {owners.name: offset // length, "offset": offset, "byte": bit // 8, "bit": bit},
+        {"row": row, "column": column},
+        tile.element.bits,
+        owners,
+    )

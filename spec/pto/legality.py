@@ -1,0 +1,116 @@
+"""When a PTO statement is legal on a profile: every rule, with its kind, and what can't be decided.
+
+Source: reference section C; who checks a rule is said by its kind (`rules.RuleKind`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..legality import Violation
+from .bias_rules import BIAS_RULES
+from .cube_rules import CUBE_RULES
+from .move_rules import MOVE_RULES
+from .operations import OPERATIONS, Kind
+from .product_rules import PRODUCT_RULES, product_sizes
+from .profiles import Profile
+from .resolution import Resolved
+from .rules import PtoRule, RuleKind, findings
+from .syntax import Form, Instruction
+from .tile import DYNAMIC, Tile
+from .tile_rules import ADDRESS_RULES, TILE_RULES, PlacedTile
+
+StatementRule = PtoRule[Resolved]
+
+RULES: tuple[StatementRule, ...] = (*TILE_RULES, *PRODUCT_RULES, *CUBE_RULES, *BIAS_RULES, *MOVE_RULES)
+"""Every rule on one statement; those on an address are `ADDRESS_RULES`."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the rules say about a statement.
+
+    Attributes
+    ----------
+    violations : tuple of Violation
+        What makes it illegal; none means legal.
+    notes : tuple of str
+        What only ptoas or only pages object to; if it is legal so far, also what is known at run time only.
+    """
+
+    violations: tuple[Violation, ...]
+    notes: tuple[str, ...]
+
+
+def judge(resolved: Resolved) -> Findings:
+    """Judge a statement as far as its tiles are known."""
+    wrong: list[Violation] = []
+    notes: list[str] = []
+    for kind, violation in findings(RULES, resolved, resolved.profile, resolved.operation):
+        if kind.forbids:
+            wrong.append(violation)
+        else:
+            notes.append(str(violation))
+    if not wrong:
+        notes += _undecided(resolved)
+    return Findings(tuple(wrong), (*resolved.notes, *notes))
+
+
+def _undecided(resolved: Resolved) -> Iterator[str]:
+    if resolved.open:
+        reasons = "; ".join(f"{role}: {reason}" for role, reason in resolved.open.items())
+        yield f"undecided: {reasons}"
+    unknown = [
+        f"{name} ({source})" for name, (size, source) in product_sizes(resolved).items() if size is DYNAMIC
+    ]
+    if unknown:
+        yield f"undecided: {', '.join(unknown)}: known at run time only, so are sizes and pitches"
+    written, operation = resolved.instruction, resolved.operation
+    if operation.kind is not Kind.MOVE and operation.accumulates and written.form is Form.F3:
+        operands = written.operands()
+        if resolved.profile.cube and {"c", "d"} <= operands.keys():
+            c, d = operands["c"].name, operands["d"].name
+            if c != d:
+                yield (
+                    f"undecided: {resolved.profile} accumulates in place and never reads {c}: "
+                    f"it must be the storage of {d} (contradiction 18)"
+                )
+
+
+def tile_violations(name: str, tile: Tile, profile: Profile) -> tuple[Violation, ...]:
+    """Judge a tile by itself, as it is declared; `name` is what messages call it."""
+    operation = OPERATIONS["tload"]  # rules on tiles are the same for every operation
+    declared = Resolved(Instruction(operation, Form.F3, (), ()), profile, {name: tile})
+    found = findings(TILE_RULES, declared, profile, operation)
+    return tuple(violation for kind, violation in found if kind.forbids)
+
+
+def address_violations(tile: Tile, address: int, profile: Profile) -> tuple[Violation, ...]:
+    """Judge where a tile is placed.
+
+    Parameters
+    ----------
+    tile : Tile
+        The tile.
+    address : int
+        Its offset in its buffer, in bytes, as in ``TASSIGN(tile, address)``.
+    profile : Profile
+        On which profile.
+
+    Returns
+    -------
+    tuple of Violation
+        None means that it may be there. Tiles that overlap alias; nothing forbids it.
+    """
+    placed = PlacedTile(tile, address)
+    return tuple(
+        Violation(rule, f"{message} ({kind}: {kind.meaning})")
+        for rule in ADDRESS_RULES
+        if (kind := _address_kind(rule, profile)) is not None
+        for message in rule.check(placed, profile)
+    )
+
+
+def _address_kind(rule: PtoRule[PlacedTile], profile: Profile) -> RuleKind | None:
+    return next((standing.kind for standing in rule.standings if profile in standing.profiles), None)

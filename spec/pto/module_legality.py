@@ -1,0 +1,94 @@
+"""Judging a whole PTO text: every statement, and the tiles and addresses it declares.
+
+Rules on a sequence of statements (flags, hazards, phases) are not judged here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .legality import Findings, address_violations, judge, tile_violations
+from .module import Allocation, Block, Constant, Module, Other, Statement, regions
+from .profiles import Profile
+from .resolution import resolve_known, tile_of_type
+from .syntax import Instruction, TileType
+from .tile import Tile
+
+_ASSIGNED = re.compile(r"@\w+\s*\(\s*(0x[0-9a-fA-F]{1,16}|[0-9]{1,18})\s*\)")
+"""The address in ``pto.tassign %tile, @tile(0x1000)``."""
+
+
+@dataclass(frozen=True)
+class StatementFindings:
+    """What the rules say about a statement of a text.
+
+    Attributes
+    ----------
+    line : int
+        Where it stands.
+    statement : str
+        What it is, shortly.
+    findings : Findings
+        What is wrong with it.
+    """
+
+    line: int
+    statement: str
+    findings: Findings
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What names stand for at some place in a text."""
+
+    numbers: dict[str, int]
+    tiles: dict[str, Tile]
+
+    def inner(self) -> _Names:
+        return _Names(dict(self.numbers), dict(self.tiles))
+
+    def number(self, written: str) -> int | None:
+        if written in self.numbers:
+            return self.numbers[written]
+        return int(written, 0) if re.fullmatch(r"0x[0-9a-fA-F]{1,16}|[1-9][0-9]{0,17}|0", written) else None
+
+
+def judge_module(module: Module, profile: Profile) -> Iterator[StatementFindings]:
+    """Judge every instruction, allocation and address assignment, in the order of the text."""
+    yield from _judge_block(module.body, profile, _Names({}, {}))
+
+
+def _judge_block(block: Block, profile: Profile, names: _Names) -> Iterator[StatementFindings]:
+    for statement in block:
+        match statement:
+            case Instruction(operation=operation):
+                found = judge(resolve_known(statement, profile))
+                yield StatementFindings(statement.line, operation.name, found)
+            case Constant(name=name):
+                if statement.integer is not None:
+                    names.numbers[name] = statement.integer
+            case Allocation() | Other():
+                yield from _declaration(statement, profile, names)
+        for region in regions(statement):
+            yield from _judge_block(region, profile, names.inner())
+
+
+def _declaration(statement: Statement, profile: Profile, names: _Names) -> Iterator[StatementFindings]:
+    match statement:
+        case Allocation(name=name, type=TileType() as written, address=address):
+            tile = tile_of_type(written, profile)
+            if tile is not None:
+                names.tiles[name] = tile
+                wrong = [*tile_violations(name, tile, profile)]
+                if address is not None and (number := names.number(address)) is not None:
+                    wrong += address_violations(tile, number, profile)
+                yield StatementFindings(statement.line, f"alloc_tile {name}", Findings(tuple(wrong), ()))
+        case Other(name=operation) if operation.removeprefix("pto.") == "tassign":
+            text = " ".join(piece for piece in statement.pieces if isinstance(piece, str))
+            found = _ASSIGNED.search(text)
+            for name in statement.values[:1]:
+                if found is not None and name in names.tiles:
+                    wrong = [*address_violations(names.tiles[name], int(found[1], 0), profile)]
+                    yield StatementFindings(statement.line, f"tassign {name}", Findings(tuple(wrong), ()))

@@ -1,0 +1,39 @@
+"""Where tokens stand, for statements and for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn, TypedDict
+
+from lark import Token
+
+from ..errors import InputError
+
+
+class Place(TypedDict):
+    """Where a statement starts."""
+
+    line: int
+    column: int
+
+
+def place(keyword: Token, results: Sequence[Token] | None = None) -> Place:
+    """Return where a statement starts: its results, if it has some, stand before its name."""
+    first = results[0] if results else keyword
+    assert first.line is not None and first.column is not None
+    return {"line": first.line, "column": first.column}
+
+
+def within(token: Token, offset: int) -> str:
+    """Return where a character of a token stands; of an alias, where that stands."""
+    assert token.line is not None and token.column is not None
+    assert token.start_pos is not None and token.end_pos is not None
+    before = token[:offset] if token.end_pos - token.start_pos == len(token) else ""
+    line = token.line + before.count("\n")
+    column = len(before) - before.rfind("\n") if "\n" in before else token.column + len(before)
+    return f"line {line}, column {column}"
+
+
+def fail(message: str, token: Token) -> NoReturn:
+    """Raise InputError with the place of a token."""
+    raise InputError(message, f"line {token.line}, column {token.column}")

@@ -1,0 +1,133 @@
+"""Rules on PTO instructions: who checks a condition, for which profiles and operations.
+
+A condition is static in one header, an assertion of debug builds in the next, and a sentence on a page
+elsewhere; so a rule has a kind for each profile and operation. Source: reference section C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from ..legality import Rule, Violation
+from .operations import OPERATIONS, Kind, Operation
+from .profiles import A2A3, A5, CPU, Profile
+
+Subject = TypeVar("Subject")
+
+
+class RuleKind(StrEnum):
+    """Who finds out that a rule is not met."""
+
+    STATIC = "static"
+    RUN_TIME = "run-time"
+    DEBUG_ONLY = "debug-only"
+    SILENT = "silent"
+    ASSEMBLER_ONLY = "assembler-only"
+    PAGE_ONLY = "page-only"
+
+    @property
+    def meaning(self) -> str:
+        """Who checks, and what happens."""
+        return _MEANINGS[self]
+
+    @property
+    def forbids(self) -> bool:
+        """Whether what does not meet the rule is illegal.
+
+        The headers decide (headers before assembler before pages): what only ptoas or only pages demand,
+        and the headers take with a defined result, is remarked upon.
+        """
+        return self not in (RuleKind.ASSEMBLER_ONLY, RuleKind.PAGE_ONLY)
+
+
+_MEANINGS = {
+    RuleKind.STATIC: "it does not compile",
+    RuleKind.RUN_TIME: "asserted at run time",
+    RuleKind.DEBUG_ONLY: "asserted in debug builds only; a release build computes something else",
+    RuleKind.SILENT: "nothing checks it, and the result is wrong",
+    RuleKind.ASSEMBLER_ONLY: "ptoas demands it, the headers do not",
+    RuleKind.PAGE_ONLY: "pages demand it, no code checks it",
+}
+
+
+def named(*, kind: Kind | None = None, **features: bool) -> frozenset[str]:
+    """Return the names of the operations of a kind that have (or have not) properties of `Operation`."""
+    return frozenset(
+        name
+        for name, operation in OPERATIONS.items()
+        if (operation.kind is kind if kind else operation.kind is not Kind.MOVE)
+        and all(getattr(operation, feature) is wanted for feature, wanted in features.items())
+    )
+
+
+EVERYTHING = frozenset(OPERATIONS)
+PRODUCTS = named()
+MATMUL = named(kind=Kind.MATMUL)
+GEMV = named(kind=Kind.GEMV)
+MICROSCALED = named(microscaled=True)
+PLAIN = named(microscaled=False)
+BIASED = named(biased=True)
+ACCUMULATING = named(accumulates=True)
+
+ALL_PROFILES = (A2A3, A5, CPU)
+CUBE = tuple(profile for profile in ALL_PROFILES if profile.cube)
+"""Profiles with a matrix unit."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a rule is to some profiles and operations.
+
+    Attributes
+    ----------
+    kind : RuleKind
+        Who checks it.
+    profiles : tuple of Profile
+        For whom.
+    operations : frozenset of str
+        For which operations.
+    """
+
+    kind: RuleKind
+    profiles: tuple[Profile, ...] = ALL_PROFILES
+    operations: frozenset[str] = EVERYTHING
+
+
+@dataclass(frozen=True, kw_only=True)
+class PtoRule(Rule[Subject, Profile]):
+    """A rule with its kinds.
+
+    Attributes
+    ----------
+    standings : tuple of Standing
+        The first that fits a profile and an operation says what the rule is to them; where none fits, it
+        does not hold.
+    """
+
+    standings: tuple[Standing, ...]
+
+    def kind(self, profile: Profile, operation: Operation) -> RuleKind | None:
+        """Return what the rule is to a profile and an operation; None where it does not hold."""
+        for standing in self.standings:
+            if profile in standing.profiles and operation.name in standing.operations:
+                return standing.kind
+        return None
+
+
+def findings(
+    rules: Iterable[PtoRule[Subject]], subject: Subject, profile: Profile, operation: Operation
+) -> Iterator[tuple[RuleKind, Violation]]:
+    """Yield every violation of the rules that hold for a profile and an operation, with its kind."""
+    for rule in rules:
+        kind = rule.kind(profile, operation)
+        if kind is not None:
+            for message in rule.check(subject, profile):
+                yield kind, Violation(rule, f"{message} ({kind}: {kind.meaning})")
+
+
+def always(kind: RuleKind) -> tuple[Standing, ...]:
+    """Return the standings of a rule that is the same to everyone."""
+    return (Standing(kind),)

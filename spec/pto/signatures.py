@@ -1,0 +1,96 @@
+"""Operands and results with the types of a signature, and instructions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lark import Token
+
+from .operations import Kind, Operation, operation_named
+from .places import fail, place
+from .syntax import Form, Instruction, Operand, OtherType, Type
+from .type_text import TypeTextError, read_type
+
+Attributes = tuple[tuple[str, str], ...]
+
+
+def instruction(
+    opcode: Token,
+    form: Form,
+    inputs: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+    attributes: Attributes | None,
+    results: Sequence[Token] | None,
+    returned: tuple[Operand, ...] = (),
+) -> Instruction:
+    """Return an instruction with as many operands as it has roles."""
+    operation = operation_named(opcode)
+    _check_counts(operation, inputs, outputs, opcode)
+    if operation.kind is not Kind.MOVE:
+        for operand in (*inputs, *outputs):
+            _check_elements(operand.type, opcode)
+    return Instruction(
+        operation, form, inputs, outputs, attributes or (), results=returned, **place(opcode, results)
+    )
+
+
+def typed(operands: tuple[Operand, ...], types: tuple[Type, ...], near: Token) -> tuple[Operand, ...]:
+    """Give operands their types: one each, or one for each index too."""
+    values = sum(1 + len(operand.indices) for operand in operands)
+    if len(types) not in (values, len(operands)):
+        fail(f"expected {count(values, 'type')} for {count(values, 'operand')}, found {len(types)}", near)
+    rest = iter(types)
+    return tuple(
+        Operand(
+            operand.name,
+            next(rest),
+            operand.indices,
+            tuple(next(rest) for _ in operand.indices) if len(types) == values else (),
+        )
+        for operand in operands
+    )
+
+
+def typed_results(
+    results: tuple[Token, ...] | None, types: tuple[Type, ...], opcode: Token
+) -> tuple[Operand, ...]:
+    """Return results with their types; a result that the text does not name is called ''."""
+    called = ("",) * len(types) if results is None else names(results)
+    if len(called) != len(types):
+        fail(f"expected {count(len(called), 'type')} behind '->', found {len(types)}", opcode)
+    return tuple(map(Operand, called, types))
+
+
+def names(results: Sequence[Token] | None) -> tuple[str, ...]:
+    """Return the names of the results a text gives."""
+    return tuple(str(name) for name in results or ())
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _check_counts(
+    operation: Operation, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...], opcode: Token
+) -> None:
+    """Refuse missing operands, and those a product has no role for; moves have optional ones."""
+    found = sum(1 + len(operand.indices) for operand in inputs)
+    roles = len(operation.inputs)
+    if found < roles or (found > roles and operation.kind is not Kind.MOVE):
+        fail(
+            f"expected {count(roles, 'operand')} of {operation} to read ({', '.join(operation.inputs)}), "
+            f"found {found}",
+            opcode,
+        )
+    if len(outputs) != 1:
+        fail(f"expected one operand that {operation} writes, found {len(outputs)}", opcode)
+
+
+def _check_elements(type_: Type | None, opcode: Token) -> None:
+    """Refuse a tile type that `type_text` could not read for its elements."""
+    if isinstance(type_, OtherType) and type_.text.startswith(("!pto.tile<", "!pto.tile_buf<", "<")):
+        try:
+            read_type(type_.text)
+        except TypeTextError as error:
+            fail(str(error), opcode)
