@@ -9,7 +9,26 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import InputError
-from ..formats import BF16, E2M1, E4M3, E5M2, F16, F32, S8, S16, S32, S64, UE8M0, FloatFormat, Format, Special
+from ..formats import (
+    BF16,
+    E2M1,
+    E4M3,
+    E5M2,
+    F16,
+    F32,
+    S4,
+    S8,
+    S16,
+    S32,
+    S64,
+    U8,
+    U16,
+    U32,
+    UE8M0,
+    FloatFormat,
+    Format,
+    Special,
+)  # fmt: skip
 
 E1M2 = FloatFormat("e1m2", 4, exponent_bits=1, fraction_bits=2, bias=1, special=Special.FINITE)
 """``float4_e1m2``; the bias is that of OCP's e2m1, the headers do not state one."""
@@ -56,6 +75,10 @@ _TYPES = (
     ElementType("i16", S16, 16, ("int16_t", "s16", "int16")),
     ElementType("i32", S32, 32, ("int32_t", "s32", "int32")),
     ElementType("i64", S64, 64, ("int64_t", "s64", "int64")),
+    ElementType("ui8", U8, 8, ("u8", "uint8_t", "uint8")),
+    ElementType("ui16", U16, 16, ("u16", "uint16_t", "uint16")),
+    ElementType("ui32", U32, 32, ("u32", "uint32_t", "uint32")),
+    ElementType("i4", S4, 4, ("s4", "int4")),
     ElementType("f16", F16, 16, ("half", "float16")),
     ElementType("bf16", BF16, 16, ("bfloat16_t", "bfloat16")),
     ElementType("f32", F32, 32, ("float", "float32")),
