@@ -1,0 +1,158 @@
+"""Words made of slices mean what the same operations on integers compute, and have one normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmaproof.refinement import bit_slices
+from mmaproof.refinement.assignments import Assignment
+from mmaproof.refinement.interning import Ids
+from mmaproof.refinement.memory import AddressSpace, Region
+from mmaproof.refinement.terms import CONCATENATION, TermStore
+from mmaproof.spec.formats import F16, S4, S8, U32
+
+WORD = 32
+ONES = (1 << WORD) - 1
+MEMBERS = 6
+
+
+class Words:
+    """32-bit words of every make: whole elements, packed ones, constants."""
+
+    def __init__(self, seed: int) -> None:
+        random = np.random.default_rng(seed)
+        self.store = TermStore()
+        self.inputs = {
+            "W": random.integers(0, 1 << 32, MEMBERS, dtype=np.uint64),
+            "H": random.integers(0, 1 << 16, 2 * MEMBERS, dtype=np.uint64),
+            "B": random.integers(0, 1 << 8, 4 * MEMBERS, dtype=np.uint64),
+            "N": random.integers(0, 1 << 4, 8 * MEMBERS, dtype=np.uint64),
+        }
+        store, index = self.store, np.arange(MEMBERS)
+        self.made = [
+            store.inputs("W", U32, index),
+            self._packed("H", F16, 2),
+            self._packed("B", S8, 4),
+            self._packed("N", S4, 8),
+            store.constants(random.integers(0, 1 << 32, MEMBERS, dtype=np.uint64), WORD),
+            store.constants(np.full(MEMBERS, 0x0F0F00FF), WORD),
+        ]
+
+    def _packed(self, name: str, fmt: object, count: int) -> Ids:
+        terms = self.store.inputs(name, fmt, np.arange(count * MEMBERS)).reshape(MEMBERS, count)  # type: ignore[arg-type]
+        return bit_slices.concatenate(self.store, list(terms.T))
+
+    def values(self, terms: Ids) -> list[int]:
+        return [int(value) for value in Assignment(self.store, self.inputs).values(terms)]
+
+
+SEEDS = st.integers(0, 1000)
+KIND = st.integers(0, 5)
+
+
+@given(SEEDS, KIND, st.integers(0, 31), st.integers(1, 32))
+def test_fields(seed: int, kind: int, low: int, width: int) -> None:
+    words = Words(seed)
+    width = min(width, WORD - low)
+    word = words.made[kind]
+    field = bit_slices.extract(words.store, word, low, width)
+    assert words.values(field) == [value >> low & ((1 << width) - 1) for value in words.values(word)]
+    rest = [
+        bit_slices.extract(words.store, word, a, b)
+        for a, b in ((0, low), (low + width, WORD - low - width))
+        if b
+    ]
+    joined = [*rest[: low > 0], field, *rest[low > 0 :]]
+    assert (bit_slices.concatenate(words.store, joined) == word).all()
+
+
+@given(SEEDS, KIND, st.integers(0, 40))
+def test_shifts(seed: int, kind: int, amount: int) -> None:
+    words = Words(seed)
+    word = words.made[kind]
+    values = words.values(word)
+    left = bit_slices.shift_left(words.store, word, amount)
+    assert words.values(left) == [value << amount & ONES for value in values]
+    logical = bit_slices.shift_right(words.store, word, amount, signed=False)
+    assert words.values(logical) == [value >> amount for value in values]
+    arithmetic = bit_slices.shift_right(words.store, word, amount, signed=True)
+    signed = [value - (value >> 31 << 32) for value in values]
+    assert words.values(arithmetic) == [value >> amount & ONES for value in signed]
+
+
+@given(SEEDS, st.tuples(KIND, KIND, KIND), st.integers(0, 255))
+def test_truth_tables(seed: int, kinds: tuple[int, int, int], table: int) -> None:
+    words = Words(seed)
+    made = [words.made[kind] for kind in kinds]
+    result = bit_slices.bitwise(words.store, table, *made)
+    expected = []
+    for row in zip(*(words.values(word) for word in made), strict=True):
+        bits = (
+            (table >> sum((value >> i & 1) << (2 - j) for j, value in enumerate(row)) & 1) << i
+            for i in range(WORD)
+        )
+        expected.append(sum(bits))
+    assert words.values(result) == expected
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda s, w: bit_slices.bitwise(s, bit_slices.A & bit_slices.B, w, w, w),
+        lambda s, w: bit_slices.bitwise(
+            s, bit_slices.A | bit_slices.B, w, s.constants(np.zeros(MEMBERS), WORD), w
+        ),
+        lambda s, w: bit_slices.bitwise(
+            s,
+            bit_slices.A | bit_slices.B,
+            bit_slices.shift_left(s, bit_slices.shift_right(s, w, 16, signed=False), 16),
+            bit_slices.zero_extend(s, bit_slices.extract(s, w, 0, 16), WORD),
+            w,
+        ),
+        lambda s, w: bit_slices.concatenate(s, [bit_slices.extract(s, w, 4 * i, 4) for i in range(8)]),
+    ],
+    ids=["and itself", "or zero", "halves put together", "nibbles put together"],
+)
+def test_what_moves_bits_back_is_the_identical_term(same: Callable[[TermStore, Ids], Ids]) -> None:
+    words = Words(0)
+    for word in words.made:
+        assert (same(words.store, word) == word).all()
+
+
+@given(SEEDS, KIND, st.integers(0, 6), st.sampled_from([1, 2, 4]))
+def test_memory_gives_back_what_its_bytes_say(seed: int, kind: int, offset: int, size: int) -> None:
+    words = Words(seed)
+    space = AddressSpace(words.store, [Region("a", 0x100, 64), Region("b", 0x200, 64)])
+    inside, offsets = space.locate(np.uint64(0x200) + 8 * np.arange(MEMBERS, dtype=np.uint64), 8)
+    assert inside.all()
+    word = words.made[kind]
+    space.lanes.write(offsets, word)
+    space.lanes.write(offsets + 4, words.made[(kind + 1) % 6])
+    start = min(offset, 8 - size)
+    assert space.lanes.written(offsets + start, size).all()
+    read = space.lanes.read(offsets + start, size)
+    both = [
+        low | high << 32
+        for low, high in zip(words.values(word), words.values(words.made[(kind + 1) % 6]), strict=True)
+    ]
+    assert words.values(read) == [value >> 8 * start & ((1 << 8 * size) - 1) for value in both]
+    assert (space.lanes.read(offsets, 4) == word).all()
+
+
+def test_an_access_lies_in_one_region_or_in_none() -> None:
+    space = AddressSpace(TermStore(), [Region("a", 0x100, 8), Region("b", 0x108, 8)])
+    addresses = np.array([0xFF, 0x100, 0x104, 0x105, 0x108, 0x10D, 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
+    inside, _ = space.locate(addresses, 4)
+    assert inside.tolist() == [False, True, True, False, True, False, False]
+
+
+def test_a_byte_of_a_packed_word_is_kept_as_the_element_it_belongs_to() -> None:
+    words = Words(0)
+    space = AddressSpace(words.store, [Region("a", 0, 4)])
+    space.lanes.write(np.array([0]), words.made[1][:1])
+    assert not words.store.are(CONCATENATION, space.lanes.terms).any()
