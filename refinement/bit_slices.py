@@ -40,9 +40,9 @@ _STRIDES = (4, 2, 1)
 
 def groups(keys: NDArray[Any]) -> Iterator[Members]:
     """Yield the indices of the rows of `keys` (n, …) that are equal."""
-    flat = keys.reshape(len(keys), -1)
-    if not len(flat):
+    if not len(keys):
         return
+    flat = keys.reshape(len(keys), -1)
     if (flat == flat[0]).all():
         yield np.arange(len(flat))
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ class Roundings:
     ----------
     count : int
         The most roundings that any product of inputs in it has passed. The factors of a product count
-        together; an accumulation of K products counts K + 1, whatever its order: a term passes at most K
-        additions after its own product.
+        together. In an accumulation of K products, whatever its order, a term passes at most K additions
+        after the rounding of its own product.
     formats : tuple of FloatFormat
         The formats rounded to, the coarsest first.
     """
@@ -45,51 +45,53 @@ def roundings(store: TermStore, terms: Ids) -> Roundings:
         if operation.name == VECTOR:
             return [store.elements(members).reshape(-1)]
         arguments = store.arguments(members)
-        return [arguments[:, index] for product in _products(operation) for index in product]
+        return [arguments[:, index] for path in _paths(operation) for index in path.arguments]
 
     def depth(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
         if operation.name == VECTOR:
             return known[store.elements(members)].max(axis=-1)
-        own = _own(operation)
-        if own:
+        paths = _paths(operation)
+        if any(path.roundings for path in paths):
             formats.update(fmt for fmt in _rounded_to(operation) if isinstance(fmt, FloatFormat))
         arguments = store.arguments(members)
-        sums = [known[arguments[:, list(product)]].sum(axis=-1) for product in _products(operation)]
-        return np.max(sums, axis=0) + own if sums else 0
+        found = [known[arguments[:, list(path.arguments)]].sum(axis=-1) + path.roundings for path in paths]
+        return np.max(found, axis=0) if found else 0
 
     fill(store, terms, depths, _UNKNOWN, depends, depth)
     coarsest = sorted(formats, key=lambda fmt: (fmt.precision, fmt.name))
     return Roundings(int(depths[np.asarray(terms)].max(initial=0)), tuple(coarsest))
 
 
-def _products(operation: Operation) -> list[tuple[int, ...]]:
-    """Return the arguments that are multiplied with each other, for each addend of the result."""
+class Path(NamedTuple):
+    """A product of arguments in the result of an operation, and how often the operation rounds it."""
+
+    arguments: tuple[int, ...]
+    roundings: int
+
+
+def _paths(operation: Operation) -> list[Path]:
     floats = [index for index, fmt in enumerate(operation.operands) if isinstance(fmt, FloatFormat)]
     match operation.name:
         case operations.FUSED:
             assert isinstance(operation.attribute, Sum)
             pairs = 2 * operation.attribute.products
-            addends = [(index,) for index in range(pairs, len(operation.operands))]
-            return [*((index, index + 1) for index in range(0, pairs, 2)), *addends]
-        case operations.DOT if floats:
-            return [(0, 1), (2,)]
-        case operations.SCALED_DOT:
-            return [(0, 1, 2)]
-        case operations.FUNCTION | operations.CONVERT | operations.NEGATE | operations.EXTREMUM:
-            return [(index,) for index in floats]
-        case operations.SELECT:
-            return [(1,), (2,)]
-    return []
-
-
-def _own(operation: Operation) -> int:
-    match operation.name:
-        case operations.FUSED | operations.CONVERT | operations.FUNCTION:
-            return 1
-        case operations.DOT | operations.SCALED_DOT:
+            products = [Path((index, index + 1), 1) for index in range(0, pairs, 2)]
+            return [*products, *(Path((index,), 1) for index in range(pairs, len(operation.operands)))]
+        case operations.DOT | operations.SCALED_DOT if floats:
             assert isinstance(operation.attribute, Accumulation)
-            return operation.attribute.length + 1 + sum(fmt == TF32 for fmt in operation.operands)
-    return 0
+            additions = operation.attribute.length
+            of_operands = sum(fmt == TF32 for fmt in operation.operands)
+            product = Path((0, 1), additions + 1 + of_operands)
+            if operation.name == operations.DOT:
+                return [product, Path((2,), additions)]
+            return [Path((0, 1, 2), product.roundings)]  # the addend is beside the scale factors
+        case operations.FUNCTION | operations.CONVERT:
+            return [Path((index,), 1) for index in floats] or [Path((), 1)]
+        case operations.NEGATE | operations.EXTREMUM:
+            return [Path((index,), 0) for index in floats]
+        case operations.SELECT:
+            return [Path((1,), 0), Path((2,), 0)]
+    return []
 
 
 def _rounded_to(operation: Operation) -> tuple[Any, ...]:
