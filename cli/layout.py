@@ -195,9 +195,12 @@ def _cell(table: ElementTable, held: list[dict[str, int]]) -> str:
     if not within:
         return shown
     numbers = [h[within[0]] for h in held]
-    consecutive = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    if consecutive and len(numbers) > 1:
-        return f"{shown}:{numbers[0]}-{numbers[-1]}"
+    step = numbers[1] - numbers[0] if len(numbers) > 1 else 0
+    if step > 0 and numbers == list(range(numbers[0], numbers[-1] + 1, step)):
+        if step == 1:
+            return f"{shown}:{numbers[0]}-{numbers[-1]}"
+        if len(numbers) > 4:
+            return f"{shown}:{numbers[0]},{numbers[1]}..{numbers[-1]}"
     return f"{shown}:{','.join(map(str, numbers))}"
 
 

@@ -65,7 +65,9 @@ def legal(
     if json:
         print_json(answer)
     else:
-        say(f"{'legal' if answer['legal'] else 'illegal'} on {answer['target']}: {instruction}")
+        first, *more = instruction.strip().splitlines() or [""]
+        shown = f"{first} … ({len(more)} more lines)" if more else first
+        say(f"{'legal' if answer['legal'] else 'illegal'} on {answer['target']}: {shown}")
         for violation in answer["violations"]:
             print(f"  {violation['rule']}: {violation['message']}")
             print(f"    {violation['reason']} ({violation['source']})")

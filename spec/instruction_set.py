@@ -6,6 +6,7 @@ name; it is imported when the instruction set is named, or recognised in an inst
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -31,10 +32,13 @@ class Judgement:
         The processor it was judged for.
     violations : tuple of Violation
         The rules it violates; none means legal.
+    notes : tuple of str
+        What else there is to know: what was filled in, what can't be decided, who else objects.
     """
 
     target: str
     violations: tuple[Violation, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class InstructionSet(Protocol):
     open_points: Sequence[OpenPoint]
     presets: Mapping[str, Any]
     tables: Mapping[str, Callable[[], list[dict[str, str]]]]
-    """Tables by name: ``instructions``, ``rules``, ``contradictions``."""
+    """Tables by name: ``instructions``, ``rules``, ``contradictions``, and what else there is to look up."""
 
     def instructions(self) -> list[dict[str, str]]:
         """Return ``mnemonic`` and ``operands`` of every instruction."""
@@ -96,8 +100,9 @@ class InstructionSet(Protocol):
         as_registers: bool,
         rounding: str | None,
         choices: Sequence[str],
+        target: str | None = None,
     ) -> dict[str, Array]:
-        """Execute an instruction on named arrays.
+        """Execute an instruction on named arrays, as a target does where targets differ.
 
         Raises
         ------
@@ -106,8 +111,8 @@ class InstructionSet(Protocol):
         """
         ...
 
-    def layout(self, text: str, operand: str) -> ElementTable:
-        """Say who holds which element of an operand.
+    def layout(self, text: str, operand: str, target: str | None = None) -> ElementTable:
+        """Say who holds which element of an operand, on a target where targets differ.
 
         Raises
         ------
@@ -119,11 +124,26 @@ class InstructionSet(Protocol):
         ...
 
 
-NAMES = ("power", "ptx")
+NAMES = ("power", "ptx", "pto")
 """The instruction sets."""
 
-_FIRST_WORDS = MappingProxyType(dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "ptx"))
+_FIRST_WORDS = MappingProxyType(
+    {
+        **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "ptx"),
+        **dict.fromkeys(("pto", "tmatmul", "tgemv", "tload", "tmov", "textract", "tstore"), "pto"),
+        **dict.fromkeys((".arg", ".const", "func", "module", "arith", "scf"), "pto"),
+    }
+)
 """How the instructions of a set other than the first begin."""
+
+_RESULTS = re.compile(r"\A\s*%[\w$.:#-]+(?:\s*,\s*%[\w$.:#-]+)*\s*=")
+"""What a statement of PTO defines, in front of the operation."""
+
+_COMMENTS = re.compile(r"\A(?:\s*(?://|[#;])[^\n]*\n)+")
+"""Lines in front of a statement."""
+
+_FIRST_WORD = re.compile(r"\.?[a-zA-Z0-9]+")
+"""What an operation begins with, up to a dot or an underscore."""
 
 
 def instruction_set(name: str) -> InstructionSet:
@@ -149,7 +169,7 @@ def of_target(name: str) -> InstructionSet:
         If no instruction set has a target of that name.
     """
     for isa in map(instruction_set, NAMES):
-        if name in isa.targets:
+        if name in isa.targets or name.upper() in isa.targets:
             return isa
     known = "; ".join(f"{isa.name}: {', '.join(isa.targets)}" for isa in map(instruction_set, NAMES))
     raise InputError(f"unknown target {name!r}; known: {known}")
@@ -165,7 +185,10 @@ def of_instruction(text: str, target: str | None = None) -> InstructionSet:
     InputError
         If the target is needed and unknown.
     """
-    first = next((word for word in text.split() if not word.startswith("@")), "")
-    if (name := _FIRST_WORDS.get(first.split(".")[0])) is not None:
+    for skipped in (_COMMENTS, _RESULTS):
+        text = skipped.sub("", text, count=1)
+    words = text.split()
+    first = _FIRST_WORD.match(next((word for word in words if not word.startswith("@")), ""))
+    if first is not None and (name := _FIRST_WORDS.get(first[0].lower())) is not None:
         return instruction_set(name)
     return instruction_set(NAMES[0]) if target is None else of_target(target)

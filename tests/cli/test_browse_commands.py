@@ -16,6 +16,7 @@ from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.power.catalogue import UPDATES
 from mmaproof.spec.power.forms import FORMS
 from mmaproof.spec.power.formula import formula
+from mmaproof.spec.pto.operations import OPERATIONS
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, variants
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"
@@ -35,7 +36,10 @@ def listed(*patterns: str) -> dict[str, list[str]]:
 
 
 def test_everything_is_listed_by_default_and_for_the_isa() -> None:
-    everything = {"obligations": list(catalogue.obligations()), "instructions": [*FORMS, *PTX_VARIANTS]}
+    everything = {
+        "obligations": list(catalogue.obligations()),
+        "instructions": [*FORMS, *PTX_VARIANTS, *OPERATIONS],
+    }
     assert listed() == everything
     of_power = [o for o in catalogue.obligations() if o.startswith("power/")]
     assert listed("power") == {"obligations": of_power, "instructions": list(FORMS)}
@@ -57,7 +61,8 @@ def test_patterns_are_prefixes_and_globs_of_ids_and_mnemonics() -> None:
 def test_plain_lines_have_what_the_json_has() -> None:
     lines = mmaproof("list").out.splitlines()
     first_words = {line.split()[0] for line in lines if line}
-    assert first_words == {"obligation", "mnemonic", *catalogue.obligations(), *FORMS, *PTX_VARIANTS}
+    instructions = {*FORMS, *PTX_VARIANTS, *OPERATIONS}
+    assert first_words == {"obligation", "mnemonic", *catalogue.obligations(), *instructions}
     obligation = catalogue.obligations()[REAL]
     (line,) = [line for line in lines if line.split() and line.split()[0] == REAL]
     assert line.split()[1:4] == [obligation.expect, obligation.equality, obligation.method]

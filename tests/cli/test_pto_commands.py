@@ -1,0 +1,186 @@
+"""``legal``, ``tables``, ``layout``, ``explain``, ``list`` and ``run`` on PTO."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from command_line import mmaproof
+from document_schemas import validate
+from pto_texts import INSTRUCTIONS, MANUAL_MODE, OTHER_STATEMENTS, PAGE_LISTINGS
+
+MATMUL = INSTRUCTIONS["E1"]
+LARGE = "%c = tmatmul %a, %b : (!pto.tile<128x128xf16>, !pto.tile<128x128xf16>) -> !pto.tile<128x128xf32>"
+HALF_BIAS = (
+    "%c = tmatmul.bias %a, %b, %bias : (!pto.tile<16x16xf16>, !pto.tile<16x16xf16>, !pto.tile<1x16xf16>) "
+    "-> !pto.tile<16x16xf32>"
+)
+
+
+@pytest.mark.parametrize("text", [*INSTRUCTIONS.values(), *PAGE_LISTINGS, MANUAL_MODE])
+def test_every_form_is_recognised_and_judged(text: str) -> None:
+    result = mmaproof("legal", text, "--json")
+    document = json.loads(result.out)
+    validate("legal", document)
+    assert result.status == (0 if document["legal"] else 1)
+    assert document["target"] == "A5"
+
+
+@pytest.mark.parametrize("target", ["A2A3", "a2a3", "A5", "a5", "CPU", "cpu"])
+def test_a_half_bias_is_illegal_on_every_profile(target: str) -> None:
+    result = mmaproof("legal", HALF_BIAS, "--target", target)
+    assert result.status == 1
+    assert f"illegal on {target.upper()}" in result.out
+    assert "bias-type: the bias is f16, the accumulator f32 (static: it does not compile)" in result.out
+    assert "note: by the aliases" in result.out
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "status"),
+    [
+        ("tmatmul.mx", "A2A3", 1), ("tmatmul.mx", "A5", 0), ("pto.tmatmul_bias", "A2A3", 0),
+        ("TGEMV", "CPU", 0), ("tload", "A5", 0),
+    ],
+)  # fmt: skip
+def test_a_bare_name_is_judged_by_availability(name: str, target: str, status: int) -> None:
+    assert mmaproof("legal", name, "--target", target).status == status
+
+
+def test_lines_of_three_instruction_sets_are_answered() -> None:
+    lines = [
+        MATMUL, "xvf32ger", json.dumps({"instr": "tgemv.mx", "target": "a2a3"}), HALF_BIAS, "pto.tmatmul %a",
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+    ]  # fmt: skip
+    result = mmaproof("legal", "-", stdin="\n".join(lines))
+    answers = [json.loads(line) for line in result.out.splitlines()]
+    for answer in answers:
+        validate("legal", answer)
+    assert [(a["target"], a["legal"]) for a in answers] == [
+        ("A5", True), ("power10", True), ("A2A3", False), ("A5", False), ("", False), ("sm_120a", True),
+    ]  # fmt: skip
+    assert answers[4]["violations"][0]["rule"] == "syntax"
+
+
+def test_a_whole_text_is_judged_line_by_line() -> None:
+    text = f"""%off = arith.constant 12288 : i64
+    %bias = pto.alloc_tile addr = %off : !pto.tile_buf<bias, 1x16xf32>
+    {MATMUL}"""
+    result = mmaproof("legal", text)
+    assert result.status == 1
+    assert (
+        "line 2, alloc_tile %bias: bias bytes 0x3000 to 0x3040 are not in the 0x1000 bytes of A5"
+        in result.out
+    )
+    assert mmaproof("legal", text, "--target", "CPU").status == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "least"),
+    [
+        ((), 16), (("--rules",), 40), (("--contradictions",), 70), (("--table", "types"), 7),
+        (("--table", "buffers"), 9), (("--table", "tiles"), 8), (("--table", "blocks"), 6),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("table_format", ["md", "csv", "json"])
+def test_tables_have_rows(options: tuple[str, ...], least: int, table_format: str) -> None:
+    result = mmaproof("tables", "pto", *options, "--format", table_format)
+    assert (result.status, result.err) == (0, "")
+    if table_format == "json":
+        document = json.loads(result.out)
+        validate("tables", document)
+        assert len(document["rows"]) >= least
+    else:
+        assert len(result.out.splitlines()) > least
+
+
+def test_layout_depends_on_the_profile() -> None:
+    offsets = {
+        target: mmaproof(
+            "layout", LARGE, "--operand", "a", "--element", "17,20", "--format", "csv", "--target", target
+        ).out
+        for target in ("A2A3", "A5", "CPU")
+    }
+    rows = {target: next(csv.DictReader(io.StringIO(out))) for target, out in offsets.items()}
+    assert {target: int(row["offset"]) for target, row in rows.items()} == {
+        "A2A3": 2048 + 256 + 16 + 4, "A5": 2048 + 256 + 16 + 4, "CPU": 2048 + 256 + 16 + 4,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("operand", ["a", "b", "d"])
+def test_every_format_draws_a_large_tile(operand: str) -> None:
+    result = mmaproof("layout", LARGE, "--operand", operand, "--format", "json")
+    document = json.loads(result.out)
+    validate("layout", document)
+    assert len(document["elements"]) == 128 * 128
+    for output in ("table", "csv", "svg", "html"):
+        drawn = mmaproof("layout", LARGE, "--operand", operand, "--format", output)
+        assert (drawn.status, drawn.err) == (0, "")
+        if output == "svg":
+            ElementTree.fromstring(drawn.out)
+
+
+@pytest.mark.parametrize(
+    "operation", ["tmatmul", "pto.tmatmul.acc", "tgemv_bias", "tmatmul.mx", "tload", "textract"]
+)
+def test_explain_says_what_is_computed_and_what_constrains_it(operation: str) -> None:
+    result = mmaproof("explain", operation)
+    assert result.status == 0
+    assert "Semantics on A5" in result.out
+    assert "Legality rules" in result.out
+
+
+def test_list_has_the_operations() -> None:
+    document = json.loads(mmaproof("list", "tgemv", "--json").out)
+    found = [row["mnemonic"] for row in document["instructions"]]
+    assert "tgemv.mx.bias" in found
+    assert len(found) == 6
+
+
+def test_run_multiplies_matrices(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    a, b = random.integers(-8, 8, (3, 16, 32)), random.integers(-8, 8, (32, 16))
+    np.savez(tmp_path / "in.npz", a=a, b=b)
+    for target in ((), ("--target", "a2a3"), ("--target", "CPU", "--choice", "accumulation=seeded")):
+        result = mmaproof(
+            "run", MATMUL, str(tmp_path / "in.npz"), "--out", str(tmp_path / "out.npz"), *target
+        )
+        assert (result.status, result.err) == (0, "")
+        assert np.array_equal(np.load(tmp_path / "out.npz")["d"], a @ b)
+
+
+def test_an_illegal_statement_is_not_run(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", a=np.ones((16, 16)), b=np.ones((16, 16)), bias=np.ones((1, 16)))
+    result = mmaproof("run", HALF_BIAS, str(tmp_path / "in.npz"), "--out", str(tmp_path / "out.npz"))
+    assert result.wrong_use
+    assert "tmatmul.bias is illegal on A5: bias-type" in result.err
+    assert not (tmp_path / "out.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("legal", "pto.tmatmul %a"), "expected 2 operands of tmatmul"),
+        (("legal", "pto.tmatmull"), "unknown operation 'pto.tmatmull'; known: tmatmul"),
+        (("legal", "pto.tmatmul ins("), "line 1, column"),
+        (("legal", MATMUL, "--target", "A6"), "unknown target 'A6'"),
+        (("legal", MATMUL, "--target", "power10"), "unknown profile 'power10'; known: A2A3, A5, CPU"),
+        (("legal", OTHER_STATEMENTS[4]), "expected an instruction"),
+        (("layout", "tmatmul", "--operand", "a"), "needs its extent and element type"),
+        (("layout", MATMUL, "--operand", "x"), "no operand 'x'"),
+        (("layout", MATMUL, "--operand", "a", "--lane", "0"), "held by blocks; there is no lane 0"),
+        (("layout", MATMUL, "--operand", "a", "--element", "16,0"), "there is no row 16"),
+        (("tables", "pto", "--table", "tile"), "pto has no table 'tile'; it has instructions, rules"),
+        (("tables", "power", "--table", "buffers"), "power has no table 'buffers'"),
+        (("tables", "pto", "--rules", "--table", "types"), "two tables"),
+        (("explain", "tmatmul.ac"), "nothing is called 'tmatmul.ac'; did you mean"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(arguments: tuple[str, ...], message: str) -> None:
+    result = mmaproof(*arguments)
+    assert result.wrong_use
+    assert message in result.err
