@@ -59,6 +59,7 @@ def _widened(columns: Quantities, width: int) -> Quantities:
 
 def concatenated(parts: Sequence[Rows]) -> Rows:
     """Return rows one after the other."""
+    parts = parts or [_NONE]
     degree, depth = (max(getattr(p, name).shape[1] for p in parts) for name in ("atoms", "pending"))
     return Rows(
         np.concatenate([part.owners for part in parts]),
@@ -66,6 +67,9 @@ def concatenated(parts: Sequence[Rows]) -> Rows:
         np.concatenate([_widened(part.atoms, degree) for part in parts]),
         np.concatenate([_widened(part.pending, depth) for part in parts]),
     )
+
+
+_NONE = Rows(*(np.empty(shape, dtype=np.int64) for shape in (0, 0, (0, 0), (0, 0))))
 
 
 def _product(left: NDArray[Any], right: Any) -> NDArray[Any]:

@@ -44,14 +44,15 @@ class Expressions:
             operation = operations.ring(WIDTH, len(products), len(addends))
         return apply(self.store, operation, *(term for pair in products for term in pair), *addends)
 
-    def values(self, terms: Ids, seed: int) -> list[int]:
+    def values(self, terms: Ids, seed: int) -> list[float]:
         random = np.random.default_rng(seed).integers(-3, 4, 4)
         inputs = (
             random.astype(np.float64).view(np.uint64)
             if self.real
             else random.astype(np.uint64) % (1 << WIDTH)
         )
-        return [int(value) for value in np.atleast_1d(Assignment(self.store, {"x": inputs}).values(terms))]
+        values = np.atleast_1d(Assignment(self.store, {"x": inputs}).values(terms))
+        return list(values.view(np.float64) if self.real else values)
 
 
 TREES = st.recursive(
