@@ -9,7 +9,7 @@ import z3
 
 from ..spec.formats import F64, FloatFormat
 from .float_terms import Direction, rounding_bits
-from .z3_algebra import UninterpretedAlgebra
+from .z3_algebra import UninterpretedAlgebra, applied
 
 
 class NumberAlgebra(UninterpretedAlgebra):
@@ -24,10 +24,10 @@ class NumberAlgebra(UninterpretedAlgebra):
     def _fused(
         self, result: FloatFormat, rounding: Direction, products: int, formats: list[FloatFormat], bits: Any
     ) -> Any:
-        numbers = [_number(fmt)(term) for fmt, term in zip(formats, bits, strict=True)]
+        numbers = [applied(_number(fmt), term) for fmt, term in zip(formats, bits, strict=True)]
         if result == F64 and not products and len(numbers) == 1:
             return numbers[0]
-        return _operation(result, products, len(numbers))(rounding_bits(rounding), *numbers)
+        return applied(_operation(result, products, len(numbers)), rounding_bits(rounding), *numbers)
 
 
 @cache

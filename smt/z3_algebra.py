@@ -285,6 +285,13 @@ class UninterpretedAlgebra(Z3Algebra):
         return elementwise(rule, outcome.bits, *nans)
 
 
+def applied(function: Any, *arguments: Any) -> Any:
+    """Apply a function of known sorts to bit-vectors: through the C interface, several times faster."""
+    context, count = z3.main_ctx(), len(arguments)
+    pointers = (z3.Ast * count)(*(argument.as_ast() for argument in arguments))
+    return z3.BitVecRef(z3.Z3_mk_app(context.ref(), function.ast, count, pointers), context)
+
+
 @cache
 def _function(name: str, signature: tuple[tuple[int, Format], ...], result: Format) -> Any:
     """Return an uninterpreted function of `count` arguments of each format in turn."""
