@@ -47,6 +47,14 @@ class Multiplication:
     variant: Variant
     form: MmaForm | WmmaForm
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Everything cached by instruction asks for it, on every execution.
+        return hash(self.variant)
+
     @cached_property
     def name(self) -> str:
         """The instruction's spelling."""
