@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import TF32, FloatFormat
+from ..spec.rounding import Rounding
+from ..spec.rounding_bound import unit_roundoff
 from . import operations
 from .interning import Ids
 from .operations import Accumulation, Sum
@@ -24,22 +28,44 @@ class Roundings:
 
     Attributes
     ----------
-    count : int
-        The most roundings that any product of inputs in it has passed. The factors of a product count
-        together. In an accumulation of K products, whatever its order, a term passes at most K additions
-        after the rounding of its own product.
-    formats : tuple of FloatFormat
-        The formats rounded to, the coarsest first.
+    counts : tuple of (FloatFormat, int)
+        For every format rounded to, the most roundings to it that any product of inputs in the term has
+        passed. The factors of a product count together. In an accumulation of K products, whatever its
+        order, a term passes at most K additions after the rounding of its own product.
     """
 
-    count: int
-    formats: tuple[FloatFormat, ...]
+    counts: tuple[tuple[FloatFormat, int], ...]
+
+    @property
+    def growth(self) -> Fraction:
+        """By how much of the sum of its terms' magnitudes a result can be off."""
+        return prod(((1 + _unit(fmt)) ** count for fmt, count in self.counts), start=Fraction(1)) - 1
+
+    def __str__(self) -> str:
+        factors = [f"(1 + 2^-{_unit(fmt).denominator.bit_length() - 1})^{n}" for fmt, n in self.counts]
+        names = ", ".join(f"{count} to {fmt}" for fmt, count in self.counts)
+        size = f"about {float(self.growth):.3g}·S" if self.growth < 1 else "not less than S"
+        return (
+            f"|computed - exact| ≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|; roundings: {names}, "
+            "each to nearest (tf32: toward zero), none of which overflows or underflows"
+        )
+
+
+def _unit(fmt: FloatFormat) -> Fraction:
+    return unit_roundoff(fmt, Rounding.TOWARD_ZERO if fmt == TF32 else Rounding.NEAREST_EVEN)
 
 
 def roundings(store: TermStore, terms: Ids) -> Roundings:
     """Return the roundings of terms."""
-    depths = np.full(len(store), _UNKNOWN, dtype=np.int64)
     formats: set[FloatFormat] = set()
+    _deepest(store, terms, None, formats)
+    coarsest = sorted(formats, key=lambda fmt: (fmt.precision, fmt.name))
+    return Roundings(tuple((fmt, _deepest(store, terms, fmt, set())) for fmt in coarsest))
+
+
+def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: set[FloatFormat]) -> int:
+    """Return the most roundings to a format on any path; collect the formats that there are."""
+    depths = np.full(len(store), _UNKNOWN, dtype=np.int64)
 
     def depends(operation: Operation, members: Ids) -> list[Ids]:
         if operation.name == VECTOR:
@@ -51,49 +77,52 @@ def roundings(store: TermStore, terms: Ids) -> Roundings:
         if operation.name == VECTOR:
             return known[store.elements(members)].max(axis=-1)
         paths = _paths(operation)
-        if any(path.roundings for path in paths):
-            formats.update(fmt for fmt in _rounded_to(operation) if isinstance(fmt, FloatFormat))
+        seen.update(fmt for path in paths for fmt, count in path.roundings if count)
         arguments = store.arguments(members)
-        found = [known[arguments[:, list(path.arguments)]].sum(axis=-1) + path.roundings for path in paths]
+        found = [
+            known[arguments[:, list(path.arguments)]].sum(axis=-1)
+            + sum(count for fmt, count in path.roundings if fmt == counted)
+            for path in paths
+        ]
         return np.max(found, axis=0) if found else 0
 
     fill(store, terms, depths, _UNKNOWN, depends, depth)
-    coarsest = sorted(formats, key=lambda fmt: (fmt.precision, fmt.name))
-    return Roundings(int(depths[np.asarray(terms)].max(initial=0)), tuple(coarsest))
+    return int(depths[np.asarray(terms)].max(initial=0))
 
 
 class Path(NamedTuple):
     """A product of arguments in the result of an operation, and how often the operation rounds it."""
 
     arguments: tuple[int, ...]
-    roundings: int
+    roundings: tuple[tuple[FloatFormat, int], ...] = ()
 
 
 def _paths(operation: Operation) -> list[Path]:
     floats = [index for index, fmt in enumerate(operation.operands) if isinstance(fmt, FloatFormat)]
+    once = ((operation.result, 1),) if isinstance(operation.result, FloatFormat) else ()
     match operation.name:
         case operations.FUSED:
             assert isinstance(operation.attribute, Sum)
             pairs = 2 * operation.attribute.products
-            products = [Path((index, index + 1), 1) for index in range(0, pairs, 2)]
-            return [*products, *(Path((index,), 1) for index in range(pairs, len(operation.operands)))]
-        case operations.DOT | operations.SCALED_DOT if floats:
-            assert isinstance(operation.attribute, Accumulation)
-            additions = operation.attribute.length
-            of_operands = sum(fmt == TF32 for fmt in operation.operands)
-            product = Path((0, 1), additions + 1 + of_operands)
-            if operation.name == operations.DOT:
-                return [product, Path((2,), additions)]
-            return [Path((0, 1, 2), product.roundings)]  # the addend is beside the scale factors
+            products = [Path((index, index + 1), once) for index in range(0, pairs, 2)]
+            return [*products, *(Path((index,), once) for index in range(pairs, len(operation.operands)))]
+        case operations.DOT | operations.SCALED_DOT if once:
+            return _accumulated(operation)
         case operations.FUNCTION | operations.CONVERT:
-            return [Path((index,), 1) for index in floats] or [Path((), 1)]
+            return [Path((index,), once) for index in floats] or [Path((), once)]
         case operations.NEGATE | operations.EXTREMUM:
-            return [Path((index,), 0) for index in floats]
+            return [Path((index,)) for index in floats]
         case operations.SELECT:
-            return [Path((1,), 0), Path((2,), 0)]
+            return [Path((1,)), Path((2,))]
     return []
 
 
-def _rounded_to(operation: Operation) -> tuple[Any, ...]:
-    """Return the formats an operation rounds to; a tf32 operand may be rounded when it is read."""
-    return (operation.result, *(fmt for fmt in operation.operands if fmt == TF32))
+def _accumulated(operation: Operation) -> list[Path]:
+    """Return the paths through a matrix unit: a tf32 operand may be rounded when it is read."""
+    result, how = operation.result, operation.attribute
+    assert isinstance(result, FloatFormat) and isinstance(how, Accumulation)
+    read = sum(fmt == TF32 for fmt in operation.operands)
+    of_product = ((result, how.length + 1), *(((TF32, read),) if read else ()))
+    if operation.name == operations.DOT:
+        return [Path((0, 1), of_product), Path((2,), ((result, how.length),))]
+    return [Path((0, 1, 2), of_product)]  # the addend is beside the scale factors
