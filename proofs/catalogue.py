@@ -21,6 +21,10 @@ from .power import (
     state,
     transport,
 )
+from .pto import blocked as pto_blocked
+from .pto import layouts as pto_layouts
+from .pto import microscaling, pitches, products, ragged_k, tile_layouts
+from .pto import transport as pto_transport
 from .ptx import (
     alignment,
     block_scaling,
@@ -78,6 +82,14 @@ def theorems() -> tuple[Theorem, ...]:
         dot_add_integers,
         rounding_error,
         rounding_bound,
+        pto_layouts,
+        tile_layouts,
+        pitches,
+        pto_transport,
+        products,
+        microscaling,
+        pto_blocked,
+        ragged_k,
     )
     return tuple(theorem for module in modules for theorem in module.THEOREMS)
 

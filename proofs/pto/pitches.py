@@ -20,8 +20,20 @@ from ...spec.pto.profiles import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.sizes import Extents, Sizes, operand_extents, rounded_up
 from ...spec.pto.tile import DYNAMIC, Compact
 from ...spec.pto.type_triples import triples
-from ..obligation import Equation, Inputs, Property, Status, Variable, Variant, holds, theorem
-from .indices import at_most, below, number, of_extent, size, word
+from ..obligation import (
+    Equation,
+    Induction,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    Variant,
+    holds,
+    theorem,
+)
+from .indices import at_most, below, name_of, number, of_extent, size, word
+from .layouts import any_extent
 
 SOURCE = "pto-isa headers at 3186c381 (TMov, TExtract, TStore), issue 253; pypto issue 2470"
 
@@ -89,7 +101,10 @@ def unit_operands() -> Iterator[UnitOperand]:
     """Yield the operands of every profile's matrix unit, one for each width of elements."""
     for profile in (A2A3, A5):
         operation = OPERATIONS["tmatmul"]
-        factors = {x.bits: x for triple in triples(profile, operation) for x in triple.factors}
+        factors: dict[int, ElementType] = {}
+        for triple in triples(profile, operation):
+            for element in triple.factors:
+                factors.setdefault(element.bits, element)
         for role in "ab":
             for element in factors.values():
                 yield UnitOperand(operation, profile, role, element)
@@ -122,9 +137,9 @@ def conditions(alg: Algebra, operand: UnitOperand, v: Inputs, sizes: Sizes) -> t
 
 @theorem(
     "pto/pitch/sufficient",
-    "under the pitch condition the matrix unit finds every element where movers put it, and conversely",
-    f"{CONDITION} ⇒ offset(r, c, pitch of m, k, n) = offset(r, c, pitch of Rows, Columns) for every r, c that "
-    "takes part",
+    "under the pitch condition the matrix unit finds, or puts, every element where movers put, or find, it",
+    f"{CONDITION} ⇒ offset(r, c, pitch of m, k, n) = offset(r, c, pitch of Rows, Columns) for every r, c "
+    "that takes part",
     SOURCE,
 )
 def sufficient() -> Iterator[Variant]:
@@ -150,8 +165,8 @@ def _one_line(operand: UnitOperand) -> Property:
         _, one = conditions(alg, operand, v, sizes)
         row, column, inside = operand.element_at(alg, v, sizes)
         unit, mover = operand.read(sizes), operand.mover(alg, v)
-        offsets = (placement.offset(row, column) for placement in (unit, mover))
-        yield Equation(*offsets, U64, inside & one, "offset")
+        found, written = (placement.offset(row, column) for placement in (unit, mover))
+        yield Equation(found, written, U64, inside & one, "offset")
 
     return Property(operand.variables(), claim, abstract=False)
 
@@ -190,6 +205,25 @@ def _necessary(operand: UnitOperand) -> Property:
 
 
 @theorem(
+    "pto/pitch/exact",
+    "the pitch condition is exactly when the matrix unit takes or makes the logical matrix",
+    f"for every m, k, n and extent: all offsets are the movers' ⇔ {CONDITION}",
+    SOURCE,
+)
+def exact() -> Iterator[Variant]:
+    """Yield every operand, from both directions and the layout's bijectivity."""
+    for operand in unit_operands():
+        name = operand.name
+        premises = (
+            f"{sufficient.id}/{name}/same-pitch",
+            f"{sufficient.id}/{name}/one-line",
+            f"{necessary.id}/{name}",
+            f"{any_extent.id}/{name_of(operand.layout)}",
+        )
+        yield Variant(name, partial(Induction, premises), method=Method.INDUCTION)
+
+
+@theorem(
     "pto/pitch/compact",
     "movers of compact tiles and the matrix unit have the same pitches, for every m, k and n",
     "Compact = Normal, valid extent that of m, k, n ⇒ both have one layout and one pitch",
@@ -218,7 +252,7 @@ def _compact(operand: UnitOperand) -> Property:
 
 @theorem(
     "pto/pitch/not-compact",
-    "a tile that is not compact is not always read correctly, whatever the other operands' tiles are (pinned)",
+    "a tile that is not compact is not always read correctly, whatever the other tiles are (pinned)",
     "m ≤ Rows, k ≤ Columns, … ⇒ the matrix unit and the movers have one offset for each element",
     SOURCE,
 )
@@ -253,7 +287,7 @@ def _not_compact(operand: UnitOperand) -> Property:
 
 @theorem(
     "pto/pitch/gemv",
-    "the linear row of the GEMV mode has no pitch: it is read correctly whatever k and the tile's columns are",
+    "the linear row of the GEMV mode has no pitch: it is read correctly whatever k and the columns are",
     "m = 1 ⇒ offset(0, c) = c = the mover's offset",
     SOURCE,
 )
@@ -311,4 +345,4 @@ def _simulator(operation: Operation, role: str, element: ElementType) -> Propert
     return Property(tuple(map(size, ("m", "k", "n", "row", "column"))), claim, abstract=False)
 
 
-THEOREMS = (sufficient, necessary, compact, not_compact, gemv, simulator)
+THEOREMS = (sufficient, necessary, exact, compact, not_compact, gemv, simulator)

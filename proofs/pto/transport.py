@@ -26,11 +26,12 @@ from ...spec.pto.profiles import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.sizes import Extents, operand_extents, sizes
 from ...spec.pto.tile import Compact, Location, Order, Tile
 from ..obligation import Equation, Inputs, Method, Property, Status, Variable, Variant, theorem
-from .indices import SIZE_BITS, box_bits, name_of, number, size, word
+from .indices import SIZE_BITS, name_of, size, word
 from .layouts import coordinates, digits
 from .pitches import UnitOperand, unit_operands
 
 SOURCE = "pto-isa headers at 3186c381 (TLoad, TMov, TExtract, TStore)"
+
 
 def panel_layouts(operand: UnitOperand) -> Iterator[FractalLayout]:
     """Yield the orders of the L1 tile that an operand comes from: Nz, and Zn, of which one is transposed."""
@@ -48,56 +49,51 @@ def extracted_operands() -> Iterator[UnitOperand]:
     "pto/transport/sees-block",
     "after tmov or textract the matrix unit sees the intended block, for every origin and size",
     "the slot where the matrix unit looks for A[i, t] (B[t, j]) holds the panel's element (i0 + i, t0 + t), "
-    "whatever the panel's order and pitch are, where both have one pitch (pto/pitch)",
+    "where movers and matrix unit have one pitch (pto/pitch)",
     SOURCE,
 )
 def sees_block() -> Iterator[Variant]:
-    """Yield both panel orders of every operand, then movers that forget to transpose a block."""
+    """Yield every operand, then movers that do not transpose the blocks of a panel of the other order."""
     for operand in extracted_operands():
+        yield Variant(operand.name, partial(_sees_block, operand, operand.layout.inner))
         for panel in panel_layouts(operand):
-            goal = partial(_sees_block, operand, panel)
-            yield Variant(f"{operand.name}/from-{name_of(panel)}", goal)
-            square = operand.layout.box[0] == operand.layout.box[1]
-            if square and panel.inner is not operand.layout.inner:
+            if panel.inner is not operand.layout.inner and panel.box == operand.layout.box:
                 yield Variant(
                     f"not-transposed/{operand.name}",
-                    partial(_sees_block, operand, panel, transposed=False),
+                    partial(_sees_block, operand, panel.inner),
                     Status.REFUTED,
-                    statement="a mover that copies blocks as they are makes the block visible all the same",
+                    statement=f"a mover that copies blocks of a {panel.name} panel as they are does as well",
                 )
 
 
-def _sees_block(operand: UnitOperand, panel: FractalLayout, *, transposed: bool = True) -> Property:
+def _sees_block(operand: UnitOperand, inner: Order) -> Property:
     tile = alias(operand.profile, ROLE_LOCATIONS[operand.role], operand.element, (1024, 1024))
-    target = mover_placement(operand.profile, tile, (1024, 1024)).layout
-    if not transposed:
-        target = replace(target, inner=panel.inner)
+    target = replace(mover_placement(operand.profile, tile, (1024, 1024)).layout, inner=inner)
 
-    def held(alg: Algebra, v: Inputs, row: Array, column: Array) -> Array:
-        """Return the element of the panel at (row, column) from the block's origin."""
-        pitch, (first_row, first_column) = word(alg, v["pitch"]), (word(alg, v[n]) for n in ("row0", "column0"))
-        offset = panel.offset(first_row + row, first_column + column, pitch)
-        return alg.arbitrary("panel", [(offset[..., np.newaxis], U64)], F16)
+    def panel(alg: Algebra, v: Inputs, row: Array, column: Array) -> Array:
+        """Return the element of an arbitrary panel at (row, column) from the block's origin."""
+        at = word(alg, v["row0"]) + row, word(alg, v["column0"]) + column
+        return alg.arbitrary("panel", [(np.stack(at, axis=-1), U64)], F16)
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         row, column = word(alg, v["row"]), word(alg, v["column"])
-        found = coordinates(target, *digits(operand.layout, row, column))
-        yield Equation(held(alg, v, *found), held(alg, v, row, column), F16, label="element")
+        held = panel(alg, v, *coordinates(target, *digits(operand.layout, row, column)))
+        yield Equation(held, panel(alg, v, row, column), F16, label="element")
 
-    variables = tuple(map(size, ("row", "column", "row0", "column0", "pitch")))
-    pinned = None if transposed else {"row": 0, "column": 1}
+    pinned = {"row": 0, "column": 1}
+    variables = tuple(map(size, ("row", "column", "row0", "column0")))
     return Property(variables, claim, pinned=pinned, abstract=False)
 
 
 @theorem(
     "pto/transport/origin",
     "from an origin that is aligned as textract demands, a block is at a constant distance from the panel's",
-    "offset(r0 + r, c0 + c) = offset(r0, c0) + offset(r, c) for every r, c and pitch; the panel's first axis "
-    "inside a line of blocks needs no alignment, the other does (pinned)",
+    "(r0 + r, c0 + c) is as many lines of blocks and places after (r0, c0) as (r, c) is after (0, 0); along "
+    "the blocks of a line no alignment is needed, across it is (pinned)",
     SOURCE,
 )
 def origin() -> Iterator[Variant]:
-    """Yield both panel orders of every operand with the alignment of the spec, with less, and with too little."""
+    """Yield both panel orders of every operand: aligned as the spec demands, less, and too little."""
     for operand in extracted_operands():
         for panel in panel_layouts(operand):
             tile = alias(operand.profile, ROLE_LOCATIONS[operand.role], operand.element, (1024, 1024))
@@ -108,25 +104,27 @@ def origin() -> Iterator[Variant]:
             yield Variant(name, partial(_origin, panel, (rows, columns)))
             if operand.role == "a":
                 along, across = ((1, columns), (rows, 1)) if panel.name == "Nz" else ((rows, 1), (1, columns))
-                yield Variant(f"any-{'row' if along[0] == 1 else 'column'}/{name}", partial(_origin, panel, along))
+                yield Variant(
+                    f"any-{'row' if along[0] == 1 else 'column'}/{name}", partial(_origin, panel, along)
+                )
                 yield Variant(f"unaligned/{name}", partial(_origin, panel, across), Status.REFUTED)
 
 
 def _origin(panel: FractalLayout, granules: tuple[int, int]) -> Property:
     shifts = [granule.bit_length() - 1 for granule in granules]
+    starts = tuple(
+        size(name, SIZE_BITS - shift) for name, shift in zip(("row0", "column0"), shifts, strict=True)
+    )
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        row, column, pitch = (word(alg, v[name]) for name in ("row", "column", "pitch"))
-        start = [
-            word(alg, v[name], SIZE_BITS - shift) << shift
-            for name, shift in zip(("row0", "column0"), shifts, strict=True)
-        ]
-        at = panel.offset(start[0] + row, start[1] + column, pitch)
-        base, rest = panel.offset(*start, pitch), panel.offset(row, column, pitch)
-        yield Equation(at, base + rest, U64, label="offset")
+        block = word(alg, v["row"]), word(alg, v["column"])
+        start = [word(alg, v[w.name], w.format.bits) << s for w, s in zip(starts, shifts, strict=True)]
+        places = digits(panel, *(first + index for first, index in zip(start, block, strict=True)))
+        parts = zip(("lines", "places"), places, digits(panel, *start), digits(panel, *block), strict=True)
+        for label, total, base, rest in parts:
+            yield Equation(total, base + rest, U64, label=label)
 
-    starts = (size(name, SIZE_BITS - shift) for name, shift in zip(("row0", "column0"), shifts, strict=True))
-    return Property((*map(size, ("row", "column", "pitch")), *starts), claim, abstract=False)
+    return Property((size("row"), size("column"), *starts), claim, abstract=False)
 
 
 # -- executed
@@ -206,7 +204,8 @@ class Pipeline:
             Variable("junk", F16, (1,)),
             Variable("before", F32, (1,)),
         )
-        return Property(variables, claim)
+        ramp = np.arange(PANEL[0] * PANEL[1]).reshape(PANEL)
+        return Property(variables, claim, pinned={"a": ramp, "b": ramp + ramp.size})
 
 
 PANEL = (64, 64)
@@ -240,12 +239,12 @@ def pipeline(
 @theorem(
     "pto/transport/pipeline",
     "tload, textract, tmatmul and tstore of partly valid tiles compute the product of the blocks in memory",
-    "memory[i, j] = f(A[i0 + i, t0 .. t0 + k), B[t0 .. t0 + k, j0 + j]) for i < m, j < n, executed on buffers, "
-    "whatever f is",
+    "memory[i, j] = f(A[i0 + i, t0 .. t0 + k), B[t0 .. t0 + k, j0 + j]) for i < m, j < n, executed on "
+    "buffers, whatever f is",
     SOURCE,
 )
 def executed() -> Iterator[Variant]:
-    """Yield tiles that meet the pitch conditions, and compact ones; then mixtures, right only on the simulator."""
+    """Yield tiles that meet the pitch conditions, compact ones, and mixtures, which fail on the NPU."""
     for profile in (A2A3, A5, CPU):
         yield _variant(f"{profile}/rounded", pipeline(profile, ROUNDED))
         yield _variant(f"{profile}/compact", pipeline(profile, LARGER, "abd"))

@@ -1,0 +1,116 @@
+"""Ragged K where the matrix unit takes whole C0 groups: what lanes beyond k do to the sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from ...spec.algebra import Algebra
+from ...spec.formats import F16, F32
+from ...spec.pto import cube
+from ...spec.pto.buffers import read, write
+from ...spec.pto.choices import UNSPECIFIED, Choices
+from ...spec.pto.elements import ELEMENT_TYPES
+from ...spec.pto.operations import OPERATIONS, ROLE_LOCATIONS
+from ...spec.pto.placement import physical
+from ...spec.pto.profiles import A2A3, A5, Profile, alias
+from ...spec.pto.sizes import Sizes, operand_extents
+from ..obligation import Equality, Equation, Inputs, Method, Property, Status, Variable, Variant, theorem
+from .blocked import SEEDED_ONLY
+from .operands import Formats, is_integer, multiplied, typed, variables
+
+
+@theorem(
+    "pto/blocked/zero-lane",
+    "lanes beyond k that hold zeros in A and B add nothing: ragged K, where k counts in whole C0 groups",
+    "acc(C, 0, 0) = C: the same number; of integers the same bits, with zeros in A alone too",
+    "tilelang-ascend issue 1341 and pull request 1723; reference B.4",
+)
+def zero_lane() -> Iterator[Variant]:
+    """Yield the proofs, and what is lost: the sign of -0, and stale infinities where only A is 0 (pinned)."""
+    for name, formats in typed().items():
+        if is_integer(formats):
+            yield Variant(name, partial(_zero_lane, formats, both=True))
+            yield Variant(f"only-a/{name}", partial(_zero_lane, formats, both=False))
+            continue
+        goal, only_a = (partial(_zero_lane, formats, both=both) for both in (True, False))
+        yield Variant(name, goal, equality=Equality.IEEE, choices=SEEDED_ONLY)
+        yield Variant(f"bits/{name}", goal, Status.REFUTED, choices=SEEDED_ONLY)
+        yield Variant(
+            f"only-a/{name}", only_a, Status.REFUTED, Equality.IEEE, choices=SEEDED_ONLY,
+            statement="acc(C, 0, b) = C whatever b is",
+        )  # fmt: skip
+
+
+def _zero_lane(formats: Formats, *, both: bool) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        lane = {"a": np.broadcast_to(alg.constant(0, formats["a"]), v["b"].shape), "b": v["b"]}
+        if both:
+            lane["b"] = np.broadcast_to(alg.constant(0, formats["b"]), v["b"].shape)
+        d = multiplied(alg, ".acc", lane, formats, start={"c": v["c"]})
+        yield Equation(d, v["c"], formats["d"], label="C")
+
+    wanted = tuple(w for w in variables(formats, (1, 1, 1), "c") if w.name != "a")
+    return Property(wanted, claim, abstract=False)
+
+
+@theorem(
+    "pto/blocked/granules",
+    "a matrix unit that takes whole C0 groups of K computes what lies behind k, zero or stale (pinned)",
+    "k counts in whole groups ⇒ D on buffers = form(A and B with zero lanes appended), which "
+    "pto/blocked/zero-lane compares with form(A, B)",
+    "tilelang-ascend issue 1341 and pull request 1723; reference B.4",
+)
+def granules() -> Iterator[Variant]:
+    """Yield lanes that a load has filled with zeros, and lanes that nothing has written."""
+    for profile in (A2A3, A5):
+        goal, stale = (partial(_granules, profile, zeros=zeros) for zeros in (True, False))
+        yield Variant(f"{profile}/zeros", goal, method=Method.STRUCTURAL, choices=GRANULES)
+        yield Variant(
+            f"{profile}/stale",
+            stale,
+            Status.REFUTED,
+            choices=GRANULES,
+            statement="the same with tiles of which only k lanes were written",
+        )
+
+
+GRANULES = f"accumulation={UNSPECIFIED}, k-tail=granules"
+
+
+def _granules(profile: Profile, *, zeros: bool) -> Property:
+    m, k, n = 16, 18, 16
+    operation, group = OPERATIONS["tmatmul"], 32  # two groups of C0 = 16 elements
+    element = {"a": "f16", "b": "f16", "d": "f32"}
+    used, whole = operand_extents(m, k, n), operand_extents(m, group, n)
+    tiles = {
+        role: alias(profile, ROLE_LOCATIONS[role], ELEMENT_TYPES[element[role]], whole[role], used[role])
+        for role in element
+    }
+    formats = {"a": F16, "b": F16, "d": F32}
+    choices = Choices(accumulation=UNSPECIFIED, k_tail="granules")
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        tail = (*v["a"].shape[:-1], group - k)
+        nothing = np.broadcast_to(alg.constant(0, F16), tail)
+        appended = {
+            "a": np.concatenate([v["a"], nothing], axis=-1),
+            "b": np.concatenate([v["b"], nothing.swapaxes(-1, -2)], axis=-2),
+        }
+        buffers = {}
+        for role, tile in tiles.items():
+            before = np.broadcast_to(v[f"before_{role}"], (*v["a"].shape[:-2], tile.rows * tile.columns))
+            place = physical(tile)
+            written = {"d": None, **(appended if zeros else {"a": v["a"], "b": v["b"]})}[role]
+            buffers[role] = before if written is None else write(role, before, place, written)
+        d = cube.multiply(alg, operation, profile, tiles, buffers, Sizes(m, k, n), choices)
+        expected = multiplied(alg, "", appended, formats, choices)
+        yield Equation(read("d", d, physical(tiles["d"]), m, n), expected, F32, label="D")
+
+    before = (Variable(f"before_{role}", fmt, (1,)) for role, fmt in formats.items())
+    return Property((*variables(formats, (m, k, n)), *before), claim)
+
+
+THEOREMS = (zero_lane, granules)
