@@ -77,7 +77,7 @@ def coordinates(layout: FractalLayout, line: Array, rest: Array) -> tuple[Array,
 @theorem(
     "pto/layout/line",
     "a line of blocks fills as many elements as the pitch, for every number of blocks",
-    "offset(r, c) = line·pitch + rest, of the stated formula; (block, i, j) ↦ rest is a bijection of the n "
+    "offset(r, c) = line·pitch + rest, of the stated formula; (block, i, j) ↦ rest is a bijection of the n"
     " blocks of a line onto [0, n·IR·IC) with explicit inverse, and pitch = n·IR·IC; for all "
     "coordinates and extents below 2^31",
     SOURCE,
