@@ -6,7 +6,7 @@ polynomials of its arguments. Two atoms may differ and still be equal: then noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -53,19 +53,24 @@ class NormalForms:
         positive, negative = (self.quantifier.read(terms, fmt) for terms in (left, right))
         parts = []
         for members in groups(np.stack([self.quantifier.kinds(q) for q in (positive, negative)], axis=-1)):
-            some, others = self._without_common_products(positive[members], negative[members])
-            parts.append(self._expander.expand(some, owners[members]))
-            parts.append(self._expander.expand(others, owners[members], sign=-1))
+            pairs = ((positive[members], 1), (negative[members], -1))
+            for quantities, chosen, sign in self._without_common_products(*pairs):
+                parts.append(self._expander.expand(quantities[chosen], owners[members[chosen]], sign))
         return combined(concatenated(parts), _modulus(fmt))
 
-    def _without_common_products(self, left: Quantities, right: Quantities) -> tuple[Quantities, Quantities]:
-        """Return what is left of two accumulations where they add the same products."""
-        chains = [unrolled(self.quantifier, quantities) for quantities in (left, right)]
-        one, other = chains
-        if one is None or other is None:
-            return left, right
-        same = same_products(one, other, self._identify)
-        return np.where(same, one.start, left), np.where(same, other.start, right)
+    def _without_common_products(
+        self, left: tuple[Quantities, int], right: tuple[Quantities, int]
+    ) -> Iterator[tuple[Quantities, NDArray[np.bool_], int]]:
+        """Yield what is left to expand of two sides, for which members and with which sign."""
+        one, other = (unrolled(self.quantifier, quantities) for quantities, _ in (left, right))
+        same = np.zeros(len(left[0]), dtype=bool)
+        if one is not None and other is not None:
+            same = same_products(one, other, self._identify)
+            for chain, (_, sign) in ((one, left), (other, right)):
+                for rest in chain.rest:
+                    yield rest, same, sign
+        for quantities, sign in (left, right):
+            yield quantities, ~same, sign
 
     def _identify(self, quantities: Quantities) -> NDArray[np.int32]:
         numbers = np.empty(len(quantities), dtype=np.int32)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .quantities import Pieces, Quantifier, Quantities, numbered
+from .quantities import Piece, Quantifier, Quantities, numbered
 
 Identify = Callable[[Quantities], NDArray[np.int32]]
 """Quantities (n,) to numbers that are equal only for equal polynomials; 0 for the polynomial 0."""
@@ -25,48 +25,56 @@ class Chain(NamedTuple):
 
     Attributes
     ----------
-    start : Quantities (n,)
-        What the products are added to.
+    rest : tuple of Quantities (n,)
+        What else is added.
     left, right : Quantities (n, K)
         The factors of the products.
     """
 
-    start: Quantities
+    rest: tuple[Quantities, ...]
     left: Quantities
     right: Quantities
 
 
 def unrolled(quantifier: Quantifier, quantities: Quantities) -> Chain | None:
-    """Return quantities (n,) as chains of equal length; None where they are not."""
+    """Return quantities (n,) as sums of equally many products; None where they are not."""
+    pending, rest = [quantities], []
     left: list[Quantities] = []
     right: list[Quantities] = []
-    start = quantities
-    while (step := _step(quantifier, start)) is not None:
-        x, y, start = step
-        left.append(x)
-        right.append(y)
+    while pending:
+        front = pending.pop()
+        pieces = _plain_pieces(quantifier, front)
+        if pieces is None:
+            rest.append(front)
+            continue
+        for factors in pieces:
+            if len(factors) == 1:
+                pending.append(factors[0])
+            else:
+                x, y = (factor.reshape(len(front), -1) for factor in factors)
+                left.append(x)
+                right.append(y)
     if not left:
         return None
     # The last product added was met first: back to the order of execution.
-    return Chain(start, np.concatenate(left[::-1], axis=1), np.concatenate(right[::-1], axis=1))
+    return Chain(tuple(rest), np.concatenate(left[::-1], axis=1), np.concatenate(right[::-1], axis=1))
 
 
-def _step(quantifier: Quantifier, quantities: Quantities) -> tuple[Quantities, Quantities, Quantities] | None:
+def _plain_pieces(quantifier: Quantifier, quantities: Quantities) -> list[tuple[Quantities, ...]] | None:
+    """Return the factors of addends, and of products of two, if quantities are a sum of nothing else."""
     kinds = quantifier.kinds(quantities)
-    if not len(kinds) or (kinds != kinds[0]).any():
+    if not len(kinds) or (kinds != kinds[0]).any() or quantifier.atomic_kinds()[kinds[0]]:
         return None
     pieces = quantifier.split(quantities)
-    if pieces is None or not _accumulates(pieces):
+    if pieces is None or not all(_is_plain(piece) for piece in pieces):
         return None
-    product, addend = pieces
-    x, y = (factor.reshape(len(quantities), -1) for factor in product.factors)
-    return x, y, addend.factors[0]
+    return [piece.factors for piece in pieces]
 
 
-def _accumulates(pieces: Pieces) -> bool:
-    shapes = [len(piece.factors) for piece in pieces]
-    plain = all(isinstance(piece.coefficient, int) and piece.coefficient == 1 for piece in pieces)
-    return plain and shapes == [2, 1] and pieces[1].factors[0].ndim == 1
+def _is_plain(piece: Piece) -> bool:
+    if not isinstance(piece.coefficient, int) or piece.coefficient != 1:
+        return False
+    return len(piece.factors) == 2 or (len(piece.factors) == 1 and piece.factors[0].ndim == 1)
 
 
 def same_products(one: Chain, other: Chain, identify: Identify) -> NDArray[np.bool_]:
