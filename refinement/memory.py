@@ -5,7 +5,6 @@ Vector accesses, packing and reinterpretation need no special case: a load joins
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,44 +116,3 @@ class Region:
     name: str
     address: int
     size: int
-
-
-class AddressSpace:
-    """Buffers at addresses, all in one array of byte lanes.
-
-    Parameters
-    ----------
-    store : TermStore
-        Of the lanes' terms.
-    regions : sequence of Region
-        The buffers, in increasing order of their addresses, not overlapping.
-    """
-
-    def __init__(self, store: TermStore, regions: Sequence[Region]) -> None:
-        self.regions = tuple(regions)
-        self._addresses = np.array([region.address for region in regions], dtype=np.uint64)
-        sizes = np.array([region.size for region in regions], dtype=np.int64)
-        self._ends = self._addresses + sizes.astype(np.uint64)
-        self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-        self.lanes = ByteLanes(store, int(sizes.sum()))
-
-    def locate(self, addresses: NDArray[np.uint64], count: int) -> tuple[NDArray[np.bool_], Offsets]:
-        """Return which accesses of `count` bytes lie in one region, and the offsets of their lanes."""
-        if not self.regions:
-            return np.zeros(addresses.shape, dtype=bool), np.zeros(addresses.shape, dtype=np.int64)
-        found = np.searchsorted(self._addresses, addresses, side="right") - 1
-        region = np.maximum(found, 0)
-        ends = addresses + np.uint64(count)
-        inside = (found >= 0) & (ends <= self._ends[region]) & (ends >= addresses)
-        within = (addresses - self._addresses[region]).astype(np.int64)
-        return inside, np.where(inside, self._starts[region] + within, 0)
-
-    def lanes_of(self, region: int) -> slice:
-        """Return the lanes of a region by its number."""
-        start = int(self._starts[region])
-        return slice(start, start + self.regions[region].size)
-
-    def region_at(self, lane: int) -> tuple[Region, int]:
-        """Return the region that a lane belongs to, and the byte in it."""
-        number = int(np.searchsorted(self._starts, lane, side="right")) - 1
-        return self.regions[number], lane - int(self._starts[number])
