@@ -8,11 +8,12 @@ import platform
 
 import numpy as np
 
-from . import command_line, rank_k_updates, warp_products
+from . import command_line, rank_k_updates, verification, warp_products
 
 SUITES = {
     "rank-k-updates": rank_k_updates,
     "warp-products": warp_products,
+    "verification": verification,
     "command-line": command_line,
 }
 

@@ -19,7 +19,7 @@ def figures() -> Iterator[Figure]:
     for instruction, operand in LAYOUTS:
         taken = seconds("layout", instruction, "--operand", operand, repetitions=5)
         yield Figure(f"mmaproof layout {instruction.split('.')[0]} --operand {operand}", taken, "s", 0.4)
-    for isa, target in (("power", 30), ("ptx", 60)):
+    for isa, target in (("power", 30), ("ptx", 60), ("pto", 30)):
         taken = seconds("check", isa, "--no-cache", "--jobs", "2")
         yield Figure(f"mmaproof check {isa} --no-cache --jobs 2", taken, "s", target)
     with tempfile.TemporaryDirectory() as directory:

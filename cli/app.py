@@ -12,7 +12,7 @@ import typer
 
 from .. import __version__
 from ..spec.errors import MmaproofError, UnsupportedError
-from . import browse, check, execute, layout, legality, replay
+from . import browse, check, execute, layout, legality, replay, verify
 from .exit_codes import BROKEN_PIPE, EPILOG, INTERRUPTED, ExitCode
 from .output import error
 
@@ -34,6 +34,7 @@ for name, command in (
     ("tables", legality.tables),
     ("layout", layout.layout),
     ("run", execute.run),
+    ("verify", verify.verify),
     ("replay", replay.replay),
 ):
     app.command(name, epilog=EPILOG)(command)

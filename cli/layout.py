@@ -60,10 +60,20 @@ def layout(
     layout_format: Annotated[
         LayoutFormat, typer.Option("--format", help="How to write the layout.")
     ] = LayoutFormat.TABLE,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LAYOUT",
+            help="Compare with another tool's: CuTe's shape:stride, Triton's vectors of registers and lanes, "
+            "rows (CSV, JSON), LDMATRIX <- shared memory; or @FILE. Status 1 where it differs.",
+        ),
+    ] = None,
 ) -> ExitCode:
     """Say who holds which element of an operand: a lane or a register, and in which bits."""
     from ..spec.instruction_set import of_instruction
 
+    if against is not None:
+        return _compare(instruction, operand, target, against, lane, element, layout_format)
     table = of_instruction(instruction).layout(instruction, operand, target)
     whole = lane is None and element is None
     if lane is not None:
@@ -89,6 +99,24 @@ def layout(
                 f"<h1>{escape(table.title)}</h1><p>{escape(table.formula)}</p>{_svg(table)}</html>"
             )
     return ExitCode.HOLDS
+
+
+def _compare(
+    instruction: str,
+    operand: str,
+    target: str | None,
+    against: str,
+    lane: int | None,
+    element: str | None,
+    layout_format: LayoutFormat,
+) -> ExitCode:
+    from .layout_comparison import compare
+
+    if lane is not None or element is not None:
+        raise InputError("--against compares whole layouts: --lane and --element are not for it")
+    if layout_format not in (LayoutFormat.TABLE, LayoutFormat.JSON):
+        raise InputError(f"a comparison is written as table or json, not as {layout_format.value}")
+    return compare(instruction, operand, target, against, as_json=layout_format is LayoutFormat.JSON)
 
 
 def _coordinates(element: str) -> list[int]:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .exit_codes import ExitCode
 from .output import note, say
 
+if TYPE_CHECKING:
+    from ..refinement.kernel_replay import Replayed
+
 
 def replay(
-    file: Annotated[Path, typer.Argument(metavar="CEX.json", help="A file that `mmaproof check` saved.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="CEX.json", help="A file that `mmaproof check` or `verify` saved.")
+    ],
 ) -> ExitCode:
-    """Execute a counterexample again with numpy, and print both sides of the claim.
+    """Execute a counterexample again with numpy, and print both sides.
 
     The status is 1 when the claim fails on these inputs (so the counterexample is confirmed), 0 when it
     holds on them.
     """
+    from ..refinement import kernel_replay
+
+    document = kernel_replay.document_of_kernel(file)
+    if document is not None:
+        return _replay_kernel(kernel_replay.replay(file, document))
     from ..proofs.reexecution import reexecute
     from ..proofs.reports.counterexample_text import counterexample_text
 
@@ -33,4 +43,15 @@ def replay(
         return ExitCode.HOLDS
     pinned = " (expected: a pinned non-theorem)" if again.obligation.expect == "refuted" else ""
     say(f"the claim does not hold on these inputs{pinned}", "bold red" if not pinned else "")
+    return ExitCode.FAILS
+
+
+def _replay_kernel(again: Replayed) -> ExitCode:
+    say(f"{again.document['kernel']} against {again.document['contract']}", "bold")
+    if again.difference is None:
+        say("the kernel's output is what the contract says on these inputs", "green")
+        return ExitCode.HOLDS
+    found = again.difference
+    print(f"{found.output}:\n  kernel   = {found.kernel}\n  contract = {found.contract}\n")
+    say("the kernel's output is not what the contract says on these inputs", "bold red")
     return ExitCode.FAILS

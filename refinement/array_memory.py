@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import bit_slices
-from .bit_slices import Slice
 from .contract import Array
 from .interning import Ids
 from .memory import ABSENT, ByteLanes
@@ -41,18 +40,13 @@ def content(store: TermStore, array: Array, elements: Ids) -> ByteLanes:
 
 def _widened(store: TermStore, array: Array, elements: Ids) -> Ids:
     """Return elements with the padding bits of their place in memory."""
-    count = len(elements)
+
+    def zeros(width: int) -> list[Ids]:
+        return [np.full(len(elements), store.constants(0, width), dtype=np.int32)] if width else []
+
     above = array.element_bits - array.low_bit - array.format.bits
-    parts = [
-        Slice(np.full(count, store.constants(0, width)), 0, width)
-        if terms is None
-        else Slice(terms, 0, width)
-        for terms, width in ((None, array.low_bit), (elements, array.format.bits), (None, above))
-        if width
-    ]
-    if len(parts) == 1:
-        return elements
-    return bit_slices.concatenate(store, [part.terms for part in parts])
+    parts = [*zeros(array.low_bit), elements, *zeros(above)]
+    return elements if len(parts) == 1 else bit_slices.concatenate(store, parts)
 
 
 def elements_in(store: TermStore, array: Array, lanes: ByteLanes) -> tuple[NDArray[np.bool_], Ids]:

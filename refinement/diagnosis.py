@@ -87,7 +87,7 @@ class Namer:
 
     def monomial(self, monomial: Monomial) -> str:
         """Spell a product with its coefficient: ``2*A[3,9]*B[9,5]``."""
-        factors = [self.quantity(atom) for atom in monomial.atoms]
+        factors = [self.quantity(atom) for atom in sorted(monomial.atoms)]
         number = abs(monomial.coefficient)
         if number != 1 or not factors:
             factors = [_number(number), *factors]

@@ -92,6 +92,12 @@ class Threads:
         own = _coordinates(int(self.number[thread]), self.launch.block)
         return f"block {_spelled(block)}, thread {_spelled(own)}"
 
+    def name_in_grid(self, number: int) -> str:
+        """Return block and thread, of any batch, by ``block * warps * WARP + thread``."""
+        block, own = divmod(number, self.warps * WARP)
+        places = _coordinates(block, self.launch.grid), _coordinates(own, self.launch.block)
+        return "block {}, thread {}".format(*map(_spelled, places))
+
     def special_registers(self) -> Mapping[str, Value]:
         """Return the special registers that say who a thread is."""
         found: dict[str, NDArray[Any]] = {}

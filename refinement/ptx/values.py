@@ -119,6 +119,9 @@ def compute(
         if argument.terms is not None:
             unknown |= argument.terms != KNOWN
     data = np.flatnonzero(unknown)
+    if not len(data):
+        with np.errstate(all="ignore"):
+            return known(on_numbers(*(argument.numbers for argument in arguments)), width)
     of_data = of_terms(store, on_terms(*(argument.at(data).as_terms(store) for argument in arguments)), width)
     if len(data) == len(unknown):
         return of_data

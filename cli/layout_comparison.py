@@ -1,0 +1,48 @@
+"""``mmaproof layout --against``: somebody's layout beside the specified one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..spec.errors import InputError
+from .exit_codes import ExitCode
+from .output import print_json, say
+
+COMPARISON_SCHEMA = 1
+
+FILE_MARK = "@"
+"""What a file's name follows in place of a layout."""
+
+
+def compare(instruction: str, operand: str, target: str | None, against: str, *, as_json: bool) -> ExitCode:
+    """Print how a layout, or the one in ``@FILE``, compares with an operand's.
+
+    Raises
+    ------
+    InputError
+        If the file or the layout can't be read.
+    UnsupportedError
+        If the instruction set does not specify the layout.
+    """
+    from ..spec.foreign_layouts.against import compare_layout
+
+    text = _read(Path(against[1:])) if against.startswith(FILE_MARK) else against
+    found = compare_layout(instruction, operand, text, target)
+    if as_json:
+        named = {"instr": instruction, "operand": operand, "target": target, "against": against}
+        print_json({"schema": COMPARISON_SCHEMA, **named, **found.document()})
+    else:
+        first, *others = found.lines()
+        say(first, "bold")
+        for line in others:
+            print(f"  {line}")
+    return ExitCode.HOLDS if found.equal else ExitCode.FAILS
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as reason:
+        raise InputError(f"can't be read: {reason.strerror or reason}", str(path)) from None
+    except UnicodeDecodeError as reason:
+        raise InputError(f"is no UTF-8 text: {reason.reason} at byte {reason.start}", str(path)) from None

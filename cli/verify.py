@@ -1,0 +1,107 @@
+"""``mmaproof verify``: compare what a kernel computes with its contract."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import files
+from .exit_codes import ExitCode
+from .output import note, say
+
+if TYPE_CHECKING:
+    from ..refinement.verification import Told, Verification
+
+SAVED = Path("mmaproof-counterexamples")
+"""Where counterexamples go."""
+
+
+def verify(
+    kernel: Annotated[Path, typer.Argument(metavar="KERNEL", help="The kernel's file, such as a .ptx.")],
+    contract: Annotated[
+        Path, typer.Option(metavar="C.toml", help="What it is launched with and is to compute.")
+    ],
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a web page.")] = None,
+    counterexamples: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where a counterexample is saved.")
+    ] = SAVED,
+) -> ExitCode:
+    """Verify a kernel against a contract, for all data, at every set of the contract's sizes.
+
+    A refuted kernel comes with inputs on which it is wrong, for `mmaproof replay`.
+    """
+    from ..refinement.reports import page
+    from ..refinement.verification import verify as decide
+
+    with ExitStack() as stack:
+        streams = {
+            kind: stack.enter_context(files.result_file(path))
+            for kind, path in (("json", json), ("html", html))
+            if path is not None
+        }
+        with _progress() as told:
+            found = decide(kernel, contract, told)
+        found = _saved(found, counterexamples)
+        if "json" in streams:
+            document = json_format.dumps(found.result.document(), indent=1) + "\n"
+            streams["json"].write(document.encode("utf-8"))
+        if "html" in streams:
+            streams["html"].write(page.render(found).encode("utf-8"))
+    _print(found)
+    return {
+        "verified": ExitCode.HOLDS,
+        "refuted": ExitCode.FAILS,
+        "undecided": ExitCode.UNDECIDED,
+        "unsupported": ExitCode.UNDECIDED,
+    }[found.result.verdict]
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    """Show what is being done on standard error, when that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, all_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
+        task = progress.add_task("reading", total=None)
+        update: Callable[..., None] = progress.update
+        yield lambda what, done, all_: update(task, description=what, completed=done, total=all_)
+
+
+def _saved(found: Verification, where: Path) -> Verification:
+    """Save the counterexample, and name its file in the result."""
+    if found.counterexample is None:
+        return found
+    path = files.directory(where) / f"{Path(found.result.kernel).stem}.json"
+    files.write_text(path, json_format.dumps(found.counterexample.document(), indent=1) + "\n")
+    return replace(found, result=replace(found.result, counterexample=str(path)))
+
+
+def _print(found: Verification) -> None:
+    result = found.result
+    for finding in result.findings:
+        say(str(finding), "red" if finding.kind.refutes else "")
+    if found.counterexample is not None:
+        difference = found.counterexample.difference
+        say(f"on the inputs saved, {difference.output} is {difference.kernel}, not {difference.contract}")
+        note(f"saved {result.counterexample}; mmaproof replay runs it again")
+    stats = result.stats
+    if result.bound is not None:
+        say(result.bound)
+    equality = f" ({result.equality})" if result.equality is not None else ""
+    colour = {"verified": "bold green", "refuted": "bold red"}.get(result.verdict, "bold")
+    say(f"{result.verdict}{equality}: {result.kernel}", colour)
+    if "outputs" in stats:
+        print(f"{stats['outputs']} output elements, {stats['wrong']} not right; {stats['total_seconds']} s")

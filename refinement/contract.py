@@ -1,0 +1,358 @@
+"""Contracts: what a kernel is launched with, and what it is to compute (`docs/contracts.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.errors import InputError
+from ..spec.formats import Bits, Format, IntegerFormat
+from .formula import Formula
+from .index_arithmetic import Expression
+from .result import Equality
+
+Extents = tuple[int, ...]
+
+MOST_ELEMENTS = 2**31 - 1
+"""Of an array: linear indices are numbers of 31 bits."""
+
+
+class Access(StrEnum):
+    """What a kernel may do to an array."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+
+    @property
+    def is_output(self) -> bool:
+        """Whether the kernel may write it."""
+        return self is not Access.IN
+
+
+class Accumulate(StrEnum):
+    """How floating-point sums are added up."""
+
+    UNSPECIFIED = "unspecified"
+    SEQUENTIAL = "sequential"
+
+
+@dataclass(frozen=True)
+class ScalarParameter:
+    """A parameter passed by value.
+
+    Attributes
+    ----------
+    name : str
+        Its name in formulas.
+    format : Format
+        Its type.
+    value : Expression or encoding, optional
+        An integer in the sizes, or the encoding of a float; None for any value at all.
+    where : str
+        ``file:line``.
+    """
+
+    name: str
+    format: Format
+    value: Expression | int | None
+    where: str
+
+
+@dataclass(frozen=True)
+class ArrayParameter:
+    """A pointer, and the array there.
+
+    Attributes
+    ----------
+    name : str
+        Its name in formulas.
+    format : Format
+        Of an element.
+    access : Access
+        What the kernel may do.
+    shape : tuple of Expression
+        Extents.
+    strides : tuple of Expression, or str
+        In elements; or ``row-major``, ``column-major``.
+    alignment : int
+        Of its address, in bytes.
+    element_bits, low_bit : int
+        Memory taken by one element, and where in it the encoding begins.
+    contents : array, optional
+        Encodings that fill the array, repeated; None for any contents at all.
+    where : str
+        ``file:line``.
+    """
+
+    name: str
+    format: Format
+    access: Access
+    shape: tuple[Expression, ...]
+    strides: tuple[Expression, ...] | str
+    alignment: int
+    element_bits: int
+    low_bit: int
+    contents: Bits | None
+    where: str
+
+
+Parameter = ScalarParameter | ArrayParameter
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A parameter passed by value, at one set of sizes.
+
+    Attributes
+    ----------
+    name, format
+        As in `ScalarParameter`.
+    value : int, optional
+        Its encoding; None for any value at all.
+    """
+
+    name: str
+    format: Format
+    value: int | None
+
+    @property
+    def integer(self) -> int | None:
+        """The integer it is, where it is a known integer."""
+        if self.value is None or not isinstance(self.format, IntegerFormat):
+            return None
+        negative = self.format.signed and self.value > self.format.maximum
+        return self.value - (1 << self.format.bits) if negative else self.value
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array in global memory, at one set of sizes.
+
+    Attributes
+    ----------
+    name, format, access, alignment, element_bits, low_bit
+        As in `ArrayParameter`.
+    shape, strides : tuple of int
+        Extents, and distances of neighbours in elements.
+    contents : array (elements,), optional
+        Encodings by linear index where they are given.
+    """
+
+    name: str
+    format: Format
+    access: Access
+    shape: Extents
+    strides: Extents
+    alignment: int
+    element_bits: int
+    low_bit: int
+    contents: Bits | None
+
+    @property
+    def elements(self) -> int:
+        """How many elements it has."""
+        return prod(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Bytes from its address to the end of its last element."""
+        last = sum((extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=True))
+        return -(-(last + 1) * self.element_bits // 8)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """The distance (shape) of each element from the first, in elements."""
+        axes = np.indices(self.shape, sparse=True)
+        zero = np.zeros(self.shape, dtype=np.int64)
+        return sum((axis * stride for axis, stride in zip(axes, self.strides, strict=True)), start=zero)
+
+    @property
+    def bit_offsets(self) -> NDArray[np.int64]:
+        """The bit (shape) at which the encoding of each element begins, from the array's address."""
+        return self.places * self.element_bits + self.low_bit
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A contract at one set of sizes.
+
+    Attributes
+    ----------
+    contract : Contract
+        The contract.
+    sizes : mapping of str to int
+        Values of the sizes.
+    grid, block : tuple of int
+        Three extents each.
+    dynamic_shared : int
+        Bytes.
+    arguments : tuple of Scalar and Array
+        In the order of the kernel's parameters.
+    """
+
+    contract: Contract
+    sizes: Mapping[str, int]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared: int
+    arguments: tuple[Scalar | Array, ...]
+
+    @cached_property
+    def arrays(self) -> Mapping[str, Array]:
+        """The arrays by name."""
+        return {each.name: each for each in self.arguments if isinstance(each, Array)}
+
+    @cached_property
+    def scalars(self) -> Mapping[str, Scalar]:
+        """The scalars by name."""
+        return {each.name: each for each in self.arguments if isinstance(each, Scalar)}
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        """The arrays that formulas describe, in their order."""
+        return tuple(self.arrays[formula.output] for formula in self.contract.formulas)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a kernel is launched with, and what it is to compute.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    isa : str
+        ``ptx``, ``power`` or ``pto``.
+    entry, target : str, optional
+        The kernel's name in its module, and the processor it is for.
+    grid, block : tuple of Expression
+        Up to three extents.
+    dynamic_shared : Expression, optional
+        Bytes.
+    sizes : tuple of mapping
+        The sets of sizes at which it is to hold.
+    parameters : tuple of Parameter
+        In the kernel's order.
+    formulas : tuple of Formula
+        One for each output.
+    accumulate : Accumulate
+        The order of floating-point sums.
+    equality : Equality
+        The weakest that is enough.
+    """
+
+    path: str
+    isa: str
+    entry: str | None
+    target: str | None
+    grid: tuple[Expression, ...]
+    block: tuple[Expression, ...]
+    dynamic_shared: Expression | None
+    sizes: tuple[Mapping[str, int], ...]
+    parameters: tuple[Parameter, ...]
+    formulas: tuple[Formula, ...]
+    accumulate: Accumulate = Accumulate.UNSPECIFIED
+    equality: Equality = Equality.VALUE
+
+    def formula(self, output: str) -> Formula:
+        """Return the formula of an output."""
+        return next(formula for formula in self.formulas if formula.output == output)
+
+    def instances(self) -> Iterator[Instance]:
+        """Yield the contract at every set of its sizes; raises as `instance`."""
+        for sizes in self.sizes:
+            yield self.instance(sizes)
+
+    def instance(self, sizes: Mapping[str, int]) -> Instance:
+        """Return the contract at one set of sizes.
+
+        Raises
+        ------
+        InputError
+            If an extent, a stride or a value is not possible at these sizes.
+        """
+        shared = 0 if self.dynamic_shared is None else self.dynamic_shared.value(sizes, 0, 2**20)
+        grid, block = (_three(extents, sizes) for extents in (self.grid, self.block))
+        if self.isa == "ptx" and prod(block) > 1024:
+            raise self.block[0].source.error(0, f"{prod(block)} threads in a block; at most 1024")
+        arguments = tuple(_argument(parameter, sizes) for parameter in self.parameters)
+        return Instance(self, sizes, grid, block, shared, arguments)
+
+
+def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int]) -> tuple[int, int, int]:
+    found = [extent.value(sizes, 1, 2**31 - 1) for extent in extents]
+    x, y, z = [*found, 1, 1, 1][:3]
+    return x, y, z
+
+
+def _argument(parameter: Parameter, sizes: Mapping[str, int]) -> Scalar | Array:
+    fmt = parameter.format
+    if isinstance(parameter, ArrayParameter):
+        return _array(parameter, sizes)
+    value = parameter.value
+    if isinstance(value, Expression):
+        assert isinstance(fmt, IntegerFormat)
+        value = value.value(sizes, fmt.minimum, fmt.maximum) & ((1 << fmt.bits) - 1)
+    return Scalar(parameter.name, fmt, value)
+
+
+def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
+    shape = tuple(extent.value(sizes, 1, MOST_ELEMENTS) for extent in parameter.shape)
+    elements = prod(shape)
+    if elements > MOST_ELEMENTS:
+        raise InputError(
+            f"{parameter.name} has {elements} elements; at most {MOST_ELEMENTS}", parameter.where
+        )
+    if isinstance(parameter.strides, str):
+        strides = _dense(shape, column_major=parameter.strides == "column-major")
+    else:
+        strides = tuple(stride.value(sizes, 0, 2**40) for stride in parameter.strides)
+    contents = None if parameter.contents is None else np.resize(parameter.contents, elements)
+    array = Array(
+        parameter.name,
+        parameter.format,
+        parameter.access,
+        shape,
+        strides,
+        parameter.alignment,
+        parameter.element_bits,
+        parameter.low_bit,
+        contents,
+    )
+    if not _are_distinct(array):
+        raise InputError(
+            f"elements of {array.name} share memory: shape {list(shape)}, strides {list(strides)}",
+            parameter.where,
+        )
+    return array
+
+
+def _dense(shape: Extents, *, column_major: bool) -> Extents:
+    if column_major:
+        return tuple(prod(shape[:axis]) for axis in range(len(shape)))
+    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+def _are_distinct(array: Array) -> bool:
+    """Tell whether no two elements are at one place."""
+    axes = sorted(
+        (stride, extent) for extent, stride in zip(array.shape, array.strides, strict=True) if extent > 1
+    )
+    reach = 0
+    for stride, extent in axes:
+        if stride <= reach:
+            break
+        reach += (extent - 1) * stride
+    else:
+        return True
+    return len(np.unique(array.places)) == array.elements

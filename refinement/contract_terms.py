@@ -1,0 +1,298 @@
+"""What a contract expects of a kernel's outputs, as terms.
+
+Integers are exact: a part is computed modulo a power of two only where nothing but its value modulo the
+output (or a cast) counts. Real numbers are terms of f32, or of f64 where the formula has an f64.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import FloatFormat, Format, IntegerFormat
+from ..spec.rounding import Rounding
+from . import operations
+from .contract import Accumulate, Array, Instance
+from .evaluation import apply
+from .formula import (
+    Binary,
+    Cast,
+    Choice,
+    Element,
+    Extremum,
+    Function,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Sum,
+    walk,
+)
+from .formula_parser import FUNCTIONS
+from .formula_space import FormulaSpace, Scope, factors
+from .integer_ranges import Range, range_of
+from .interning import Ids
+from .operations import Accumulation
+from .term_arithmetic import TermArithmetic, Value, grouped
+from .terms import TermStore
+
+ORDER = "contract"
+"""The name of the order in which a contract adds up floats when it leaves it open."""
+
+
+def expected_terms(instance: Instance, output: Array, store: TermStore) -> Ids:
+    """Return what an output is to be.
+
+    Parameters
+    ----------
+    instance : Instance
+        A contract at one set of sizes.
+    output : Array
+        One of its outputs.
+    store : TermStore
+        Where the terms are made. Inputs are elements by their linear (row-major) index in the shape, an
+        ``inout`` array's those before the kernel; given contents are constants.
+
+    Returns
+    -------
+    array of terms (shape)
+        Elements that the formula does not cover are what they were: inputs of the output's name.
+
+    Raises
+    ------
+    InputError
+        If an index leaves its array, or an integer may need more than 64 bits.
+    """
+    space = FormulaSpace(instance, instance.contract.formula(output.name))
+    line, store.line = store.line, 0
+    try:
+        terms = _Expected(space, store).stored(output.format)
+    finally:
+        store.line = line
+    expected = store.inputs(output.name, output.format, np.arange(output.elements))
+    linear, holds = space.target
+    expected[linear[holds]] = space.over_output(terms)[holds]
+    return expected.reshape(output.shape)
+
+
+def covered(instance: Instance, output: Array) -> NDArray[np.bool_]:
+    """Return which elements (shape) of an output its formula describes."""
+    return FormulaSpace(instance, instance.contract.formula(output.name)).covered()
+
+
+def scalar_term(instance: Instance, name: str, store: TermStore) -> Ids:
+    """Return the term of a scalar parameter: a constant, or the only element of an input of its name."""
+    scalar = instance.scalars[name]
+    if scalar.value is None:
+        return store.inputs(name, scalar.format, 0)
+    return store.constants(scalar.value, scalar.format.bits)
+
+
+def element_terms(array: Array, linear: Any, store: TermStore) -> Ids:
+    """Return the terms of an array's elements before the kernel, by their linear indices."""
+    if array.contents is None:
+        return store.inputs(array.name, array.format, linear)
+    return store.constants(array.contents[linear], array.format.bits)
+
+
+class _Expected:
+    """Makes the terms of a formula's parts."""
+
+    def __init__(self, space: FormulaSpace, store: TermStore) -> None:
+        self.space = space
+        self.store = store
+        self.kinds = space.kinds
+        self.instance = space.instance
+        self.make = TermArithmetic(store, space.rank, self.kinds.working_format(space.formula))
+        self.sequential = space.instance.contract.accumulate is Accumulate.SEQUENTIAL
+
+    def stored(self, fmt: Format) -> Ids:
+        """Return the terms of the formula, converted to the output's format."""
+        node, scope = self.space.formula.body, self.space.scope
+        if isinstance(fmt, IntegerFormat):
+            return self._integer(node, scope, fmt.bits)
+        assert isinstance(fmt, FloatFormat)
+        return self._in_format(node, scope, fmt).terms
+
+    def _in_format(self, node: Node, scope: Scope, fmt: FloatFormat) -> Value:
+        """Return a number of either kind converted to a floating-point format."""
+        if self.kinds.is_real(node) or self.kinds.is_concrete(node):
+            return self.make.rounded(self._real(node, scope), fmt)
+        return self.make.from_integers(self._exact(node, scope), fmt)
+
+    def _leaf(self, node: Element | Name, scope: Scope) -> Value:
+        if isinstance(node, Name):
+            terms = self.make.single(scalar_term(self.instance, node.name, self.store))
+            return Value(terms, self.kinds.format(node.name))
+        array = self.instance.arrays[node.array]
+        return Value(element_terms(array, self.space.linear(node, scope), self.store), array.format)
+
+    def _branches(self, node: Choice, scope: Scope) -> list[tuple[Node, Scope]]:
+        condition = self.space.truths(node.condition, scope)
+        return [(node.then, scope.restricted(condition)), (node.otherwise, scope.restricted(~condition))]
+
+    # -- integers
+    def _exact(self, node: Node, scope: Scope) -> Value:
+        """Return integers as words that hold them."""
+        if isinstance(node, Element | Name) and not self.kinds.is_concrete(node):
+            return self._leaf(node, scope)
+        if isinstance(node, Cast):
+            return Value(self._integer(node, scope, node.format.bits), node.format)
+        fmt = self._word(node, range_of(self.space, node, scope))
+        return Value(self._integer(node, scope, fmt.bits), fmt)
+
+    def _word(self, node: Node, values: Range) -> IntegerFormat:
+        fmt = values.word()
+        if fmt is None:
+            raise self.space.source.error(
+                node.at,
+                f"this may be {values.low} to {values.high}, beyond 64 bits; "
+                "a cast such as s32(...) says where it wraps",
+            )
+        return fmt
+
+    def _integer(self, node: Node, scope: Scope, width: int) -> Ids:
+        """Return integers modulo ``2**width``."""
+        if self.kinds.is_concrete(node):
+            return self.make.integers(self.space.numbers(node, scope), width)
+        match node:
+            case Element() | Name():
+                return self.make.resized(self._leaf(node, scope), width)
+            case Negative():
+                return self.make.negative(self._integer(node.operand, scope, width), width)
+            case Binary():
+                left, right = (self._integer(each, scope, width) for each in node.operands)
+                if node.operator == "*":
+                    return self.make.ring(width, [left, right])
+                if node.operator == "-":
+                    return self.make.negative(right, width, [left])
+                return self.make.ring(width, [], [left, right])
+            case Sum():
+                return self._integer_sum(node, scope, width)
+            case Choice():
+                chosen = [self._integer(each, one, width) for each, one in self._branches(node, scope)]
+                return np.where(self.space.truths(node.condition, scope), *chosen)
+            case Extremum():
+                return self._integer_extremum(node, scope, width)
+            case Cast():
+                return self._integer_cast(node, scope, width)
+        raise AssertionError(node)
+
+    def _integer_extremum(self, node: Extremum, scope: Scope, width: int) -> Ids:
+        left, right = (range_of(self.space, each, scope) for each in node.operands)
+        fmt = self._word(node, left.union(right))
+        given = [self._integer(each, scope, fmt.bits) for each in node.operands]
+        found = apply(self.store, operations.extremum(fmt, node.which), *given)
+        return self.make.resized(Value(found, fmt), width)
+
+    def _integer_cast(self, node: Cast, scope: Scope, width: int) -> Ids:
+        fmt = node.format
+        assert isinstance(fmt, IntegerFormat)
+        if self.kinds.is_real(node.operand):
+            rounding = Rounding.NEAREST_EVEN if node.nearest else Rounding.TOWARD_ZERO
+            return self.make.resized(
+                self.make.to_integers(self._real(node.operand, scope), fmt, rounding), width
+            )
+        if width <= fmt.bits or range_of(self.space, node.operand, scope).within(fmt):
+            return self._integer(node.operand, scope, width)
+        return self.make.resized(Value(self._integer(node.operand, scope, fmt.bits), fmt), width)
+
+    def _integer_sum(self, node: Sum, scope: Scope, width: int) -> Ids:
+        inside, axes = self.space.summed(node, scope)
+        word = operations.signed(32 if width <= 32 else 64)
+        each = [self._integer_factor(factor, inside, word) for factor in factors(node.body)]
+        left, right = grouped(each, axes, lambda x, y: self.make.integer_product(x, y, word.bits))
+        one = Value(self.make.integers(1, 1), operations.unsigned(1))
+        zero = Value(self.make.integers(0, word.bits), word)
+        how = Accumulation("exact", prod(axes.values()))
+        return self.make.resized(self.make.dot(word, left, right or one, zero, axes, how), width)
+
+    def _integer_factor(self, node: Node, scope: Scope, word: IntegerFormat) -> Value:
+        """Return a factor in the narrowest format that holds it, else modulo the sum's own width."""
+        concrete = self.kinds.is_concrete(node)
+        if isinstance(node, Element | Name) and not concrete:
+            return self._leaf(node, scope)
+        linear = all(isinstance(part, Binary | Negative | Element | Name | Number) for part in walk(node))
+        fmt = range_of(self.space, node, scope).narrowest() if linear or concrete else word
+        fmt = fmt if fmt.bits <= word.bits else word
+        return Value(self._integer(node, scope, fmt.bits), fmt)
+
+    # -- real numbers
+    def _real(self, node: Node, scope: Scope) -> Value:
+        """Return numbers as real ones, in formats that need not be the working one."""
+        if isinstance(node, Number):
+            return self.make.reals(float(node.value))
+        if self.kinds.is_concrete(node):
+            return self.make.reals(self.space.numbers(node, scope))
+        if not self.kinds.is_real(node):
+            return self.make.from_integers(self._exact(node, scope), self.make.working)
+        match node:
+            case Element() | Name():
+                return self._leaf(node, scope)
+            case Negative():
+                return self.make.negated(self._real(node.operand, scope))
+            case Binary():
+                return self._binary(node, scope)
+            case Sum():
+                return self._sum(node, scope, self.make.reals(0.0))
+            case Choice():
+                chosen = self.make.alike(
+                    *(self._real(each, one) for each, one in self._branches(node, scope))
+                )
+                condition = self.space.truths(node.condition, scope)
+                return Value(np.where(condition, *(each.terms for each in chosen)), chosen[0].format)
+            case Extremum():
+                left, right = self.make.alike(*(self._real(each, scope) for each in node.operands))
+                operation = operations.extremum(left.format, node.which)
+                return Value(apply(self.store, operation, left.terms, right.terms), left.format)
+            case Cast():
+                assert isinstance(node.format, FloatFormat)
+                return self._in_format(node.operand, scope, node.format)
+            case Function(name="fma"):
+                x, y, z = (self._real(each, scope) for each in node.arguments)
+                return self.make.fused(self.make.working, [(x, y)], [z])
+            case Function():
+                return self.make.function(FUNCTIONS[node.name], self._real(node.arguments[0], scope))
+        raise AssertionError(node)
+
+    def _binary(self, node: Binary, scope: Scope) -> Value:
+        if node.operator == "+" and (addition := self._sum_and_addend(node)) is not None:
+            total, addend = addition
+            return self._sum(total, scope, self._real(addend, scope))
+        left = self._real(node.left, scope)
+        if node.operator == "/":
+            return self.make.product(left, self._reciprocal(node.right, scope))
+        right = self._real(node.right, scope)
+        if node.operator == "*":
+            return self.make.product(left, right)
+        right = self.make.negated(right) if node.operator == "-" else right
+        return self.make.fused(self.make.working, addends=[left, right])
+
+    def _sum_and_addend(self, node: Binary) -> tuple[Sum, Node] | None:
+        """Return which side is a sum over indices that begins with the other; in order only ``x + sum``."""
+        sides = [(node.right, node.left)]
+        if not self.sequential:
+            sides.append((node.left, node.right))
+        for total, addend in sides:
+            if isinstance(total, Sum) and self.kinds.is_real(total):
+                return total, addend
+        return None
+
+    def _reciprocal(self, node: Node, scope: Scope) -> Value:
+        """Return one by a literal, or by sizes and indices, rounded to the working format."""
+        divisors = self.space.divisors(node, scope)
+        inverse = [float(1 / Fraction(each)) for each in divisors.reshape(-1)]
+        return self.make.reals(np.array(inverse).reshape(divisors.shape))
+
+    def _sum(self, node: Sum, scope: Scope, start: Value) -> Value:
+        inside, axes = self.space.summed(node, scope)
+        each = [self._real(factor, inside) for factor in factors(node.body)]
+        left, right = grouped(each, axes, self.make.product)
+        if self.sequential:
+            return self.make.chain(start, left, right, axes)
+        how = Accumulation(ORDER, prod(axes.values()))
+        return self.make.dot(self.make.working, left, right or self.make.reals(1.0), start, axes, how)

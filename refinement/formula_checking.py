@@ -1,0 +1,249 @@
+"""What can be said of a formula before any size is known: its names, and which parts are what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
+from .contract import Access, ArrayParameter, Contract, Parameter, ScalarParameter
+from .formula import (
+    LOGICAL,
+    RELATIONS,
+    Binary,
+    Cast,
+    Choice,
+    Element,
+    Formula,
+    Function,
+    Name,
+    Node,
+    Number,
+    Source,
+    Sum,
+    walk,
+)
+from .index_arithmetic import unknown_name
+
+_ON_DATA = ("+", "-", "*", "/")
+
+
+class Kinds:
+    """Which parts of formulas are indices, integers and real numbers.
+
+    Parameters
+    ----------
+    contract : Contract
+        Whose formulas they are.
+    """
+
+    def __init__(self, contract: Contract) -> None:
+        self.parameters: Mapping[str, Parameter] = {each.name: each for each in contract.parameters}
+
+    def format(self, name: str) -> Format:
+        """Return the format of a parameter."""
+        return self.parameters[name].format
+
+    def is_concrete(self, node: Node) -> bool:
+        """Tell whether a node is an integer, or a truth, that indices, sizes and given contents decide."""
+        match node:
+            case Number():
+                return node.whole
+            case Sum() | Cast() | Function() | Binary(operator="/"):
+                return False
+            case Name():
+                scalar = self.parameters.get(node.name)
+                given = isinstance(scalar, ScalarParameter) and scalar.value is not None
+                return scalar is None or (given and isinstance(scalar.format, IntegerFormat))
+            case Element():
+                array = self.parameters.get(node.array)
+                given = isinstance(array, ArrayParameter) and array.contents is not None
+                if not given or not isinstance(self.format(node.array), IntegerFormat):
+                    return False
+        return all(self.is_concrete(each) for each in node.operands)
+
+    def is_real(self, node: Node) -> bool:
+        """Tell whether a number is a real one, rather than an integer."""
+        match node:
+            case Number():
+                return not node.whole
+            case Name():
+                known = node.name in self.parameters
+                return known and isinstance(self.format(node.name), FloatFormat)
+            case Element():
+                return isinstance(self.format(node.array), FloatFormat)
+            case Cast():
+                return isinstance(node.format, FloatFormat)
+            case Function() | Binary(operator="/"):
+                return True
+            case Choice():
+                return self.is_real(node.then) or self.is_real(node.otherwise)
+        return any(self.is_real(each) for each in node.operands)
+
+    def working_format(self, formula: Formula) -> FloatFormat:
+        """Return what real numbers are computed in: f64 where one occurs, else f32."""
+        formats = [self.format(formula.output)]
+        for node in walk(formula.body):
+            if isinstance(node, Element):
+                formats.append(self.format(node.array))
+            elif isinstance(node, Name) and node.name in self.parameters:
+                formats.append(self.format(node.name))
+            elif isinstance(node, Cast):
+                formats.append(node.format)
+        return F64 if F64 in formats else F32
+
+
+def check_formula(contract: Contract, formula: Formula) -> None:
+    """Check a formula of a contract.
+
+    Raises
+    ------
+    InputError
+        If a name is not known, an index is data, or an array is used against its access.
+    """
+    _Checker(contract, formula).check()
+
+
+class _Checker:
+    def __init__(self, contract: Contract, formula: Formula) -> None:
+        self.kinds = Kinds(contract)
+        self.formula = formula
+        self.source: Source = formula.source
+        parameters = self.kinds.parameters
+        self.arrays = {name: p for name, p in parameters.items() if isinstance(p, ArrayParameter)}
+        scalars = [name for name, p in parameters.items() if isinstance(p, ScalarParameter)]
+        self.constants = {*contract.sizes[0], *scalars}
+
+    def check(self) -> None:
+        """Check the target, the body and the condition."""
+        target = self.formula.target
+        output = self._array(target)
+        if not output.access.is_output:
+            raise self.source.error(
+                target.at, f'{target.array} is written: its access must be "out" or "inout", not "in"'
+            )
+        variables = target_variables(self.formula, self.constants)
+        for name in variables:
+            if name in self.arrays:
+                raise self.source.error(target.at, f"{name} is an array, so it can't be an index")
+        known = self.constants | variables
+        for index in target.indices:
+            self._index(index, known)
+        self._number(self.formula.body, known)
+        if self.formula.condition is not None:
+            self._index(self.formula.condition, known)
+        if self.kinds.is_real(self.formula.body) and isinstance(output.format, IntegerFormat):
+            raise self.source.error(
+                self.formula.body.at,
+                f"{target.array} is {output.format}, but this is a real number: "
+                f"write {output.format}(...) or {output.format}(round(...))",
+            )
+
+    def _array(self, element: Element) -> ArrayParameter:
+        if element.array not in self.arrays:
+            raise unknown_name(self.source, element, self.arrays)
+        array = self.arrays[element.array]
+        if len(element.indices) != len(array.shape):
+            raise self.source.error(
+                element.at, f"{element.array} has {len(array.shape)} axes, not {len(element.indices)}"
+            )
+        return array
+
+    def _index(self, node: Node, known: set[str]) -> None:
+        """Check what must be decided by indices, sizes and given contents."""
+        for part in walk(node):
+            if isinstance(part, Name):
+                self._known(part, known)
+            if isinstance(part, Element):
+                self._array(part)
+            if not self.kinds.is_concrete(part):
+                raise self.source.error(
+                    part.at,
+                    "only sizes, indices, integer scalars with a value and integer arrays with values decide "
+                    "an index or a condition",
+                )
+
+    def _known(self, name: Name, known: set[str]) -> None:
+        if name.name in self.arrays:
+            raise self.source.error(name.at, f"{name.name} is an array: give its element, {name.name}[...]")
+        if name.name not in known:
+            raise unknown_name(self.source, name, sorted(known))
+
+    def _number(self, node: Node, known: set[str]) -> None:
+        match node:
+            case Name():
+                self._known(node, known)
+            case Element():
+                self._element(node, known)
+            case Sum():
+                self._number(node.body, self._summed(node, known))
+            case Choice():
+                self._index(node.condition, known)
+                self._number(node.then, known)
+                self._number(node.otherwise, known)
+            case Binary() if node.operator in _ON_DATA or self.kinds.is_concrete(node):
+                self._both(node, known)
+            case Binary():
+                assert node.operator not in (*RELATIONS, *LOGICAL)
+                raise self.source.error(
+                    node.at, f"{node.operator} is for indices; data has {', '.join(_ON_DATA)}"
+                )
+            case _:
+                self._both(node, known)
+
+    def _both(self, node: Node, known: set[str]) -> None:
+        for each in node.operands:
+            self._number(each, known)
+        if isinstance(node, Binary) and node.operator == "/":
+            divisor = node.right
+            if not isinstance(divisor, Number) and not self.kinds.is_concrete(divisor):
+                raise self.source.error(divisor.at, "only a literal or a size divides; else use rcp(...)")
+
+    def _element(self, node: Element, known: set[str]) -> None:
+        array = self._array(node)
+        spelled = f"{node.array}[...]"
+        if array.access is Access.OUT:
+            raise self.source.error(
+                node.at,
+                f'{node.array} has access "out": nothing is known of its contents; "inout" is old({spelled})',
+            )
+        if array.access is Access.INOUT and not node.old:
+            raise self.source.error(node.at, f"{node.array} is written: its value before is old({spelled})")
+        for index in node.indices:
+            self._index(index, known)
+
+    def _summed(self, node: Sum, known: set[str]) -> set[str]:
+        names = set()
+        for bound in node.indices:
+            if bound.name in known or bound.name in self.arrays or bound.name in names:
+                raise self.source.error(
+                    bound.at, f"{bound.name} already has a meaning here; name the index anew"
+                )
+            names.add(bound.name)
+            if bound.extent is not None:
+                self._index(bound.extent, self.constants)
+            elif not list(indexed_axes(node, bound.name)):
+                raise self.source.error(
+                    bound.at,
+                    f"no array is indexed by {bound.name} itself; say how far it goes: {bound.name} < ...",
+                )
+        return known | names
+
+
+def target_variables(formula: Formula, constants: set[str]) -> set[str]:
+    """Return the index variables of a formula's target: names that are nothing else."""
+    return {
+        index.name
+        for index in formula.target.indices
+        if isinstance(index, Name) and index.name not in constants
+    }
+
+
+def indexed_axes(node: Sum, name: str) -> list[tuple[Element, int]]:
+    """Return where in a sum a name is itself an index: elements and their axes."""
+    return [
+        (part, axis)
+        for part in walk(node.body)
+        if isinstance(part, Element)
+        for axis, index in enumerate(part.indices)
+        if isinstance(index, Name) and index.name == name
+    ]

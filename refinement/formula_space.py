@@ -1,0 +1,229 @@
+"""The indices of a formula at one set of sizes: an axis each, so that everything broadcasts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .contract import Instance
+from .evaluation import integers
+from .formula import Binary, Element, Formula, Name, Node, Number, Sum, walk
+from .formula_checking import Kinds, indexed_axes, target_variables
+from .index_arithmetic import IndexArithmetic
+
+Numbers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+Axes = Mapping[int, int]
+"""The axes that a sum goes over, with their extents."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where in a formula something is evaluated.
+
+    Attributes
+    ----------
+    names : mapping of str to int or array
+        Sizes and scalars; index variables along their own axes.
+    needed : bool array, optional
+        At which indices the value counts; None for all.
+    """
+
+    names: Mapping[str, Any]
+    needed: Truths | None = None
+
+    def restricted(self, condition: Truths) -> Scope:
+        """Return the scope in which a condition holds too."""
+        return Scope(self.names, condition if self.needed is None else self.needed & condition)
+
+
+class FormulaSpace:
+    """The index space of a formula.
+
+    Arrays over it have one axis for each index variable: first those of the output, in the order of its
+    indices, then those of the sums; an axis that a value does not depend on has length 1.
+
+    Parameters
+    ----------
+    instance : Instance
+        Sizes and arrays.
+    formula : Formula
+        Of the instance's contract.
+
+    Attributes
+    ----------
+    rank : int
+        How many axes there are.
+    scope : Scope
+        Outside all sums.
+    """
+
+    def __init__(self, instance: Instance, formula: Formula) -> None:
+        self.instance = instance
+        self.formula = formula
+        self.source = formula.source
+        self.kinds = Kinds(instance.contract)
+        constants = {
+            **instance.sizes,
+            **{name: each.integer for name, each in instance.scalars.items() if each.integer is not None},
+        }
+        output = instance.arrays[formula.output]
+        variables = target_variables(formula, {*constants, *instance.scalars})
+        extents: dict[str, int] = {}
+        for index, extent in zip(formula.target.indices, output.shape, strict=True):
+            if isinstance(index, Name) and index.name in variables:
+                extents.setdefault(index.name, extent)
+        sums = [node for node in walk(formula.body) if isinstance(node, Sum)]
+        self._first_axes: dict[int, int] = {}
+        self.rank = len(extents)
+        for node in sums:
+            self._first_axes[id(node)] = self.rank
+            self.rank += len(node.indices)
+        self.extents = tuple(extents.values())
+        named = {name: self._range(axis, extent) for axis, (name, extent) in enumerate(extents.items())}
+        self.scope = Scope({**constants, **named})
+        if formula.condition is not None:
+            self.scope = self.scope.restricted(self.truths(formula.condition, self.scope))
+
+    def _range(self, axis: int, extent: int) -> Numbers:
+        shape = [1] * self.rank
+        shape[axis] = extent
+        return np.arange(extent, dtype=np.int64).reshape(shape)
+
+    def numbers(self, node: Node, scope: Scope) -> Numbers:
+        """Return the integers (over the space) of a concrete part; raises InputError."""
+        found = self._arithmetic(scope).numbers(node)
+        return np.asarray(found, dtype=np.int64).reshape(np.shape(found) or (1,) * self.rank)
+
+    def divisors(self, node: Node, scope: Scope) -> NDArray[Any]:
+        """Return the exact numbers (over the space) of what divides; raises InputError where one is 0."""
+        if isinstance(node, Number):
+            found = np.full((1,) * self.rank, node.value, dtype=object)
+        else:
+            found = self.numbers(node, scope).astype(object)
+        if (found == 0).any():
+            raise self.source.error(node.at, "/ by 0")
+        return found
+
+    def truths(self, node: Node, scope: Scope) -> Truths:
+        """Return where (over the space) a condition holds; raises InputError."""
+        found = self._arithmetic(scope).truths(node)
+        return np.asarray(found, dtype=bool).reshape(np.shape(found) or (1,) * self.rank)
+
+    def _arithmetic(self, scope: Scope) -> IndexArithmetic:
+        return IndexArithmetic(self.source, scope.names, lambda element: self._given(element, scope))
+
+    def _given(self, element: Element, scope: Scope) -> Numbers:
+        array = self.instance.arrays[element.array]
+        assert array.contents is not None
+        found = array.contents[self.linear(element, scope)].astype(np.uint64)
+        return np.asarray(integers(found, array.format)).astype(np.int64)
+
+    def linear(self, element: Element, scope: Scope) -> Numbers:
+        """Return the linear indices (over the space) of an array's elements; 0 where none is needed.
+
+        Raises
+        ------
+        InputError
+            If one that is needed lies outside the array; the message names a witness.
+        """
+        array = self.instance.arrays[element.array]
+        total: Numbers = np.zeros((1,) * self.rank, dtype=np.int64)
+        for axis, (index, extent) in enumerate(zip(element.indices, array.shape, strict=True)):
+            found = self.numbers(index, scope)
+            if found.size and (found.min() < 0 or found.max() >= extent):
+                outside = (found < 0) | (found >= extent)
+                needed = outside if scope.needed is None else outside & scope.needed
+                if needed.any():
+                    raise self._leaves(element, axis, found, needed, scope)
+                found = np.where(outside, 0, found)
+            total = total * extent + found
+        return total
+
+    def _leaves(self, element: Element, axis: int, found: Numbers, wrong: Truths, scope: Scope) -> Exception:
+        array = self.instance.arrays[element.array]
+        place = np.argwhere(wrong)[0]
+        index = _at(found, place)
+        used = {part.name for each in element.indices for part in walk(each) if isinstance(part, Name)}
+        witness = ", ".join(
+            f"{name} = {_at(value, place)}"
+            for name, value in scope.names.items()
+            if name in used and isinstance(value, np.ndarray)
+        )
+        return self.source.error(
+            element.at,
+            f"index {axis + 1} of {array.name} is {index}{' at ' + witness if witness else ''}, "
+            f"outside 0 to {array.shape[axis] - 1}",
+        )
+
+    def summed(self, node: Sum, scope: Scope) -> tuple[Scope, Axes]:
+        """Return the scope inside a sum, and what it sums over.
+
+        Raises
+        ------
+        InputError
+            If arrays disagree on how far an index goes.
+        """
+        names, axes = dict(scope.names), {}
+        for axis, bound in enumerate(node.indices, start=self._first_axes[id(node)]):
+            axes[axis] = self._extent(node, bound.name, bound.extent, scope)
+            names[bound.name] = self._range(axis, axes[axis])
+        return Scope(names, scope.needed), axes
+
+    def _extent(self, node: Sum, name: str, given: Node | None, scope: Scope) -> int:
+        if given is not None:
+            extent = int(self.numbers(given, scope).reshape(-1)[0])
+            if not 1 <= extent < 2**31:
+                raise self.source.error(given.at, f"{name} takes {extent} values; allowed: 1 to {2**31 - 1}")
+            return extent
+        found = [
+            (element, axis, self.instance.arrays[element.array].shape[axis])
+            for element, axis in indexed_axes(node, name)
+        ]
+        (first, first_axis, extent), *others = found
+        for element, axis, other in others:
+            if other != extent:
+                raise self.source.error(
+                    element.at,
+                    f"{name} takes {other} values as index {axis + 1} of {element.array}, but {extent} as "
+                    f"index {first_axis + 1} of {first.array}; say how many: sum({name} < ..., ...)",
+                )
+        return extent
+
+    def over_output(self, values: Any) -> Any:
+        """Return values (over the space, of sums no more) as an array over the output's variables."""
+        array = np.asarray(values)
+        return np.broadcast_to(array.reshape(array.shape[: len(self.extents)]), self.extents)
+
+    @cached_property
+    def target(self) -> tuple[Numbers, Truths]:
+        """The output's linear indices over its variables, and at which of them the formula holds."""
+        linear = self.over_output(self.linear(self.formula.target, self.scope))
+        if self.scope.needed is None:
+            return linear, np.ones(linear.shape, dtype=bool)
+        return linear, self.over_output(self.scope.needed)
+
+    def covered(self) -> Truths:
+        """Return which elements (shape) of the output the formula describes; the others stay as they were."""
+        output = self.instance.arrays[self.formula.output]
+        linear, holds = self.target
+        covered = np.zeros(output.elements, dtype=bool)
+        covered[linear[holds]] = True
+        return covered.reshape(output.shape)
+
+
+def _at(values: Any, place: NDArray[np.intp]) -> int:
+    """Return the value at a place of an array that broadcasts."""
+    return int(values[tuple(min(int(i), size - 1) for i, size in zip(place, values.shape, strict=True))])
+
+
+def factors(node: Node) -> list[Node]:
+    """Return the factors of a product."""
+    if isinstance(node, Binary) and node.operator == "*":
+        return [*factors(node.left), *factors(node.right)]
+    return [node]

@@ -1,0 +1,148 @@
+"""What the verification needs of a kernel's language: a kernel that can be run on terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.errors import InputError, UnsupportedError
+from .contract import Array, Instance
+from .findings import Finding
+from .interning import Ids
+from .memory import ByteLanes
+from .terms import TermStore
+
+Progress = Callable[[int, int], None]
+"""Called with the work done, and all of it."""
+
+
+@dataclass(frozen=True)
+class FinalArray:
+    """What an array holds when the kernel has ended.
+
+    Attributes
+    ----------
+    lanes : ByteLanes
+        Its bytes.
+    lines : array (size,)
+        The line of the last store to each byte, 0 where there was none.
+    """
+
+    lanes: ByteLanes
+    lines: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a kernel did at one set of sizes.
+
+    Attributes
+    ----------
+    arrays : mapping of str to FinalArray
+        Final contents, by the array's name.
+    findings : tuple of Finding
+        What is wrong with it, or not modelled.
+    loads : mapping of int to array
+        The input terms that each line loaded.
+    complete : bool
+        Whether the kernel came to its end; if not, the arrays mean nothing.
+    stats : mapping
+        Counts.
+    """
+
+    arrays: Mapping[str, FinalArray]
+    findings: tuple[Finding, ...]
+    loads: Mapping[int, Ids]
+    complete: bool
+    stats: Mapping[str, Any]
+
+
+class Kernel(Protocol):
+    """A kernel, read and ready to run."""
+
+    path: str
+    entry: str
+
+    def run(
+        self,
+        instance: Instance,
+        store: TermStore,
+        inputs: Mapping[str, Ids],
+        progress: Progress | None = None,
+    ) -> Outcome:
+        """Run the kernel.
+
+        Parameters
+        ----------
+        instance : Instance
+            Its launch and its parameters.
+        store : TermStore
+            Where terms are made.
+        inputs : mapping of str to array
+            The elements, by linear index, of every array that can be read, and the term of every scalar.
+        progress : callable, optional
+            Told how far it is.
+
+        Raises
+        ------
+        InputError
+            If the kernel can't be launched so.
+        """
+        ...
+
+
+_MODULES = MappingProxyType({"ptx": ".ptx.front_end"})
+"""Where each language's `read_kernel` is."""
+
+
+def read_kernel(isa: str, path: Path, entry: str | None, target: str | None) -> Kernel:
+    """Read a kernel.
+
+    Parameters
+    ----------
+    isa : str
+        Its language.
+    path : Path
+        The file.
+    entry : str, optional
+        Its name; the only one of the file by default.
+    target : str, optional
+        The processor it is for, where the file does not say.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read, or has no such kernel.
+    UnsupportedError
+        If there is no front end for the language.
+    """
+    if isa not in _MODULES:
+        raise UnsupportedError(f"kernels of {isa} are not supported; these are: {', '.join(_MODULES)}")
+    module = import_module(_MODULES[isa], __package__)
+    return cast(Kernel, module.read_kernel(path, entry, target))
+
+
+def input_elements(instance: Instance, of_array: Callable[[Array], Ids]) -> dict[str, Ids]:
+    """Return the elements of every array that the kernel may read."""
+    return {name: of_array(array) for name, array in instance.arrays.items() if array.access != "out"}
+
+
+def only_entry(names: list[str], path: Path) -> str:
+    """Return the only kernel of a file.
+
+    Raises
+    ------
+    InputError
+        If there are more, or none.
+    """
+    if len(names) != 1:
+        found = ", ".join(names) or "none"
+        raise InputError(f"{path} has {len(names)} kernels ({found}): name one as entry in [kernel]")
+    return names[0]

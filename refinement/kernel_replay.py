@@ -1,0 +1,139 @@
+"""A kernel run on numbers, and the contract computed with numpy: the two sides of a counterexample."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.errors import InputError
+from ..spec.float_encoding import decode
+from ..spec.formats import FloatFormat, format_named
+from .array_memory import elements_in, input_terms
+from .assignments import Assignment
+from .contract import Array, Instance
+from .contract_reading import read_contract
+from .counterexamples import (
+    KIND,
+    SCHEMA,
+    Difference,
+    Inputs,
+    as_constants,
+    input_formats,
+)
+from .evaluation import integers
+from .front_end import Kernel, read_kernel
+from .reference_result import reference
+from .terms import TermStore
+
+
+def outputs_on(kernel: Kernel, instance: Instance, inputs: Inputs) -> dict[str, NDArray[Any]]:
+    """Run a kernel on numbers; returns the values of each output by linear index, NaN where unwritten."""
+    store = TermStore()
+    constants = as_constants(store, instance, inputs)
+    given = {
+        name: input_terms(store, array)
+        for name, array in instance.arrays.items()
+        if array.contents is not None and array.access != "out"
+    }
+    outcome = kernel.run(instance, store, given | constants)
+    assignment = Assignment(store, {})
+    values = {}
+    for output in instance.outputs:
+        written, terms = elements_in(store, output, outcome.arrays[output.name].lanes)
+        found = np.full(output.elements, np.nan, dtype=object)
+        found[written] = _numbers(assignment.values(terms[written]), output)
+        values[output.name] = found
+    return values
+
+
+def _numbers(words: NDArray[np.uint64], array: Array) -> NDArray[Any]:
+    if isinstance(array.format, FloatFormat):
+        return decode(words.astype(array.format.storage), array.format).astype(object)
+    return integers(words, array.format).astype(object)
+
+
+def confirmed(
+    kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int
+) -> Difference | None:
+    """Return how an element differs between the kernel on numbers and numpy on the contract, if it does."""
+    got = outputs_on(kernel, instance, inputs)[output.name][element]
+    wanted = np.asarray(reference(instance, inputs)[output.name]).reshape(-1)[element]
+    if _agree(got, wanted):
+        return None
+    index = ",".join(map(str, np.unravel_index(element, output.shape)))
+    return Difference(f"{output.name}[{index}]", str(got), str(wanted))
+
+
+def _agree(got: Any, wanted: Any) -> bool:
+    if isinstance(got, float) or isinstance(wanted, float):
+        left, right = float(got), float(wanted)
+        if np.isnan(left) or np.isnan(right):
+            return bool(np.isnan(left) and np.isnan(right))
+        return abs(left - right) <= 2.0**-4 * max(abs(left), abs(right))
+    return bool(got == wanted)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A counterexample run again.
+
+    Attributes
+    ----------
+    document : mapping
+        As it was saved.
+    difference : Difference, optional
+        What the element is now, where it still differs.
+    """
+
+    document: dict[str, Any]
+    difference: Difference | None
+
+
+def document_of_kernel(path: Path) -> dict[str, Any] | None:
+    """Return a counterexample's document, None if it is not one of a kernel (or no document at all)."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) and document.get("kind") == KIND else None
+
+
+def replay(path: Path, document: dict[str, Any]) -> Replayed:
+    """Run a saved counterexample again.
+
+    Raises
+    ------
+    InputError
+        If it is not one, or the kernel or the contract can't be read or no longer fits.
+    """
+    if document.get("schema") != SCHEMA or document.get("kind") != KIND:
+        raise InputError(f"{path} is not a counterexample of a kernel of schema {SCHEMA}")
+    try:
+        kernel_path, contract_path = Path(document["kernel"]), Path(document["contract"])
+        sizes = {str(name): int(value) for name, value in document["sizes"].items()}
+        inputs = {
+            name: np.array([int(bits, 16) for bits in each["bits"]], dtype=np.uint64)
+            for name, each in document["inputs"].items()
+        }
+        formats = {name: format_named(each["format"]) for name, each in document["inputs"].items()}
+        element = document["difference"]["output"]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path} is not a counterexample of a kernel: {error}") from None
+    contract = read_contract(contract_path)
+    instance = contract.instance(sizes)
+    for name, (fmt, shape) in input_formats(instance).items():
+        if formats.get(name) != fmt or len(inputs.get(name, ())) != int(np.prod(shape)):
+            raise InputError(f"{path}: {name} is not {fmt} of shape {list(shape)} as in {contract_path}")
+    kernel = read_kernel(contract.isa, kernel_path, contract.entry, contract.target)
+    name, _, index = element.partition("[")
+    output = instance.arrays[name]
+    place = tuple(int(each) for each in index.rstrip("]").split(",")) if index else ()
+    return Replayed(
+        document,
+        confirmed(kernel, instance, inputs, output, int(np.ravel_multi_index(place, output.shape))),
+    )

@@ -1,0 +1,228 @@
+"""State spaces: where a kernel's buffers and variables lie, and what their bytes hold.
+
+Addresses are made up, so that what PTX promises of them, and no more, is so: a buffer is aligned as the
+contract says and not better, and between variables there is room, so that running over the end of one is
+seen. The generic address of a global or constant byte is its address there; those of the others are in
+windows far away.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import InputError, UnsupportedError
+from ...spec.ptx.operands import Decimal, HexFloat, Integer
+from ..interning import Ids
+from ..memory import Region
+from ..terms import TermStore
+from .module import TYPE_BITS, Function, Module, Variable
+from .operands import Displaced, GenericAddress, Initial, Symbol
+from .races import AccessHistory
+from .state_space import UNIT, Space
+from .threads import Launch, Threads
+
+_GAP = 512
+"""Bytes between shared variables, at least; the first is at this address."""
+
+_STARTS = MappingProxyType({"global": 0x7C00_0000_0000, "const": 0x7D00_0000_0000})
+"""Addresses of the module's variables."""
+
+_STRIDE = 1 << 36
+"""Bytes between the addresses of buffers."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory that a kernel gets a pointer to.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    size : int
+        Bytes.
+    alignment : int
+        The address is a multiple of this, and of no higher power of two.
+    content : (array, array), optional
+        Term and lowest bit of every byte (size,); None where nobody has written.
+    writable : bool
+        Whether the kernel may store to it.
+    """
+
+    name: str
+    size: int
+    alignment: int = 16
+    content: tuple[Ids, NDArray[np.uint8]] | None = None
+    writable: bool = False
+
+
+class Memory:
+    """A kernel's memory: what all blocks share, and for each batch its own.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    module : Module
+        The module.
+    function : Function
+        The entry.
+    buffers : sequence of Buffer
+        What the kernel gets pointers to.
+    launch : Launch
+        How much dynamic shared memory there is.
+    granule : int
+        Bytes that every access is a multiple of.
+    """
+
+    def __init__(
+        self,
+        store: TermStore,
+        module: Module,
+        function: Function,
+        buffers: Sequence[Buffer],
+        launch: Launch,
+        granule: int,
+    ) -> None:
+        self._store = store
+        self._granule = granule
+        self.dynamic_shared = launch.dynamic_shared
+        self._addresses: dict[str, int] = {}
+        variables = [*module.variables, *function.variables]
+        self.buffers = tuple(sorted(buffers, key=lambda buffer: not buffer.writable))
+        self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP)
+        self._local = self._laid_out([each for each in variables if each.space == "local"], UNIT)
+        self.parameters = self._parameter_space(function)
+        self.globals = self._global_space(variables)
+        self.shared = Space(store, "shared", self._shared)
+        self.local = Space(store, "local", self._local)
+
+    def for_batch(self, threads: Threads) -> None:
+        """Give the blocks of a batch fresh shared and local memory."""
+        blocks = len(threads.blocks)
+        self.shared = Space(self._store, "shared", self._shared, threads.block, blocks)
+        self.shared.history = AccessHistory(len(self.shared.lanes), self._granule)
+        own = np.arange(len(threads))
+        self.local = Space(self._store, "local", self._local, own, len(threads))
+
+    def address_of(self, name: str) -> int:
+        """Return the address of a variable or parameter in its space."""
+        if name not in self._addresses:
+            raise UnsupportedError(f"the address of {name}")
+        return self._addresses[name]
+
+    def buffer_address(self, buffer: Buffer) -> int:
+        """Return the address of a buffer."""
+        return next(self._base(i) for i, each in enumerate(self.buffers) if each is buffer)
+
+    def space(self, name: str) -> Space:
+        """Return a state space by its name."""
+        match name:
+            case "global" | "const":
+                return self.globals
+            case "shared":
+                return self.shared
+            case "local":
+                return self.local
+        return self.parameters
+
+    # -- details
+    def _laid_out(self, variables: Iterable[Variable], gap: int) -> list[Region]:
+        """Place variables one after the other; those of open size are dynamic shared memory, at the end."""
+        regions: list[Region] = []
+        address = gap
+        last: list[Variable] = []
+        for variable in variables:
+            if variable.size is None:
+                last.append(variable)
+                continue
+            address = _aligned(address, variable.alignment)
+            self._addresses[variable.name] = address
+            regions.append(Region(variable.name, address, variable.size))
+            address += variable.size + gap
+        if last:
+            address = _aligned(address, max(_GAP, *(variable.alignment for variable in last)))
+            regions.append(Region(last[0].name, address, self.dynamic_shared))
+            for variable in last:
+                self._addresses[variable.name] = address
+        return regions
+
+    def _parameter_space(self, function: Function) -> Space:
+        regions, address = [], UNIT
+        for parameter in function.parameters:
+            size = parameter.size
+            assert size is not None
+            address = _aligned(address, parameter.alignment)
+            self._addresses[parameter.name] = address
+            regions.append(Region(parameter.name, address, size))
+            address += size
+        return Space(self._store, "param", regions)
+
+    def _base(self, index: int) -> int:
+        return (index + 1) * _STRIDE + self.buffers[index].alignment
+
+    def _global_space(self, variables: Sequence[Variable]) -> Space:
+        """Place the buffers that may be written, the other buffers, the variables; constants come last."""
+        regions = [Region(b.name, self._base(index), b.size) for index, b in enumerate(self.buffers)]
+        own = {kind: [each for each in variables if each.space == kind and each.size] for kind in _STARTS}
+        for kind, first in _STARTS.items():
+            address = first
+            for variable in own[kind]:
+                at = _aligned(address, variable.alignment)
+                self._addresses[variable.name] = at
+                regions.append(Region(variable.name, at, variable.size or 0))
+                address = at + (variable.size or 0) + _GAP
+        space = Space(self._store, "global", regions)
+        for index, buffer in enumerate(self.buffers):
+            if buffer.content is not None:
+                lanes = space.lanes_of(index)
+                space.lanes.terms[lanes], space.lanes.lows[lanes] = buffer.content
+        for index, variable in enumerate([*own["global"], *own["const"]], start=len(self.buffers)):
+            self._initialise(space, index, variable)
+        writable = sum(buffer.writable for buffer in self.buffers)
+        space.keep_history(writable if not own["global"] else len(regions) - len(own["const"]), self._granule)
+        return space
+
+    def _initialise(self, space: Space, index: int, variable: Variable) -> None:
+        """Put a variable's initial value into its bytes."""
+        bits = TYPE_BITS[variable.type.rpartition(".")[2]]
+        size = max(1, bits // 8)
+        lanes = space.lanes_of(index)
+        zeros = self._store.constants(np.zeros(variable.size or 0, dtype=np.uint64), 8)
+        space.lanes.terms[lanes] = zeros
+        if not variable.initial:
+            return
+        if bits > 64:
+            raise UnsupportedError(f"initial values of {variable.name}, of type .{variable.type}")
+        offsets = np.array([lanes.start + size * place for place, _ in variable.initial], dtype=np.int64)
+        encodings = [self._encoding(value, bits) & ((1 << bits) - 1) for _, value in variable.initial]
+        words = self._store.constants(np.array(encodings, dtype=np.uint64), 8 * size)
+        space.lanes.write(offsets, words)
+
+    def _encoding(self, value: Initial, bits: int) -> int:
+        match value:
+            case Integer():
+                return value.value
+            case HexFloat():
+                return value.encoding
+            case Decimal():
+                return int.from_bytes(
+                    struct.pack({16: "<e", 32: "<f", 64: "<d"}[bits], float(value.text)), "little"
+                )
+            case Symbol():
+                return self.address_of(value.name)
+            case Displaced(base, offset):
+                return self.address_of(base.name) + offset
+            case GenericAddress(base, offset):
+                return self.address_of(base.name) + offset
+        raise InputError(f"{value} can't be an initial value")
+
+
+def _aligned(address: int, alignment: int) -> int:
+    return -(-address // alignment) * alignment

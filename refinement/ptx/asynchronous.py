@@ -1,0 +1,167 @@
+"""``cp.async``: copies to shared memory that a thread knows to be done only when it has waited for them.
+
+What is copied is put in place at once; until the wait, whoever looks at it, or writes there, races. Other
+threads may look after a barrier that follows the wait. Source: PTX ISA 9.1 section 9.7.9.25.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import InputError
+from ...spec.ptx.operands import Integer
+from .. import bit_slices
+from ..interning import Ids
+from .execution import Decoders, Execution, undecoded
+from .memory_access import addresses, load, store
+from .module import TYPE_BITS, Instruction
+from .operands import Operand
+from .races import Places
+from .threads import Indices
+
+_SIZES = (4, 8, 16)
+_UNIT = 4
+"""Bytes that a copy is made of."""
+
+
+@dataclass
+class _Copy:
+    """Copies of one instruction that are not waited for.
+
+    Attributes
+    ----------
+    threads : array (n,)
+        Who issued them.
+    group : array (n,)
+        How many groups each thread had committed before.
+    places : array (n, granules)
+        Where they go.
+    """
+
+    threads: Indices
+    group: NDArray[np.int64]
+    places: Places
+
+
+class Copies:
+    """The copies of a batch that are under way."""
+
+    def __init__(self, threads: int) -> None:
+        self._committed = np.zeros(threads, dtype=np.int64)
+        self._pending: list[_Copy] = []
+
+    @classmethod
+    def of(cls, execution: Execution) -> Copies:
+        """Return those of an execution."""
+        found = execution.state.setdefault("copies", cls(len(execution.threads)))
+        assert isinstance(found, Copies)
+        return found
+
+    def begin(self, execution: Execution, places: Places, threads: Indices) -> None:
+        """Note copies that threads (n,) issued."""
+        history = execution.memory.shared.history
+        assert history is not None
+        history.begin_copies(places.reshape(-1))
+        self._pending.append(_Copy(threads, self._committed[threads], places))
+        history.copies = len(self._pending)
+
+    def commit(self, threads: Indices) -> None:
+        """End the group of each of some threads."""
+        self._committed[threads] += 1
+
+    def wait(self, execution: Execution, threads: Indices, allowed: int | None) -> None:
+        """Make threads wait for all but the last `allowed` groups; for everything issued if None."""
+        history = execution.memory.shared.history
+        assert history is not None
+        below = np.full(len(self._committed), -1, dtype=np.int64)
+        below[threads] = np.iinfo(np.int64).max if allowed is None else self._committed[threads] - allowed
+        left = []
+        for copy in self._pending:
+            done = copy.group < below[copy.threads]
+            if done.any():
+                who = np.repeat(copy.threads[done], copy.places.shape[1])
+                history.end_copies(execution.ordering, copy.places[done].reshape(-1), who)
+            if not done.all():
+                left.append(_Copy(copy.threads[~done], copy.group[~done], copy.places[~done]))
+        self._pending = left
+        history.copies = len(left)
+
+
+def _copy(execution: Execution, instruction: Instruction, active: Indices) -> None:
+    destination, source, *rest = instruction.operands
+    if instruction.has("L2::cache_hint"):
+        rest = rest[:-1]
+    if not rest or not isinstance(rest[0], Integer) or rest[0].value not in _SIZES:
+        raise InputError(f"{instruction.mnemonic} copies 4, 8 or 16 bytes")
+    size = rest[0].value
+    if instruction.has("cg") and size != 16:
+        raise InputError(f"{instruction.mnemonic} copies 16 bytes, not {size}")
+    given = _source_bytes(execution, rest[1:], size, active)
+    to, start = addresses(execution, destination, active), addresses(execution, source, active)
+    words = np.empty((len(active), size // _UNIT), dtype=np.int32)
+    for count in np.unique(given):
+        some = np.flatnonzero(given == count)
+        words[some] = _filled(execution, start[some], int(count), size, active[some])
+    store(execution, "shared", to, words, active)
+    inside, offsets = execution.memory.shared.locate(to, size, active)
+    history = execution.memory.shared.history
+    assert history is not None
+    Copies.of(execution).begin(execution, history.places(offsets[inside], size), active[inside])
+
+
+def _source_bytes(
+    execution: Execution, rest: list[Operand], size: int, active: Indices
+) -> NDArray[np.uint64]:
+    """Return how many bytes each thread reads; the others it fills with zeros."""
+    if not rest:
+        return np.full(len(active), size, dtype=np.uint64)
+    kind = getattr(rest[0], "type", None)
+    if kind == "pred":
+        ignored = execution.numbers(rest[0], 1, active, "ignore-src")
+        return np.where(ignored.astype(bool), np.uint64(0), np.uint64(size))
+    width = TYPE_BITS.get(kind or "b32", 32)
+    given = execution.numbers(rest[0], min(width, 32), active, "src-size")
+    if (given > size).any():
+        raise InputError(f"src-size {int(given.max())} exceeds {size}")
+    return given
+
+
+def _filled(execution: Execution, start: NDArray[np.uint64], count: int, size: int, threads: Indices) -> Ids:
+    """Return words (n, size / 4) of the source: `count` bytes of it, then zeros."""
+    zero = execution.store.constants(0, 8 * _UNIT)
+    words = np.full((len(start), size // _UNIT), zero, dtype=np.int32)
+    whole, more = divmod(count, _UNIT)
+    space = "global"
+    if whole:
+        words[:, :whole] = load(execution, space, start, _UNIT, whole, threads, size)
+    if more:
+        data = load(execution, space, start + np.uint64(_UNIT * whole), 1, more, threads, 1)
+        joined = bit_slices.concatenate(execution.store, list(data.T))
+        words[:, whole] = bit_slices.zero_extend(execution.store, joined, 8 * _UNIT)
+    return words
+
+
+def _cp(execution: Execution, instruction: Instruction, active: Indices) -> None:
+    if not instruction.has("async") or instruction.has("bulk") or instruction.has("mbarrier"):
+        execution.unsupported(instruction.mnemonic)
+    if instruction.has("commit_group"):
+        Copies.of(execution).commit(active)
+    elif instruction.has("wait_all"):
+        Copies.of(execution).wait(execution, active, None)
+    elif instruction.has("wait_group"):
+        (count,) = instruction.operands
+        if not isinstance(count, Integer):
+            raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
+        Copies.of(execution).wait(execution, active, count.value)
+    elif instruction.has("shared", "global") or instruction.has("shared::cta", "global"):
+        _copy(execution, instruction, active)
+    else:
+        execution.unsupported(instruction.mnemonic)
+
+
+HANDLERS: Decoders = MappingProxyType({"cp": undecoded(_cp)})
+"""The instructions of this module."""

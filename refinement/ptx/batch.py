@@ -1,0 +1,221 @@
+"""Runs the blocks of a batch, instruction by instruction."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import InputError
+from ...spec.ptx.operands import Predicate, Register
+from ..findings import Kind
+from .execution import Execution
+from .module import Instruction
+from .program import Decoded, Program, Sort
+from .scheduling import Scheduler, Strand, Waiting
+from .threads import WARP, Indices
+from .values import KNOWN, Value, compute
+
+LIMIT = 10_000_000
+"""Steps after which a kernel is thought not to end."""
+
+_WHOLE_BLOCK = -1
+_BARRIERS = 16
+
+
+class Batch:
+    """A batch of blocks that runs.
+
+    Parameters
+    ----------
+    execution : Execution
+        Their state.
+    program : Program
+        The instructions.
+
+    Attributes
+    ----------
+    instructions, thread_instructions : int
+        How many ran, of each strand and of each thread.
+    scheduler : Scheduler
+        The strands.
+    """
+
+    def __init__(self, execution: Execution, program: Program) -> None:
+        self._execution = execution
+        self._program = program
+        self.scheduler = Scheduler(execution.threads, execution.ordering, execution.alive)
+        self.instructions = 0
+        self.thread_instructions = 0
+
+    def run(self) -> bool:
+        """Run to the end, and say whether it was reached: not if threads wait for each other for ever.
+
+        Raises
+        ------
+        UnsupportedError
+            If what happens depends on what is not modelled.
+        InputError
+            If an instruction is none; the message begins with ``file:line``.
+        """
+        scheduler = self.scheduler
+        while True:
+            while scheduler.runnable:
+                try:
+                    self._advance(scheduler.runnable.pop())
+                except InputError as error:
+                    where = self._execution.module.where(self._execution.instruction)
+                    raise InputError(str(error), where) from error
+            if not scheduler.waiting:
+                return True
+            if not scheduler.release() and not scheduler.stop_meeting():
+                self._report_deadlock()
+                return False
+
+    def _advance(self, strand: Strand) -> None:
+        """Run a strand until it parts, waits or ends."""
+        execution, steps, scheduler = self._execution, self._program.steps, self.scheduler
+        meet = strand.joins[-1].at if strand.joins else None
+        while True:
+            if strand.at == meet:
+                scheduler.arrive(strand)
+                return
+            if strand.at >= len(steps):
+                self._end(strand, strand.active)
+                return
+            decoded = steps[strand.at]
+            self._begin(decoded.instruction, strand.active)
+            acting, condition = strand.active, None
+            if decoded.guard is not None:
+                acting, condition = self._guarded(decoded, decoded.guard, strand.active)
+            if decoded.sort is Sort.PLAIN:
+                assert decoded.step is not None
+                if condition is not None:
+                    execution.conditionally(decoded.step, condition, acting)
+                elif len(acting):
+                    decoded.step(execution, acting)
+            elif not self._controls(decoded, strand, acting):
+                return
+            else:
+                continue
+            strand.at += 1
+
+    def _begin(self, instruction: Instruction, active: Indices) -> None:
+        self._execution.instruction = instruction
+        self._execution.store.line = instruction.line
+        self.instructions += 1
+        self.thread_instructions += len(active)
+        if self.instructions > LIMIT:
+            self._execution.unsupported(f"the kernel has not ended after {LIMIT} instructions")
+
+    def _guarded(self, decoded: Decoded, guard: Predicate, active: Indices) -> tuple[Indices, Value | None]:
+        """Return the threads whose guard holds; all of them and the condition, if that depends on data."""
+        execution = self._execution
+        value = execution.read(Register(guard.name, "pred"), 1, active)
+        if value.terms is not None and (value.terms != KNOWN).any():
+            if not decoded.selectable:
+                what = f"the guard {guard} of {decoded.instruction.mnemonic}"
+                execution.unsupported(f"{what} depends on data")
+            if guard.negated:
+                flip = execution.inverted
+                value = compute(execution.store, 1, [value], lambda n: ~n, flip)
+            return active, value
+        holds = value.numbers != np.uint64(guard.negated)
+        return (active, None) if holds.all() else (active[holds], None)
+
+    def _controls(self, decoded: Decoded, strand: Strand, acting: Indices) -> bool:
+        """Move the flow of control, and say whether the strand goes on."""
+        all_act = len(acting) == len(strand.active)
+        if not len(acting):
+            strand.at += 1
+            return True
+        if decoded.sort is Sort.BRANCH and all_act:
+            strand.at = decoded.target
+            return True
+        if decoded.sort is Sort.EXIT:
+            if all_act:
+                self._end(strand, acting)
+                return False
+            self._execution.alive[acting] = False
+            strand.active = np.setdiff1d(strand.active, acting, assume_unique=True)
+            strand.at += 1
+            return True
+        if not all_act:
+            there = decoded.target if decoded.sort is Sort.BRANCH else strand.at
+            rest = np.setdiff1d(strand.active, acting, assume_unique=True)
+            self.scheduler.part(strand, Strand(there, acting), Strand(strand.at + 1, rest), decoded.meet)
+            return False
+        return self._barrier(decoded.instruction, strand)
+
+    def _end(self, strand: Strand, threads: Indices) -> None:
+        self._execution.alive[threads] = False
+        self.scheduler.end(strand)
+
+    # -- barriers
+    def _barrier(self, instruction: Instruction, strand: Strand) -> bool:
+        execution, active = self._execution, strand.active
+        if instruction.has("cluster") or instruction.has("red"):
+            execution.unsupported(instruction.mnemonic)
+        barriers, counts = self._barrier_operands(instruction, active)
+        if instruction.opcode == "bar" or instruction.has("aligned"):
+            self._require_whole_warps(instruction, active)
+        strand.at += 1
+        if instruction.has("arrive"):
+            self.scheduler.arrive_at_barrier(barriers, active)
+            return True
+        everybody = len(active) == int(execution.alive.sum())
+        if everybody and (counts == _WHOLE_BLOCK).all() and (barriers == barriers[0]).all():
+            execution.ordering.block_barriers()
+            self.scheduler.barriers += len(execution.threads.blocks)
+            return True
+        self.scheduler.wait(Waiting(strand, barriers, counts, instruction.line))
+        return False
+
+    def _barrier_operands(
+        self, instruction: Instruction, active: Indices
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        execution = self._execution
+        numbers = [
+            execution.numbers(operand, 32, active, "operand").astype(np.int64)
+            for operand in instruction.operands
+        ]
+        if not 1 <= len(numbers) <= 2:
+            raise InputError(f"{instruction.mnemonic} takes one or two operands, not {len(numbers)}")
+        barriers = numbers[0]
+        if (barriers >= _BARRIERS).any():
+            raise InputError(f"barrier {int(barriers.max())}: a block has {_BARRIERS}, from 0")
+        counts = numbers[1] if len(numbers) == 2 else np.full(len(active), _WHOLE_BLOCK)
+        return barriers, counts
+
+    def _require_whole_warps(self, instruction: Instruction, active: Indices) -> None:
+        """Report a warp of which only some of the threads that have not ended come to an aligned barrier."""
+        execution = self._execution
+        if len(active) == int(execution.alive.sum()):
+            return
+        here = np.bincount(active // WARP, minlength=len(execution.alive) // WARP)
+        alive = execution.alive.reshape(-1, WARP).sum(axis=1)
+        partial = (here > 0) & (here < alive)
+        if partial.any():
+            warp = int(np.flatnonzero(partial)[0])
+            execution.report(
+                Kind.DIVERGENCE,
+                f"{instruction.mnemonic} is executed by {here[warp]} of {alive[warp]} threads of a warp",
+                active[partial[active // WARP]],
+            )
+
+    def _report_deadlock(self) -> None:
+        """Report barriers that stay incomplete."""
+        execution = self._execution
+        for waiting in self.scheduler.waiting:
+            active = waiting.strand.active
+            execution.instruction = self._program.steps[waiting.strand.at - 1].instruction
+            block = execution.threads.block == execution.threads.block[active[0]]
+            here = int(block[active].sum())
+            alive = int((block & execution.alive).sum())
+            wanted = int(waiting.counts[0])
+            awaited = f"all {alive} threads" if wanted < 0 else f"{wanted} threads"
+            execution.report(
+                Kind.DIVERGENCE,
+                f"{here} threads of a block wait at barrier {int(waiting.barriers[0])} for {awaited} of it, "
+                "which never come",
+                active,
+            )

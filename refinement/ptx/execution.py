@@ -1,0 +1,328 @@
+"""The state of a batch of blocks while it runs: registers, memory, and how operands are read and written."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import InputError, UnsupportedError
+from ...spec.ptx.operands import Decimal, HexFloat, Integer, Register, Sink
+from .. import bit_slices, operations
+from ..evaluation import ones
+from ..findings import Kind
+from ..interning import Ids
+from ..terms import TermStore
+from .address_spaces import Memory
+from .module import TYPE_BITS, Function, Instruction, Module
+from .observations import Loads, Observations
+from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
+from .races import Ordering
+from .threads import WARP, Indices, Threads
+from .values import KNOWN, Value, compute, known, of_terms
+
+Step = Callable[["Execution", Indices], None]
+"""Carries an instruction out in the threads that are active."""
+
+Decoder = Callable[[Instruction], Step]
+"""Reads an instruction; may raise UnsupportedError."""
+
+Decoders = Mapping[str, Decoder]
+"""By opcode."""
+
+
+def undecoded(act: Callable[[Execution, Instruction, Indices], None]) -> Decoder:
+    """Return the decoder of an instruction that is read anew each time it runs."""
+
+    def decoder(instruction: Instruction) -> Step:
+        def step(execution: Execution, active: Indices) -> None:
+            act(execution, instruction, active)
+
+        return step
+
+    return decoder
+
+
+class Execution:
+    """A batch of blocks that runs.
+
+    Attributes
+    ----------
+    store : TermStore
+        The terms.
+    module : Module
+        The kernel's module.
+    function : Function
+        Its entry.
+    threads : Threads
+        Those of the batch.
+    memory : Memory
+        The kernel's buffers and variables.
+    accumulation : str
+        How matrix units accumulate: ``unspecified`` or ``sequential``.
+    registers : dict of str to Value
+        What registers hold in all threads.
+    alive : bool array (n,)
+        Threads that have not ended.
+    ordering : Ordering
+        What barriers have put in order.
+    instruction : Instruction
+        The one that runs.
+    unordered : bool
+        Whether floats were summed in an order that PTX leaves open.
+    state : dict
+        What a group of instructions keeps between them: copies under way, arrivals at barriers.
+    """
+
+    def __init__(
+        self,
+        store: TermStore,
+        module: Module,
+        function: Function,
+        threads: Threads,
+        memory: Memory,
+        observations: Observations,
+        loads: Loads,
+        accumulation: str,
+    ) -> None:
+        self.store = store
+        self.module = module
+        self.function = function
+        self.threads = threads
+        self.memory = memory
+        self.accumulation = accumulation
+        self.registers: dict[str, Value] = {}
+        self.alive = threads.exist.copy()
+        self.ordering = Ordering(threads)
+        self.instruction = Instruction("", (), ())
+        self.state: dict[str, Any] = {}
+        self.unordered = False
+        self._observations = observations
+        self._loads = loads
+        self._special = dict(threads.special_registers())
+        shared = memory.shared
+        for name, size in (("total", shared.size), ("aggr", shared.size), ("dynamic", memory.dynamic_shared)):
+            self._special[f"%{name}_smem_size"] = known(np.full(len(threads), size), 32)
+        self._condition: tuple[Ids, int] | None = None
+
+    # -- messages
+    def report(self, kind: Kind, message: str, threads: Indices) -> None:
+        """Report what an instruction does in some threads; the message is about the first."""
+        first = self.threads.name(int(threads[0])) if len(threads) else ""
+        self._observations.add(kind, message, self.instruction.line, first, max(1, len(threads)))
+
+    def note_loads(self, terms: Ids) -> None:
+        """Note that the instruction loaded terms from global memory."""
+        self._loads.add(self.instruction.line, terms)
+
+    def unsupported(self, message: str) -> NoReturn:
+        """Stop the run: it depends on what is not modelled.
+
+        Raises
+        ------
+        UnsupportedError
+            Always.
+        """
+        raise UnsupportedError(message)
+
+    # -- operands
+    def read(self, operand: Operand, width: int, active: Indices) -> Value:
+        """Return the values (n active,) of an operand, its low `width` bits where it has more.
+
+        Raises
+        ------
+        InputError
+            If it has fewer, or is no scalar.
+        """
+        match operand:
+            case SpecialRegister():
+                return self._cut(self._special_register(operand).at(active), width)
+            case Symbol():
+                return self._constant(self.memory.address_of(operand.name), width, active)
+            case Register():
+                return self._cut(self._register(operand, active), width)
+            case Integer():
+                return self._constant(operand.value, width, active)
+            case HexFloat() | Decimal():
+                return self._constant(self._encoding(operand, width), width, active)
+            case Displaced(base, offset):
+                return _displaced(self.store, self.read(base, width, active), offset)
+            case Negated(register):
+                value = self.read(register, 1, active)
+                return compute(self.store, 1, [value], lambda n: ~n, self.inverted)
+        raise InputError(f"{self.instruction.mnemonic} can't read {operand}")
+
+    def numbers(self, operand: Operand, width: int, active: Indices, what: str) -> NDArray[np.uint64]:
+        """Return the values of an operand that must not depend on the kernel's data.
+
+        Raises
+        ------
+        UnsupportedError
+            If it does; `what` says what it is for.
+        """
+        value = self.read(operand, width, active)
+        if value.terms is not None and (value.terms != KNOWN).any():
+            self.unsupported(f"{what} {operand} of {self.instruction.mnemonic} depends on data")
+        return value.numbers
+
+    def terms(self, operand: Operand, width: int, active: Indices) -> Ids:
+        """Return the values of an operand as terms."""
+        return self.read(operand, width, active).as_terms(self.store)
+
+    def write(self, operand: Operand, value: Value, active: Indices) -> None:
+        """Write the values (n active,) to a register, with zeros above where it is wider.
+
+        Raises
+        ------
+        InputError
+            If it is narrower, or nothing can be written to the operand.
+        """
+        if isinstance(operand, Sink):
+            return
+        if not isinstance(operand, Register) or isinstance(operand, SpecialRegister | Symbol):
+            raise InputError(f"{self.instruction.mnemonic} can't write to {operand}")
+        width = self.register_width(operand)
+        if value.width > width:
+            raise InputError(f"{operand} has {width} bits, {self.instruction.mnemonic} gives {value.width}")
+        if value.width < width:
+            value = _extended(self.store, value, width)
+        if self._condition is not None:
+            value = self._chosen(operand, value, active)
+        before = None
+        if len(active) != len(self.threads):
+            before = self.registers.get(operand.name)
+            if before is None:
+                before = Value(width, np.zeros(len(self.threads), dtype=np.uint64))
+                before = before.updated(np.flatnonzero(self.alive), self._undefined(width))
+        self.registers[operand.name] = value if before is None else before.updated(active, value)
+
+    def write_terms(self, operand: Operand, terms: Ids, width: int, active: Indices) -> None:
+        """Write terms to a register."""
+        self.write(operand, of_terms(self.store, terms, width), active)
+
+    def register_width(self, register: Register) -> int:
+        """Return a register's bits.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is wider than 64 bits, or a vector.
+        """
+        kind = self.function.registers.get(register.name, register.type) or ""
+        width = TYPE_BITS.get(kind, 0)
+        if not 0 < width <= 64:
+            self.unsupported(f"register {register} of type .{kind}")
+        return width
+
+    def conditionally(self, step: Step, condition: Value, active: Indices) -> None:
+        """Run an instruction that only writes registers, where a condition on data holds.
+
+        Parameters
+        ----------
+        step : callable
+            The instruction.
+        condition : Value
+            One bit for each active thread; where it doesn't hold, registers stay what they are.
+        """
+        assert condition.width == 1
+        self._condition = condition.as_terms(self.store), len(active)
+        try:
+            step(self, active)
+        finally:
+            self._condition = None
+
+    def inverted(self, terms: Ids) -> Ids:
+        """Return terms with every bit flipped."""
+        return bit_slices.bitwise(self.store, 0xFF ^ bit_slices.A, terms, terms, terms)
+
+    # -- warps
+    def exited(self) -> Indices:
+        """Return the threads that have ended, or only fill a warp."""
+        return np.flatnonzero(~self.alive)
+
+    def whole_warps(self, active: Indices) -> Indices:
+        """Return the active threads (warps, 32) of warps that are all active; report the others.
+
+        A ``.aligned`` instruction has no meaning in the others.
+        """
+        if len(active) == len(self.threads):
+            return active.reshape(-1, WARP)
+        warps, counts = np.unique(active // WARP, return_counts=True)
+        partial = warps[counts < WARP]
+        if len(partial):
+            first = int(counts[counts < WARP][0])
+            self.report(
+                Kind.DIVERGENCE,
+                f"{self.instruction.mnemonic} is executed by {first} of the {WARP} threads of a warp",
+                active[np.isin(active // WARP, partial)],
+            )
+        whole: Indices = warps[counts == WARP][:, None] * WARP + np.arange(WARP)
+        return whole
+
+    # -- details
+    def _special_register(self, register: SpecialRegister) -> Value:
+        found = self._special.get(register.name)
+        if found is None:
+            self.unsupported(f"special register {register}")
+        return found
+
+    def _register(self, register: Register, active: Indices) -> Value:
+        value = self.registers.get(register.name)
+        if value is None:
+            width = self.register_width(register)
+            value = Value(width, np.zeros(len(self.threads), dtype=np.uint64))
+            value = value.updated(np.flatnonzero(self.alive), self._undefined(width))
+            self.registers[register.name] = value
+        return value if len(active) == len(self.threads) else value.at(active)
+
+    def _undefined(self, width: int) -> Value:
+        count = int(self.alive.sum())
+        return Value(width, np.zeros(count, dtype=np.uint64), self.store.undefined(count, width))
+
+    def _constant(self, number: int, width: int, active: Indices) -> Value:
+        return Value(width, np.full(len(active), number & int(ones(width)), dtype=np.uint64))
+
+    def _encoding(self, constant: HexFloat | Decimal, width: int) -> int:
+        codes = {16: "e", 32: "f", 64: "d"}
+        if isinstance(constant, HexFloat):
+            if constant.bits == width:
+                return constant.encoding
+            number = struct.unpack(
+                codes[constant.bits], constant.encoding.to_bytes(constant.bits // 8, "little")
+            )[0]
+        else:
+            number = float(constant.text)
+        if width not in codes:
+            raise InputError(f"{constant} can't be of {width} bits")
+        return int.from_bytes(struct.pack("<" + codes[width], number), "little")
+
+    def _cut(self, value: Value, width: int) -> Value:
+        if value.width == width:
+            return value
+        if value.width < width:
+            raise InputError(f"{self.instruction.mnemonic} reads {width} bits of a register of {value.width}")
+        store = self.store
+        return compute(store, width, [value], lambda n: n, lambda t: bit_slices.extract(store, t, 0, width))
+
+    def _chosen(self, register: Register, value: Value, active: Indices) -> Value:
+        assert self._condition is not None
+        condition, count = self._condition
+        assert count == len(active)
+        before = self._register(register, active).as_terms(self.store)
+        chosen = self.store.apply(
+            operations.select(value.width), condition, value.as_terms(self.store), before
+        )
+        return of_terms(self.store, chosen, value.width)
+
+
+def _extended(store: TermStore, value: Value, width: int) -> Value:
+    return compute(store, width, [value], lambda n: n, lambda t: bit_slices.zero_extend(store, t, width))
+
+
+def _displaced(store: TermStore, value: Value, offset: int) -> Value:
+    if not value.is_known:
+        raise UnsupportedError("an offset from an address that depends on data")
+    return known(value.numbers + np.uint64(offset & 0xFFFFFFFFFFFFFFFF), value.width)

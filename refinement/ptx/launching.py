@@ -1,0 +1,186 @@
+"""What a kernel is launched with: its arguments, and whether it can be launched so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from ...spec.errors import InputError
+from ...spec.ptx.operands import Integer
+from ..interning import Ids
+from ..terms import TermStore
+from .address_spaces import Buffer, Memory
+from .module import TYPE_BITS, Function, Instruction, Module
+from .threads import Launch
+
+MOST_THREADS = 1024
+"""Threads of a block."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """An argument that is a known number.
+
+    Attributes
+    ----------
+    encoding : int
+        Its bits; negative integers in two's complement of whatever width.
+    """
+
+    encoding: int
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """An argument that is data.
+
+    Attributes
+    ----------
+    term : int
+        As wide as the parameter.
+    """
+
+    term: int
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """An argument that points into a buffer.
+
+    Attributes
+    ----------
+    buffer : Buffer
+        What it points to.
+    offset : int
+        Bytes from its beginning.
+    """
+
+    buffer: Buffer
+    offset: int = 0
+
+
+Argument = Number | Scalar | Pointer
+
+
+def entry_named(module: Module, name: str) -> Function:
+    """Return a kernel by its name.
+
+    Raises
+    ------
+    InputError
+        If the module doesn't define it.
+    """
+    found = module.functions.get(name)
+    if found is None or not found.is_entry or not found.defined:
+        known = ", ".join(entry.name for entry in module.entries if entry.defined) or "none"
+        raise InputError(f"there is no kernel {name!r}; there are: {known}", module.path)
+    return found
+
+
+def check(module: Module, function: Function, launch: Launch, arguments: Sequence[Argument]) -> None:
+    """Check that a kernel can be launched so.
+
+    Raises
+    ------
+    InputError
+        If the number of arguments, or the block, is not what the kernel declares.
+    """
+    where = module.where(function)
+    if len(arguments) != len(function.parameters):
+        raise InputError(
+            f"{function.name} takes {len(function.parameters)} arguments, not {len(arguments)}", where
+        )
+    if not 0 < launch.threads <= MOST_THREADS or launch.blocks < 1:
+        raise InputError(
+            f"a block of {launch.block} and a grid of {launch.grid}: a block has 1 to {MOST_THREADS} threads"
+        )
+    required = function.limits.get("reqntid")
+    if required is not None:
+        extents = (*required, 1, 1)[:3]
+        if extents != launch.block:
+            raise InputError(
+                f"{function.name} must be launched in blocks of {extents}, not {launch.block}", where
+            )
+    most = function.limits.get("maxntid")
+    if most is not None and launch.threads > prod(most):
+        raise InputError(
+            f"{function.name} takes at most {prod(most)} threads a block, not {launch.threads}", where
+        )
+
+
+def buffers(arguments: Sequence[Argument]) -> list[Buffer]:
+    """Return the buffers that arguments point to, each once."""
+    found: list[Buffer] = []
+    for argument in arguments:
+        if isinstance(argument, Pointer) and not any(argument.buffer is each for each in found):
+            found.append(argument.buffer)
+    return found
+
+
+def pass_arguments(
+    store: TermStore, memory: Memory, function: Function, arguments: Sequence[Argument]
+) -> None:
+    """Write arguments to the kernel's parameters.
+
+    Raises
+    ------
+    InputError
+        If an argument doesn't suit its parameter.
+    """
+    lanes = memory.parameters.lanes
+    for index, (parameter, argument) in enumerate(zip(function.parameters, arguments, strict=True)):
+        size = parameter.size or 0
+        start = memory.parameters.lanes_of(index).start
+        match argument:
+            case Scalar(term):
+                width = int(store.widths(term))
+                if width != 8 * size:
+                    raise InputError(f"parameter {parameter.name} has {8 * size} bits, its argument {width}")
+                words = np.array([term], dtype=np.int32)
+                offsets = np.array([start])
+            case Number(encoding):
+                words = _encoded(store, encoding, size, parameter.name)
+                offsets = start + np.arange(0, size, size // len(words))
+            case Pointer(buffer, offset):
+                if size != 8:
+                    raise InputError(f"parameter {parameter.name} has {size} bytes; a pointer has 8")
+                address = memory.buffer_address(buffer) + offset
+                words, offsets = store.constants(np.array([address], dtype=np.uint64), 64), np.array([start])
+        lanes.write(offsets, words)
+
+
+def _encoded(store: TermStore, encoding: int, size: int, name: str) -> Ids:
+    """Return a number as one word, or of a structure as its bytes."""
+    if not -(1 << (8 * size - 1)) <= encoding < 1 << 8 * size:
+        raise InputError(f"{encoding} doesn't fit parameter {name} of {size} bytes")
+    data = (encoding & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+    word = size if size in (1, 2, 4, 8) else 1
+    return store.constants(np.frombuffer(data, dtype=f"<u{word}"), 8 * word)
+
+
+_COPIES = (4, 8, 16)
+_MATRIX_GRANULE = 4
+
+
+def granule(function: Function) -> int:
+    """Return bytes, a power of two, that every access to shared or global memory is a multiple of."""
+    return min((size for each in function.body if (size := _access_bytes(each))), default=16)
+
+
+def _access_bytes(instruction: Instruction) -> int:
+    """Return bytes that an access is a multiple of; 0 if the instruction makes none."""
+    match instruction.opcode:
+        case "ld" | "ldu" | "st" | "atom" | "red" if not instruction.one_of(("param", "local", "const")):
+            bits = TYPE_BITS.get(instruction.types[-1], 8) if instruction.types else 8
+            lanes = instruction.one_of(("v2", "v4", "v8")) if instruction.opcode != "red" else None
+            return max(1, bits // 8) * (1 if lanes is None else int(lanes[1:]))
+        case "cp":
+            sizes = [each.value for each in instruction.operands if isinstance(each, Integer)]
+            given = next((size for size in sizes if size in _COPIES), 0)
+            return 1 if len(instruction.operands) > 3 and given else given
+        case "wmma":
+            return _MATRIX_GRANULE
+    return 16 if instruction.opcode in ("ldmatrix", "stmatrix") else 0

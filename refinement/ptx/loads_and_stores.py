@@ -1,0 +1,126 @@
+"""``ld``, ``st``, ``cvta``, ``isspacep``, and what needs no model: hints and fences.
+
+Source: PTX ISA 9.1 sections 9.7.9.8 to 9.7.9.20.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+
+from ...spec.errors import InputError
+from ...spec.ptx.operands import Register, Vector
+from .. import bit_slices
+from ..evaluation import signed_values
+from .execution import Decoders, Execution, undecoded
+from .memory_access import addresses, in_window, load, space_of, store
+from .module import TYPE_BITS, Instruction
+from .operands import Operand
+from .state_space import WINDOWS
+from .threads import Indices
+from .values import Value, compute, known, of_terms
+
+_LANES = MappingProxyType({"v2": 2, "v4": 4, "v8": 8})
+
+
+def _shape(instruction: Instruction) -> tuple[int, int, str]:
+    """Return bytes of an element, how many there are, and the type."""
+    kind = instruction.types[-1] if instruction.types else ""
+    bits = TYPE_BITS.get(kind, 0)
+    if not 8 <= bits <= 64:
+        raise InputError(f"{instruction.mnemonic} takes a type of 8 to 64 bits")
+    named = instruction.one_of(_LANES)
+    return bits // 8, 1 if named is None else _LANES[named], kind
+
+
+def _elements(execution: Execution, operand: Operand, count: int) -> tuple[Operand, ...]:
+    if count == 1 and not isinstance(operand, Vector):
+        return (operand,)
+    if not isinstance(operand, Vector) or len(operand.elements) != count:
+        raise InputError(f"{operand} must be a vector of {count}")
+    return operand.elements
+
+
+def _ld(execution: Execution, instruction: Instruction, active: Indices) -> None:
+    if "b128" in instruction.types:
+        execution.unsupported("a load of 128-bit elements")
+    size, count, kind = _shape(instruction)
+    destination, source = instruction.operands[:2]
+    space = space_of(execution, instruction)
+    words = load(execution, space, addresses(execution, source, active), size, count, active)
+    for element, column in zip(_elements(execution, destination, count), words.T, strict=True):
+        value = of_terms(execution.store, column, 8 * size)
+        execution.write(element, _widened(execution, element, value, kind), active)
+
+
+def _widened(execution: Execution, element: Operand, value: Value, kind: str) -> Value:
+    """Sign-extend what is loaded to a wider register."""
+    if not kind.startswith("s") or not isinstance(element, Register):
+        return value
+    width = execution.register_width(element)
+    if width <= value.width:
+        return value
+    store, narrow = execution.store, value.width
+    return compute(
+        store,
+        width,
+        [value],
+        lambda n: signed_values(n, narrow).view(np.uint64),
+        lambda t: bit_slices.sign_extend(store, t, width),
+    )
+
+
+def _st(execution: Execution, instruction: Instruction, active: Indices) -> None:
+    if "b128" in instruction.types:
+        execution.unsupported("a store of 128-bit elements")
+    size, count, _ = _shape(instruction)
+    destination, source = instruction.operands[:2]
+    space = space_of(execution, instruction)
+    at = addresses(execution, destination, active)
+    elements = _elements(execution, source, count)
+    words = np.stack([execution.terms(element, 8 * size, active) for element in elements], axis=1)
+    store(execution, space, at, words, active)
+
+
+def _cvta(execution: Execution, instruction: Instruction, active: Indices) -> None:
+    destination, source = instruction.operands
+    width = TYPE_BITS[instruction.types[-1]]
+    window = np.uint64(execution.memory.space(space_of(execution, instruction)).window)
+    found = execution.numbers(source, width, active, "the address")
+    converted = found - window if instruction.has("to") else found + window
+    execution.write(destination, known(converted, width), active)
+
+
+def _isspacep(execution: Execution, instruction: Instruction, active: Indices) -> None:
+    destination, source = instruction.operands
+    at = execution.numbers(source, 64, active, "the address")
+    name = space_of(execution, instruction)
+    if name in WINDOWS and name != "global":
+        found = in_window(at, name)
+    else:
+        found = ~np.logical_or.reduce([in_window(at, each) for each in WINDOWS if each != "global"])
+    execution.write(destination, known(found, 1), active)
+
+
+def _nothing(execution: Execution, instruction: Instruction, active: Indices) -> None:
+    """Do nothing: a hint, or a fence, which orders nothing that a race would not be reported for."""
+
+
+HANDLERS: Decoders = MappingProxyType(
+    {
+        "ld": undecoded(_ld),
+        "ldu": undecoded(_ld),
+        "st": undecoded(_st),
+        "cvta": undecoded(_cvta),
+        "isspacep": undecoded(_isspacep),
+        "prefetch": undecoded(_nothing),
+        "prefetchu": undecoded(_nothing),
+        "membar": undecoded(_nothing),
+        "fence": undecoded(_nothing),
+        "applypriority": undecoded(_nothing),
+        "nanosleep": undecoded(_nothing),
+        "pmevent": undecoded(_nothing),
+    }
+)
+"""The instructions of this module."""

@@ -1,0 +1,250 @@
+"""Runs a kernel: all threads of some blocks at a time, with data as terms and control flow as numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import UnsupportedError
+from ..findings import Finding, Kind
+from ..interning import Ids
+from ..memory import ByteLanes
+from ..terms import TermStore
+from . import launching
+from .address_spaces import Buffer, Memory
+from .batch import Batch
+from .execution import Execution
+from .launching import Argument
+from .module import Module
+from .observations import Loads, Observations
+from .opaque_fragments import leaked
+from .program import Program
+from .threads import WARP, Indices, Launch, Threads
+
+THREADS = 4096
+"""Threads that run at once, at least as far as whole blocks make so many."""
+
+Progress = Callable[[int, int], None]
+"""Called with the blocks done, and all."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a buffer holds when the kernel has ended.
+
+    Attributes
+    ----------
+    lanes : ByteLanes
+        Its bytes.
+    lines : int32 array (size,)
+        The line of the last store to each byte; 0 where there was none.
+    threads : int64 array (size,)
+        The thread of it, by its number in the grid; -1 where there was none.
+    """
+
+    lanes: ByteLanes
+    lines: NDArray[np.int32]
+    threads: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a run took.
+
+    Attributes
+    ----------
+    instructions : int
+        Steps of the machine: an instruction for all the threads that run it together is one.
+    thread_instructions : int
+        Instructions, counted for every thread.
+    threads : int
+        Of the grid.
+    barriers : int
+        Barriers passed, counted for each block.
+    terms : int
+        Terms in the store.
+    seconds : float
+        Time.
+    """
+
+    instructions: int
+    thread_instructions: int
+    threads: int
+    barriers: int
+    terms: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a kernel did.
+
+    Attributes
+    ----------
+    contents : mapping of str to Contents
+        By the buffer's name.
+    findings : tuple of Finding
+        The first few of each kind and line.
+    occurrences : mapping of (Kind, int) to int
+        How often each kind was met at each line, counting every thread.
+    loads : mapping of int to array
+        The input terms that each line loaded.
+    complete : bool
+        Whether every thread came to its end; if not, the contents mean nothing.
+    unordered : bool
+        Whether floating-point sums were made in an order that PTX leaves open (atomics).
+    statistics : Statistics
+        What it took.
+    """
+
+    contents: Mapping[str, Contents]
+    findings: tuple[Finding, ...]
+    occurrences: Mapping[tuple[Kind, int], int]
+    loads: Mapping[int, Ids]
+    complete: bool
+    unordered: bool
+    statistics: Statistics
+    _threads: Threads
+
+    def thread_name(self, number: int) -> str:
+        """Return block and thread of `Contents.threads`, for a message."""
+        return self._threads.name_in_grid(number)
+
+
+def run(
+    module: Module,
+    entry: str,
+    launch: Launch,
+    arguments: Sequence[Argument],
+    store: TermStore,
+    *,
+    accumulation: str = "unspecified",
+    progress: Progress | None = None,
+) -> Run:
+    """Run a kernel.
+
+    Parameters
+    ----------
+    module : Module
+        With the kernel.
+    entry : str
+        Its name.
+    launch : Launch
+        Its grid.
+    arguments : sequence of Argument
+        In the order of the kernel's parameters.
+    store : TermStore
+        Where terms are made.
+    accumulation : str
+        How matrix units sum: ``unspecified`` or ``sequential``.
+    progress : callable, optional
+        Called after each batch of blocks.
+
+    Raises
+    ------
+    InputError
+        If there is no such kernel, or it can't be launched so.
+    """
+    started = time.perf_counter()
+    function = launching.entry_named(module, entry)
+    launching.check(module, function, launch, arguments)
+    observations, loads = Observations(module.path), Loads()
+    memory = Memory(
+        store,
+        module,
+        function,
+        launching.buffers(arguments),
+        launch,
+        launching.granule(function),
+    )
+    launching.pass_arguments(store, memory, function, arguments)
+    program = Program(module, function)
+    program.check_legality(observations)
+    instructions = thread_instructions = barriers = 0
+    complete, unordered = True, False
+    for blocks in _batches(launch):
+        threads = Threads(launch, blocks)
+        memory.for_batch(threads)
+        execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
+        batch = Batch(execution, program)
+        try:
+            complete = batch.run()
+        except UnsupportedError as error:
+            line = execution.instruction.line
+            observations.add(Kind.UNSUPPORTED, str(error), line)
+            complete = False
+        instructions += batch.instructions
+        thread_instructions += batch.thread_instructions
+        barriers += batch.scheduler.barriers
+        unordered |= execution.unordered
+        if not complete:
+            break
+        if progress is not None:
+            progress(int(blocks[-1]) + 1, launch.blocks)
+    contents = {buffer.name: _contents(store, memory, buffer) for buffer in memory.buffers}
+    every_thread = Threads(launch, np.zeros(1, dtype=np.intp))
+    for name, found in contents.items():
+        _report_leaks(store, name, found, observations, every_thread)
+    return Run(
+        MappingProxyType(contents),
+        observations.findings,
+        observations.occurrences,
+        loads.by_line(store),
+        complete,
+        unordered,
+        Statistics(
+            instructions,
+            thread_instructions,
+            launch.blocks * launch.threads,
+            barriers,
+            len(store),
+            time.perf_counter() - started,
+        ),
+        every_thread,
+    )
+
+
+def _batches(launch: Launch) -> Iterator[Indices]:
+    """Yield the blocks of each batch."""
+    per_block = -(-launch.threads // WARP) * WARP
+    length = max(1, THREADS // per_block)
+    for start in range(0, launch.blocks, length):
+        yield np.arange(start, min(start + length, launch.blocks))
+
+
+def _contents(store: TermStore, memory: Memory, buffer: Buffer) -> Contents:
+    space = memory.globals
+    lanes = space.lanes_of(memory.buffers.index(buffer))
+    found = ByteLanes(store, buffer.size)
+    found.terms[:] = space.lanes.terms[lanes]
+    found.lows[:] = space.lanes.lows[lanes]
+    if not buffer.writable or space.history is None:
+        return Contents(found, np.zeros(buffer.size, dtype=np.int32), np.full(buffer.size, -1))
+    places = np.arange(lanes.start, lanes.stop) // space.history.granule
+    return Contents(found, space.history.line[places], space.history.writer[places])
+
+
+def _report_leaks(
+    store: TermStore, name: str, contents: Contents, observations: Observations, threads: Threads
+) -> None:
+    """Report bytes that depend on which thread holds which element of a ``wmma`` fragment."""
+    written = np.flatnonzero(contents.lines)
+    if not len(written):
+        return
+    wrong = written[leaked(store, contents.lanes.terms[written])]
+    for line in np.unique(contents.lines[wrong]):
+        at = wrong[contents.lines[wrong] == line]
+        thread = threads.name_in_grid(int(contents.threads[at[0]]))
+        observations.add(
+            Kind.UNDEFINED,
+            f"what is stored to {name}+{int(at[0]):#x} depends on which thread holds which element of a wmma "
+            "fragment, which is not specified",
+            int(line),
+            thread,
+            len(at),
+        )

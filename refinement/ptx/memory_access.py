@@ -1,0 +1,327 @@
+"""Reads and writes of memory, with all checks: bounds, alignment, bytes that nobody wrote, races."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import InputError
+from ...spec.ptx.operands import Address, Integer
+from ..evaluation import ones
+from ..findings import Kind
+from ..interning import Ids
+from ..memory import ABSENT, ByteLanes, Offsets
+from .execution import Execution
+from .module import TYPE_BITS, Instruction
+from .operands import Operand
+from .races import Conflicts
+from .state_space import WINDOW_SIZE, WINDOWS, Space
+from .threads import Indices
+
+Addresses = NDArray[np.uint64]
+
+_SPACES = MappingProxyType(
+    {
+        **{name: name for name in ("global", "shared", "local", "const", "param")},
+        **{"shared::cta": "shared", "param::entry": "param"},
+    }
+)
+_ORDERED = ("acquire", "release", "acq_rel", "sc", "shared::cluster", "param::func")
+GENERIC = "generic"
+
+
+def space_of(execution: Execution, instruction: Instruction) -> str:
+    """Return the state space that an instruction names, `GENERIC` if none."""
+    refused = instruction.one_of(_ORDERED)
+    if refused is not None:
+        execution.unsupported(f"{instruction.opcode} with .{refused}")
+    named = instruction.one_of(_SPACES)
+    return GENERIC if named is None else _SPACES[named]
+
+
+def addresses(execution: Execution, operand: Operand, active: Indices) -> Addresses:
+    """Return the addresses (n active,) of a memory operand.
+
+    Raises
+    ------
+    UnsupportedError
+        If they depend on data.
+    """
+    if not isinstance(operand, Address):
+        raise InputError(f"{execution.instruction.mnemonic} takes an [address], not {operand}")
+    base = operand.base
+    if isinstance(base, Integer):
+        return np.full(len(active), base.value + operand.offset, dtype=np.uint64)
+    width = 64 if base.type is None else TYPE_BITS.get(base.type, 64)
+    found = execution.numbers(base, width, active, "the address")
+    return (found + np.uint64(operand.offset & 0xFFFFFFFFFFFFFFFF)) & ones(width)
+
+
+def load(
+    execution: Execution,
+    space: str,
+    at: Addresses,
+    size: int,
+    count: int,
+    threads: Indices,
+    alignment: int = 0,
+) -> Ids:
+    """Return what `count` neighbouring words (n, count) of `size` bytes hold.
+
+    What can't be read is reported, and undefined. Each access must be aligned to all of its bytes, or as
+    `alignment` says.
+    """
+    total = size * count
+    words = np.full((len(at), count), ABSENT, dtype=np.int32)
+    for part, members, offsets in located(execution, space, at, total, threads, alignment or total):
+        if part.name == "param" and len(at) and (offsets == offsets[0]).all():
+            each = read(execution, part, offsets[:1], size, count, threads[:1])
+            words[members] = each
+        else:
+            words[members] = read(execution, part, offsets, size, count, threads[members])
+    lost = words == ABSENT
+    if lost.any():
+        words[lost] = execution.store.undefined(int(lost.sum()), 8 * size)
+    return words
+
+
+def store(
+    execution: Execution,
+    space: str,
+    at: Addresses,
+    words: Ids,
+    threads: Indices,
+    *,
+    alignment: int = 0,
+    atomic: bool = False,
+) -> None:
+    """Write neighbouring words (n, count) of one width; what can't be written is reported and left out."""
+    size = int(execution.store.widths(words[:1, 0])[0]) // 8 if len(words) else 1
+    total = size * words.shape[1]
+    for part, members, offsets in located(
+        execution, space, at, total, threads, alignment or total, stores=True
+    ):
+        write(execution, part, offsets, words[members], size, threads[members], atomic=atomic)
+
+
+def write(
+    execution: Execution,
+    part: Space,
+    offsets: Offsets,
+    words: Ids,
+    size: int,
+    threads: Indices,
+    *,
+    atomic: bool = False,
+) -> None:
+    """Write words (n, count) of `size` bytes to lanes that are there."""
+    lanes = part.lanes
+    count = words.shape[1]
+    spread = (offsets[:, None] + size * np.arange(count)).reshape(-1)
+    terms, lows = lanes.bytes_of(words.reshape(-1))
+    history = part.history
+    if history is None:
+        _put(lanes, spread, terms, lows)
+        return
+    line = execution.instruction.line
+    places = history.places(offsets, size * count)
+    width = places.shape[1]
+    threads_of = np.repeat(threads, width)
+    found = history.write(execution.ordering, places.reshape(-1), threads_of, line, atomic=atomic)
+    if len(found) and not atomic:
+        changed = _differ(lanes, spread, terms, lows).reshape(len(words), width, -1).any(axis=2).reshape(-1)
+        found = found.some(changed[found.which] | found.copies)
+    _report_races(execution, part, found, places.reshape(-1), threads_of, "writes")
+    _put(lanes, spread, terms, lows)
+    if not atomic and len(words) > 1:
+        lost = _differ(lanes, spread, terms, lows).reshape(len(words), -1).any(axis=1)
+        if lost.any():
+            first = int(np.flatnonzero(lost)[0])
+            execution.report(
+                Kind.RACE,
+                f"two threads write different values to {part.place(int(offsets[first]))} in one instruction",
+                threads[lost],
+            )
+
+
+def _put(lanes: ByteLanes, words: Offsets, terms: Ids, lows: NDArray[np.uint8]) -> None:
+    places = words[:, None] + np.arange(terms.shape[1])
+    lanes.terms[places], lanes.lows[places] = terms, lows
+
+
+def _differ(lanes: ByteLanes, words: Offsets, terms: Ids, lows: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Tell which bytes (n, size) are not those that the lanes hold."""
+    places = words[:, None] + np.arange(terms.shape[1])
+    return np.asarray((lanes.terms[places] != terms) | (lanes.lows[places] != lows))
+
+
+def read(
+    execution: Execution,
+    part: Space,
+    offsets: Offsets,
+    size: int,
+    count: int,
+    threads: Indices,
+    *,
+    atomic: bool = False,
+) -> Ids:
+    """Return words (n, count) from lanes that are there, `ABSENT` where a byte was never written.
+
+    An atomic access is noted when it writes.
+    """
+    lanes = part.lanes
+    spread = (offsets[:, None] + size * np.arange(count)).reshape(-1)
+    if part.history is not None and part.read_only_from and not atomic:
+        _note_reading(execution, part, offsets, size * count, threads)
+    there = lanes.written(spread, size)
+    if there.all():
+        words = lanes.read(spread, size)
+    else:
+        words = np.full(len(spread), ABSENT, dtype=np.int32)
+        words[there] = lanes.read(spread[there], size) if there.any() else words[there]
+        _report_absent(execution, part, ~there.reshape(-1, count), offsets, size * count, threads)
+    if part.name == "global":
+        execution.note_loads(lanes.terms[spread])
+    return words.reshape(-1, count)
+
+
+def _note_reading(execution: Execution, part: Space, offsets: Offsets, total: int, threads: Indices) -> None:
+    """Keep who reads, and report races with writers, where somebody may write."""
+    history = part.history
+    assert history is not None
+    if part.read_only_from < len(part.lanes):
+        may_change = offsets < part.read_only_from
+        if not may_change.any():
+            return
+        offsets, threads = offsets[may_change], threads[may_change]
+    places = history.places(offsets, total)
+    threads_of = np.repeat(threads, places.shape[1])
+    places = places.reshape(-1)
+    found = history.read(execution.ordering, places, threads_of)
+    _report_races(execution, part, found, places, threads_of, "reads")
+
+
+def _report_absent(
+    execution: Execution,
+    part: Space,
+    lost: NDArray[np.bool_],
+    offsets: Offsets,
+    total: int,
+    threads: Indices,
+) -> None:
+    who = lost.any(axis=1)
+    history = part.history
+    if history is not None and history.copies:
+        return
+    first = int(np.flatnonzero(who)[0])
+    execution.report(
+        Kind.UNINITIALISED,
+        f"{execution.instruction.mnemonic} reads {total} bytes at {part.place(int(offsets[first]))}, "
+        "of which nobody has written all",
+        threads[who],
+    )
+
+
+def _report_races(
+    execution: Execution,
+    part: Space,
+    found: Conflicts,
+    places: Offsets,
+    threads: Indices,
+    does: str,
+) -> None:
+    if not len(found):
+        return
+    assert part.history is not None
+    copying = found.some(found.copies)
+    if len(copying):
+        place = part.place(int(places[copying.which[0]]) * part.history.granule)
+        execution.report(
+            Kind.RACE,
+            f"{does} {place}, where the asynchronous copy of line {int(copying.lines[0])} is not waited for",
+            threads[copying.which],
+        )
+    rest = found.some(~found.copies)
+    if len(rest):
+        place = part.place(int(places[rest.which[0]]) * part.history.granule)
+        other = execution.threads.name_in_grid(int(rest.others[0]))
+        line = int(rest.lines[0])
+        did = f"writes in line {line}" if line else "reads"
+        execution.report(
+            Kind.RACE,
+            f"{does} {place}, which {other} {did}, with no barrier between",
+            threads[rest.which],
+        )
+
+
+def located(
+    execution: Execution,
+    space: str,
+    at: Addresses,
+    total: int,
+    threads: Indices,
+    alignment: int,
+    *,
+    stores: bool = False,
+) -> Iterator[tuple[Space, Indices, Offsets]]:
+    """Yield where accesses of `total` bytes are that can be done: space, which accesses, their lanes."""
+    misaligned = at % np.uint64(alignment) != 0 if alignment > 1 else np.zeros(0, dtype=bool)
+    if misaligned.any():
+        address = int(at[misaligned][0])
+        execution.report(
+            Kind.MISALIGNED,
+            f"{execution.instruction.mnemonic} at address {address:#x}, which is no multiple of {alignment}",
+            threads[misaligned],
+        )
+    for part, members in _parts(execution, space, at):
+        local = at[members] - np.uint64(part.window if space == GENERIC else 0)
+        inside, offsets = part.locate(local, total, threads[members])
+        if not inside.all():
+            outside = threads[members[~inside]]
+            address = int(local[~inside][0])
+            execution.report(
+                Kind.OUT_OF_BOUNDS,
+                f"{execution.instruction.mnemonic} of {total} bytes at {part.spelled(address)}",
+                outside,
+            )
+        if stores:
+            refused = inside & (offsets >= part.read_only_from)
+            if refused.any():
+                execution.report(
+                    Kind.OUT_OF_BOUNDS,
+                    f"{execution.instruction.mnemonic} writes {part.place(int(offsets[refused][0]))}, "
+                    "which is only for reading",
+                    threads[members[refused]],
+                )
+                inside = inside & ~refused
+        if inside.all():
+            yield part, members, offsets
+        elif inside.any():
+            yield part, members[inside], offsets[inside]
+
+
+def _parts(execution: Execution, space: str, at: Addresses) -> Iterator[tuple[Space, Indices]]:
+    """Yield the spaces that addresses are in, and which are."""
+    everything = np.arange(len(at))
+    if space != GENERIC:
+        yield execution.memory.space(space), everything
+        return
+    left = np.ones(len(at), dtype=bool)
+    for name in ("shared", "local", "param"):
+        within = in_window(at, name)
+        if within.any():
+            yield execution.memory.space(name), np.flatnonzero(within)
+            left &= ~within
+    if left.all():
+        yield execution.memory.space("global"), everything
+    elif left.any():
+        yield execution.memory.space("global"), np.flatnonzero(left)
+
+
+def in_window(at: Addresses, name: str) -> NDArray[np.bool_]:
+    """Tell which generic addresses lie in the window of a state space."""
+    start = np.uint64(WINDOWS[name])
+    return np.asarray((at >= start) & (at - start < np.uint64(WINDOW_SIZE)))

@@ -1,0 +1,76 @@
+"""What a run notices, told once for each line and kind however many threads and times it concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from ..findings import Finding, Kind
+from ..interning import Ids
+from ..terms import INPUT, TermStore
+
+KEPT = 3
+"""How many findings of one kind are kept for one line."""
+
+
+class Observations:
+    """Findings of a run.
+
+    Parameters
+    ----------
+    path : str
+        The kernel's file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._kept: dict[tuple[Kind, int], list[Finding]] = {}
+        self._occurrences: dict[tuple[Kind, int], int] = {}
+
+    def add(self, kind: Kind, message: str, line: int, thread: str = "", occurrences: int = 1) -> None:
+        """Note that something happened at a line, the first time in a thread."""
+        key = kind, line
+        self._occurrences[key] = self._occurrences.get(key, 0) + occurrences
+        kept = self._kept.setdefault(key, [])
+        finding = Finding(kind, message, self._path, line, thread)
+        if len(kept) < KEPT and finding not in kept:
+            kept.append(finding)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings kept, in the order in which their kind and line were first met."""
+        return tuple(finding for kept in self._kept.values() for finding in kept)
+
+    @property
+    def occurrences(self) -> Mapping[tuple[Kind, int], int]:
+        """How often each kind was met at each line, counting every thread."""
+        return MappingProxyType(self._occurrences)
+
+
+class Loads:
+    """Which lines loaded which elements of the kernel's inputs."""
+
+    _MANY = 1 << 20
+
+    def __init__(self) -> None:
+        self._terms: dict[int, list[Ids]] = {}
+        self._counts: dict[int, int] = {}
+
+    def add(self, line: int, terms: Ids) -> None:
+        """Note that a line loaded terms."""
+        self._terms.setdefault(line, []).append(terms.reshape(-1))
+        self._counts[line] = self._counts.get(line, 0) + terms.size
+        if self._counts[line] > self._MANY:
+            self._terms[line] = [np.unique(np.concatenate(self._terms[line]))]
+            self._counts[line] = 0
+
+    def by_line(self, store: TermStore) -> Mapping[int, Ids]:
+        """Return the elements (distinct input terms) that each line loaded."""
+        found = {}
+        for line, terms in self._terms.items():
+            distinct = np.unique(np.concatenate(terms))
+            distinct = distinct[distinct >= 0]
+            found[line] = distinct[store.are(INPUT, distinct)]
+        return MappingProxyType(found)

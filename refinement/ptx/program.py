@@ -1,0 +1,136 @@
+"""A kernel's instructions, each decoded once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from types import MappingProxyType
+
+from ...spec.errors import InputError, UnsupportedError
+from ...spec.ptx.operands import Predicate
+from ..findings import Kind
+from . import matrix
+from .control_flow import control_flow
+from .execution import Execution, Step
+from .instruction_set import DECODERS, POINTWISE
+from .module import Function, Instruction, Module
+from .observations import Observations
+from .operands import Label
+from .threads import Indices
+
+
+class Sort(Enum):
+    """What an instruction does to the flow of control."""
+
+    PLAIN = auto()
+    BRANCH = auto()
+    EXIT = auto()
+    BARRIER = auto()
+
+
+_SORTS: Mapping[str, Sort] = MappingProxyType(
+    {
+        "bra": Sort.BRANCH,
+        "ret": Sort.EXIT,
+        "exit": Sort.EXIT,
+        "bar": Sort.BARRIER,
+        "barrier": Sort.BARRIER,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """An instruction ready to run.
+
+    Attributes
+    ----------
+    instruction : Instruction
+        As it was read.
+    sort : Sort
+        What becomes of the flow of control.
+    step : callable, optional
+        What a plain instruction does.
+    guard : Predicate, optional
+        Where it does it.
+    target, meet : int, optional
+        Where a branch goes, and where threads that it parts come together.
+    selectable : bool
+        Whether it only writes registers, from the same thread's.
+    """
+
+    instruction: Instruction
+    sort: Sort
+    step: Step | None = None
+    guard: Predicate | None = None
+    target: int = 0
+    meet: int | None = None
+    selectable: bool = False
+
+
+class Program:
+    """The instructions of a kernel.
+
+    Parameters
+    ----------
+    module : Module
+        Whose kernel it is.
+    function : Function
+        The kernel.
+    """
+
+    def __init__(self, module: Module, function: Function) -> None:
+        self._module = module
+        self._function = function
+        self._flow = control_flow(function, module.path)
+        self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
+
+    def check_legality(self, observations: Observations) -> None:
+        """Report matrix instructions that the module's target doesn't have, executed or not."""
+        for instruction in self._function.body:
+            if not instruction.is_matrix_instruction:
+                continue
+            try:
+                found = [violation.message for violation in matrix.illegal(self._module, instruction)]
+            except InputError as error:
+                found = [str(error)]
+            for message in found:
+                observations.add(Kind.ILLEGAL, message, instruction.line)
+
+    def _decoded(self, index: int) -> Decoded:
+        instruction = self._function.body[index]
+        sort = _SORTS.get(instruction.opcode, Sort.PLAIN)
+        if sort is Sort.BARRIER and instruction.has("warp"):
+            sort = Sort.PLAIN
+        guard = instruction.predicate
+        if sort is Sort.BRANCH:
+            target = instruction.operands[0]
+            assert isinstance(target, Label)
+            return Decoded(
+                instruction,
+                sort,
+                guard=guard,
+                target=self._function.labels[target.name],
+                meet=self._flow.reconvergence(index),
+            )
+        if sort is not Sort.PLAIN:
+            return Decoded(instruction, sort, guard=guard, meet=index + 1)
+        selectable = instruction.opcode in POINTWISE
+        return Decoded(instruction, sort, _step(instruction), guard, selectable=selectable)
+
+
+def _step(instruction: Instruction) -> Step:
+    """Decode an instruction; what is not modelled is refused when it runs."""
+    decoder = DECODERS.get(instruction.opcode)
+    try:
+        if decoder is None:
+            raise UnsupportedError(f"{instruction.mnemonic} is not modelled")
+        return decoder(instruction)
+    except (UnsupportedError, InputError) as error:
+        refusal = error
+
+        def refused(execution: Execution, active: Indices) -> None:
+            raise type(refusal)(str(refusal))
+
+        return refused

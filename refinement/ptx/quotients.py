@@ -1,0 +1,86 @@
+"""Quotients, roots, and functions that hardware approximates.
+
+A correctly rounded quotient or root is an uninterpreted function of its plain name; what hardware only
+approximates has the name with its modifiers, and no value.
+
+Source: PTX ISA 9.1 sections 9.7.3 to 9.7.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from types import MappingProxyType
+
+from ...spec.formats import F16, FloatFormat
+from .. import operations
+from ..evaluation import evaluate
+from ..terms import TermStore
+from .execution import Decoders
+from .floating import HALVES, ROUNDINGS, SINGLE_AND_DOUBLE, TYPES, Plan
+from .handlers import Modifiers, pointwise
+from .value_operations import lanewise, opaque
+from .values import Value, compute
+
+
+def quotient(modifiers: Modifiers, arity: int, approximations: Sequence[str]) -> Plan:
+    """Decode ``div``, ``rcp`` and ``sqrt``: rounded, or one of some approximations."""
+    opcode = modifiers.instruction.opcode
+    how = modifiers.one_of((*ROUNDINGS, *approximations))
+    flush = modifiers.flag("ftz")
+    name = modifiers.type(SINGLE_AND_DOUBLE)
+    if name == "f64" and how not in ROUNDINGS and (opcode, how, flush) != ("rcp", "approx", True):
+        raise modifiers.unsupported(f".{how} is not supported for .f64")
+    if name == "f64" and flush and how in ROUNDINGS:
+        raise modifiers.unsupported(".ftz is not for .f64")
+    fmt = TYPES[name].format
+    if how == "rn" and not flush:
+        operation = operations.function(opcode, fmt, *(fmt,) * arity)
+
+        def rule(store: TermStore, values: Sequence[Value]) -> Value:
+            on_numbers = lambda *numbers: evaluate(operation, numbers)  # noqa: E731
+            return compute(store, fmt.bits, values, on_numbers, partial(store.apply, operation))
+
+        return (fmt.bits,) * arity, rule
+    return _approximated(opcode, [how, *(["ftz"] if flush else [])], fmt, arity)
+
+
+def _approximated(opcode: str, suffixes: Sequence[str], fmt: FloatFormat, arity: int = 1) -> Plan:
+    operation = operations.function(".".join([opcode, *suffixes]), fmt, *(fmt,) * arity)
+    return (fmt.bits,) * arity, lambda store, values: opaque(store, operation, *values)
+
+
+_APPROXIMATIONS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "rsqrt": ("f32", "f64"),
+        "sin": ("f32",),
+        "cos": ("f32",),
+        "lg2": ("f32",),
+        "ex2": ("f32", *HALVES),
+        "tanh": ("f32", *HALVES),
+    }
+)
+"""Types of the functions that hardware approximates."""
+
+
+def _approximation(modifiers: Modifiers) -> Plan:
+    opcode = modifiers.instruction.opcode
+    modifiers.one_of(("approx",))
+    kind = TYPES[modifiers.type(_APPROXIMATIONS[opcode])]
+    flush = opcode != "tanh" and kind.format != F16 and modifiers.flag("ftz")
+    suffixes = ["approx", *(["ftz"] if flush else [])]
+    widths, rule = _approximated(opcode, suffixes, kind.format)
+    return tuple(width * kind.lanes for width in widths), lanewise(kind.lanes, rule)
+
+
+division = partial(quotient, arity=2, approximations=("approx", "full"))
+"""Decodes ``div`` of floats."""
+
+HANDLERS: Decoders = MappingProxyType(
+    {
+        "rcp": pointwise(partial(quotient, arity=1, approximations=("approx",))),
+        "sqrt": pointwise(partial(quotient, arity=1, approximations=("approx",))),
+        **{opcode: pointwise(_approximation) for opcode in _APPROXIMATIONS},
+    }
+)
+"""Decoders of this module's instructions."""

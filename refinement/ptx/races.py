@@ -1,0 +1,280 @@
+"""What barriers put in order, and accesses to one place that nothing puts in order.
+
+Every warp counts intervals: between one barrier that it takes part in and the next. An access is in order
+before another warp's if barriers since have told that warp of its interval, and before those of other
+threads of its own warp if the interval is over. Two accesses of different threads that are not in order,
+at least one of which changes what is there, are a race.
+
+The warps' knowledge of each other's intervals is a vector clock, as in C. Flanagan, S. Freund,
+"FastTrack: Efficient and Precise Dynamic Race Detection", 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .threads import WARP, Indices, Threads
+
+NOBODY = -1
+
+_OTHER_BLOCK = np.uint64(1 << 63)
+"""Among the warps that read a place: threads of more than one block."""
+
+Places = NDArray[np.int64]
+"""Granules of memory."""
+
+
+class Ordering:
+    """The order of a batch's accesses.
+
+    Parameters
+    ----------
+    threads : Threads
+        The batch.
+    """
+
+    def __init__(self, threads: Threads) -> None:
+        blocks, warps = len(threads.blocks), threads.warps
+        self.per_block = warps * WARP
+        self.names = threads.blocks[threads.block] * self.per_block + threads.number
+        """Number in the grid of every thread of the batch."""
+        self._time = np.ones((blocks, warps), dtype=np.int32)
+        # [block, warp, other]: intervals of the other below this are over, as far as the warp knows.
+        self._over = np.zeros((blocks, warps, warps), dtype=np.int32)
+        self._over[:, np.arange(warps), np.arange(warps)] = 1
+        self._slowest = self._over.min(axis=2)
+
+    def times(self, threads: Indices) -> NDArray[np.int32]:
+        """Return the interval that each thread is in."""
+        found: NDArray[np.int32] = self._time.reshape(-1)[threads // WARP]
+        return found
+
+    def arrive(self, warps: Indices) -> NDArray[np.int32]:
+        """Begin a new interval of some warps of one block, and return what they know to be over."""
+        self.warp_barrier(warps)
+        block, own = np.divmod(warps, self._time.shape[1])
+        known: NDArray[np.int32] = self._over[block, own]
+        return known
+
+    def barrier(self, warps: Indices, arrivals: Sequence[NDArray[np.int32]] = ()) -> None:
+        """Put in order what some warps of one block did before and will do.
+
+        Parameters
+        ----------
+        warps : array
+            The warps that wait.
+        arrivals : sequence of array
+            What warps that only arrived knew then; see `arrive`.
+        """
+        block, own = int(warps[0]) // self._time.shape[1], warps % self._time.shape[1]
+        known = np.concatenate([self._over[block, own], *arrivals]).max(axis=0)
+        now = int(self._time[block, own].max()) + 1
+        known[own] = now
+        self._over[block, own] = known
+        self._time[block, own] = now
+        self._slowest[block] = self._over[block].min(axis=1)
+
+    def block_barriers(self) -> None:
+        """Put in order what all warps of every block did before."""
+        self._time[:] = self._time.max(axis=1, keepdims=True) + 1
+        self._over[:] = self._time[:, None, :]
+        self._slowest[:] = self._over.min(axis=2)
+
+    def warp_barrier(self, warps: Indices) -> None:
+        """Put in order what the threads of each of some warps did before."""
+        block, own = np.divmod(warps, self._time.shape[1])
+        self._time[block, own] += 1
+        self._over[block, own, own] = self._time[block, own]
+        self._slowest[block] = self._over[block].min(axis=2)
+
+    def over_for_all(self, threads: Indices, times: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell whether accesses in intervals up to `times` of any warp of the block are in order before."""
+        found: NDArray[np.bool_] = times < self._slowest.reshape(-1)[threads // WARP]
+        return found
+
+    def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell whether threads (by number in the grid) are of the same blocks."""
+        found: NDArray[np.bool_] = self.names[threads] // self.per_block == others // self.per_block
+        return found
+
+    def over(
+        self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Tell whether accesses of threads (by number in the grid) in intervals are in order before."""
+        warps = threads // WARP
+        block, own = np.divmod(warps, self._time.shape[1])
+        other = others % self.per_block // WARP
+        return self.same_block(threads, others) & (times < self._over[block, own, other])
+
+    def over_for_warps(self, thread: int, time: int, warps: int) -> bool:
+        """Tell whether accesses of a set of warps of the block, as bits, are in order before a thread's."""
+        block, own = divmod(thread // WARP, self._time.shape[1])
+        return all(
+            time < self._over[block, own, other] for other in range(self._time.shape[1]) if warps >> other & 1
+        )
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """Accesses that are not in order with earlier ones.
+
+    Attributes
+    ----------
+    which : array (c,)
+        Indices into the accesses.
+    others : array (c,)
+        The other thread, by its number in the grid.
+    lines : array (c,)
+        Where it wrote, 0 where it read.
+    copies : array (c,)
+        Whether it is an asynchronous copy that is not waited for.
+    """
+
+    which: Indices
+    others: NDArray[np.int64]
+    lines: NDArray[np.int32]
+    copies: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def some(self, wanted: NDArray[np.bool_]) -> Conflicts:
+        """Return those of the conflicts that are wanted."""
+        return Conflicts(self.which[wanted], self.others[wanted], self.lines[wanted], self.copies[wanted])
+
+
+class AccessHistory:
+    """Who read and wrote each granule of memory last.
+
+    Parameters
+    ----------
+    size : int
+        Bytes.
+    granule : int
+        Bytes that every access is a multiple of.
+    """
+
+    def __init__(self, size: int, granule: int) -> None:
+        self.granule = granule
+        count = -(-size // granule)
+        self.writer = np.full(count, NOBODY, dtype=np.int64)
+        self.line = np.zeros(count, dtype=np.int32)
+        self._written = np.zeros(count, dtype=np.int32)
+        self._atomic = np.zeros(count, dtype=bool)
+        self._reader = np.full(count, NOBODY, dtype=np.int64)
+        self._read = np.zeros(count, dtype=np.int32)
+        self._warps = np.zeros(count, dtype=np.uint64)
+        self._several = np.zeros(count, dtype=bool)
+        self._copying = np.zeros(count, dtype=bool)
+        self.copies = 0
+        """How many instructions' copies are under way."""
+
+    def places(self, offsets: NDArray[np.int64], count: int) -> Places:
+        """Return the granules (n, …) of accesses (n,) of `count` bytes."""
+        places: Places = offsets[:, None] // self.granule + np.arange(max(1, count // self.granule))
+        return places
+
+    def read(self, ordering: Ordering, places: Places, threads: Indices) -> Conflicts:
+        """Note that threads (n,) read places (n,), and return what that races with."""
+        writer = self.writer[places]
+        mine = ordering.names[threads]
+        suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
+        if len(suspects):
+            before = places[suspects]
+            ordered = ordering.over(threads[suspects], writer[suspects], self._written[before])
+            suspects = suspects[~ordered]
+        if self.copies:
+            suspects = np.union1d(suspects, np.flatnonzero(self._copying[places]))
+        conflicts = self._conflicts(places, suspects)
+        self._note_readers(ordering, places, threads)
+        return conflicts
+
+    def _note_readers(self, ordering: Ordering, places: Places, threads: Indices) -> None:
+        now = ordering.times(threads)
+        mine = ordering.names[threads]
+        own = np.uint64(1) << (mine % ordering.per_block // WARP).astype(np.uint64)
+        earlier = self._reader[places]
+        fresh = (earlier == NOBODY) | (
+            ordering.same_block(threads, earlier) & ordering.over_for_all(threads, self._read[places])
+        )
+        # Of threads that read one place together, one becomes its reader; the others tell that they are more.
+        started = places[fresh]
+        self._several[started] = False
+        self._warps[started] = 0
+        self._reader[started] = mine[fresh]
+        self._read[places] = np.where(fresh, now, np.maximum(self._read[places], now))
+        others = self._reader[places] != mine
+        if others.any():
+            apart = ~ordering.same_block(threads[others], self._reader[places[others]])
+            self._several[places[others]] = True
+            own[np.flatnonzero(others)[apart]] = _OTHER_BLOCK
+        while len(places):  # of threads that read one place together, one a round gets its bit in
+            self._warps[places] |= own
+            missing = (self._warps[places] & own) == 0
+            places, own = places[missing], own[missing]
+
+    def write(
+        self,
+        ordering: Ordering,
+        places: Places,
+        threads: Indices,
+        line: int,
+        *,
+        atomic: bool = False,
+    ) -> Conflicts:
+        """Note that threads (n,) write places (n,), and return what that races with."""
+        mine = ordering.names[threads]
+        writer, reader = self.writer[places], self._reader[places]
+        by_writer = (writer != NOBODY) & (writer != mine)
+        if atomic:
+            by_writer &= ~self._atomic[places]
+        suspects = np.flatnonzero(by_writer)
+        if len(suspects):
+            ordered = ordering.over(threads[suspects], writer[suspects], self._written[places[suspects]])
+            suspects = suspects[~ordered]
+        if self.copies:
+            suspects = np.union1d(suspects, np.flatnonzero(self._copying[places]))
+        conflicts = self._conflicts(places, suspects)
+        readers = np.flatnonzero((reader != NOBODY) & ((reader != mine) | self._several[places]))
+        if len(readers):
+            readers = readers[~self._readers_over(ordering, places[readers], threads[readers])]
+        readers = np.setdiff1d(readers, suspects)
+        if len(readers):
+            none = np.zeros(len(readers), dtype=np.int32)
+            conflicts = Conflicts(
+                np.concatenate([conflicts.which, readers]),
+                np.concatenate([conflicts.others, reader[readers]]),
+                np.concatenate([conflicts.lines, none]),
+                np.concatenate([conflicts.copies, none.astype(bool)]),
+            )
+        self.writer[places] = mine
+        self.line[places] = line
+        self._written[places] = ordering.times(threads)
+        self._atomic[places] = atomic
+        return conflicts
+
+    def _readers_over(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.bool_]:
+        reader, times = self._reader[places], self._read[places]
+        same = ordering.same_block(threads, reader) & (self._warps[places] < _OTHER_BLOCK)
+        over = same & ordering.over_for_all(threads, times)
+        for index in np.flatnonzero(same & ~over):
+            warps = int(self._warps[places[index]])
+            over[index] = ordering.over_for_warps(int(threads[index]), int(times[index]), warps)
+        return over
+
+    def _conflicts(self, places: Places, suspects: Indices) -> Conflicts:
+        at = places[suspects]
+        return Conflicts(suspects, self.writer[at], self.line[at], self._copying[at])
+
+    def begin_copies(self, places: Places) -> None:
+        """Note that asynchronous copies to some places are under way."""
+        self._copying[places] = True
+
+    def end_copies(self, ordering: Ordering, places: Places, threads: Indices) -> None:
+        """Note that threads (n,) know their copies to places (n,) to be done."""
+        self._copying[places] = False
+        self._written[places] = ordering.times(threads)

@@ -1,0 +1,122 @@
+"""One state space: regions at addresses, and the bytes of each thread's instance of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..memory import ByteLanes, Offsets, Region
+from ..terms import TermStore
+from .races import AccessHistory
+
+UNIT = 32
+"""An access lies as to multiples of this among the lanes as it does among the addresses."""
+
+WINDOWS: Mapping[str, int] = MappingProxyType(
+    {
+        "global": 0,
+        "shared": 0x7E00_0000_0000,
+        "local": 0x7E01_0000_0000,
+        "param": 0x7E02_0000_0000,
+    }
+)
+"""What the generic address of a byte has more than its address in its space."""
+
+WINDOW_SIZE = 1 << 32
+"""Bytes of a window."""
+
+
+class Space:
+    """One state space: the same regions for each of its instances (blocks, threads), or for all.
+
+    Parameters
+    ----------
+    store : TermStore
+        Of the bytes' terms.
+    name : str
+        ``global``, ``shared``, ``local`` or ``param``.
+    regions : sequence of Region
+        In increasing order of their addresses.
+    instance : array (n threads,), optional
+        Which instance each thread sees; None if there is one for all.
+    instances : int
+        How many there are.
+    """
+
+    def __init__(
+        self,
+        store: TermStore,
+        name: str,
+        regions: Sequence[Region],
+        instance: NDArray[np.intp] | None = None,
+        instances: int = 1,
+    ) -> None:
+        self.name = name
+        self.regions = tuple(regions)
+        self.window = WINDOWS[name]
+        self._instance = instance
+        self._addresses = np.array([region.address for region in regions], dtype=np.uint64)
+        sizes = np.array([region.size for region in regions], dtype=np.int64)
+        self._ends = self._addresses + sizes.astype(np.uint64)
+        self._starts = _starts(self.regions)
+        self.size = int(sizes.sum())
+        self._extent = int(self._starts[-1])
+        self.lanes = ByteLanes(store, self._extent * instances)
+        self.history: AccessHistory | None = None
+        self.read_only_from = self._extent * instances
+
+    def locate(
+        self, addresses: NDArray[np.uint64], count: int, threads: NDArray[np.intp]
+    ) -> tuple[NDArray[np.bool_], Offsets]:
+        """Return which accesses of `count` bytes lie in one region, and their lanes."""
+        if not self.regions:
+            return np.zeros(addresses.shape, dtype=bool), np.zeros(addresses.shape, dtype=np.int64)
+        found = np.searchsorted(self._addresses, addresses, side="right") - 1
+        region = np.maximum(found, 0)
+        ends = addresses + np.uint64(count)
+        inside = (found >= 0) & (ends <= self._ends[region]) & (ends >= addresses)
+        offsets = self._starts[region] + (addresses - self._addresses[region]).astype(np.int64)
+        if self._instance is not None:
+            offsets = offsets + self._extent * self._instance[threads]
+        return inside, np.where(inside, offsets, 0)
+
+    def keep_history(self, region: int, granule: int) -> None:
+        """Keep who accesses the regions before one; that and the later ones are only for reading."""
+        self.read_only_from = int(self._starts[region]) // UNIT * UNIT
+        self.history = AccessHistory(self.read_only_from, granule)
+
+    def lanes_of(self, region: int) -> slice:
+        """Return the lanes of a region of the first instance."""
+        start = int(self._starts[region])
+        return slice(start, start + self.regions[region].size)
+
+    def spelled(self, address: int) -> str:
+        """Describe an address for a message."""
+        if not self.regions:
+            return f"{self.name} address {address:#x}"
+        found = int(np.searchsorted(self._addresses, np.uint64(address), side="right")) - 1
+        region = self.regions[max(found, 0)]
+        offset = address - region.address
+        if abs(offset) > 1 << 32:
+            return f"{self.name} address {address:#x}"
+        sign = "-" if offset < 0 else "+"
+        return f"{region.name}{sign}{abs(offset):#x} ({region.name} has {region.size:#x} bytes)"
+
+    def place(self, lane: int) -> str:
+        """Describe a lane for a message."""
+        lane %= self._extent
+        region = int(np.searchsorted(self._starts, lane, side="right")) - 1
+        return f"{self.regions[region].name}+{lane - int(self._starts[region]):#x}"
+
+
+def _starts(regions: Sequence[Region]) -> NDArray[np.int64]:
+    """Return the lane at which each region begins, modulo `UNIT` what its address is, and the end."""
+    starts, end = [], 0
+    for region in regions:
+        start = end + region.address % UNIT
+        starts.append(start)
+        end = -(-(start + region.size) // UNIT) * UNIT
+    return np.array([*starts, end], dtype=np.int64)

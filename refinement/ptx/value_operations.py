@@ -1,0 +1,103 @@
+"""Operations on what registers hold, numbers and terms alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from .. import operations
+from ..evaluation import apply, evaluate
+from ..terms import Operation, TermStore
+from .bit_moves import Field, Fill, moved
+from .handlers import Rule
+from .values import KNOWN, Value, compute, of_terms
+
+
+def applied(store: TermStore, operation: Operation, *values: Value) -> Value:
+    """Return an operation's results: numbers where all arguments are known, else terms."""
+    return compute(
+        store,
+        operation.result.bits,
+        values,
+        lambda *numbers: evaluate(operation, numbers),
+        partial(apply, store, operation),
+    )
+
+
+def opaque(store: TermStore, operation: Operation, *values: Value) -> Value:
+    """Return an operation's results as terms, whether the arguments are known or not.
+
+    For what the documents leave open, such as the results of approximations.
+    """
+    terms = store.apply(operation, *(value.as_terms(store) for value in values))
+    return Value(operation.result.bits, np.zeros(len(terms), dtype=np.uint64), terms)
+
+
+def undefined(store: TermStore, count: int, width: int) -> Value:
+    """Return values of which nothing is known."""
+    return Value(width, np.zeros(count, dtype=np.uint64), store.undefined(count, width))
+
+
+def constant(number: int, width: int, like: Value) -> Value:
+    """Return one known value in as many threads as another has."""
+    return Value(width, np.full(len(like), number, dtype=np.uint64))
+
+
+def chosen(store: TermStore, condition: Value, then: Value, otherwise: Value) -> Value:
+    """Choose by one bit; where that is known, no operation is left."""
+    unknown = condition.terms is not None and condition.terms != KNOWN
+    holds = condition.numbers.astype(bool)
+    numbers = np.where(holds, then.numbers, otherwise.numbers)
+    if condition.is_known and then.is_known and otherwise.is_known:
+        return Value(then.width, numbers)
+    left, right = (
+        np.full(len(value), KNOWN) if value.terms is None else value.terms for value in (then, otherwise)
+    )
+    terms = np.where(holds, left, right)
+    result = Value(then.width, numbers, None if (terms == KNOWN).all() else terms)
+    if condition.is_known:
+        return result
+    data = np.flatnonzero(unknown)
+    arguments = [value.at(data).as_terms(store) for value in (condition, then, otherwise)]
+    selected = np.where(
+        arguments[1] == arguments[2],
+        arguments[1],
+        store.apply(operations.select(then.width), *arguments),
+    )
+    return result.updated(data, of_terms(store, selected, then.width))
+
+
+def widened(store: TermStore, value: Value, width: int, *, signed: bool) -> Value:
+    """Extend values by their sign or by zeros; cut them where they are wider."""
+    if value.width == width:
+        return value
+    if value.width > width:
+        return moved(store, [Field(0, width)], value)
+    if signed:
+        return moved(store, [Field(0, value.width, extended=width)], value)
+    return moved(store, [Field(0, value.width), Fill(0, width - value.width)], value)
+
+
+def lanes(store: TermStore, value: Value, count: int) -> list[Value]:
+    """Split words into equal parts, least significant first."""
+    width = value.width // count
+    return [moved(store, [Field(low, width)], value) for low in range(0, value.width, width)]
+
+
+def joined(store: TermStore, values: Sequence[Value]) -> Value:
+    """Join words, the first least significant."""
+    return moved(store, [Field(0, value.width, index) for index, value in enumerate(values)], *values)
+
+
+def lanewise(count: int, rule: Rule) -> Rule:
+    """Return a rule that applies another to each of the lanes of its operands."""
+    if count == 1:
+        return rule
+
+    def apply_to_lanes(store: TermStore, values: Sequence[Value]) -> Value:
+        split = [lanes(store, value, count) for value in values]
+        return joined(store, [rule(store, operands) for operands in zip(*split, strict=True)])
+
+    return apply_to_lanes

@@ -1,0 +1,176 @@
+"""``wmma``: loads, products and stores of matrices whose fragments are opaque."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import Format
+from ...spec.ptx.choices import Choices
+from ...spec.ptx.legality import form_of
+from ...spec.ptx.multiplication import multiplication
+from ...spec.ptx.operands import Vector
+from ...spec.ptx.product import Operands, product
+from ...spec.ptx.variant import Family, Variant
+from ...spec.ptx.wmma import MemoryOperand, memory_operand
+from ...spec.ptx.wmma_forms import WmmaForm
+from ..findings import Kind
+from ..interning import Ids
+from ..term_algebra import TermAlgebra
+from .execution import Decoders, Execution, Step
+from .matrix import operands_by_name, registers_of, write_registers
+from .memory_access import Addresses, addresses, load, space_of, store
+from .module import Instruction
+from .opaque_fragments import FragmentKind
+from .operands import Operand
+from .threads import WARP, Indices
+
+
+def _kind(variant: Variant, role: str, layout: str, fmt: Format) -> FragmentKind:
+    form = form_of(variant)
+    assert isinstance(form, WmmaForm)
+    what = "accumulator" if role in "cd" else f"{role} {layout}"
+    return FragmentKind(f"{form.shape} {what}", fmt, form.role_shape(role), form.registers(role, fmt.name))
+
+
+def _decoded(instruction: Instruction) -> Step:
+    variant = instruction.specified().variant
+    match variant.family:
+        case Family.WMMA_LOAD:
+            return _load(instruction, variant)
+        case Family.WMMA_STORE:
+            return _store(instruction, variant)
+    return _multiply(instruction, variant)
+
+
+def _next_instance(execution: Execution) -> int:
+    """Return a number that no other instruction's fragments have."""
+    instances: int = execution.state.get("fragments", 0)
+    execution.state["fragments"] = instances + 1
+    return instances
+
+
+def _lines(
+    execution: Execution,
+    instruction: Instruction,
+    operand: MemoryOperand,
+    pointer: Operand,
+    stride: Operand | None,
+    warps: Indices,
+) -> Addresses:
+    """Return the address (warps, lines) of every line of the matrices."""
+    lanes = warps.reshape(-1)
+    at = addresses(execution, pointer, lanes).reshape(-1, WARP)
+    strides: NDArray[np.uint64] = np.full(at.shape, operand.minimum_stride, dtype=np.uint64)
+    if stride is not None:
+        strides = execution.numbers(stride, 32, lanes, "the stride").reshape(-1, WARP)
+    differ = (at != at[:, :1]).any(axis=1) | (strides != strides[:, :1]).any(axis=1)
+    if differ.any():
+        message = f"{instruction.mnemonic}: pointer and stride must be the same in a whole warp"
+        execution.report(Kind.UNDEFINED, message, warps[differ].reshape(-1))
+    short = strides[:, 0] < operand.minimum_stride
+    if short.any():
+        least = operand.minimum_stride
+        message = (
+            f"{instruction.mnemonic}: a stride of {int(strides[short][0, 0])} elements is less than {least}"
+        )
+        execution.report(Kind.UNDEFINED, message, warps[short].reshape(-1))
+    step = strides[:, :1] * np.uint64(operand.format.bits) // np.uint64(8)
+    found: Addresses = at[:, :1] + step * np.arange(operand.lines, dtype=np.uint64)
+    return found
+
+
+def _threads(warps: Indices, lines: int) -> NDArray[np.intp]:
+    """Return a thread of the warp for each of its lines."""
+    return warps[:, np.arange(lines) % WARP].reshape(-1)
+
+
+def _load(instruction: Instruction, variant: Variant) -> Step:
+    operand = memory_operand(variant)
+    kind = _kind(variant, operand.role, operand.layout, operand.format)
+    destination, pointer, *stride = instruction.operands
+    size = max(1, operand.format.bits // 8)
+    count = operand.minimum_stride * operand.format.bits // 8 // size
+
+    def step(execution: Execution, active: Indices) -> None:
+        warps = execution.whole_warps(active)
+        if not len(warps):
+            return
+        at = _lines(execution, instruction, operand, pointer, stride[0] if stride else None, warps)
+        space, unit = space_of(execution, instruction), operand.fragment_bytes
+        words = load(execution, space, at.reshape(-1), size, count, _threads(warps, operand.lines), unit)
+        if operand.format.bits < 8:
+            algebra = TermAlgebra(execution.store)
+            fields = [algebra.extract(words, low, operand.format) for low in range(0, 8, operand.format.bits)]
+            words = np.stack(fields, axis=-1)
+        matrices = words.reshape(len(warps), operand.lines, -1)
+        if operand.layout == "col":
+            matrices = matrices.swapaxes(1, 2)
+        registers = kind.held(execution.store, matrices, _next_instance(execution))
+        write_registers(execution, destination, registers, kind.packing.word.bits, warps)
+
+    return step
+
+
+def _matrices(execution: Execution, operand: Operand, kind: FragmentKind, warps: Indices) -> Ids:
+    """Return the matrices (warps, rows, columns) that an operand's registers hold; undefined if none."""
+    registers = registers_of(execution, operand, kind.packing.word.bits, warps)
+    matrices, fine = kind.matrices(execution.store, registers)
+    if not fine.all():
+        execution.report(
+            Kind.UNDEFINED,
+            f"{operand} is no fragment {kind.name} whose elements are all treated alike; which thread holds "
+            "which element is not specified",
+            warps[~fine].reshape(-1),
+        )
+        lost = matrices[~fine]
+        matrices = matrices.copy()
+        matrices[~fine] = execution.store.undefined(lost.size, kind.format.bits).reshape(lost.shape)
+    return matrices
+
+
+def _multiply(instruction: Instruction, variant: Variant) -> Step:
+    form = multiplication(variant)
+    given = operands_by_name(instruction, form)
+    layouts = dict(zip("ab", variant.layouts, strict=True))
+    kinds = {role: _kind(variant, role, layouts.get(role, ""), form.format(role)) for role in "abcd"}
+
+    def step(execution: Execution, active: Indices) -> None:
+        warps = execution.whole_warps(active)
+        if not len(warps):
+            return
+        held = {role: _matrices(execution, given[role], kinds[role], warps) for role in "abc"}
+        choices = Choices(accumulation=execution.accumulation)
+        result = product(TermAlgebra(execution.store), form, Operands(**held), choices)
+        registers = kinds["d"].held(execution.store, result, _next_instance(execution))
+        write_registers(execution, given["d"], registers, kinds["d"].packing.word.bits, warps)
+
+    return step
+
+
+def _store(instruction: Instruction, variant: Variant) -> Step:
+    operand = memory_operand(variant)
+    kind = _kind(variant, operand.role, operand.layout, operand.format)
+    pointer, source, *stride = instruction.operands
+    assert isinstance(source, Vector)
+
+    def step(execution: Execution, active: Indices) -> None:
+        warps = execution.whole_warps(active)
+        if not len(warps):
+            return
+        matrices = _matrices(execution, source, kind, warps)
+        if operand.layout == "col":
+            matrices = matrices.swapaxes(1, 2)
+        at = _lines(execution, instruction, operand, pointer, stride[0] if stride else None, warps)
+        words = matrices.reshape(at.size, -1)
+        threads = _threads(warps, operand.lines)
+        space, unit = space_of(execution, instruction), operand.fragment_bytes
+        store(execution, space, at.reshape(-1), words, threads, alignment=unit)
+
+    return step
+
+
+HANDLERS: Decoders = MappingProxyType({"wmma": _decoded})
+"""The instructions of this module."""

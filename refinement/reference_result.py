@@ -1,0 +1,235 @@
+"""A contract evaluated with plain numpy on concrete inputs: the contract's side of a counterexample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.errors import InputError
+from ..spec.float_encoding import decode, encode
+from ..spec.formats import F64, S64, FloatFormat, Format, IntegerFormat
+from ..spec.rounding import Rounding
+from .contract import Array, Instance, Scalar
+from .formula import Binary, Cast, Choice, Element, Extremum, Function, Name, Negative, Node, Number, Sum
+from .formula_space import FormulaSpace, Scope, factors
+from .integer_ranges import range_of, range_of_format
+
+Values = NDArray[Any]
+"""Numbers over a formula's space: float64, or int64, or Python's integers where int64 is too narrow."""
+
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "exp2": np.exp2, "log2": np.log2, "rcp": lambda x: 1 / x, "sqrt": np.sqrt,
+        "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
+        "fma": lambda x, y, z: x * y + z,
+    }
+)  # fmt: skip
+
+
+def reference(instance: Instance, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Values]:
+    """Return what a kernel's outputs are to be.
+
+    Parameters
+    ----------
+    instance : Instance
+        A contract at one set of sizes.
+    arrays : mapping of str to array
+        Encodings of every array that is read, ``inout`` ones before the kernel, by linear index or in their
+        shape; and, with one element, of every scalar without a value.
+
+    Returns
+    -------
+    dict of str to array (shape)
+        Integers of the output's format; or real numbers in float64, exact but for its own roundings and
+        the casts in the formula (the output's own format is not applied). What the formula does not cover
+        is what was there, 0 where that is not known.
+
+    Raises
+    ------
+    InputError
+        If an array is missing, or an index leaves one.
+    """
+    with np.errstate(all="ignore"):
+        return {output.name: _Reference(instance, output, arrays).result() for output in instance.outputs}
+
+
+class _Reference:
+    def __init__(self, instance: Instance, output: Array, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.instance = instance
+        self.output = output
+        self.arrays = arrays
+        self.formula = instance.contract.formula(output.name)
+        self.space = FormulaSpace(instance, self.formula)
+        self.kinds = self.space.kinds
+        self.working = self.kinds.working_format(self.formula)
+
+    def result(self) -> Values:
+        """Return the output."""
+        scope, fmt = self.space.scope, self.output.format
+        if isinstance(fmt, IntegerFormat):
+            found = _wrapped(self._integer(self.formula.body, scope), fmt)
+        else:
+            found = self._real(self.formula.body, scope)
+        known = self.output.name in self.arrays
+        whole = self._contents(self.output) if known else np.zeros(self.output.elements)
+        whole = whole.astype(found.dtype)
+        linear, holds = self.space.target
+        whole[linear[holds]] = self.space.over_output(found)[holds]
+        return whole.reshape(self.output.shape)
+
+    # -- leaves
+    def _contents(self, parameter: Array | Scalar) -> Values:
+        """Return the numbers of an array by linear index, or of a scalar."""
+        if isinstance(parameter, Array) and parameter.contents is not None:
+            bits: NDArray[Any] = parameter.contents
+        elif isinstance(parameter, Scalar) and parameter.value is not None:
+            bits = np.array([parameter.value])
+        elif parameter.name in self.arrays:
+            bits = np.asarray(self.arrays[parameter.name]).reshape(-1)
+        else:
+            raise InputError(f"no values for {parameter.name}")
+        return _numbers(bits, parameter.format)
+
+    def _leaf(self, node: Element | Name, scope: Scope) -> Values:
+        if isinstance(node, Name):
+            return self._contents(self.instance.scalars[node.name]).reshape((1,) * self.space.rank)
+        return self._contents(self.instance.arrays[node.array])[self.space.linear(node, scope)]
+
+    def _value(self, node: Node, scope: Scope) -> Values:
+        return self._real(node, scope) if self.kinds.is_real(node) else self._integer(node, scope)
+
+    def _branch(self, node: Choice, scope: Scope, *, real: bool) -> Values:
+        condition = self.space.truths(node.condition, scope)
+        evaluate = self._real if real else self._integer
+        then = evaluate(node.then, scope.restricted(condition))
+        return np.where(condition, then, evaluate(node.otherwise, scope.restricted(~condition)))
+
+    # -- integers
+    def _integer(self, node: Node, scope: Scope) -> Values:
+        if self.kinds.is_concrete(node):
+            return self.space.numbers(node, scope)
+        match node:
+            case Element() | Name():
+                return self._leaf(node, scope)
+            case Choice():
+                return self._branch(node, scope, real=False)
+            case Extremum():
+                choose = np.maximum if node.which == "max" else np.minimum
+                left, right = (self._integer(each, scope) for each in node.operands)
+                return np.asarray(choose(*_exactly(self._fits(node, scope), left, right)))
+            case Cast():
+                assert isinstance(node.format, IntegerFormat)
+                if self.kinds.is_real(node.operand):
+                    return _clamped(self._real(node.operand, scope), node.format, nearest=node.nearest)
+                return _wrapped(self._integer(node.operand, scope), node.format)
+            case Sum():
+                inside, axes = self.space.summed(node, scope)
+                given = [self._integer(factor, inside) for factor in factors(node.body)]
+                return _summed(_exactly(self._fits(node, scope), *given), axes)
+        given = _exactly(self._fits(node, scope), *(self._integer(each, scope) for each in node.operands))
+        return _arithmetic(node, given)
+
+    def _fits(self, node: Node, scope: Scope) -> bool:
+        return range_of(self.space, node, scope).within(S64)
+
+    # -- real numbers
+    def _real(self, node: Node, scope: Scope) -> Values:
+        if isinstance(node, Number):
+            return self._literal(np.full((1,) * self.space.rank, float(node.value)))
+        if not self.kinds.is_real(node):
+            return self._integer(node, scope).astype(np.float64)
+        match node:
+            case Element() | Name():
+                return self._leaf(node, scope)
+            case Choice():
+                return self._branch(node, scope, real=True)
+            case Extremum():
+                choose = np.fmax if node.which == "max" else np.fmin
+                return np.asarray(choose(*(self._real(each, scope) for each in node.operands)))
+            case Cast():
+                assert isinstance(node.format, FloatFormat)
+                return _rounded(self._value(node.operand, scope).astype(np.float64), node.format)
+            case Function():
+                return np.asarray(
+                    _FUNCTIONS[node.name](*(self._real(each, scope) for each in node.arguments))
+                )
+            case Sum():
+                inside, axes = self.space.summed(node, scope)
+                return _summed([self._real(factor, inside) for factor in factors(node.body)], axes)
+            case Binary(operator="/"):
+                return self._real(node.left, scope) * self._literal(self._inverse(node.right, scope))
+        return _arithmetic(node, [self._real(each, scope) for each in node.operands])
+
+    def _literal(self, numbers: Values) -> Values:
+        return _rounded(numbers, self.working)
+
+    def _inverse(self, node: Node, scope: Scope) -> Values:
+        return 1 / self.space.divisors(node, scope).astype(np.float64)
+
+
+def _numbers(bits: NDArray[Any], fmt: Format) -> Values:
+    """Return what encodings stand for."""
+    words = bits.astype(np.uint64)
+    if isinstance(fmt, FloatFormat):
+        return decode(words.astype(fmt.storage), fmt)
+    assert isinstance(fmt, IntegerFormat)
+    return _wrapped(words.astype(object) if fmt.bits > 32 else words.astype(np.int64), fmt)
+
+
+def _exactly(fits: bool, *arrays: Values) -> list[Values]:
+    """Return integers as int64 where that is wide enough, else as Python's."""
+    plain = fits and all(array.dtype == np.int64 for array in arrays)
+    return [array if plain else array.astype(object) for array in arrays]
+
+
+def _arithmetic(node: Node, given: Sequence[Values]) -> Values:
+    if isinstance(node, Negative):
+        return np.asarray(-given[0])
+    assert isinstance(node, Binary)
+    left, right = given
+    return np.asarray({"+": np.add, "-": np.subtract, "*": np.multiply}[node.operator](left, right))
+
+
+def _wrapped(values: Values, fmt: IntegerFormat) -> Values:
+    """Return integers modulo the range of a format."""
+    if values.dtype == np.int64 and fmt.bits <= 32:
+        low = values & ((1 << fmt.bits) - 1)
+        return low - ((low > fmt.maximum).astype(np.int64) << fmt.bits)
+    found = (values.astype(object) - fmt.minimum) % (1 << fmt.bits) + fmt.minimum
+    return found.astype(np.int64) if range_of_format(fmt).within(S64) else found
+
+
+def _clamped(values: Values, fmt: IntegerFormat, *, nearest: bool) -> Values:
+    whole = np.rint(values) if nearest else np.trunc(values)
+    kept = np.clip(np.where(np.isnan(whole), 0, whole), fmt.minimum, fmt.maximum)
+    exact = np.array([min(int(each), fmt.maximum) for each in kept.reshape(-1)], dtype=object)
+    return exact.reshape(kept.shape) if fmt.bits > 63 else exact.reshape(kept.shape).astype(np.int64)
+
+
+def _rounded(values: Values, fmt: FloatFormat) -> Values:
+    """Return real numbers rounded to a format; those of 8 bits and fewer clamp what is beyond them."""
+    if fmt == F64:
+        return values
+    if fmt.bits <= 8:
+        largest = float(decode(np.array(fmt.largest, dtype=fmt.storage), fmt))
+        values = np.clip(values, -largest, largest)
+    return decode(encode(np.asarray(values, dtype=np.float64), fmt, Rounding.NEAREST_EVEN), fmt)
+
+
+def _summed(given: Sequence[Values], axes: Mapping[int, int]) -> Values:
+    """Return the sum over axes of a product of arrays that broadcast."""
+    shape = np.broadcast_shapes(*(array.shape for array in given))
+    kept = [axis for axis, size in enumerate(shape) if axis not in axes and size > 1]
+    operands: list[Any] = []
+    for array in given:
+        labels = [axis for axis, size in enumerate(array.shape) if size > 1]
+        operands += [array.reshape([array.shape[axis] for axis in labels]), labels]
+    total = np.einsum(*operands, kept, optimize=True)
+    absent = prod(extent for axis, extent in axes.items() if shape[axis] == 1)
+    sizes = [1 if axis in axes else size for axis, size in enumerate(shape)]
+    return np.asarray(total * absent).reshape(sizes)

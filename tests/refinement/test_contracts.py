@@ -1,0 +1,272 @@
+"""Contracts: what is read, what is refused and how, and every example of the document."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from contract_texts import contract_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmaproof.refinement import contract_reading
+from mmaproof.refinement.contract import Access, Accumulate
+from mmaproof.refinement.contract_reading import parse_contract, read_contract
+from mmaproof.refinement.contract_terms import covered, expected_terms
+from mmaproof.refinement.formula_parser import WORDS
+from mmaproof.refinement.result import Equality
+from mmaproof.refinement.terms import TermStore
+from mmaproof.spec.errors import InputError
+from mmaproof.spec.formats import FORMATS
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "contracts.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```toml\n(.*?)```", DOCUMENT, re.DOTALL)
+GEMM = EXAMPLES[0]
+
+
+@pytest.mark.parametrize("text", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_examples_of_the_document_are_contracts(text: str) -> None:
+    for instance in parse_contract(text).instances():
+        for output in instance.outputs:
+            assert expected_terms(instance, output, TermStore()).shape == output.shape
+            assert covered(instance, output).all()
+
+
+def test_the_document_names_every_key_type_and_word() -> None:
+    keys = {name for group in ("KERNEL", "LAUNCH", "SCALAR", "ARRAY", "ENSURES") for name in getattr(contract_reading, group)}
+    words = set(re.findall(r"[a-z_0-9]+", " ".join(re.findall(r"`([^`\n]+)`", DOCUMENT))))
+    assert keys - words == set()
+    assert set(WORDS) - words == set()
+    assert set(FORMATS) - words - {"s16", "u16", "s32", "u32"} == set()
+
+
+def test_a_contract_at_its_sizes() -> None:
+    contract = parse_contract(GEMM)
+    (instance,) = contract.instances()
+    assert (contract.isa, contract.entry, contract.target) == ("ptx", "gemm", "sm_80")
+    assert (contract.accumulate, contract.equality) == (Accumulate.UNSPECIFIED, Equality.VALUE)
+    assert (instance.grid, instance.block, instance.dynamic_shared) == ((2, 2, 1), (128, 1, 1), 0)
+    assert [each.name for each in instance.arguments] == ["A", "B", "C", "n", "k"]
+    a, c = instance.arrays["A"], instance.arrays["C"]
+    assert (a.shape, a.strides, a.size, a.alignment, a.access) == ((64, 96), (96, 1), 12288, 16, Access.IN)
+    assert instance.outputs == (c,)
+    assert instance.scalars["k"].value == 96
+
+
+def test_every_set_of_sizes_is_an_instance() -> None:
+    text = GEMM.replace("[sizes]", "[[sizes]]").replace("K = 96\n", 'K = 96\n[[sizes]]\nM = 1\nN = "M + 1"\nK = 3\n')
+    assert [(i.arrays["B"].shape, i.grid) for i in parse_contract(text).instances()] == [
+        ((96, 64), (2, 2, 1)),
+        ((3, 2), (1, 1, 1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fmt", "size", "offsets"),
+    [("s4", 3, [0, 4, 8, 12, 16]), ("b1", 1, [0, 1, 2, 3, 4]), ("e3m2", 5, [0, 8, 16, 24, 32]),
+     ("f16", 10, [0, 16, 32, 48, 64])],
+)  # fmt: skip
+def test_small_elements_are_packed_low_bits_first(fmt: str, size: int, offsets: list[int]) -> None:
+    array = next(contract_of("C[i] = 0", {"A": f"{fmt} 5", "C": "f32 1 out"}).instances()).arrays["A"]
+    assert (array.size, array.bit_offsets.tolist()) == (size, offsets)
+
+
+def test_strides_say_where_elements_are() -> None:
+    arrays = {"A": "f16 2 3", "B": "f16 2 3", "D": "f16 2 3", "C": "f32 1 out"}
+    extra = {"B": 'strides = "column-major"', "D": "strides = [1, 4]\nelement_bits = 32\nlow_bit = 8"}
+    instance = next(contract_of("C[i] = 0", arrays, extra=extra).instances())
+    assert instance.arrays["A"].places.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert instance.arrays["B"].places.tolist() == [[0, 2, 4], [1, 3, 5]]
+    assert instance.arrays["D"].bit_offsets.tolist() == [[8, 136, 264], [40, 168, 296]]
+    assert instance.arrays["D"].size == 40
+
+
+def test_scalars_are_encoded() -> None:
+    scalars = {"a": "f16 -1.5", "b": "f32", "c": "s8 -3", "d": 'u64 "any"'}
+    instance = next(contract_of("C[i] = 0", {"C": "f32 1 out"}, scalars=scalars).instances())
+    assert [instance.scalars[name].value for name in "abcd"] == [0xBE00, None, 0xFD, None]
+    assert instance.scalars["c"].integer == -3
+
+
+def test_given_contents_fill_the_array() -> None:
+    extra = {"E": "values = [[1, -2], [3]]"}
+    contract = contract_of("C[i] = A[(E[i] + 2) * 2]", {"A": "f16 20", "E": "s8 4", "C": "f16 4 out"}, extra=extra)
+    instance = next(contract.instances())
+    contents = instance.arrays["E"].contents
+    assert contents is not None and contents.tolist() == [1, 0xFE, 3, 1]
+    store = TermStore()
+    terms = expected_terms(instance, instance.arrays["C"], store)
+    assert store.arguments(terms)[:, 0].tolist() == [6, 0, 10, 6]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ('isa = "ptx"', 'isa = "ptxx"', 2, "isa must be one of ptx, power, pto, not 'ptxx'"),
+        ('isa = "ptx"\n', "", 1, "[kernel] has no isa"),
+        ("[kernel]", "[kernle]", 1, "unknown key 'kernle'; did you mean kernel?"),
+        ("block", "blocks", 8, "unknown key 'blocks' in [launch]; did you mean block?"),
+        ("block = 128", "block = 1.5", 8, "block must be a list of integers and expressions"),
+        ("block = 128", "block = [1, 2, 3, 4]", 8, "one to three extents"),
+        ("block = 128", 'block = "Q"', 8, "block, column 1: unknown name Q; known: M, N, K"),
+        ("block = 128", 'block = "M +"', 8, "block, column 4: expected an expression, not the end"),
+        ("block = 128", 'block = "M // (N - 64)"', 8, "// by 0"),
+        ("M = 64", "M = true", 11, "M must be an integer or an expression"),
+        ("M = 64", "f16 = 64", 11, "can't be the name of a size: it is a word of formulas"),
+        ('name = "A"', 'name = "A b"', 16, "'A b' can't be the name of a parameter"),
+        ('name = "B"', 'name = "A"', 21, "there are two parameters A"),
+        ('name = "A"', 'name = "M"', 16, "M is a size too"),
+        ('type = "f16"', 'type = "f17"', 17, "unknown format 'f17'"),
+        ('shape = ["M", "K"]', 'shape = "M"', 18, "shape must be a list"),
+        ('shape = ["M", "K"]', "shape = []", 18, "A has 0 axes"),
+        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nstride = [1]', 19, "unknown key 'stride' in [[param]]; did you mean strides?"),
+        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nstrides = [1]', 19, "A has 2 axes, but 1 strides"),
+        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nalignment = 3', 19, "alignment must be a power of two, not 3"),
+        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nvalues = [1, "x"]', 19, "values must be a list of numbers"),
+        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nvalues = [0.1]', 19, "not exactly representable in f16"),
+        ('access = "out"', 'access = "write"', 29, "access must be one of in, out, inout, not 'write'"),
+        ('access = "out"', "", 41, 'C is written: its access must be "out" or "inout", not "in"'),
+        ('value = "K"', "", 36, "k needs a value"),
+        ('value = "K"', 'valeu = "K"', 39, "unknown key 'valeu' in [[param]]; did you mean value?"),
+        ('value = "K"', 'access = "in"', 39, "k has access, but no shape"),
+        ("formula =", "formulas =", 42, "unknown key 'formulas' in [ensures]; did you mean formula?"),
+        ("B[q, j])", "B[q, j]", 42, "formula, column 39: expected ')', ',' or an operator, not the end"),
+        ("B[q, j])", "Q[q, j])", 42, "unknown name Q; known: A, B, C"),
+        ("B[q, j])", "B[q])", 42, "B has 2 axes, not 1"),
+        ("B[q, j])", "B[q, A[i, q]])", 42, "only sizes, indices, integer scalars"),
+        ("B[q, j])", "C[q, j])", 42, 'C has access "out"'),
+        ("B[q, j])", "B[q, j]) + x", 42, "column 43: unknown name x"),
+        ("B[q, j])", "B[q, j] % 2)", 42, "% is for indices; data has +, -, *, /"),
+        ("B[q, j])", "B[q, j] / A[i, q])", 42, "only a literal or a size divides"),
+        ("sum(q, A", "sum(i, A", 42, "i already has a meaning here"),
+        ("sum(q, A", "sum(q, r, A", 42, "no array is indexed by r itself"),
+        ("C[i, j] =", "A[i, j] =", 42, "A is written"),
+        ('"C[i', '["C[0, 0] = 1", "C[i', 42, ""),
+    ],
+)  # fmt: skip
+def test_errors_name_the_line_and_what_is_allowed(old: str, new: str, line: int, message: str) -> None:
+    assert old in GEMM
+    with pytest.raises(InputError) as caught:
+        parse_contract(GEMM.replace(old, new, 1), "gemm.toml")
+    assert message in str(caught.value)
+    assert re.match(r"gemm\.toml:\d+: ", str(caught.value))
+    assert abs(int(str(caught.value).split(":")[1]) - line) <= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("M = 0", "shape, column 1: M is 0 at M = 0, N = 64, K = 96; allowed: 1 to"),
+        ("M = 2000000000", "A has 192000000000 elements; at most 2147483647"),
+    ],
+)
+def test_errors_at_particular_sizes(change: str, message: str) -> None:
+    contract = parse_contract(GEMM.replace("M = 64", change), "gemm.toml")
+    with pytest.raises(InputError, match="gemm.toml:") as caught:
+        list(contract.instances())
+    assert message in str(caught.value) or "(M + 31) // 32 is" in str(caught.value)
+
+
+def test_elements_that_share_memory_are_refused() -> None:
+    contract = contract_of("C[i] = 0", {"A": "f16 4 4", "C": "f32 1 out"}, extra={"A": "strides = [1, 2]"})
+    with pytest.raises(InputError, match=r"elements of A share memory: shape \[4, 4\], strides \[1, 2\]"):
+        list(contract.instances())
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("C[i] = 0.5 * A[i]", "C is s32, but this is a real number: write s32"),
+        ("C[i] = C[i] + 1", r"C is written: its value before is old\(C\[\.\.\.\]\)"),
+        ("D[i] = 1", "D is an output|unknown name D"),
+    ],
+)
+def test_outputs_are_described_soundly(formula: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        contract_of(formula, {"A": "s8 4", "C": "s32 4 inout"})
+
+
+def test_every_output_has_one_formula() -> None:
+    arrays = {"C": "s32 4 out", "D": "s32 4 out"}
+    with pytest.raises(InputError, match="D is an output, but has no formula"):
+        contract_of("C[i] = 1", arrays)
+    with pytest.raises(InputError, match="there are two formulas for C"):
+        contract_of(["C[i] = 1", "C[i] = 2", "D[i] = 3"], arrays)
+
+
+def test_sets_of_sizes_name_the_same_sizes() -> None:
+    text = GEMM.replace("[sizes]", "[[sizes]]").replace("K = 96\n", "K = 96\n[[sizes]]\nM = 1\nN = 1\n")
+    with pytest.raises(InputError, match=r"contract:15: every \[\[sizes\]\] names the same sizes"):
+        parse_contract(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a = [1", r"bad\.toml:1: column \d+|bad\.toml: is no TOML"),
+        (b"\n\nx = = 1", r"bad\.toml:3: column 5"),
+        (b"\xff", r"bad\.toml: is not UTF-8 text"),
+        (b"", r"bad\.toml: \[kernel\] has no isa"),
+        (b"kernel = 3", r"bad\.toml:1: kernel must be a table"),
+        (b"x = " + b"[" * 5000, r"bad\.toml"),
+        (b"x = " + b"9" * 5000, r"bad\.toml"),
+    ],
+)
+def test_files_that_are_no_contracts(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_contract(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.toml: can't be read: No such file"):
+        read_contract(tmp_path / "none.toml")
+
+
+values = st.recursive(
+    st.one_of(
+        st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=5),
+        st.sampled_from(["M", "K", "any", "ptx", "row-major", "C[i, j] = A[i, j]"]),
+    ),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=4,
+)  # fmt: skip
+
+
+def toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return '"' + "".join(f"\\u{ord(c):04X}" if ord(c) < 0x10000 else "x" for c in value) + '"'
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return repr(value)
+
+
+KEYS = [line.split(" = ")[0] for line in GEMM.splitlines() if " = " in line]
+
+
+@given(st.integers(0, len(KEYS) - 1), values, st.sampled_from([None, *contract_reading.ARRAY, *KEYS]))
+@settings(max_examples=300, deadline=None)
+def test_any_value_of_any_key_is_read_or_refused(number: int, value: object, name: str | None) -> None:
+    lines = GEMM.splitlines()
+    place = [index for index, line in enumerate(lines) if " = " in line][number]
+    lines[place] = f"{name or KEYS[number]} = {toml(value)}".encode("utf-8", "replace").decode()
+    try:
+        for instance in parse_contract("\n".join(lines)).instances():
+            assert all(array.size > 0 for array in instance.arrays.values())
+    except InputError as error:
+        assert "\n" not in str(error)
+
+
+@given(st.text(max_size=200) | st.integers(0, len(GEMM)).map(lambda end: GEMM[:end]))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        parse_contract(text)
+    except InputError as error:
+        assert str(error).startswith("contract")
+
+
