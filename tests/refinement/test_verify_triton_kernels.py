@@ -1,0 +1,63 @@
+"""Kernels that Triton compiled: every correct one is verified, every faulty one refuted for its fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from triton_contracts import CORPUS, KERNELS, contract
+
+from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.result import Equality, Verdict
+from mmaproof.refinement.verification import Verification, verify
+
+CORRECT = [name for name, facts in KERNELS.items() if facts["fault"] is None]
+FAULTY = [name for name in KERNELS if name not in CORRECT]
+
+SIGNS = {
+    "a_stride": Kind.WRONG_VALUE,
+    "b_advance": Kind.WRONG_VALUE,
+    "k_loop_short": Kind.WRONG_VALUE,
+    "program_order": Kind.MISSING_OUTPUT,
+    "no_k_mask": Kind.OUT_OF_BOUNDS,
+    "no_k_mask_a": Kind.OUT_OF_BOUNDS,
+    "k_mask_constant": Kind.OUT_OF_BOUNDS,
+    "mask_fill": Kind.WRONG_VALUE,
+    "no_n_mask_store": Kind.OUT_OF_BOUNDS,
+    "bias_axis": Kind.WRONG_VALUE,
+}
+"""What must be found where a fault is."""
+
+
+def verified(name: str, directory: Path) -> Verification:
+    written = directory / "contract.toml"
+    written.write_text(contract(KERNELS[name]), encoding="utf-8")
+    return verify(CORPUS / name, written)
+
+
+def test_the_corpus_has_both() -> None:
+    assert len(CORRECT) == 29
+    assert len(FAULTY) == 13
+    assert {facts["fault"] for facts in KERNELS.values()} == {None, *SIGNS}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_correct_kernel_is_verified(name: str, tmp_path: Path) -> None:
+    result = verified(name, tmp_path).result
+    assert (result.verdict, result.findings) == (Verdict.VERIFIED, ())
+    whole = KERNELS[name]["types"]["accumulator"] == "s32"
+    assert result.equality is (Equality.BITS if whole else Equality.VALUE)
+    assert (result.bound is None) == whole
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_faulty_kernel_is_refuted_for_its_fault(name: str, tmp_path: Path) -> None:
+    found = verified(name, tmp_path)
+    assert found.result.verdict is Verdict.REFUTED
+    sign = SIGNS[KERNELS[name]["fault"]]
+    matching = [finding for finding in found.result.findings if finding.kind is sign]
+    assert matching
+    assert all(finding.line for finding in matching if sign is not Kind.MISSING_OUTPUT)
+    if sign is Kind.WRONG_VALUE:
+        assert found.counterexample is not None
+        assert found.counterexample.difference.output.startswith("C[")
