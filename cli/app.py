@@ -12,7 +12,7 @@ import typer
 
 from .. import __version__
 from ..spec.errors import MmaproofError, UnsupportedError
-from . import browse, check, execute, layout, legality, replay, verify
+from . import browse, check, execute, gate, layout, legality, replay, verify
 from .exit_codes import BROKEN_PIPE, EPILOG, INTERRUPTED, ExitCode
 from .output import error
 
@@ -32,6 +32,7 @@ for name, command in (
     ("export", browse.export),
     ("legal", legality.legal),
     ("tables", legality.tables),
+    ("gate", gate.gate),
     ("layout", layout.layout),
     ("run", execute.run),
     ("verify", verify.verify),

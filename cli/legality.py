@@ -6,17 +6,20 @@ import csv
 import io
 import json as json_text
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from .. import __version__
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, instruction_set
 from . import files
 from .exit_codes import ExitCode
+from .finding_output import result_files, running_on_github, tell_github
 from .output import print_json, say
 
 TABLES_SCHEMA = 1
@@ -48,6 +51,8 @@ def legal(
         str | None, typer.Option(metavar="VERSION", help="PTX version; other ISAs don't look at it.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="With -: write JUnit XML.")] = None,
+    sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="With -: write SARIF 2.1.0.")] = None,
 ) -> ExitCode:
     """Say whether an instruction is legal, or which rules it violates.
 
@@ -60,7 +65,9 @@ def legal(
     if target is not None:
         of_target(target)
     if instruction == "-":
-        return _judge_lines(target, ptx)
+        return _judge_lines(target, ptx, {"junit": junit, "sarif": sarif})
+    if junit is not None or sarif is not None:
+        raise InputError("--junit and --sarif are for the lines of standard input: mmaproof legal -")
     answer = _judged(instruction, target, ptx)
     if json:
         print_json(answer)
@@ -93,16 +100,28 @@ def _judged(instruction: str, target: str | None, ptx: str | None) -> dict[str, 
     }
 
 
-def _judge_lines(target: str | None, ptx: str | None) -> ExitCode:
+def _judge_lines(target: str | None, ptx: str | None, wanted: Mapping[str, Path | None]) -> ExitCode:
     """Answer every line that is not blank, each at once, so that a caller may wait for it."""
+    start = time.perf_counter()
+    reported = any(wanted.values()) or running_on_github()
+    answers: list[tuple[int, dict[str, Any]]] = []
     everything_legal = True
-    for raw in sys.stdin.buffer:
-        line = raw.decode("utf-8", errors="replace").strip()
-        if not line:
-            continue
-        answer = _judged_line(line, target, ptx)
-        everything_legal &= answer["legal"]
-        print(json_text.dumps(answer), flush=True)
+    with result_files(wanted) as fill:
+        for number, raw in enumerate(sys.stdin.buffer, start=1):
+            line = raw.decode("utf-8", errors="replace").strip()
+            if not line:
+                continue
+            answer = _judged_line(line, target, ptx)
+            everything_legal &= answer["legal"]
+            print(json_text.dumps(answer), flush=True)
+            if reported:
+                answers.append((number, answer))
+        if reported:
+            from ..proofs.gate.answers import report_of_answers
+
+            report = report_of_answers(answers, __version__, time.perf_counter() - start)
+            fill(report)
+            tell_github(report, annotate=False)
     return ExitCode.HOLDS if everything_legal else ExitCode.FAILS
 
 

@@ -74,12 +74,17 @@ def _contract(document: Table) -> Contract:
         _expression(launch, "dynamic_shared", launch.values.get("dynamic_shared", 0), sizes[0]),
         tuple(sizes),
         parameters,
-        _formulas(ensures, parameters),
+        _formulas(ensures),
         Accumulate(ensures.choice("accumulate", list(Accumulate), Accumulate.UNSPECIFIED)),
         Equality(ensures.choice("equality", list(Equality), Equality.VALUE)),
     )
     for formula in contract.formulas:
         check_formula(contract, formula)
+    outputs = {formula.output for formula in contract.formulas}
+    for parameter in parameters:
+        written = isinstance(parameter, ArrayParameter) and parameter.access.is_output
+        if written and parameter.name not in outputs:
+            raise ensures.error("formula", f"{parameter.name} is an output, but has no formula")
     return contract
 
 
@@ -106,9 +111,12 @@ def _size_set(table: Table) -> dict[str, int]:
 
 
 def _check_name(table: Table, key: str, name: Any, what: str) -> str:
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or name in KEYWORDS:
-        reason = "is a word of formulas" if name in KEYWORDS else "is not letters, digits and _"
-        raise table.error(key, f"{shown(name)} can't be the name of {what}: it {reason}")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise table.error(
+            key, f"{shown(name)} can't be the name of {what}: letters, digits and _ are allowed"
+        )
+    if name in KEYWORDS:
+        raise table.error(key, f"{name} can't be the name of {what}: it is a word of formulas")
     return name
 
 
@@ -280,7 +288,7 @@ def _flat(values: Any) -> list[Any]:
 # -- formulas
 
 
-def _formulas(ensures: Table, parameters: tuple[Parameter, ...]) -> tuple[Formula, ...]:
+def _formulas(ensures: Table) -> tuple[Formula, ...]:
     value = ensures.require("formula", 'what is computed, such as "C[i, j] = sum(k, A[i, k] * B[k, j])"')
     texts = value if isinstance(value, list) else [value]
     if not texts or not all(isinstance(text, str) for text in texts):
@@ -291,8 +299,4 @@ def _formulas(ensures: Table, parameters: tuple[Parameter, ...]) -> tuple[Formul
     for formula in formulas:
         if outputs.count(formula.output) > 1:
             raise formula.source.error(0, f"there are two formulas for {formula.output}")
-    for parameter in parameters:
-        written = isinstance(parameter, ArrayParameter) and parameter.access.is_output
-        if written and parameter.name not in outputs:
-            raise InputError(f"{parameter.name} is an output, but has no formula", where)
     return formulas

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ..spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
 from .contract import Access, ArrayParameter, Contract, Parameter, ScalarParameter
@@ -110,8 +110,12 @@ class _Checker:
         self.source: Source = formula.source
         parameters = self.kinds.parameters
         self.arrays = {name: p for name, p in parameters.items() if isinstance(p, ArrayParameter)}
-        scalars = [name for name, p in parameters.items() if isinstance(p, ScalarParameter)]
-        self.constants = {*contract.sizes[0], *scalars}
+        scalars = {name for name, p in parameters.items() if isinstance(p, ScalarParameter)}
+        self.sizes = set(contract.sizes[0])
+        self.constants = self.sizes | scalars
+        # An index may be called like a parameter that only passes an integer: the nearer meaning counts.
+        hidden = {name for name in scalars - self.sizes if self.kinds.is_concrete(Name(0, name))}
+        self.taken = (self.constants - hidden) | set(self.arrays)
 
     def check(self) -> None:
         """Check the target, the body and the condition."""
@@ -121,11 +125,13 @@ class _Checker:
             raise self.source.error(
                 target.at, f'{target.array} is written: its access must be "out" or "inout", not "in"'
             )
-        variables = target_variables(self.formula, self.constants)
-        for name in variables:
-            if name in self.arrays:
-                raise self.source.error(target.at, f"{name} is an array, so it can't be an index")
+        variables = target_variables(self.formula, self.sizes)
+        if wrong := variables & self.taken:
+            raise self.source.error(
+                target.at, f"{min(wrong)} is a parameter with data, so it can't be an index"
+            )
         known = self.constants | variables
+        self.taken |= variables
         for index in target.indices:
             self._index(index, known)
         self._number(self.formula.body, known)
@@ -175,7 +181,10 @@ class _Checker:
             case Element():
                 self._element(node, known)
             case Sum():
-                self._number(node.body, self._summed(node, known))
+                names = self._summed(node)
+                self.taken |= names
+                self._number(node.body, known | names)
+                self.taken -= names
             case Choice():
                 self._index(node.condition, known)
                 self._number(node.then, known)
@@ -211,10 +220,10 @@ class _Checker:
         for index in node.indices:
             self._index(index, known)
 
-    def _summed(self, node: Sum, known: set[str]) -> set[str]:
-        names = set()
+    def _summed(self, node: Sum) -> set[str]:
+        names: set[str] = set()
         for bound in node.indices:
-            if bound.name in known or bound.name in self.arrays or bound.name in names:
+            if bound.name in self.taken | names:
                 raise self.source.error(
                     bound.at, f"{bound.name} already has a meaning here; name the index anew"
                 )
@@ -226,15 +235,13 @@ class _Checker:
                     bound.at,
                     f"no array is indexed by {bound.name} itself; say how far it goes: {bound.name} < ...",
                 )
-        return known | names
+        return names
 
 
-def target_variables(formula: Formula, constants: set[str]) -> set[str]:
-    """Return the index variables of a formula's target: names that are nothing else."""
+def target_variables(formula: Formula, sizes: Collection[str]) -> set[str]:
+    """Return the index variables of a formula's target: names that are no sizes."""
     return {
-        index.name
-        for index in formula.target.indices
-        if isinstance(index, Name) and index.name not in constants
+        index.name for index in formula.target.indices if isinstance(index, Name) and index.name not in sizes
     }
 
 

@@ -256,7 +256,9 @@ class _Reader:
             raise self.source.error(at, f"there is no function {name[:_DIGITS]}; {hint}")
         arity = _ARITIES.get(name, 1)
         if len(arguments) != arity:
-            raise self.source.error(at, f"{name} takes {arity} arguments, not {len(arguments)}")
+            raise self.source.error(
+                at, f"{name} takes {arity} argument{'s'[: arity - 1]}, not {len(arguments)}"
+            )
         if name == "where":
             return Choice(at, self.truth(arguments[0]), *(self.number(each) for each in arguments[1:]))
         if name in FORMATS:

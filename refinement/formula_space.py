@@ -73,7 +73,7 @@ class FormulaSpace:
             **{name: each.integer for name, each in instance.scalars.items() if each.integer is not None},
         }
         output = instance.arrays[formula.output]
-        variables = target_variables(formula, {*constants, *instance.scalars})
+        variables = target_variables(formula, instance.sizes)
         extents: dict[str, int] = {}
         for index, extent in zip(formula.target.indices, output.shape, strict=True):
             if isinstance(index, Name) and index.name in variables:

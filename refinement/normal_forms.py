@@ -15,17 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat, Format
+from ..spec.operand_arrays import blocks
 from . import operations
-from .bit_slices import groups
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
-from .polynomials import Expander, Polynomials, combined, compacted, concatenated
+from .polynomials import Expander, Polynomials, Rows, combined, compacted, concatenated
 from .product_chains import same_products, unrolled
 from .quantities import Piece, Pieces, Quantifier, Quantities, is_raw
 from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore
 from .traversal import by_operation
 
 Groups = list[tuple[NDArray[np.intp], Pieces]]
+
+_PRODUCTS = 1 << 23
+"""Products of a side that are compared at a time."""
 
 _ZERO = "0"
 """Identifies the polynomial 0."""
@@ -51,26 +54,31 @@ class NormalForms:
         """Return the polynomials of ``left - right``, terms (n,) read in a format; owners are indices."""
         owners = np.arange(len(left))
         positive, negative = (self.quantifier.read(terms, fmt) for terms in (left, right))
-        parts = []
-        for members in groups(np.stack([self.quantifier.kinds(q) for q in (positive, negative)], axis=-1)):
-            pairs = ((positive[members], 1), (negative[members], -1))
-            for quantities, chosen, sign in self._without_common_products(*pairs):
-                parts.append(self._expander.expand(quantities[chosen], owners[members[chosen]], sign))
+        parts = [
+            rows
+            for chunk in self._chunks(positive, negative)
+            for rows in self._apart(positive[chunk], negative[chunk], owners[chunk])
+        ]
         return combined(concatenated(parts), _modulus(fmt))
 
-    def _without_common_products(
-        self, left: tuple[Quantities, int], right: tuple[Quantities, int]
-    ) -> Iterator[tuple[Quantities, NDArray[np.bool_], int]]:
-        """Yield what is left to expand of two sides, for which members and with which sign."""
-        one, other = (unrolled(self.quantifier, quantities) for quantities, _ in (left, right))
-        same = np.zeros(len(left[0]), dtype=bool)
-        if one is not None and other is not None:
-            same = same_products(one, other, self._identify)
-            for chain, (_, sign) in ((one, left), (other, right)):
-                for rest in chain.rest:
-                    yield rest, same, sign
-        for quantities, sign in (left, right):
-            yield quantities, ~same, sign
+    def _chunks(self, *sides: Quantities) -> Iterator[slice]:
+        """Yield slices of so many quantities that their products are held in memory easily."""
+        firsts = (unrolled(self.quantifier, side[:1]) for side in sides)
+        products = max((chain.left.shape[1] for first in firsts for _, chain in first), default=0)
+        yield from blocks(len(sides[0]), _PRODUCTS // max(1, products))
+
+    def _apart(self, positive: Quantities, negative: Quantities, owners: NDArray[np.intp]) -> Iterator[Rows]:
+        """Yield the rows of a difference, without the products that both sides add."""
+        for members, one in unrolled(self.quantifier, positive):
+            for others, other in unrolled(self.quantifier, negative):
+                common, here, there = np.intersect1d(members, others, return_indices=True)
+                left, right = one.at(here), other.at(there)
+                same = same_products(left, right, self._identify)
+                shared, apart = common[same], common[~same]
+                for chain, quantities, sign in ((left, positive, 1), (right, negative, -1)):
+                    for rest in chain.rest:
+                        yield self._expander.expand(rest[same], owners[shared], sign)
+                    yield self._expander.expand(quantities[apart], owners[apart], sign)
 
     def _identify(self, quantities: Quantities) -> NDArray[np.int32]:
         numbers = np.empty(len(quantities), dtype=np.int32)

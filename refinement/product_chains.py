@@ -7,11 +7,13 @@ products, in whatever order, differ by what they started from.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .bit_slices import groups
 from .quantities import Piece, Quantifier, Quantities, numbered
 
 Identify = Callable[[Quantities], NDArray[np.int32]]
@@ -35,40 +37,70 @@ class Chain(NamedTuple):
     left: Quantities
     right: Quantities
 
-
-def unrolled(quantifier: Quantifier, quantities: Quantities) -> Chain | None:
-    """Return quantities (n,) as sums of equally many products; None where they are not."""
-    pending, rest = [quantities], []
-    left: list[Quantities] = []
-    right: list[Quantities] = []
-    while pending:
-        front = pending.pop()
-        pieces = _plain_pieces(quantifier, front)
-        if pieces is None:
-            rest.append(front)
-            continue
-        for factors in pieces:
-            if len(factors) == 1:
-                pending.append(factors[0])
-            else:
-                x, y = (factor.reshape(len(front), -1) for factor in factors)
-                left.append(x)
-                right.append(y)
-    if not left:
-        return None
-    # The last product added was met first: back to the order of execution.
-    return Chain(tuple(rest), np.concatenate(left[::-1], axis=1), np.concatenate(right[::-1], axis=1))
+    def at(self, places: NDArray[np.intp]) -> Chain:
+        """Return the sums at some places."""
+        return Chain(tuple(each[places] for each in self.rest), self.left[places], self.right[places])
 
 
-def _plain_pieces(quantifier: Quantifier, quantities: Quantities) -> list[tuple[Quantities, ...]] | None:
-    """Return the factors of addends, and of products of two, if quantities are a sum of nothing else."""
-    kinds = quantifier.kinds(quantities)
-    if not len(kinds) or (kinds != kinds[0]).any() or quantifier.atomic_kinds()[kinds[0]]:
-        return None
-    pieces = quantifier.split(quantities)
+@dataclass
+class _Unrolling:
+    """Quantities of one structure, as far as they are unrolled."""
+
+    members: NDArray[np.intp]
+    pending: list[Quantities]
+    rest: list[Quantities]
+    left: list[Quantities]
+    right: list[Quantities]
+
+    def at(self, places: NDArray[np.intp]) -> _Unrolling:
+        lists = ([each[places] for each in some] for some in (self.pending, self.rest, self.left, self.right))
+        return _Unrolling(self.members[places], *lists)
+
+    def chain(self) -> Chain:
+        # The last product added was met first: back to the order of execution.
+        columns = (
+            np.concatenate(some[::-1], axis=1) if some else np.empty((len(self.members), 0), dtype=np.int64)
+            for some in (self.left, self.right)
+        )
+        return Chain(tuple(self.rest), *columns)
+
+
+def unrolled(quantifier: Quantifier, quantities: Quantities) -> list[tuple[NDArray[np.intp], Chain]]:
+    """Return quantities (n,) as sums of products, those of one structure together, with their indices."""
+    if not len(quantities):
+        return []
+    finished = []
+    working = [_Unrolling(np.arange(len(quantities)), [quantities], [], [], [])]
+    while working:
+        current = working.pop()
+        while current.pending:
+            front = current.pending[-1]
+            alike = list(groups(quantifier.kinds(front)))
+            if len(alike) > 1:
+                working += [current.at(places) for places in alike[1:]]
+                current = current.at(alike[0])
+                continue
+            current.pending.pop()
+            _unroll(quantifier, current, front)
+        finished.append((current.members, current.chain()))
+    return finished
+
+
+def _unroll(quantifier: Quantifier, current: _Unrolling, front: Quantities) -> None:
+    """Take quantities of one kind apart, as far as they are sums of quantities and products of two."""
+    pieces = None
+    if not quantifier.atomic_kinds()[quantifier.kinds(front[:1])[0]]:
+        pieces = quantifier.split(front)
     if pieces is None or not all(_is_plain(piece) for piece in pieces):
-        return None
-    return [piece.factors for piece in pieces]
+        current.rest.append(front)
+        return
+    for piece in pieces:
+        if len(piece.factors) == 1:
+            current.pending.append(piece.factors[0])
+        else:
+            x, y = (factor.reshape(len(front), -1) for factor in piece.factors)
+            current.left.append(x)
+            current.right.append(y)
 
 
 def _is_plain(piece: Piece) -> bool:

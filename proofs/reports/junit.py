@@ -31,7 +31,7 @@ def _counts(tally: Report | TheoremReport, name: str) -> dict[str, str]:
     counts = {"tests": str(len(tally.outcomes))}
     for judgement, attribute in zip(_ELEMENTS, ("failures", "errors", "skipped"), strict=True):
         counts[attribute] = str(tally.count(judgement))
-    return {"name": _xml(name), **counts, "time": f"{tally.seconds:.3f}"}
+    return {"name": xml_text(name), **counts, "time": f"{tally.seconds:.3f}"}
 
 
 def _suite(theorem: TheoremReport) -> ET.Element:
@@ -45,15 +45,15 @@ def _case(theorem: str, outcome: Outcome) -> ET.Element:
     name = obligation.id.removeprefix(theorem + "/")
     case = ET.Element(
         "testcase",
-        {"classname": _xml(theorem), "name": _xml(name), "time": f"{verdict.seconds:.3f}"},
+        {"classname": xml_text(theorem), "name": xml_text(name), "time": f"{verdict.seconds:.3f}"},
     )
     if element := _ELEMENTS.get(outcome.judgement):
-        detail = ET.SubElement(case, element, {"message": _xml(outcome.summary)})
+        detail = ET.SubElement(case, element, {"message": xml_text(outcome.summary)})
         if verdict.counterexample is not None:
-            detail.text = _xml(counterexample_text(verdict.counterexample))
+            detail.text = xml_text(counterexample_text(verdict.counterexample))
     return case
 
 
-def _xml(text: str) -> str:
+def xml_text(text: str) -> str:
     """Replace what XML 1.0 has no way to write."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,7 +69,9 @@ class Batch:
                     raise InputError(str(error), where) from error
             if not scheduler.waiting:
                 return True
-            if not scheduler.release() and not scheduler.stop_meeting():
+            released = scheduler.release()
+            self._report_parted_warps(released or scheduler.waiting)
+            if not released and not scheduler.stop_meeting():
                 self._report_deadlock()
                 return False
 
@@ -156,8 +160,7 @@ class Batch:
         if instruction.has("cluster") or instruction.has("red"):
             execution.unsupported(instruction.mnemonic)
         barriers, counts = self._barrier_operands(instruction, active)
-        if instruction.opcode == "bar" or instruction.has("aligned"):
-            self._require_whole_warps(instruction, active)
+        aligned = instruction.opcode == "bar" or instruction.has("aligned")
         strand.at += 1
         if instruction.has("arrive"):
             self.scheduler.arrive_at_barrier(barriers, active)
@@ -167,7 +170,7 @@ class Batch:
             execution.ordering.block_barriers()
             self.scheduler.barriers += len(execution.threads.blocks)
             return True
-        self.scheduler.wait(Waiting(strand, barriers, counts, instruction.line))
+        self.scheduler.wait(Waiting(strand, barriers, counts, aligned))
         return False
 
     def _barrier_operands(
@@ -186,21 +189,22 @@ class Batch:
         counts = numbers[1] if len(numbers) == 2 else np.full(len(active), _WHOLE_BLOCK)
         return barriers, counts
 
-    def _require_whole_warps(self, instruction: Instruction, active: Indices) -> None:
-        """Report a warp of which only some of the threads that have not ended come to an aligned barrier."""
+    def _report_parted_warps(self, waiting: Iterable[Waiting]) -> None:
+        """Report aligned barriers at which only some of a warp's threads are that have not ended."""
         execution = self._execution
-        if len(active) == int(execution.alive.sum()):
-            return
-        here = np.bincount(active // WARP, minlength=len(execution.alive) // WARP)
         alive = execution.alive.reshape(-1, WARP).sum(axis=1)
-        partial = (here > 0) & (here < alive)
-        if partial.any():
-            warp = int(np.flatnonzero(partial)[0])
-            execution.report(
-                Kind.DIVERGENCE,
-                f"{instruction.mnemonic} is executed by {here[warp]} of {alive[warp]} threads of a warp",
-                active[partial[active // WARP]],
-            )
+        for each in waiting:
+            active = each.strand.active
+            here = np.bincount(active // WARP, minlength=len(alive))
+            partial = (here > 0) & (here < alive)
+            if each.aligned and partial.any():
+                execution.instruction = self._program.steps[each.strand.at - 1].instruction
+                warp = int(np.flatnonzero(partial)[0])
+                execution.report(
+                    Kind.DIVERGENCE,
+                    f"{execution.instruction.mnemonic} is executed by {here[warp]} of {alive[warp]} threads of a warp",
+                    active[partial[active // WARP]],
+                )
 
     def _report_deadlock(self) -> None:
         """Report barriers that stay incomplete."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import MappingProxyType
@@ -38,6 +38,10 @@ _SORTS: Mapping[str, Sort] = MappingProxyType(
         "barrier": Sort.BARRIER,
     }
 )
+
+
+_AVAILABILITY = frozenset({"target-version", "target", "ptx-version", "cta-version"})
+"""Rules of which an instruction that violates them still has a meaning."""
 
 
 @dataclass(frozen=True)
@@ -83,20 +87,27 @@ class Program:
     def __init__(self, module: Module, function: Function) -> None:
         self._module = module
         self._function = function
+        self._illegal = dict(self._illegal_instructions())
         self._flow = control_flow(function, module.path)
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 
     def check_legality(self, observations: Observations) -> None:
-        """Report matrix instructions that the module's target doesn't have, executed or not."""
+        """Report matrix instructions that are illegal in the module, executed or not."""
+        for instruction, messages in self._illegal.items():
+            for message in messages.values():
+                observations.add(Kind.ILLEGAL, message, instruction.line)
+
+    def _illegal_instructions(self) -> Iterator[tuple[Instruction, Mapping[str, str]]]:
+        """Yield illegal matrix instructions with a message for each rule that they violate."""
         for instruction in self._function.body:
             if not instruction.is_matrix_instruction:
                 continue
             try:
-                found = [violation.message for violation in matrix.illegal(self._module, instruction)]
+                found = {each.rule: each.message for each in matrix.illegal(self._module, instruction)}
             except InputError as error:
-                found = [str(error)]
-            for message in found:
-                observations.add(Kind.ILLEGAL, message, instruction.line)
+                found = {"syntax": str(error)}
+            if found:
+                yield instruction, found
 
     def _decoded(self, index: int) -> Decoded:
         instruction = self._function.body[index]
@@ -117,7 +128,10 @@ class Program:
         if sort is not Sort.PLAIN:
             return Decoded(instruction, sort, guard=guard, meet=index + 1)
         selectable = instruction.opcode in POINTWISE
-        return Decoded(instruction, sort, _step(instruction), guard, selectable=selectable)
+        step = _step(instruction)
+        if self._illegal.get(instruction, {}).keys() - _AVAILABILITY:
+            step = _refusing(UnsupportedError(f"{instruction.mnemonic} is illegal, so that it has no meaning"))
+        return Decoded(instruction, sort, step, guard, selectable=selectable)
 
 
 def _step(instruction: Instruction) -> Step:
@@ -128,9 +142,11 @@ def _step(instruction: Instruction) -> Step:
             raise UnsupportedError(f"{instruction.mnemonic} is not modelled")
         return decoder(instruction)
     except (UnsupportedError, InputError) as error:
-        refusal = error
+        return _refusing(error)
 
-        def refused(execution: Execution, active: Indices) -> None:
-            raise type(refusal)(str(refusal))
 
-        return refused
+def _refusing(error: UnsupportedError | InputError) -> Step:
+    def refused(execution: Execution, active: Indices) -> None:
+        raise type(error)(str(error))
+
+    return refused

@@ -63,19 +63,19 @@ class Waiting:
         At the instruction behind the barrier.
     barriers, counts : array (n active,)
         Which barrier each thread waits for, and for how many threads; -1 for all of its block.
-    line : int
-        Where.
+    aligned : bool
+        Whether the threads of a warp must come together.
     """
 
     strand: Strand
     barriers: NDArray[np.int64]
     counts: NDArray[np.int64]
-    line: int
+    aligned: bool
 
     def part(self, members: NDArray[np.bool_]) -> Waiting:
         """Return some of the threads."""
         strand = Strand(self.strand.at, self.strand.active[members], self.strand.joins)
-        return Waiting(strand, self.barriers[members], self.counts[members], self.line)
+        return Waiting(strand, self.barriers[members], self.counts[members], self.aligned)
 
 
 class Scheduler:
@@ -145,10 +145,8 @@ class Scheduler:
             known = self._ordering.arrive(warps)
             self._arrivals.setdefault((block, barrier), []).append((len(warps), known))
 
-    def release(self) -> bool:
-        """Let those go on whose barriers are complete, and say whether there are any."""
-        if not self.waiting:
-            return False
+    def release(self) -> list[Waiting]:
+        """Let those go on whose barriers are complete, and return them."""
         active = np.concatenate([each.strand.active for each in self.waiting])
         barriers = np.concatenate([each.barriers for each in self.waiting])
         counts = np.concatenate([each.counts for each in self.waiting])
@@ -168,19 +166,20 @@ class Scheduler:
                 self._arrivals.pop((block, barrier), None)
                 self.barriers += 1
                 free[threads] = True
-        still = []
+        still, released = [], []
         for each in self.waiting:
             goes = free[each.strand.active]
             if not goes.any():
                 still.append(each)
                 continue
-            self.runnable.append(each.part(goes).strand)
+            released.append(each.part(goes))
+            self.runnable.append(released[-1].strand)
             if not goes.all():
                 still.append(each.part(~goes))
                 if each.strand.joins:
                     each.strand.joins[-1].outstanding += 1
         self.waiting = still
-        return bool(free.any())
+        return released
 
     def stop_meeting(self) -> bool:
         """Let threads go on that wait only for others to come together, and say whether there are any.

@@ -139,10 +139,14 @@ FORMULAS = {
     "integers": (PRODUCT, INTEGERS, {}),
     "unsigned and signed": (PRODUCT, {**INTEGERS, "A": "u8 M K"}, {}),
     "four bits": (PRODUCT, {**INTEGERS, "A": "s4 M K", "B": "u4 K N"}, {}),
-    "one bit": ("C[i, j] = sum(k, A[i, k] * B[j, k])", {"A": "b1 M K", "B": "b1 N K", "C": "s32 M N out"}, {}),
+    "one bit": (PRODUCT, {**INTEGERS, "A": "b1 M K", "B": "b1 K N"}, {}),
     "wrapping": (PRODUCT, {"A": "s32 M K", "B": "u32 K N", "C": "s32 M N out"}, {}),
     "wrapping to bytes": (PRODUCT + " - 3 * A[i, 0]", {**INTEGERS, "C": "u8 M N out"}, {}),
-    "zero point": ("C[i, j] = sum(k, (A[i, k] - za) * (B[k, j] - 3))", INTEGERS, {"scalars": {"za": 's8 "any"'}}),
+    "zero point": (
+        "C[i, j] = sum(k, (A[i, k] - za) * (B[k, j] - 3))",
+        INTEGERS,
+        {"scalars": {"za": 's8 "any"'}},
+    ),
     "three factors": ("C[i, j] = -sum(k, A[i, k] * B[k, j] * A[i, 0])", INTEGERS, {}),
     "clamped": (
         "C[i, j] = s8(max(min(sum(k, A[i, k] * B[k, j]), 127), -128))",

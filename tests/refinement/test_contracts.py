@@ -34,7 +34,11 @@ def test_examples_of_the_document_are_contracts(text: str) -> None:
 
 
 def test_the_document_names_every_key_type_and_word() -> None:
-    keys = {name for group in ("KERNEL", "LAUNCH", "SCALAR", "ARRAY", "ENSURES") for name in getattr(contract_reading, group)}
+    keys = {
+        name
+        for group in ("KERNEL", "LAUNCH", "SCALAR", "ARRAY", "ENSURES")
+        for name in getattr(contract_reading, group)
+    }
     words = set(re.findall(r"[a-z_0-9]+", " ".join(re.findall(r"`([^`\n]+)`", DOCUMENT))))
     assert keys - words == set()
     assert set(WORDS) - words == set()
@@ -55,7 +59,9 @@ def test_a_contract_at_its_sizes() -> None:
 
 
 def test_every_set_of_sizes_is_an_instance() -> None:
-    text = GEMM.replace("[sizes]", "[[sizes]]").replace("K = 96\n", 'K = 96\n[[sizes]]\nM = 1\nN = "M + 1"\nK = 3\n')
+    text = GEMM.replace("[sizes]", "[[sizes]]").replace(
+        "K = 96\n", 'K = 96\n[[sizes]]\nM = 1\nN = "M + 1"\nK = 3\n'
+    )
     assert [(i.arrays["B"].shape, i.grid) for i in parse_contract(text).instances()] == [
         ((96, 64), (2, 2, 1)),
         ((3, 2), (1, 1, 1)),
@@ -91,7 +97,9 @@ def test_scalars_are_encoded() -> None:
 
 def test_given_contents_fill_the_array() -> None:
     extra = {"E": "values = [[1, -2], [3]]"}
-    contract = contract_of("C[i] = A[(E[i] + 2) * 2]", {"A": "f16 20", "E": "s8 4", "C": "f16 4 out"}, extra=extra)
+    contract = contract_of(
+        "C[i] = A[(E[i] + 2) * 2]", {"A": "f16 20", "E": "s8 4", "C": "f16 4 out"}, extra=extra
+    )
     instance = next(contract.instances())
     contents = instance.arrays["E"].contents
     assert contents is not None and contents.tolist() == [1, 0xFE, 3, 1]
@@ -107,42 +115,41 @@ def test_given_contents_fill_the_array() -> None:
         ('isa = "ptx"\n', "", 1, "[kernel] has no isa"),
         ("[kernel]", "[kernle]", 1, "unknown key 'kernle'; did you mean kernel?"),
         ("block", "blocks", 8, "unknown key 'blocks' in [launch]; did you mean block?"),
-        ("block = 128", "block = 1.5", 8, "block must be a list of integers and expressions"),
+        ("block = 128", "block = 1.5", 8, "block must be an integer or an expression such as"),
         ("block = 128", "block = [1, 2, 3, 4]", 8, "one to three extents"),
         ("block = 128", 'block = "Q"', 8, "block, column 1: unknown name Q; known: M, N, K"),
         ("block = 128", 'block = "M +"', 8, "block, column 4: expected an expression, not the end"),
         ("block = 128", 'block = "M // (N - 64)"', 8, "// by 0"),
         ("M = 64", "M = true", 11, "M must be an integer or an expression"),
-        ("M = 64", "f16 = 64", 11, "can't be the name of a size: it is a word of formulas"),
+        ("M = 64", "f16 = 64", 11, "f16 can't be the name of a size: it is a word of formulas"),
         ('name = "A"', 'name = "A b"', 16, "'A b' can't be the name of a parameter"),
         ('name = "B"', 'name = "A"', 21, "there are two parameters A"),
         ('name = "A"', 'name = "M"', 16, "M is a size too"),
         ('type = "f16"', 'type = "f17"', 17, "unknown format 'f17'"),
         ('shape = ["M", "K"]', 'shape = "M"', 18, "shape must be a list"),
         ('shape = ["M", "K"]', "shape = []", 18, "A has 0 axes"),
-        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nstride = [1]', 19, "unknown key 'stride' in [[param]]; did you mean strides?"),
-        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nstrides = [1]', 19, "A has 2 axes, but 1 strides"),
-        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nalignment = 3', 19, "alignment must be a power of two, not 3"),
-        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nvalues = [1, "x"]', 19, "values must be a list of numbers"),
-        ('shape = ["M", "K"]', 'shape = ["M", "K"]\nvalues = [0.1]', 19, "not exactly representable in f16"),
+        ('"K"]\n', '"K"]\nstride = [1]\n', 19, "unknown key 'stride' in [[param]]; did you mean strides?"),
+        ('"K"]\n', '"K"]\nstrides = [1]\n', 19, "A has 2 axes, but 1 strides"),
+        ('"K"]\n', '"K"]\nalignment = 3\n', 19, "alignment must be a power of two, not 3"),
+        ('"K"]\n', '"K"]\nvalues = [1, "x"]\n', 19, "values must be a list of numbers"),
+        ('"K"]\n', '"K"]\nvalues = [0.1]\n', 19, "not exactly representable in f16"),
         ('access = "out"', 'access = "write"', 29, "access must be one of in, out, inout, not 'write'"),
         ('access = "out"', "", 41, 'C is written: its access must be "out" or "inout", not "in"'),
         ('value = "K"', "", 36, "k needs a value"),
         ('value = "K"', 'valeu = "K"', 39, "unknown key 'valeu' in [[param]]; did you mean value?"),
         ('value = "K"', 'access = "in"', 39, "k has access, but no shape"),
         ("formula =", "formulas =", 42, "unknown key 'formulas' in [ensures]; did you mean formula?"),
-        ("B[q, j])", "B[q, j]", 42, "formula, column 39: expected ')', ',' or an operator, not the end"),
-        ("B[q, j])", "Q[q, j])", 42, "unknown name Q; known: A, B, C"),
-        ("B[q, j])", "B[q])", 42, "B has 2 axes, not 1"),
-        ("B[q, j])", "B[q, A[i, q]])", 42, "only sizes, indices, integer scalars"),
-        ("B[q, j])", "C[q, j])", 42, 'C has access "out"'),
-        ("B[q, j])", "B[q, j]) + x", 42, "column 43: unknown name x"),
-        ("B[q, j])", "B[q, j] % 2)", 42, "% is for indices; data has +, -, *, /"),
-        ("B[q, j])", "B[q, j] / A[i, q])", 42, "only a literal or a size divides"),
-        ("sum(q, A", "sum(i, A", 42, "i already has a meaning here"),
-        ("sum(q, A", "sum(q, r, A", 42, "no array is indexed by r itself"),
+        ("B[k, j])", "B[k, j]", 42, "formula, column 35: expected ')' or ',', not the end"),
+        ("B[k, j])", "Q[k, j])", 42, "unknown name Q; known: A, B, C"),
+        ("B[k, j])", "B[k])", 42, "B has 2 axes, not 1"),
+        ("B[k, j])", "B[k, A[i, k]])", 42, "only sizes, indices, integer scalars"),
+        ("B[k, j])", "C[k, j])", 42, 'C has access "out"'),
+        ("B[k, j])", "B[k, j]) + x", 42, "column 39: unknown name x"),
+        ("B[k, j])", "B[k, j] % 2)", 42, "% is for indices; data has +, -, *, /"),
+        ("B[k, j])", "B[k, j] / A[i, k])", 42, "only a literal or a size divides"),
+        ("sum(k, A", "sum(i, A", 42, "i already has a meaning here"),
+        ("sum(k, A", "sum(k, r, A", 42, "no array is indexed by r itself"),
         ("C[i, j] =", "A[i, j] =", 42, "A is written"),
-        ('"C[i', '["C[0, 0] = 1", "C[i', 42, ""),
     ],
 )  # fmt: skip
 def test_errors_name_the_line_and_what_is_allowed(old: str, new: str, line: int, message: str) -> None:
@@ -163,7 +170,7 @@ def test_errors_name_the_line_and_what_is_allowed(old: str, new: str, line: int,
 )
 def test_errors_at_particular_sizes(change: str, message: str) -> None:
     contract = parse_contract(GEMM.replace("M = 64", change), "gemm.toml")
-    with pytest.raises(InputError, match="gemm.toml:") as caught:
+    with pytest.raises(InputError, match=r"^gemm\.toml:") as caught:
         list(contract.instances())
     assert message in str(caught.value) or "(M + 31) // 32 is" in str(caught.value)
 
@@ -179,12 +186,24 @@ def test_elements_that_share_memory_are_refused() -> None:
     [
         ("C[i] = 0.5 * A[i]", "C is s32, but this is a real number: write s32"),
         ("C[i] = C[i] + 1", r"C is written: its value before is old\(C\[\.\.\.\]\)"),
-        ("D[i] = 1", "D is an output|unknown name D"),
+        ("D[i] = 1", "column 1: unknown name D; known: A, C"),
     ],
 )
 def test_outputs_are_described_soundly(formula: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         contract_of(formula, {"A": "s8 4", "C": "s32 4 inout"})
+
+
+def test_an_index_hides_a_parameter_that_passes_an_integer() -> None:
+    arrays, scalars = {"A": "f16 2 3", "C": "f16 3 2 out"}, {"m": "s32 7", "k": "s32 9"}
+    contract = contract_of("C[m, j] = A[j, m] + sum(k, A[0, k])", arrays, scalars=scalars)
+    instance = next(contract.instances())
+    assert covered(instance, instance.arrays["C"]).all()
+    for data in ("f32", 's32 "any"'):
+        with pytest.raises(InputError, match="m is a parameter with data, so it can't be an index"):
+            contract_of("C[m, j] = A[j, m]", arrays, scalars={"m": data})
+        with pytest.raises(InputError, match="k already has a meaning here"):
+            contract_of("C[i, j] = sum(k, A[0, k])", arrays, scalars={"k": data})
 
 
 def test_every_output_has_one_formula() -> None:
@@ -197,7 +216,7 @@ def test_every_output_has_one_formula() -> None:
 
 def test_sets_of_sizes_name_the_same_sizes() -> None:
     text = GEMM.replace("[sizes]", "[[sizes]]").replace("K = 96\n", "K = 96\n[[sizes]]\nM = 1\nN = 1\n")
-    with pytest.raises(InputError, match=r"contract:15: every \[\[sizes\]\] names the same sizes"):
+    with pytest.raises(InputError, match=r"contract:14: every \[\[sizes\]\] names the same sizes"):
         parse_contract(text)
 
 
@@ -268,5 +287,3 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         parse_contract(text)
     except InputError as error:
         assert str(error).startswith("contract")
-
-
