@@ -119,7 +119,7 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
     contract = read_contract(contract_path)
     kernel = read_kernel(contract.isa, kernel_path, contract.entry, contract.target)
     examinations: list[tuple[Instance, Examination]] = []
-    stats: dict[str, Any] = {}
+    stats: Mapping[str, Any] = {}
     for instance in contract.instances():
         examination, stats = examine(kernel, instance, told)
         examinations.append((instance, examination))

@@ -62,11 +62,11 @@ def moved(store: TermStore, pieces: Pieces, *sources: Value) -> Value:
     def on_numbers(*words: Words) -> Words:
         result, position = np.zeros(len(words[0]), dtype=np.uint64), 0
         for piece in present:
-            width = np.uint64(position)
-            if isinstance(piece, Fill):
-                result |= np.uint64(piece.value) << width
-            else:
-                result |= _field(words[piece.source], piece) << width
+            if isinstance(piece, Field):
+                field = _field(words[piece.source], piece, sources[piece.source].width)
+                result |= field << np.uint64(position) if position else field
+            elif piece.value:
+                result |= np.uint64(piece.value << position)
             position += _width(piece)
         return result
 
@@ -87,11 +87,11 @@ def _width(piece: Field | Fill) -> int:
     return piece.extended or piece.width if isinstance(piece, Field) else piece.width
 
 
-def _field(words: Words, piece: Field) -> Words:
-    field = (words >> np.uint64(piece.low)) & ones(piece.width)
-    if not piece.extended:
-        return field
-    return signed_values(field, piece.width).view(np.uint64) & ones(piece.extended)
+def _field(words: Words, piece: Field, width: int) -> Words:
+    field = words >> np.uint64(piece.low) if piece.low else words
+    if piece.extended:
+        return signed_values(field, piece.width).view(np.uint64) & ones(piece.extended)
+    return field & ones(piece.width) if piece.low + piece.width < width else field
 
 
 def moving(plan: Callable[..., Pieces], controls: int = 0, what: str = "a control operand") -> Rule:

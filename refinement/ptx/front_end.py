@@ -67,7 +67,7 @@ class PtxKernel:
         self, given: Array | contract.Scalar, store: TermStore, inputs: Mapping[str, Ids]
     ) -> Argument:
         if isinstance(given, contract.Scalar):
-            return Scalar(int(inputs[given.name])) if given.value is None else Number(given.value)
+            return Scalar(int(inputs[given.name].reshape(()))) if given.value is None else Number(given.value)
         held = None
         if given.name in inputs:
             lanes = content(store, given, inputs[given.name])

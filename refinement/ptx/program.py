@@ -93,21 +93,21 @@ class Program:
 
     def check_legality(self, observations: Observations) -> None:
         """Report matrix instructions that are illegal in the module, executed or not."""
-        for instruction, messages in self._illegal.items():
-            for message in messages.values():
-                observations.add(Kind.ILLEGAL, message, instruction.line)
+        for index, violated in self._illegal.items():
+            for _, message in violated:
+                observations.add(Kind.ILLEGAL, message, self._function.body[index].line)
 
-    def _illegal_instructions(self) -> Iterator[tuple[Instruction, Mapping[str, str]]]:
-        """Yield illegal matrix instructions with a message for each rule that they violate."""
-        for instruction in self._function.body:
+    def _illegal_instructions(self) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+        """Yield the indices of illegal matrix instructions, with the rules that they violate and messages."""
+        for index, instruction in enumerate(self._function.body):
             if not instruction.is_matrix_instruction:
                 continue
             try:
-                found = {each.rule: each.message for each in matrix.illegal(self._module, instruction)}
+                found = [(each.rule.id, each.message) for each in matrix.illegal(self._module, instruction)]
             except InputError as error:
-                found = {"syntax": str(error)}
+                found = [("syntax", str(error))]
             if found:
-                yield instruction, found
+                yield index, found
 
     def _decoded(self, index: int) -> Decoded:
         instruction = self._function.body[index]
@@ -129,8 +129,10 @@ class Program:
             return Decoded(instruction, sort, guard=guard, meet=index + 1)
         selectable = instruction.opcode in POINTWISE
         step = _step(instruction)
-        if self._illegal.get(instruction, {}).keys() - _AVAILABILITY:
-            step = _refusing(UnsupportedError(f"{instruction.mnemonic} is illegal, so that it has no meaning"))
+        if any(rule not in _AVAILABILITY for rule, _ in self._illegal.get(index, ())):
+            step = _refusing(
+                UnsupportedError(f"{instruction.mnemonic} is illegal, so that it has no meaning")
+            )
         return Decoded(instruction, sort, step, guard, selectable=selectable)
 
 

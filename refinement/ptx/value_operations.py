@@ -77,6 +77,8 @@ def widened(store: TermStore, value: Value, width: int, *, signed: bool) -> Valu
         return moved(store, [Field(0, width)], value)
     if signed:
         return moved(store, [Field(0, value.width, extended=width)], value)
+    if value.is_known:
+        return Value(width, value.numbers)
     return moved(store, [Field(0, value.width), Fill(0, width - value.width)], value)
 
 

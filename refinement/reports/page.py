@@ -89,4 +89,5 @@ def _tile(status: OutputStatus) -> Tile:
         starts = [0, *(np.flatnonzero(line[1:] != line[:-1]) + 1)]
         for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
             cells.append(Cell(row, int(start), int(end - start), str(line[start])))
-    return Tile(status.name, *names.shape, cells, right.shape != names.shape)
+    rows, drawn = names.shape
+    return Tile(status.name, rows, drawn, cells, right.shape != names.shape)

@@ -1,0 +1,122 @@
+"""``mmaproof verify``: verdicts, exit statuses, documents, the page, and counterexamples that replay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import mmaproof
+from document_schemas import validate
+from triton_contracts import CORPUS, KERNELS, contract
+
+RIGHT = "gemm_f16_f32_f32_32x32x32_s1_sm80.ptx"
+SHORT = "gemm_f16_f32_f32_32x64x32_s2_sm80_fault_k_loop_short.ptx"
+WHOLE = "gemm_s8_s32_s32_32x32x32_s1_ragged_sm80.ptx"
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    return tmp_path / "gemm.toml"
+
+
+def run(name: str, written: Path, *more: object, edit: tuple[str, str] = ("", "")) -> object:
+    written.write_text(contract(KERNELS[name]).replace(*edit), encoding="utf-8")
+    saved = written.parent / "saved"
+    return mmaproof("verify", CORPUS / name, "--contract", written, "--counterexamples", saved, *more)
+
+
+def test_a_correct_kernel(written: Path) -> None:
+    documents = written.with_suffix(".json"), written.with_suffix(".html")
+    found = run(RIGHT, written, "--json", documents[0], "--html", documents[1])
+    assert (found.status, found.err) == (0, "")
+    assert "verified (value)" in found.out
+    assert "|computed - exact| ≤ ((1 + 2^-24)^" in found.out
+    document = json.loads(documents[0].read_text(encoding="utf-8"))
+    validate("verify", document)
+    assert (document["verdict"], document["equality"], document["findings"]) == ("verified", "value", [])
+    page = documents[1].read_text(encoding="utf-8")
+    assert '<rect class="right"' in page and '<rect class="wrong"' not in page
+    assert "sum(k, A[i, k] * B[k, j])" in page
+    assert not (written.parent / "saved").exists()
+
+
+def test_integers_are_verified_as_bits(written: Path) -> None:
+    found = run(WHOLE, written)
+    assert found.status == 0
+    assert "verified (bits)" in found.out and "computed" not in found.out
+
+
+def test_a_wrong_kernel_comes_with_a_counterexample_that_replays(written: Path) -> None:
+    documents = written.with_suffix(".json"), written.with_suffix(".html")
+    found = run(SHORT, written, "--json", documents[0], "--html", documents[1])
+    assert found.status == 1
+    assert "refuted" in found.out and "lacks A[0," in found.out
+    document = json.loads(documents[0].read_text(encoding="utf-8"))
+    validate("verify", document)
+    assert document["verdict"] == "refuted" and document["equality"] is None
+    assert {finding["kind"] for finding in document["findings"]} == {"wrong-value"}
+    assert all(finding["line"] and finding["output"] for finding in document["findings"])
+    assert '<rect class="wrong"' in documents[1].read_text(encoding="utf-8")
+    saved = Path(document["counterexample"])
+    validate("kernel-counterexample", json.loads(saved.read_text(encoding="utf-8")))
+    again = mmaproof("replay", saved)
+    assert again.status == 1
+    assert "kernel   = " in again.out and "contract = " in again.out
+    document = json.loads(saved.read_text(encoding="utf-8"))
+    written.write_text(contract(KERNELS[RIGHT], document["sizes"]), encoding="utf-8")
+    saved.write_text(json.dumps(document | {"kernel": str(CORPUS / RIGHT)}), encoding="utf-8")
+    assert mmaproof("replay", saved).status == 0  # a correct kernel on the same inputs
+    written.write_text(contract(KERNELS[RIGHT]).replace("f16", "bf16"), encoding="utf-8")
+    assert mmaproof("replay", saved).wrong_use  # the contract has changed
+
+
+def test_bits_can_be_demanded(written: Path) -> None:
+    found = run(RIGHT, written, edit=("[ensures]\n", '[ensures]\nequality = "bits"\n'))
+    assert found.status == 3
+    assert "undecided" in found.out
+
+
+def test_what_is_not_modelled_is_said_with_its_line(written: Path) -> None:
+    text = (CORPUS / RIGHT).read_text(encoding="utf-8")
+    barrier = text.index("bar.sync")
+    kernel = written.with_suffix(".ptx")
+    kernel.write_text(f"{text[:barrier]}mov.u64 \t%rd1, %clock64;\n{text[barrier:]}", encoding="utf-8")
+    written.write_text(contract(KERNELS[RIGHT]), encoding="utf-8")
+    found = mmaproof("verify", kernel, "--contract", written)
+    assert found.status == 3
+    assert f"gemm.ptx:{text[:barrier].count(chr(10)) + 1}: unsupported" in found.out
+    assert "unsupported: " in found.out.splitlines()[-2]
+
+
+@pytest.mark.parametrize(
+    ("edit", "named"),
+    [
+        (('isa = "ptx"', 'isa = "avr"'), "avr"),
+        (('isa = "ptx"', 'isa = "power"'), "power"),
+        (('entry = "gemm"', 'entry = "gemv"'), "gemv"),
+        (("grid = ", "grids = "), "grids"),
+        (("block = 128", "block = 96"), "128"),
+        (('name = "global_scratch"\ntype = "u64"\nvalue = 0\n[[param]]\n', ""), "11 arguments"),
+        (("sum(k,", "sum(k"), "gemm.toml:"),
+        (("A[i, k]", "A[i, j, k]"), "gemm.toml:"),
+        (('type = "f16"', 'type = "f17"'), "f17"),
+    ],
+)
+def test_a_contract_that_does_not_suit_is_one_clear_line(
+    written: Path, edit: tuple[str, str], named: str
+) -> None:
+    assert edit[0] in contract(KERNELS[RIGHT])
+    found = run(RIGHT, written, edit=edit)
+    assert found.wrong_use or (found.status == 3 and edit[1] == 'isa = "power"')
+    assert named in found.err
+    assert found.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("missing", ["kernel", "contract"])
+def test_files_that_are_not_there(written: Path, missing: str) -> None:
+    written.write_text(contract(KERNELS[RIGHT]), encoding="utf-8")
+    kernel = written.parent / "none.ptx" if missing == "kernel" else CORPUS / RIGHT
+    other = written.parent / "none.toml" if missing == "contract" else written
+    found = mmaproof("verify", kernel, "--contract", other)
+    assert found.wrong_use and "none." in found.err
