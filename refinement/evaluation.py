@@ -17,7 +17,7 @@ from ..spec.algebra import Operand
 from ..spec.errors import UnsupportedError
 from ..spec.float_arithmetic import sum_to_odd
 from ..spec.float_encoding import decode, default_nan, encode
-from ..spec.formats import F64, S32, FloatFormat, Format, IntegerFormat
+from ..spec.formats import F64, FloatFormat, Format, IntegerFormat
 from ..spec.numpy_algebra import NumpyAlgebra
 from ..spec.rounding import Rounding
 from . import operations
@@ -139,7 +139,7 @@ def _dot(operation: Operation, arguments: Sequence[Words]) -> Any:
         exact = (integers(x, left).astype(np.int64) * integers(y, right).astype(np.int64)).sum(-1)
         exact = exact + integers(c, addend).astype(np.int64)
         encode_integer = ALGEBRA.saturate if operation.attribute.saturate else ALGEBRA.wrap
-        return encode_integer(exact, S32)
+        return encode_integer(exact, operation.result)
     return _chain(operation.result, _operand(x, left), _operand(y, right), _operand(c, addend))
 
 

@@ -66,8 +66,8 @@ def _float_to_integer(
 
 def _integral(fmt: FloatFormat, name: str) -> Conversion:
     """Round to an integer that stays a floating-point number."""
-    operation = operations.function(f"cvt.{name}", fmt, fmt)
     rounded = _ROUNDED[name]
+    operation = operations.function(rounded.__name__, fmt, fmt)
 
     def on_numbers(words: Words) -> Any:
         return encode(rounded(decode(words.astype(fmt.storage), fmt)), fmt, Rounding.NEAREST_EVEN)

@@ -96,7 +96,6 @@ def store(
     threads: Indices,
     *,
     alignment: int = 0,
-    atomic: bool = False,
 ) -> None:
     """Write neighbouring words (n, count) of one width; what can't be written is reported and left out."""
     size = int(execution.store.widths(words[:1, 0])[0]) // 8 if len(words) else 1
@@ -104,7 +103,7 @@ def store(
     for part, members, offsets in located(
         execution, space, at, total, threads, alignment or total, stores=True
     ):
-        write(execution, part, offsets, words[members], size, threads[members], atomic=atomic)
+        write(execution, part, offsets, words[members], size, threads[members])
 
 
 def write(
@@ -130,7 +129,11 @@ def write(
     places = history.places(offsets, size * count)
     width = places.shape[1]
     threads_of = np.repeat(threads, width)
-    found = history.write(execution.ordering, places.reshape(-1), threads_of, line, atomic=atomic)
+    if atomic:
+        found = history.read(execution.ordering, places.reshape(-1), threads_of, atomic=True)
+        history.note_store(execution.ordering, places.reshape(-1), threads_of, line)
+    else:
+        found = history.write(execution.ordering, places.reshape(-1), threads_of, line)
     if len(found) and not atomic:
         changed = _differ(lanes, spread, terms, lows).reshape(len(words), width, -1).any(axis=2).reshape(-1)
         found = found.some(changed[found.which] | found.copies)
@@ -213,9 +216,6 @@ def _report_absent(
     threads: Indices,
 ) -> None:
     who = lost.any(axis=1)
-    history = part.history
-    if history is not None and history.copies:
-        return
     first = int(np.flatnonzero(who)[0])
     execution.report(
         Kind.UNINITIALISED,

@@ -142,6 +142,17 @@ class Conflicts:
     def __len__(self) -> int:
         return len(self.which)
 
+    def and_also(self, more: Conflicts) -> Conflicts:
+        """Return these and more."""
+        if not len(more):
+            return self
+        return Conflicts(
+            np.concatenate([self.which, more.which]),
+            np.concatenate([self.others, more.others]),
+            np.concatenate([self.lines, more.lines]),
+            np.concatenate([self.copies, more.copies]),
+        )
+
     def some(self, wanted: NDArray[np.bool_]) -> Conflicts:
         """Return those of the conflicts that are wanted."""
         return Conflicts(self.which[wanted], self.others[wanted], self.lines[wanted], self.copies[wanted])
@@ -163,8 +174,10 @@ class AccessHistory:
         count = -(-size // granule)
         self.writer = np.full(count, NOBODY, dtype=np.int64)
         self.line = np.zeros(count, dtype=np.int32)
+        self._plain_writer = np.full(count, NOBODY, dtype=np.int64)
         self._written = np.zeros(count, dtype=np.int32)
         self._atomic = np.zeros(count, dtype=bool)
+        self._atomics = False
         self._reader = np.full(count, NOBODY, dtype=np.int64)
         self._read = np.zeros(count, dtype=np.int32)
         self._warps = np.zeros(count, dtype=np.uint64)
@@ -178,9 +191,14 @@ class AccessHistory:
         places: Places = offsets[:, None] // self.granule + np.arange(max(1, count // self.granule))
         return places
 
-    def read(self, ordering: Ordering, places: Places, threads: Indices) -> Conflicts:
-        """Note that threads (n,) read places (n,), and return what that races with."""
-        writer = self.writer[places]
+    def read(
+        self, ordering: Ordering, places: Places, threads: Indices, *, atomic: bool = False
+    ) -> Conflicts:
+        """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
+
+        Atomics are like reads, in that they race with other accesses but not with each other.
+        """
+        writer = self._plain_writer[places]
         mine = ordering.names[threads]
         suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
         if len(suspects):
@@ -190,10 +208,14 @@ class AccessHistory:
         if self.copies:
             suspects = np.union1d(suspects, np.flatnonzero(self._copying[places]))
         conflicts = self._conflicts(places, suspects)
-        self._note_readers(ordering, places, threads)
+        if atomic or self._atomics:
+            others = np.flatnonzero(self._atomic[places] != atomic)
+            conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
+            self._atomics = True
+        self._note_readers(ordering, places, threads, atomic)
         return conflicts
 
-    def _note_readers(self, ordering: Ordering, places: Places, threads: Indices) -> None:
+    def _note_readers(self, ordering: Ordering, places: Places, threads: Indices, atomic: bool) -> None:
         now = ordering.times(threads)
         mine = ordering.names[threads]
         own = np.uint64(1) << (mine % ordering.per_block // WARP).astype(np.uint64)
@@ -206,6 +228,7 @@ class AccessHistory:
         self._several[started] = False
         self._warps[started] = 0
         self._reader[started] = mine[fresh]
+        self._atomic[places] = atomic
         self._read[places] = np.where(fresh, now, np.maximum(self._read[places], now))
         others = self._reader[places] != mine
         if others.any():
@@ -217,45 +240,42 @@ class AccessHistory:
             missing = (self._warps[places] & own) == 0
             places, own = places[missing], own[missing]
 
-    def write(
-        self,
-        ordering: Ordering,
-        places: Places,
-        threads: Indices,
-        line: int,
-        *,
-        atomic: bool = False,
-    ) -> Conflicts:
+    def write(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> Conflicts:
         """Note that threads (n,) write places (n,), and return what that races with."""
         mine = ordering.names[threads]
-        writer, reader = self.writer[places], self._reader[places]
-        by_writer = (writer != NOBODY) & (writer != mine)
-        if atomic:
-            by_writer &= ~self._atomic[places]
-        suspects = np.flatnonzero(by_writer)
+        writer = self._plain_writer[places]
+        suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
         if len(suspects):
             ordered = ordering.over(threads[suspects], writer[suspects], self._written[places[suspects]])
             suspects = suspects[~ordered]
         if self.copies:
             suspects = np.union1d(suspects, np.flatnonzero(self._copying[places]))
-        conflicts = self._conflicts(places, suspects)
-        readers = np.flatnonzero((reader != NOBODY) & ((reader != mine) | self._several[places]))
-        if len(readers):
-            readers = readers[~self._readers_over(ordering, places[readers], threads[readers])]
-        readers = np.setdiff1d(readers, suspects)
-        if len(readers):
-            none = np.zeros(len(readers), dtype=np.int32)
-            conflicts = Conflicts(
-                np.concatenate([conflicts.which, readers]),
-                np.concatenate([conflicts.others, reader[readers]]),
-                np.concatenate([conflicts.lines, none]),
-                np.concatenate([conflicts.copies, none.astype(bool)]),
-            )
-        self.writer[places] = mine
-        self.line[places] = line
+        others = np.setdiff1d(np.arange(len(places)), suspects, assume_unique=True)
+        conflicts = self._conflicts(places, suspects).and_also(
+            self._unordered_readers(ordering, places, threads, others)
+        )
+        self._plain_writer[places] = mine
         self._written[places] = ordering.times(threads)
-        self._atomic[places] = atomic
+        self.note_store(ordering, places, threads, line)
         return conflicts
+
+    def note_store(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> None:
+        """Note who stores last, and where."""
+        self.writer[places] = ordering.names[threads]
+        self.line[places] = line
+
+    def _unordered_readers(
+        self, ordering: Ordering, places: Places, threads: Indices, which: Indices
+    ) -> Conflicts:
+        """Return conflicts of some accesses with what others read, or changed by atomics."""
+        at = places[which]
+        reader = self._reader[at]
+        which = which[(reader != NOBODY) & ((reader != ordering.names[threads[which]]) | self._several[at])]
+        if len(which):
+            which = which[~self._readers_over(ordering, places[which], threads[which])]
+        at = places[which]
+        lines = np.where(self._atomic[at], self.line[at], 0).astype(np.int32)
+        return Conflicts(which, self._reader[at], lines, np.zeros(len(which), dtype=bool))
 
     def _readers_over(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.bool_]:
         reader, times = self._reader[places], self._read[places]

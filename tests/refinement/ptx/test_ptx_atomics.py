@@ -1,0 +1,94 @@
+"""Atomic sums: every thread's share arrives once, and nothing depends on who came first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ptx_machine import Bench, kernel, kinds, written
+
+from mmaproof.refinement.findings import Kind
+from mmaproof.spec.formats import F32, U32
+from mmaproof.spec.values import encodings_of_values
+
+SETUP = """
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r0, %tid.x; mov.u32 %r9, %ctaid.x; mov.u32 %r8, %ntid.x;
+mad.lo.u32 %r1, %r9, %r8, %r0; mad.wide.u32 %d2, %r1, 4, %d0; ld.global.b32 %r2, [%d2]; mov.b32 %f2, %r2;
+rem.u32 %r3, %r0, 5; mad.wide.u32 %d3, %r3, 4, %d1;
+"""
+VALUES = np.random.default_rng(3).integers(0, 1 << 20, (3, 64))
+
+
+def expected(start: int = 0) -> np.ndarray:
+    return np.array([VALUES[:, thread::5].sum() for thread in range(5)]) + start
+
+
+@pytest.mark.parametrize("instruction", ["red.global.add.u32 [%d3], %r2;", "atom.add.s32 %r4, [%d3], %r2;",
+                                         "red.relaxed.gpu.global.add.u32 [%d3], %r2;"])  # fmt: skip
+def test_integers_are_summed(instruction: str) -> None:
+    bench = Bench()
+    given = [bench.given("a", VALUES, U32), bench.given("c", np.arange(5) * 0 + 7, U32, writable=True)]
+    done = bench.run(kernel(SETUP + instruction, 2), given, grid=3, block=64)
+    assert done.findings == ()
+    assert not done.unordered
+    np.testing.assert_array_equal(bench.left(done, "c", U32), expected(7))
+
+
+def test_floats_are_summed_in_an_order_that_is_left_open() -> None:
+    bench = Bench()
+    given = [
+        bench.given("a", encodings_of_values("a", (VALUES % 64).astype(np.float64), F32), F32),
+        bench.given("c", np.zeros(5, dtype=np.uint32), F32, writable=True),
+    ]
+    done = bench.run(kernel(SETUP + "red.global.add.f32 [%d3], %f2;", 2), given, grid=3, block=64)
+    total = np.array([(VALUES % 64)[:, thread::5].sum() for thread in range(5)], dtype=np.float64)
+    assert done.findings == ()
+    assert done.unordered
+    np.testing.assert_array_equal(bench.left(done, "c", F32), encodings_of_values("c", total, F32))
+
+
+def test_shared_memory_is_summed_too() -> None:
+    body = (
+        SETUP
+        + """
+    mov.u32 %r10, tile; mad.lo.u32 %r11, %r3, 4, %r10; setp.lt.u32 %p0, %r0, 5;
+    mad.lo.u32 %r12, %r0, 4, %r10; @%p0 st.shared.u32 [%r12], 0; bar.sync 0;
+    red.shared.add.u32 [%r11], %r2; bar.sync 0; mad.wide.u32 %d4, %r0, 4, %d1;
+    @%p0 ld.shared.u32 %r13, [%r12]; @%p0 st.global.u32 [%d4], %r13;
+    """
+    )
+    bench = Bench()
+    text = kernel(body, 2, ".shared .align 4 .b8 tile[20];")
+    done = bench.run(text, [bench.given("a", VALUES, U32), written("c", 20)], block=64)
+    assert done.findings == ()
+    np.testing.assert_array_equal(
+        bench.left(done, "c", U32), [VALUES[0, thread::5].sum() for thread in range(5)]
+    )
+    missing = bench.run(
+        text.replace("bar.sync 0;", "", 1), [bench.given("a", VALUES, U32), written("c", 20)], block=64
+    )
+    assert set(kinds(missing)) == {Kind.RACE}
+
+
+def test_what_an_atomic_returns_is_undefined() -> None:
+    bench = Bench()
+    body = SETUP + "atom.global.add.u32 %r4, [%d1], %r2; setp.eq.u32 %p0, %r4, 5; @%p0 ret;"
+    given = [bench.given("a", VALUES, U32), bench.given("c", np.zeros(5), U32, writable=True)]
+    done = bench.run(kernel(body, 2), given, block=64)
+    assert not done.complete
+    assert set(kinds(done)) == {Kind.UNSUPPORTED}
+
+
+@pytest.mark.parametrize("instruction", ["red.global.max.u32 [%d3], %r2;", "atom.global.cas.b32 %r4, [%d3], %r2, %r3;",
+                                         "red.global.add.noftz.f16x2 [%d3], %r2;"])  # fmt: skip
+def test_other_atomics_are_not_modelled(instruction: str) -> None:
+    bench = Bench()
+    given = [bench.given("a", VALUES, U32), bench.given("c", np.zeros(5), U32, writable=True)]
+    done = bench.run(kernel(SETUP + instruction, 2), given, block=64)
+    assert set(kinds(done)) == {Kind.UNSUPPORTED}
+
+
+def test_sums_out_of_bounds_are_reported() -> None:
+    bench = Bench()
+    given = [bench.given("a", VALUES, U32), bench.given("c", np.zeros(4), U32, writable=True)]
+    done = bench.run(kernel(SETUP + "red.global.add.u32 [%d3], %r2;", 2), given, block=64)
+    assert set(kinds(done)) == {Kind.OUT_OF_BOUNDS}

@@ -1,0 +1,118 @@
+"""What the instructions on registers don't model is refused with its line, never ignored."""
+
+from __future__ import annotations
+
+import pytest
+from ptx_instructions import execute, words
+
+REGISTERS = ".reg .b16 g<9>; .reg .b32 r<9>; .reg .b64 s<9>; .reg .pred p<9>; "
+
+FORMS = [
+    "add.s32 r1, r2, r3;",
+    "add.cc.u32 r1, r2, r3;",
+    "mul.wide.s32 s1, r2, r3;",
+    "div.u32 r1, r2, r3;",
+    "min.s32 r1, r2, r3;",
+    "dp4a.s32.s32 r1, r2, r3, r4;",
+    "and.b32 r1, r2, r3;",
+    "shl.b32 r1, r2, r3;",
+    "shf.l.wrap.b32 r1, r2, r3, r4;",
+    "bfe.u32 r1, r2, r3, r4;",
+    "prmt.b32 r1, r2, r3, r4;",
+    "lop3.b32 r1, r2, r3, r4, 3;",
+    "popc.b32 r1, r2;",
+    "bfind.u32 r1, r2;",
+    "add.rn.f32 r1, r2, r3;",
+    "add.f32.bf16 r1, g2, r3;",
+    "fma.rn.f16x2 r1, r2, r3, r4;",
+    "max.f32 r1, r2, r3;",
+    "neg.f64 s1, s2;",
+    "testp.normal.f32 p1, r2;",
+    "copysign.f32 r1, r2, r3;",
+    "div.rn.f32 r1, r2, r3;",
+    "rcp.approx.f32 r1, r2;",
+    "ex2.approx.f32 r1, r2;",
+    "cvt.u32.u16 r1, g2;",
+    "cvt.rn.f16.f32 g1, r2;",
+    "cvt.rn.f32.s32 r1, r2;",
+    "cvt.rzi.s32.f32 r1, r2;",
+    "cvt.rn.satfinite.e4m3x2.f32 g1, r2, r3;",
+    "cvt.pack.sat.s16.s32 r1, r2, r3;",
+    "mov.b32 r1, r2;",
+    "mov.b32 {g1, g2}, r2;",
+    "setp.lt.s32 p1, r2, r3;",
+    "set.lt.u32.s32 r1, r2, r3;",
+    "selp.b32 r1, r2, r3, p1;",
+    "slct.b32.s32 r1, r2, r3, r4;",
+    "shfl.sync.idx.b32 r1, r2, 0, 31, 0xffffffff;",
+    "vote.sync.ballot.b32 r1, p1, 0xffffffff;",
+    "match.any.sync.b32 r1, r2, 0xffffffff;",
+    "redux.sync.add.s32 r1, r2, 0xffffffff;",
+    "activemask.b32 r1;",
+]
+
+
+def _refusal(text: str) -> str:
+    """Return the message of the one finding, which must be of the instruction's line."""
+    done = execute(f"{REGISTERS}\n{text}", {"a": ("b32", words(32, 1))}, {"d": "b32"})
+    (finding,) = done.findings
+    assert finding.kind == "unsupported"
+    assert finding.file == "kernel.ptx"
+    assert done.kernel.splitlines()[finding.line - 1] == text
+    return finding.message
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_modifier_that_is_not_known_is_refused(form: str) -> None:
+    mnemonic, rest = form.split(" ", 1)
+    assert ".novelty" in _refusal(f"{mnemonic}.novelty {rest}")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_missing_operand_is_refused(form: str) -> None:
+    mnemonic, *rest = form.split(" ", 1)
+    shortened = rest[0].rpartition(",")[0] if "," in rest[0] and "{" not in rest[0] else ""
+    assert "operands" in _refusal(f"{mnemonic} {shortened};")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("add.f32x4 r1, r2, r3;", "f32x4"),
+        ("add.sat.u32 r1, r2, r3;", "only .s32 saturates"),
+        ("add.relu.f16 g1, g2, g3;", ".relu"),
+        ("add.sat.f64 s1, s2, s3;", ".sat"),
+        ("add.ftz.bf16 g1, g2, g3;", ".ftz"),
+        ("add.rz.f16 g1, g2, g3;", ".rz"),
+        ("fma.f32 r1, r2, r3, r4;", ".rn"),
+        ("mad.rn.f16 g1, g2, g3, g4;", "is for .f32 and .f64"),
+        ("mul.s32 r1, r2, r3;", ".lo"),
+        ("mul.wide.s64 s1, s2, s3;", "128 bits"),
+        ("max.abs.f32 r1, r2, r3;", ".xorsign"),
+        ("max.xorsign.f32 r1, r2, r3;", ".xorsign"),
+        ("setp.lo.s32 p1, r2, r3;", ".lo is not for .s32"),
+        ("setp.lt.b32 p1, r2, r3;", ".lt is not for .b32"),
+        ("setp.ltu.s32 p1, r2, r3;", ".ltu is not for .s32"),
+        ("cvt.f16.f32 g1, r2;", "needs one of"),
+        ("cvt.rn.f32.f16 r1, g2;", "takes no rounding"),
+        ("cvt.f32.s32 r1, r2;", "needs one of"),
+        ("cvt.s32.f32 r1, r2;", "needs one of .rni"),
+        ("cvt.rn.s32.f32 r1, r2;", "needs one of .rni"),
+        ("cvt.rni.f16.f32 g1, r2;", ".rni"),
+        ("cvt.rs.f16x2.f32 r1, r2, r3, r4;", "needs one of .rn, .rz"),
+        ("cvt.rn.e4m3x2.f32 g1, r2, r3;", ".satfinite"),
+        ("cvt.rz.satfinite.e4m3x2.f32 g1, r2, r3;", ".rn"),
+        ("cvt.pack.sat.s8.s32 r1, r2, r3;", "third operand"),
+        ("cvt.pack.s16.s32 r1, r2, r3;", ".sat"),
+        ("mov.v4.b32 {r1, r2, r3, r4}, {r1, r2, r3, r4};", ".v4"),
+        ("mov.b32 {g1, g2, g3}, r3;", "3 parts of 32 bits"),
+        ("lop3.b32 r1, r2, r3, r4, 256;", "from 0 to 255"),
+        ("lop3.b32 r1, r2, r3, r4, r5;", "from 0 to 255"),
+        ("rsqrt.rn.f32 r1, r2;", ".approx"),
+        ("ex2.approx.f64 s1, s2;", ".f64 is not one of"),
+        ("add.f32 r1, r2, r3, r4;", "operands"),
+        ("elect.sync r1|p1, 0xffffffff;", "not modelled"),
+    ],
+)
+def test_forms_that_are_none_or_are_not_modelled_say_why(text: str, reason: str) -> None:
+    assert reason in _refusal(text)

@@ -1,0 +1,246 @@
+"""Formulas: precedence, ranges, what a mistake is told, and equal ones compare equal."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from contract_texts import contract_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmaproof.refinement.contract_terms import expected_terms
+from mmaproof.refinement.equivalence import compare
+from mmaproof.refinement.formula import (
+    Binary,
+    Cast,
+    Element,
+    Formula,
+    Name,
+    Negative,
+    Number,
+    Source,
+    Sum,
+    walk,
+)
+from mmaproof.refinement.formula_parser import parse_expression, parse_formula
+from mmaproof.refinement.index_arithmetic import Expression, IndexArithmetic
+from mmaproof.refinement.normal_forms import NormalForms
+from mmaproof.refinement.terms import TermStore
+from mmaproof.spec.errors import InputError
+from mmaproof.spec.formats import FORMATS, S8
+
+SIZES = {"M": 6, "N": 5, "K": 3}
+
+
+def parsed(text: str) -> Formula:
+    return parse_formula(Source(text))
+
+
+def value(text: str, **sizes: int) -> int:
+    source = Source(text, "size")
+    return Expression(source, parse_expression(source)).value(sizes)
+
+
+# -- arithmetic in sizes is Python's
+
+
+sizes_expressions = st.recursive(
+    st.integers(0, 50).map(str) | st.sampled_from(sorted(SIZES)),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%", "&", "<<", ">>"]), inner).map(" ".join),
+        inner.map("({})".format),
+        inner.map("-{}".format),
+    ),
+    max_leaves=8,
+)
+
+
+@given(sizes_expressions)
+@settings(max_examples=300, deadline=None)
+def test_sizes_follow_python(text: str) -> None:
+    try:
+        expected: Any = eval(text, {}, SIZES)
+    except (ZeroDivisionError, ValueError, OverflowError, MemoryError):
+        expected = None
+    try:
+        found: Any = value(text, **SIZES)
+    except InputError as error:
+        assert expected is None or "62" in str(error)
+    else:
+        assert found == expected
+
+
+def test_words_for_sizes() -> None:
+    assert value("cdiv(M, 4) + max(N, K) * min(2, 9) + 0x10", **SIZES) == 2 + 10 + 16
+    assert value("where(M > N >= K, 7, 8)  # a comment", **SIZES) == 7
+
+
+def test_a_chain_of_comparisons_is_a_conjunction() -> None:
+    names = {"x": 3, "y": 1}
+    for text, expected in (("1 <= x < 4", True), ("0 < y < x < 3", False), ("not x == 3 or y != 2", True)):
+        condition = parsed(f"C[i] = 1 if {text}").condition
+        assert condition is not None
+        assert bool(IndexArithmetic(Source(text), names).truths(condition)) is expected
+
+
+# -- trees
+
+
+def test_the_parts_of_a_formula() -> None:
+    formula = parsed("C[i, j] = f16(2.5 * sum(k < K, A[i, k])) - old(C[i, j]) if i < 3")
+    body = formula.body
+    assert formula.output == "C" and formula.condition is not None
+    assert isinstance(body, Binary) and body.operator == "-"
+    assert isinstance(body.left, Cast) and body.left.format.name == "f16"
+    assert isinstance(body.right, Element) and body.right.old
+    (summed,) = [node for node in walk(body) if isinstance(node, Sum)]
+    assert summed.indices[0].name == "k" and isinstance(summed.indices[0].extent, Name)
+    (number,) = [node for node in walk(body) if isinstance(node, Number)]
+    assert number.value == Fraction(5, 2) and not number.whole
+
+
+def test_round_belongs_to_its_cast() -> None:
+    nearest, towards_zero = (parsed(f"C[i] = {text}").body for text in ("s8(round(A[i]))", "s8(A[i])"))
+    assert isinstance(nearest, Cast) and nearest.nearest and nearest.format == S8
+    assert isinstance(towards_zero, Cast) and not towards_zero.nearest
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_a_cast(name: str) -> None:
+    body = parsed(f"C[i] = {name}(A[i])").body
+    assert isinstance(body, Cast) and body.format == FORMATS[name]
+
+
+def test_minus_binds_as_in_python() -> None:
+    body = parsed("C[i] = -A[i] * B[i]").body
+    assert isinstance(body, Binary) and isinstance(body.left, Negative)
+
+
+# -- mistakes
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "column 1: expected a name, not the end"),
+        ("C[i]", "column 5: expected '=', not the end"),
+        ("C[i] = ", "expected an expression, not the end"),
+        ("C = 1", "column 3: expected '[', not '='"),
+        ("C[i] = A[i] A[j]", "column 13: expected an operator or the end, not 'A'"),
+        ("C[i] = A[i", "column 11: expected ',' or ']', not the end"),
+        ("C[i] = 1 + $", "column 12: expected an expression, not '$'"),
+        ("C[i] = suum(k, A[k])", "column 8: there is no function suum; did you mean sum?"),
+        ("C[i] = frobnicate(A[i])", "there is no function frobnicate; there are sum, max"),
+        ("C[i] = sum(k)", "column 8: sum takes indices and what is summed"),
+        ("C[i] = sum(k + 1, A[k])", "column 14: expected a summation index such as k, or k < K"),
+        ("C[i] = sum(k > 1, A[k])", "expected a summation index"),
+        ("C[i] = max(A[i])", "max takes at least 2 arguments, not 1"),
+        ("C[i] = relu()", "relu takes 1 argument, not 0"),
+        ("C[i] = where(i, 1, 2)", "column 14: expected a condition such as i < j"),
+        ("C[i] = i < 3", "column 10: expected a number, not a condition"),
+        ("C[i] = 1 if i", "column 13: expected a condition"),
+        ("C[i] = not A[i]", "column 12: expected a condition"),
+        ("C[i] = old(3)", "column 12: old takes an element of an array"),
+        ("C[i] = round(A[i])", "round stands directly in a cast to an integer"),
+        ("C[i] = f16(round(A[i]))", "round stands directly in a cast to an integer"),
+        ("C[i] = f16 + 1", "column 8: f16 needs arguments"),
+        ("C[i] = sum[i]", "column 8: sum needs arguments"),
+        ("C[i] = 1e999", "1e999 is out of range"),
+        ("C[i] = " + "9" * 50, "a number of 50 characters; at most 40"),
+        ("C[i] = " + "-" * 500 + "1", "nested too deeply"),
+        ("C[i] = " + " + ".join("1" * 500), "too many operands"),
+        ("C[i] = " + " " * 20000, "20007 characters are too many"),
+        ("C[i] =\n  A[i] +\n  B[i", "line 3, column 6: expected"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_located(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parsed(text)
+    assert str(caught.value).startswith("formula, ")
+    assert message in str(caught.value)
+
+
+PIECES = [
+    *("C[i, j]", "=", "sum(", "k", ",", "A[", "]", ")", "(", "+", "-", "*", "//", "/", "%", "<", "<<", "if"),
+    *(
+        "and",
+        "not",
+        "where(",
+        "f16(",
+        "s8(round(",
+        "old(",
+        "1",
+        "0.5",
+        "1e9",
+        "0x",
+        "max(",
+        "fma(",
+        "é",
+        "\n",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join) | st.text(max_size=60))
+@settings(max_examples=500, deadline=None)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for prefix in ("", "C[i, j] = "):
+        try:
+            parsed(prefix + text)
+        except InputError as error:
+            assert str(error).startswith("formula, ")
+
+
+# -- equal formulas are equal polynomials, different ones are not
+
+
+def compared(first: str, second: str, arrays: dict[str, str]) -> tuple[bool, bool]:
+    store = TermStore()
+    instances = [next(contract_of(text, arrays, sizes=SIZES).instances()) for text in (first, second)]
+    terms = [expected_terms(each, each.outputs[0], store).reshape(-1) for each in instances]
+    found = compare(NormalForms(store), *terms, instances[0].outputs[0].format)
+    return bool(found.equal.all()), bool(found.identical.all())
+
+
+HALVES = {"A": "f16 M K", "B": "f16 K N", "W": "u4 N K", "s": "f32 N", "C": "f32 M N out"}
+BYTES = {"A": "s8 M K", "B": "s8 K N", "C": "s32 M N out"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "arrays"),
+    [
+        ("C[i, j] = sum(k, A[i, k] * B[k, j])", "C[x, y] = sum(k, B[k, y] * A[x, k])", HALVES),
+        ("C[i, j] = s[j] * sum(k, A[i, k] * (W[j, k] - 8))",
+         "C[i, j] = sum(k, s[j] * A[i, k] * W[j, k]) - 8 * s[j] * sum(k, A[i, k])", HALVES),
+        ("C[i, j] = relu(s[j] - A[i, 0])", "C[i, j] = max(0, -(A[i, 0] - s[j]))", HALVES),
+        ("C[i, j] = sum(k, A[i, k] * B[k, j])",
+         "C[i, j] = sum(k < 2, A[i, k] * B[k, j]) + A[i, 2] * B[2, j]", HALVES),
+        ("C[i, j] = f32(sum(k, A[i, k] * B[k, j])) / 4", "C[i, j] = sum(k, 0.25 * A[i, k] * B[k, j])",
+         {**BYTES, "C": "f32 M N out"}),
+        ("C[i, j] = sum(k, (A[i, k] - 5) * B[k, j])",
+         "C[i, j] = sum(k, A[i, k] * B[k, j]) - 5 * sum(k, B[k, j])",
+         BYTES),
+        ("C[i, j] = s32(A[i, 0] * B[0, j])", "C[i, j] = B[0, j] * A[i, 0]", BYTES),
+    ],
+)  # fmt: skip
+def test_equal_formulas_are_equal(first: str, second: str, arrays: dict[str, str]) -> None:
+    equal, identical = compared(first, second, arrays)
+    assert equal
+    assert identical == (arrays is BYTES)  # integers that are equal are the same bits
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "C[i, j] = sum(k, A[i, k] * B[k, j]) + 1",
+        "C[i, j] = sum(k, A[i, k] * B[K - 1 - k, j])",
+        "C[i, j] = sum(k < K - 1, A[i, k] * B[k, j])",
+        "C[i, j] = sum(k, A[i, k] * B[k, (j + 1) % N])",
+        "C[i, j] = where(i == 5 and j == 4, 0, sum(k, A[i, k] * B[k, j]))",
+    ],
+)
+@pytest.mark.parametrize("arrays", [HALVES, BYTES], ids=["f16", "s8"])
+def test_different_formulas_are_different(other: str, arrays: dict[str, str]) -> None:
+    assert compared("C[i, j] = sum(k, A[i, k] * B[k, j])", other, arrays) == (False, False)

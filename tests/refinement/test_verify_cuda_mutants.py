@@ -1,0 +1,408 @@
+"""CUDA kernels with one fault planted are refuted, and for that fault; harmless edits are not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from cuda_contracts import Edit, verify_edited
+
+from mmaproof.refinement.findings import Kind
+
+GEMM = "mma_f16_sm120a.ptx"
+DEQUANTISED = "dequantised_s4_f16_sm80.ptx"
+SPARSE = "mma_sparse_f16_sm80.ptx"
+S4 = "mma_s4_sm80.ptx"
+MXF4 = "mma_mxf4_sm120a.ptx"
+MXF8 = "mma_mxf8f6f4_sm120a.ptx"
+F64 = "mma_f64_sm80.ptx"
+GEMV = "shuffled_gemv_f32_sm80.ptx"
+SIMT = "simt_f32_sm80.ptx"
+WMMA_F16 = "wmma_f16_sm80.ptx"
+WMMA_SCALED = "wmma_f16_scaled_sm80.ptx"
+WMMA_S4 = "wmma_s4_sm80.ptx"
+WMMA_S8 = "wmma_s8_sm80.ptx"
+
+WRONG_VALUE, MISSING = Kind.WRONG_VALUE, Kind.MISSING_OUTPUT
+OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED = Kind.OUT_OF_BOUNDS, Kind.MISALIGNED, Kind.UNINITIALISED
+RACE, DIVERGENCE, ILLEGAL, UNDEFINED = Kind.RACE, Kind.DIVERGENCE, Kind.ILLEGAL, Kind.UNDEFINED
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault and what is to be found of it.
+
+    Attributes
+    ----------
+    name : str
+        What is wrong.
+    edit : Edit
+        How it is planted.
+    kind : Kind
+        Of the first finding.
+    says : str
+        A regular expression found in that finding's message.
+    """
+
+    name: str
+    edit: Edit
+    kind: Kind
+    says: str
+
+
+FAULTS = (
+    Fault(
+        "registers of A swapped",
+        Edit(GEMM, "{%r112, %r113, %r114, %r115}, {%r122", "{%r112, %r114, %r113, %r115}, {%r122"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "registers of B swapped",
+        Edit(GEMM, "{%r122, %r123}", "{%r123, %r122}"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "no barrier between copy and use",
+        Edit(GEMM, "bar.sync \t0;", ""),
+        RACE,
+        r"",
+    ),
+    Fault(
+        "no barrier between use and next copy",
+        Edit(GEMM, "bar.sync \t0;", "", 2),
+        RACE,
+        r"",
+    ),
+    Fault(
+        "cp.async not waited for",
+        Edit(GEMM, "cp.async.wait_group 1;", ""),
+        RACE,
+        r"",
+    ),
+    Fault(
+        "one cp.async group too many left open",
+        Edit(GEMM, "cp.async.wait_group 1;", "cp.async.wait_group 2;"),
+        RACE,
+        r"",
+    ),
+    Fault(
+        "groups of the loop not committed",
+        Edit(GEMM, "cp.async.commit_group;", "", 2),
+        RACE,
+        r"",
+    ),
+    Fault(
+        "ldmatrix of B without .trans",
+        Edit(GEMM, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "ldmatrix.sync.aligned.m8n8.x4.shared.b16"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "last step of K left out",
+        Edit(GEMM, "shr.s32 \t%r8, %r45, 5;", "shr.s32 \t%r8, %r45, 5;\n\tadd.s32 \t%r8, %r8, -1;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "one tile too many fetched",
+        Edit(GEMM, "setp.ge.s32 \t%p4", "setp.gt.s32 \t%p4"),
+        OUT_OF_BOUNDS,
+        r"",
+    ),
+    Fault(
+        "swizzle of the reads is not that of the writes",
+        Edit(GEMM, "and.b32  \t%r72, %r3, 3;", "and.b32  \t%r72, %r3, 1;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "part of B not fetched",
+        Edit(GEMM, "setp.lt.u32 \t%p2, %r276, 128;", "setp.lt.u32 \t%p2, %r276, 0;"),
+        UNINITIALISED,
+        r"",
+    ),
+    Fault(
+        "accumulator cleared in each step",
+        Edit(GEMM, "bar.sync \t0;", "bar.sync \t0;\n\tmov.f32 \t%f242, 0f00000000;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "accumulator not cleared",
+        Edit(GEMM, "mov.f32 \t%f258, %f227;", ""),
+        UNINITIALISED,
+        r"",
+    ),
+    Fault(
+        "store left out",
+        Edit(GEMM, "st.global.v2.f32 \t[%rd46+96], {%f257, %f258};", ""),
+        MISSING,
+        r"",
+    ),
+    Fault(
+        "rows of the store too near each other",
+        Edit(GEMM, "shl.b32 \t%r272, %r38, 4;", "shl.b32 \t%r272, %r38, 3;"),
+        RACE,
+        r"",
+    ),
+    Fault(
+        "store beside the tile",
+        Edit(GEMM, "[%rd46+96]", "[%rd46+224]"),
+        OUT_OF_BOUNDS,
+        r"",
+    ),
+    Fault(
+        "ldmatrix of a part of the warp",
+        Edit(
+            GEMM,
+            "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r112",
+            "setp.ne.s32 \t%p7, %r2, 31;\n\t@%p7 ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r112",
+        ),
+        DIVERGENCE,
+        r"",
+    ),
+    Fault(
+        "barrier that half of a warp skips",
+        Edit(GEMM, "bar.sync \t0;", "setp.lt.u32 \t%p7, %r1, 16;\n\t@%p7 bar.sync \t0;"),
+        DIVERGENCE,
+        r"",
+    ),
+    Fault(
+        "rows for ldmatrix not aligned",
+        Edit(GEMM, "add.s32 \t%r121, %r116, 1024;", "add.s32 \t%r121, %r116, 1032;"),
+        MISALIGNED,
+        r"",
+    ),
+    Fault(
+        "f16 read as bf16",
+        Edit(GEMM, "f32.f16.f16.f32", "f32.bf16.bf16.f32"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "target older than the instructions",
+        Edit("mma_f16_sm80.ptx", ".target sm_80", ".target sm_75"),
+        ILLEGAL,
+        r"",
+    ),
+    Fault(
+        "target without the instructions of its architecture",
+        Edit(MXF4, ".target sm_120a", ".target sm_120"),
+        ILLEGAL,
+        r"",
+    ),
+    Fault(
+        "mask of the wrong nibble",
+        Edit(DEQUANTISED, "%r46, %r42, 15728880", "%r46, %r42, 983055"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "shift by the wrong number of nibbles",
+        Edit(DEQUANTISED, "shr.u32 \t%r64, %r42, 8;", "shr.u32 \t%r64, %r42, 4;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "magic number without the weights' offset",
+        Edit(DEQUANTISED, "mov.u32 \t%r62, 1678271496;", "mov.u32 \t%r62, 1677747200;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "exponent of the magic number",
+        Edit(DEQUANTISED, "%r41, %r42, 983055, 1677747200", "%r41, %r42, 983055, 1744856064"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "nibbles exchanged after conversion",
+        Edit(DEQUANTISED, "{%r43, %r48}", "{%r48, %r43}"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "selector of prmt",
+        Edit(DEQUANTISED, "mov.u32 \t%r96, 30258;", "mov.u32 \t%r96, 30256;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "scale of the neighbouring column",
+        Edit(DEQUANTISED, "[%rd47+4]", "[%rd47]"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "vector load not aligned",
+        Edit(DEQUANTISED, "%r78}, [%rd56];", "%r78}, [%rd56+8];"),
+        MISALIGNED,
+        r"",
+    ),
+    Fault(
+        "byte id of a scale",
+        Edit(MXF4, "%r154, {2, 0}", "%r154, {0, 0}"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "scale registers exchanged",
+        Edit(MXF8, "%r246, {1, 0}, %r247, {1, 0}", "%r247, {1, 0}, %r246, {1, 0}"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "scales loaded by the wrong thread of four",
+        Edit(MXF4, "shl.b32 \t%r40, %r1, 3;", "shl.b32 \t%r40, %r1, 2;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "elements read as another format",
+        Edit(MXF8, "f32.e4m3.e5m2.f32", "f32.e5m2.e4m3.f32", 13),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "metadata of the other threads",
+        Edit(SPARSE, "selp.b32 \t%r9, 30258, 21520, %p2;", "selp.b32 \t%r9, 21520, 30258, %p2;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "metadata of the rows exchanged",
+        Edit(SPARSE, "%r107, %r106, %r9", "%r106, %r107, %r9"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "registers of a sparse product's B exchanged",
+        Edit(SPARSE, "{%r49, %r50, %r51, %r52}", "{%r49, %r51, %r50, %r52}"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "registers of A in the order of memory",
+        Edit(S4, "{%r96, %r97, %r98, %r99}", "{%r96, %r98, %r97, %r99}"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "signed elements read as unsigned",
+        Edit(S4, "s32.s4.s4.s32", "s32.u4.s4.s32"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "remainder of K left out",
+        Edit(S4, "setp.eq.s32 \t%p4, %r185, 0;", "setp.ge.s32 \t%p4, %r185, 0;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "outputs of a thread exchanged",
+        Edit(F64, "{%fd65, %fd66}, {%fd37}", "{%fd66, %fd65}, {%fd37}"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "step along a row of A too short",
+        Edit(F64, "[%rd23+96]", "[%rd23+72]"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "distance of a shuffle",
+        Edit(GEMV, "mov.u32 \t%r34, 8;", "mov.u32 \t%r34, 4;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "shuffle within half a warp",
+        Edit(GEMV, "mov.u32 \t%r29, 31;", "mov.u32 \t%r29, 4127;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "guard of the rows one too far",
+        Edit(GEMV, "setp.ge.s32 \t%p1, %r3, %r15;", "setp.gt.s32 \t%p1, %r3, %r15;"),
+        OUT_OF_BOUNDS,
+        r"",
+    ),
+    Fault(
+        "no barrier after the tiles are written",
+        Edit(SIMT, "bar.sync \t0;", ""),
+        RACE,
+        r"",
+    ),
+    Fault(
+        "no barrier before the tiles are written again",
+        Edit(SIMT, "bar.sync \t0;", "", 2),
+        RACE,
+        r"",
+    ),
+    Fault(
+        "ragged K of A not guarded",
+        Edit(SIMT, "or.pred  \t%p4, %p3, %p2;", "or.pred  \t%p4, %p3, %p3;"),
+        OUT_OF_BOUNDS,
+        r"",
+    ),
+    Fault(
+        "block ids exchanged",
+        Edit(SIMT, "mov.u32 \t%r23, %ctaid.y;", "mov.u32 \t%r23, %ctaid.x;"),
+        MISSING,
+        r"",
+    ),
+    Fault(
+        "beta is alpha",
+        Edit(SIMT, "mul.f32 \t%f62, %f61, %f9;", "mul.f32 \t%f62, %f61, %f8;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "tile never written",
+        Edit(SIMT, "st.shared.f32 \t[%r7], %f66;", ""),
+        UNINITIALISED,
+        r"",
+    ),
+    Fault(
+        "row distance of a fragment",
+        Edit(WMMA_F16, "[%rd48], %r18;", "[%rd48], %r17;"),
+        WRONG_VALUE,
+        r"",
+    ),
+    Fault(
+        "fragment loaded in the other order",
+        Edit(WMMA_F16, "wmma.load.b.sync.aligned.row.m16n16k16.global.f16 \t{%r43", "wmma.load.b.sync.aligned.col.m16n16k16.global.f16 \t{%r43"),
+        UNDEFINED,
+        r"",
+    ),
+    Fault(
+        "one element of a fragment scaled otherwise",
+        Edit(WMMA_SCALED, "mul.f32 \t%f61, %f52, %f75;", "mul.f32 \t%f61, %f52, %f76;"),
+        UNDEFINED,
+        r"",
+    ),
+    Fault(
+        "no barrier between staging and use",
+        Edit(WMMA_SCALED, "bar.sync \t0;", "", 2),
+        RACE,
+        r"",
+    ),
+    Fault(
+        "elements of four bits addressed as bytes",
+        Edit(WMMA_S4, "shr.s32 \t%r112, %r111, 1;", "shr.s32 \t%r112, %r111, 0;"),
+        OUT_OF_BOUNDS,
+        r"",
+    ),
+    Fault(
+        "fragments of A and B exchanged",
+        Edit(WMMA_S8, "{%r151, %r152}, {%r153, %r154}", "{%r153, %r154}, {%r151, %r152}"),
+        UNDEFINED,
+        r"",
+    ),
+)
