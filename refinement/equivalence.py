@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import Format, IntegerFormat
+from ..spec.operand_arrays import blocks
 from .interning import Ids
 from .normal_forms import NormalForms
 from .polynomials import Polynomials
 from .rounding_depth import Roundings, roundings
 from .terms import bits
+
+Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,7 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     others = np.flatnonzero(~identical)
     whole = isinstance(fmt, IntegerFormat)
     read = bits(fmt.bits) if whole else fmt
-    found = forms.difference(actual[others], expected[others], read)
-    difference = Polynomials(others[found.owners], found.coefficients, found.atoms)
+    difference = _difference(forms, actual, expected, others, read)
     equal = np.ones(len(actual), dtype=bool)
     equal[difference.owners] = False
     if whole:
@@ -56,3 +58,23 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     rounded = equal & ~identical
     undergone = roundings(forms.store, actual[rounded]) if rounded.any() else None
     return Comparison(identical, equal, difference, undergone)
+
+
+CHUNK = 512
+"""Members that are compared thoroughly at a time."""
+
+
+def _difference(forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format) -> Polynomials:
+    """Return the difference of some terms; made thoroughly where that may make it vanish."""
+    found = forms.difference(actual[members], expected[members], fmt)
+    doubtful = members[np.unique(found.owners)]
+    if forms.is_exact(found) or not len(doubtful):
+        return Polynomials(members[found.owners], found.coefficients, found.atoms)
+    thorough = NormalForms(forms.store, thorough=True)
+    for chunk in blocks(len(doubtful), CHUNK):
+        some = doubtful[chunk]
+        again = thorough.difference(actual[some], expected[some], fmt)
+        if len(again):
+            kept = np.isin(members[found.owners], doubtful[chunk.start :])
+            return Polynomials(members[found.owners[kept]], found.coefficients[kept], found.atoms[kept])
+    return Polynomials(members[:0], found.coefficients[:0], found.atoms[:0])

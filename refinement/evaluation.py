@@ -32,11 +32,16 @@ ALGEBRA = NumpyAlgebra()
 
 
 def apply(store: TermStore, operation: Operation, *arguments: Any) -> Ids:
-    """Return the terms of an operation; where all arguments are constants, the constant result."""
-    terms = store.apply(operation, *arguments)
+    """Return the terms of an operation; where all arguments are constants, the constant result.
+
+    Operands that commute are put in one order: the sums of a butterfly are the same term in every lane.
+    """
+    given = np.broadcast_arrays(*(np.asarray(argument, dtype=np.int32) for argument in arguments))
+    if operation.name in (operations.FUSED, operations.RING, operations.EXTREMUM):
+        given = _ordered(operation, given)
+    terms = store.apply(operation, *given)
     if operation.name in (operations.DOT, operations.SCALED_DOT):
         return terms
-    given = np.broadcast_arrays(*(np.asarray(argument, dtype=np.int32) for argument in arguments))
     known = np.logical_and.reduce([store.are(CONSTANT, argument) for argument in given])
     if not known.any() or operation.name == operations.FUNCTION:
         return terms
@@ -44,6 +49,21 @@ def apply(store: TermStore, operation: Operation, *arguments: Any) -> Ids:
     result = np.array(terms)
     result[known] = store.constants(evaluate(operation, values), operation.result.bits)
     return result
+
+
+def _ordered(operation: Operation, given: Sequence[Ids]) -> Sequence[Ids]:
+    """Return arguments with the factors of a product, and two addends, in increasing order."""
+    how = operation.attribute
+    products = how.products if isinstance(how, Sum) else 0
+    pairs = [(2 * index, 2 * index + 1) for index in range(products)]
+    if len(given) - 2 * products == 2:
+        pairs.append((2 * products, 2 * products + 1))
+    ordered = list(given)
+    for first, second in pairs:
+        if operation.operands[first] == operation.operands[second]:
+            one, other = given[first], given[second]
+            ordered[first], ordered[second] = np.minimum(one, other), np.maximum(one, other)
+    return ordered
 
 
 def evaluate(operation: Operation, arguments: Sequence[Words]) -> Words:

@@ -19,8 +19,8 @@ from ..spec.operand_arrays import blocks
 from . import operations
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
-from .polynomials import Expander, Polynomials, Rows, combined, compacted, concatenated
-from .product_chains import same_products, unrolled
+from .polynomials import ABSENT, Expander, Polynomials, Rows, combined, compacted, concatenated
+from .product_chains import DROPPED, Chain, product_keys, same_products, unrolled
 from .quantities import Piece, Pieces, Quantifier, Quantities, is_raw
 from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore
 from .traversal import by_operation
@@ -29,6 +29,9 @@ Groups = list[tuple[NDArray[np.intp], Pieces]]
 
 _PRODUCTS = 1 << 23
 """Products of a side that are compared at a time."""
+
+_MANY = 8
+"""Products from which on a sum is not expanded, unless thoroughly."""
 
 _ZERO = "0"
 """Identifies the polynomial 0."""
@@ -41,10 +44,14 @@ class NormalForms:
     ----------
     store : TermStore
         The terms.
+    thorough : bool
+        Expand the arguments of what does not split, however many products they have. Otherwise sums of
+        many products count as equal only where their products are; that is seen in a fraction of the time.
     """
 
-    def __init__(self, store: TermStore) -> None:
+    def __init__(self, store: TermStore, *, thorough: bool = False) -> None:
         self.store = store
+        self._thorough = thorough
         self.quantifier = Quantifier(store)
         self._expander = Expander(self.quantifier, self._normalise)
         self._functions = LeafFunctions(store)
@@ -94,17 +101,48 @@ class NormalForms:
         rows = self._expander.expand(self.quantifier.read(terms, fmt), np.arange(len(terms)))
         return combined(rows, _modulus(fmt))
 
+    def is_exact(self, found: Polynomials) -> bool:
+        """Tell whether a difference would be the same if it had been made thoroughly."""
+        atoms = self.quantifier.terms(found.atoms[found.atoms != ABSENT])
+        return self._thorough or not self.store.are(NORMAL_FORM, atoms).any()
+
     def identifiers(self, terms: Ids, fmt: Format) -> NDArray[np.int32]:
-        """Return numbers that are equal for equal polynomials (in one kind of format)."""
-        found = self.polynomials(terms, fmt)
+        """Return numbers that are equal only for equal polynomials (in one kind of format)."""
         kind = fmt.bits if is_raw(fmt) else None
-        bounds = np.searchsorted(found.owners, np.arange(len(terms) + 1))
         numbers = np.empty(len(terms), dtype=np.int32)
-        for index, (start, end) in enumerate(pairwise(bounds)):
+        expanded = [np.arange(len(terms))]
+        if not self._thorough:
+            expanded = []
+            for members, chain in unrolled(self.quantifier, self.quantifier.read(terms, fmt)):
+                if chain.left.shape[1] < _MANY:
+                    expanded.append(members)
+                else:
+                    numbers[members] = self._of_chain(kind, chain)
+        for members in expanded:
+            numbers[members] = self._of_polynomials(kind, self.polynomials(terms[members], fmt), len(members))
+        return numbers
+
+    def _number(self, key: Any) -> int:
+        return self._identifiers.setdefault(key, len(self._identifiers))
+
+    def _of_polynomials(self, kind: int | None, found: Polynomials, count: int) -> list[int]:
+        numbers = []
+        for start, end in pairwise(np.searchsorted(found.owners, np.arange(count + 1))):
             monomials = compacted(found.atoms[start:end])
-            key: Any = (kind, monomials.shape, monomials.tobytes(), tuple(found.coefficients[start:end]))
-            key = key if end > start else _ZERO
-            numbers[index] = self._identifiers.setdefault(key, len(self._identifiers))
+            key = (kind, monomials.shape, monomials.tobytes(), tuple(found.coefficients[start:end]))
+            numbers.append(self._number(key if end > start else _ZERO))
+        return numbers
+
+    def _of_chain(self, kind: int | None, chain: Chain) -> list[int]:
+        products = product_keys(chain, self._identify)
+        rests = np.sort(
+            np.array([self._identify(rest) for rest in chain.rest]).reshape(len(chain.rest), -1), axis=0
+        )
+        numbers = []
+        for index, row in enumerate(products):
+            rest = rests[:, index]
+            key = (kind, row[row != DROPPED].tobytes(), rest[rest != 0].tobytes())
+            numbers.append(self._number(key))
         return numbers
 
     # -- what does not split
@@ -165,27 +203,45 @@ class NormalForms:
         return self.store.apply(Operation(NORMAL_FORM, fmt, attribute=(which, result)), low, high)
 
     def _choice(self, arguments: NDArray[np.int32], fmt: Format) -> Ids:
-        """Return choices; one between the two numbers that its condition compares is an extremum."""
+        """Return choices; where the condition compares what is chosen from, or a multiple, an extremum."""
         sides = [self.identifiers(arguments[:, column], fmt) for column in (1, 2)]
         result = np.empty(len(arguments), dtype=np.int32)
         for operation, conditions in by_operation(self.store, np.unique(arguments[:, 0])):
-            members = np.isin(arguments[:, 0], conditions)
+            members = np.flatnonzero(np.isin(arguments[:, 0], conditions))
+            some = arguments[members]
             then, otherwise = (side[members] for side in sides)
-            some = arguments[members, 0]
             chosen = Operation(NORMAL_FORM, fmt, attribute=(operations.SELECT,))
-            condition = self.identifiers(some, operation.result)
+            condition = self.identifiers(some[:, 0], operation.result)
             result[members] = self.store.apply(chosen, condition, then, otherwise)
-            if operation.name != operations.COMPARE or operation.operands[0] != fmt:
-                continue
             which = _EXTREMES.get(str(operation.attribute).removesuffix("u"))
-            compared = self.store.arguments(some)
-            left, right = (self.identifiers(compared[:, column], fmt) for column in (0, 1))
-            for first, second, name in ((left, right, which), (right, left, _OPPOSITES.get(which or ""))):
-                alike = (then == first) & (otherwise == second)
-                if name and alike.any():
-                    places = np.flatnonzero(members)[alike]
-                    result[places] = self._extremum(name, fmt, fmt, (then[alike], otherwise[alike]))
+            if operation.name != operations.COMPARE or not isinstance(fmt, FloatFormat) or which is None:
+                continue
+            signs = self._proportions(some, operation.operands[0], fmt)
+            for sign, name in ((1, which), (-1, _OPPOSITES[which])):
+                alike = signs == sign
+                if alike.any():
+                    pair = (then[alike], otherwise[alike])
+                    result[members[alike]] = self._extremum(name, fmt, fmt, pair)
         return result
+
+    def _proportions(self, choices: NDArray[np.int32], compared: Format, fmt: Format) -> NDArray[np.int64]:
+        """Return the sign of the number by which the difference of what is chosen from is that compared.
+
+        It is 0 where there is no such number.
+        """
+        sides = self.store.arguments(choices[:, 0])
+        then, otherwise = (self.identifiers(choices[:, column], fmt) for column in (1, 2))
+        left, right = (self.identifiers(sides[:, column], compared) for column in (0, 1))
+        signs = ((then == left) & (otherwise == right)).astype(np.int64)
+        signs -= (then == right) & (otherwise == left) & (signs == 0)
+        others = np.flatnonzero(signs == 0)
+        chosen = self.difference(choices[others, 1], choices[others, 2], fmt)
+        tested = self.difference(sides[others, 0], sides[others, 1], compared)
+        bounds = [np.searchsorted(each.owners, np.arange(len(others) + 1)) for each in (chosen, tested)]
+        for owner, member in enumerate(others):
+            first, second = (slice(each[owner], each[owner + 1]) for each in bounds)
+            signs[member] = _sign_of_ratio(chosen, first, tested, second)
+        return signs
 
     def _concatenation(self, operation: Operation, vectors: Ids, fmt: Format) -> Ids:
         parts = self.store.elements(vectors)
@@ -197,6 +253,16 @@ class NormalForms:
                 read[chosen, column] = self.identifiers(parts[chosen, column], natural)
         name = Operation(NORMAL_FORM, fmt, attribute=("fields", operation.attribute, operation.result))
         return self.store.apply(name, self.store.vectors(read))
+
+
+def _sign_of_ratio(one: Polynomials, rows: slice, other: Polynomials, others: slice) -> int:
+    """Return the sign of the number by which one polynomial is the other; 0 if there is none."""
+    left, right = one.coefficients[rows].tolist(), other.coefficients[others].tolist()
+    if not left or not np.array_equal(compacted(one.atoms[rows]), compacted(other.atoms[others])):
+        return 0
+    ratio = Fraction(left[0]) / Fraction(right[0])
+    proportional = all(x == ratio * y for x, y in zip(left, right, strict=True))
+    return (1 if ratio > 0 else -1) if proportional else 0
 
 
 _EXTREMES = {

@@ -19,7 +19,8 @@ from .quantities import Piece, Quantifier, Quantities, numbered
 Identify = Callable[[Quantities], NDArray[np.int32]]
 """Quantities (n,) to numbers that are equal only for equal polynomials; 0 for the polynomial 0."""
 
-_DROPPED = np.int64((1 << 63) - 1)
+DROPPED = np.int64((1 << 63) - 1)
+"""In place of a product that is 0; larger than every other number."""
 
 
 class Chain(NamedTuple):
@@ -115,15 +116,16 @@ def same_products(one: Chain, other: Chain, identify: Identify) -> NDArray[np.bo
         alike: NDArray[np.bool_] = ((one.left == other.left) & (one.right == other.right)).all(axis=1)
         if alike.all():
             return alike
-    factors = [one.left, one.right, other.left, other.right]
-    distinct, inverse = numbered(np.concatenate([f.reshape(-1) for f in factors]))
-    numbers = identify(distinct)[inverse].astype(np.int64)
-    parts = np.split(numbers, np.cumsum([f.size for f in factors])[:-1])
-    keys = []
-    for (left, right), shape in zip((parts[:2], parts[2:]), (one.left.shape, other.left.shape), strict=True):
-        key = (np.minimum(left, right) << np.int64(32)) | np.maximum(left, right)
-        keys.append(np.sort(np.where((left == 0) | (right == 0), _DROPPED, key).reshape(shape), axis=1))
+    keys = [product_keys(chain, identify) for chain in (one, other)]
     length = max(key.shape[1] for key in keys)
-    padded = [np.pad(key, ((0, 0), (0, length - key.shape[1])), constant_values=_DROPPED) for key in keys]
+    padded = [np.pad(key, ((0, 0), (0, length - key.shape[1])), constant_values=DROPPED) for key in keys]
     same: NDArray[np.bool_] = (padded[0] == padded[1]).all(axis=1)
     return same
+
+
+def product_keys(chain: Chain, identify: Identify) -> NDArray[np.int64]:
+    """Return numbers (n, K), sorted, that are equal for equal products; `DROPPED` for those that are 0."""
+    distinct, inverse = numbered(np.concatenate([chain.left.reshape(-1), chain.right.reshape(-1)]))
+    left, right = np.split(identify(distinct)[inverse].astype(np.int64), 2)
+    keys = (np.minimum(left, right) << np.int64(32)) | np.maximum(left, right)
+    return np.sort(np.where((left == 0) | (right == 0), DROPPED, keys).reshape(chain.left.shape), axis=1)

@@ -61,6 +61,8 @@ def numbered(quantities: Quantities) -> tuple[Quantities, NDArray[np.int64]]:
 
     As `numpy.unique`, but in linear time: terms and formats are small numbers.
     """
+    if not len(quantities):
+        return quantities, quantities
     terms, formats = quantities & _TERM, quantities >> np.int64(32)
     size = int(terms.max(initial=0)) + 1
     places = formats * size + terms

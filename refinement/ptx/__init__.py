@@ -1,1 +1,1 @@
-"""PTX modules of third parties: their syntax and control flow."""
+"""PTX modules of third parties: what they say, and what their kernels do."""

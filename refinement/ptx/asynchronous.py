@@ -14,18 +14,14 @@ from numpy.typing import NDArray
 
 from ...spec.errors import InputError
 from ...spec.ptx.operands import Integer
-from .. import bit_slices
-from ..interning import Ids
 from .execution import Decoders, Execution, undecoded
-from .memory_access import addresses, load, store
+from .memory_access import addresses, load_bytes, store_bytes
 from .module import TYPE_BITS, Instruction
 from .operands import Operand
 from .races import Places
 from .threads import Indices
 
 _SIZES = (4, 8, 16)
-_UNIT = 4
-"""Bytes that a copy is made of."""
 
 
 @dataclass
@@ -102,11 +98,13 @@ def _copy(execution: Execution, instruction: Instruction, active: Indices) -> No
         raise InputError(f"{instruction.mnemonic} copies 16 bytes, not {size}")
     given = _source_bytes(execution, rest[1:], size, active)
     to, start = addresses(execution, destination, active), addresses(execution, source, active)
-    words = np.empty((len(active), size // _UNIT), dtype=np.int32)
-    for count in np.unique(given):
+    terms = np.full((len(active), size), int(execution.store.constants(0, 8)), dtype=np.int32)
+    lows = np.zeros(terms.shape, dtype=np.uint8)
+    for count in map(int, np.unique(given[given > 0])):
         some = np.flatnonzero(given == count)
-        words[some] = _filled(execution, start[some], int(count), size, active[some])
-    store(execution, "shared", to, words, active)
+        data = load_bytes(execution, "global", start[some], count, active[some], size)
+        terms[some, :count], lows[some, :count] = data
+    store_bytes(execution, "shared", to, (terms, lows), active)
     inside, offsets = execution.memory.shared.locate(to, size, active)
     history = execution.memory.shared.history
     assert history is not None
@@ -128,21 +126,6 @@ def _source_bytes(
     if (given > size).any():
         raise InputError(f"src-size {int(given.max())} exceeds {size}")
     return given
-
-
-def _filled(execution: Execution, start: NDArray[np.uint64], count: int, size: int, threads: Indices) -> Ids:
-    """Return words (n, size / 4) of the source: `count` bytes of it, then zeros."""
-    zero = execution.store.constants(0, 8 * _UNIT)
-    words = np.full((len(start), size // _UNIT), zero, dtype=np.int32)
-    whole, more = divmod(count, _UNIT)
-    space = "global"
-    if whole:
-        words[:, :whole] = load(execution, space, start, _UNIT, whole, threads, size)
-    if more:
-        data = load(execution, space, start + np.uint64(_UNIT * whole), 1, more, threads, 1)
-        joined = bit_slices.concatenate(execution.store, list(data.T))
-        words[:, whole] = bit_slices.zero_extend(execution.store, joined, 8 * _UNIT)
-    return words
 
 
 def _cp(execution: Execution, instruction: Instruction, active: Indices) -> None:

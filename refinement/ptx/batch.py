@@ -200,9 +200,10 @@ class Batch:
             if each.aligned and partial.any():
                 execution.instruction = self._program.steps[each.strand.at - 1].instruction
                 warp = int(np.flatnonzero(partial)[0])
+                some = f"{here[warp]} of {alive[warp]} threads of a warp"
                 execution.report(
                     Kind.DIVERGENCE,
-                    f"{execution.instruction.mnemonic} is executed by {here[warp]} of {alive[warp]} threads of a warp",
+                    f"{execution.instruction.mnemonic} is executed by {some}",
                     active[partial[active // WARP]],
                 )
 

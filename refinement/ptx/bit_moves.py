@@ -50,11 +50,6 @@ Pieces = Sequence[Field | Fill]
 """Least significant first."""
 
 
-def fits(pieces: Pieces) -> int:
-    """Return the bits of all pieces together."""
-    return sum(_width(piece) for piece in pieces)
-
-
 def moved(store: TermStore, pieces: Pieces, *sources: Value) -> Value:
     """Return the words made of pieces of known or unknown words."""
     present = [piece for piece in pieces if piece.width]
@@ -80,7 +75,7 @@ def moved(store: TermStore, pieces: Pieces, *sources: Value) -> Value:
             parts.append(bit_slices.sign_extend(store, field, piece.extended) if piece.extended else field)
         return parts[0] if len(parts) == 1 else bit_slices.concatenate(store, parts)
 
-    return compute(store, fits(present), sources, on_numbers, on_terms)
+    return compute(store, sum(map(_width, present)), sources, on_numbers, on_terms)
 
 
 def _width(piece: Field | Fill) -> int:

@@ -146,6 +146,8 @@ def _ldmatrix(instruction: Instruction) -> Step:
 
     def step(execution: Execution, active: Indices) -> None:
         warps = execution.whole_warps(active)
+        if not len(warps):
+            return
         at, lanes = _rows(execution, move, source, warps)
         words = load(execution, space_of(execution, instruction), at, size, ROW_BYTES // size, lanes)
         rows = words.reshape(len(warps), move.count, move.rows, -1)
@@ -165,6 +167,8 @@ def _stmatrix(instruction: Instruction) -> Step:
 
     def step(execution: Execution, active: Indices) -> None:
         warps = execution.whole_warps(active)
+        if not len(warps):
+            return
         at, lanes = _rows(execution, move, destination, warps)
         registers = registers_of(execution, source, U32.bits, warps)
         rows = move.fragment.gather(TermAlgebra(execution.store), registers)
@@ -179,6 +183,8 @@ def _movmatrix(instruction: Instruction) -> Step:
 
     def step(execution: Execution, active: Indices) -> None:
         warps = execution.whole_warps(active)
+        if not len(warps):
+            return
         registers = registers_of(execution, source, U32.bits, warps)
         result = matrix_moves.transpose(TermAlgebra(execution.store), move, registers)
         write_registers(execution, destination, result, U32.bits, warps)

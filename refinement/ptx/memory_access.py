@@ -23,6 +23,9 @@ from .threads import Indices
 
 Addresses = NDArray[np.uint64]
 
+Bytes = tuple[Ids, NDArray[np.uint8]]
+"""Terms (n, count), and the lowest bit of each byte in its term."""
+
 _SPACES = MappingProxyType(
     {
         **{name: name for name in ("global", "shared", "local", "const", "param")},
@@ -106,6 +109,39 @@ def store(
         write(execution, part, offsets, words[members], size, threads[members])
 
 
+def load_bytes(
+    execution: Execution, space: str, at: Addresses, count: int, threads: Indices, alignment: int
+) -> Bytes:
+    """Return what `count` neighbouring bytes (n, count) hold, each a term and where in it the byte lies.
+
+    What can't be read is reported, and undefined.
+    """
+    terms = np.full((len(at), count), ABSENT, dtype=np.int32)
+    lows = np.zeros(terms.shape, dtype=np.uint8)
+    for part, members, offsets in located(execution, space, at, count, threads, alignment):
+        if part.history is not None and part.read_only_from:
+            _note_reading(execution, part, offsets, count, threads[members])
+        places = offsets[:, None] + np.arange(count)
+        terms[members], lows[members] = part.lanes.terms[places], part.lanes.lows[places]
+        absent = terms[members] == ABSENT
+        if absent.any():
+            _report_absent(execution, part, absent, offsets, count, threads[members])
+        if part.name == "global":
+            execution.note_loads(terms[members])
+    lost = terms == ABSENT
+    if lost.any():
+        terms[lost] = execution.store.undefined(int(lost.sum()), 8)
+    return terms, lows
+
+
+def store_bytes(execution: Execution, space: str, at: Addresses, data: Bytes, threads: Indices) -> None:
+    """Write neighbouring bytes, as `load_bytes` returns them; see `store`."""
+    terms, lows = data
+    total = terms.shape[1]
+    for part, members, offsets in located(execution, space, at, total, threads, total, stores=True):
+        _write_bytes(execution, part, offsets, (terms[members], lows[members]), threads[members])
+
+
 def write(
     execution: Execution,
     part: Space,
@@ -117,47 +153,60 @@ def write(
     atomic: bool = False,
 ) -> None:
     """Write words (n, count) of `size` bytes to lanes that are there."""
-    lanes = part.lanes
-    count = words.shape[1]
-    spread = (offsets[:, None] + size * np.arange(count)).reshape(-1)
-    terms, lows = lanes.bytes_of(words.reshape(-1))
-    history = part.history
+    terms, lows = part.lanes.bytes_of(words.reshape(-1))
+    data = terms.reshape(len(words), -1), lows.reshape(len(words), -1)
+    _write_bytes(execution, part, offsets, data, threads, atomic=atomic)
+
+
+def _write_bytes(
+    execution: Execution,
+    part: Space,
+    offsets: Offsets,
+    data: Bytes,
+    threads: Indices,
+    *,
+    atomic: bool = False,
+) -> None:
+    """Write bytes (n, total) to lanes that are there."""
+    history, lanes = part.history, part.lanes
+    total = data[0].shape[1]
     if history is None:
-        _put(lanes, spread, terms, lows)
+        _put(lanes, offsets, data)
         return
     line = execution.instruction.line
-    places = history.places(offsets, size * count)
-    width = places.shape[1]
-    threads_of = np.repeat(threads, width)
+    grid = history.places(offsets, total)
+    places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
     if atomic:
-        found = history.read(execution.ordering, places.reshape(-1), threads_of, atomic=True)
-        history.note_store(execution.ordering, places.reshape(-1), threads_of, line)
+        found = history.read(execution.ordering, places, threads_of, atomic=True)
+        history.note_store(execution.ordering, places, threads_of, line)
     else:
-        found = history.write(execution.ordering, places.reshape(-1), threads_of, line)
-    if len(found) and not atomic:
-        changed = _differ(lanes, spread, terms, lows).reshape(len(words), width, -1).any(axis=2).reshape(-1)
-        found = found.some(changed[found.which] | found.copies)
-    _report_races(execution, part, found, places.reshape(-1), threads_of, "writes")
-    _put(lanes, spread, terms, lows)
-    if not atomic and len(words) > 1:
-        lost = _differ(lanes, spread, terms, lows).reshape(len(words), -1).any(axis=1)
-        if lost.any():
-            first = int(np.flatnonzero(lost)[0])
-            execution.report(
-                Kind.RACE,
-                f"two threads write different values to {part.place(int(offsets[first]))} in one instruction",
-                threads[lost],
-            )
+        found = history.write(execution.ordering, places, threads_of, line)
+        if len(found):
+            changed = np.asarray(_differ(lanes, offsets, data).reshape(len(places), -1).any(axis=1))
+            found = found.some(changed[found.which] | found.copies)
+    _report_races(execution, part, found, places, threads_of, "writes")
+    _put(lanes, offsets, data)
+    if atomic or len(offsets) < 2:
+        return
+    lost = _differ(lanes, offsets, data).any(axis=1)
+    if lost.any():
+        first = int(np.flatnonzero(lost)[0])
+        execution.report(
+            Kind.RACE,
+            f"two threads write different values to {part.place(int(offsets[first]))} in one instruction",
+            threads[lost],
+        )
 
 
-def _put(lanes: ByteLanes, words: Offsets, terms: Ids, lows: NDArray[np.uint8]) -> None:
-    places = words[:, None] + np.arange(terms.shape[1])
-    lanes.terms[places], lanes.lows[places] = terms, lows
+def _put(lanes: ByteLanes, offsets: Offsets, data: Bytes) -> None:
+    places = offsets[:, None] + np.arange(data[0].shape[1])
+    lanes.terms[places], lanes.lows[places] = data
 
 
-def _differ(lanes: ByteLanes, words: Offsets, terms: Ids, lows: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Tell which bytes (n, size) are not those that the lanes hold."""
-    places = words[:, None] + np.arange(terms.shape[1])
+def _differ(lanes: ByteLanes, offsets: Offsets, data: Bytes) -> NDArray[np.bool_]:
+    """Tell which bytes (n, total) are not those that the lanes hold."""
+    terms, lows = data
+    places = offsets[:, None] + np.arange(terms.shape[1])
     return np.asarray((lanes.terms[places] != terms) | (lanes.lows[places] != lows))
 
 

@@ -63,7 +63,7 @@ def _lines(
     """Return the address (warps, lines) of every line of the matrices."""
     lanes = warps.reshape(-1)
     at = addresses(execution, pointer, lanes).reshape(-1, WARP)
-    strides: NDArray[np.uint64] = np.full(at.shape, operand.minimum_stride, dtype=np.uint64)
+    strides = np.full_like(at, operand.minimum_stride)
     if stride is not None:
         strides = execution.numbers(stride, 32, lanes, "the stride").reshape(-1, WARP)
     differ = (at != at[:, :1]).any(axis=1) | (strides != strides[:, :1]).any(axis=1)
@@ -78,8 +78,8 @@ def _lines(
         )
         execution.report(Kind.UNDEFINED, message, warps[short].reshape(-1))
     step = strides[:, :1] * np.uint64(operand.format.bits) // np.uint64(8)
-    found: Addresses = at[:, :1] + step * np.arange(operand.lines, dtype=np.uint64)
-    return found
+    lines = np.arange(operand.lines, dtype=np.uint64)
+    return (at[:, :1] + step * lines).astype(np.uint64)
 
 
 def _threads(warps: Indices, lines: int) -> NDArray[np.intp]:

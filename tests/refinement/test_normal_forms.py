@@ -218,6 +218,31 @@ def test_a_selection_by_comparison_is_an_extremum(relation: str, which: str, equ
     assert compare(NormalForms(case.store), selected, extremum, F32).equal.all() == equal
 
 
+@pytest.mark.parametrize(("slope", "which"), [(0.25, "max"), (1.5, "min"), (-1.0, "max")])
+def test_a_piecewise_linear_function_is_an_extremum(slope: float, which: str) -> None:
+    case = Products()
+    store, x, zero = case.store, case.stepped(), case.store.constants(0, 32)
+    factor = store.constants(int(np.float32(slope).view(np.uint32)), 32)
+
+    def scaled(terms: Ids) -> Ids:
+        return apply(store, operations.fused(F32, ((F32, F32),)), factor, terms)
+
+    condition = apply(store, operations.compare(F32, "ge"), x, zero)
+    selected = apply(store, operations.select(32), condition, x, scaled(x))
+    for name in ("max", "min"):
+        extremum = apply(store, operations.extremum(F32, name), case.whole(), scaled(case.whole()))
+        assert compare(NormalForms(store), selected, extremum, F32).equal.all() == (name == which)
+
+
+def test_sums_of_a_butterfly_are_one_term() -> None:
+    store = TermStore()
+    lanes = store.inputs("x", F32, np.arange(8))
+    add = operations.fused(F32, (), (F32, F32))
+    for distance in (4, 2, 1):
+        lanes = apply(store, add, lanes, lanes[np.arange(8) ^ distance])
+    assert len(np.unique(lanes)) == 1
+
+
 Reading = Callable[[TermStore], tuple[Ids, Ids]]
 
 
