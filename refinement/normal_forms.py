@@ -33,6 +33,10 @@ _PRODUCTS = 1 << 23
 _MANY = 8
 """Products from which on a sum is not expanded, unless thoroughly."""
 
+_UNKNOWN = -1
+_FIRST_ATOM = 1 << 30
+"""From here on, numbers are those of single atoms."""
+
 _ZERO = "0"
 """Identifies the polynomial 0."""
 
@@ -56,6 +60,7 @@ class NormalForms:
         self._expander = Expander(self.quantifier, self._normalise)
         self._functions = LeafFunctions(store)
         self._identifiers: dict[Any, int] = {_ZERO: 0}
+        self._known: dict[Format, NDArray[np.int32]] = {}
 
     def difference(self, left: Ids, right: Ids, fmt: Format) -> Polynomials:
         """Return the polynomials of ``left - right``, terms (n,) read in a format; owners are indices."""
@@ -108,16 +113,32 @@ class NormalForms:
 
     def identifiers(self, terms: Ids, fmt: Format) -> NDArray[np.int32]:
         """Return numbers that are equal only for equal polynomials (in one kind of format)."""
+        known = self._known.get(fmt)
+        if known is None or len(known) < len(self.store):
+            grown = np.full(2 * len(self.store), _UNKNOWN, dtype=np.int32)
+            if known is not None:
+                grown[: len(known)] = known
+            known = self._known[fmt] = grown
+        missing = np.unique(terms[known[terms] == _UNKNOWN])
+        if len(missing):
+            self._known[fmt][missing] = self._identified(missing, fmt)
+        numbers: NDArray[np.int32] = self._known[fmt][terms]
+        return numbers
+
+    def _identified(self, terms: Ids, fmt: Format) -> NDArray[np.int32]:
+        quantities = self.quantifier.read(terms, fmt)
+        atomic = self.quantifier.atomic_kinds()[self.quantifier.kinds(quantities)]
+        numbers = np.where(atomic, _atom_numbers(terms), _UNKNOWN).astype(np.int32)
+        others = np.flatnonzero(~atomic)
         kind = fmt.bits if is_raw(fmt) else None
-        numbers = np.empty(len(terms), dtype=np.int32)
-        expanded = [np.arange(len(terms))]
+        expanded = [others]
         if not self._thorough:
             expanded = []
-            for members, chain in unrolled(self.quantifier, self.quantifier.read(terms, fmt)):
+            for places, chain in unrolled(self.quantifier, quantities[others]):
                 if chain.left.shape[1] < _MANY:
-                    expanded.append(members)
+                    expanded.append(others[places])
                 else:
-                    numbers[members] = self._of_chain(kind, chain)
+                    numbers[others[places]] = self._of_chain(kind, chain)
         for members in expanded:
             numbers[members] = self._of_polynomials(kind, self.polynomials(terms[members], fmt), len(members))
         return numbers
@@ -128,10 +149,20 @@ class NormalForms:
     def _of_polynomials(self, kind: int | None, found: Polynomials, count: int) -> list[int]:
         numbers = []
         for start, end in pairwise(np.searchsorted(found.owners, np.arange(count + 1))):
+            if end - start == 1 and found.coefficients[start] == 1:
+                atoms = found.atoms[start][found.atoms[start] != ABSENT]
+                if len(atoms) == 1 and self._is_natural(int(atoms[0])):
+                    numbers.append(int(_atom_numbers(self.quantifier.terms(atoms))[0]))
+                    continue
             monomials = compacted(found.atoms[start:end])
             key = (kind, monomials.shape, monomials.tobytes(), tuple(found.coefficients[start:end]))
             numbers.append(self._number(key if end > start else _ZERO))
         return numbers
+
+    def _is_natural(self, atom: int) -> bool:
+        """Tell whether an atom is a term read in its own format, so that the term alone identifies it."""
+        term = int(self.quantifier.terms(np.array([atom]))[0])
+        return self.store.operation(term).result == self.quantifier.format(atom)
 
     def _of_chain(self, kind: int | None, chain: Chain) -> list[int]:
         products = product_keys(chain, self._identify)
@@ -284,6 +315,10 @@ _CONGRUENT = (
     operations.FUSED,
 )
 """Operations whose normal form is that of their arguments' polynomials."""
+
+
+def _atom_numbers(terms: Ids) -> NDArray[np.int64]:
+    return terms.astype(np.int64) + _FIRST_ATOM
 
 
 def _essential(operation: Operation) -> Any:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from ...spec.errors import InputError
 from ...spec.ptx.operands import Integer
+from .addressing import addresses
 from .execution import Decoders, Execution, undecoded
-from .memory_access import addresses, load_bytes, store_bytes
+from .memory_access import load_bytes, store_bytes
 from .module import TYPE_BITS, Instruction
 from .operands import Operand
 from .races import Places

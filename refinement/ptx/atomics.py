@@ -17,8 +17,9 @@ from ..evaluation import apply
 from ..interning import Ids
 from ..memory import Offsets
 from ..terms import Operation
+from .addressing import addresses, located, space_of
 from .execution import Decoders, Execution, undecoded
-from .memory_access import addresses, located, read, space_of, write
+from .memory_access import read, write
 from .module import TYPE_BITS, Instruction
 from .operands import Operand
 from .state_space import Space

@@ -13,8 +13,9 @@ from ...spec.errors import InputError
 from ...spec.ptx.operands import Register, Vector
 from .. import bit_slices
 from ..evaluation import signed_values
+from .addressing import addresses, in_window, space_of
 from .execution import Decoders, Execution, undecoded
-from .memory_access import addresses, in_window, load, space_of, store
+from .memory_access import load, store
 from .module import TYPE_BITS, Instruction
 from .operands import Operand
 from .state_space import WINDOWS

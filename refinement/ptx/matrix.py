@@ -26,8 +26,9 @@ from ..findings import Kind
 from ..interning import Ids
 from ..term_algebra import TermAlgebra
 from ..terms import CONSTANT
+from .addressing import Addresses, addresses, space_of
 from .execution import Decoders, Execution, Step
-from .memory_access import Addresses, addresses, load, space_of, store
+from .memory_access import load, store
 from .module import Instruction, Module
 from .operands import Operand
 from .threads import WARP, Indices

@@ -1,66 +1,21 @@
-"""Reads and writes of memory, with all checks: bounds, alignment, bytes that nobody wrote, races."""
+"""Reads and writes of memory: what bytes hold, those that nobody wrote, races."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.errors import InputError
-from ...spec.ptx.operands import Address, Integer
-from ..evaluation import ones
 from ..findings import Kind
 from ..interning import Ids
 from ..memory import ABSENT, ByteLanes, Offsets
+from .addressing import Addresses, located
 from .execution import Execution
-from .module import TYPE_BITS, Instruction
-from .operands import Operand
 from .races import Conflicts
-from .state_space import WINDOW_SIZE, WINDOWS, Space
+from .state_space import Space
 from .threads import Indices
-
-Addresses = NDArray[np.uint64]
 
 Bytes = tuple[Ids, NDArray[np.uint8]]
 """Terms (n, count), and the lowest bit of each byte in its term."""
-
-_SPACES = MappingProxyType(
-    {
-        **{name: name for name in ("global", "shared", "local", "const", "param")},
-        **{"shared::cta": "shared", "param::entry": "param"},
-    }
-)
-_ORDERED = ("acquire", "release", "acq_rel", "sc", "shared::cluster", "param::func")
-GENERIC = "generic"
-
-
-def space_of(execution: Execution, instruction: Instruction) -> str:
-    """Return the state space that an instruction names, `GENERIC` if none."""
-    refused = instruction.one_of(_ORDERED)
-    if refused is not None:
-        execution.unsupported(f"{instruction.opcode} with .{refused}")
-    named = instruction.one_of(_SPACES)
-    return GENERIC if named is None else _SPACES[named]
-
-
-def addresses(execution: Execution, operand: Operand, active: Indices) -> Addresses:
-    """Return the addresses (n active,) of a memory operand.
-
-    Raises
-    ------
-    UnsupportedError
-        If they depend on data.
-    """
-    if not isinstance(operand, Address):
-        raise InputError(f"{execution.instruction.mnemonic} takes an [address], not {operand}")
-    base = operand.base
-    if isinstance(base, Integer):
-        return np.full(len(active), base.value + operand.offset, dtype=np.uint64)
-    width = 64 if base.type is None else TYPE_BITS.get(base.type, 64)
-    found = execution.numbers(base, width, active, "the address")
-    return (found + np.uint64(operand.offset & 0xFFFFFFFFFFFFFFFF)) & ones(width)
 
 
 def load(
@@ -304,73 +259,3 @@ def _report_races(
             f"{does} {place}, which {other} {did}, with no barrier between",
             threads[rest.which],
         )
-
-
-def located(
-    execution: Execution,
-    space: str,
-    at: Addresses,
-    total: int,
-    threads: Indices,
-    alignment: int,
-    *,
-    stores: bool = False,
-) -> Iterator[tuple[Space, Indices, Offsets]]:
-    """Yield where accesses of `total` bytes are that can be done: space, which accesses, their lanes."""
-    misaligned = at % np.uint64(alignment) != 0 if alignment > 1 else np.zeros(0, dtype=bool)
-    if misaligned.any():
-        address = int(at[misaligned][0])
-        execution.report(
-            Kind.MISALIGNED,
-            f"{execution.instruction.mnemonic} at address {address:#x}, which is no multiple of {alignment}",
-            threads[misaligned],
-        )
-    for part, members in _parts(execution, space, at):
-        local = at[members] - np.uint64(part.window if space == GENERIC else 0)
-        inside, offsets = part.locate(local, total, threads[members])
-        if not inside.all():
-            outside = threads[members[~inside]]
-            address = int(local[~inside][0])
-            execution.report(
-                Kind.OUT_OF_BOUNDS,
-                f"{execution.instruction.mnemonic} of {total} bytes at {part.spelled(address)}",
-                outside,
-            )
-        if stores:
-            refused = inside & (offsets >= part.read_only_from)
-            if refused.any():
-                execution.report(
-                    Kind.OUT_OF_BOUNDS,
-                    f"{execution.instruction.mnemonic} writes {part.place(int(offsets[refused][0]))}, "
-                    "which is only for reading",
-                    threads[members[refused]],
-                )
-                inside = inside & ~refused
-        if inside.all():
-            yield part, members, offsets
-        elif inside.any():
-            yield part, members[inside], offsets[inside]
-
-
-def _parts(execution: Execution, space: str, at: Addresses) -> Iterator[tuple[Space, Indices]]:
-    """Yield the spaces that addresses are in, and which are."""
-    everything = np.arange(len(at))
-    if space != GENERIC:
-        yield execution.memory.space(space), everything
-        return
-    left = np.ones(len(at), dtype=bool)
-    for name in ("shared", "local", "param"):
-        within = in_window(at, name)
-        if within.any():
-            yield execution.memory.space(name), np.flatnonzero(within)
-            left &= ~within
-    if left.all():
-        yield execution.memory.space("global"), everything
-    elif left.any():
-        yield execution.memory.space("global"), np.flatnonzero(left)
-
-
-def in_window(at: Addresses, name: str) -> NDArray[np.bool_]:
-    """Tell which generic addresses lie in the window of a state space."""
-    start = np.uint64(WINDOWS[name])
-    return np.asarray((at >= start) & (at - start < np.uint64(WINDOW_SIZE)))

@@ -19,9 +19,10 @@ from ...spec.ptx.wmma_forms import WmmaForm
 from ..findings import Kind
 from ..interning import Ids
 from ..term_algebra import TermAlgebra
+from .addressing import Addresses, addresses, space_of
 from .execution import Decoders, Execution, Step
 from .matrix import operands_by_name, registers_of, write_registers
-from .memory_access import Addresses, addresses, load, space_of, store
+from .memory_access import load, store
 from .module import Instruction
 from .opaque_fragments import FragmentKind
 from .operands import Operand

@@ -11,8 +11,9 @@ from mmaproof.spec.formats import F32, U32
 from mmaproof.spec.values import encodings_of_values
 
 SETUP = """
-ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r0, %tid.x; mov.u32 %r9, %ctaid.x; mov.u32 %r8, %ntid.x;
-mad.lo.u32 %r1, %r9, %r8, %r0; mad.wide.u32 %d2, %r1, 4, %d0; ld.global.b32 %r2, [%d2]; mov.b32 %f2, %r2;
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r0, %tid.x; mov.u32 %r9, %ctaid.x;
+mov.u32 %r8, %ntid.x; mad.lo.u32 %r1, %r9, %r8, %r0;
+mad.wide.u32 %d2, %r1, 4, %d0; ld.global.b32 %r2, [%d2]; mov.b32 %f2, %r2;
 rem.u32 %r3, %r0, 5; mad.wide.u32 %d3, %r3, 4, %d1;
 """
 VALUES = np.random.default_rng(3).integers(0, 1 << 20, (3, 64))
@@ -78,7 +79,8 @@ def test_what_an_atomic_returns_is_undefined() -> None:
     assert set(kinds(done)) == {Kind.UNSUPPORTED}
 
 
-@pytest.mark.parametrize("instruction", ["red.global.max.u32 [%d3], %r2;", "atom.global.cas.b32 %r4, [%d3], %r2, %r3;",
+@pytest.mark.parametrize("instruction", ["red.global.max.u32 [%d3], %r2;",
+                                         "atom.global.cas.b32 %r4, [%d3], %r2, %r3;",
                                          "red.global.add.noftz.f16x2 [%d3], %r2;"])  # fmt: skip
 def test_other_atomics_are_not_modelled(instruction: str) -> None:
     bench = Bench()

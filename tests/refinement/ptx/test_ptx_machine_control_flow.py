@@ -70,7 +70,8 @@ def test_loops_end_when_each_thread_says(divisor: int, least: int, inner: int, l
 
 def test_threads_meet_again_and_can_act_together() -> None:
     body = """
-    setp.lt.u32 %p0, %r0, 5; @%p0 bra few; add.u32 %r1, %r1, 3; few: vote.sync.ballot.b32 %r1, %p0, 0xffffffff;
+    setp.lt.u32 %p0, %r0, 5; @%p0 bra few; add.u32 %r1, %r1, 3;
+    few: vote.sync.ballot.b32 %r1, %p0, 0xffffffff;
     """
     np.testing.assert_array_equal(result(body, 32), [0b11111] * 32)
 
@@ -123,8 +124,9 @@ def test_barriers_that_not_all_come_to_are_reported(body: str, lines: list[int])
 @pytest.mark.parametrize("block", [64, 256])
 def test_warps_may_wait_at_different_places(block: int) -> None:
     body = """
-    setp.lt.u32 %p0, %r0, 32; @%p0 bra first; st.shared.u32 [tile+4], 7; bar.sync 0; ld.shared.u32 %r1, [tile];
-    bra done; first: st.shared.u32 [tile], 9; bar.sync 0; ld.shared.u32 %r1, [tile+4]; done:
+    setp.lt.u32 %p0, %r0, 32; @%p0 bra first; st.shared.u32 [tile+4], 7; bar.sync 0;
+    ld.shared.u32 %r1, [tile]; bra done;
+    first: st.shared.u32 [tile], 9; bar.sync 0; ld.shared.u32 %r1, [tile+4]; done:
     """
     expected = [7] * 32 + [9] * (block - 32)
     np.testing.assert_array_equal(result(body, block, declared=".shared .align 8 .b8 tile[8];"), expected)
@@ -166,7 +168,8 @@ def test_guards_on_data_choose_between_values() -> None:
 @pytest.mark.parametrize("act", ["bra done", "st.global.u32 [%d1], %r1", "ret", "bar.sync 0"])
 def test_control_flow_on_data_is_not_modelled(act: str) -> None:
     bench = Bench()
-    body = f"""ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.global.u32 %r1, [%d0]; setp.gt.u32 %p0, %r1, 10;
+    loads = "ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.global.u32 %r1, [%d0];"
+    body = f"""{loads} setp.gt.u32 %p0, %r1, 10;
     @%p0 {act};
     done:"""
     done = bench.run(kernel(body, 2), [bench.given("a", np.zeros(1), U32), written("c", 4)], block=32)

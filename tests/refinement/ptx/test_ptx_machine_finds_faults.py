@@ -22,8 +22,12 @@ def found(text: str, *, m: int = M, c_bytes: int = 4 * M * N) -> set[Kind]:
     bench = Bench()
     zeros = np.zeros(K * max(M, N), dtype=np.uint16)
     arguments = [
-        bench.given("a", zeros[: m * K], F16), bench.given("b", zeros[: K * N], F16), written("c", c_bytes), N, K
-    ]  # fmt: skip
+        bench.given("a", zeros[: m * K], F16),
+        bench.given("b", zeros[: K * N], F16),
+        written("c", c_bytes),
+        N,
+        K,
+    ]
     done = bench.run(parse(text, str(SOURCE)), arguments, grid=(N // 64, M // 64, 1), block=128)
     assert done.complete
     return set(kinds(done))

@@ -39,8 +39,8 @@ def copied(body: str, declared: str = "", **how: int) -> tuple[Bench, object, np
         ("ld.global.v4.u8 {%h0, %h1, %h2, %h3}, [%d3]; st.global.v4.b8 [%d4], {%h0, %h1, %h2, %h3};", ""),
         ("ld.global.v2.b16 {%h0, %h1}, [%d3]; st.global.b16 [%d4+2], %h1; st.global.b16 [%d4], %h0;", ""),
         (
-            "ld.global.nc.L1::no_allocate.f32 %f1, [%d3]; st.local.f32 [own+4], %f1; ld.local.b32 %r1, [own+4];"
-            "st.global.b32 [%d4], %r1;",
+            "ld.global.nc.L1::no_allocate.f32 %f1, [%d3]; st.local.f32 [own+4], %f1;"
+            "ld.local.b32 %r1, [own+4]; st.global.b32 [%d4], %r1;",
             ".local .align 8 .b8 own[8];",
         ),
         (
@@ -49,8 +49,9 @@ def copied(body: str, declared: str = "", **how: int) -> tuple[Bench, object, np
             ".local .align 8 .b8 own[8];",
         ),
         (
-            "mov.u32 %r2, tile; mad.lo.u32 %r3, %r0, 4, %r2; ld.global.u32 %r1, [%d3]; st.shared.u32 [%r3], %r1;"
-            "bar.sync 0; cvt.u64.u32 %d5, %r3; cvta.shared.u64 %d6, %d5; ld.u32 %r4, [%d6]; st.u32 [%d4], %r4;",
+            "mov.u32 %r2, tile; mad.lo.u32 %r3, %r0, 4, %r2; ld.global.u32 %r1, [%d3];"
+            "st.shared.u32 [%r3], %r1; bar.sync 0; cvt.u64.u32 %d5, %r3; cvta.shared.u64 %d6, %d5;"
+            "ld.u32 %r4, [%d6]; st.u32 [%d4], %r4;",
             ".shared .align 4 .b8 tile[256];",
         ),
     ],

@@ -64,7 +64,8 @@ def test_a_write_after_a_read_needs_a_barrier_too() -> None:
 
 
 def test_many_readers_are_all_waited_for() -> None:
-    body = "@%p0 st.shared.u32 [tile], 7;\nbar.sync 0;\nld.shared.u32 %r4, [tile];\n{}\n@%p0 st.shared.u32 [tile], 5;"
+    body = "@%p0 st.shared.u32 [tile], 7;\nbar.sync 0;\nld.shared.u32 %r4, [tile];\n"
+    body += "{}\n@%p0 st.shared.u32 [tile], 5;"
     assert races(body.format("bar.sync 0;")) == []
     assert races(body.format("bar.warp.sync 0xffffffff;")) == [4]
 

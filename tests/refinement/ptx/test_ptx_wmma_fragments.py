@@ -40,7 +40,7 @@ def stride(operand: MemoryOperand) -> int:
 def whole(
     form: WmmaForm, pair: tuple[str, str], accumulators: tuple[str, str], layouts: tuple[str, str]
 ) -> Any:
-    """Return a product's name, the loads, the product and the store as text, and the element types by role."""
+    """Return a product's name; loads, product and store as text; and the element types by role."""
     (a, b), (d, c) = pair, accumulators
     types = f"{d}.{c}" if a == "f16" else f"{d}.{a}.{b}.{c}"
     operation = f".{form.bit_operations[0][0]}.popc" if form.bit_operations else ""
@@ -48,8 +48,8 @@ def whole(
     kinds = {"a": a, "b": b, "c": c, "d": d}
     held = {role: vector(form, role, kind) for role, kind in kinds.items()}
     loads = "".join(
-        f"wmma.load.{role}.sync.aligned.{layout}.{form.shape}.global.{kinds[role]} {held[role]}, [%d{index}], "
-        f"{stride(MemoryOperand(form.shape, role, format_named(kinds[role]), layout))};\n"
+        f"wmma.load.{role}.sync.aligned.{layout}.{form.shape}.global.{kinds[role]} {held[role]}, "
+        f"[%d{index}], {stride(MemoryOperand(form.shape, role, format_named(kinds[role]), layout))};\n"
         for index, (role, layout) in enumerate(zip("abc", (*layouts, "col"), strict=True))
     )
     product = f"{mnemonic} {held['d']}, {held['a']}, {held['b']}, {held['c']};\n"

@@ -1,0 +1,123 @@
+"""What other projects put into their CI: the action, the hook and the example workflow, run as far as can be."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+from source_modules import REPOSITORY
+
+EXAMPLES = REPOSITORY / "examples" / "gate"
+
+
+def document(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Path:
+    """A folder as RUNNER_TEMP, whose mmaproof is the one under test."""
+    programs = tmp_path / "mmaproof" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("mmaproof", "pip"):
+        module = "mmaproof" if name == "mmaproof" else "pip"
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m {module} "$@"\n')
+        program.chmod(0o755)
+    return tmp_path
+
+
+def step(runner: Path, number: int, inputs: dict[str, str], **environment: str) -> subprocess.CompletedProcess:
+    """Run a step of the action as the service would."""
+    action = document(REPOSITORY / "action.yml")
+    chosen = action["runs"]["steps"][number]
+    assert chosen["shell"] == "bash"
+    values = {name: inputs.get(name, str(each.get("default", ""))) for name, each in action["inputs"].items()}
+    assert set(inputs) <= set(values)
+
+    def filled(text: str) -> str:
+        for name, value in values.items():
+            text = text.replace(f"${{{{ inputs.{name} }}}}", value)
+        assert "${{" not in text
+        return text
+
+    given = {name: filled(text) for name, text in chosen.get("env", {}).items()}
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", filled(chosen["run"])],
+        cwd=EXAMPLES,
+        env={**os.environ, "RUNNER_TEMP": str(runner), "GITHUB_ACTION_PATH": str(REPOSITORY), **given, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("inputs", "status"),
+    [
+        ({}, 0),
+        ({"tables": "mma_verifier.csv\nint8_shapes.csv\n"}, 0),
+        ({"tables": "int8_shapes.csv", "options": "--complete\n"}, 1),
+        ({"tables": "dsl_targets_drifted.json"}, 1),
+        ({"tables": "nothing here.csv"}, 2),
+    ],
+)
+def test_the_action_ends_as_the_gate_does(runner: Path, inputs: dict[str, str], status: int) -> None:
+    assert step(runner, -1, inputs).returncode == status
+
+
+def test_the_action_writes_reports_annotations_and_a_summary(runner: Path, tmp_path: Path) -> None:
+    junit, sarif, summary = tmp_path / "with space.xml", tmp_path / "x.sarif", tmp_path / "summary.md"
+    inputs = {"tables": "mma_verifier_drifted.csv", "junit": str(junit), "sarif": str(sarif)}
+    service = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+    ran = step(runner, -1, inputs, **service)
+    assert "::error file=mma_verifier_drifted.csv,line=4," in ran.stdout
+    assert len(ET.parse(junit).findall(".//failure")) == 4
+    assert sarif.exists() and "mma_verifier_drifted.csv:4" in summary.read_text()
+
+
+def test_the_action_installs_itself_into_an_environment_of_its_own(runner: Path, tmp_path: Path) -> None:
+    recorded = tmp_path / "commands"
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for program in (programs / "python3", runner / "mmaproof" / "bin" / "pip"):
+        program.write_text(f'#!/bin/sh\necho "{program.name} $*" >> {shlex.quote(str(recorded))}\n')
+        program.chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    assert step(runner, 0, {}, PATH=path).returncode == 0
+    assert recorded.read_text().splitlines() == [
+        f"python3 -m venv {runner}/mmaproof",
+        f"pip install --quiet {REPOSITORY}",
+    ]
+
+
+def test_the_hook_compares_what_the_settings_name(tmp_path: Path) -> None:
+    (hook,) = document(REPOSITORY / ".pre-commit-hooks.yaml")
+    assert (hook["language"], hook["pass_filenames"]) == ("python", False)
+    program, *arguments = shlex.split(hook["entry"])
+    command = [sys.executable, "-m", program, *arguments]
+    assert subprocess.run(command, cwd=EXAMPLES, check=False, capture_output=True).returncode == 0
+    (tmp_path / "mmaproof.toml").write_text('[gate]\n[[gate.table]]\nfile = "t.csv"\n')
+    (tmp_path / "t.csv").write_text("shape,a,target\nm16n8k16,tf32,sm_80\n")
+    ran = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert ran.returncode == 1 and ran.stdout.startswith("t.csv:2: drift")
+
+
+def test_the_example_workflow_uses_the_action_as_it_is(runner: Path) -> None:
+    workflow = document(EXAMPLES / "workflow.yml")
+    steps = workflow["jobs"]["gate"]["steps"]
+    (used,) = (each["with"] for each in steps if "mmaproof" in each["uses"])
+    sarif = EXAMPLES / used["sarif"]
+    try:
+        assert step(runner, -1, used).returncode == 0
+        assert sarif.exists()
+        assert steps[-1]["with"]["sarif_file"] == used["sarif"]
+    finally:
+        sarif.unlink(missing_ok=True)
