@@ -46,9 +46,14 @@ def groups(keys: NDArray[Any]) -> Iterator[Members]:
     if (flat == flat[0]).all():
         yield np.arange(len(flat))
         return
-    _, inverse = np.unique(flat, axis=0, return_inverse=True)
+    inverse = np.zeros(len(flat), dtype=np.intp)
+    for column in flat.T:  # far faster than sorting rows
+        if (column == column[0]).all():
+            continue
+        _, ranks = np.unique(column, return_inverse=True)
+        _, inverse = np.unique(inverse * (int(ranks.max()) + 1) + ranks, return_inverse=True)
     order = np.argsort(inverse, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(inverse.reshape(-1)[order])) + 1)
+    yield from np.split(order, np.flatnonzero(np.diff(inverse[order])) + 1)
 
 
 def by_group(

@@ -17,7 +17,7 @@ from ..spec.algebra import Operand
 from ..spec.errors import UnsupportedError
 from ..spec.float_arithmetic import sum_to_odd
 from ..spec.float_encoding import decode, default_nan, encode
-from ..spec.formats import F64, FloatFormat, Format, IntegerFormat
+from ..spec.formats import F64, S32, FloatFormat, Format, IntegerFormat
 from ..spec.numpy_algebra import NumpyAlgebra
 from ..spec.rounding import Rounding
 from . import operations
@@ -159,7 +159,7 @@ def _dot(operation: Operation, arguments: Sequence[Words]) -> Any:
         exact = (integers(x, left).astype(np.int64) * integers(y, right).astype(np.int64)).sum(-1)
         exact = exact + integers(c, addend).astype(np.int64)
         encode_integer = ALGEBRA.saturate if operation.attribute.saturate else ALGEBRA.wrap
-        return encode_integer(exact, operation.result)
+        return encode_integer(exact, S32)
     return _chain(operation.result, _operand(x, left), _operand(y, right), _operand(c, addend))
 
 
@@ -199,14 +199,24 @@ def _convert(operation: Operation, arguments: Sequence[Words]) -> Any:
         reals = decode(operand.bits, operand.format)
         return np.where(np.isnan(reals), 0, _clamped(_rounded(reals, rounding), target))
     assert isinstance(target, FloatFormat)
-    bits = ALGEBRA.fused(target, rounding, (), [operand])
+    bits = (
+        _nearest_away(operand, target) if rounding is None else ALGEBRA.fused(target, rounding, (), [operand])
+    )
     if saturate:
         reals = decode(operand.bits, operand.format)
-        over = np.abs(decode(bits, target)) > np.abs(decode(np.array(target.largest, target.storage), target))
+        largest = np.array(target.largest << target.padding_bits, target.storage)
+        over = np.abs(decode(bits, target)) > np.abs(decode(largest, target))
         over |= (decode(bits, target) != decode(bits, target)) & ~np.isnan(reals)
         sign = np.where(np.signbit(reals), target.sign_mask, 0)
-        bits = np.where(over, sign | (target.largest << target.padding_bits), bits)
+        bits = np.where(over, sign | largest, bits)
     return bits
+
+
+def _nearest_away(operand: Operand, target: FloatFormat) -> Any:
+    """Round to nearest, ties away from zero: a step outwards in float64, finer than any tie, breaks them."""
+    assert operand.format.precision < F64.precision
+    reals = decode(*operand)
+    return encode(np.nextafter(reals, np.copysign(np.inf, reals)), target, Rounding.NEAREST_EVEN)
 
 
 def _from_integers(values: NDArray[Any], target: FloatFormat, rounding: Rounding) -> Any:
@@ -234,13 +244,11 @@ def _rounded(reals: NDArray[np.float64], rounding: Rounding) -> Any:
 
 
 def _clamped(values: NDArray[Any], target: IntegerFormat) -> Any:
-    inside = (values >= target.minimum) & (values <= target.maximum)
-    kept = np.where(inside, values, 0).astype(np.int64 if target.signed else np.uint64)
-    below = np.where(values < target.minimum, target.minimum, 0)
-    limits = np.where(
-        values > target.maximum, np.uint64(target.maximum), below.astype(np.int64).view(np.uint64)
-    )
-    return np.where(inside, kept.view(np.uint64), limits)
+    above = values >= target.maximum + 1  # a power of two, which a float has where it lacks the maximum
+    below = values < target.minimum
+    kept = np.where(above | below, 0, values).astype(np.int64 if target.signed else np.uint64)
+    limits = np.where(above, np.uint64(target.maximum), np.int64(target.minimum).view(np.uint64))
+    return np.where(above | below, limits, kept.view(np.uint64))
 
 
 def _compare(operation: Operation, arguments: Sequence[Words]) -> Any:
@@ -335,6 +343,7 @@ _FUNCTIONS: MappingProxyType[str, Callable[..., Any]] = MappingProxyType(
     {
         "ex2": np.exp2, "lg2": np.log2, "rcp": lambda x: 1 / x, "sqrt": np.sqrt, "div": np.divide,
         "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
+        "rint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil,
     }
 )  # fmt: skip
 """Nearest results of functions that hardware only approximates, for replay."""

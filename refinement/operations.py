@@ -105,9 +105,12 @@ def scaled_dot(
 
 
 def convert(
-    result: Format, operand: Format, rounding: Rounding, *, saturate: bool = False, flush: bool = False
+    result: Format, operand: Format, rounding: Rounding | None, *, saturate: bool = False, flush: bool = False
 ) -> Operation:
-    """Return a conversion in which one side, or both, is an integer, or which saturates."""
+    """Return a conversion in which one side, or both, is an integer, or which saturates.
+
+    Without a rounding it is to nearest with ties away from zero (``.rna``), between floats.
+    """
     return Operation(CONVERT, result, (operand,), (rounding, saturate, flush))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
 from typing import Any, NamedTuple
@@ -32,9 +32,13 @@ class Roundings:
         For every format rounded to, the most roundings to it that any product of inputs in the term has
         passed. The factors of a product count together. In an accumulation of K products, whatever its
         order, a term passes at most K additions after the rounding of its own product.
+    approximations : tuple of str
+        Functions of the kernel that are not correctly rounded, such as ``ex2.approx``: their errors are
+        not counted.
     """
 
     counts: tuple[tuple[FloatFormat, int], ...]
+    approximations: tuple[str, ...] = ()
 
     @property
     def growth(self) -> Fraction:
@@ -48,6 +52,7 @@ class Roundings:
         return (
             f"|computed - exact| ≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|; roundings: {names}, "
             "each to nearest (tf32: toward zero), none of which overflows or underflows"
+            + "".join(f"; the error of {name} is not counted" for name in self.approximations)
         )
 
 
@@ -57,13 +62,22 @@ def _unit(fmt: FloatFormat) -> Fraction:
 
 def roundings(store: TermStore, terms: Ids) -> Roundings:
     """Return the roundings of terms."""
-    formats: set[FloatFormat] = set()
-    _deepest(store, terms, None, formats)
-    coarsest = sorted(formats, key=lambda fmt: (fmt.precision, fmt.name))
-    return Roundings(tuple((fmt, _deepest(store, terms, fmt, set())) for fmt in coarsest))
+    seen = _Seen()
+    _deepest(store, terms, None, seen)
+    coarsest = sorted(seen.formats, key=lambda fmt: (fmt.precision, fmt.name))
+    counts = tuple((fmt, _deepest(store, terms, fmt, _Seen())) for fmt in coarsest)
+    return Roundings(counts, tuple(sorted(seen.approximations)))
 
 
-def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: set[FloatFormat]) -> int:
+@dataclass
+class _Seen:
+    """What terms are made of."""
+
+    formats: set[FloatFormat] = field(default_factory=set)
+    approximations: set[str] = field(default_factory=set)
+
+
+def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _Seen) -> int:
     """Return the most roundings to a format on any path; collect the formats that there are."""
     depths = np.full(len(store), _UNKNOWN, dtype=np.int64)
 
@@ -77,7 +91,9 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: se
         if operation.name == VECTOR:
             return known[store.elements(members)].max(axis=-1)
         paths = _paths(operation)
-        seen.update(fmt for path in paths for fmt, count in path.roundings if count)
+        seen.formats.update(fmt for path in paths for fmt, count in path.roundings if count)
+        if operation.name == operations.FUNCTION and "." in str(operation.attribute):
+            seen.approximations.add(str(operation.attribute))
         arguments = store.arguments(members)
         found = [
             known[arguments[:, list(path.arguments)]].sum(axis=-1)

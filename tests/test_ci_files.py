@@ -1,9 +1,10 @@
-"""What other projects put into their CI: the action, the hook and the example workflow, run as far as can be."""
+"""What other projects put into their CI, run as far as can be: the action, the hook, the workflow."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,9 +24,10 @@ def document(path: Path) -> Any:
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Path:
-    """A folder as RUNNER_TEMP, whose mmaproof is the one under test."""
+    """A folder as RUNNER_TEMP, whose mmaproof is the one under test, with a project to work in."""
     programs = tmp_path / "mmaproof" / "bin"
     programs.mkdir(parents=True)
+    shutil.copytree(EXAMPLES, tmp_path / "project")
     for name in ("mmaproof", "pip"):
         module = "mmaproof" if name == "mmaproof" else "pip"
         program = programs / name
@@ -34,7 +36,9 @@ def runner(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def step(runner: Path, number: int, inputs: dict[str, str], **environment: str) -> subprocess.CompletedProcess:
+def step(
+    runner: Path, number: int, inputs: dict[str, str], **environment: str
+) -> subprocess.CompletedProcess:
     """Run a step of the action as the service would."""
     action = document(REPOSITORY / "action.yml")
     chosen = action["runs"]["steps"][number]
@@ -51,8 +55,14 @@ def step(runner: Path, number: int, inputs: dict[str, str], **environment: str) 
     given = {name: filled(text) for name, text in chosen.get("env", {}).items()}
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", filled(chosen["run"])],
-        cwd=EXAMPLES,
-        env={**os.environ, "RUNNER_TEMP": str(runner), "GITHUB_ACTION_PATH": str(REPOSITORY), **given, **environment},
+        cwd=runner / "project",
+        env={
+            **os.environ,
+            "RUNNER_TEMP": str(runner),
+            "GITHUB_ACTION_PATH": str(REPOSITORY),
+            **given,
+            **environment,
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -114,10 +124,6 @@ def test_the_example_workflow_uses_the_action_as_it_is(runner: Path) -> None:
     workflow = document(EXAMPLES / "workflow.yml")
     steps = workflow["jobs"]["gate"]["steps"]
     (used,) = (each["with"] for each in steps if "mmaproof" in each["uses"])
-    sarif = EXAMPLES / used["sarif"]
-    try:
-        assert step(runner, -1, used).returncode == 0
-        assert sarif.exists()
-        assert steps[-1]["with"]["sarif_file"] == used["sarif"]
-    finally:
-        sarif.unlink(missing_ok=True)
+    assert step(runner, -1, used).returncode == 0
+    assert (runner / "project" / used["sarif"]).exists()
+    assert steps[-1]["with"]["sarif_file"] == used["sarif"]

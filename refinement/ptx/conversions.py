@@ -93,12 +93,13 @@ def _is_exact(source: FloatFormat, target: FloatFormat) -> bool:
 
 
 def _float_to_float(
-    source: FloatFormat, target: FloatFormat, rounding: Rounding, *, satfinite: bool = False
+    source: FloatFormat, target: FloatFormat, rounding: Rounding | None, *, satfinite: bool = False
 ) -> Conversion:
+    """Convert between floats; without a rounding, to nearest with ties away from zero."""
     if source == target:
         return lambda store, a: a
-    if satfinite:
-        operation = operations.convert(target, source, rounding, saturate=True)
+    if satfinite or rounding is None:
+        operation = operations.convert(target, source, rounding, saturate=satfinite)
     else:
         operation = operations.fused(target, (), (source,), rounding)
     return lambda store, a: applied(store, operation, a)
@@ -174,14 +175,14 @@ def _rounded(modifiers: Modifiers, to: str, of: str) -> Conversion:
     if not _is_exact(target, source):
         raise modifiers.unsupported(f"a conversion from .{of} to .{to}")
     name = modifiers.one_of(_NARROWING.get(to, ("rn",)))
-    satfinite, relu = modifiers.flag("satfinite"), modifiers.flag("relu")
+    satfinite, relu = modifiers.flag("satfinite"), name != "rna" and modifiers.flag("relu")
     if target.bits <= 8 and not satfinite:
         raise modifiers.unsupported("needs .satfinite")
-    convert = _float_to_float(source, target, ROUNDINGS[name], satfinite=satfinite)
+    convert = _float_to_float(source, target, ROUNDINGS.get(name), satfinite=satfinite)
     return (lambda store, a: rectified(store, convert(store, a), target)) if relu else convert
 
 
-_NARROWING = MappingProxyType(dict.fromkeys(("f16", "bf16", "tf32"), ("rn", "rz")))
+_NARROWING = MappingProxyType({"f16": ("rn", "rz"), "bf16": ("rn", "rz"), "tf32": ("rn", "rz", "rna")})
 """Roundings of conversions to narrower formats, other than to nearest only."""
 
 

@@ -217,6 +217,24 @@ def test_tensor_floats_of_single_precision(modifiers: str) -> None:
     check(f"cvt.{modifiers}.tf32.f32 d, a;", operands, {"d": "b32"}, reference, formats={"d": F32})
 
 
+@pytest.mark.parametrize("modifiers", ["rna", "rna.satfinite"])
+def test_tensor_floats_with_ties_away_from_zero(modifiers: str) -> None:
+    """Half a unit is added to the magnitude, and what lies below the last bit is cut off."""
+
+    def reference(a: int) -> int:
+        if not exact.decode(a, F32).finite:
+            clamped = not exact.decode(a, F32).nan and "satfinite" in modifiers
+            return a & F32.sign_mask | 0x7F7FE000 if clamped else a
+        rounded = a + 0x1000 & ~0x1FFF
+        overflows = rounded & ~F32.sign_mask == 0x7F800000 and "satfinite" in modifiers
+        return rounded - 0x2000 if overflows else rounded
+
+    drawn = floats(F32, 9)
+    drawn[::3] = drawn[::3] & ~np.uint64(0x1FFF) | np.uint64(0x1000)
+    operands = {"a": ("b32", drawn)}
+    check(f"cvt.{modifiers}.tf32.f32 d, a;", operands, {"d": "b32"}, reference, formats={"d": F32})
+
+
 SMALL = ["e4m3", "e5m2", "e2m3", "e3m2", "e2m1"]
 
 

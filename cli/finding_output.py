@@ -1,0 +1,121 @@
+"""How findings are shown: on the terminal, in result files, and by GitHub when run there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from . import files
+from .exit_codes import ExitCode
+from .output import note, say
+
+if TYPE_CHECKING:
+    from ..proofs.reports.findings import Finding, FindingReport
+
+SHOWN = 100
+"""Findings that are printed; result files have all of them."""
+
+
+@contextmanager
+def result_files(wanted: Mapping[str, Path | None]) -> Iterator[Callable[[FindingReport], None]]:
+    """Open result files by kind (``json``, ``junit``, ``sarif``), to be filled with one report.
+
+    Raises
+    ------
+    InputError
+        If one can't be written.
+    """
+    with ExitStack() as stack:
+        streams: dict[str, IO[bytes]] = {
+            kind: stack.enter_context(files.result_file(path)) for kind, path in wanted.items() if path
+        }
+
+        def fill(report: FindingReport) -> None:
+            for kind, stream in streams.items():
+                stream.write(_rendered(kind, report).encode("utf-8"))
+
+        yield fill
+
+
+def _rendered(kind: str, report: FindingReport) -> str:
+    from ..proofs.reports import finding_json, finding_junit, finding_sarif
+
+    render: dict[str, Callable[[FindingReport], str]] = {
+        "json": finding_json.render,
+        "junit": finding_junit.render,
+        "sarif": finding_sarif.render,
+    }
+    return render[kind](report)
+
+
+def running_on_github() -> bool:
+    """Whether GitHub Actions runs this."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def tell_github(report: FindingReport, *, annotate: bool = True) -> None:
+    """Print annotations and append a summary of the step, when run by GitHub Actions.
+
+    Parameters
+    ----------
+    report : FindingReport
+        What was found.
+    annotate : bool
+        Whether to print annotations: not where standard output is for another program.
+
+    Raises
+    ------
+    OSError
+        If the summary can't be written.
+    """
+    from ..proofs.reports import github
+
+    if not running_on_github():
+        return
+    for line in github.annotation_lines(report) if annotate else ():
+        print(line)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as stream:
+            stream.write(github.step_summary(report))
+
+
+def print_findings(report: FindingReport) -> None:
+    """Print every finding, with its rules, then the totals."""
+    from ..proofs.reports.findings import Conclusion, Standing
+
+    styles = {Standing.DRIFT: "bold red", Standing.UNDECIDED: "yellow", Standing.ACCEPTED: ""}
+    findings = list(report.findings)
+    for finding in findings[:SHOWN]:
+        say(f"{finding.place}: {finding.standing}: {finding.subject}", styles[finding.standing])
+        print("\n".join(f"  {line}" for line in _lines(finding)))
+    if len(findings) > SHOWN:
+        note(f"{len(findings) - SHOWN} more findings are not shown; --json writes all of them")
+    if findings:
+        print()
+    totals = report.totals
+    counts = ", ".join(f"{totals[standing.value]} {standing}" for standing in Standing)
+    shown = {Conclusion.HOLDS: "green", Conclusion.FAILS: "bold red", Conclusion.UNDECIDED: "yellow"}
+    print(f"{totals['rows']} rows in {totals['files']} files: {counts}; {report.elapsed:.2f} s")
+    say(str(report.conclusion), shown[report.conclusion])
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    yield f"they say: {finding.they_say}"
+    yield f"the spec says: {finding.spec_says}"
+    for cause in finding.causes:
+        yield f"{cause.id}: {cause.message}"
+        yield f"  {cause.reason} ({cause.source})"
+    if finding.accepted_because:
+        yield f"accepted: {finding.accepted_because}"
+    else:
+        yield f"id: {finding.id}"
+
+
+def exit_code(report: FindingReport) -> ExitCode:
+    """Return the status that a report means."""
+    return {"HOLDS": ExitCode.HOLDS, "FAILS": ExitCode.FAILS, "UNDECIDED": ExitCode.UNDECIDED}[
+        report.conclusion.name
+    ]

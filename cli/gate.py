@@ -1,0 +1,98 @@
+"""``mmaproof gate``: other people's tables and layouts against the spec."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ..spec.errors import InputError
+from ..spec.instruction_set import NAMES
+from .exit_codes import ExitCode
+from .finding_output import exit_code, print_findings, result_files, tell_github
+
+CONFIGURATION = Path("mmaproof.toml")
+"""What is read when no file is named."""
+
+
+def gate(
+    tables: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="Tables (JSON, CSV), lock files (tables --format json), or TOML files that name some; "
+            f"default: {CONFIGURATION}.",
+        ),
+    ] = None,
+    isa: Annotated[
+        str | None, typer.Option(metavar="ISA", help=f"Of rows that don't say it: {', '.join(NAMES)}.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Of rows that don't name one.")] = None,
+    ptx: Annotated[
+        str | None, typer.Option(metavar="VERSION", help="PTX version of rows that don't name one.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLD=NEW", help="What a column of the tables means; nothing: ignore it."),
+    ] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Report what the spec allows and a table misses.")
+    ] = False,
+    allow: Annotated[Path | None, typer.Option(metavar="FILE", help="Accepted differences (TOML).")] = None,
+    allow_undecided: Annotated[
+        bool, typer.Option("--allow-undecided", help="Let rows pass that the spec does not decide.")
+    ] = False,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the findings as JSON.")] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
+    sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
+) -> ExitCode:
+    """Compare constraint tables and layouts with the spec.
+
+    Each row that says otherwise is named with its line, the rule and the source. The formats are described
+    in docs/gate.md.
+    """
+    from dataclasses import replace
+
+    from ..proofs.gate.columns import renaming
+    from ..proofs.gate.comparison import compare
+    from ..proofs.gate.rows import Defaults
+    from ..proofs.gate.settings import settings
+
+    cells = {name: value for name, value in (("isa", isa), ("target", target), ("ptx", ptx)) if value}
+    chosen = settings(_named(tables), Defaults(cells, renaming(column or [])), complete)
+    if allow is not None:
+        if chosen.allow is not None:
+            raise InputError(
+                f"accepted differences are in {chosen.allow} already; --allow {allow} is one more"
+            )
+        chosen = replace(chosen, allow=allow)
+    chosen = replace(chosen, allow_undecided=allow_undecided or chosen.allow_undecided)
+    with result_files({"json": json, "junit": junit, "sarif": sarif}) as fill, _without_garbage_collection():
+        report = compare(chosen, __version__)
+        fill(report)
+    print_findings(report)
+    tell_github(report)
+    return exit_code(report)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Don't look for cycles: there are none among the objects of a table, and they all live until the end."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _named(tables: list[Path] | None) -> list[Path]:
+    if tables:
+        return tables
+    if not CONFIGURATION.is_file():
+        raise InputError(f"no table is named, and there is no {CONFIGURATION} here")
+    return [CONFIGURATION]

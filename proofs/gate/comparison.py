@@ -1,0 +1,117 @@
+"""The gate: tables of third parties, compared with the spec file by file."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...spec.errors import InputError
+from ...spec.instruction_set import NAMES
+from ..reports.findings import Checked, Finding, FindingReport
+from .allowances import apply_allowances, read_allowances
+from .completeness import missing
+from .documents import read_document
+from .judging import claim_keys, judge_row, undecided
+from .layout_rows import judge_layout, layout_key
+from .locks import compare_lock
+from .rows import AnyRow, LayoutRow, Row, Undecidable, read_rows
+from .rule_book import rule_book
+from .settings import Settings, Table
+
+
+def compare(settings: Settings, version: str, today: datetime.date | None = None) -> FindingReport:
+    """Compare every table with the spec.
+
+    Parameters
+    ----------
+    settings : Settings
+        What to compare.
+    version : str
+        Of mmaproof.
+    today : date, optional
+        The day on which accepted differences are valid; by default the system's.
+
+    Raises
+    ------
+    InputError
+        If a file is malformed; it names file and line.
+    """
+    start = time.perf_counter()
+    allowances = read_allowances(settings.allow) if settings.allow else ()
+    checked = [compare_table(table) for table in settings.tables]
+    if settings.allow:
+        checked = apply_allowances(settings.allow, allowances, checked, today or datetime.date.today())
+    elapsed = time.perf_counter() - start
+    cited = {cause.owner for each in checked for finding in each.findings for cause in finding.causes}
+    rules = rule_book(name for name in NAMES if name in cited)
+    return FindingReport("gate", version, tuple(checked), rules, elapsed, settings.allow_undecided)
+
+
+def compare_table(table: Table) -> Checked:
+    """Compare one table with the spec.
+
+    Raises
+    ------
+    InputError
+        If it is malformed; it names file and line.
+    """
+    document = read_document(table.path)
+    if document.is_lock:
+        return compare_lock(document)
+    rows = list(read_rows(document, table.defaults))
+    if not rows:
+        raise InputError("the table has no rows: nothing would be compared", f"{table.path}:1")
+    file = table.path.as_posix()
+    _require_consistent(rows, table.path)
+    findings = [finding for row in rows if (finding := _judged(row, file, table.path)) is not None]
+    if table.complete:
+        findings += missing([row for row in rows if isinstance(row, Row)], file)
+    return Checked(file, "table", tuple((row.line, row.subject) for row in rows), tuple(findings))
+
+
+def _judged(row: AnyRow, file: str, path: Path) -> Finding | None:
+    try:
+        match row:
+            case Row():
+                return judge_row(row, file)
+            case LayoutRow():
+                return judge_layout(row, file)
+            case Undecidable(line, subject, verdict, because):
+                return undecided(file, line, subject, verdict, because)
+    except InputError as reason:
+        raise InputError(str(reason), f"{path}:{row.line}") from None
+
+
+def _require_consistent(rows: Sequence[AnyRow], path: Path) -> None:
+    """Refuse rows that repeat or contradict another."""
+    first: dict[tuple[object, ...], Row] = {}
+    layouts: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        if isinstance(row, LayoutRow):
+            line = layouts.setdefault(layout_key(row), row.line)
+            if line != row.line:
+                raise InputError(
+                    f"{row.subject} stands with this layout in line {line}", f"{path}:{row.line}"
+                )
+        if not isinstance(row, Row):
+            continue
+        claims = _keys(row, path)
+        for key in claims:
+            other = first.setdefault(key, row)
+            if other is row:
+                continue
+            if other.legal != row.legal:
+                said = "legal" if other.legal else "illegal"
+                message = f"{row.subject} contradicts line {other.line}, which says {said}"
+                raise InputError(message, f"{path}:{row.line}")
+            if len(claims) == 1 == len(_keys(other, path)):
+                raise InputError(f"{row.subject} stands in line {other.line} already", f"{path}:{row.line}")
+
+
+def _keys(row: Row, path: Path) -> list[tuple[object, ...]]:
+    try:
+        return claim_keys(row)
+    except InputError as reason:
+        raise InputError(str(reason), f"{path}:{row.line}") from None

@@ -1,0 +1,196 @@
+"""What a comparison of other people's tables with the spec found, whatever is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Standing(StrEnum):
+    """How a row of a table stands to the spec."""
+
+    AGREES = "agrees"
+    DRIFT = "drift"
+    UNDECIDED = "undecided"
+    ACCEPTED = "accepted"
+
+
+class Conclusion(StrEnum):
+    """What a report means as a whole; the values are what is printed."""
+
+    HOLDS = "everything agrees with the spec"
+    FAILS = "not everything agrees with the spec"
+    UNDECIDED = "some rows are undecided"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a row differs: a rule, and how it applies.
+
+    Attributes
+    ----------
+    owner : str
+        Whose rule it is: an instruction set, ``layout`` or ``gate``.
+    rule : str
+        Its stable name.
+    reason : str
+        The rule, in one line.
+    source : str
+        Where it is stated.
+    message : str
+        What is wrong, with the offending values.
+    """
+
+    owner: str
+    rule: str
+    reason: str
+    source: str
+    message: str
+
+    @property
+    def id(self) -> str:
+        """Name among the rules of all owners."""
+        return f"{self.owner}/{self.rule}"
+
+    def saying(self, message: str) -> Cause:
+        """Return the same rule, applied otherwise."""
+        return Cause(self.owner, self.rule, self.reason, self.source, message)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A row that does not agree, or can't be decided.
+
+    Attributes
+    ----------
+    standing : Standing
+        Drift, undecided or accepted.
+    file : str
+        The file the row stands in.
+    line : int
+        Its line, from 1; 0 for what is not in a row.
+    subject : str
+        The row in words, without file and line: it stays when the table is edited elsewhere.
+    they_say, spec_says : str
+        The two sides.
+    causes : tuple of Cause
+        The rules behind it, the most telling first; at least one.
+    accepted_because : str
+        The reason of an accepted difference.
+    """
+
+    standing: Standing
+    file: str
+    line: int
+    subject: str
+    they_say: str
+    spec_says: str
+    causes: tuple[Cause, ...]
+    accepted_because: str = ""
+
+    @property
+    def id(self) -> str:
+        """Stable name, by which a difference is accepted."""
+        return f"{self.causes[0].id}: {self.subject}"
+
+    @property
+    def place(self) -> str:
+        """``file:line``."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def summary(self) -> str:
+        """One line without the place."""
+        why = "; ".join(f"{cause.rule}: {cause.message}" for cause in self.causes)
+        return f"{self.subject}: they say {self.they_say}; the spec says {self.spec_says}: {why}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One file that was compared.
+
+    Attributes
+    ----------
+    file : str
+        Its name, as given.
+    kind : str
+        What it is: ``table``, ``lock``, ``allowances`` or ``instructions``.
+    rows : tuple of (int, str)
+        Line and subject of every row.
+    findings : tuple of Finding
+        What does not agree.
+    """
+
+    file: str
+    kind: str
+    rows: tuple[tuple[int, str], ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def agreeing(self) -> list[tuple[int, str]]:
+        """Line and subject of the rows without a finding."""
+        found = {finding.line for finding in self.findings}
+        return [row for row in self.rows if row[0] not in found]
+
+    def count(self, standing: Standing) -> int:
+        """Return how many findings stand so; of `Standing.AGREES`, how many rows have no finding."""
+        if standing is Standing.AGREES:
+            return len(self.agreeing)
+        return sum(finding.standing is standing for finding in self.findings)
+
+
+@dataclass(frozen=True)
+class FindingReport:
+    """A whole comparison.
+
+    Attributes
+    ----------
+    command : str
+        Who compared: ``gate`` or ``legal``.
+    version : str
+        Version of mmaproof.
+    files : tuple of Checked
+        What was compared.
+    rules : mapping of str to Cause
+        Every rule that a finding may cite, by id.
+    elapsed : float
+        Seconds.
+    allow_undecided : bool
+        Whether undecided rows are let pass.
+    """
+
+    command: str
+    version: str
+    files: tuple[Checked, ...]
+    rules: Mapping[str, Cause]
+    elapsed: float
+    allow_undecided: bool = False
+
+    @property
+    def findings(self) -> Iterator[Finding]:
+        """Every finding, file by file."""
+        return (finding for checked in self.files for finding in checked.findings)
+
+    def count(self, standing: Standing) -> int:
+        """Return how many rows or findings of all files stand so."""
+        return sum(checked.count(standing) for checked in self.files)
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """What the findings mean together; drift outweighs what is undecided."""
+        if self.count(Standing.DRIFT):
+            return Conclusion.FAILS
+        undecided = self.count(Standing.UNDECIDED) and not self.allow_undecided
+        return Conclusion.UNDECIDED if undecided else Conclusion.HOLDS
+
+    @property
+    def totals(self) -> dict[str, int | float | str]:
+        """The comparison in numbers."""
+        return {
+            "files": len(self.files),
+            "rows": sum(len(checked.rows) for checked in self.files),
+            **{standing.value: self.count(standing) for standing in Standing},
+            "elapsed": round(self.elapsed, 3),
+            "conclusion": self.conclusion.name.lower(),
+        }
