@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ KIND = "kernel"
 
 ATTEMPTS = 4
 """Random inputs tried."""
+
+LARGE = Fraction(1, 16)
+"""A relative difference that rounding hardly explains where numbers are small integers."""
 
 Inputs = Mapping[str, NDArray[np.uint64]]
 """The encodings of every input, by linear index; a scalar has one."""
@@ -63,6 +67,8 @@ class KernelCounterexample:
         By name ``{"format", "shape", "bits"}``; bits are hexadecimal, row-major.
     difference : Difference
         The first element that differs.
+    tolerance : float
+        The relative difference that rounding may explain on these inputs.
     """
 
     kernel: str
@@ -70,6 +76,7 @@ class KernelCounterexample:
     sizes: Mapping[str, int]
     inputs: Mapping[str, Mapping[str, Any]]
     difference: Difference
+    tolerance: float
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""
@@ -94,22 +101,44 @@ def input_formats(instance: Instance) -> dict[str, tuple[Format, tuple[int, ...]
 
 
 def candidates(
-    instance: Instance, quantifier: Quantifier, differences: Sequence[Sequence[Monomial]]
-) -> Iterator[dict[str, NDArray[np.uint64]]]:
-    """Yield inputs that may tell: only the factors of one product are not zero; then small numbers.
+    instance: Instance,
+    quantifier: Quantifier,
+    differences: Sequence[Sequence[Monomial]],
+    growth: Fraction,
+) -> Iterator[tuple[dict[str, NDArray[np.uint64]], Fraction]]:
+    """Yield inputs that may tell, each with the relative difference that rounding may explain.
 
-    The numbers are so small that sums of products are exact in most formats.
+    Only the factors of one product are not zero; then small integers, of which sums of products are
+    exact in most formats; then numbers from 1 to 2 with all their bits, whose sums don't cancel, so that
+    `growth`, the bound of the kernel's rounding, is a bound of the relative error.
     """
     formats = input_formats(instance)
     for monomials in differences:
         for monomial in monomials[:2]:
-            yield _only(formats, quantifier, monomial)
+            yield _only(formats, quantifier, monomial), LARGE
     for seed in range(ATTEMPTS):
         random = np.random.default_rng(seed)
-        yield {
+        small = {
             name: random.choice(_small_numbers(fmt), int(np.prod(shape)))
             for name, (fmt, shape) in formats.items()
         }
+        yield small, LARGE
+    for seed in range(ATTEMPTS):
+        random = np.random.default_rng(seed)
+        binade = {
+            name: _of_one_binade(fmt, random.integers(0, 1 << 62, int(np.prod(shape)), dtype=np.uint64))
+            for name, (fmt, shape) in formats.items()
+        }
+        yield binade, 4 * growth + Fraction(1, 1 << 40)
+
+
+def _of_one_binade(fmt: Format, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers from 1 to 2 with random fractions; of an integer format, small positive ones."""
+    if isinstance(fmt, IntegerFormat):
+        return words % np.uint64(min(8, fmt.maximum + 1))
+    assert isinstance(fmt, FloatFormat)
+    one, steps = np.uint64(_encoding(fmt, 1)), np.uint64(1 << fmt.fraction_bits)
+    return one + ((words % steps) << np.uint64(fmt.padding_bits))
 
 
 def _only(
@@ -151,12 +180,9 @@ def _small_numbers(fmt: Format) -> NDArray[np.uint64]:
 
 
 def telling(
-    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format
-) -> tuple[int, str, str] | None:
-    """Return the first of some terms (n,) that differs on inputs, with both values; None if none does.
-
-    Floats differ where their values do, by more than rounding can explain.
-    """
+    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, tolerance: Fraction
+) -> int | None:
+    """Return the first of some terms (n,) that differs on inputs, floats by more than a tolerance."""
     try:
         assignment = Assignment(store, inputs)
         got, wanted = (_numbers(assignment.values(terms), fmt) for terms in (actual, expected))
@@ -166,12 +192,11 @@ def telling(
         if isinstance(fmt, IntegerFormat):
             wrong = got != wanted
         else:
-            apart = np.abs(got - wanted) > 2.0**-4 * np.maximum(np.abs(got), np.abs(wanted))
+            apart = np.abs(got - wanted) > float(tolerance) * np.maximum(np.abs(got), np.abs(wanted))
             wrong = apart | (np.isnan(got) != np.isnan(wanted))
     if not wrong.any():
         return None
-    first = int(np.argmax(wrong))
-    return first, str(got[first]), str(wanted[first])
+    return int(np.argmax(wrong))
 
 
 def _numbers(words: NDArray[np.uint64], fmt: Format) -> NDArray[Any]:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..spec.formats import Format, IntegerFormat
+from .operations import DOT, SCALED_DOT
 from .polynomials import ABSENT, Polynomials
 from .quantities import Quantifier
-from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED
+from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, TermStore
 
 MOST = 4
 """Products that a message names."""
@@ -20,18 +21,19 @@ MOST = 4
 
 @dataclass(frozen=True)
 class Monomial:
-    """A product with its coefficient.
+    """A product in which a kernel and its contract differ.
 
     Attributes
     ----------
-    coefficient : number
-        Exact.
     atoms : tuple of int
         Quantities.
+    kernel, contract : number
+        How often each side adds it, exactly.
     """
 
-    coefficient: Any
     atoms: tuple[int, ...]
+    kernel: Any
+    contract: Any
 
 
 class Namer:
@@ -85,12 +87,11 @@ class Namer:
         given = (self.term(int(each), depth - 1) for each in arguments[: len(operation.operands)])
         return f"{operation.name}({', '.join(given)})"
 
-    def monomial(self, monomial: Monomial) -> str:
+    def monomial(self, atoms: Sequence[int], coefficient: Any) -> str:
         """Spell a product with its coefficient: ``2*A[3,9]*B[9,5]``."""
-        factors = [self.quantity(atom) for atom in sorted(monomial.atoms)]
-        number = abs(monomial.coefficient)
-        if number != 1 or not factors:
-            factors = [_number(number), *factors]
+        factors = [self.quantity(atom) for atom in sorted(atoms)]
+        if coefficient != 1 or not factors:
+            factors = [_number(coefficient), *factors]
         return "*".join(factors)
 
 
@@ -99,34 +100,47 @@ def _number(value: Any) -> str:
     return str(exact.numerator) if exact.denominator == 1 else str(float(exact))
 
 
-def monomials_of(difference: Polynomials, owner: int, fmt: Format) -> list[Monomial]:
-    """Return the products of one owner's difference, signed."""
-    start, end = np.searchsorted(difference.owners, [owner, owner + 1])
+def differing(kernel: Polynomials, contract: Polynomials, owner: int, fmt: Format) -> list[Monomial]:
+    """Return the products of one owner that the two sides do not add equally often."""
+    sides = [_coefficients(each, owner, fmt) for each in (kernel, contract)]
+    found = [Monomial(atoms, sides[0].get(atoms, 0), sides[1].get(atoms, 0)) for atoms in sides[0] | sides[1]]
+    return [monomial for monomial in found if monomial.kernel != monomial.contract]
+
+
+def _coefficients(polynomials: Polynomials, owner: int, fmt: Format) -> dict[tuple[int, ...], Any]:
+    start, end = np.searchsorted(polynomials.owners, [owner, owner + 1])
     half = 1 << (fmt.bits - 1) if isinstance(fmt, IntegerFormat) else None
-    found = []
-    for coefficient, atoms in zip(
-        difference.coefficients[start:end], difference.atoms[start:end], strict=True
-    ):
-        number = coefficient
-        if half is not None and number >= half:
-            number = int(number) - 2 * half
-        found.append(Monomial(number, tuple(int(atom) for atom in atoms if atom != ABSENT)))
+    found: dict[tuple[int, ...], Any] = {}
+    rows = zip(polynomials.coefficients[start:end].tolist(), polynomials.atoms[start:end], strict=True)
+    for coefficient, atoms in rows:
+        number = coefficient - 2 * half if half is not None and coefficient >= half else coefficient
+        found[tuple(int(atom) for atom in atoms if atom != ABSENT)] = number
     return found
 
 
 def explained(monomials: Sequence[Monomial], namer: Namer) -> str:
     """Say what an output has and should not have, pairing products that share a factor."""
-    extra = [monomial for monomial in monomials if monomial.coefficient > 0]
-    missing = [monomial for monomial in monomials if monomial.coefficient < 0]
-    said: list[str] = []
+    extra = [monomial for monomial in monomials if monomial.contract == 0]
+    missing = [monomial for monomial in monomials if monomial.kernel == 0]
+    swapped: list[str] = []
     for monomial in list(extra):
         partner = _counterpart(monomial, missing)
         if partner is not None:
             extra.remove(monomial)
             missing.remove(partner)
-            said.append(f"uses {namer.monomial(monomial)}, expected {namer.monomial(partner)}")
-    said += [f"lacks {namer.monomial(monomial)}" for monomial in missing]
-    said += [f"has {namer.monomial(monomial)} too much" for monomial in extra]
+            used = namer.monomial(monomial.atoms, monomial.kernel)
+            swapped.append(f"uses {used}, expected {namer.monomial(partner.atoms, partner.contract)}")
+    counted = [
+        f"has {namer.monomial(monomial.atoms, monomial.kernel)}, expected "
+        f"{namer.monomial(monomial.atoms, monomial.contract)}"
+        for monomial in monomials
+        if monomial.kernel != 0 and monomial.contract != 0
+    ]
+    lacks = [f"lacks {namer.monomial(monomial.atoms, monomial.contract)}" for monomial in missing]
+    has = [f"has {namer.monomial(monomial.atoms, monomial.kernel)} too much" for monomial in extra]
+    # One of each kind comes first.
+    kinds = [kind for kind in (swapped, counted, has, lacks) if kind]
+    said = [kind[0] for kind in kinds] + [text for kind in kinds for text in kind[1:]]
     more = f"; and {len(said) - MOST} more" if len(said) > MOST else ""
     return "; ".join(said[:MOST]) + more
 
@@ -139,8 +153,35 @@ def _counterpart(monomial: Monomial, among: Sequence[Monomial]) -> Monomial | No
             other
             for other in among
             if len(other.atoms) == len(monomial.atoms)
-            and other.coefficient == -monomial.coefficient
+            and other.contract == monomial.kernel
             and len(atoms & set(other.atoms)) >= len(atoms) - 1
         ),
         None,
     )
+
+
+def line_of_product(store: TermStore, term: int, factors: Sequence[int]) -> int:
+    """Return the line of the accumulation in a sum that multiplies two terms; 0 if there is none."""
+    pending, seen = [term], {term}
+    while pending and len(seen) < _STEPS:
+        operation = store.operation(pending[-1])
+        arguments = [int(each) for each in store.arguments(pending.pop())]
+        if operation.name in (DOT, SCALED_DOT):
+            x, y = (store.elements(np.array([vector]))[0] for vector in arguments[:2])
+            here = (np.isin(x, factors) & np.isin(y, factors)).any()
+            made = int(store.lines(store.apply(operation, *arguments)))
+            if here:
+                return made
+            addend = arguments[2]
+            following = [addend if operation.name == DOT else int(store.elements(np.array([addend]))[0, 0])]
+        elif operation.name in (CONCATENATION, INPUT, CONSTANT, UNDEFINED, NORMAL_FORM):
+            following = []
+        else:
+            following = arguments[: len(operation.operands)]
+        pending += [each for each in following if each not in seen]
+        seen.update(following)
+    return 0
+
+
+_STEPS = 100_000
+"""Terms that are looked at in search of a line."""

@@ -40,6 +40,11 @@ class Comparison:
     roundings: Roundings | None = None
 
 
+def compared_as(fmt: Format) -> Format:
+    """Return the format in which outputs of a format are compared: integers modulo a power of two."""
+    return bits(fmt.bits) if isinstance(fmt, IntegerFormat) else fmt
+
+
 def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comparison:
     """Compare terms (n,) with the terms expected, both read in a format.
 
@@ -49,7 +54,7 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     identical: NDArray[np.bool_] = actual == expected
     others = np.flatnonzero(~identical)
     whole = isinstance(fmt, IntegerFormat)
-    read = bits(fmt.bits) if whole else fmt
+    read = compared_as(fmt)
     difference = _difference(forms, actual, expected, others, read)
     equal = np.ones(len(actual), dtype=bool)
     equal[difference.owners] = False

@@ -36,7 +36,9 @@ def apply(store: TermStore, operation: Operation, *arguments: Any) -> Ids:
 
     Operands that commute are put in one order: the sums of a butterfly are the same term in every lane.
     """
-    given = np.broadcast_arrays(*(np.asarray(argument, dtype=np.int32) for argument in arguments))
+    given: Sequence[Ids] = np.broadcast_arrays(
+        *(np.asarray(argument, dtype=np.int32) for argument in arguments)
+    )
     if operation.name in (operations.FUSED, operations.RING, operations.EXTREMUM):
         given = _ordered(operation, given)
     terms = store.apply(operation, *given)

@@ -53,6 +53,8 @@ class Outcome:
         The input terms that each line loaded.
     complete : bool
         Whether the kernel came to its end; if not, the arrays mean nothing.
+    unordered : bool
+        Whether floats were summed in an order that is left open, so that no result has certain bits.
     stats : mapping
         Counts.
     """
@@ -61,6 +63,7 @@ class Outcome:
     findings: tuple[Finding, ...]
     loads: Mapping[int, Ids]
     complete: bool
+    unordered: bool
     stats: Mapping[str, Any]
 
 

@@ -58,23 +58,23 @@ def _numbers(words: NDArray[np.uint64], array: Array) -> NDArray[Any]:
 
 
 def confirmed(
-    kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int
+    kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int, tolerance: float
 ) -> Difference | None:
     """Return how an element differs between the kernel on numbers and numpy on the contract, if it does."""
     got = outputs_on(kernel, instance, inputs)[output.name][element]
     wanted = np.asarray(reference(instance, inputs)[output.name]).reshape(-1)[element]
-    if _agree(got, wanted):
+    if _agree(got, wanted, tolerance):
         return None
     index = ",".join(map(str, np.unravel_index(element, output.shape)))
     return Difference(f"{output.name}[{index}]", str(got), str(wanted))
 
 
-def _agree(got: Any, wanted: Any) -> bool:
+def _agree(got: Any, wanted: Any, tolerance: float) -> bool:
     if isinstance(got, float) or isinstance(wanted, float):
         left, right = float(got), float(wanted)
         if np.isnan(left) or np.isnan(right):
             return bool(np.isnan(left) and np.isnan(right))
-        return abs(left - right) <= 2.0**-4 * max(abs(left), abs(right))
+        return abs(left - right) <= tolerance * max(abs(left), abs(right))
     return bool(got == wanted)
 
 
@@ -121,7 +121,7 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
             for name, each in document["inputs"].items()
         }
         formats = {name: format_named(each["format"]) for name, each in document["inputs"].items()}
-        element = document["difference"]["output"]
+        element, tolerance = document["difference"]["output"], float(document["tolerance"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is not a counterexample of a kernel: {error}") from None
     contract = read_contract(contract_path)
@@ -133,7 +133,5 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
     name, _, index = element.partition("[")
     output = instance.arrays[name]
     place = tuple(int(each) for each in index.rstrip("]").split(",")) if index else ()
-    return Replayed(
-        document,
-        confirmed(kernel, instance, inputs, output, int(np.ravel_multi_index(place, output.shape))),
-    )
+    number = int(np.ravel_multi_index(place, output.shape))
+    return Replayed(document, confirmed(kernel, instance, inputs, output, number, tolerance))

@@ -263,7 +263,7 @@ class NormalForms:
         sides = self.store.arguments(choices[:, 0])
         then, otherwise = (self.identifiers(choices[:, column], fmt) for column in (1, 2))
         left, right = (self.identifiers(sides[:, column], compared) for column in (0, 1))
-        signs = ((then == left) & (otherwise == right)).astype(np.int64)
+        signs: NDArray[np.int64] = ((then == left) & (otherwise == right)).astype(np.int64)
         signs -= (then == right) & (otherwise == left) & (signs == 0)
         others = np.flatnonzero(signs == 0)
         chosen = self.difference(choices[others, 1], choices[others, 2], fmt)

@@ -188,7 +188,7 @@ class TermAlgebra:
 
     def whole(self, value: int) -> Any:
         """Return one exact integer."""
-        fmt = operations.signed(value.bit_length() + 1)
+        fmt = operations.signed(max(1, value.bit_length()) + 1)
         return self.integer(self.store.constants(value & ((1 << fmt.bits) - 1), fmt.bits), fmt)
 
     def wrap(self, value: Any, fmt: IntegerFormat) -> Array:

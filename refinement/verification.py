@@ -11,21 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.formats import FloatFormat
 from .array_memory import elements_in, input_terms
 from .contract import Array, Contract, Instance
 from .contract_reading import read_contract
 from .contract_terms import covered, expected_terms
 from .counterexamples import KernelCounterexample, candidates, documented, telling
-from .diagnosis import Monomial, Namer, explained, monomials_of
-from .equivalence import Comparison, compare
+from .diagnosis import Monomial, Namer, differing, explained, line_of_product
+from .equivalence import Comparison, compare, compared_as
 from .findings import Finding, Kind
 from .front_end import Kernel, Outcome, read_kernel
 from .interning import Ids
 from .kernel_replay import confirmed
 from .normal_forms import NormalForms
 from .result import Equality, Result, verdict_of
-from .rounding_depth import Roundings
-from .terms import TermStore
+from .rounding_depth import Roundings, roundings
+from .terms import UNDEFINED, TermStore
 
 Told = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and all of it."""
@@ -210,13 +211,14 @@ class _Comparer:
         self._examination.outputs.append(
             OutputStatus(output.name, right.reshape(output.shape), written.reshape(output.shape))
         )
-        self._weaken(found)
+        self._weaken(found, isinstance(output.format, FloatFormat))
         if not found.equal.all():
             self._wrong(output, members, actual, expected, found)
 
-    def _weaken(self, found: Comparison) -> None:
+    def _weaken(self, found: Comparison, floating: bool) -> None:
         examination = self._examination
-        if examination.equality is not None and not found.identical.all():
+        certain = found.identical.all() and not (self._outcome.unordered and floating)
+        if examination.equality is not None and not certain:
             examination.equality = Equality.VALUE
         if found.roundings is not None:
             known = examination.roundings
@@ -239,7 +241,10 @@ class _Comparer:
         """Name the first wrong elements once there are inputs that show one; else nothing is decided."""
         self._examination.equality = None
         owners = np.flatnonzero(~found.equal)
-        monomials = [monomials_of(found.difference, int(owner), output.format) for owner in owners[:SHOWN]]
+        shown = members[owners[:SHOWN]]
+        read = compared_as(output.format)
+        kernel, contract = (self._forms.polynomials(terms[shown], read) for terms in (actual, expected))
+        monomials = [differing(kernel, contract, owner, output.format) for owner in range(len(shown))]
         counterexample = self._counterexample(output, members[owners], actual, expected, monomials)
         if counterexample is None:
             return
@@ -251,8 +256,8 @@ class _Comparer:
             message = f"{name} {explained(difference, self._namer)}"
             if owner == owners[0]:
                 message += f" ({len(owners)} of {output.elements} elements are wrong)"
-            line = self._line(difference, output, element)
-            self._note(Kind.WRONG_VALUE, message, line, name)
+            kind, line = self._cause(difference, output, element, int(actual[element]))
+            self._note(kind, message, line, name)
 
     def _counterexample(
         self,
@@ -262,12 +267,14 @@ class _Comparer:
         expected: Ids,
         differences: Sequence[Sequence[Monomial]],
     ) -> KernelCounterexample | None:
-        for inputs in candidates(self._instance, self._forms.quantifier, differences):
-            told = telling(self._store, inputs, actual[wrong], expected[wrong], output.format)
+        growth = roundings(self._store, actual[wrong[:1]]).growth
+        tried = candidates(self._instance, self._forms.quantifier, differences, growth)
+        for inputs, tolerance in tried:
+            told = telling(self._store, inputs, actual[wrong], expected[wrong], output.format, tolerance)
             if told is None:
                 continue
-            element = int(wrong[told[0]])
-            difference = confirmed(self._kernel, self._instance, inputs, output, element)
+            element = int(wrong[told])
+            difference = confirmed(self._kernel, self._instance, inputs, output, element, float(tolerance))
             if difference is not None:
                 return KernelCounterexample(
                     self._kernel.path,
@@ -275,17 +282,29 @@ class _Comparer:
                     dict(self._instance.sizes),
                     documented(self._instance, inputs),
                     difference,
+                    float(tolerance),
                 )
         return None
 
-    def _line(self, difference: Sequence[Monomial], output: Array, element: int) -> int:
-        """Return the line that brought a wrong factor; else the one that stored the element."""
-        wanted = {atom for each in difference if each.coefficient < 0 for atom in each.atoms}
-        extra = [atom for each in difference if each.coefficient > 0 for atom in each.atoms]
-        for atom in (atom for atom in extra if atom not in wanted):
-            term = int(self._forms.quantifier.terms(np.array([atom], dtype=np.int64))[0])
-            for line, loaded in self._outcome.loads.items():
-                if term in loaded:
-                    return line
+    def _cause(
+        self, difference: Sequence[Monomial], output: Array, element: int, term: int
+    ) -> tuple[Kind, int]:
+        """Return what kind of fault a wrong element shows, and the line that brought it.
+
+        That is the load of a factor that no right product has, else the accumulation that multiplies
+        what does not belong together, else the store of the element.
+        """
+        wanted = {atom for each in difference if each.contract != 0 for atom in each.atoms}
+        for monomial in (each for each in difference if each.contract == 0):
+            terms = self._forms.quantifier.terms(np.array(monomial.atoms, dtype=np.int64))
+            for atom, factor in zip(monomial.atoms, terms, strict=True):
+                if self._store.operation(int(factor)).name == UNDEFINED:
+                    return Kind.UNINITIALISED, int(self._store.lines(factor))
+                if atom not in wanted:
+                    for line, loaded in self._outcome.loads.items():
+                        if factor in loaded:
+                            return Kind.WRONG_VALUE, line
+            if len(terms) > 1 and (line := line_of_product(self._store, term, terms.tolist())):
+                return Kind.WRONG_VALUE, line
         byte = int(output.bit_offsets.reshape(-1)[element]) // 8
-        return int(self._outcome.arrays[output.name].lines[byte])
+        return Kind.WRONG_VALUE, int(self._outcome.arrays[output.name].lines[byte])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...spec.errors import InputError
 from ...spec.ptx.operands import Predicate, Register
 from ..findings import Kind
+from .dependence import DependsOnData
 from .execution import Execution
 from .module import Instruction
 from .program import Decoded, Program, Sort
@@ -118,7 +119,7 @@ class Batch:
         if value.terms is not None and (value.terms != KNOWN).any():
             if not decoded.selectable:
                 what = f"the guard {guard} of {decoded.instruction.mnemonic}"
-                execution.unsupported(f"{what} depends on data")
+                raise DependsOnData(what, value)
             if guard.negated:
                 flip = execution.inverted
                 value = compute(execution.store, 1, [value], lambda n: ~n, flip)

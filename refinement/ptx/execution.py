@@ -17,6 +17,7 @@ from ..findings import Kind
 from ..interning import Ids
 from ..terms import TermStore
 from .address_spaces import Memory
+from .dependence import DependsOnData
 from .module import TYPE_BITS, Function, Instruction, Module
 from .observations import Loads, Observations
 from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
@@ -65,6 +66,8 @@ class Execution:
         How matrix units accumulate: ``unspecified`` or ``sequential``.
     registers : dict of str to Value
         What registers hold in all threads.
+    never_written : list of (str, array)
+        Registers in which something was to be read that nobody wrote, and the terms for it.
     alive : bool array (n,)
         Threads that have not ended.
     ordering : Ordering
@@ -95,6 +98,7 @@ class Execution:
         self.memory = memory
         self.accumulation = accumulation
         self.registers: dict[str, Value] = {}
+        self.never_written: list[tuple[str, Ids]] = []
         self.alive = threads.exist.copy()
         self.ordering = Ordering(threads)
         self.instruction = Instruction("", (), ())
@@ -160,12 +164,12 @@ class Execution:
 
         Raises
         ------
-        UnsupportedError
+        DependsOnData
             If it does; `what` says what it is for.
         """
         value = self.read(operand, width, active)
         if value.terms is not None and (value.terms != KNOWN).any():
-            self.unsupported(f"{what} {operand} of {self.instruction.mnemonic} depends on data")
+            raise DependsOnData(f"{what} {operand} of {self.instruction.mnemonic}", value)
         return value.numbers
 
     def terms(self, operand: Operand, width: int, active: Indices) -> Ids:
@@ -196,7 +200,7 @@ class Execution:
             before = self.registers.get(operand.name)
             if before is None:
                 before = Value(width, np.zeros(len(self.threads), dtype=np.uint64))
-                before = before.updated(np.flatnonzero(self.alive), self._undefined(width))
+                before = before.updated(np.flatnonzero(self.alive), self._undefined(operand, width))
         self.registers[operand.name] = value if before is None else before.updated(active, value)
 
     def write_terms(self, operand: Operand, terms: Ids, width: int, active: Indices) -> None:
@@ -274,13 +278,15 @@ class Execution:
         if value is None:
             width = self.register_width(register)
             value = Value(width, np.zeros(len(self.threads), dtype=np.uint64))
-            value = value.updated(np.flatnonzero(self.alive), self._undefined(width))
+            value = value.updated(np.flatnonzero(self.alive), self._undefined(register, width))
             self.registers[register.name] = value
         return value if len(active) == len(self.threads) else value.at(active)
 
-    def _undefined(self, width: int) -> Value:
+    def _undefined(self, register: Register, width: int) -> Value:
         count = int(self.alive.sum())
-        return Value(width, np.zeros(count, dtype=np.uint64), self.store.undefined(count, width))
+        terms = self.store.undefined(count, width)
+        self.never_written.append((register.name, terms))
+        return Value(width, np.zeros(count, dtype=np.uint64), terms)
 
     def _constant(self, number: int, width: int, active: Indices) -> Value:
         return Value(width, np.full(len(active), number & int(ones(width)), dtype=np.uint64))
@@ -324,5 +330,5 @@ def _extended(store: TermStore, value: Value, width: int) -> Value:
 
 def _displaced(store: TermStore, value: Value, offset: int) -> Value:
     if not value.is_known:
-        raise UnsupportedError("an offset from an address that depends on data")
+        raise DependsOnData("an address with an offset", value)
     return known(value.numbers + np.uint64(offset & 0xFFFFFFFFFFFFFFFF), value.width)

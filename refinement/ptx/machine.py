@@ -18,6 +18,7 @@ from ..terms import TermStore
 from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
+from .dependence import DependsOnData, never_written
 from .execution import Execution
 from .launching import Argument
 from .module import Module
@@ -175,8 +176,7 @@ def run(
         try:
             complete = batch.run()
         except UnsupportedError as error:
-            line = execution.instruction.line
-            observations.add(Kind.UNSUPPORTED, str(error), line)
+            observations.add(*_reason(execution, error), execution.instruction.line)
             complete = False
         instructions += batch.instructions
         thread_instructions += batch.thread_instructions
@@ -207,6 +207,15 @@ def run(
         ),
         every_thread,
     )
+
+
+def _reason(execution: Execution, error: UnsupportedError) -> tuple[Kind, str]:
+    """Return what kept a batch from its end: a fault of the kernel's, or what is not modelled."""
+    if isinstance(error, DependsOnData):
+        register = never_written(execution.store, error.terms, execution.never_written)
+        if register is not None:
+            return Kind.UNINITIALISED, f"{error.what} depends on register {register}, which nobody has written"
+    return Kind.UNSUPPORTED, str(error)
 
 
 def _batches(launch: Launch) -> Iterator[Indices]:

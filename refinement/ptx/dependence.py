@@ -1,0 +1,71 @@
+"""What a number that must be known depends on instead: the kernel's data, or a register never written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...spec.errors import UnsupportedError
+from ..interning import Ids
+from ..terms import INPUT, LEAVES, TermStore
+from ..traversal import by_operation, operands
+from .values import KNOWN, Value
+
+
+class DependsOnData(UnsupportedError):
+    """An address, branch, selector or shift that should be a known number is a term.
+
+    Parameters
+    ----------
+    what : str
+        What it is for, with its operand.
+    value : Value
+        What it is.
+    """
+
+    def __init__(self, what: str, value: Value) -> None:
+        super().__init__(f"{what} depends on data")
+        self.what = what
+        assert value.terms is not None
+        self.terms: Ids = value.terms[value.terms != KNOWN]
+
+
+def never_written(store: TermStore, terms: Ids, registers: Iterable[tuple[str, Ids]]) -> str | None:
+    """Return the register to blame for terms that are no number: one never written.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    terms : array
+        Terms that should be numbers.
+    registers : iterable of (str, array)
+        Names of registers that were read without having been written, and the undefined terms read.
+
+    Returns
+    -------
+    str or None
+        A name; None if some of the terms depend on the kernel's data, or all on what else is undefined.
+    """
+    leaves = _leaves(store, terms)
+    if store.are(INPUT, leaves).any():
+        return None
+    return next((name for name, undefined in registers if np.isin(leaves, undefined).any()), None)
+
+
+def _leaves(store: TermStore, terms: Ids) -> Ids:
+    """Return the inputs, constants and undefined terms that terms depend on."""
+    seen = np.zeros(len(store), dtype=bool)
+    found = [np.empty(0, dtype=np.int32)]
+    pending = np.unique(terms)
+    while len(pending):
+        seen[pending] = True
+        needed = [np.empty(0, dtype=np.int32)]
+        for operation, members in by_operation(store, pending):
+            if operation.name in LEAVES:
+                found.append(members)
+            needed += operands(store, operation, members)
+        pending = np.unique(np.concatenate(needed))
+        pending = pending[~seen[pending]]
+    return np.concatenate(found)
