@@ -15,7 +15,7 @@ class ExitCode(IntEnum):
 
 
 EPILOG = (
-    "Exit status: 0 holds; 1 does not hold (refuted, illegal); "
+    "Exit status: 0 holds; 1 does not hold (refuted, illegal, differs); "
     "2 wrong use (bad file, bad argument); 3 undecided (timeout, unsupported)."
 )
 """The line at the end of every command's help."""
