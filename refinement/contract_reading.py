@@ -32,6 +32,8 @@ ARRAY = (
 )  # fmt: skip
 ENSURES = ("formula", "accumulate", "equality")
 STRIDES = ("row-major", "column-major")
+ALLOCATED = 256
+"""Alignment in bytes of a pointer of which a contract says nothing: what `cudaMalloc` returns is so aligned."""
 ANY = "any"
 """The value of a scalar that may be anything."""
 
@@ -214,7 +216,7 @@ def _array(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> Ar
     if not 1 <= len(shape) <= _MOST_AXES:
         raise table.error("shape", f"{name} has {len(shape)} axes; allowed: 1 to {_MOST_AXES}")
     strides = _strides(table, name, len(shape), sizes)
-    alignment = table.integer("alignment", 1, 1 << 20, 16)
+    alignment = table.integer("alignment", 1, 1 << 20, ALLOCATED)
     if alignment & (alignment - 1):
         raise table.error("alignment", f"alignment must be a power of two, not {alignment}")
     element_bits = table.integer("element_bits", fmt.bits, 64, _memory_bits(fmt))

@@ -53,7 +53,7 @@ def test_a_contract_at_its_sizes() -> None:
     assert (instance.grid, instance.block, instance.dynamic_shared) == ((2, 2, 1), (128, 1, 1), 0)
     assert [each.name for each in instance.arguments] == ["A", "B", "C", "n", "k"]
     a, c = instance.arrays["A"], instance.arrays["C"]
-    assert (a.shape, a.strides, a.size, a.alignment, a.access) == ((64, 96), (96, 1), 12288, 16, Access.IN)
+    assert (a.shape, a.strides, a.size, a.alignment, a.access) == ((64, 96), (96, 1), 12288, 256, Access.IN)
     assert instance.outputs == (c,)
     assert instance.scalars["k"].value == 96
 
