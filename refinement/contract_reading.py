@@ -33,7 +33,7 @@ ARRAY = (
 ENSURES = ("formula", "accumulate", "equality")
 STRIDES = ("row-major", "column-major")
 ALLOCATED = 256
-"""Alignment in bytes of a pointer of which a contract says nothing: what `cudaMalloc` returns is so aligned."""
+"""Alignment in bytes of a pointer of which a contract says nothing: as `cudaMalloc` has it."""
 ANY = "any"
 """The value of a scalar that may be anything."""
 

@@ -75,7 +75,7 @@ def step(
         ({}, 0),
         ({"tables": "mma_verifier.csv\nint8_shapes.csv\n"}, 0),
         ({"tables": "int8_shapes.csv", "options": "--complete\n"}, 1),
-        ({"tables": "dsl_targets_drifted.json"}, 1),
+        ({"tables": "dsl_targets_wrong.json"}, 1),
         ({"tables": "nothing here.csv"}, 2),
     ],
 )
@@ -85,12 +85,12 @@ def test_the_action_ends_as_the_gate_does(runner: Path, inputs: dict[str, str], 
 
 def test_the_action_writes_reports_annotations_and_a_summary(runner: Path, tmp_path: Path) -> None:
     junit, sarif, summary = tmp_path / "with space.xml", tmp_path / "x.sarif", tmp_path / "summary.md"
-    inputs = {"tables": "mma_verifier_drifted.csv", "junit": str(junit), "sarif": str(sarif)}
+    inputs = {"tables": "mma_verifier_wrong.csv", "junit": str(junit), "sarif": str(sarif)}
     service = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
     ran = step(runner, -1, inputs, **service)
-    assert "::error file=mma_verifier_drifted.csv,line=4," in ran.stdout
+    assert "::error file=mma_verifier_wrong.csv,line=4," in ran.stdout
     assert len(ET.parse(junit).findall(".//failure")) == 4
-    assert sarif.exists() and "mma_verifier_drifted.csv:4" in summary.read_text()
+    assert sarif.exists() and "mma_verifier_wrong.csv:4" in summary.read_text()
 
 
 def test_the_action_installs_itself_into_an_environment_of_its_own(runner: Path, tmp_path: Path) -> None:

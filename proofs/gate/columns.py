@@ -86,6 +86,14 @@ COLUMNS = (
 )  # fmt: skip
 """Every column."""
 
+LOWEST = MappingProxyType(
+    {
+        **dict.fromkeys(("min_target", "min_arch", "min_sm", "minimum_target", "minimum_arch"), TARGET),
+        **dict.fromkeys(("min_ptx", "min_ptx_version", "minimum_ptx", "ptx_since"), PTX),
+    }
+)
+"""Columns that name the oldest target or version: ``sm_80`` there is ``sm_80+``."""
+
 REMARKS = frozenset(
     {
         "note",
@@ -123,8 +131,8 @@ def column_named(title: str) -> str | None:
         If no column is called so.
     """
     plain = _plain(title)
-    if plain in _NAMES:
-        return _NAMES[plain]
+    if plain in _NAMES or plain in LOWEST:
+        return _NAMES.get(plain) or LOWEST[plain]
     if plain in REMARKS or title.startswith(("_", "x-", "$", "#")):
         return None
     known = ", ".join(column.name for column in COLUMNS)
@@ -134,11 +142,17 @@ def column_named(title: str) -> str | None:
     )
 
 
+def as_stated(title: str, cell: Any) -> Any:
+    """Return what a cell states, where that depends on what its column is called."""
+    if _plain(title) in LOWEST and not str(cell).rstrip().endswith("+"):
+        return f"{cell}+"
+    return cell
+
+
 _YES = ("yes", "true", "y", "1", "legal", "supported", "ok", "✓")
 _NO = ("no", "false", "n", "0", "illegal", "unsupported", "✗")
 
 
-@lru_cache(maxsize=64)
 def truth(cell: Any) -> bool:
     """Read a yes or a no.
 
@@ -147,7 +161,7 @@ def truth(cell: Any) -> bool:
     InputError
         If it is neither.
     """
-    word = str(cell).strip().lower()
+    word = str(cell).strip().lower() if isinstance(cell, str | bool | int) else ""
     if word in _YES:
         return True
     if word in _NO:

@@ -16,7 +16,8 @@ from .documents import read_document
 from .judging import claim_keys, judge_row, undecided
 from .layout_rows import judge_layout, layout_key
 from .locks import compare_lock
-from .rows import AnyRow, LayoutRow, Row, Undecidable, read_rows
+from .row_reading import read_rows
+from .rows import AnyRow, LayoutRow, Row, Undecidable
 from .rule_book import rule_book
 from .settings import Settings, Table
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.foreign_layouts.against import compare_layout
-from ...spec.foreign_layouts.comparison import Verdict
+from ...spec.foreign_layouts.comparison import Comparison, Verdict
 from ..reports.findings import Cause, Finding, Standing
+from . import rules
 from .judging import undecided
 from .rows import LayoutRow
 
@@ -43,11 +44,16 @@ def judge_layout(row: LayoutRow, file: str) -> Finding | None:
         return undecided(file, row.line, row.subject, they_say, str(reason))
     if found.equal == row.legal:
         return None
-    cause = _cause(
-        found.verdict, "; ".join(line for line in found.lines() if not line.startswith("expected"))
-    )
-    spec_says = found.expected or ("it is its layout" if found.equal else "another layout")
+    if found.equal:
+        cause, spec_says = rules.ALLOWED.saying(found.witness), "it is its layout"
+    else:
+        cause, spec_says = _cause(found.verdict, _message(found)), found.expected or "another layout"
     return Finding(Standing.DRIFT, file, row.line, row.subject, they_say, spec_says, (cause,))
+
+
+def _message(found: Comparison) -> str:
+    more = (("permutation", found.permutation), ("repair", found.repair))
+    return "; ".join([found.witness, *(f"{title}: {text}" for title, text in more if text), *found.notes])
 
 
 def layout_key(row: LayoutRow) -> tuple[str, ...]:

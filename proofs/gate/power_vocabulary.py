@@ -43,6 +43,7 @@ class PowerVocabulary:
     """See `Vocabulary`."""
 
     isa = instruction_set("power")
+    free_columns = ()
 
     def points(self) -> Sequence[Point]:
         """Return every form."""
@@ -51,8 +52,6 @@ class PowerVocabulary:
     def normal(self, column: str, value: str) -> str:
         """Return the value in lower case; integers are called s8 and u8, as everywhere in mmaproof."""
         low = value.strip().lower()
-        if column == "ptx":
-            raise InputError("Power instructions have no PTX version")
         if column in _TYPE_COLUMNS and (match := re.fullmatch(r"(u?)(?:int|i)(\d+)(?:_t)?", low)):
             return f"{'u' if match[1] else 's'}{match[2]}"
         return low

@@ -18,7 +18,7 @@ from .vocabulary import NONE, Cells, Point, matching_names
 _EXTENT = 64
 """Rows and columns of a tile whose row does not state a shape: whole blocks of every element type."""
 
-_TYPE_COLUMNS = ("d", "a", "b", "c", "scale_type", "bias")
+_TYPE_COLUMNS = ("d", "a", "b", "c", "scale_type")
 _SCALE = "f8E8M0FNU"
 _SPELLINGS: Mapping[str, str] = {
     spelling.lower(): each.name
@@ -81,6 +81,7 @@ class PtoVocabulary:
     """See `Vocabulary`."""
 
     isa = instruction_set("pto")
+    free_columns = ("shape", "scale_type")
 
     def points(self) -> Sequence[Point]:
         """Return every product with every pair of element types."""
@@ -93,9 +94,7 @@ class PtoVocabulary:
             return operation_named(plain).name
         if column in _TYPE_COLUMNS:
             return _SPELLINGS.get(plain.lower(), plain)
-        if column in ("shape", "scale_type"):
-            return plain
-        raise InputError(f"PTO tables have no column {column!r}; they have instruction, shape, a, b, c and d")
+        return plain
 
     def completed(self, cells: Mapping[str, str]) -> Mapping[str, str]:
         """Return the cells with the operation."""

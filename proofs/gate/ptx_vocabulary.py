@@ -84,6 +84,7 @@ class PtxVocabulary:
     """See `Vocabulary`."""
 
     isa = instruction_set("ptx")
+    free_columns = ()
 
     def points(self) -> Sequence[Point]:
         """Return every legal variant."""

@@ -43,6 +43,8 @@ class Vocabulary(Protocol):
     """The words of one instruction set."""
 
     isa: InstructionSet
+    free_columns: tuple[str, ...]
+    """Columns that rows may state and points leave open."""
 
     def __hash__(self) -> int: ...
 

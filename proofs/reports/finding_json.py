@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
 
 from .findings import Checked, Finding, FindingReport, Standing
+from .json_lines import spread
 
 SCHEMA = 1
 
@@ -51,4 +51,4 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def render(report: FindingReport) -> str:
     """Return the text of the JSON report."""
-    return json.dumps(document(report), indent=1) + "\n"
+    return spread(document(report), 2) + "\n"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import quote
 
 from .findings import Cause, Finding, FindingReport, Standing
+from .json_lines import spread
 from .sarif import SCHEMA_URI
 
 
@@ -62,4 +62,4 @@ def _result(finding: Finding) -> dict[str, Any]:
 
 def render(report: FindingReport) -> str:
     """Return the text of the SARIF log."""
-    return json.dumps(document(report), indent=1) + "\n"
+    return spread(document(report), 4) + "\n"

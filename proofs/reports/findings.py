@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 
 class Standing(StrEnum):
@@ -127,7 +128,7 @@ class Checked:
     rows: tuple[tuple[int, str], ...]
     findings: tuple[Finding, ...]
 
-    @property
+    @cached_property
     def agreeing(self) -> list[tuple[int, str]]:
         """Line and subject of the rows without a finding."""
         found = {finding.line for finding in self.findings}

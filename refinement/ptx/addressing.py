@@ -30,13 +30,29 @@ _SPACES = MappingProxyType(
         **{"shared::cta": "shared", "param::entry": "param"},
     }
 )
-_ORDERED = ("acquire", "release", "acq_rel", "sc", "shared::cluster", "param::func")
+_ORDERS = ("acquire", "release", "acq_rel", "sc")
+_REMOTE = ("shared::cluster", "param::func")
 GENERIC = "generic"
 
 
-def space_of(execution: Execution, instruction: Instruction) -> str:
-    """Return the state space that an instruction names, `GENERIC` if none."""
-    refused = instruction.one_of(_ORDERED)
+def space_of(execution: Execution, instruction: Instruction, *, ordering: bool = False) -> str:
+    """Return the state space that an instruction names, `GENERIC` if none.
+
+    Parameters
+    ----------
+    execution : Execution
+        What runs.
+    instruction : Instruction
+        An access to memory.
+    ordering : bool
+        Whether it may be said to put other accesses in order.
+
+    Raises
+    ------
+    UnsupportedError
+        If it puts accesses in order and may not, or names a space that is not modelled.
+    """
+    refused = instruction.one_of(_REMOTE if ordering else (*_ORDERS, *_REMOTE))
     if refused is not None:
         execution.unsupported(f"{instruction.opcode} with .{refused}")
     named = instruction.one_of(_SPACES)

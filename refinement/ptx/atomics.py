@@ -2,7 +2,8 @@
 
 The final value of an integer does not depend on the order, a float's does; it is summed in the order of
 the threads, and the run is marked as unordered. What ``atom`` returns is undefined, as it depends on who
-came first. Source: PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
+came first. That ``.acquire`` and ``.release`` put other accesses in order is not modelled: without it
+there are more races, never fewer. Source: PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ...spec.errors import InputError
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat
-from .. import operations
+from ...spec.ptx.operands import Sink, Vector
+from .. import bit_slices, operations
 from ..evaluation import apply
 from ..interning import Ids
 from ..memory import Offsets
@@ -27,44 +30,83 @@ from .threads import Indices
 
 _FLOATS = MappingProxyType({fmt.name: fmt for fmt in (F16, BF16, F32, F64)})
 _INTEGERS = ("u32", "s32", "u64", "s64")
-_PLAIN = ("relaxed", "weak", "cta", "gpu", "sys", "noftz", "global", "shared", "shared::cta", "add")
+_PACKED = MappingProxyType({"f16x2": "f16", "bf16x2": "bf16"})
+_LANES = MappingProxyType({"v2": 2, "v4": 4, "v8": 8})
+_ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+_NARROW_SCOPES = ("cta", "cluster")
+_SCOPES = (*_NARROW_SCOPES, "gpu", "sys")
+_TAKEN = frozenset(
+    {
+        *_FLOATS,
+        *_INTEGERS,
+        *_PACKED,
+        *_LANES,
+        *_ORDERS,
+        *_SCOPES,
+        "add",
+        "noftz",
+        "global",
+        "shared",
+        "shared::cta",
+    }
+)
 
 
 def _atom(execution: Execution, instruction: Instruction, active: Indices) -> None:
-    destination, place, source, *rest = instruction.operands
-    width = _sum(execution, instruction, place, source, rest, active)
-    if instruction.one_of(_FLOATS) or instruction.one_of(_INTEGERS):
-        execution.write_terms(destination, execution.store.undefined(len(active), width), width, active)
+    destination, *given = instruction.operands
+    width, lanes = _sum(execution, instruction, given, active)
+    for element in () if isinstance(destination, Sink) else _elements(destination, lanes):
+        execution.write_terms(element, execution.store.undefined(len(active), width), width, active)
 
 
 def _red(execution: Execution, instruction: Instruction, active: Indices) -> None:
-    place, source, *rest = instruction.operands
-    _sum(execution, instruction, place, source, rest, active)
+    _sum(execution, instruction, list(instruction.operands), active)
+
+
+def _elements(operand: Operand, lanes: int) -> tuple[Operand, ...]:
+    elements = operand.elements if isinstance(operand, Vector) else (operand,)
+    if len(elements) != lanes:
+        raise InputError(f"{operand} must have {lanes} elements")
+    return elements
 
 
 def _sum(
-    execution: Execution,
-    instruction: Instruction,
-    place: Operand,
-    source: Operand,
-    rest: list[Operand],
-    active: Indices,
-) -> int:
-    """Add to memory, and return the width of the numbers."""
-    (kind,) = instruction.types or ("",)
-    space = space_of(execution, instruction)
-    unknown = [each for each in instruction.modifiers if each not in (*_PLAIN, kind)]
+    execution: Execution, instruction: Instruction, given: list[Operand], active: Indices
+) -> tuple[int, int]:
+    """Add to memory, and return the width and number of the registers added."""
+    place, source, *rest = given
+    (named,) = instruction.types or ("",)
+    kind = _PACKED.get(named, named)
+    unknown = not _TAKEN.issuperset(instruction.modifiers)
     if not instruction.has("add") or rest or unknown or kind not in {*_FLOATS, *_INTEGERS}:
-        execution.unsupported(f"{instruction.mnemonic}; of atomics, add of one number is modelled")
-    width = TYPE_BITS[kind]
+        execution.unsupported(f"{instruction.mnemonic}; of atomics, add of numbers of one type is modelled")
+    width, bits = TYPE_BITS[named], TYPE_BITS[kind]
+    vector = instruction.one_of(_LANES)
+    lanes = 1 if vector is None else _LANES[vector]
+    space = space_of(execution, instruction, ordering=True)
     at = addresses(execution, place, active)
-    added = execution.terms(source, width, active)
+    registers = [execution.terms(element, width, active) for element in _elements(source, lanes)]
+    added = [
+        bit_slices.extract(execution.store, terms, low, bits)
+        for terms in registers
+        for low in range(0, width, bits)
+    ]
     execution.unordered |= kind in _FLOATS
-    for part, members, offsets in located(execution, space, at, width // 8, active, width // 8, stores=True):
+    total = lanes * width // 8
+    for part, members, offsets in located(execution, space, at, total, active, total, stores=True):
+        _check_scope(execution, instruction, part)
         for some in _rounds(offsets):
             chosen = members[some]
-            _add(execution, part, offsets[some], added[chosen], kind, active[chosen])
-    return width
+            for index, terms in enumerate(added):
+                _add(execution, part, offsets[some] + index * bits // 8, terms[chosen], kind, active[chosen])
+    return width, lanes
+
+
+def _check_scope(execution: Execution, instruction: Instruction, part: Space) -> None:
+    """Refuse sums that are atomic only within a block where other blocks may take part."""
+    narrow = instruction.one_of(_NARROW_SCOPES)
+    if narrow is not None and part.name == "global" and execution.threads.launch.blocks > 1:
+        execution.unsupported(f"{instruction.mnemonic}: .{narrow} in global memory, for more than one block")
 
 
 def _rounds(offsets: Offsets) -> list[Indices]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...spec.errors import InputError
 from ...spec.ptx.operands import Predicate, Register
 from ..findings import Kind
-from .dependence import DependsOnData
+from .dependence import require_known
 from .execution import Execution
 from .module import Instruction
 from .program import Decoded, Program, Sort
@@ -18,8 +18,19 @@ from .scheduling import Scheduler, Strand, Waiting
 from .threads import WARP, Indices
 from .values import KNOWN, Value, compute
 
-LIMIT = 10_000_000
-"""Steps after which a kernel is thought not to end."""
+LIMIT = 1 << 20
+"""Steps after which a batch is thought not to end."""
+
+TERMS = 1 << 27
+"""Terms after which it is given up: they take some gigabytes."""
+
+LIMIT_AFTER_FAULT = 1 << 14
+"""Steps that a batch may go on in a run that has found the kernel to be wrong already."""
+
+TERMS_AFTER_FAULT = 1 << 22
+"""Terms that it may make then."""
+
+_CHECKED = 256
 
 _WHOLE_BLOCK = -1
 _BARRIERS = 16
@@ -49,6 +60,7 @@ class Batch:
         self.scheduler = Scheduler(execution.threads, execution.ordering, execution.alive)
         self.instructions = 0
         self.thread_instructions = 0
+        self._sound_until = 0, len(execution.store)
 
     def run(self) -> bool:
         """Run to the end, and say whether it was reached: not if threads wait for each other for ever.
@@ -109,8 +121,23 @@ class Batch:
         self._execution.store.line = instruction.line
         self.instructions += 1
         self.thread_instructions += len(active)
-        if self.instructions > LIMIT:
-            self._execution.unsupported(f"the kernel has not ended after {LIMIT} instructions")
+        if self.instructions % _CHECKED == 0:
+            self._check_length()
+
+    def _check_length(self) -> None:
+        """Give up a batch that seems to have no end; one of a wrong kernel sooner, as that is what it is."""
+        execution = self._execution
+        steps, terms = self.instructions, len(execution.store)
+        if steps >= LIMIT or terms >= TERMS:
+            execution.unsupported(f"the kernel has not ended after {steps} instructions and {terms} terms")
+        if not execution.found_wrong:
+            self._sound_until = steps, terms
+            return
+        more = steps - self._sound_until[0], terms - self._sound_until[1]
+        if more[0] >= LIMIT_AFTER_FAULT or more[1] >= TERMS_AFTER_FAULT:
+            execution.unsupported(
+                f"the kernel, wrong as it is, has not ended after {more[0]} more instructions and {more[1]} terms"
+            )
 
     def _guarded(self, decoded: Decoded, guard: Predicate, active: Indices) -> tuple[Indices, Value | None]:
         """Return the threads whose guard holds; all of them and the condition, if that depends on data."""
@@ -118,8 +145,7 @@ class Batch:
         value = execution.read(Register(guard.name, "pred"), 1, active)
         if value.terms is not None and (value.terms != KNOWN).any():
             if not decoded.selectable:
-                what = f"the guard {guard} of {decoded.instruction.mnemonic}"
-                raise DependsOnData(what, value)
+                require_known(f"the guard {guard} of {decoded.instruction.mnemonic}", value)
             if guard.negated:
                 flip = execution.inverted
                 value = compute(execution.store, 1, [value], lambda n: ~n, flip)

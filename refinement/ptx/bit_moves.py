@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...spec.errors import UnsupportedError
 from .. import bit_slices
 from ..evaluation import Words, ones, signed_values
 from ..interning import Ids
 from ..terms import TermStore
+from .dependence import require_known
 from .handlers import Rule
 from .values import Value, compute
 
@@ -106,8 +106,8 @@ def moving(plan: Callable[..., Pieces], controls: int = 0, what: str = "a contro
         if not controls:
             return moved(store, plan(), *values)
         data, steering = values[:-controls], values[-controls:]
-        if not all(value.is_known for value in steering):
-            raise UnsupportedError(f"{what} depends on data")
+        for value in steering:
+            require_known(what, value)
         numbers = np.stack([value.numbers for value in steering], axis=-1)
         result: Value | None = None
         for members in bit_slices.groups(numbers):

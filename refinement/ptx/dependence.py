@@ -31,6 +31,18 @@ class DependsOnData(UnsupportedError):
         self.terms: Ids = value.terms[value.terms != KNOWN]
 
 
+def require_known(what: str, value: Value) -> None:
+    """Check that a value is a number in every thread.
+
+    Raises
+    ------
+    DependsOnData
+        If it is not; `what` says what it is for.
+    """
+    if value.terms is not None and (value.terms != KNOWN).any():
+        raise DependsOnData(what, value)
+
+
 def never_written(store: TermStore, terms: Ids, registers: Iterable[tuple[str, Ids]]) -> str | None:
     """Return the register to blame for terms that are no number: one never written.
 

@@ -17,13 +17,13 @@ from ..findings import Kind
 from ..interning import Ids
 from ..terms import TermStore
 from .address_spaces import Memory
-from .dependence import DependsOnData
+from .dependence import require_known
 from .module import TYPE_BITS, Function, Instruction, Module
 from .observations import Loads, Observations
 from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
 from .races import Ordering
 from .threads import WARP, Indices, Threads
-from .values import KNOWN, Value, compute, known, of_terms
+from .values import Value, compute, known, of_terms
 
 Step = Callable[["Execution", Indices], None]
 """Carries an instruction out in the threads that are active."""
@@ -118,6 +118,11 @@ class Execution:
         first = self.threads.name(int(threads[0])) if len(threads) else ""
         self._observations.add(kind, message, self.instruction.line, first, max(1, len(threads)))
 
+    @property
+    def found_wrong(self) -> bool:
+        """Whether something has been reported that refutes the kernel."""
+        return self._observations.refute
+
     def note_loads(self, terms: Ids) -> None:
         """Note that the instruction loaded terms from global memory."""
         self._loads.add(self.instruction.line, terms)
@@ -168,8 +173,7 @@ class Execution:
             If it does; `what` says what it is for.
         """
         value = self.read(operand, width, active)
-        if value.terms is not None and (value.terms != KNOWN).any():
-            raise DependsOnData(f"{what} {operand} of {self.instruction.mnemonic}", value)
+        require_known(f"{what} {operand} of {self.instruction.mnemonic}", value)
         return value.numbers
 
     def terms(self, operand: Operand, width: int, active: Indices) -> Ids:
@@ -329,6 +333,5 @@ def _extended(store: TermStore, value: Value, width: int) -> Value:
 
 
 def _displaced(store: TermStore, value: Value, offset: int) -> Value:
-    if not value.is_known:
-        raise DependsOnData("an address with an offset", value)
+    require_known("an address with an offset", value)
     return known(value.numbers + np.uint64(offset & 0xFFFFFFFFFFFFFFFF), value.width)

@@ -61,7 +61,9 @@ class PtxKernel:
             progress=progress,
         )
         arrays = {name: FinalArray(found.lanes, found.lines) for name, found in done.contents.items()}
-        return Outcome(arrays, done.findings, done.loads, done.complete, done.unordered, asdict(done.statistics))
+        return Outcome(
+            arrays, done.findings, done.loads, done.complete, done.unordered, asdict(done.statistics)
+        )
 
     def _argument(
         self, given: Array | contract.Scalar, store: TermStore, inputs: Mapping[str, Ids]

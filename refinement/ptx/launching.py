@@ -173,10 +173,11 @@ def granule(function: Function) -> int:
 def _access_bytes(instruction: Instruction) -> int:
     """Return bytes that an access is a multiple of; 0 if the instruction makes none."""
     match instruction.opcode:
-        case "ld" | "ldu" | "st" | "atom" | "red" if not instruction.one_of(("param", "local", "const")):
-            bits = TYPE_BITS.get(instruction.types[-1], 8) if instruction.types else 8
-            lanes = instruction.one_of(("v2", "v4", "v8")) if instruction.opcode != "red" else None
-            return max(1, bits // 8) * (1 if lanes is None else int(lanes[1:]))
+        case "ld" | "ldu" | "st" if not instruction.one_of(("param", "local", "const")):
+            lanes = instruction.one_of(("v2", "v4", "v8"))
+            return _element_bytes(instruction) * (1 if lanes is None else int(lanes[1:]))
+        case "atom" | "red":
+            return _element_bytes(instruction) // (2 if instruction.one_of(("f16x2", "bf16x2")) else 1)
         case "cp":
             sizes = [each.value for each in instruction.operands if isinstance(each, Integer)]
             given = next((size for size in sizes if size in _COPIES), 0)
@@ -184,3 +185,7 @@ def _access_bytes(instruction: Instruction) -> int:
         case "wmma":
             return _MATRIX_GRANULE
     return 16 if instruction.opcode in ("ldmatrix", "stmatrix") else 0
+
+
+def _element_bytes(instruction: Instruction) -> int:
+    return max(1, TYPE_BITS.get(instruction.types[-1], 8) // 8) if instruction.types else 1

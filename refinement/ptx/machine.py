@@ -214,7 +214,10 @@ def _reason(execution: Execution, error: UnsupportedError) -> tuple[Kind, str]:
     if isinstance(error, DependsOnData):
         register = never_written(execution.store, error.terms, execution.never_written)
         if register is not None:
-            return Kind.UNINITIALISED, f"{error.what} depends on register {register}, which nobody has written"
+            return (
+                Kind.UNINITIALISED,
+                f"{error.what} depends on register {register}, which nobody has written",
+            )
     return Kind.UNSUPPORTED, str(error)
 
 

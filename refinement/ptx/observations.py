@@ -39,6 +39,11 @@ class Observations:
             kept.append(finding)
 
     @property
+    def refute(self) -> bool:
+        """Whether a finding shows the kernel to be wrong."""
+        return any(kind.refutes for kind, _ in self._kept)
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings kept, in the order in which their kind and line were first met."""
         return tuple(finding for kept in self._kept.values() for finding in kept)

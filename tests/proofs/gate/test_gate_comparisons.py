@@ -17,7 +17,8 @@ from mmaproof.proofs.gate.comparison import compare
 from mmaproof.proofs.gate.completeness import missing
 from mmaproof.proofs.gate.documents import read_document
 from mmaproof.proofs.gate.locks import compare_lock
-from mmaproof.proofs.gate.rows import Defaults, read_rows
+from mmaproof.proofs.gate.row_reading import read_rows
+from mmaproof.proofs.gate.rows import Defaults
 from mmaproof.proofs.gate.settings import Settings, Table, settings
 from mmaproof.proofs.gate.vocabulary import vocabulary
 from mmaproof.proofs.reports.findings import Conclusion, Finding, Standing
@@ -221,16 +222,29 @@ def test_settings_that_are_wrong(tmp_path: Path, text: str, message: str) -> Non
 
 EXPECTED = {
     "mma_verifier.csv": [],
-    "mma_verifier_drifted.csv": [
+    "mma_verifier_wrong.csv": [
         "ptx/multiplicand-types", "ptx/multiplicand-types", "ptx/target", "ptx/target"
     ],
     "dsl_targets.json": [],
-    "dsl_targets_drifted.json": [
+    "dsl_targets_wrong.json": [
         "ptx/target", "ptx/ptx-version", "gate/allowed", "ptx/target", "ptx/count", "gate/undecided"
     ],
     "power_mma.csv": [],
     "pto_products.csv": [],
     "int8_shapes.csv": [],
+    "cute_traits.json": [],
+    "cute_traits_wrong.json": [
+        "layout/collision", "layout/incongruent", "layout/other-bijection", "layout/other-bijection",
+        "layout/out-of-range", "layout/wrong-size",
+    ],
+    "linear_layouts.json": [],
+    "linear_layouts_wrong.json": [
+        "layout/other-bijection", "layout/collision", "layout/out-of-range", "layout/other-bijection"
+    ],
+    "shared_memory_loads.json": [],
+    "shared_memory_loads_wrong.json": [
+        "layout/out-of-range", "layout/other-bijection", "layout/undeliverable", "layout/undeliverable"
+    ],
 }  # fmt: skip
 
 

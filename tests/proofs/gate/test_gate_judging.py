@@ -64,6 +64,10 @@ def test_every_instruction_is_legal_somewhere(isa: str) -> None:
         ({"instr": MMA.replace("f32.f16", "f32.f99"), "target": "sm_90", "legal": False}, AGREES),
         ({**F16, "target": "sm_80"}, AGREES),
         ({**F16, "target": "8.0"}, AGREES),
+        ({**F16, "min_sm": 80, "min_ptx": "7.0"}, AGREES),
+        ({**F16, "min_sm": 75}, DRIFT),
+        ({"shape": "m16n8k32", "a": "e4m3", "d": "f32", "target": "sm_89", "min_ptx": "8.3"}, DRIFT),
+        ({"shape": "m16n8k32", "a": "e4m3", "d": "f32", "target": "sm_89", "min_ptx": "8.4"}, AGREES),
         ({**F16, "target": "compute_80"}, AGREES),
         ({**F16, "d": "f32", "c": "f16", "target": "sm_80"}, DRIFT),
         ({"shape": "16x8x16", "a": "half", "b": "fp16", "d": "float", "arch": 80}, AGREES),
@@ -160,6 +164,8 @@ def test_a_layout_row_is_compared_with_the_layout(tmp_path: Path) -> None:
     (finding,) = judged(tmp_path, right, {**right, "layout": wrong})
     assert (finding.line, finding.they_say, finding.spec_says) == (4, wrong, right["layout"])
     assert finding.causes[0].owner == "layout"
+    (finding,) = judged(tmp_path, {**right, "legal": "no"})
+    assert rules([finding]) == ["gate/allowed"]
 
 
 def test_an_unspecified_layout_is_undecided(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from document_schemas import validate
+from document_schemas import SCHEMAS, validate
 from gate_tables import EXAMPLES, MMA, TODAY, json_table
 
+from mmaproof.proofs.gate.columns import COLUMNS
 from mmaproof.proofs.gate.comparison import compare
 from mmaproof.proofs.gate.settings import Settings, Table
 from mmaproof.proofs.reports import finding_json, finding_junit, finding_sarif, github
@@ -127,6 +128,37 @@ def test_the_step_summary_is_a_table_of_every_finding(report: FindingReport) -> 
     assert "<" not in "".join(table)
 
 
-@pytest.mark.parametrize("name", ["dsl_targets.json", "dsl_targets_drifted.json"])
-def test_the_example_tables_are_of_the_documented_form(name: str) -> None:
-    validate("gate-table", json.loads((EXAMPLES / name).read_text(encoding="utf-8")))
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.json")), ids=lambda path: path.name)
+def test_the_example_tables_are_of_the_documented_form(path: Path) -> None:
+    validate("gate-table", json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_the_documented_form_has_every_column() -> None:
+    schema = json.loads((SCHEMAS / "gate-table.schema.json").read_text(encoding="utf-8"))
+    described = schema["$defs"]["row"]["properties"]
+    assert {name: each["description"] for name, each in described.items()} == {
+        column.name: column.meaning for column in COLUMNS
+    }
+
+
+def test_the_documents_name_every_column() -> None:
+    text = (SCHEMAS.parent / "gate.md").read_text(encoding="utf-8")
+    assert [column.name for column in COLUMNS if f"`{column.name}`" not in text] == []
+
+
+def test_every_rule_that_a_finding_cites_has_help(tmp_path: Path) -> None:
+    layout = {"instruction": MMA, "operand": "a", "layout": "((4,8),(2,2,2)):((32,1),(16,8,128))"}
+    rows = (
+        {**layout, "legal": False},
+        {**layout, "layout": "((4,8),(2,2,2)):((32,1),(16,8))"},
+        {**layout, "layout": "((4,8),(2,2,2)):((32,1),(16,8,64))"},
+        {"instr": "xvi8ger4 a9,vs33,vs34"},
+        {"instruction": "tmatmul", "a": "f16", "b": "i8", "target": "A5"},
+        {"shape": "m16n8k16", "a": "f16", "sparse": False, "metadata": "sp"},
+        {"shape": "m16n8k16", "a": "f99"},
+    )
+    report = compare(Settings((Table(json_table(tmp_path, *rows), complete=True),)), "1.2.3", TODAY)
+    cited = {cause.id for finding in report.findings for cause in finding.causes}
+    assert {"layout", "power", "pto", "gate"} <= {name.partition("/")[0] for name in cited}
+    assert cited <= set(report.rules)
+    validate("sarif-subset", json.loads(finding_sarif.render(report)))

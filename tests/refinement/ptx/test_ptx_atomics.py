@@ -7,7 +7,7 @@ import pytest
 from ptx_machine import Bench, kernel, kinds, written
 
 from mmaproof.refinement.findings import Kind
-from mmaproof.spec.formats import F32, U32
+from mmaproof.spec.formats import BF16, F16, F32, U32, FloatFormat
 from mmaproof.spec.values import encodings_of_values
 
 SETUP = """
@@ -24,7 +24,10 @@ def expected(start: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("instruction", ["red.global.add.u32 [%d3], %r2;", "atom.add.s32 %r4, [%d3], %r2;",
-                                         "red.relaxed.gpu.global.add.u32 [%d3], %r2;"])  # fmt: skip
+                                         "red.relaxed.gpu.global.add.u32 [%d3], %r2;",
+                                         "atom.global.gpu.acq_rel.add.u32 %r4, [%d3], %r2;",
+                                         "atom.add.acquire.sys.u32 _, [%d3], %r2;",
+                                         "red.release.sys.add.u32 [%d3], %r2;"])  # fmt: skip
 def test_integers_are_summed(instruction: str) -> None:
     bench = Bench()
     given = [bench.given("a", VALUES, U32), bench.given("c", np.arange(5) * 0 + 7, U32, writable=True)]
@@ -34,17 +37,66 @@ def test_integers_are_summed(instruction: str) -> None:
     np.testing.assert_array_equal(bench.left(done, "c", U32), expected(7))
 
 
-def test_floats_are_summed_in_an_order_that_is_left_open() -> None:
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "red.global.add.f32 [%d3], %f2;",
+        # As Triton's atomic_add spells it, with the first result in place.
+        "mov.pred %p1, -1; mov.u32 %r4, 0x0; @%p1 atom.global.gpu.acq_rel.add.f32 %r4, [ %d3 + 0 ], %r2;",
+    ],
+)
+def test_floats_are_summed_in_an_order_that_is_left_open(instruction: str) -> None:
     bench = Bench()
     given = [
         bench.given("a", encodings_of_values("a", (VALUES % 64).astype(np.float64), F32), F32),
         bench.given("c", np.zeros(5, dtype=np.uint32), F32, writable=True),
     ]
-    done = bench.run(kernel(SETUP + "red.global.add.f32 [%d3], %f2;", 2), given, grid=3, block=64)
+    done = bench.run(kernel(SETUP + instruction, 2), given, grid=3, block=64)
     total = np.array([(VALUES % 64)[:, thread::5].sum() for thread in range(5)], dtype=np.float64)
     assert done.findings == ()
     assert done.unordered
     np.testing.assert_array_equal(bench.left(done, "c", F32), encodings_of_values("c", total, F32))
+
+
+@pytest.mark.parametrize(
+    ("instruction", "fmt", "threads"),
+    [
+        ("red.global.add.noftz.f16x2 [%d1], %r2;", F16, 64),
+        ("atom.global.gpu.relaxed.add.noftz.bf16x2 %r4, [%d1], %r2;", BF16, 64),
+        ("setp.lt.u32 %p0, %r0, 32; @%p0 atom.global.v2.f32.add {%f5, %f6}, [%d1], {%f2, %f2};", F32, 32),
+        ("setp.lt.u32 %p0, %r0, 32; @%p0 red.global.add.v2.f32 [%d1], {%f2, %f2};", F32, 32),
+    ],
+)
+def test_neighbours_are_summed_together(instruction: str, fmt: FloatFormat, threads: int) -> None:
+    bench = Bench()
+    lanes = 32 // fmt.bits
+    values = (VALUES[0] % 3).astype(np.float64)
+    each = np.stack([values, 1 - values], axis=-1)[:, :lanes]
+    given = [
+        bench.given("a", encodings_of_values("a", each, fmt), fmt),
+        bench.given("c", np.zeros(2, dtype=fmt.storage), fmt, writable=True),
+    ]
+    done = bench.run(kernel(SETUP + instruction, 2), given, block=64)
+    assert done.findings == ()
+    total = np.broadcast_to(each[:threads].sum(axis=0), 2)
+    np.testing.assert_array_equal(bench.left(done, "c", fmt), encodings_of_values("c", total, fmt))
+
+
+@pytest.mark.parametrize(("scope", "grid", "found"), [("cta", 1, []), ("cta", 2, [Kind.UNSUPPORTED]),
+                                                      ("gpu", 2, [])])  # fmt: skip
+def test_sums_are_atomic_in_their_scope_only(scope: str, grid: int, found: list[Kind]) -> None:
+    bench = Bench()
+    given = [bench.given("a", VALUES, U32), bench.given("c", np.zeros(5), U32, writable=True)]
+    done = bench.run(kernel(f"{SETUP} red.{scope}.global.add.u32 [%d3], %r2;", 2), given, grid=grid, block=64)
+    assert list(kinds(done)) == found
+
+
+@pytest.mark.parametrize("order", ["", ".relaxed", ".acquire", ".release", ".acq_rel"])
+def test_sums_and_other_accesses_race_in_whatever_order(order: str) -> None:
+    bench = Bench()
+    given = [bench.given("a", VALUES, U32), bench.given("c", np.zeros(5), U32, writable=True)]
+    body = f"{SETUP} atom{order}.gpu.global.add.u32 %r4, [%d3], %r2; st.global.u32 [%d3], %r0;"
+    assert set(kinds(bench.run(kernel(body, 2), given, block=64))) == {Kind.RACE}
 
 
 def test_shared_memory_is_summed_too() -> None:
@@ -81,7 +133,7 @@ def test_what_an_atomic_returns_is_undefined() -> None:
 
 @pytest.mark.parametrize("instruction", ["red.global.max.u32 [%d3], %r2;",
                                          "atom.global.cas.b32 %r4, [%d3], %r2, %r3;",
-                                         "red.global.add.noftz.f16x2 [%d3], %r2;"])  # fmt: skip
+                                         "red.global.add.sc.u32 [%d3], %r2;"])  # fmt: skip
 def test_other_atomics_are_not_modelled(instruction: str) -> None:
     bench = Bench()
     given = [bench.given("a", VALUES, U32), bench.given("c", np.zeros(5), U32, writable=True)]

@@ -186,6 +186,82 @@ def test_kernels_that_do_not_end_are_stopped(monkeypatch: pytest.MonkeyPatch) ->
     assert list(kinds(done)) == [Kind.UNSUPPORTED]
 
 
+@pytest.mark.parametrize("limit", ["LIMIT", "LIMIT_AFTER_FAULT"])
+def test_kernels_without_an_end_keep_what_was_found_before(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, limit, 1000)
+    done = failing("ld.global.u32 %r1, [64];\nagain: bra again;")
+    assert not done.complete
+    assert kinds(done) == {Kind.OUT_OF_BOUNDS: [BODY + 1], Kind.UNSUPPORTED: [BODY + 2]}
+    (given_up,) = [each for each in done.findings if each.kind is Kind.UNSUPPORTED]
+    assert "has not ended after" in given_up.message
+
+
+@pytest.mark.parametrize(
+    ("limit", "fault"), [("TERMS", ""), ("TERMS_AFTER_FAULT", "ld.global.u32 %r1, [64];")]
+)
+def test_kernels_that_compute_for_ever_are_stopped_for_their_terms(
+    limit: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, limit, 10_000)
+    done = failing(f"{fault}\nagain: add.f32 %f0, %f0, %f1;\nbra again;")
+    assert not done.complete
+    assert Kind.UNSUPPORTED in kinds(done)
+
+
+def test_a_fault_does_not_stop_a_kernel_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "LIMIT_AFTER_FAULT", 2000)
+    loop = """
+    mov.u32 %r2, 0; ld.global.u32 %r1, [64];
+    again: add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 500; @%p0 bra again;
+    """
+    assert failing(loop).complete
+    assert not failing(loop.replace("500", "1000")).complete
+
+
+LOADED = "ld.param.u64 %d0, [p0]; ld.global.u32 %r1, [%d0]; setp.gt.u32 %p0, %r1, 10;\n"
+
+
+@pytest.mark.parametrize(
+    ("act", "what", "register"),
+    [
+        ("ld.global.u32 %r2, [%d9];", "address", "%d9"),
+        ("add.u64 %d8, %d9, 8; st.global.u32 [%d8], 1;", "address", "%d9"),
+        ("cvta.to.global.u64 %d8, %d9;", "address", "%d9"),
+        ("@%p1 bra done;", "guard", "%p1"),
+        ("setp.eq.u32 %p1, %r9, 3; @!%p1 st.global.u32 [%d0], 1;", "guard", "%r9"),
+        ("shl.b32 %r2, %r0, %r9;", "shift", "%r9"),
+        ("shfl.sync.idx.b32 %r2, %r0, %r9, 31, -1;", "lane", "%r9"),
+        ("bar.sync %r9;", "operand", "%r9"),
+        ("setp.lt.u32 %p2, %r0, 9; @%p2 mov.u64 %d9, %d0; ld.global.u32 %r2, [%d9];", "address", "%d9"),
+    ],
+)
+def test_numbers_out_of_registers_never_written_refute(act: str, what: str, register: str) -> None:
+    bench = Bench()
+    text = kernel(f"mov.u32 %r0, %tid.x; {LOADED}{act}\ndone:", 1)
+    done = bench.run(text, [bench.given("a", np.zeros(1), U32)], block=32)
+    (finding,) = done.findings
+    assert (finding.kind, finding.line) == (Kind.UNINITIALISED, BODY + 1)
+    assert what in finding.message
+    assert f"depends on register {register}, which nobody has written" in finding.message
+    assert not done.complete
+
+
+def test_a_register_never_written_is_not_blamed_for_data() -> None:
+    bench = Bench()
+    text = kernel(f"{LOADED}@%p0 mov.u64 %d9, %d0; ld.global.u32 %r2, [%d9];", 1)
+    done = bench.run(text, [bench.given("a", np.zeros(1), U32)], block=32)
+    assert list(kinds(done)) == [Kind.UNSUPPORTED]
+
+
+def test_threads_that_wrote_a_register_may_use_it_when_others_did_not() -> None:
+    body = """
+    setp.lt.u32 %p0, %r0, 9; @%p0 mov.u32 %r5, 2; @%p0 shl.b32 %r1, %r0, %r5;
+    """
+    np.testing.assert_array_equal(result(body, 32), [4 * i if i < 9 else 0 for i in range(32)])
+
+
 def test_blocks_are_three_dimensional() -> None:
     bench = Bench()
     body = """

@@ -159,6 +159,22 @@ def test_an_access_out_of_bounds_does_not_stop_the_others() -> None:
     np.testing.assert_array_equal(bench.left(done, "c", U32)[:8], np.arange(8))
 
 
+@pytest.mark.parametrize(
+    ("offset", "found"), [(0, Kind.RACE), (16, Kind.UNINITIALISED), (256, Kind.UNINITIALISED)]
+)
+def test_a_pending_copy_excuses_only_what_it_covers(offset: int, found: Kind) -> None:
+    """Whoever reads under a copy races with it; what no copy goes to was never written."""
+    bench = Bench()
+    body = f"""
+    mov.u32 %r10, tile; setp.eq.u32 %p0, %r0, 0;
+    @%p0 cp.async.cg.shared.global [%r10], [%d0], 16; cp.async.commit_group;
+    add.u32 %r10, %r10, {offset}; @%p0 ld.shared.v4.u32 {{%r1, %r2, %r3, %r4}}, [%r10];
+    """
+    text = kernel(ADDRESSES + body, 2, ".shared .align 16 .b8 tile[512];")
+    done = bench.run(text, [bench.given("a", np.arange(64), U32), written("c", 256)], block=32)
+    assert list(kinds(done)) == [found]
+
+
 def test_loads_are_kept_by_line() -> None:
     bench = Bench()
     body = "setp.lt.u32 %p0, %r0, 8;\n@%p0 ld.global.u32 %r1, [%d3];\nld.global.u32 %r2, [%d0];"

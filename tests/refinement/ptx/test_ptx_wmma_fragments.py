@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,53 @@ def test_elements_may_all_be_treated_alike() -> None:
     np.testing.assert_array_equal(
         bench.left(done, "d", F32), encodings_of_values("d", expected.astype(np.float64), F32).reshape(-1)
     )
+
+
+@pytest.mark.parametrize(
+    ("usual", "exchanged"),
+    [
+        ("mul.f32 D, D, C", "mul.f32 D, C, D"),
+        ("add.f32 D, C, D", "add.f32 D, D, C"),
+        ("fma.rn.f32 D, D, C, D", "fma.rn.f32 D, C, D, D"),
+        ("max.f32 D, D, C", "max.f32 D, C, D"),
+    ],
+)
+@pytest.mark.parametrize("which", [0, 3, 7])
+def test_operands_that_commute_may_be_exchanged_in_one_element(
+    usual: str, exchanged: str, which: int
+) -> None:
+    lines = on_each(usual).splitlines()
+    expected = finished(on_each(usual))
+    lines[which] = on_each(exchanged).splitlines()[which]
+    bench, done, _ = finished("\n".join(lines))
+    assert done.findings == ()
+    assert len(bench.left(done, "d", F32)) == len(expected[0].left(expected[1], "d", F32))
+
+
+def spelled_otherwise(text: str, order: int) -> str:
+    """Return instructions with their modifiers in another order, types and layouts in theirs."""
+    kept = {"row", "col", "f16", "f32"}
+
+    def other(match: re.Match[str]) -> str:
+        modifiers = match[2][1:].split(".")
+        free = [each for each in modifiers if each not in kept]
+        fixed = [each for each in modifiers if each in kept]
+        free = free[order:] + free[:order]
+        return f"{match[1]}.{'.'.join([*fixed, *free] if order % 2 else [*free, *fixed])}"
+
+    return re.sub(r"(wmma\.(?:load\.[abc]|store\.d|mma))((?:\.\w+)+)", other, text)
+
+
+@pytest.mark.parametrize("order", range(4))
+def test_modifiers_stand_in_any_order(order: int) -> None:
+    bench = Bench()
+    matrices, pointers = data(bench, FORM, KINDS, {"a": "row", "b": "col", "c": "col"})
+    text = spelled_otherwise(kernel(POINTERS + LOADS + PRODUCT + STORE, 4), order)
+    done = bench.run(text, [*pointers, written("d", 1024)])
+    assert done.findings == ()
+    a, b, c = (values_of_encodings(matrices[role], format_named(KINDS[role])) for role in "abc")
+    expected = encodings_of_values("d", a @ b + c, F32)
+    np.testing.assert_array_equal(bench.left(done, "d", F32), expected.reshape(-1))
 
 
 def test_a_fragment_may_be_filled_with_one_value() -> None:
