@@ -136,7 +136,7 @@ class Batch:
         more = steps - self._sound_until[0], terms - self._sound_until[1]
         if more[0] >= LIMIT_AFTER_FAULT or more[1] >= TERMS_AFTER_FAULT:
             execution.unsupported(
-                f"the kernel, wrong as it is, has not ended after {more[0]} more instructions and {more[1]} terms"
+                f"the kernel has not ended after {more[0]} instructions and {more[1]} terms since a fault"
             )
 
     def _guarded(self, decoded: Decoded, guard: Predicate, active: Indices) -> tuple[Indices, Value | None]:

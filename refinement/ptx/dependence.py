@@ -13,7 +13,7 @@ from ..traversal import by_operation, operands
 from .values import KNOWN, Value
 
 
-class DependsOnData(UnsupportedError):
+class DataDependenceError(UnsupportedError):
     """An address, branch, selector or shift that should be a known number is a term.
 
     Parameters
@@ -36,11 +36,11 @@ def require_known(what: str, value: Value) -> None:
 
     Raises
     ------
-    DependsOnData
+    DataDependenceError
         If it is not; `what` says what it is for.
     """
     if value.terms is not None and (value.terms != KNOWN).any():
-        raise DependsOnData(what, value)
+        raise DataDependenceError(what, value)
 
 
 def never_written(store: TermStore, terms: Ids, registers: Iterable[tuple[str, Ids]]) -> str | None:

@@ -169,7 +169,7 @@ class Execution:
 
         Raises
         ------
-        DependsOnData
+        DataDependenceError
             If it does; `what` says what it is for.
         """
         value = self.read(operand, width, active)

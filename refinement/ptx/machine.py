@@ -18,7 +18,7 @@ from ..terms import TermStore
 from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
-from .dependence import DependsOnData, never_written
+from .dependence import DataDependenceError, never_written
 from .execution import Execution
 from .launching import Argument
 from .module import Module
@@ -211,7 +211,7 @@ def run(
 
 def _reason(execution: Execution, error: UnsupportedError) -> tuple[Kind, str]:
     """Return what kept a batch from its end: a fault of the kernel's, or what is not modelled."""
-    if isinstance(error, DependsOnData):
+    if isinstance(error, DataDependenceError):
         register = never_written(execution.store, error.terms, execution.never_written)
         if register is not None:
             return (
