@@ -119,13 +119,19 @@ def _ones(width: int) -> np.uint64:
     return np.uint64((1 << width) - 1)
 
 
+def _values(store: TermStore, part: Slice) -> NDArray[np.uint64]:
+    """Return the values of a slice of constants."""
+    return (store.constant_values(part.terms) >> np.uint64(part.low)) & _ones(part.width)
+
+
 def _cut_constant(store: TermStore, part: Slice) -> Slice:
-    values = (store.constant_values(part.terms) >> np.uint64(part.low)) & _ones(part.width)
-    return Slice(store.constants(values, part.width), 0, part.width)
+    if part.low == 0 and int(store.widths(part.terms[0])) == part.width:
+        return part
+    return Slice(store.constants(_values(store, part), part.width), 0, part.width)
 
 
 def _adjoined(store: TermStore, below: Slice, above: Slice) -> Slice:
-    low, high = (store.constant_values(_cut_constant(store, part).terms) for part in (below, above))
+    low, high = _values(store, below), _values(store, above)
     width = below.width + above.width
     return Slice(store.constants(low | (high << np.uint64(below.width)), width), 0, width)
 

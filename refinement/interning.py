@@ -8,15 +8,12 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int32]
 """Numbers of rows, terms or vectors."""
 
-_MULTIPLIERS = np.array(
-    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], dtype=np.uint64
-)
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
 _FREE = np.int32(-1)
 
-
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    words = (words ^ (words >> np.uint64(32))) * _MULTIPLIERS[0]
-    return words ^ (words >> np.uint64(29))
+_Words = NDArray[np.uint64]
+"""Rows (n, words), two columns in each word; the last is padded with a zero."""
 
 
 class RowTable:
@@ -32,7 +29,8 @@ class RowTable:
 
     def __init__(self, columns: int, capacity: int = 1024) -> None:
         self.columns = columns
-        self._rows = np.empty((capacity, columns), dtype=np.int32)
+        self._width = -(-columns // 2)
+        self._words = np.empty((capacity, self._width), dtype=np.uint64)
         self._slots = np.full(2 * capacity, _FREE, dtype=np.int32)
         self._count = 0
 
@@ -42,73 +40,96 @@ class RowTable:
     @property
     def rows(self) -> NDArray[np.int32]:
         """All rows (count, columns) in the order of their numbers; a view."""
-        return self._rows[: self._count]
+        return self._words[: self._count].view(np.int32)[:, : self.columns]
 
     def numbers(self, rows: NDArray[np.int32]) -> Ids:
         """Return the numbers (n,) of rows (n, columns), inserting those that are new."""
         if not len(rows):
             return np.empty(0, dtype=np.int32)
-        rows = np.ascontiguousarray(rows, dtype=np.int32)
-        self._reserve(len(rows))
-        hashes = self._hashes(rows)
-        mask = np.uint64(len(self._slots) - 1)
-        found = np.empty(len(rows), dtype=np.int32)
+        words = self._packed(rows)
+        self._reserve(len(words))
+        mask = len(self._slots) - 1
+        found = np.empty(len(words), dtype=np.int32)
         first = self._count
         # Pending rows lie beyond the table's end until it is known which of them are new.
-        self._rows[first : first + len(rows)] = rows
-        pending = np.arange(len(rows), dtype=np.int32)
-        slots = hashes & mask
-        winners = np.zeros(len(rows), dtype=bool)
+        self._words[first : first + len(words)] = words
+        pending = np.arange(len(words), dtype=np.int32)
+        slots = _hashes(words) & mask
+        winners = np.zeros(len(words), dtype=bool)
+        here = slots
         while len(pending):
-            here = slots[pending]
             occupant = self._slots[here]
             free = occupant == _FREE
-            claimed = pending[free]
-            self._slots[here[free]] = first + claimed
-            occupant = self._slots[here]
-            winners[claimed] = occupant[free] == first + claimed
-            same = (self._rows[occupant] == rows[pending]).all(axis=1)
+            if free.any():
+                claimed = pending[free]
+                self._slots[here[free]] = first + claimed
+                occupant = self._slots[here]
+                winners[claimed] = occupant[free] == first + claimed
+            same = self._equal(occupant, words)
+            if same.all():
+                found[pending] = occupant
+                break
             found[pending[same]] = occupant[same]
-            pending = pending[~same]
-            slots[pending] = (slots[pending] + np.uint64(1)) & mask
+            left = ~same
+            pending, words, here = pending[left], words[left], (here[left] + 1) & mask
+            slots[pending] = here
         return self._admit(found, winners, first, slots)
 
-    def _admit(self, found: Ids, winners: NDArray[np.bool_], first: int, slots: NDArray[np.uint64]) -> Ids:
+    def _packed(self, rows: NDArray[np.int32]) -> _Words:
+        if self.columns % 2:
+            padded = np.zeros((len(rows), 2 * self._width), dtype=np.int32)
+            padded[:, : self.columns] = rows
+            rows = padded
+        return np.ascontiguousarray(rows, dtype=np.int32).view(np.uint64)
+
+    def _equal(self, numbers: Ids, words: _Words) -> NDArray[np.bool_]:
+        """Tell which rows of the table are those that are given."""
+        rows = np.take(self._words, numbers, axis=0)
+        equal: NDArray[np.bool_] = rows[:, 0] == words[:, 0]
+        for column in range(1, self._width):
+            equal &= rows[:, column] == words[:, column]
+        return equal
+
+    def _admit(self, found: Ids, winners: NDArray[np.bool_], first: int, slots: NDArray[np.int64]) -> Ids:
         """Give the new rows the next numbers."""
         new = np.flatnonzero(winners)
         if not len(new):
             return found
         numbers = np.empty(len(winners), dtype=np.int32)
         numbers[new] = first + np.arange(len(new), dtype=np.int32)
-        self._rows[first : first + len(new)] = self._rows[first + new]
+        self._words[first : first + len(new)] = self._words[first + new]
         self._slots[slots[new]] = numbers[new]
         self._count += len(new)
         return np.where(found >= first, numbers[np.maximum(found - first, 0)], found)
 
-    def _hashes(self, rows: NDArray[np.int32]) -> NDArray[np.uint64]:
-        words = rows.view(np.uint32).astype(np.uint64)
-        hashes = np.zeros(len(rows), dtype=np.uint64)
-        for column in range(self.columns):
-            hashes = _mixed(hashes * _MULTIPLIERS[1] + words[:, column] * _MULTIPLIERS[2] + _MULTIPLIERS[3])
-        return hashes
-
     def _reserve(self, more: int) -> None:
         needed = self._count + more
-        if needed > len(self._rows):
-            grown = np.empty((max(needed, 2 * len(self._rows)), self.columns), dtype=np.int32)
-            grown[: self._count] = self.rows
-            self._rows = grown
+        if needed > len(self._words):
+            grown = np.empty((max(needed, 2 * len(self._words)), self._width), dtype=np.uint64)
+            grown[: self._count] = self._words[: self._count]
+            self._words = grown
         if 2 * needed > len(self._slots):
             self._slots = np.full(1 << (4 * needed - 1).bit_length(), _FREE, dtype=np.int32)
             self._reinsert()
 
     def _reinsert(self) -> None:
-        mask = np.uint64(len(self._slots) - 1)
-        slots = self._hashes(self.rows) & mask
+        mask = len(self._slots) - 1
+        slots = _hashes(self._words[: self._count]) & mask
         pending = np.arange(self._count, dtype=np.int32)
         while len(pending):
             here = slots[pending]
             free = self._slots[here] == _FREE
             self._slots[here[free]] = pending[free]
             pending = pending[self._slots[here] != pending]
-            slots[pending] = (slots[pending] + np.uint64(1)) & mask
+            slots[pending] = (slots[pending] + 1) & mask
+
+
+def _hashes(words: _Words) -> NDArray[np.int64]:
+    """Return numbers (n,) whose low bits scatter rows."""
+    hashes = words[:, 0] * _MULTIPLIER
+    hashes ^= hashes >> _HALF
+    for column in range(1, words.shape[1]):
+        hashes ^= words[:, column]
+        hashes *= _MULTIPLIER
+        hashes ^= hashes >> _HALF
+    return hashes.view(np.int64)

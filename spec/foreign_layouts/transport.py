@@ -87,7 +87,9 @@ def compare_transport(text: str, instruction: str, operand: str) -> Comparison:
     fragment, by_columns = product.fragment(operand), operand == "b"
     if len(fragment.shape) != 2:
         raise UnsupportedError(f"{variant} holds several matrices in a warp: loads of them are not modelled")
-    move = matrix_move(parse(match[1]).variant)
+    loading = parse(match[1]).variant
+    form_of(loading)
+    move = matrix_move(loading)
     if move.family is not Family.LDMATRIX or move.expansion is not None:
         raise UnsupportedError(f"{move} expands its elements: what it delivers is not compared")
     selected = _selected(match[2], move, fragment)

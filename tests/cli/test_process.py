@@ -12,7 +12,7 @@ import pytest
 
 from mmaproof import __version__
 
-COMMANDS = ("check", "list", "explain", "export", "legal", "tables", "run", "replay")
+COMMANDS = ("check", "list", "explain", "export", "legal", "tables", "run", "replay", "verify", "gate")
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 
 

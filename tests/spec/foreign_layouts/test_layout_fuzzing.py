@@ -89,6 +89,7 @@ texts = st.one_of(
 
 @given(st.sampled_from(OPERANDS), texts)
 @example(OPERANDS[0], "ldmatrix.sync.aligned.m8n8.x4.shared.b16[0,,1] <- (16,64):(64,1)")
+@example(OPERANDS[0], "ldmatrix.sync.aligned.x4.shared.b16 <- (16,64):(64,1)")
 def test_any_text_has_a_verdict_or_one_reason(which: tuple[str, str], text: str) -> None:
     try:
         found = compare_layout(*which, text)
