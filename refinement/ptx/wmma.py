@@ -28,6 +28,9 @@ from .opaque_fragments import FragmentKind
 from .operands import Operand
 from .threads import WARP, Indices
 
+LINE_BYTES = 16
+"""What lines behind the first are aligned to, at least: `contradictions.WMMA_LINE_ALIGNMENT`."""
+
 
 def _kind(variant: Variant, role: str, layout: str, fmt: Format) -> FragmentKind:
     form = form_of(variant)
@@ -71,6 +74,11 @@ def _lines(
     if differ.any():
         message = f"{instruction.mnemonic}: pointer and stride must be the same in a whole warp"
         execution.report(Kind.UNDEFINED, message, warps[differ].reshape(-1))
+    unaligned = at[:, 0] % np.uint64(operand.fragment_bytes) != 0
+    if unaligned.any():
+        address, unit = int(at[unaligned][0, 0]), operand.fragment_bytes
+        message = f"{instruction.mnemonic} at address {address:#x}, which is no multiple of {unit}"
+        execution.report(Kind.MISALIGNED, message, warps[unaligned].reshape(-1))
     short = strides[:, 0] < operand.minimum_stride
     if short.any():
         least = operand.minimum_stride
@@ -100,7 +108,7 @@ def _load(instruction: Instruction, variant: Variant) -> Step:
         if not len(warps):
             return
         at = _lines(execution, instruction, operand, pointer, stride[0] if stride else None, warps)
-        space, unit = space_of(execution, instruction), operand.fragment_bytes
+        space, unit = space_of(execution, instruction), min(operand.fragment_bytes, LINE_BYTES)
         words = load(execution, space, at.reshape(-1), size, count, _threads(warps, operand.lines), unit)
         if operand.format.bits < 8:
             algebra = TermAlgebra(execution.store)
@@ -167,7 +175,7 @@ def _store(instruction: Instruction, variant: Variant) -> Step:
         at = _lines(execution, instruction, operand, pointer, stride[0] if stride else None, warps)
         words = matrices.reshape(at.size, -1)
         threads = _threads(warps, operand.lines)
-        space, unit = space_of(execution, instruction), operand.fragment_bytes
+        space, unit = space_of(execution, instruction), min(operand.fragment_bytes, LINE_BYTES)
         store(execution, space, at.reshape(-1), words, threads, alignment=unit)
 
     return step

@@ -237,6 +237,16 @@ WMMA_STRIDE = Contradiction(
     _INVALID,
     _RUN,
 )
+WMMA_LINE_ALIGNMENT = Contradiction(
+    "wmma-line-alignment",
+    (
+        ("PTX manual, wmma.load and wmma.store", "every line is aligned to the fragment's bytes, 32 of f16"),
+        ("CUDA C++ guide, load_matrix_sync", "pointers are multiples of 32 bytes, strides of 16"),
+    ),
+    "the manual's for the specification; in kernels, lines behind the first may be at any multiple of 16 "
+    "bytes, as nvcc emits them for padded tiles",
+    "both documents; nvcc was run on a padded tile",
+)
 UNCHECKED_CLASSES = Contradiction(
     "unchecked-register-classes",
     (
@@ -327,6 +337,6 @@ CONTRADICTIONS = (
     STMATRIX_TRANS, WMMA_F64_FRAGMENT, WMMA_F32_ACCUMULATOR, WMMA_ROUNDING_POSITION, F64_ROUNDING,
     BIT_OPERATION_POSITION, UE8M0_4X, EXAMPLE_OPERANDS, WMMA_STRIDE, LDMATRIX_ADDRESSES, TF32_K16,
     UNCHECKED_LAYOUT, UNCHECKED_CLASSES, UNCHECKED_CONSTANTS, REFUSED_SINK, BRACED_SCALE, SM_88_VERSION,
-    REPEATED_MODIFIER, WMMA_DEFAULT_STRIDE, HOPPER_FP8,
+    REPEATED_MODIFIER, WMMA_DEFAULT_STRIDE, WMMA_LINE_ALIGNMENT, HOPPER_FP8,
 )  # fmt: skip
 """Every contradiction known."""
