@@ -51,7 +51,8 @@ class Roundings:
         size = f"about {float(self.growth):.3g}·S" if self.growth < 1 else "not less than S"
         return (
             f"|computed - exact| ≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|; roundings: {names}, "
-            "each to nearest (tf32: toward zero), none of which overflows or underflows"
+            "each to nearest (one in another direction counts as two; tf32: toward zero), none of which "
+            "overflows or underflows"
             + "".join(f"; the error of {name} is not counted" for name in self.approximations)
         )
 
@@ -115,7 +116,7 @@ class Path(NamedTuple):
 
 def _paths(operation: Operation) -> list[Path]:
     floats = [index for index, fmt in enumerate(operation.operands) if isinstance(fmt, FloatFormat)]
-    once = ((operation.result, 1),) if isinstance(operation.result, FloatFormat) else ()
+    once = ((operation.result, _times(operation)),) if isinstance(operation.result, FloatFormat) else ()
     match operation.name:
         case operations.FUSED:
             assert isinstance(operation.attribute, Sum)
@@ -131,6 +132,18 @@ def _paths(operation: Operation) -> list[Path]:
         case operations.SELECT:
             return [Path((1,)), Path((2,))]
     return []
+
+
+def _times(operation: Operation) -> int:
+    """Return how many roundings to nearest have at least the error of an operation's one."""
+    how = operation.attribute
+    rounding: object = Rounding.NEAREST_EVEN
+    if isinstance(how, Sum):
+        rounding = how.rounding
+    elif operation.name == operations.CONVERT and isinstance(how, tuple):
+        rounding = how[0]
+    # (1 + u)^2 ≥ 1 + 2u, the error of a directed rounding; None is to nearest, ties away from zero.
+    return 1 if rounding in (Rounding.NEAREST_EVEN, None) else 2
 
 
 def _accumulated(operation: Operation) -> list[Path]:

@@ -295,7 +295,8 @@ class _Comparer:
         what does not belong together, else the store of the element.
         """
         wanted = {atom for each in difference if each.contract != 0 for atom in each.atoms}
-        for monomial in (each for each in difference if each.contract == 0):
+        extra = [each for each in difference if each.contract == 0]
+        for monomial in extra[:SHOWN]:
             terms = self._forms.quantifier.terms(np.array(monomial.atoms, dtype=np.int64))
             for atom, factor in zip(monomial.atoms, terms, strict=True):
                 if self._store.operation(int(factor)).name == UNDEFINED:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...spec.errors import UnsupportedError
+from ..assignments import Assignment
 from ..interning import Ids
 from ..terms import INPUT, LEAVES, TermStore
 from ..traversal import by_operation, operands
@@ -58,12 +59,24 @@ def never_written(store: TermStore, terms: Ids, registers: Iterable[tuple[str, I
     Returns
     -------
     str or None
-        A name; None if some of the terms depend on the kernel's data, or all on what else is undefined.
+        A name; None if some of the terms depend on the kernel's data, or all on what else is undefined, or
+        if they have one value whatever the registers held (``x - x``).
     """
     leaves = _leaves(store, terms)
-    if store.are(INPUT, leaves).any():
+    if store.are(INPUT, leaves).any() or not _varies(store, terms):
         return None
     return next((name for name, undefined in registers if np.isin(leaves, undefined).any()), None)
+
+
+def _varies(store: TermStore, terms: Ids) -> bool:
+    """Tell whether terms without inputs depend on what is undefined; of predicates that is assumed."""
+    if (store.widths(terms) == 1).any():
+        return True
+    try:
+        one, other = (Assignment(store, {}, undefined=filled).values(terms) for filled in (0x5A, 0xA5))
+    except UnsupportedError:
+        return False
+    return bool((one != other).any())
 
 
 def _leaves(store: TermStore, terms: Ids) -> Ids:

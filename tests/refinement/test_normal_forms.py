@@ -16,6 +16,7 @@ from mmaproof.refinement.evaluation import apply
 from mmaproof.refinement.interning import Ids
 from mmaproof.refinement.normal_forms import NormalForms
 from mmaproof.refinement.operations import Accumulation
+from mmaproof.refinement.rounding_depth import roundings
 from mmaproof.refinement.terms import TermStore, bits
 from mmaproof.spec.formats import F16, F32, F64, S4, S8, S32, TF32, U8
 from mmaproof.spec.rounding import Rounding
@@ -295,3 +296,15 @@ def test_reading_tf32_counts_as_rounding() -> None:
     assert found.roundings is not None
     assert found.equal.all()
     assert found.roundings.counts == ((TF32, 2), (F32, 4 * 4 + 1))
+
+
+@pytest.mark.parametrize(
+    ("rounding", "count"), [(NEAREST, 1), (Rounding.TOWARD_ZERO, 2), (Rounding.UPWARD, 2)]
+)
+def test_a_directed_rounding_counts_twice(rounding: Rounding, count: int) -> None:
+    store = TermStore()
+    x = store.inputs("x", F32, np.arange(2))
+    total = apply(store, operations.fused(F32, (), (F32, F32), rounding), x[:1], x[1:])
+    assert roundings(store, total).counts == ((F32, count),)
+    converted = apply(store, operations.convert(F16, F32, rounding, saturate=True), x)
+    assert roundings(store, converted).counts == ((F16, count),)

@@ -248,11 +248,35 @@ def test_numbers_out_of_registers_never_written_refute(act: str, what: str, regi
     assert not done.complete
 
 
-def test_a_register_never_written_is_not_blamed_for_data() -> None:
+@pytest.mark.parametrize(
+    "act",
+    [
+        "@%p0 mov.u64 %d9, %d0; ld.global.u32 %r2, [%d9];",
+        "sub.u64 %d9, %d9, %d9; add.u64 %d9, %d9, %d0; ld.global.u32 %r2, [%d9];",
+    ],
+)
+def test_a_register_never_written_is_not_blamed_for_what_does_not_depend_on_it(act: str) -> None:
     bench = Bench()
-    text = kernel(f"{LOADED}@%p0 mov.u64 %d9, %d0; ld.global.u32 %r2, [%d9];", 1)
+    text = kernel(LOADED + act, 1)
     done = bench.run(text, [bench.given("a", np.zeros(1), U32)], block=32)
     assert list(kinds(done)) == [Kind.UNSUPPORTED]
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "selp.b32 %r1, %r5, 0, %p0;",
+        "and.pred %p1, %p0, %p2; selp.b32 %r1, 8, 0, %p1; @%p1 mov.u32 %r1, %r5;",
+        "selp.b32 %r7, -1, 0, %p0; and.b32 %r1, %r5, %r7;",
+        "@%p0 mov.u32 %r1, %r5; @!%p0 mov.u32 %r1, 0;",
+    ],
+)
+def test_what_is_chosen_past_a_register_never_written_is_a_number(choice: str) -> None:
+    body = f"""
+    setp.lt.u32 %p0, %r0, 9; @%p0 mov.u32 %r5, 4; @%p0 setp.lt.u32 %p2, %r0, 99; {choice}
+    mov.u32 %r2, 1; shl.b32 %r1, %r2, %r1;
+    """
+    np.testing.assert_array_equal(result(body, 32), [16 if i < 9 else 1 for i in range(32)])
 
 
 def test_threads_that_wrote_a_register_may_use_it_when_others_did_not() -> None:
