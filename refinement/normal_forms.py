@@ -19,7 +19,7 @@ from ..spec.operand_arrays import blocks
 from . import operations
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
-from .polynomials import ABSENT, Expander, Polynomials, Rows, combined, compacted, concatenated
+from .polynomials import ABSENT, Expander, Polynomials, Rows, combined, compacted, concatenated, joined
 from .product_chains import DROPPED, Chain, product_keys, same_products, unrolled
 from .quantities import Piece, Pieces, Quantifier, Quantities, is_raw
 from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore
@@ -66,12 +66,13 @@ class NormalForms:
         """Return the polynomials of ``left - right``, terms (n,) read in a format; owners are indices."""
         owners = np.arange(len(left))
         positive, negative = (self.quantifier.read(terms, fmt) for terms in (left, right))
-        parts = [
-            rows
-            for chunk in self._chunks(positive, negative)
-            for rows in self._apart(positive[chunk], negative[chunk], owners[chunk])
-        ]
-        return combined(concatenated(parts), _modulus(fmt))
+        found: list[Polynomials] = []
+        for chunk in self._chunks(positive, negative):
+            parts = list(self._apart(positive[chunk], negative[chunk], owners[chunk]))
+            apart = combined(concatenated(parts), _modulus(fmt))
+            # Once so much is wrong, that a member differs is enough to know.
+            found.append(apart.leading() if sum(map(len, found)) > _PRODUCTS else apart)
+        return joined(found)
 
     def _chunks(self, *sides: Quantities) -> Iterator[slice]:
         """Yield slices of so many quantities that their products are held in memory easily."""

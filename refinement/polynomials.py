@@ -13,12 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.errors import UnsupportedError
 from .quantities import Piece, Pieces, Quantifier, Quantities, numbered
 
 ABSENT = np.int64(-1)
 """No factor."""
 
 _SAFE = 1 << 62
+
+MOST_ROWS = 1 << 25
+"""Products that are expanded at a time."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,8 @@ class Expander:
         )
         finished = [rows.where(slice(0, 0))]
         while len(rows):
+            if sum(map(len, finished)) + len(rows) > MOST_ROWS:
+                raise UnsupportedError(f"a sum multiplies out to more than {MOST_ROWS} products")
             rows = self._settled(rows)
             done = (rows.pending == ABSENT).all(axis=1)
             finished.append(rows.where(done))
@@ -209,6 +215,18 @@ class Polynomials:
 
     def __len__(self) -> int:
         return len(self.owners)
+
+    def leading(self) -> Polynomials:
+        """Return the first row of each owner."""
+        first = np.flatnonzero(np.diff(self.owners, prepend=-1))
+        return Polynomials(self.owners[first], self.coefficients[first], self.atoms[first])
+
+
+def joined(parts: Sequence[Polynomials]) -> Polynomials:
+    """Return polynomials of increasing owners one after the other."""
+    rows = [Rows(part.owners, part.coefficients, part.atoms, part.atoms[:, :0]) for part in parts]
+    every = concatenated(rows)
+    return Polynomials(every.owners, every.coefficients, every.atoms)
 
 
 def combined(rows: Rows, modulus: int | None = None) -> Polynomials:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.errors import UnsupportedError
 from ..spec.formats import FloatFormat
 from .array_memory import elements_in, input_terms
 from .contract import Array, Contract, Instance
@@ -179,7 +180,14 @@ def examine(
         for index, output in enumerate(instance.outputs):
             if told is not None:
                 told(f"comparing{where}", index, len(instance.outputs))
-            comparer.compare(output)
+            try:
+                comparer.compare(output)
+            except UnsupportedError as error:
+                message = f"{output.name} can't be compared: {error}"
+                examination.findings.append(
+                    Finding(Kind.UNSUPPORTED, message, kernel.path, output=output.name)
+                )
+                examination.equality = None
     if not outcome.complete or any(finding.kind.refutes for finding in examination.findings):
         examination.equality = None
     return examination, outcome.stats

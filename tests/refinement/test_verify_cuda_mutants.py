@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from cuda_contracts import Edit, verify_edited
+from cuda_contracts import KERNELS, Edit, verify_edited
 
 from mmaproof.refinement.findings import Kind
 
@@ -322,12 +322,6 @@ FAULTS = (
         r"reads .*_tile.* with no barrier between",
     ),
     Fault(
-        "barrier of a part of the block",
-        Edit(SIMT, "bar.sync \t0;", "bar.sync \t0, 64;"),
-        RACE,
-        r"",
-    ),
-    Fault(
         "no barrier before the tiles are written again",
         Edit(SIMT, "bar.sync \t0;", "", 2),
         RACE,
@@ -417,9 +411,6 @@ HARMLESS = {
     "metadata of the other threads, which have the same": Edit(SPARSE, "%r105, 0x0", "%r105, 0x1"),
     "saturation that no sum reaches": Edit(S4, "row.col.s32.s4.s4.s32", "row.col.satfinite.s32.s4.s4.s32"),
     "the same stored by all lanes": Edit(GEMV, "@%p12 bra \t$L__BB0_10;", ""),
-    "sign bits that a mask takes away": Edit(
-        DEQUANTISED, "shr.u32 \t%r64, %r42, 8;", "shr.s32 \t%r64, %r42, 8;"
-    ),
     "later target": Edit(WMMA_S8, ".target sm_80", ".target sm_86"),
     "factors of a product exchanged": Edit(
         WMMA_SCALED, "mul.f32 \t%f61, %f52, %f75;", "mul.f32 \t%f61, %f75, %f52;"
@@ -439,3 +430,10 @@ def test_a_faulty_kernel_is_refuted_for_its_fault(fault: Fault, tmp_path: Path) 
 @pytest.mark.parametrize("edit", HARMLESS.values(), ids=list(HARMLESS))
 def test_a_harmless_edit_is_verified(edit: Edit, tmp_path: Path) -> None:
     assert verify_edited(edit, tmp_path).result.verdict == "verified"
+
+
+def test_faults_of_every_kind_are_planted_in_every_kernel() -> None:
+    assert {fault.kind for fault in FAULTS} == {kind for kind in Kind if kind.refutes}
+    entries = {KERNELS[fault.edit.kernel]["entry"] for fault in FAULTS}
+    assert entries == {kernel["entry"] for kernel in KERNELS.values()}
+    assert len({fault.edit for fault in FAULTS}) == len(FAULTS) >= 20
