@@ -158,11 +158,15 @@ class Scheduler:
             wanted = int(counts[members].max())
             if wanted < 0:
                 of_block = self._threads.block == block
-                complete = len(threads) == int((self._alive & of_block).sum())
+                complete = ordered = len(threads) == int((self._alive & of_block).sum())
             else:
-                complete = WARP * (len(warps) + sum(count for count, _ in arrivals)) >= wanted
+                present = WARP * (len(warps) + sum(count for count, _ in arrivals))
+                complete = present >= wanted
+                # If more come than it lets go at a time, nothing says which of them meet.
+                ordered = present == wanted and bool((counts[members] == wanted).all())
             if complete:
-                self._ordering.barrier(warps, [known for _, known in arrivals])
+                if ordered:
+                    self._ordering.barrier(warps, [known for _, known in arrivals])
                 self._arrivals.pop((block, barrier), None)
                 self.barriers += 1
                 free[threads] = True

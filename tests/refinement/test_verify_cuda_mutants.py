@@ -54,6 +54,12 @@ class Fault:
 
 FAULTS = (
     Fault(
+        "barrier of a part of the block",
+        Edit(SIMT, "bar.sync \t0;", "bar.sync \t0, 64;"),
+        RACE,
+        r"with no barrier between",
+    ),
+    Fault(
         "registers of A swapped",
         Edit(GEMM, "{%r112, %r113, %r114, %r115}, {%r122", "{%r112, %r114, %r113, %r115}, {%r122"),
         WRONG_VALUE,
