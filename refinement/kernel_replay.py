@@ -98,7 +98,7 @@ def document_of_kernel(path: Path) -> dict[str, Any] | None:
     """Return a counterexample's document, None if it is not one of a kernel (or no document at all)."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) and document.get("kind") == KIND else None
 
@@ -112,7 +112,7 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
         If it is not one, or the kernel or the contract can't be read or no longer fits.
     """
     if document.get("schema") != SCHEMA or document.get("kind") != KIND:
-        raise InputError(f"{path} is not a counterexample of a kernel of schema {SCHEMA}")
+        raise InputError(f"{path}: not a counterexample of a kernel of schema {SCHEMA}")
     try:
         kernel_path, contract_path = Path(document["kernel"]), Path(document["contract"])
         sizes = {str(name): int(value) for name, value in document["sizes"].items()}
@@ -123,7 +123,7 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
         formats = {name: format_named(each["format"]) for name, each in document["inputs"].items()}
         element, tolerance = document["difference"]["output"], float(document["tolerance"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} is not a counterexample of a kernel: {error}") from None
+        raise InputError(f"{path}: not a counterexample of a kernel: {error!r}") from None
     contract = read_contract(contract_path)
     instance = contract.instance(sizes)
     for name, (fmt, shape) in input_formats(instance).items():
