@@ -49,11 +49,11 @@ class Roundings:
         factors = [f"(1 + 2^-{_unit(fmt).denominator.bit_length() - 1})^{n}" for fmt, n in self.counts]
         names = ", ".join(f"{count} to {fmt}" for fmt, count in self.counts)
         size = f"about {float(self.growth):.3g}·S" if self.growth < 1 else "not less than S"
+        tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in self.counts) else ""
+        uncounted = "".join(f"; the error of {name} is not counted" for name in self.approximations)
         return (
             f"|computed - exact| ≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|; roundings: {names}, "
-            "each to nearest (one in another direction counts as two; tf32: toward zero), none of which "
-            "overflows or underflows"
-            + "".join(f"; the error of {name} is not counted" for name in self.approximations)
+            f"each to nearest (else counted twice), none of which overflows or underflows{tf32}{uncounted}"
         )
 
 
