@@ -17,6 +17,7 @@ from .. import __version__
 from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
+from .finding_output import tell_github
 from .output import note, print_table, say
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def check(
     counterexample.
     """
     from ..proofs import cache, catalogue, runner
+    from ..proofs.reports import outcome_findings
     from ..proofs.reports.report import report
 
     settings = runner.Settings(
@@ -85,6 +87,7 @@ def check(
     _print_theorems(found)
     _print_spoiling(found, _save(found, counterexamples))
     _print_totals(found)
+    tell_github(outcome_findings.findings_of(found))
     return {"HOLDS": ExitCode.HOLDS, "FAILS": ExitCode.FAILS, "UNDECIDED": ExitCode.UNDECIDED}[
         found.conclusion.name
     ]

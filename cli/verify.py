@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .. import __version__
 from . import files
 from .exit_codes import ExitCode
+from .finding_output import result_files, tell_github
 from .output import note, say
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ def verify(
         Path, typer.Option(metavar="C.toml", help="What it is launched with and is to compute.")
     ],
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
+    sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a web page.")] = None,
     counterexamples: Annotated[
         Path, typer.Option(metavar="DIR", help="Where a counterexample is saved.")
@@ -38,6 +42,7 @@ def verify(
 
     A refuted kernel comes with inputs on which it is wrong, for `mmaproof replay`.
     """
+    from ..proofs.reports import kernel_findings
     from ..refinement.reports import page
     from ..refinement.verification import verify as decide
 
@@ -47,6 +52,7 @@ def verify(
             for kind, path in (("json", json), ("html", html))
             if path is not None
         }
+        fill = stack.enter_context(result_files({"junit": junit, "sarif": sarif}))
         with _progress() as told:
             found = decide(kernel, contract, told)
         found = _saved(found, counterexamples)
@@ -55,7 +61,10 @@ def verify(
             streams["json"].write(document.encode("utf-8"))
         if "html" in streams:
             streams["html"].write(page.render(found).encode("utf-8"))
+        report = kernel_findings.report(found, __version__)
+        fill(report)
     _print(found)
+    tell_github(report)
     return {
         "verified": ExitCode.HOLDS,
         "refuted": ExitCode.FAILS,

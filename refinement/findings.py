@@ -25,6 +25,25 @@ class Kind(StrEnum):
         """Whether the kernel is wrong, not merely beyond what is modelled."""
         return self is not Kind.UNSUPPORTED
 
+    @property
+    def meaning(self) -> str:
+        """What is the matter with a kernel that such a finding is about, in one line."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Kind.WRONG_VALUE: "the kernel computes something else than its contract says",
+    Kind.MISSING_OUTPUT: "the kernel leaves an output element unwritten",
+    Kind.OUT_OF_BOUNDS: "the kernel accesses memory that is not its own",
+    Kind.MISALIGNED: "the kernel accesses memory that is not aligned as the access must be",
+    Kind.UNINITIALISED: "the kernel reads what nobody has written",
+    Kind.RACE: "two threads use one place, one of them writing, and nothing orders them",
+    Kind.DIVERGENCE: "only some of the threads run what all of them must run together",
+    Kind.ILLEGAL: "the kernel has an instruction that its target does not have",
+    Kind.UNDEFINED: "the kernel does what has no defined result",
+    Kind.UNSUPPORTED: "the kernel does what is not modelled, so that nothing is said about it",
+}
+
 
 @dataclass(frozen=True)
 class Finding:

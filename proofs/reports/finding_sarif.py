@@ -41,7 +41,7 @@ def _result(finding: Finding) -> dict[str, Any]:
     location: dict[str, Any] = {
         "logicalLocations": [{"fullyQualifiedName": finding.subject, "kind": "member"}]
     }
-    if finding.file != "-":
+    if finding.file not in ("", "-"):
         physical: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file.replace("\\", "/"))}}
         if finding.line:
             physical["region"] = {"startLine": finding.line}

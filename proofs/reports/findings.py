@@ -1,4 +1,4 @@
-"""What a comparison of other people's tables with the spec found, whatever is done with it."""
+"""What a comparison found, of tables with the spec or of a kernel with its contract, however it is shown."""
 
 from __future__ import annotations
 
@@ -26,13 +26,42 @@ class Conclusion(StrEnum):
 
 
 @dataclass(frozen=True)
+class Wording:
+    """What a command calls the things it counts.
+
+    Attributes
+    ----------
+    file, rows : str
+        Titles of what is checked, and of what it consists of.
+    standings : mapping of Standing to str
+        Titles of the standings that occur.
+    conclusions : mapping of Conclusion to str
+        What a report means.
+    """
+
+    file: str
+    rows: str
+    standings: Mapping[Standing, str]
+    conclusions: Mapping[Conclusion, str]
+
+
+OF_TABLES = Wording(
+    "file",
+    "rows",
+    {standing: standing.value for standing in Standing},
+    {conclusion: conclusion.value for conclusion in Conclusion},
+)
+"""How comparisons of tables with the spec speak."""
+
+
+@dataclass(frozen=True)
 class Cause:
     """Why a row differs: a rule, and how it applies.
 
     Attributes
     ----------
     owner : str
-        Whose rule it is: an instruction set, ``layout`` or ``gate``.
+        Whose rule it is: an instruction set, or a part of mmaproof such as ``layout``.
     rule : str
         Its stable name.
     reason : str
@@ -68,13 +97,13 @@ class Finding:
     standing : Standing
         Drift, undecided or accepted.
     file : str
-        The file the row stands in.
+        The file the row stands in; ``-`` for standard input, empty where there is none.
     line : int
         Its line, from 1; 0 for what is not in a row.
     subject : str
         The row in words, without file and line: it stays when the table is edited elsewhere.
     they_say, spec_says : str
-        The two sides.
+        The two sides; empty where the causes say it all.
     causes : tuple of Cause
         The rules behind it, the most telling first; at least one.
     accepted_because : str
@@ -104,21 +133,22 @@ class Finding:
     def summary(self) -> str:
         """One line without the place."""
         why = "; ".join(f"{cause.rule}: {cause.message}" for cause in self.causes)
-        return f"{self.subject}: they say {self.they_say}; the spec says {self.spec_says}: {why}"
+        sides = f"they say {self.they_say}; the spec says {self.spec_says}: " if self.they_say else ""
+        return f"{self.subject}: {sides}{why}"
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One file that was compared.
+    """One file, or theorem, that was checked.
 
     Attributes
     ----------
     file : str
         Its name, as given.
     kind : str
-        What it is: ``table``, ``lock``, ``allowances`` or ``instructions``.
+        What it is: ``table``, ``lock``, ``allowances``, ``instructions``, ``kernel`` or ``theorem``.
     rows : tuple of (int, str)
-        Line and subject of every row.
+        Line and subject of every row; a row without a line is known by its subject.
     findings : tuple of Finding
         What does not agree.
     """
@@ -131,8 +161,8 @@ class Checked:
     @cached_property
     def agreeing(self) -> list[tuple[int, str]]:
         """Line and subject of the rows without a finding."""
-        found = {finding.line for finding in self.findings}
-        return [row for row in self.rows if row[0] not in found]
+        found = {finding.line or finding.subject for finding in self.findings}
+        return [(line, subject) for line, subject in self.rows if (line or subject) not in found]
 
     def count(self, standing: Standing) -> int:
         """Return how many findings stand so; of `Standing.AGREES`, how many rows have no finding."""
@@ -148,7 +178,7 @@ class FindingReport:
     Attributes
     ----------
     command : str
-        Who compared: ``gate`` or ``legal``.
+        Who compared, such as ``gate``.
     version : str
         Version of mmaproof.
     files : tuple of Checked
@@ -159,6 +189,8 @@ class FindingReport:
         Seconds.
     allow_undecided : bool
         Whether undecided rows are let pass.
+    wording : Wording
+        How the command speaks.
     """
 
     command: str
@@ -167,6 +199,7 @@ class FindingReport:
     rules: Mapping[str, Cause]
     elapsed: float
     allow_undecided: bool = False
+    wording: Wording = OF_TABLES
 
     @property
     def findings(self) -> Iterator[Finding]:

@@ -1,13 +1,13 @@
-"""A comparison as GitHub shows it: annotations of lines, and a summary of the step.
+"""Findings as GitHub shows it: annotations of lines, and a summary of the step.
 
 Source: GitHub Actions, workflow commands (``::error``) and job summaries (``GITHUB_STEP_SUMMARY``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from .findings import Finding, FindingReport, Standing
+from .findings import Finding, FindingReport, Standing, Wording
 
 SHOWN_ANNOTATIONS = 10
 """GitHub shows no more than this many of each level in a step."""
@@ -30,7 +30,7 @@ def annotation_lines(report: FindingReport) -> Iterator[str]:
 
 
 def _properties(finding: Finding) -> str:
-    where = {} if finding.file == "-" else {"file": finding.file}
+    where = {} if finding.file in ("", "-") else {"file": finding.file}
     if where and finding.line:
         where["line"] = str(finding.line)
     named = {**where, "title": finding.causes[0].id}
@@ -47,33 +47,45 @@ def _property(text: str) -> str:
 
 def step_summary(report: FindingReport) -> str:
     """Return the summary of the step, as Markdown."""
+    wording = report.wording
     lines = [
-        f"### mmaproof {report.command}: {report.conclusion}",
+        f"### mmaproof {report.command}: {wording.conclusions[report.conclusion]}",
         "",
-        "| file | rows | " + " | ".join(Standing) + " |",
-        "|---|---:|" + "---:|" * len(Standing),
+        _row([wording.file, wording.rows, *wording.standings.values()]),
+        "|---|---:|" + "---:|" * len(wording.standings),
     ]
     for checked in report.files:
-        counts = " | ".join(str(checked.count(standing)) for standing in Standing)
-        lines.append(f"| {_cell(checked.file)} | {len(checked.rows)} | {counts} |")
+        counts = (checked.count(standing) for standing in wording.standings)
+        lines.append(_row([checked.file, str(len(checked.rows)), *map(str, counts)]))
     findings = list(report.findings)
     if findings:
-        lines += ["", "| where | what | they say | the spec says | why |", "|---|---|---|---|---|"]
-        lines += [_row(finding) for finding in findings[:SHOWN_FINDINGS]]
+        lines += ["", *_findings(findings[:SHOWN_FINDINGS], wording)]
     if len(findings) > SHOWN_FINDINGS:
         lines += ["", f"{len(findings) - SHOWN_FINDINGS} more are in the reports."]
     return "\n".join(lines) + "\n"
 
 
-def _row(finding: Finding) -> str:
-    why = "; ".join(f"{cause.id}: {cause.message}" for cause in finding.causes)
-    cells = (
-        finding.place,
-        finding.subject,
-        finding.they_say,
-        finding.spec_says,
-        f"{finding.standing}: {why}",
-    )
+def _findings(findings: Sequence[Finding], wording: Wording) -> Iterator[str]:
+    """Yield the lines of the table of findings, without the columns that none of them fills."""
+
+    def why(finding: Finding) -> str:
+        causes = "; ".join(f"{cause.id}: {cause.message}" for cause in finding.causes)
+        return f"{wording.standings[finding.standing]}: {causes}"
+
+    columns = {
+        "where": [finding.place for finding in findings],
+        "what": [finding.subject for finding in findings],
+        "they say": [finding.they_say for finding in findings],
+        "the spec says": [finding.spec_says for finding in findings],
+        "why": [why(finding) for finding in findings],
+    }
+    filled = {title: cells for title, cells in columns.items() if any(cells)}
+    yield _row(filled)
+    yield "|" + "---|" * len(filled)
+    yield from map(_row, zip(*filled.values(), strict=True))
+
+
+def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(map(_cell, cells))} |"
 
 

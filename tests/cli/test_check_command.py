@@ -32,6 +32,8 @@ REAL = "power/masking/disabled/pmxvi8ger4pp"
 def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Put the toy theorems in the catalogue's place; run what is `chosen` and find `verdicts`."""
     monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
     state = SimpleNamespace(chosen=[], verdicts={})
     decide = runner.run
 
@@ -42,6 +44,7 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     monkeypatch.setattr("mmaproof.proofs.runner.run", run)
     monkeypatch.setattr("mmaproof.proofs.catalogue.select", lambda patterns: state.chosen)
     monkeypatch.setattr("mmaproof.proofs.catalogue.theorems", lambda: THEOREMS)
+    monkeypatch.setattr("mmaproof.proofs.catalogue.obligations", lambda: OBLIGATIONS)
     monkeypatch.setattr("mmaproof.proofs.reexecution.obligations", lambda: OBLIGATIONS)
     return state
 
@@ -163,6 +166,35 @@ def test_every_report_of_one_run(toys: SimpleNamespace, tmp_path: Path) -> None:
     assert ET.parse(paths["junit"]).getroot().get("failures") == "1"
     assert paths["html"].read_text().startswith("<!doctype html>")
     assert not list(tmp_path.glob(".*"))
+
+
+def test_github_is_told_when_it_runs_this(
+    toys: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    toys.verdicts = {
+        IN_RING.id: verdict(IN_RING, Status.UNKNOWN, "time, 100%"),
+        ENUMERATED.id: verdict(ENUMERATED, Status.ERROR, "a defect"),
+    }
+    obligations = (COMMUTES, PINNED, FALSE, IN_RING, ENUMERATED)
+    assert "::" not in checked(toys, *obligations).out
+    assert not summary.exists()
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    told = {line for line in checked(toys, *obligations).out.splitlines() if line.startswith("::")}
+    levels = {o.id: level for o, level in ((FALSE, "error"), (IN_RING, "warning"), (ENUMERATED, "error"))}
+    assert len(told) == len(levels)
+    for name, level in levels.items():
+        (line,) = (line for line in told if f"::{name}: " in line)
+        assert line.startswith(f"::{level} title=power/toy/")
+    text = summary.read_text()
+    assert text.startswith("### mmaproof check: a verdict is not the expected one\n")
+    shown = {
+        entry.id: [line for line in text.splitlines() if f"| {entry.id} |" in line] for entry in THEOREMS
+    }
+    assert [len(lines) for lines in shown.values()] == [1] * len(THEOREMS)
+    assert all(name in text for name in levels) and COMMUTES.id not in text
+    assert "time, 100%" in text and "refuted, expected proved" in text
 
 
 def test_a_report_may_go_to_a_device(toys: SimpleNamespace) -> None:

@@ -15,6 +15,12 @@ SHORT = "gemm_f16_f32_f32_32x64x32_s2_sm80_fault_k_loop_short.ptx"
 WHOLE = "gemm_s8_s32_s32_32x32x32_s1_ragged_sm80.ptx"
 
 
+@pytest.fixture(autouse=True)
+def _not_on_github(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     return tmp_path / "gemm.toml"

@@ -1,0 +1,45 @@
+"""The outcome of ``check`` as findings: each verdict that is not the expected one, by its theorem."""
+
+from __future__ import annotations
+
+from .findings import Cause, Checked, Conclusion, Finding, FindingReport, Standing, Wording
+from .report import Conclusion as Outcomes
+from .report import Judgement, Outcome, Report, TheoremReport
+
+OF_THEOREMS = Wording(
+    "theorem",
+    "obligations",
+    {Standing.AGREES: "as expected", Standing.DRIFT: "unexpected", Standing.UNDECIDED: "unknown"},
+    {conclusion: Outcomes[conclusion.name].value for conclusion in Conclusion},
+)
+
+_STANDINGS = {
+    Judgement.UNEXPECTED: Standing.DRIFT,
+    Judgement.DEFECT: Standing.DRIFT,
+    Judgement.UNKNOWN: Standing.UNDECIDED,
+}
+
+
+def findings_of(report: Report) -> FindingReport:
+    """Return a run as findings, which are in no file; their rules are the theorems."""
+    causes = {entry.theorem.id: _cause(entry) for entry in report.theorems}
+    checked = tuple(_checked(entry, causes[entry.theorem.id]) for entry in report.theorems)
+    return FindingReport("check", report.version, checked, causes, report.elapsed, wording=OF_THEOREMS)
+
+
+def _cause(entry: TheoremReport) -> Cause:
+    owner, _, rule = entry.theorem.id.partition("/")
+    return Cause(owner, rule, entry.theorem.title, entry.theorem.source, entry.theorem.statement)
+
+
+def _checked(entry: TheoremReport, cause: Cause) -> Checked:
+    rows = tuple((0, outcome.obligation.id) for outcome in entry.outcomes)
+    findings = (_finding(outcome, cause) for outcome in entry.outcomes if outcome.judgement in _STANDINGS)
+    return Checked(entry.theorem.id, "theorem", rows, tuple(findings))
+
+
+def _finding(outcome: Outcome, cause: Cause) -> Finding:
+    identifier = outcome.obligation.id
+    message = outcome.summary.removeprefix(f"{identifier}: ")
+    standing = _STANDINGS[outcome.judgement]
+    return Finding(standing, "", 0, identifier, "", "", (cause.saying(message),))
