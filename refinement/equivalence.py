@@ -48,19 +48,20 @@ def compared_as(fmt: Format) -> Format:
 def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comparison:
     """Compare terms (n,) with the terms expected, both read in a format.
 
-    Integers are equal as bits where their polynomials are equal modulo ``2**fmt.bits``; floats that are
-    not the identical term can only be equal over the reals, where no operation rounds or overflows.
+    Integers are equal as bits where their polynomials are equal modulo ``2**fmt.bits`` and no float is
+    rounded on the way; what is not the identical term can otherwise only be equal over the reals, where no
+    operation rounds or overflows.
     """
     identical: NDArray[np.bool_] = actual == expected
     others = np.flatnonzero(~identical)
-    whole = isinstance(fmt, IntegerFormat)
     read = compared_as(fmt)
     difference = _difference(forms, actual, expected, others, read)
     equal = np.ones(len(actual), dtype=bool)
     equal[difference.owners] = False
-    if whole:
-        return Comparison(equal, equal, difference)
     rounded = equal & ~identical
+    both = np.concatenate([actual[rounded], expected[rounded]])
+    if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:
+        return Comparison(equal, equal, difference)
     undergone = roundings(forms.store, actual[rounded]) if rounded.any() else None
     return Comparison(identical, equal, difference, undergone)
 

@@ -326,6 +326,9 @@ def _essential(operation: Operation) -> Any:
     """Return what of an attribute matters over the reals."""
     if operation.name == operations.COMPARE and isinstance(operation.operands[0], FloatFormat):
         return str(operation.attribute).removesuffix("u")
+    if operation.name == operations.CONVERT:
+        assert isinstance(operation.attribute, tuple)
+        return operation.attribute[:2]  # flushing is no more than a rounding
     if operation.name == operations.FUNCTION:
         return str(operation.attribute).partition(".")[0]
     return operation.attribute

@@ -109,8 +109,10 @@ def convert(
 ) -> Operation:
     """Return a conversion in which one side, or both, is an integer, or which saturates.
 
-    Without a rounding it is to nearest with ties away from zero (``.rna``), between floats.
+    Without a rounding it is to nearest with ties away from zero (``.rna``), between floats. A float always
+    saturates to an integer.
     """
+    saturate |= isinstance(result, IntegerFormat) and isinstance(operand, FloatFormat)
     return Operation(CONVERT, result, (operand,), (rounding, saturate, flush))
 
 

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import TF32, FloatFormat
+from ..spec.formats import TF32, FloatFormat, IntegerFormat
 from ..spec.rounding import Rounding
 from ..spec.rounding_bound import unit_roundoff
 from . import operations
 from .interning import Ids
 from .operations import Accumulation, Sum
-from .terms import VECTOR, Operation, TermStore
+from .terms import CONCATENATION, LEAVES, VECTOR, Operation, TermStore
 from .traversal import fill
 
 _UNKNOWN = -1
@@ -35,10 +35,13 @@ class Roundings:
     approximations : tuple of str
         Functions of the kernel that are not correctly rounded, such as ``ex2.approx``: their errors are
         not counted.
+    turning : bool
+        Whether a float is compared or converted to an integer, so that a rounding may turn the outcome.
     """
 
     counts: tuple[tuple[FloatFormat, int], ...]
     approximations: tuple[str, ...] = ()
+    turning: bool = False
 
     @property
     def growth(self) -> Fraction:
@@ -50,10 +53,12 @@ class Roundings:
         names = ", ".join(f"{count} to {fmt}" for fmt, count in self.counts)
         size = f"about {float(self.growth):.3g}·S" if self.growth < 1 else "not less than S"
         tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in self.counts) else ""
+        turning = "; no rounding turns a comparison or a conversion to an integer" if self.turning else ""
         uncounted = "".join(f"; the error of {name} is not counted" for name in self.approximations)
         return (
             f"|computed - exact| ≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|; roundings: {names}, "
-            f"each to nearest (else counted twice), none of which overflows or underflows{tf32}{uncounted}"
+            f"each to nearest (else counted twice), none of which overflows or underflows"
+            f"{tf32}{turning}{uncounted}"
         )
 
 
@@ -67,7 +72,7 @@ def roundings(store: TermStore, terms: Ids) -> Roundings:
     _deepest(store, terms, None, seen)
     coarsest = sorted(seen.formats, key=lambda fmt: (fmt.precision, fmt.name))
     counts = tuple((fmt, _deepest(store, terms, fmt, _Seen())) for fmt in coarsest)
-    return Roundings(counts, tuple(sorted(seen.approximations)))
+    return Roundings(counts, tuple(sorted(seen.approximations)), seen.turning)
 
 
 @dataclass
@@ -76,6 +81,7 @@ class _Seen:
 
     formats: set[FloatFormat] = field(default_factory=set)
     approximations: set[str] = field(default_factory=set)
+    turning: bool = False
 
 
 def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _Seen) -> int:
@@ -93,6 +99,7 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _S
             return known[store.elements(members)].max(axis=-1)
         paths = _paths(operation)
         seen.formats.update(fmt for path in paths for fmt, count in path.roundings if count)
+        seen.turning |= _turns(operation)
         if operation.name == operations.FUNCTION and "." in str(operation.attribute):
             seen.approximations.add(str(operation.attribute))
         arguments = store.arguments(members)
@@ -115,7 +122,6 @@ class Path(NamedTuple):
 
 
 def _paths(operation: Operation) -> list[Path]:
-    floats = [index for index, fmt in enumerate(operation.operands) if isinstance(fmt, FloatFormat)]
     once = ((operation.result, _times(operation)),) if isinstance(operation.result, FloatFormat) else ()
     match operation.name:
         case operations.FUSED:
@@ -126,12 +132,21 @@ def _paths(operation: Operation) -> list[Path]:
         case operations.DOT | operations.SCALED_DOT if once:
             return _accumulated(operation)
         case operations.FUNCTION | operations.CONVERT:
-            return [Path((index,), once) for index in floats] or [Path((), once)]
-        case operations.NEGATE | operations.EXTREMUM:
-            return [Path((index,)) for index in floats]
-        case operations.SELECT:
-            return [Path((1,)), Path((2,))]
-    return []
+            return [Path((index,), once) for index in range(len(operation.operands))]
+        case name if name in LEAVES:
+            return []
+        case name if name == CONCATENATION:
+            return [Path((0,))]
+        case operations.DOT:
+            return [Path((0,)), Path((1,)), Path((2,))]
+    return [Path((index,)) for index in range(len(operation.operands))]
+
+
+def _turns(operation: Operation) -> bool:
+    """Tell whether an operation makes something else than a number of a number that may be rounded."""
+    to_integer = operation.name == operations.CONVERT and isinstance(operation.result, IntegerFormat)
+    compares = operation.name == operations.COMPARE
+    return (to_integer or compares) and isinstance(operation.operands[0], FloatFormat)
 
 
 def _times(operation: Operation) -> int:

@@ -308,3 +308,17 @@ def test_a_directed_rounding_counts_twice(rounding: Rounding, count: int) -> Non
     assert roundings(store, total).counts == ((F32, count),)
     converted = apply(store, operations.convert(F16, F32, rounding, saturate=True), x)
     assert roundings(store, converted).counts == ((F16, count),)
+
+
+def test_an_integer_made_of_rounded_floats_is_not_certain_to_the_bit() -> None:
+    case = Products()
+    towards_zero = operations.convert(S32, F32, Rounding.TOWARD_ZERO)
+    stepped, whole = (apply(case.store, towards_zero, terms) for terms in (case.stepped(), case.whole()))
+    for wrapped in (False, True):  # an integer operation behind the conversion hides nothing
+        if wrapped:
+            add = operations.ring(32, 0, 2)
+            stepped, whole = (apply(case.store, add, terms, terms) for terms in (stepped, whole))
+        found = compare(NormalForms(case.store), stepped, whole, S32)
+        assert found.equal.all() and not found.identical.any()
+        assert found.roundings is not None and found.roundings.turning
+        assert "no rounding turns" in str(found.roundings)
