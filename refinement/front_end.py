@@ -54,7 +54,8 @@ class Outcome:
     complete : bool
         Whether the kernel came to its end; if not, the arrays mean nothing.
     unordered : bool
-        Whether floats were summed in an order that is left open, so that no result has certain bits.
+        Whether floats are summed in an order, or fused with products, as the language leaves open: no float
+        has certain bits then.
     stats : mapping
         Counts.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -219,14 +219,17 @@ class _Comparer:
         self._examination.outputs.append(
             OutputStatus(output.name, right.reshape(output.shape), written.reshape(output.shape))
         )
-        self._weaken(found, isinstance(output.format, FloatFormat))
+        if self._outcome.unordered and isinstance(output.format, FloatFormat):
+            nowhere = np.zeros(len(members), dtype=bool)
+            undergone = roundings(self._store, actual[members[found.equal]])
+            found = replace(found, identical=nowhere, roundings=undergone)
+        self._weaken(found)
         if not found.equal.all():
             self._wrong(output, members, actual, expected, found)
 
-    def _weaken(self, found: Comparison, floating: bool) -> None:
+    def _weaken(self, found: Comparison) -> None:
         examination = self._examination
-        certain = found.identical.all() and not (self._outcome.unordered and floating)
-        if examination.equality is not None and not certain:
+        if examination.equality is not None and not found.identical.all():
             examination.equality = Equality.VALUE
         if found.roundings is not None:
             known = examination.roundings

@@ -18,6 +18,7 @@ from ..terms import TermStore
 from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
+from .contraction import may_be_contracted
 from .dependence import DataDependenceError, never_written
 from .execution import Execution
 from .launching import Argument
@@ -98,7 +99,8 @@ class Run:
     complete : bool
         Whether every thread came to its end; if not, the contents mean nothing.
     unordered : bool
-        Whether floating-point sums were made in an order that PTX leaves open (atomics).
+        Whether floating-point sums may be made in an order (atomics), or fused with products, as PTX leaves
+        open.
     statistics : Statistics
         What it took.
     """
@@ -167,7 +169,7 @@ def run(
     program = Program(module, function)
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
-    complete, unordered = True, False
+    complete, unordered = True, may_be_contracted(function)
     for blocks in _batches(launch):
         threads = Threads(launch, blocks)
         memory.for_batch(threads)
