@@ -43,6 +43,7 @@ shape = [32]
 access = "{access}"
 """
 
+ACCESSES = {"A": "in", "B": "in", "C": "out"}
 CONTRACT = (
     '[kernel]\nisa = "ptx"\n[launch]\ngrid = 1\nblock = 32\n'
     + "".join(
