@@ -19,11 +19,12 @@ class Kind(StrEnum):
     ILLEGAL = "illegal"
     UNDEFINED = "undefined"
     UNSUPPORTED = "unsupported"
+    UNDECIDED = "undecided"
 
     @property
     def refutes(self) -> bool:
-        """Whether the kernel is wrong, not merely beyond what is modelled."""
-        return self is not Kind.UNSUPPORTED
+        """Whether the kernel is wrong, not merely beyond what is modelled or can be shown."""
+        return self not in (Kind.UNSUPPORTED, Kind.UNDECIDED)
 
     @property
     def meaning(self) -> str:
@@ -42,6 +43,7 @@ _MEANINGS = {
     Kind.ILLEGAL: "the kernel has an instruction that its target does not have",
     Kind.UNDEFINED: "the kernel does what has no defined result",
     Kind.UNSUPPORTED: "the kernel does what is not modelled, so that nothing is said about it",
+    Kind.UNDECIDED: "the kernel is not shown to be right, and no inputs are found on which it is wrong",
 }
 
 

@@ -25,3 +25,7 @@ class InputError(MmaproofError, ValueError):
 
 class UnsupportedError(MmaproofError):
     """A question that is well formed but that this algebra, solver or front end can't answer."""
+
+
+class DefectError(MmaproofError):
+    """Two ways by which mmaproof knows one thing disagree: the fault is its own, not the user's."""
