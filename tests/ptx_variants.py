@@ -170,6 +170,20 @@ def operand_neighbours(form: Form, variant: Variant) -> Iterator[Instruction]:
             yield Instruction(variant, (*legal[:place], other, *legal[place + 1 :]))
 
 
+def braced_neighbours(form: Form, variant: Variant) -> Iterator[Instruction]:
+    """Yield a variant with one operand that is a single register, bare and as a vector of one."""
+    legal = legal_operands(form, variant)
+    for place, operand in enumerate(legal):
+        match operand:
+            case Vector((single,)):
+                others: tuple[Operand, ...] = (operand, single)
+            case Vector() | Address():
+                continue
+            case single:
+                others = (single, Vector((single,)))
+        yield from (Instruction(variant, (*legal[:place], other, *legal[place + 1 :])) for other in others)
+
+
 CONSTANTS = (Integer(0), HexFloat(0, 32), HexFloat(0, 64), Decimal("0.0"))
 
 
@@ -199,7 +213,7 @@ def _operand_neighbours(form: OperandForm, legal: Operand | None) -> Iterator[Op
             yield from scalars
         case Sort.SCALAR:
             yield from scalars
-            yield Vector((register(form.classes[0], 5),))
+            yield from (Vector((scalar,)) for scalar in (*scalars, Sink()))
         case Sort.ADDRESS:
             yield from (Address(register(name, 3)) for name in REGISTER_TYPES)
             yield from (Address(register("b64", 3), offset) for offset in (16, -16))

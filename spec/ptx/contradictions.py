@@ -280,11 +280,15 @@ REFUSED_SINK = Contradiction(
     "legal",
     _RUN,
 )
-BRACED_SCALE = Contradiction(
-    "braced-scale",
-    (("manual", "scale_a and scale_b are registers"), ("ptxas", "takes a vector of one register, too")),
-    _INVALID,
-    _RUN,
+BRACED_REGISTER = Contradiction(
+    "braced-register",
+    (
+        ("manual", "scale_a, scale_b and the metadata of mma.sp are registers"),
+        ("ptxas; inline assembly of CUTLASS and others", "a vector of one register, too, as in {%r40}"),
+        ("ptxas", "not where it expands mma.sp to other instructions, nor at any other operand"),
+    ),
+    "legal as ptxas takes it; tables and descriptions have the register",
+    f"{_RUN}, at every operand that is one register",
 )
 
 # -- layouts
@@ -336,7 +340,7 @@ CONTRADICTIONS = (
     UNSCALED_KINDS, BF16_M8N8K4, UNCHECKED_BIT_OPERATION, F8F6F4_TARGETS, FP8_K16_B, MANY_MATRICES,
     STMATRIX_TRANS, WMMA_F64_FRAGMENT, WMMA_F32_ACCUMULATOR, WMMA_ROUNDING_POSITION, F64_ROUNDING,
     BIT_OPERATION_POSITION, UE8M0_4X, EXAMPLE_OPERANDS, WMMA_STRIDE, LDMATRIX_ADDRESSES, TF32_K16,
-    UNCHECKED_LAYOUT, UNCHECKED_CLASSES, UNCHECKED_CONSTANTS, REFUSED_SINK, BRACED_SCALE, SM_88_VERSION,
+    UNCHECKED_LAYOUT, UNCHECKED_CLASSES, UNCHECKED_CONSTANTS, REFUSED_SINK, BRACED_REGISTER, SM_88_VERSION,
     REPEATED_MODIFIER, WMMA_DEFAULT_STRIDE, WMMA_LINE_ALIGNMENT, HOPPER_FP8,
 )  # fmt: skip
 """Every contradiction known."""

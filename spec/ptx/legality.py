@@ -18,6 +18,7 @@ from ..legality import Contradiction, Violation
 from . import contradictions as known
 from . import operand_rules
 from .aspects import ASPECTS, narrow
+from .braces import braced_metadata, refuses_braces
 from .catalogue import Form, availability
 from .operand_rules import Complaint, complaints
 from .operands import Instruction
@@ -146,6 +147,12 @@ def _operands(name: str) -> Callable[[Instruction, Module], Messages]:
     return check
 
 
+def _braces(instruction: Instruction, module: Module) -> Messages:
+    register = braced_metadata(instruction)
+    if register is not None and refuses_braces(instruction.variant, module.target):
+        yield f"metadata must be {register} on {module.target}, not {{{register}}}"
+
+
 _MANUAL = "PTX ISA 9.7.14.4 to 9.7.14.6; ptxas"
 
 _DOUBTS: MappingProxyType[str, tuple[Contradiction, ...]] = MappingProxyType(
@@ -206,7 +213,11 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         operand_rules.SORT, "an operand is a vector, a register, an address or a constant as the syntax says",
-        _MANUAL, _operands(operand_rules.SORT), (known.BRACED_SCALE,),
+        _MANUAL, _operands(operand_rules.SORT), (known.BRACED_REGISTER,),
+    ),
+    Rule(
+        "braces", "metadata stand without braces where ptxas expands the instruction to others", "ptxas",
+        _braces, (known.BRACED_REGISTER,),
     ),
     Rule(
         operand_rules.REGISTERS, "a vector has as many registers as a thread's elements fill",

@@ -55,6 +55,8 @@ def _operand(form: OperandForm, operand: Operand) -> Iterator[Complaint]:
                 yield SORT, f"{form.name} must be [register] or [variable], not {operand}"
             else:
                 yield from _class(form, base)
+        case Sort.SCALAR, Vector((Register() as register,)) if form.braces:
+            yield from _class(form, register)
         case ((Sort.SCALAR | Sort.NUMBER), Register()):
             yield from _class(form, operand)
         case Sort.NUMBER, Integer():

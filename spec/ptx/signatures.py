@@ -95,6 +95,8 @@ class OperandForm:
         The legal constants of a pair, one after the other, or of a single constant; empty: any.
     optional : bool
         Whether it may be left out.
+    braces : bool
+        Whether a vector of one register may stand for the register: see `braces`.
     """
 
     name: str
@@ -105,6 +107,7 @@ class OperandForm:
     constants: tuple[ConstantSort, ...] = ()
     values: tuple[tuple[int, ...], ...] = ()
     optional: bool = False
+    braces: bool = False
 
     def __str__(self) -> str:
         if self.sort is Sort.VECTOR:
@@ -166,11 +169,11 @@ def _mma(form: MmaForm, variant: Variant) -> Iterator[OperandForm]:
         yield _multiplicand(operand, counts[operand], types[operand], result=False)
     yield _accumulator("c", counts["c"], types["c"], result=False)
     if form.sparse:
-        yield OperandForm("metadata", Sort.SCALAR)
+        yield OperandForm("metadata", Sort.SCALAR, braces=True)
         yield OperandForm("selector", Sort.CONSTANT, classes=(), values=(tuple(range(form.selectors)),))
     for operand in "ab" if form.scale_vec else "":
         factors = ScaleFactors(operand, form.scale_factors)
-        yield OperandForm(f"scale_{operand}", Sort.SCALAR)
+        yield OperandForm(f"scale_{operand}", Sort.SCALAR, braces=True)
         yield OperandForm(
             f"selectors_{operand}", Sort.PAIR, 2, classes=_SELECTOR_CLASSES,
             values=(factors.byte_ids, factors.thread_ids),

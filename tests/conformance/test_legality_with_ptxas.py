@@ -18,6 +18,7 @@ from ptx_variants import (
     LEGAL,
     MULTIPLICANDS,
     SHAPES,
+    braced_neighbours,
     form_of_legal,
     legal_instruction,
     neighbours,
@@ -220,10 +221,6 @@ HOLES = (
         f"{SCALED}, 0f00000000, {{0, 0}}, b32_1, {{0, 0}}",
     ),
     Hole(
-        known.BRACED_SCALE, {"operand-sort"}, lambda i, _: i.variant.block_scale,
-        f"{SCALED}, {{b32_0}}, {{0, 0}}, b32_1, {{0, 0}}",
-    ),
-    Hole(
         known.SM_88_VERSION, {"target-version"}, lambda i, m: m.target.number == 88,
         "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {b32_0}, [b64_0]",
         closed=(13, 5), module=Module(target_named("sm_88"), (7, 8)),
@@ -329,6 +326,22 @@ def test_ptxas_rejects_wrong_operands_as_the_rules_do() -> None:
     judged = [
         (every[int(place)], NEWEST_MODULE) for place in rng.permutation(len(every))[:OPERAND_NEIGHBOURS]
     ]
+    assert disagreements(judged) == []
+
+
+def test_ptxas_takes_braces_around_one_register_where_the_rules_do() -> None:
+    """Every row, every operand that is one register, bare and as a vector of one, on every target."""
+    newest = NEWEST_MODULE.ptx
+    judged = []
+    for form in ALL_FORMS:
+        chosen = {variant.types[1:2]: variant for variant in variants(form)}
+        for variant in chosen.values():
+            everywhere = variant.family is Family.MMA_SP  # where ptxas expands it depends on the target
+            targets = TARGETS.values() if everywhere else (NEWEST_MODULE.target,)
+            fitting = [target for target in targets if availability(form, variant).on(target)]
+            judged += [(i, Module(t, newest)) for i in braced_neighbours(form, variant) for t in fitting]
+    verdicts = {(i.variant.family, not violations(i, m.target, m.ptx)) for i, m in judged}
+    assert verdicts >= {(family, legal) for family in (Family.MMA, Family.MMA_SP) for legal in (True, False)}
     assert disagreements(judged) == []
 
 

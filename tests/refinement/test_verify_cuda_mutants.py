@@ -202,6 +202,12 @@ FAULTS = (
         r"needs sm_80\+, not sm_75",
     ),
     Fault(
+        "a scale factor's selectors without braces",
+        Edit(MXF8, "%r52, {0, 0}, %r53, {0, 0};", "{%r52}, {0, 0}, %r53, 0;"),
+        ILLEGAL,
+        r"selectors_b must be a brace-enclosed pair",
+    ),
+    Fault(
         "target without the instructions of its architecture",
         Edit(MXF4, ".target sm_120a", ".target sm_120"),
         ILLEGAL,
@@ -401,6 +407,7 @@ FAULTS = (
 
 
 HARMLESS = {
+    "scale factors in braces": Edit(MXF8, "%r52, {0, 0}, %r53, {0, 0};", "{%r52}, {0, 0}, {%r53}, {0, 0};"),
     "halves of K in the other order": Edit(
         S4, "{%r96, %r97, %r98, %r99}, {%r100, %r101}", "{%r98, %r99, %r96, %r97}, {%r101, %r100}"
     ),

@@ -123,6 +123,7 @@ ILLEGAL = [
     (f"{HALF} {F32}, {WORDS4}, {{_, b32_1}}, {F32}", "sm_90", "8.0", {"sink": "b is read and can't have _"}),
     (f"{HALF} {{_, _, _, _}}, {WORDS4}, {WORDS2}, {F32}", "sm_90", "8.0", {"sink": "d must have a register"}),
     (f"{SPARSE}, b32_0, 2", "sm_90", "8.0", {"selector": "selector must be one of 0, 1, not 2"}),
+    (f"{SPARSE}, {{b32_0}}, 0", "sm_100", "8.6", {"braces": "metadata must be b32_0 on sm_100, not {b32_0}"}),
     (
         f"{SPARSE}, b32_0, b32_1", "sm_90", "8.0",
         {"operand-sort": "selector must be an integer constant, not b32_1"},
@@ -156,6 +157,25 @@ def test_an_illegal_instruction_violates_exactly_the_rules_it_breaks(
     for violation in found:
         with pytest.raises(ValueError, match=expected[violation.rule.id]):
             raise ValueError(violation.message)
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        (f"{SCALED}, {{b32_0}}, {{0, 0}}, {{b32_1}}, {{0, 0}}", "sm_120a"),
+        (f"{SPARSE}, {{b32_0}}, 0", "sm_90"),
+        (f"{SPARSE.replace('mma.sp', 'mma.sp::ordered_metadata')}, {{b32_0}}, 0", "sm_120a"),
+    ],
+)
+def test_braces_may_stand_around_the_register_of_scale_factors_and_metadata(text: str, target: str) -> None:
+    assert not violations(parse(text, DECLARATIONS), target_named(target), NEWEST)
+
+
+@pytest.mark.parametrize("scalar", ["f64_0", "0", "_", "b32_0, b32_1"])
+def test_only_a_suitable_register_may_stand_in_the_braces_of_a_scale_factor(scalar: str) -> None:
+    text = f"{SCALED}, {{{scalar}}}, {{0, 0}}, b32_1, {{0, 0}}"
+    found = {violation.rule.id for violation in violations(parse(text, DECLARATIONS), TARGETS["sm_120a"])}
+    assert found in ({"operand-sort"}, {"register-class"})
 
 
 def test_every_rule_is_broken_by_an_example() -> None:
