@@ -1,32 +1,59 @@
 """Words as slices of terms: packing, shifting and masking move bits, so they leave no operation behind.
 
 A word whose bits come from several terms is a `CONCATENATION`; its attribute lists, least significant
-first, which bits of each element it takes. `join` makes the one normal form, so words with the same
-bits are the identical term.
+first, which bits of each element it takes, and whether the element is a constant. `join` makes the one
+normal form, so words with the same bits are the identical term.
+
+Words are handled many at a time. What is decided once for all of them must be the same in each: words are
+grouped by the operation, which says of every slice where it lies and whether it is constant, and where the
+values of constants matter, by these too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, pairwise
+from functools import partial
+from itertools import accumulate, combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import operations
+from .evaluation import evaluate
 from .interning import Ids
 from .terms import CONCATENATION, CONSTANT, Operation, TermStore, bits
 
 Members = NDArray[np.intp]
 
 
+class Field(NamedTuple):
+    """Bits ``low`` to ``low + width - 1`` of an element of a concatenation, a constant or not."""
+
+    low: int
+    width: int
+    constant: bool
+
+
 class Slice(NamedTuple):
-    """Bits ``low`` to ``low + width - 1`` of terms (n,), of which none is a concatenation."""
+    """Bits ``low`` to ``low + width - 1`` of terms (n,), all of them constants, or none.
+
+    None is a concatenation.
+    """
 
     terms: Ids
     low: int
     width: int
+    constant: bool = False
+
+    @property
+    def field(self) -> Field:
+        """Which bits these are."""
+        return Field(self.low, self.width, self.constant)
+
+    def at(self, members: Any) -> Slice:
+        """Return the slices of some members."""
+        return self._replace(terms=self.terms[members])
 
 
 Table = int
@@ -72,11 +99,16 @@ def slices(store: TermStore, terms: Ids) -> list[Slice]:
     """Return the slices of terms (n,) of one operation, least significant first."""
     operation = store.operation(int(terms[0]))
     if operation.name != CONCATENATION:
-        return [Slice(terms, 0, operation.result.bits)]
+        return [Slice(terms, 0, operation.result.bits, operation.name == CONSTANT)]
     parts = store.elements(store.arguments(terms)[:, 0])
-    fields = operation.attribute
-    assert isinstance(fields, tuple)
-    return [Slice(parts[:, index], low, width) for index, (low, width) in enumerate(fields)]
+    return [Slice(parts[:, index], *field) for index, field in enumerate(fields(operation))]
+
+
+def fields(operation: Operation) -> tuple[Field, ...]:
+    """Return the fields of a concatenation, least significant first."""
+    found = operation.attribute
+    assert isinstance(found, tuple)
+    return found
 
 
 def cut(sliced: Sequence[Slice], low: int, width: int) -> list[Slice]:
@@ -85,7 +117,7 @@ def cut(sliced: Sequence[Slice], low: int, width: int) -> list[Slice]:
     for part in sliced:
         first, last = max(low, start), min(low + width, start + part.width)
         if first < last:
-            found.append(Slice(part.terms, part.low + first - start, last - first))
+            found.append(part._replace(low=part.low + first - start, width=last - first))
         start += part.width
     return found
 
@@ -94,25 +126,28 @@ def join(store: TermStore, sliced: Sequence[Slice]) -> Ids:
     """Return the words (n,) made of slices, least significant first."""
     parts: list[Slice] = []
     for part in sliced:
-        if not is_constant(store, part):
+        if not part.constant:
             parts.append(part)
-        elif parts and is_constant(store, parts[-1]):
+        elif parts and parts[-1].constant:
             parts[-1] = _adjoined(store, parts[-1], part)
         else:
-            parts.append(_cut_constant(store, part))
+            parts.append(constant_slice(store, _values(store, part), part.width))
+    if len(parts) == 1 and parts[0].constant:
+        return parts[0].terms
     stacked = np.stack([part.terms for part in parts], axis=-1)
     follows = [below.low + below.width == above.low for below, above in pairwise(parts)]
     merges = (stacked[:, 1:] == stacked[:, :-1]) & np.array(follows, dtype=bool)
+    whole = store.widths(stacked[:, :1]) == sum(part.width for part in parts)
+    keys = np.concatenate([merges, whole], axis=1)
     result = np.empty(len(stacked), dtype=np.int32)
-    for members in groups(merges):
-        alike = [Slice(part.terms[members], part.low, part.width) for part in parts]
-        result[members] = _concatenation(store, alike, merges[members[0]])
+    for members in groups(keys):
+        *merged, is_whole = keys[members[0]]
+        alike = _merged([part.at(members) for part in parts], merged)
+        if len(alike) == 1 and is_whole:
+            result[members] = alike[0].terms
+        else:
+            result[members] = _concatenation(store, alike)
     return result
-
-
-def is_constant(store: TermStore, part: Slice) -> bool:
-    """Tell whether a slice is of constants."""
-    return store.operation(int(part.terms[0])).name == CONSTANT
 
 
 def _ones(width: int) -> np.uint64:
@@ -124,31 +159,36 @@ def _values(store: TermStore, part: Slice) -> NDArray[np.uint64]:
     return (store.constant_values(part.terms) >> np.uint64(part.low)) & _ones(part.width)
 
 
-def _cut_constant(store: TermStore, part: Slice) -> Slice:
-    if part.low == 0 and int(store.widths(part.terms[0])) == part.width:
-        return part
-    return Slice(store.constants(_values(store, part), part.width), 0, part.width)
+def constant_slice(store: TermStore, values: NDArray[np.uint64], width: int) -> Slice:
+    """Return a slice of constants (n,)."""
+    return Slice(store.constants(values, width), 0, width, constant=True)
+
+
+def _filled(store: TermStore, count: int, value: int, width: int) -> Slice:
+    """Return a slice that is one constant in every member."""
+    return Slice(np.full(count, store.constants(value, width), dtype=np.int32), 0, width, constant=True)
 
 
 def _adjoined(store: TermStore, below: Slice, above: Slice) -> Slice:
     low, high = _values(store, below), _values(store, above)
-    width = below.width + above.width
-    return Slice(store.constants(low | (high << np.uint64(below.width)), width), 0, width)
+    return constant_slice(store, low | (high << np.uint64(below.width)), below.width + above.width)
 
 
-def _concatenation(store: TermStore, parts: Sequence[Slice], merges: NDArray[np.bool_]) -> Ids:
+def _merged(parts: Sequence[Slice], merges: Sequence[np.bool_]) -> list[Slice]:
+    """Return parts of which some are one with the part below."""
     merged = [parts[0]]
     for part, merge in zip(parts[1:], merges, strict=True):
         if merge:
             merged[-1] = merged[-1]._replace(width=merged[-1].width + part.width)
         else:
             merged.append(part)
-    only = merged[0]
-    if len(merged) == 1 and only.low == 0 and int(store.widths(only.terms[0])) == only.width:
-        return only.terms
-    fields = tuple((part.low, part.width) for part in merged)
-    operation = Operation(CONCATENATION, bits(sum(width for _, width in fields)), attribute=fields)
-    return store.apply(operation, store.vectors(np.stack([part.terms for part in merged], axis=-1)))
+    return merged
+
+
+def _concatenation(store: TermStore, parts: Sequence[Slice]) -> Ids:
+    found = tuple(part.field for part in parts)
+    operation = Operation(CONCATENATION, bits(sum(field.width for field in found)), attribute=found)
+    return store.apply(operation, store.vectors(np.stack([part.terms for part in parts], axis=-1)))
 
 
 # -- what moves bits
@@ -166,20 +206,13 @@ def concatenate(store: TermStore, words: Sequence[Ids]) -> Ids:
     return by_group(store, words, lambda sliced, _: join(store, [part for each in sliced for part in each]))
 
 
-def constant_slice(store: TermStore, count: int, value: int, width: int) -> Slice:
-    """Return a slice that is one constant in every member."""
-    return Slice(np.full(count, store.constants(value, width), dtype=np.int32), 0, width)
-
-
 def zero_extend(store: TermStore, words: Ids, width: int) -> Ids:
     """Return words with zeros above, `width` bits in all."""
     missing = width - int(store.widths(words[:1])[0])
     if not missing:
         return words
-    zeros = constant_slice(store, len(words), 0, missing)
-    return by_group(
-        store, [words], lambda sliced, m: join(store, [*sliced[0], Slice(zeros.terms[m], 0, missing)])
-    )
+    zeros = _filled(store, len(words), 0, missing)
+    return by_group(store, [words], lambda sliced, members: join(store, [*sliced[0], zeros.at(members)]))
 
 
 def sign_extend(store: TermStore, words: Ids, width: int) -> Ids:
@@ -204,7 +237,7 @@ def shift_left(store: TermStore, words: Ids, amount: int) -> Ids:
         return store.constants(np.zeros(len(words), dtype=np.uint64), width)
 
     def shifted(sliced: list[list[Slice]], members: Members) -> Ids:
-        zeros = [constant_slice(store, len(members), 0, amount)] if amount else []
+        zeros = [_filled(store, len(members), 0, amount)] if amount else []
         return join(store, [*zeros, *cut(sliced[0], 0, width - amount)])
 
     return by_group(store, [words], shifted)
@@ -226,43 +259,70 @@ def shift_right(store: TermStore, words: Ids, amount: int, *, signed: bool) -> I
 
 def bitwise(store: TermStore, table: Table, a: Ids, b: Ids, c: Ids) -> Ids:
     """Combine words bit by bit with a truth table; what constants decide leaves no operation behind."""
-    words = np.stack(np.broadcast_arrays(a, b, c), axis=-1).astype(np.int32)
-    known = store.are(CONSTANT, words)
-    values = np.where(known, store.constant_values(words), np.uint64(0))
-    keys = np.concatenate([store.operation_numbers(words).astype(np.uint64), values], axis=1)
-    result = np.empty(len(words), dtype=np.int32)
-    for members in groups(keys):
-        sliced = [slices(store, words[members, column]) for column in range(3)]
-        result[members] = join(store, [_combined(store, table, piece) for piece in _aligned(store, sliced)])
-    return result
+
+    def combined(sliced: list[list[Slice]], members: Members) -> Ids:
+        pieces = _aligned(sliced)
+        keys = _deciding(store, pieces)
+        result = np.empty(len(members), dtype=np.int32)
+        for alike in groups(keys) if keys.size else [np.arange(len(members))]:
+            some = [[part.at(alike) for part in piece] for piece in pieces]
+            result[alike] = join(store, [_combined(store, table, part) for part in _even(store, some)])
+        return result
+
+    return by_group(store, np.broadcast_arrays(a, b, c), combined)
 
 
-def _aligned(store: TermStore, words: Sequence[Sequence[Slice]]) -> Iterator[list[Slice]]:
-    """Yield corresponding slices of words, split so that a constant is all zeros or all ones."""
-    edges = {0}
-    for word in words:
-        start = 0
-        for part in word:
-            if is_constant(store, part):
-                value = int(store.constant_values(part.terms[0])) >> part.low
-                edges |= {start + i for i in range(1, part.width) if (value >> i ^ value >> (i - 1)) & 1}
-            start += part.width
-            edges.add(start)
-    for low, high in pairwise(sorted(edges)):
-        yield [cut(word, low, high - low)[0] for word in words]
+def _aligned(words: Sequence[Sequence[Slice]]) -> list[list[Slice]]:
+    """Return corresponding slices of words."""
+    edges = sorted({0, *(edge for word in words for edge in accumulate(part.width for part in word))})
+    return [[cut(word, low, high - low)[0] for word in words] for low, high in pairwise(edges)]
+
+
+def _deciding(store: TermStore, pieces: Sequence[Sequence[Slice]]) -> NDArray[np.uint64]:
+    """Return keys (n, …) of what is computed: constants that meet terms, and which terms are the same."""
+    keys = []
+    for piece in pieces:
+        if all(part.constant for part in piece):
+            continue
+        keys += [_values(store, part) for part in piece if part.constant]
+        keys += [same.astype(np.uint64) for *_, same in _equals(piece)]
+    return np.stack(keys, axis=-1) if keys else np.empty((0, 0), dtype=np.uint64)
+
+
+def _equals(piece: Sequence[Slice]) -> Iterator[tuple[int, int, NDArray[np.bool_]]]:
+    """Yield the strides of two arguments that may be the same terms, and where they are."""
+    for (one, first), (other, second) in combinations(zip(piece, _STRIDES, strict=True), 2):
+        if one.field == other.field and not one.constant:
+            yield first, second, one.terms == other.terms
+
+
+def _even(store: TermStore, pieces: Sequence[Sequence[Slice]]) -> Iterator[list[Slice]]:
+    """Split pieces so that a constant that meets a term is all zeros or all ones."""
+    for piece in pieces:
+        width, edges = piece[0].width, {0, piece[0].width}
+        known = [part for part in piece if part.constant]
+        for part in known if len(known) < len(piece) else ():
+            value = int(_values(store, part.at([0]))[0])
+            edges |= {i for i in range(1, width) if (value >> i ^ value >> (i - 1)) & 1}
+        for low, high in pairwise(sorted(edges)):
+            yield [cut([part], low, high - low)[0] for part in piece]
 
 
 def _combined(store: TermStore, table: Table, piece: Sequence[Slice]) -> Slice:
+    """Combine slices in which constants that meet terms are all zeros or all ones."""
     width, count = piece[0].width, len(piece[0].terms)
+    operation = partial(Operation, operations.BITWISE, bits(width), (bits(width),) * 3)
+    if all(part.constant for part in piece):
+        values = [_values(store, part) for part in piece]
+        return constant_slice(store, evaluate(operation(table), values), width)
     for part, stride in zip(piece, _STRIDES, strict=True):
-        if is_constant(store, part):
-            bit = int(store.constant_values(part.terms[0])) >> part.low & 1
-            table = _restricted(table, stride, bit)
-    for (one, first), (other, second) in combinations(zip(piece, _STRIDES, strict=True), 2):
-        if one.low == other.low and (one.terms == other.terms).all():
+        if part.constant:
+            table = _restricted(table, stride, int(_values(store, part.at([0]))[0]) & 1)
+    for first, second, same in _equals(piece):
+        if same.all():
             table = _identified(table, first, second)
     if table in (0, 0xFF):
-        return constant_slice(store, count, int(_ones(width)) if table else 0, width)
+        return _filled(store, count, int(_ones(width)) if table else 0, width)
     for part, own in zip(piece, (A, B, C), strict=True):
         if table == own:
             return part
@@ -271,8 +331,7 @@ def _combined(store: TermStore, table: Table, piece: Sequence[Slice]) -> Slice:
         join(store, [part]) if _depends(table, stride) else absent
         for part, stride in zip(piece, _STRIDES, strict=True)
     ]
-    operation = Operation(operations.BITWISE, bits(width), (bits(width),) * 3, attribute=table)
-    return Slice(store.apply(operation, *used), 0, width)
+    return Slice(store.apply(operation(table), *used), 0, width)
 
 
 def _row(table: Table, index: int) -> int:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import Format, IntegerFormat
 from . import operations
+from .bit_slices import fields
 from .evaluation import integers
 from .interning import Ids
 from .operations import Accumulation, Sum
@@ -149,12 +150,15 @@ class Magnitudes:
         return np.broadcast_to(full_range(fmt), (len(terms), 2))
 
     def _of_fields(self, operation: Operation, fmt: IntegerFormat, vectors: Ids) -> Intervals:
-        """Return the range of words from their constant upper fields down."""
-        fields = operation.attribute
-        assert isinstance(fields, tuple)
-        top = self.store.elements(vectors)[:, -1]
-        zero = bool((self.store.are(CONSTANT, top) & (self.store.constant_values(top) == 0)).all())
-        if not zero:
+        """Return the range of words from their constant upper field down."""
+        top = fields(operation)[-1]
+        below = operation.result.bits - top.width
+        if not top.constant or fmt.bits < operation.result.bits:
             return np.broadcast_to(full_range(fmt), (len(vectors), 2))
-        below = sum(width for _, width in fields[:-1])
-        return np.broadcast_to(np.array([0.0, 2.0**below - 1]), (len(vectors), 2))
+        upper = integers(self.store.constant_values(self.store.elements(vectors)[:, -1]), _top(fmt, below))
+        least = upper.astype(np.float64) * 2.0**below
+        return np.stack([least, least + (2.0**below - 1)], axis=-1)
+
+
+def _top(fmt: IntegerFormat, below: int) -> IntegerFormat:
+    return IntegerFormat(fmt.name, fmt.bits - below, fmt.signed)

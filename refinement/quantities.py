@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
+from .bit_slices import fields
 from .evaluation import integers
 from .interning import Ids
 from .magnitudes import Magnitudes
@@ -241,21 +242,21 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
     """Split an integer into its fields, weighted; the fields are unsigned."""
     if not isinstance(fmt, IntegerFormat):
         return None
-    fields = operation.attribute
-    assert isinstance(fields, tuple)
     parts = q.store.elements(q.store.arguments(terms)[:, 0])
     pieces, position = [], 0
-    for index, (low, width) in enumerate(fields):
+    for index, (low, width, constant) in enumerate(fields(operation)):
         if position >= fmt.bits:
             break
         part = parts[:, index]
-        constant = bool(q.store.are(CONSTANT, part).all())
         top = position + width >= fmt.bits
-        if top and not is_raw(fmt) and fmt.signed and not _is_zero(q.store, part):
-            return None  # the sign bit is data
+        signed = top and not is_raw(fmt) and fmt.signed
+        if not constant and (signed or (position + width > fmt.bits and not is_raw(fmt))):
+            return None  # the sign bit is data, or some of its bits don't count
         whole = low == 0 and bool((q.store.widths(part) == width).all())
-        if top and low == 0 and is_raw(fmt):
-            read: Format = bits(fmt.bits - position)
+        if signed:
+            read: Format = operations.signed(fmt.bits - position)
+        elif top and (low == 0 or constant) and is_raw(fmt):
+            read = bits(fmt.bits - position)
         elif whole or constant:
             read = operations.unsigned(width)
         else:
@@ -263,10 +264,6 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
         pieces.append(Piece(1 << position, (q.read(part, read),)))
         position += width
     return pieces
-
-
-def _is_zero(store: TermStore, terms: Ids) -> bool:
-    return bool((store.are(CONSTANT, terms) & (store.constant_values(terms) == 0)).all())
 
 
 def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:

@@ -156,8 +156,10 @@ class TermStore:
     def elements(self, ids: Any) -> NDArray[np.int32]:
         """Return the elements (…, n) of vectors (…) that are all of one length."""
         array = np.asarray(ids, dtype=np.int32)
-        length = self.operation(int(array.reshape(-1)[0])).attribute
-        assert isinstance(length, int)
+        numbers = self.operation_numbers(array)
+        number = int(numbers.flat[0])
+        length = self.operations[number].attribute
+        assert isinstance(length, int) and (numbers == number).all()
         return self._vectors[length].rows[self.arguments(array)[..., 0]]
 
     def widths(self, ids: Any) -> NDArray[np.int32]:

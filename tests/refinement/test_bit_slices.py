@@ -18,11 +18,11 @@ from mmaproof.spec.formats import F16, S4, S8, U32
 
 WORD = 32
 ONES = (1 << WORD) - 1
-MEMBERS = 6
+MEMBERS = 12
 
 
 class Words:
-    """32-bit words of every make: whole elements, packed ones, constants."""
+    """32-bit words of every make: whole elements, packed ones, constants, and mixtures of these."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng(seed)
@@ -42,17 +42,25 @@ class Words:
             store.constants(random.integers(0, 1 << 32, MEMBERS, dtype=np.uint64), WORD),
             store.constants(np.full(MEMBERS, 0x0F0F00FF), WORD),
         ]
+        self.made += [self._mixed(random), self._mixed(random)]
+        for low in (4, 8, 16):  # fields alike in their widths alone
+            upper = bit_slices.extract(store, self._mixed(random), low, WORD - low)
+            lower = bit_slices.extract(store, self._mixed(random), 0, low)
+            self.made.append(bit_slices.concatenate(store, [lower, upper]))
 
     def _packed(self, name: str, fmt: object, count: int) -> Ids:
         terms = self.store.inputs(name, fmt, np.arange(count * MEMBERS)).reshape(MEMBERS, count)  # type: ignore[arg-type]
         return bit_slices.concatenate(self.store, list(terms.T))
+
+    def _mixed(self, random: np.random.Generator) -> Ids:
+        return np.choose(random.integers(0, len(self.made), MEMBERS), self.made).astype(np.int32)
 
     def values(self, terms: Ids) -> list[int]:
         return [int(value) for value in Assignment(self.store, self.inputs).values(terms)]
 
 
 SEEDS = st.integers(0, 1000)
-KIND = st.integers(0, 5)
+KIND = st.integers(0, 10)
 
 
 @given(SEEDS, KIND, st.integers(0, 31), st.integers(1, 32))
@@ -127,19 +135,38 @@ def test_what_moves_bits_back_is_the_identical_term(same: Callable[[TermStore, I
 @given(SEEDS, KIND, st.integers(0, 6), st.sampled_from([1, 2, 4]))
 def test_memory_gives_back_what_its_bytes_say(seed: int, kind: int, offset: int, size: int) -> None:
     words = Words(seed)
-    lanes, offsets = ByteLanes(words.store, 64), 8 * np.arange(MEMBERS)
+    lanes, offsets = ByteLanes(words.store, 8 * MEMBERS), 8 * np.arange(MEMBERS)
     word = words.made[kind]
     lanes.write(offsets, word)
-    lanes.write(offsets + 4, words.made[(kind + 1) % 6])
+    lanes.write(offsets + 4, words.made[(kind + 1) % 11])
     start = min(offset, 8 - size)
     assert lanes.written(offsets + start, size).all()
     read = lanes.read(offsets + start, size)
     both = [
         low | high << 32
-        for low, high in zip(words.values(word), words.values(words.made[(kind + 1) % 6]), strict=True)
+        for low, high in zip(words.values(word), words.values(words.made[(kind + 1) % 11]), strict=True)
     ]
     assert words.values(read) == [value >> 8 * start & ((1 << 8 * size) - 1) for value in both]
     assert (lanes.read(offsets, 4) == word).all()
+
+
+@given(SEEDS, st.tuples(KIND, KIND, KIND), st.integers(0, 255))
+def test_words_do_not_depend_on_what_they_are_computed_with(
+    seed: int, kinds: tuple[int, int, int], table: int
+) -> None:
+    words = Words(seed)
+    made = [words.made[kind] for kind in kinds]
+    together = bit_slices.bitwise(words.store, table, *made)
+    alone = [bit_slices.bitwise(words.store, table, *(w[i : i + 1] for w in made)) for i in range(MEMBERS)]
+    assert (together == np.concatenate(alone)).all()
+
+
+@given(SEEDS, KIND, st.integers(0, 31), st.integers(1, 32))
+def test_a_field_has_the_width_that_it_is_given(seed: int, kind: int, low: int, width: int) -> None:
+    words = Words(seed)
+    width = min(width, WORD - low)
+    field = bit_slices.extract(words.store, words.made[kind], low, width)
+    assert (words.store.widths(field) == width).all()
 
 
 def test_a_byte_of_a_packed_word_is_kept_as_the_element_it_belongs_to() -> None:
