@@ -7,7 +7,7 @@ import io
 import json as json_text
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +20,7 @@ from ..spec.instruction_set import NAMES, instruction_set
 from . import files
 from .exit_codes import ExitCode
 from .finding_output import result_files, running_on_github, tell_github
+from .legality_input import text_of_file, whole_text
 from .output import print_json, say
 
 TABLES_SCHEMA = 1
@@ -38,7 +39,11 @@ class TableFormat(StrEnum):
 
 def legal(
     instruction: Annotated[
-        str, typer.Argument(metavar="INSTR", help="An instruction, or - to read one from each line of stdin.")
+        str,
+        typer.Argument(
+            metavar="INSTR|FILE|-",
+            help="An instruction; a file .pto or .ptx; or -: stdin, an instruction a line, or a whole text.",
+        ),
     ],
     target: Annotated[
         str | None,
@@ -58,17 +63,18 @@ def legal(
 
     With -, each line of standard input is an instruction or {"instr", "target", "ptx"}, and each answer
     is one line of JSON; a line that is no instruction violates the rule "syntax". The status is 1 when any
-    line is illegal.
+    line is illegal. A text that begins with module, func.func or .version is one answer, as a file is.
     """
     from ..spec.instruction_set import of_target
 
     if target is not None:
         of_target(target)
     if instruction == "-":
-        return _judge_lines(target, ptx, {"junit": junit, "sarif": sarif})
+        return _judge_standard_input(target, ptx, {"junit": junit, "sarif": sarif})
     if junit is not None or sarif is not None:
-        raise InputError("--junit and --sarif are for the lines of standard input: mmaproof legal -")
-    answer = _judged(instruction, target, ptx)
+        raise InputError("--junit and --sarif are for standard input: mmaproof legal -")
+    text = text_of_file(instruction)
+    answer = _judged(instruction, target, ptx) if text is None else _of_text(instruction, text, target, ptx)
     if json:
         print_json(answer)
     else:
@@ -100,18 +106,25 @@ def _judged(instruction: str, target: str | None, ptx: str | None) -> dict[str, 
     }
 
 
-def _judge_lines(target: str | None, ptx: str | None, wanted: Mapping[str, Path | None]) -> ExitCode:
-    """Answer every line that is not blank, each at once, so that a caller may wait for it."""
+def _of_text(name: str, text: str, target: str | None, ptx: str | None) -> dict[str, Any]:
+    """Answer for a whole text, which the answer calls by a name."""
+    try:
+        return {**_judged(text, target, ptx), "instr": name}
+    except InputError as reason:
+        raise InputError(str(reason), "standard input" if name == "-" else name) from None
+
+
+def _judge_standard_input(target: str | None, ptx: str | None, wanted: Mapping[str, Path | None]) -> ExitCode:
+    """Answer a whole text; or every line that is not blank, each at once: a caller may wait for it."""
     start = time.perf_counter()
     reported = any(wanted.values()) or running_on_github()
     answers: list[tuple[int, dict[str, Any]]] = []
     everything_legal = True
     with result_files(wanted) as fill:
-        for number, raw in enumerate(sys.stdin.buffer, start=1):
-            line = raw.decode("utf-8", errors="replace").strip()
-            if not line:
-                continue
-            answer = _judged_line(line, target, ptx)
+        text, lines = whole_text(sys.stdin.buffer)
+        for number, answer in (
+            _answered_lines(lines, target, ptx) if text is None else [(1, _of_text("-", text, target, ptx))]
+        ):
             everything_legal &= answer["legal"]
             print(json_text.dumps(answer), flush=True)
             if reported:
@@ -123,6 +136,14 @@ def _judge_lines(target: str | None, ptx: str | None, wanted: Mapping[str, Path 
             fill(report)
             tell_github(report, annotate=False)
     return ExitCode.HOLDS if everything_legal else ExitCode.FAILS
+
+
+def _answered_lines(
+    lines: Iterable[bytes], target: str | None, ptx: str | None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, raw in enumerate(lines, start=1):
+        if line := raw.decode("utf-8", errors="replace").strip():
+            yield number, _judged_line(line, target, ptx)
 
 
 def _judged_line(line: str, target: str | None, ptx: str | None) -> dict[str, Any]:

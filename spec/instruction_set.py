@@ -131,7 +131,7 @@ _FIRST_WORDS = MappingProxyType(
     {
         **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "ptx"),
         **dict.fromkeys(("pto", "tmatmul", "tgemv", "tload", "tmov", "textract", "tstore"), "pto"),
-        **dict.fromkeys((".arg", ".const", "func", "module", "arith", "scf"), "pto"),
+        **dict.fromkeys((".arg", ".const", "func", "module", "builtin", "!", "arith", "scf"), "pto"),
     }
 )
 """How the instructions of a set other than the first begin."""
@@ -142,8 +142,8 @@ _RESULTS = re.compile(r"\A\s*%[\w$.:#-]+(?:\s*,\s*%[\w$.:#-]+)*\s*=")
 _COMMENTS = re.compile(r"\A(?:\s*(?://|[#;])[^\n]*\n)+")
 """Lines in front of a statement."""
 
-_FIRST_WORD = re.compile(r"\.?[a-zA-Z0-9]+")
-"""What an operation begins with, up to a dot or an underscore."""
+_FIRST_WORD = re.compile(r"\"?(\.?[a-zA-Z0-9]+|!)")
+"""What an operation begins with, up to a dot or an underscore, quoted in MLIR's generic form."""
 
 
 def instruction_set(name: str) -> InstructionSet:
@@ -189,6 +189,6 @@ def of_instruction(text: str, target: str | None = None) -> InstructionSet:
         text = skipped.sub("", text, count=1)
     words = text.split()
     first = _FIRST_WORD.match(next((word for word in words if not word.startswith("@")), ""))
-    if first is not None and (name := _FIRST_WORDS.get(first[0].lower())) is not None:
+    if first is not None and (name := _FIRST_WORDS.get(first[1].lower())) is not None:
         return instruction_set(name)
     return instruction_set(NAMES[0]) if target is None else of_target(target)

@@ -11,7 +11,7 @@ from ...spec.errors import InputError
 from ...spec.instruction_set import Judgement, instruction_set
 from ...spec.pto.elements import ELEMENT_TYPES
 from ...spec.pto.operations import OPERATIONS, Kind, Operation, operation_named
-from ...spec.pto.profiles import PROFILES
+from ...spec.pto.profiles import PROFILES, profile_named
 from ...spec.pto.type_triples import TYPE_TRIPLES
 from .vocabulary import NONE, Cells, Point, matching_names
 
@@ -123,7 +123,9 @@ class PtoVocabulary:
         return text
 
     def targets(self, value: str) -> tuple[str, ...]:
-        """Return profiles."""
+        """Return profiles, by a pattern or by what other tools call them."""
+        if value.strip() in self.isa.targets:
+            return (profile_named(value.strip()).name,)
         return matching_names(value.strip(), tuple(PROFILES), "profile")
 
     def versions(self, value: str) -> tuple[str | None, ...]:

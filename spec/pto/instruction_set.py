@@ -14,9 +14,10 @@ from . import legality, tables
 from .assembly import parse, parse_module
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .formula import semantics
+from .module import Module
 from .module_legality import StatementFindings, judge_module
 from .operations import OPERATIONS, Operation, operation_named
-from .profiles import A5, PROFILES, Profile, profile_named
+from .profiles import A5, PROFILES, Profile, ProfileNames, profile_named
 from .resolution import resolve, resolve_known
 from .syntax import Form, Instruction
 
@@ -40,7 +41,7 @@ class TileInstructions:
     """Matrix and matrix-vector products of PTO tiles, and the moves of a GEMM; see `InstructionSet`."""
 
     name = "pto"
-    targets = tuple(PROFILES)
+    targets = ProfileNames()
     default_target = A5.name
     open_points = OPEN_POINTS
     presets = PRESETS
@@ -84,11 +85,13 @@ class TileInstructions:
 
     def judge(self, text: str, target: str | None, version: str | None) -> Judgement:
         """Judge a statement, or every statement of a text; the version is of no concern."""
-        profile = profile_named(target or self.default_target)
         if _BARE.fullmatch(text):
+            profile = profile_named(target or self.default_target)
             found = legality.judge(resolve_known(read(text), profile))
             return Judgement(profile.name, found.violations, found.notes)
-        judged = list(judge_module(parse_module(text), profile))
+        module = parse_module(text)
+        profile = _profile(module, target)
+        judged = list(judge_module(module, profile))
         if not judged:
             parse(text)  # says what is expected
         return _together(profile, judged)
@@ -120,6 +123,18 @@ class TileInstructions:
         from .layouts import operand_table
 
         return operand_table(read(text), operand, profile_named(target or self.default_target))
+
+
+def _profile(module: Module, target: str | None) -> Profile:
+    """Return the profile that is asked for, or that a module says it is for."""
+    if target is not None or (written := module.target) is None:
+        return profile_named(target or TileInstructions.default_target)
+    if written not in TileInstructions.targets:
+        known = ", ".join(PROFILES)
+        raise InputError(
+            f"the module is for {written!r} (pto.target_arch), which is no target: name one of {known}"
+        )
+    return profile_named(written)
 
 
 def _operands(operation: Operation) -> str:

@@ -73,6 +73,14 @@ class Module(Placed):
 
         return spell_module(self)
 
+    @property
+    def target(self) -> str | None:
+        """The processor that it, or the first module inside of it, says it is for (``pto.target_arch``)."""
+        for module in (self, *(each for each in self.body if isinstance(each, Module))):
+            if (written := dict(module.attributes).get("pto.target_arch")) is not None:
+                return written.partition(" : ")[0].strip('"')
+        return None
+
     def walk(self) -> Iterator[Statement]:
         """Yield every statement, outer ones first, in the order of the text."""
         yield from _walk(self.body)

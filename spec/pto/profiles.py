@@ -5,7 +5,7 @@ Source: pto-isa headers at 3186c381; reference sections A.1, A.3 and A.6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -92,9 +92,31 @@ CPU = Profile(
 PROFILES = MappingProxyType({profile.name: profile for profile in (A2A3, A5, CPU)})
 """Every profile by name."""
 
+# ptoas says a3 and a5 (--pto-arch, pto.target_arch), pypto Ascend910B and Ascend950, bisheng dav-2201.
+_SPELLINGS = MappingProxyType(
+    {
+        **{name.lower(): profile for name, profile in PROFILES.items()},
+        **dict.fromkeys(("a2", "a3", "ascend910b", "ascend910c", "dav-2201"), A2A3),
+        **dict.fromkeys(("ascend950", "dav-3101", "dav-3510"), A5),
+    }
+)
+
+
+class ProfileNames(Collection[str]):
+    """The names of the profiles; whatever else tools call them is contained too, in any case."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in _SPELLINGS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PROFILES)
+
+    def __len__(self) -> int:
+        return len(PROFILES)
+
 
 def profile_named(name: str) -> Profile:
-    """Look a profile up, in any case.
+    """Look a profile up by its name or what other tools call it (``A3``, ``Ascend950``), in any case.
 
     Raises
     ------
@@ -102,7 +124,7 @@ def profile_named(name: str) -> Profile:
         If there is none.
     """
     try:
-        return PROFILES[name.upper()]
+        return _SPELLINGS[name.lower()]
     except KeyError:
         raise InputError(f"unknown profile {name!r}; known: {', '.join(PROFILES)}") from None
 

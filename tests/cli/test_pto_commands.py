@@ -79,6 +79,97 @@ def test_a_whole_text_is_judged_line_by_line() -> None:
     assert mmaproof("legal", text, "--target", "CPU").status == 0
 
 
+HALF_MODULE = """// a listing of ptoas
+#map = affine_map<(d0) -> (d0)>
+module attributes {pto.target_arch = "a3"} {
+  func.func @f() {
+    %bias = pto.alloc_tile : !pto.tile_buf<bias, 1x16xf32>
+    MATMUL
+    return
+  }
+}
+""".replace("MATMUL", HALF_BIAS)
+
+
+def test_a_file_is_judged_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "half.pto"
+    path.write_text(HALF_MODULE, encoding="utf-8")
+    result = mmaproof("legal", str(path))
+    assert (result.status, result.err) == (1, "")
+    assert result.out.startswith(f"illegal on A2A3: {path}\n")
+    assert "line 6, tmatmul.bias: the bias is f16, the accumulator f32" in result.out
+    document = json.loads(mmaproof("legal", str(path), "--json", "--target", "A5").out)
+    validate("legal", document)
+    assert (document["instr"], document["target"]) == (str(path), "A5")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HALF_MODULE,
+        HALF_MODULE.replace("#map = affine_map<(d0) -> (d0)>\n", "\n  \n"),
+        f"func.func @f() {{\n{HALF_BIAS}\n}}",
+        f'"builtin.module"() ({{\n{HALF_BIAS}\n}}) : () -> ()',
+        f"!t = !pto.tile_buf<bias, 1x16xf32>\n{HALF_BIAS}",
+    ],
+)
+def test_a_whole_text_on_standard_input_is_one_answer(text: str) -> None:
+    result = mmaproof("legal", "-", stdin=text)
+    (answer,) = map(json.loads, result.out.splitlines())
+    validate("legal", answer)
+    assert (result.status, answer["instr"]) == (1, "-")
+    assert [violation["rule"] for violation in answer["violations"]] == ["bias-type"]
+
+
+def test_a_text_that_no_argument_holds_is_read_from_standard_input() -> None:
+    body = "\n".join(MATMUL.replace("%c", f"%c{number}") for number in range(2000))
+    result = mmaproof("legal", "-", "--target", "CPU", stdin=f"func.func @f() {{\n{body}\nreturn\n}}\n")
+    assert (result.status, json.loads(result.out)["legal"]) == (0, True)
+
+
+def test_lines_behind_comments_are_answered_line_by_line() -> None:
+    result = mmaproof("legal", "-", stdin=f"\n{MATMUL}\n{HALF_BIAS}\nmodule {{\n")
+    assert [json.loads(line)["legal"] for line in result.out.splitlines()] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "profile"),
+    [
+        ("A2", "A2A3"), ("a3", "A2A3"), ("Ascend910B", "A2A3"), ("ascend910c", "A2A3"), ("dav-2201", "A2A3"),
+        ("Ascend950", "A5"), ("dav-3510", "A5"), ("cpu", "CPU"),
+    ],
+)  # fmt: skip
+def test_targets_are_understood_as_other_tools_spell_them(name: str, profile: str) -> None:
+    assert f" on {profile}: " in mmaproof("legal", MATMUL, "--target", name).out
+    (answer,) = map(json.loads, mmaproof("legal", "-", "--target", name, stdin=MATMUL).out.splitlines())
+    assert answer["target"] == profile
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"module {\n  pto.tmatmul ins(\n}\n", "line "),
+        (b"module {\n  // \xff\n}\n", "line 2 is not UTF-8"),
+        (
+            b'module attributes {pto.target_arch = "a6"} {\n' + HALF_BIAS.encode() + b"\n}",
+            "the module is for 'a6'",
+        ),
+    ],
+)
+def test_a_whole_text_that_cannot_be_read_is_wrong_use(tmp_path: Path, text: bytes, message: str) -> None:
+    path = tmp_path / "bad.pto"
+    path.write_bytes(text)
+    result = mmaproof("legal", str(path))
+    assert result.wrong_use
+    assert str(path) in result.err
+    assert message in result.err
+    result = mmaproof("legal", "-", stdin=text)
+    assert result.wrong_use
+    assert "standard input" in result.err
+    assert mmaproof("legal", str(tmp_path / "none.ptx")).wrong_use
+    assert mmaproof("legal", str(tmp_path / "none.pto")).wrong_use
+
+
 @pytest.mark.parametrize(
     ("options", "least"),
     [

@@ -1,0 +1,76 @@
+"""What ``legal`` is asked about besides one instruction: a file, or what stands on standard input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from ..spec.errors import InputError
+
+LARGEST_TEXT = 64 << 20
+"""Bytes of a text that is judged as a whole."""
+
+_FILE = re.compile(r"\S.*\.(?:pto|ptx)", re.IGNORECASE)
+"""A name that no instruction has."""
+
+_COMMENT = re.compile(rb"\s*(?://|;|#(?!\s*[\w$.]+\s*=)|\Z)")
+"""A line without a statement; ``#name =`` defines an attribute."""
+
+_WHOLE = re.compile(
+    rb"\s*(?:module\b(?!\.)|\"?builtin\.module\b|\"?func\.func\b|[#!][\w$.]+\s*=|\.version\b)"
+)
+"""How a text begins that is judged as a whole: a module or a function of PTO, a module of PTX."""
+
+
+def text_of_file(argument: str) -> str | None:
+    """Return the text of the file that an argument of ``legal`` names, None where it is an instruction.
+
+    Raises
+    ------
+    InputError
+        If it names a file that can't be read, is too large, or is not UTF-8.
+    """
+    if "\n" in argument or _FILE.fullmatch(argument) is None:
+        return None
+    try:
+        with Path(argument).open("rb") as stream:
+            return _decoded([stream.read(LARGEST_TEXT + 1)], argument)
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror or error}", argument) from None
+
+
+def whole_text(lines: Iterable[bytes]) -> tuple[str | None, Iterator[bytes]]:
+    """Return a text that is judged as a whole, or None and all its lines, hardly read.
+
+    The first line that is neither blank nor a comment decides.
+
+    Raises
+    ------
+    InputError
+        If the whole text is too large, or not UTF-8.
+    """
+    rest = iter(lines)
+    opening: list[bytes] = []
+    for line in rest:
+        opening.append(line)
+        if _COMMENT.match(line) is None:
+            break
+    everything = chain(opening, rest)
+    if not opening or _WHOLE.match(opening[-1]) is None:
+        return None, everything
+    return _decoded(everything, "standard input"), iter(())
+
+
+def _decoded(pieces: Iterable[bytes], name: str) -> str:
+    text = bytearray()
+    for piece in pieces:
+        text += piece
+        if len(text) > LARGEST_TEXT:
+            raise InputError(f"the text has more than {LARGEST_TEXT >> 20} MiB", name)
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        raise InputError(f"line {line} is not UTF-8", name) from None
