@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from .. import __version__
-from ..spec.errors import MmaproofError, UnsupportedError
 from . import browse, check, execute, gate, layout, legality, replay, verify
-from .exit_codes import BROKEN_PIPE, EPILOG, INTERRUPTED, ExitCode
-from .output import error
+from .budget import budgeted
+from .endings import ended
+from .exit_codes import EPILOG
 
 app = typer.Typer(
     help="Formal specification and symbolic verifier of matrix-multiply instructions.",
@@ -38,10 +36,7 @@ for name, command in (
     ("verify", verify.verify),
     ("replay", replay.replay),
 ):
-    app.command(name, epilog=EPILOG)(command)
-
-UsageError: Any = typer.BadParameter.__base__
-"""Typer's class of wrong arguments: Click's until 0.2x, its own copy since."""
+    app.command(name, epilog=EPILOG)(budgeted(command, name))
 
 
 def _print_version(wanted: bool) -> None:
@@ -67,42 +62,22 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments : sequence of str, optional
         Instead of ``sys.argv[1:]``.
     """
+    sys.exit(status(sys.argv[1:] if arguments is None else arguments))
+
+
+def status(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit status.
+
+    Typer's own main function is left out: it ends on some exceptions, and prints others, before they can be
+    told apart.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without ∀ is no reason to stop
-    sys.exit(_status(arguments))
-
-
-def _status(arguments: Sequence[str] | None) -> int:
     try:
-        status = app(args=arguments, prog_name="mmaproof", standalone_mode=False)
+        with typer.main.get_command(app).make_context("mmaproof", list(arguments)) as context:
+            ending = context.command.invoke(context)
         sys.stdout.flush()
-    except MmaproofError as reason:
-        error(str(reason))
-        return ExitCode.UNDECIDED if isinstance(reason, UnsupportedError) else ExitCode.WRONG_USE
-    except UsageError as reason:
-        context = getattr(reason, "ctx", None)
-        command = context.command_path if context else "mmaproof"
-        error(f"{reason.format_message()} (see {command} --help)")
-        return ExitCode.WRONG_USE
-    except (KeyboardInterrupt, typer.Abort):
-        return _interrupted()
-    except (BrokenPipeError, SystemExit):
-        _discard_output()  # Typer turns a broken pipe, and nothing else in this mode, into an exit
-        return BROKEN_PIPE
-    except OSError as reason:
-        _discard_output()
-        error(str(reason))
-        return ExitCode.WRONG_USE
-    return _interrupted() if status == INTERRUPTED else int(status or 0)
-
-
-def _discard_output() -> None:
-    """Let what is still buffered for standard output go nowhere."""
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-
-
-def _interrupted() -> int:
-    error("interrupted")
-    return INTERRUPTED
+    except BaseException as reason:
+        return ended(reason, arguments)
+    return int(ending or 0)

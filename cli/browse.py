@@ -10,7 +10,7 @@ import typer
 from ..spec.errors import InputError, UnsupportedError
 from . import files
 from .exit_codes import ExitCode
-from .output import note, print_json, print_table, say
+from .output import note, print_json, print_table, say, say_lines
 
 LIST_SCHEMA = 1
 
@@ -62,7 +62,7 @@ def explain(
         if lines:
             print()
             say(heading, "bold")
-            print("\n".join(f"  {line}" for line in lines))
+            say_lines(lines, indent=2)
     return ExitCode.HOLDS
 
 
@@ -93,7 +93,7 @@ def export(
     for path, text in written.items():
         files.directory(path.parent)
         files.write_text(path, text)
-        print(path)
+        say(str(path))
     for message in without:
         note(f"not exported: {message}")
     return ExitCode.HOLDS

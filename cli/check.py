@@ -18,7 +18,7 @@ from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
 from .finding_output import tell_github
-from .output import note, print_table, say
+from .output import note, print_table, say, say_lines
 
 if TYPE_CHECKING:
     from ..proofs.reports.report import Outcome, Report
@@ -83,7 +83,7 @@ def check(
             verdicts = runner.run(selected, settings, report=advance)
         found = report(selected, verdicts, catalogue.theorems(), time.perf_counter() - start, __version__)
         for kind, stream in streams.items():
-            stream.write(_rendered(kind, found).encode("utf-8"))
+            files.write(stream, _rendered(kind, found))
     _print_theorems(found)
     _print_spoiling(found, _save(found, counterexamples))
     _print_totals(found)
@@ -102,7 +102,12 @@ def _progress(total: int) -> Iterator[Callable[[Verdict], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[last]}"))
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[last]}", markup=False),
+    )
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
         task = progress.add_task("check", total=total, last="")
         yield lambda verdict: progress.update(task, advance=1, last=verdict.id)
@@ -174,19 +179,15 @@ def _print_spoiling(found: Report, saved: dict[str, Path]) -> None:
         say(outcome.summary, "yellow" if undecided else "bold red")
         if undecided:
             continue
-        _indented(outcome.obligation.statement)
+        say_lines(outcome.obligation.statement, indent=2)
         if outcome.verdict.counterexample:
-            _indented(counterexample_text(outcome.verdict.counterexample))
+            say_lines(counterexample_text(outcome.verdict.counterexample), indent=2)
         _print_saved(outcome, saved)
 
 
 def _print_saved(outcome: Outcome, saved: dict[str, Path]) -> None:
     if path := saved.get(outcome.obligation.id):
-        _indented(f"reproduce: mmaproof replay {shlex.quote(str(path))}")
-
-
-def _indented(text: str) -> None:
-    print("\n".join(f"  {line}" for line in text.splitlines()))
+        say(f"  reproduce: mmaproof replay {shlex.quote(str(path))}")
 
 
 def _print_totals(found: Report) -> None:

@@ -12,7 +12,7 @@ import typer
 from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
-from .output import print_table
+from .output import print_table, say
 
 if TYPE_CHECKING:
     from ..spec.algebra import Array
@@ -67,7 +67,7 @@ def run(
     )
     _write(out, results)
     for name, array in results.items():
-        print(f"{name} {array.dtype} {array.shape}")
+        say(f"{name} {array.dtype} {array.shape}")
     return ExitCode.HOLDS
 
 

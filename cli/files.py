@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from ..spec.errors import InputError
+
+_partial: set[Path] = set()
+"""Files that are being written, under the names that they have until they are whole."""
 
 
 @contextmanager
@@ -29,8 +32,12 @@ def result_file(path: Path) -> Iterator[IO[bytes]]:
     with _reported(path):
         if target.is_dir():
             raise IsADirectoryError(None, "it is a directory")
-        stream = temporary.open("xb")
+        if temporary in _partial:
+            raise FileExistsError
+    _partial.add(temporary)
     try:
+        with _reported(path):
+            stream = temporary.open("xb")
         with stream:
             yield stream
             with _reported(path):
@@ -39,6 +46,19 @@ def result_file(path: Path) -> Iterator[IO[bytes]]:
             temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+        _partial.discard(temporary)
+
+
+def remove_partial() -> None:
+    """Remove what is not whole yet, where the process ends without leaving the blocks of `result_file`."""
+    for temporary in list(_partial):
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write(stream: IO[bytes], text: str) -> None:
+    """Write text as UTF-8; of a name that is not UTF-8, the bytes that are not are escaped."""
+    stream.write(text.encode("utf-8", "backslashreplace"))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -50,7 +70,7 @@ def write_text(path: Path, text: str) -> None:
         If the file can't be written.
     """
     with result_file(path) as stream:
-        stream.write(text.encode("utf-8"))
+        write(stream, text)
 
 
 def directory(path: Path) -> Path:

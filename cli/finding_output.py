@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from . import files
 from .exit_codes import ExitCode
-from .output import note, say
+from .output import note, say, say_lines
 
 if TYPE_CHECKING:
     from ..proofs.reports.findings import Finding, FindingReport
@@ -35,7 +35,7 @@ def result_files(wanted: Mapping[str, Path | None]) -> Iterator[Callable[[Findin
 
         def fill(report: FindingReport) -> None:
             for kind, stream in streams.items():
-                stream.write(_rendered(kind, report).encode("utf-8"))
+                files.write(stream, _rendered(kind, report))
 
         yield fill
 
@@ -76,7 +76,7 @@ def tell_github(report: FindingReport, *, annotate: bool = True) -> None:
     if not running_on_github():
         return
     for line in github.annotation_lines(report) if annotate else ():
-        print(line)
+        say(line)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as stream:
             stream.write(github.step_summary(report))
@@ -90,7 +90,7 @@ def print_findings(report: FindingReport) -> None:
     findings = list(report.findings)
     for finding in findings[:SHOWN]:
         say(f"{finding.place}: {finding.standing}: {finding.subject}", styles[finding.standing])
-        print("\n".join(f"  {line}" for line in _lines(finding)))
+        say_lines(_lines(finding), indent=2)
     if len(findings) > SHOWN:
         note(f"{len(findings) - SHOWN} more findings are not shown; --json writes all of them")
     if findings:

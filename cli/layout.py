@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json as json_text
 import os
 import sys
 from enum import StrEnum
@@ -14,7 +13,7 @@ import typer
 
 from ..spec.errors import InputError
 from .exit_codes import ExitCode
-from .output import say
+from .output import json_line, say
 
 if TYPE_CHECKING:
     from ..spec.element_table import ElementTable
@@ -88,13 +87,13 @@ def layout(
         case LayoutFormat.CSV:
             _print_csv(table)
         case LayoutFormat.JSON:
-            print(json_text.dumps(_document(instruction, operand, table)))
+            print(json_line(_document(instruction, operand, table)))
         case LayoutFormat.SVG:
-            print(_svg(table))
+            say(_svg(table))
         case LayoutFormat.HTML:
             from html import escape
 
-            print(
+            say(
                 f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(table.title)}</title>'
                 f"<h1>{escape(table.title)}</h1><p>{escape(table.formula)}</p>{_svg(table)}</html>"
             )
@@ -141,7 +140,7 @@ def _document(instruction: str, operand: str, table: ElementTable) -> dict[str, 
 
 def _heading(table: ElementTable) -> None:
     say(table.title, "bold")
-    print(table.formula)
+    say(table.formula)
 
 
 def _print_rows(table: ElementTable) -> None:

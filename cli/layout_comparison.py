@@ -35,7 +35,7 @@ def compare(instruction: str, operand: str, target: str | None, against: str, *,
         first, *others = found.lines()
         say(first, "bold")
         for line in others:
-            print(f"  {line}")
+            say(f"  {line}")
     return ExitCode.HOLDS if found.equal else ExitCode.FAILS
 
 

@@ -21,7 +21,7 @@ from . import files
 from .exit_codes import ExitCode
 from .finding_output import result_files, running_on_github, tell_github
 from .legality_input import text_of_file, whole_text
-from .output import print_json, say
+from .output import json_line, print_json, say
 
 TABLES_SCHEMA = 1
 
@@ -82,10 +82,10 @@ def legal(
         shown = f"{first} … ({len(more)} more lines)" if more else first
         say(f"{'legal' if answer['legal'] else 'illegal'} on {answer['target']}: {shown}")
         for violation in answer["violations"]:
-            print(f"  {violation['rule']}: {violation['message']}")
-            print(f"    {violation['reason']} ({violation['source']})")
+            say(f"  {violation['rule']}: {violation['message']}")
+            say(f"    {violation['reason']} ({violation['source']})")
         for remark in answer.get("notes", ()):
-            print(f"  note: {remark}")
+            say(f"  note: {remark}")
     return ExitCode.HOLDS if answer["legal"] else ExitCode.FAILS
 
 
@@ -126,7 +126,7 @@ def _judge_standard_input(target: str | None, ptx: str | None, wanted: Mapping[s
             _answered_lines(lines, target, ptx) if text is None else [(1, _of_text("-", text, target, ptx))]
         ):
             everything_legal &= answer["legal"]
-            print(json_text.dumps(answer), flush=True)
+            print(json_line(answer), flush=True)
             if reported:
                 answers.append((number, answer))
         if reported:

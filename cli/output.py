@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from ..spec.shown_text import shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,20 +25,33 @@ def error(message: str) -> None:
 
 def note(message: str) -> None:
     """Print one line to standard error."""
-    print(f"mmaproof: {' '.join(message.split())}", file=sys.stderr)
+    with suppress(OSError, ValueError):  # nobody to tell it
+        print(f"mmaproof: {visible(shortened(' '.join(message.split())))}", file=sys.stderr, flush=True)
 
 
 def say(text: str, style: str = "") -> None:
-    """Print text to standard output, in a Rich style on a terminal."""
+    """Print one line to standard output, in a Rich style on a terminal; what is unsafe to show is escaped."""
+    text = visible(text)
     if style and sys.stdout.isatty():
         console().print(text, style=style, markup=False, soft_wrap=True)
     else:
         print(text)
 
 
+def say_lines(text: str | Iterable[str], indent: int = 0) -> None:
+    """Print lines to standard output, as `say` does."""
+    for line in text.splitlines() if isinstance(text, str) else text:
+        say(f"{'':{indent}}{line}")
+
+
+def json_line(document: Any, indent: int | None = None) -> str:
+    """Return JSON text of ASCII characters, without a control character in its strings."""
+    return json.dumps(document, indent=indent).replace("\x7f", "\\u007f")
+
+
 def print_json(document: Any) -> None:
     """Print a JSON document."""
-    print(json.dumps(document, indent=1))
+    print(json_line(document, 1))
 
 
 def console() -> Console:
@@ -68,6 +84,7 @@ def print_table(
     optional : sequence of int
         The columns that a narrow terminal leaves out.
     """
+    rows = [list(map(visible, row)) for row in rows]
     if sys.stdout.isatty():
         _print_rich_table(titles, rows, numbers, beneath, optional)
         return

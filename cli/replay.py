@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .exit_codes import ExitCode
-from .output import note, say
+from .output import note, say, say_lines
 
 if TYPE_CHECKING:
     from ..refinement.kernel_replay import Replayed
@@ -34,8 +34,8 @@ def replay(
 
     again = reexecute(file)
     say(again.obligation.id, "bold")
-    print(f"{again.obligation.statement}\n")
-    print(f"{counterexample_text(again.found)}\n")
+    say_lines(f"{again.obligation.statement}\n\n{counterexample_text(again.found)}\n")
+    print()
     if not again.confirms_record:
         note("the difference recorded in the file is another one")
     if not again.found.replays:
@@ -52,6 +52,9 @@ def _replay_kernel(again: Replayed) -> ExitCode:
         say("the kernel's output is what the contract says on these inputs", "green")
         return ExitCode.HOLDS
     found = again.difference
-    print(f"{found.output}:\n  kernel   = {found.kernel}\n  contract = {found.contract}\n")
+    say(f"{found.output}:")
+    say(f"  kernel   = {found.kernel}")
+    say(f"  contract = {found.contract}")
+    print()
     say("the kernel's output is not what the contract says on these inputs", "bold red")
     return ExitCode.FAILS

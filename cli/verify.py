@@ -58,9 +58,9 @@ def verify(
         found = _saved(found, counterexamples)
         if "json" in streams:
             document = json_format.dumps(found.result.document(), indent=1) + "\n"
-            streams["json"].write(document.encode("utf-8"))
+            files.write(streams["json"], document)
         if "html" in streams:
-            streams["html"].write(page.render(found).encode("utf-8"))
+            files.write(streams["html"], page.render(found))
         report = kernel_findings.report(found, __version__)
         fill(report)
     _print(found)
@@ -82,7 +82,7 @@ def _progress() -> Iterator[Told]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
         task = progress.add_task("reading", total=None)
         update: Callable[..., None] = progress.update

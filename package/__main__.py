@@ -1,5 +1,5 @@
 """``python -m mmaproof`` is the command ``mmaproof``."""
 
-from .cli.app import main
+from .cli.entry import main
 
 main()

@@ -29,3 +29,10 @@ class UnsupportedError(MmaproofError):
 
 class DefectError(MmaproofError):
     """Two ways by which mmaproof knows one thing disagree: the fault is its own, not the user's."""
+
+
+class OutOfBudget(BaseException):
+    """The time or the memory that a command may take is used up; the text says while doing what.
+
+    Not an `Exception`: whoever takes a failure for an answer must not take this one.
+    """

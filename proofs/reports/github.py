@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...spec.shown_text import visible
 from .findings import Finding, FindingReport, Standing, Wording
 
 SHOWN_ANNOTATIONS = 10
@@ -38,7 +39,7 @@ def _properties(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:
@@ -90,6 +91,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    for character, written in (("&", "&amp;"), ("<", "&lt;"), ("|", "\\|"), ("\n", " ")):
+    text = visible(text.replace("\n", " "))
+    for character, written in (("&", "&amp;"), ("<", "&lt;"), ("|", "\\|")):
         text = text.replace(character, written)
     return text

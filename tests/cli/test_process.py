@@ -90,15 +90,80 @@ def test_a_reader_that_leaves_is_no_failure() -> None:
     assert process.returncode == 141
 
 
-def test_an_interrupt_ends_with_one_line() -> None:
-    with started("legal", "-", stdin=subprocess.PIPE) as process:
+ENDINGS = [
+    (signal.SIGINT, 130, "interrupted"),
+    (signal.SIGTERM, 143, "terminated"),
+    (signal.SIGHUP, 129, "hung up"),
+]
+
+
+@pytest.mark.parametrize(("sent", "status", "said"), ENDINGS)
+def test_a_signal_ends_with_one_line(tmp_path: Path, sent: signal.Signals, status: int, said: str) -> None:
+    with started("legal", "-", "--junit", "out.xml", stdin=subprocess.PIPE, cwd=tmp_path) as process:
         assert process.stdin and process.stdout and process.stderr
         process.stdin.write("xvf32ger\n")
         process.stdin.flush()
         process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        assert process.stderr.read() == "mmaproof: error: interrupted\n"
-    assert process.returncode == 130
+        process.send_signal(sent)
+        assert process.stderr.read() == f"mmaproof: error: {said}\n"
+    assert process.returncode == status
+    assert list(tmp_path.iterdir()) == []
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+SLOW_IMPORT = """
+import sys, os, signal
+class Finder:  # sends a signal while a module is looked for
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), {sent})
+sys.meta_path.insert(0, Finder())
+from mmaproof.cli.entry import main
+main({arguments!r})
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "status", "said"),
+    [
+        ("typer", *ENDINGS[1]),
+        ("numpy", *ENDINGS[2]),
+        *((name, *ENDINGS[0]) for name in ("typer", "mmaproof.cli.endings", "numpy.linalg", "ml_dtypes")),
+    ],
+)
+def test_a_signal_while_it_still_imports_ends_with_one_line(
+    name: str, sent: signal.Signals, status: int, said: str
+) -> None:
+    program = SLOW_IMPORT.format(
+        name=name,
+        sent=int(sent),
+        arguments=["layout", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "a"],
+    )
+    result = run("-c", program)
+    assert (result.returncode, result.stderr) == (status, f"mmaproof: error: {said}\n")
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    program = (
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from mmaproof.cli.entry import main\nimport os; from mmaproof.cli import entry\n"
+        "entry.end_on_signals(); os.kill(os.getpid(), signal.SIGHUP); main(['--version'])"
+    )
+    result = run("-c", program)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("descriptor", [0, 1, 2])
+def test_a_stream_that_is_closed_is_no_defect(tmp_path: Path, descriptor: int) -> None:
+    shell = f'exec "$0" -m mmaproof tables power --rules --out rules.md {descriptor}>&-'
+    command = ["sh", "-c", shell, sys.executable]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert (tmp_path / "rules.md").read_text().startswith("| ")
 
 
 def test_a_full_disk_is_said_in_one_line() -> None:
