@@ -87,9 +87,19 @@ class Namer:
         given = (self.term(int(each), depth - 1) for each in arguments[: len(operation.operands)])
         return f"{operation.name}({', '.join(given)})"
 
+    def _place(self, quantity: int) -> tuple[int, int]:
+        """Return where a factor stands in a product: inputs as the contract has them, others after them."""
+        store = self._quantifier.store
+        (term,) = self._quantifier.terms(np.array([quantity]))
+        operation = store.operation(int(term))
+        names = list(self._shapes)
+        if operation.name != INPUT or operation.attribute not in names:
+            return len(names), quantity
+        return names.index(str(operation.attribute)), int(store.arguments(term)[0])
+
     def monomial(self, atoms: Sequence[int], coefficient: Any) -> str:
-        """Spell a product with its coefficient: ``2*A[3,9]*B[9,5]``."""
-        factors = [self.quantity(atom) for atom in sorted(atoms)]
+        """Spell a product with its coefficient: ``2*A[3,9]*B[9,5]``, inputs in the contract's order."""
+        factors = [self.quantity(atom) for atom in sorted(atoms, key=self._place)]
         if coefficient != 1 or not factors:
             factors = [_number(coefficient), *factors]
         return "*".join(factors)

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from ..spec.formats import FloatFormat, Format
 from ..spec.operand_arrays import blocks
 from . import operations
+from .factored_products import FactoredProducts
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
 from .polynomials import ABSENT, Expander, Polynomials, Rows, combined, compacted, concatenated, joined
-from .product_chains import DROPPED, Chain, product_keys, same_products, unrolled
+from .product_chains import DROPPED, Chain, in_blocks, product_keys, unrolled
 from .quantities import Piece, Pieces, Quantifier, Quantities, is_raw
 from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore
 from .traversal import by_operation
@@ -58,6 +59,7 @@ class NormalForms:
         self._thorough = thorough
         self.quantifier = Quantifier(store)
         self._expander = Expander(self.quantifier, self._normalise)
+        self._products = FactoredProducts(self.quantifier, self._identify)
         self._functions = LeafFunctions(store)
         self._identifiers: dict[Any, int] = {_ZERO: 0}
         self._known: dict[Format, NDArray[np.int32]] = {}
@@ -86,7 +88,7 @@ class NormalForms:
             for others, other in unrolled(self.quantifier, negative):
                 common, here, there = np.intersect1d(members, others, return_indices=True)
                 left, right = one.at(here), other.at(there)
-                same = same_products(left, right, self._identify)
+                same = self._products.same(left, right)
                 shared, apart = common[same], common[~same]
                 for chain, quantities, sign in ((left, positive, 1), (right, negative, -1)):
                     for rest in chain.rest:
@@ -136,7 +138,7 @@ class NormalForms:
         if not self._thorough:
             expanded = []
             for places, chain in unrolled(self.quantifier, quantities[others]):
-                if chain.left.shape[1] < _MANY:
+                if chain.products < _MANY:
                     expanded.append(others[places])
                 else:
                     numbers[others[places]] = self._of_chain(kind, chain)
@@ -166,15 +168,15 @@ class NormalForms:
         return self.store.operation(term).result == self.quantifier.format(atom)
 
     def _of_chain(self, kind: int | None, chain: Chain) -> list[int]:
-        products = product_keys(chain, self._identify)
         rests = np.sort(
             np.array([self._identify(rest) for rest in chain.rest]).reshape(len(chain.rest), -1), axis=0
         )
         numbers = []
-        for index, row in enumerate(products):
-            rest = rests[:, index]
-            key = (kind, row[row != DROPPED].tobytes(), rest[rest != 0].tobytes())
-            numbers.append(self._number(key))
+        for block in in_blocks(chain):
+            products = product_keys(self.quantifier, chain.at(block), self._identify)
+            for row, rest in zip(products, rests.T[block], strict=True):
+                key = (kind, row[row != DROPPED].tobytes(), rest[rest != 0].tobytes())
+                numbers.append(self._number(key))
         return numbers
 
     # -- what does not split

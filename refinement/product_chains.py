@@ -1,18 +1,19 @@
 """Sums of products compared without expanding them: accumulations, the bulk of every matrix kernel.
 
-A chain of accumulations is unrolled into its products, two factors each. Two chains with the same
-products, in whatever order, differ by what they started from.
+A chain of accumulations is unrolled into its products, two factors each, vectors of factors wherever a
+matrix unit multiplied vectors. Two chains with the same products, in whatever order, differ by what they
+started from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.operand_arrays import blocks
 from .bit_slices import groups
 from .quantities import Piece, Quantifier, Quantities, numbered
 
@@ -22,25 +23,49 @@ Identify = Callable[[Quantities], NDArray[np.int32]]
 DROPPED = np.int64((1 << 63) - 1)
 """In place of a product that is 0; larger than every other number."""
 
+_AT_A_TIME = 1 << 20
+"""Products whose keys are held in memory."""
 
-class Chain(NamedTuple):
-    """Sums of products.
+
+@dataclass(frozen=True)
+class Chain:
+    """Sums of products, those of one structure.
 
     Attributes
     ----------
     rest : tuple of Quantities (n,)
         What else is added.
-    left, right : Quantities (n, K)
-        The factors of the products.
+    left, right : Quantities (n, parts)
+        The factors of the products, in the order of execution: quantities, or vectors of them.
+    lengths : tuple of int
+        How many products each part has; 0 of one that is no vector.
     """
 
     rest: tuple[Quantities, ...]
     left: Quantities
     right: Quantities
+    lengths: tuple[int, ...]
 
-    def at(self, places: NDArray[np.intp]) -> Chain:
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def products(self) -> int:
+        """How many products each sum has."""
+        return sum(max(1, length) for length in self.lengths)
+
+    def at(self, places: NDArray[np.intp] | slice) -> Chain:
         """Return the sums at some places."""
-        return Chain(tuple(each[places] for each in self.rest), self.left[places], self.right[places])
+        rest = tuple(each[places] for each in self.rest)
+        return Chain(rest, self.left[places], self.right[places], self.lengths)
+
+    def factors(self, quantifier: Quantifier, parts: Quantities) -> Quantities:
+        """Return the factors (m, products) of rows (m, parts) of one side."""
+        columns = [
+            quantifier.elements(parts[:, index]) if length else parts[:, index : index + 1]
+            for index, length in enumerate(self.lengths)
+        ]
+        return np.concatenate([np.empty((len(parts), 0), dtype=np.int64), *columns], axis=1)
 
 
 @dataclass
@@ -52,18 +77,26 @@ class _Unrolling:
     rest: list[Quantities]
     left: list[Quantities]
     right: list[Quantities]
+    lengths: tuple[int, ...] = ()
 
     def at(self, places: NDArray[np.intp]) -> _Unrolling:
-        lists = ([each[places] for each in some] for some in (self.pending, self.rest, self.left, self.right))
-        return _Unrolling(self.members[places], *lists)
+        pending, rest, left, right = (
+            [each[places] for each in some] for some in (self.pending, self.rest, self.left, self.right)
+        )
+        return _Unrolling(self.members[places], pending, rest, left, right, self.lengths)
+
+    def add(self, left: Quantities, right: Quantities, length: int) -> None:
+        self.left.append(left)
+        self.right.append(right)
+        self.lengths += (length,)
 
     def chain(self) -> Chain:
         # The last product added was met first: back to the order of execution.
-        columns = (
-            np.concatenate(some[::-1], axis=1) if some else np.empty((len(self.members), 0), dtype=np.int64)
+        left, right = (
+            np.stack(some[::-1], axis=1) if some else np.empty((len(self.members), 0), dtype=np.int64)
             for some in (self.left, self.right)
         )
-        return Chain(tuple(self.rest), *columns)
+        return Chain(tuple(self.rest), left, right, self.lengths[::-1])
 
 
 def unrolled(quantifier: Quantifier, quantities: Quantities) -> list[tuple[NDArray[np.intp], Chain]]:
@@ -89,6 +122,11 @@ def unrolled(quantifier: Quantifier, quantities: Quantities) -> list[tuple[NDArr
 
 def _unroll(quantifier: Quantifier, current: _Unrolling, front: Quantities) -> None:
     """Take quantities of one kind apart, as far as they are sums of quantities and products of two."""
+    if (accumulated := quantifier.accumulated(front)) is not None:
+        left, right, addend = accumulated
+        current.add(left, right, quantifier.elements(left[:1]).shape[1])
+        current.pending.append(addend)
+        return
     pieces = None
     if not quantifier.atomic_kinds()[quantifier.kinds(front[:1])[0]]:
         pieces = quantifier.split(front)
@@ -96,36 +134,33 @@ def _unroll(quantifier: Quantifier, current: _Unrolling, front: Quantities) -> N
         current.rest.append(front)
         return
     for piece in pieces:
-        if len(piece.factors) == 1:
-            current.pending.append(piece.factors[0])
+        first, *others = piece.factors
+        if others:
+            current.add(first, others[0], 0)
         else:
-            x, y = (factor.reshape(len(front), -1) for factor in piece.factors)
-            current.left.append(x)
-            current.right.append(y)
+            current.pending.append(first)
 
 
 def _is_plain(piece: Piece) -> bool:
     if not isinstance(piece.coefficient, int) or piece.coefficient != 1:
         return False
-    return len(piece.factors) == 2 or (len(piece.factors) == 1 and piece.factors[0].ndim == 1)
+    return len(piece.factors) in (1, 2) and all(factor.ndim == 1 for factor in piece.factors)
 
 
-def same_products(one: Chain, other: Chain, identify: Identify) -> NDArray[np.bool_]:
-    """Tell which members of two chains add the same products."""
-    if one.left.shape == other.left.shape:
-        alike: NDArray[np.bool_] = ((one.left == other.left) & (one.right == other.right)).all(axis=1)
-        if alike.all():
-            return alike
-    keys = [product_keys(chain, identify) for chain in (one, other)]
-    length = max(key.shape[1] for key in keys)
-    padded = [np.pad(key, ((0, 0), (0, length - key.shape[1])), constant_values=DROPPED) for key in keys]
-    same: NDArray[np.bool_] = (padded[0] == padded[1]).all(axis=1)
-    return same
-
-
-def product_keys(chain: Chain, identify: Identify) -> NDArray[np.int64]:
+def product_keys(quantifier: Quantifier, chain: Chain, identify: Identify) -> NDArray[np.int64]:
     """Return numbers (n, K), sorted, that are equal for equal products; `DROPPED` for those that are 0."""
-    distinct, inverse = numbered(np.concatenate([chain.left.reshape(-1), chain.right.reshape(-1)]))
-    left, right = np.split(identify(distinct)[inverse].astype(np.int64), 2)
+    sides = (chain.factors(quantifier, side) for side in (chain.left, chain.right))
+    left, right = (identified(each, identify).astype(np.int64) for each in sides)
     keys = (np.minimum(left, right) << np.int64(32)) | np.maximum(left, right)
-    return np.sort(np.where((left == 0) | (right == 0), DROPPED, keys).reshape(chain.left.shape), axis=1)
+    return np.sort(np.where((left == 0) | (right == 0), DROPPED, keys), axis=1)
+
+
+def identified(quantities: Quantities, identify: Identify) -> NDArray[np.int32]:
+    """Identify quantities (…), each distinct one once."""
+    distinct, inverse = numbered(quantities.reshape(-1))
+    return identify(distinct)[inverse].reshape(quantities.shape)
+
+
+def in_blocks(chain: Chain) -> list[slice]:
+    """Return slices of the sums of a chain whose products are held in memory easily."""
+    return list(blocks(len(chain), _AT_A_TIME // max(1, chain.products)))

@@ -52,6 +52,22 @@ class Piece(NamedTuple):
 Pieces = list[Piece]
 
 
+class Accumulated(NamedTuple):
+    """Sums of products of vectors, and what they are added to.
+
+    Attributes
+    ----------
+    left, right : Quantities (n,)
+        Terms that stand for vectors, read as their elements are.
+    addend : Quantities (n,)
+        What else is added.
+    """
+
+    left: Quantities
+    right: Quantities
+    addend: Quantities
+
+
 def is_raw(fmt: Format) -> bool:
     """Tell whether a format reads a number modulo a power of two."""
     return fmt == bits(fmt.bits)
@@ -150,9 +166,19 @@ class Quantifier:
         """Return an argument of terms as a quantity."""
         return self.read(self.store.arguments(terms)[:, index], fmt)
 
-    def vector(self, terms: Ids, index: int, fmt: Format) -> Quantities:
-        """Return the elements (n, K) of a vector argument of terms as quantities."""
-        return self.read(self.store.elements(self.store.arguments(terms)[:, index]), fmt)
+    def accumulated(self, quantities: Quantities) -> Accumulated | None:
+        """Return quantities (n,) of one kind as accumulations; None where they are not, or don't split."""
+        terms = self.terms(quantities)
+        operation, fmt = self.store.operation(int(terms[0])), self.format(int(quantities[0]))
+        if operation.name == operations.DOT:
+            return _accumulated(self, operation, fmt, terms)
+        if operation.name == operations.SCALED_DOT:
+            return _scaled(self, operation, fmt, terms)
+        return None
+
+    def elements(self, quantities: Quantities) -> Quantities:
+        """Return the elements (n, K) of quantities (n,) that are vectors."""
+        return self.store.elements(self.terms(quantities)) | (quantities & ~_TERM)[:, None]
 
 
 def _plain(number: Fraction | None) -> int | Fraction:
@@ -197,6 +223,13 @@ def _negate(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pie
 
 
 def _dot(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    found = q.accumulated(q.read(terms, fmt))
+    if found is None:
+        return None
+    return [Piece(1, (q.elements(found.left), q.elements(found.right))), Piece(1, (found.addend,))]
+
+
+def _accumulated(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Accumulated | None:
     left, right, addend = operation.operands
     if isinstance(operation.result, FloatFormat):
         if fmt != operation.result:
@@ -210,21 +243,28 @@ def _dot(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces
             if not q.magnitudes.fit(terms, result) or not (modular or q.magnitudes.fit(terms, fmt)):
                 return None
         addend = fmt
-    x, y = q.vector(terms, 0, left), q.vector(terms, 1, right)
-    return [Piece(1, (x, y)), Piece(1, (q.argument(terms, 2, addend),))]
+    return Accumulated(*(q.argument(terms, i, read) for i, read in enumerate((left, right, addend))))
 
 
-def _scaled_dot(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+def _scaled(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Accumulated | None:
+    """Multiply each vector by its scale factors first, once however many sums it is in."""
     if fmt != operation.result:
         return None
-    left, right, addend, scale, _ = operation.operands
-    x, y = q.vector(terms, 0, left), q.vector(terms, 1, right)
-    rest = q.store.elements(q.store.arguments(terms)[:, 2])
-    scales = []
-    for column in (1, 2):
-        factors = q.read(q.store.elements(rest[:, column]), scale)
-        scales.append(np.repeat(factors, x.shape[-1] // factors.shape[-1], axis=-1))
-    return [Piece(1, (x, scales[0], y, scales[1])), Piece(1, (q.read(rest[:, 0], addend),))]
+    assert isinstance(operation.result, FloatFormat)
+    *formats, addend, scale, _ = operation.operands
+    arguments = q.store.arguments(terms)
+    rest = q.store.elements(arguments[:, 2])
+    sides = []
+    for column, factor in enumerate(formats):
+        assert isinstance(factor, FloatFormat) and isinstance(scale, FloatFormat)
+        pairs = arguments[:, column].astype(np.int64) << np.int64(32) | rest[:, 1 + column]
+        distinct, inverse = np.unique(pairs, return_inverse=True)
+        elements, factors = q.store.elements(distinct >> np.int64(32)), q.store.elements(distinct & _TERM)
+        spread = np.repeat(factors, elements.shape[1] // factors.shape[1], axis=1)
+        product = operations.fused(operation.result, ((factor, scale),))
+        sides.append(q.read(q.store.vectors(q.store.apply(product, elements, spread))[inverse], fmt))
+    left, right = sides
+    return Accumulated(left, right, q.read(rest[:, 0], addend))
 
 
 def _extend(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
@@ -292,7 +332,7 @@ _SPLITS: MappingProxyType[str, Rule] = MappingProxyType(
         operations.RING: _ring,
         operations.NEGATE: _negate,
         operations.DOT: _dot,
-        operations.SCALED_DOT: _scaled_dot,
+        operations.SCALED_DOT: _dot,
         operations.EXTEND: _extend,
         operations.CONVERT: _convert,
         CONCATENATION: _concatenation,
