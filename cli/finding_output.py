@@ -86,17 +86,27 @@ def print_findings(report: FindingReport) -> None:
     """Print every finding, with its rules, then the totals."""
     from ..proofs.reports.findings import Conclusion, Standing
 
-    styles = {Standing.DRIFT: "bold red", Standing.UNDECIDED: "yellow", Standing.ACCEPTED: ""}
+    styles = {
+        Standing.DRIFT: "bold red",
+        Standing.UNDECIDED: "yellow",
+        Standing.ACCEPTED: "",
+        Standing.WARNING: "yellow",
+    }
     findings = list(report.findings)
     for finding in findings[:SHOWN]:
-        say(f"{finding.place}: {finding.standing}: {finding.subject}", styles[finding.standing])
-        say_lines(_lines(finding), indent=2)
+        style = styles[finding.standing]
+        if finding.they_say:
+            say(f"{finding.place}: {finding.standing}: {finding.subject}", style)
+            say_lines(_lines(finding), indent=2)
+        else:
+            say(f"{finding.place}: {finding.standing}: {finding.summary}{_accepted(finding)}", style)
     if len(findings) > SHOWN:
         note(f"{len(findings) - SHOWN} more findings are not shown; --json writes all of them")
     if findings:
         print()
     totals = report.totals
-    counts = ", ".join(f"{totals[standing.value]} {standing}" for standing in Standing)
+    told = (standing for standing in Standing if standing is not Standing.WARNING or totals["warning"])
+    counts = ", ".join(f"{totals[standing.value]} {standing}" for standing in told)
     shown = {Conclusion.HOLDS: "green", Conclusion.FAILS: "bold red", Conclusion.UNDECIDED: "yellow"}
     print(f"{totals['rows']} rows in {totals['files']} files: {counts}; {report.elapsed:.2f} s")
     say(str(report.conclusion), shown[report.conclusion])
@@ -108,10 +118,11 @@ def _lines(finding: Finding) -> Iterator[str]:
     for cause in finding.causes:
         yield f"{cause.id}: {cause.message}"
         yield f"  {cause.reason} ({cause.source})"
-    if finding.accepted_because:
-        yield f"accepted: {finding.accepted_because}"
-    else:
-        yield f"id: {finding.id}"
+    yield f"accepted: {finding.accepted_because}" if finding.accepted_because else f"id: {finding.id}"
+
+
+def _accepted(finding: Finding) -> str:
+    return f" (accepted: {finding.accepted_because})" if finding.accepted_because else ""
 
 
 def exit_code(report: FindingReport) -> ExitCode:

@@ -62,7 +62,9 @@ def gate(
     from ..proofs.gate.comparison import compare
     from ..proofs.gate.rows import Defaults
     from ..proofs.gate.settings import settings
+    from ..proofs.gate.statements import require_known
 
+    require_known(isa, target)
     cells = {name: value for name, value in (("isa", isa), ("target", target), ("ptx", ptx)) if value}
     chosen = settings(_named(tables), Defaults(cells, renaming(column or [])), complete)
     if allow is not None:

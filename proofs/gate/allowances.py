@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...spec.errors import InputError
-from ..reports.findings import Checked, Finding, Standing
+from ..reports.findings import Checked, Finding, Position, Standing
 from . import rules
 from .documents import read_text
 
@@ -129,11 +129,11 @@ def apply_allowances(
         elif each not in used:
             cause = rules.UNUSED.saying("no finding has this id: remove it")
             wrong.append(_about(path, each, "accepted", "there is no such difference", cause))
-    subjects = tuple((each.line, each.finding) for each in allowances)
+    subjects = tuple((Position(each.line), each.finding) for each in allowances)
     return [*checked, Checked(str(path), "allowances", subjects, tuple(wrong))]
 
 
 def _about(path: Path, allowance: Allowance, they_say: str, spec_says: str, cause: Any) -> Finding:
     return Finding(
-        Standing.DRIFT, str(path), allowance.line, allowance.finding, they_say, spec_says, (cause,)
+        Standing.DRIFT, str(path), Position(allowance.line), allowance.finding, they_say, spec_says, (cause,)
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...spec.instruction_set import of_target
-from ..reports.findings import Cause, Checked, Finding, FindingReport, Standing
+from ..reports.findings import Cause, Checked, Finding, FindingReport, Position, Standing
 from .rule_book import rule_book
 
 OWNER = "legal"
@@ -31,7 +31,7 @@ def report_of_answers(
     elapsed : float
         Seconds.
     """
-    rows = tuple((line, _subject(answer)) for line, answer in answers)
+    rows = tuple((Position(line), _subject(answer)) for line, answer in answers)
     findings = tuple(_finding(line, answer) for line, answer in answers if not answer["legal"])
     causes = [cause for each in findings for cause in each.causes]
     isas = sorted({cause.owner for cause in causes} - {OWNER})
@@ -53,4 +53,4 @@ def _finding(line: int, answer: Mapping[str, Any]) -> Finding:
         Cause(owner, each["rule"], each["reason"], each["source"], each["message"])
         for each in answer["violations"]
     )
-    return Finding(Standing.DRIFT, "-", line, _subject(answer), "legal", "illegal", causes)
+    return Finding(Standing.DRIFT, "-", Position(line), _subject(answer), "legal", "illegal", causes)

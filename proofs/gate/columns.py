@@ -131,10 +131,10 @@ def column_named(title: str) -> str | None:
         If no column is called so.
     """
     plain = _plain(title)
-    if plain in _NAMES or plain in LOWEST:
-        return _NAMES.get(plain) or LOWEST[plain]
     if plain in REMARKS or title.startswith(("_", "x-", "$", "#")):
         return None
+    if plain in _NAMES or plain in LOWEST:
+        return _NAMES.get(plain) or LOWEST[plain]
     known = ", ".join(column.name for column in COLUMNS)
     raise InputError(
         f"unknown column {title!r}; known: {known}. Rename it with --column {title}=NAME, or ignore it with "

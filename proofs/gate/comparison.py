@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from ...spec.errors import InputError
@@ -13,9 +12,10 @@ from ..reports.findings import Checked, Finding, FindingReport
 from .allowances import apply_allowances, read_allowances
 from .completeness import missing
 from .documents import read_document
-from .judging import claim_keys, judge_row, undecided
-from .layout_rows import judge_layout, layout_key
+from .judging import judge_row, undecided
+from .layout_rows import judge_layout
 from .locks import compare_lock
+from .repetition import repetitions
 from .row_reading import read_rows
 from .rows import AnyRow, LayoutRow, Row, Undecidable
 from .rule_book import rule_book
@@ -65,11 +65,12 @@ def compare_table(table: Table) -> Checked:
     if not rows:
         raise InputError("the table has no rows: nothing would be compared", f"{table.path}:1")
     file = table.path.as_posix()
-    _require_consistent(rows, table.path)
-    findings = [finding for row in rows if (finding := _judged(row, file, table.path)) is not None]
+    repeated = repetitions(rows, table.path)
+    judged = (repeated.get(row.at) or _judged(row, file, table.path) for row in rows)
+    findings = [finding for finding in judged if finding is not None]
     if table.complete:
         findings += missing([row for row in rows if isinstance(row, Row)], file)
-    return Checked(file, "table", tuple((row.line, row.subject) for row in rows), tuple(findings))
+    return Checked(file, "table", tuple((row.at, row.subject) for row in rows), tuple(findings))
 
 
 def _judged(row: AnyRow, file: str, path: Path) -> Finding | None:
@@ -79,40 +80,7 @@ def _judged(row: AnyRow, file: str, path: Path) -> Finding | None:
                 return judge_row(row, file)
             case LayoutRow():
                 return judge_layout(row, file)
-            case Undecidable(line, subject, verdict, because):
-                return undecided(file, line, subject, verdict, because)
+            case Undecidable(at, subject, verdict, because):
+                return undecided(file, at, subject, verdict, because)
     except InputError as reason:
-        raise InputError(str(reason), f"{path}:{row.line}") from None
-
-
-def _require_consistent(rows: Sequence[AnyRow], path: Path) -> None:
-    """Refuse rows that repeat or contradict another."""
-    first: dict[tuple[object, ...], Row] = {}
-    layouts: dict[tuple[str, ...], int] = {}
-    for row in rows:
-        if isinstance(row, LayoutRow):
-            line = layouts.setdefault(layout_key(row), row.line)
-            if line != row.line:
-                raise InputError(
-                    f"{row.subject} stands with this layout in line {line}", f"{path}:{row.line}"
-                )
-        if not isinstance(row, Row):
-            continue
-        claims = _keys(row, path)
-        for key in claims:
-            other = first.setdefault(key, row)
-            if other is row:
-                continue
-            if other.legal != row.legal:
-                said = "legal" if other.legal else "illegal"
-                message = f"{row.subject} contradicts line {other.line}, which says {said}"
-                raise InputError(message, f"{path}:{row.line}")
-            if len(claims) == 1 == len(_keys(other, path)):
-                raise InputError(f"{row.subject} stands in line {other.line} already", f"{path}:{row.line}")
-
-
-def _keys(row: Row, path: Path) -> list[tuple[object, ...]]:
-    try:
-        return claim_keys(row)
-    except InputError as reason:
-        raise InputError(str(reason), f"{path}:{row.line}") from None
+        raise InputError(str(reason), f"{path}:{row.at}") from None

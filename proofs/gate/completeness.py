@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
-from ...spec.errors import UnsupportedError
-from ..reports.findings import Finding, Standing
+from ..reports.findings import NOWHERE, Finding, Standing
 from . import rules
 from .columns import INSTRUCTION, is_pattern
 from .judging import Place, answer, places
@@ -15,12 +14,15 @@ from .matching import Index, combinations, index
 from .rows import Row
 from .vocabulary import Point, Vocabulary
 
+_SHOWN = 6
+"""How many places where a missing form is legal are listed."""
+
 
 def missing(rows: Sequence[Row], file: str) -> Iterator[Finding]:
     """Yield one finding for each legal form that no row is about.
 
     Forms are told apart by the columns that the table has. They are judged on each target that the table
-    names, in the newest version that it names with it.
+    names, in the newest version that it names with it; on every target, where it names none.
     """
     by_set: dict[Vocabulary, list[Row]] = {}
     for row in rows:
@@ -35,11 +37,7 @@ def _missing_of(words: Vocabulary, rows: Sequence[Row], file: str) -> Iterator[F
     newest: dict[str | None, str | None] = {}
     masks = {id(row): _covered(known, row) for row in rows}
     for row in rows:
-        try:
-            where = places(row)
-        except UnsupportedError:
-            continue
-        for place in where:
+        for place in places(row).known:
             covered[place.target] = covered.get(place.target, 0) | masks[id(row)]
             last = newest.get(place.target)
             newest[place.target] = max(filter(None, (last, place.version)), key=_ordered, default=None)
@@ -47,7 +45,8 @@ def _missing_of(words: Vocabulary, rows: Sequence[Row], file: str) -> Iterator[F
     names = {point.cells[INSTRUCTION] for mask in masks.values() for point in known.listed(mask)}
     everywhere = covered.pop(None, 0)
     if not covered:
-        covered, newest = {None: 0}, {None: newest.get(None)}
+        covered = dict.fromkeys(words.isa.targets, 0)
+        newest = dict.fromkeys(words.isa.targets, newest.get(None))
     gaps: dict[str, list[Place]] = {}
     for target, mask in covered.items():
         have = {_projected(point, columns) for point in known.listed(mask | everywhere)}
@@ -58,9 +57,20 @@ def _missing_of(words: Vocabulary, rows: Sequence[Row], file: str) -> Iterator[F
                 have.add(form)
                 gaps.setdefault(form, []).append(place)
     for form, listed in gaps.items():
-        shown = "; ".join(map(str, listed))
-        cause = rules.MISSING.saying(f"{form} is legal on {shown}")
-        yield Finding(Standing.DRIFT, file, 0, form, "nothing", f"legal on {shown}", (cause,))
+        cause = rules.MISSING.saying(f"no row is about it; it is legal on {_spelled(listed)}")
+        yield Finding(Standing.DRIFT, file, NOWHERE, form, "", "", (cause,))
+
+
+def _spelled(listed: Sequence[Place]) -> str:
+    """Return places in words, those of a version together."""
+    targets: dict[str | None, list[str]] = {}
+    for place in listed:
+        targets.setdefault(place.version, []).append(str(place.target))
+    words = []
+    for version, names in targets.items():
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        words.append(", ".join(names[:_SHOWN]) + more + (f" (PTX {version})" if version else ""))
+    return "; ".join(words)
 
 
 def _ordered(version: str) -> tuple[int, ...]:
@@ -97,7 +107,5 @@ def _projected(point: Point, columns: Iterable[str] | None) -> str:
 
 
 def _is_legal(words: Vocabulary, point: Point, place: Place) -> bool:
-    if place.target is None:
-        return True
     text = words.as_of(point.text, place.version)
-    return bool(answer(words, text, place.target, place.version).legal)
+    return bool(answer(words, text, str(place.target), place.version).legal)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...spec.errors import InputError
+from ..reports.findings import Position
 
 Cell = Any
 """A cell as JSON has it; every cell of a CSV file is a string."""
+
+_NumberedCells = tuple[int, Mapping[str, Cell]]
+"""The line where a row begins, and its cells."""
 
 LARGEST = 256 << 20
 """Bytes of the largest file that is read."""
@@ -25,13 +30,13 @@ class RawRow:
 
     Attributes
     ----------
-    line : int
-        Where it begins, from 1.
+    at : Position
+        Where it stands.
     cells : mapping of str to cell
         By the names of the file's columns; blank cells of a CSV file are left out.
     """
 
-    line: int
+    at: Position
     cells: Mapping[str, Cell]
 
 
@@ -53,6 +58,19 @@ class Document:
     header: Mapping[str, Cell]
     rows: tuple[RawRow, ...]
 
+    @classmethod
+    def of(
+        cls, path: Path, header: Mapping[str, Cell], cells: Iterable[tuple[int, Mapping[str, Cell]]]
+    ) -> Document:
+        """Return the document whose rows begin in lines, and have cells; and have cells."""
+        listed = list(cells)
+        sharing = Counter(line for line, _ in listed)
+        rows = (
+            RawRow(Position(line, number if sharing[line] > 1 else 0), each)
+            for number, (line, each) in enumerate(listed, start=1)
+        )
+        return cls(path, header, tuple(rows))
+
     @property
     def is_lock(self) -> bool:
         """Whether ``mmaproof tables --format json`` wrote it."""
@@ -69,7 +87,7 @@ def read_document(path: Path) -> Document:
     """
     text = read_text(path)
     if path.suffix.lower() in (".csv", ".tsv"):
-        return Document(path, {}, tuple(_csv_rows(path, text)))
+        return Document.of(path, {}, _csv_rows(path, text))
     return _JsonText(path, text).document()
 
 
@@ -93,7 +111,7 @@ def read_text(path: Path) -> str:
         ) from None
 
 
-def _csv_rows(path: Path, text: str) -> Iterator[RawRow]:
+def _csv_rows(path: Path, text: str) -> Iterator[_NumberedCells]:
     first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
     delimiter = max("\t,;", key=first.count)
     reader = csv.reader(
@@ -113,7 +131,7 @@ def _csv_rows(path: Path, text: str) -> Iterator[RawRow]:
             if len(cells) != len(titles):
                 message = f"{len(cells)} cells under {len(titles)} columns ({', '.join(titles)})"
                 raise InputError(message, f"{path}:{begin}")
-            yield RawRow(begin, {title: cell for title, cell in zip(titles, cells, strict=True) if cell})
+            yield begin, {title: cell for title, cell in zip(titles, cells, strict=True) if cell}
     except csv.Error as reason:
         raise InputError(f"malformed CSV: {reason}", f"{path}:{max(line, reader.line_num)}") from None
     if titles is None:
@@ -165,11 +183,11 @@ class _JsonText:
         """Return the rows, and what stands beside them."""
         match self._peek():
             case "[":
-                document = Document(self._path, {}, tuple(self._rows()))
+                document = Document.of(self._path, {}, self._rows())
             case "{" if self._path.suffix.lower() != ".jsonl" and not self._one_object_a_line():
                 document = self._members()
             case "{":
-                return Document(self._path, {}, tuple(self._lines()))
+                return Document.of(self._path, {}, self._lines())
             case _:
                 raise self._error('a table is an array of rows, an object with "rows", or an object a line')
         if self._peek():
@@ -212,16 +230,16 @@ class _JsonText:
             raise InputError(f"not JSON that can be read: {reason}", begin) from None
         return value
 
-    def _row(self) -> RawRow:
+    def _row(self) -> _NumberedCells:
         self._peek()
         where = self._where()
         line = self._line
         value = self._value()
         if not isinstance(value, dict):
             raise InputError(f"a row is an object of cells, not {json.dumps(value)[:60]}", where)
-        return RawRow(line, {name: cell for name, cell in value.items() if cell is not None and cell != ""})
+        return line, {name: cell for name, cell in value.items() if cell is not None and cell != ""}
 
-    def _rows(self) -> Iterator[RawRow]:
+    def _rows(self) -> Iterator[_NumberedCells]:
         self._expect("[")
         if self._peek() == "]":
             self._position += 1
@@ -231,7 +249,7 @@ class _JsonText:
             if self._expect(",]") == "]":
                 return
 
-    def _lines(self) -> Iterator[RawRow]:
+    def _lines(self) -> Iterator[_NumberedCells]:
         while self._peek():
             yield self._row()
 
@@ -243,7 +261,7 @@ class _JsonText:
     def _members(self) -> Document:
         self._expect("{")
         header: dict[str, Any] = {}
-        rows: tuple[RawRow, ...] | None = None
+        rows: list[_NumberedCells] | None = None
         if self._peek() == "}":
             raise self._error('a table has "rows"; this object is empty')
         while True:
@@ -258,11 +276,11 @@ class _JsonText:
             if name == "rows":
                 if self._peek() != "[":
                     raise self._error('"rows" is an array of objects')
-                rows = tuple(self._rows())
+                rows = list(self._rows())
             else:
                 header[name] = self._value()
             if self._expect(",}") == "}":
                 break
         if rows is None:
             raise InputError('a table has "rows"', f"{self._path}:1")
-        return Document(self._path, header, rows)
+        return Document.of(self._path, header, rows)

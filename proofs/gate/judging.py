@@ -7,12 +7,12 @@ with the stated columns is, and illegal if none is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ...spec.errors import InputError, UnsupportedError
-from ..reports.findings import Cause, Finding, Standing
+from ..reports.findings import Cause, Finding, Position, Standing
 from . import rules
 from .columns import is_pattern
 from .matching import combinations, index
@@ -79,29 +79,54 @@ def answer(words: Vocabulary, text: str, target: str, version: str | None) -> An
     return Answer(True, (_allowed(words, text, target),))
 
 
-def places(row: Row) -> list[Place]:
-    """Return where a row's claims hold; patterns leave out versions that do not have a target.
+@dataclass(frozen=True)
+class Places:
+    """Where a row's claims hold.
+
+    Attributes
+    ----------
+    known : tuple of Place
+        Where they can be judged; patterns leave out versions that do not have a target.
+    unknown : tuple of str
+        What is not known of the other targets and versions that the row names.
+    """
+
+    known: tuple[Place, ...]
+    unknown: tuple[str, ...]
+
+
+def places(row: Row) -> Places:
+    """Return where a row's claims hold.
 
     Raises
     ------
     InputError
-        If a target or version is none.
-    UnsupportedError
-        If one is not known here.
+        If a version is none.
     """
     return _places(row.statement.vocabulary, row.target, row.ptx)
 
 
 @lru_cache(maxsize=4096)
-def _places(words: Vocabulary, target: tuple[str, ...], ptx: tuple[str, ...]) -> list[Place]:
-    named = [name for value in target for name in words.targets(value)]
-    targets: list[str | None] = [*named] or [None]
-    versions = [version for value in ptx or ("",) for version in words.versions(value)]
+def _places(words: Vocabulary, target: tuple[str, ...], ptx: tuple[str, ...]) -> Places:
+    unknown: list[str] = []
+    targets = _named(words.targets, target, unknown) if target else [None]
+    versions = _named(words.versions, ptx or ("",), unknown)
     found = [Place(name, version) for name in targets for version in versions]
-    if len(found) == 1:
-        return found
     existing = [p for p in found if p.target is None or words.knows(p.target, p.version)]
-    return existing or found
+    return Places(tuple((len(found) > 1 and existing) or found), tuple(unknown))
+
+
+def _named(
+    names_of: Callable[[str], Sequence[str | None]], cell: tuple[str, ...], unknown: list[str]
+) -> list[str | None]:
+    """Return what the values of a cell name; say what is not known of the others."""
+    found: list[str | None] = []
+    for value in cell:
+        try:
+            found += names_of(value)
+        except UnsupportedError as reason:
+            unknown.append(str(reason))
+    return found
 
 
 _COMPARED = 256
@@ -116,12 +141,10 @@ def claim_keys(row: Row) -> list[tuple[object, ...]]:
     Raises
     ------
     InputError
-        If a target or version is none.
+        If a version is none.
     """
-    try:
-        where: Sequence[object] = places(row)
-    except UnsupportedError:
-        where = [(row.target, row.ptx)]
+    found = places(row)
+    where: Sequence[object] = [(row.target, row.ptx)] if found.unknown else found.known
     stated = _stated(row.statement)
     if len(where) * len(stated) > _COMPARED:
         return [(row.statement.vocabulary.isa.name, tuple(row.statement.cells.items()), row.target, row.ptx)]
@@ -147,35 +170,32 @@ def judge_row(row: Row, file: str) -> Finding | None:
     InputError
         If it can't be read.
     """
-    try:
-        where = places(row)
-    except UnsupportedError as reason:
-        return undecided(file, row.line, row.subject, row.verdict, str(reason))
+    where = places(row)
     wrong: list[tuple[str, Answer]] = []
-    unknown: list[Answer] = []
+    unknown = list(where.unknown)
     for claim in _claims(row.statement):
-        for place in where:
-            found = claim.answer(place)
+        for place in where.known:
+            found, there = claim.answer(place)
             if found.legal is None:
-                unknown.append(found)
+                unknown.append(found.causes[0].message)
             elif found.legal != row.legal:
-                wrong.append((f"{claim.about}{place}", found))
+                wrong.append((f"{claim.about}{there}", found))
     if wrong:
         causes: dict[str, Cause] = {}
         for cause in (cause for _, found in wrong for cause in found.causes):
             causes.setdefault(cause.id, cause)
         says = _spec_says(row, wrong)
-        return Finding(Standing.DRIFT, file, row.line, row.subject, row.verdict, says, tuple(causes.values()))
+        return Finding(Standing.DRIFT, file, row.at, row.subject, row.verdict, says, tuple(causes.values()))
     if unknown:
-        because = "; ".join(dict.fromkeys(found.causes[0].message for found in unknown))
-        return undecided(file, row.line, row.subject, row.verdict, because)
+        because = "; ".join(dict.fromkeys(unknown))
+        return undecided(file, row.at, row.subject, row.verdict, because)
     return None
 
 
-def undecided(file: str, line: int, subject: str, they_say: str, because: str) -> Finding:
+def undecided(file: str, at: Position, subject: str, they_say: str, because: str) -> Finding:
     """Return the finding about a row that the spec does not decide."""
     cause = rules.UNDECIDED.saying(because)
-    return Finding(Standing.UNDECIDED, file, line, subject, they_say, "nothing", (cause,))
+    return Finding(Standing.UNDECIDED, file, at, subject, they_say, "nothing", (cause,))
 
 
 def _spec_says(row: Row, wrong: Sequence[tuple[str, Answer]]) -> str:
@@ -206,8 +226,8 @@ class _Claim:
     texts: tuple[str, ...]
     as_written: bool = False
 
-    def answer(self, place: Place) -> Answer:
-        """Return what the spec says; a legal instruction outweighs the others."""
+    def answer(self, place: Place) -> tuple[Answer, Place]:
+        """Return what the spec says, and where; a legal instruction outweighs the others."""
         targets = (place.target,) if place.target else _newest_first(self.words)
         best: Answer | None = None
         for each in self.texts:
@@ -215,10 +235,13 @@ class _Claim:
             for target in targets:
                 found = answer(self.words, text, target, place.version)
                 if found.legal:
-                    return found
+                    return found, Place(target, place.version)
                 if best is None or _tells_more(found, best):
                     best = found
-        return best or Answer(False, (rules.NO_FORM.saying("no instruction has what the row states"),))
+        return best or _NO_FORM, place
+
+
+_NO_FORM = Answer(False, (rules.NO_FORM.saying("no instruction has what the row states"),))
 
 
 def _newest_first(words: Vocabulary) -> tuple[str, ...]:

@@ -41,14 +41,14 @@ def judge_layout(row: LayoutRow, file: str) -> Finding | None:
     try:
         found = compare_layout(row.instruction, row.operand, text, row.target)
     except UnsupportedError as reason:
-        return undecided(file, row.line, row.subject, they_say, str(reason))
+        return undecided(file, row.at, row.subject, they_say, str(reason))
     if found.equal == row.legal:
         return None
     if found.equal:
         cause, spec_says = rules.ALLOWED.saying(found.witness), "it is its layout"
     else:
         cause, spec_says = _cause(found.verdict, _message(found)), found.expected or "another layout"
-    return Finding(Standing.DRIFT, file, row.line, row.subject, they_say, spec_says, (cause,))
+    return Finding(Standing.DRIFT, file, row.at, row.subject, they_say, spec_says, (cause,))
 
 
 def _message(found: Comparison) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ...spec.errors import InputError
 from ...spec.instruction_set import NAMES, instruction_set
-from ..reports.findings import Checked, Finding, Standing
+from ..reports.findings import NOWHERE, Checked, Finding, Standing
 from . import rules
 from .documents import Document, RawRow
 
@@ -42,18 +42,18 @@ def compare_lock(document: Document) -> Checked:
     current = tables[table]()
     for row in document.rows:
         if wrong := [title for title, cell in row.cells.items() if not isinstance(cell, str)]:
-            raise InputError(f"a cell of a locked row is text: {wrong[0]!r}", f"{document.path}:{row.line}")
+            raise InputError(f"a cell of a locked row is text: {wrong[0]!r}", f"{document.path}:{row.at}")
     name = f"{isa} {table}"
     file = str(document.path)
-    subjects = tuple((row.line, _subject(name, row.cells)) for row in document.rows)
+    subjects = tuple((row.at, _subject(name, row.cells)) for row in document.rows)
     return Checked(file, "lock", subjects, tuple(_differences(file, name, document.rows, current)))
 
 
 def _differences(
     file: str, name: str, locked: Sequence[RawRow], current: Sequence[TableRow]
 ) -> list[Finding]:
-    titles = {title for row in current for title in row} & {title for row in locked for title in row.cells}
-    titles -= _WORDING
+    known = {title for row in current for title in row}
+    titles = (known & {title for row in locked for title in row.cells}) - _WORDING
 
     def gist(row: TableRow) -> tuple[tuple[str, str], ...]:
         return tuple((title, row[title]) for title in sorted(titles) if row.get(title))
@@ -66,7 +66,7 @@ def _differences(
         else:
             changed.append(row)
     new = [dict(each) for each in left.elements()]
-    findings = []
+    findings = [*_unknown_columns(file, name, locked, known), *_new_columns(file, name, locked, current)]
     for row in changed:
         old = dict(gist(row.cells))
         match = max(new, key=partial(_likeness, old), default=None)
@@ -74,7 +74,7 @@ def _differences(
         if match is None or not _is_same_row(old, match):
             cause = rules.LOCK_REMOVED.saying(f"{subject} is gone")
             findings.append(
-                Finding(Standing.DRIFT, file, row.line, subject, "it exists", "it does not", (cause,))
+                Finding(Standing.DRIFT, file, row.at, subject, "it exists", "it does not", (cause,))
             )
             continue
         new.remove(match)
@@ -84,13 +84,36 @@ def _differences(
                 cause = rules.LOCK_CHANGED.saying(f"{title} was {before!r} and is {now!r}")
                 about = f"{subject}, {title}"
                 findings.append(
-                    Finding(Standing.DRIFT, file, row.line, about, repr(before), repr(now), (cause,))
+                    Finding(Standing.DRIFT, file, row.at, about, repr(before), repr(now), (cause,))
                 )
     for each in new:
         subject = _subject(name, each)
         cause = rules.LOCK_ADDED.saying(f"{subject} is new")
-        findings.append(Finding(Standing.DRIFT, file, 0, subject, "nothing", "it exists", (cause,)))
+        findings.append(Finding(Standing.DRIFT, file, NOWHERE, subject, "nothing", "it exists", (cause,)))
     return findings
+
+
+def _unknown_columns(file: str, name: str, locked: Sequence[RawRow], known: set[str]) -> Iterator[Finding]:
+    """Yield drift for each column that the table has not, at the first row that fills it."""
+    filled: dict[str, list[RawRow]] = {}
+    for row in locked:
+        for title in row.cells.keys() - known:
+            filled.setdefault(title, []).append(row)
+    for title, rows in sorted(filled.items()):
+        cause = rules.LOCK_COLUMN.saying(f"{name} has no column {title!r}; {len(rows)} locked rows fill it")
+        about = f"{name}, column {title}"
+        yield Finding(Standing.DRIFT, file, rows[0].at, about, "it exists", "it does not", (cause,))
+
+
+def _new_columns(
+    file: str, name: str, locked: Sequence[RawRow], current: Sequence[TableRow]
+) -> Iterator[Finding]:
+    """Yield a warning for each column that no locked row fills: what it says is not compared."""
+    filled = {title for row in current for title, cell in row.items() if cell}
+    for title in sorted(filled - _WORDING - {title for row in locked for title in row.cells}):
+        cause = rules.LOCK_COLUMN.saying(f"no locked row fills {title!r}: it is not compared")
+        about = f"{name}, column {title}"
+        yield Finding(Standing.WARNING, file, NOWHERE, about, "nothing", "it exists", (cause,))
 
 
 def _likeness(old: TableRow, new: TableRow) -> tuple[bool, int]:

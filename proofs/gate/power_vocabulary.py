@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from ...spec.errors import InputError
+from ...spec.errors import InputError, UnsupportedError
 from ...spec.instruction_set import Judgement, instruction_set
 from ...spec.power.assembly import parse
 from ...spec.power.catalogue import RankKUpdate
@@ -62,7 +62,11 @@ class PowerVocabulary:
 
     def name_of(self, text: str) -> str:
         """Return the mnemonic."""
-        return parse(first_word(text)).form.mnemonic
+        word = first_word(text)
+        try:
+            return parse(word).form.mnemonic
+        except InputError:
+            raise UnsupportedError(f"{word!r} is not modelled; of Power, the MMA instructions are") from None
 
     def read(self, text: str) -> Cells | None:
         """Return the columns of a form."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import product
 
-from ...spec.errors import InputError
+from ...spec.errors import InputError, UnsupportedError
 from ...spec.instruction_set import Judgement, instruction_set
 from ...spec.pto.elements import ELEMENT_TYPES
 from ...spec.pto.operations import OPERATIONS, Kind, Operation, operation_named
@@ -77,6 +77,13 @@ def _spell(cells: Cells) -> str:
     return f"%d = {operation} {operands} : ({listed}) -> {tile('d')}"
 
 
+def _operation(name: str) -> str:
+    try:
+        return operation_named(name).name
+    except InputError:
+        raise UnsupportedError(f"{name!r} is not modelled; of PTO, {', '.join(OPERATIONS)} are") from None
+
+
 class PtoVocabulary:
     """See `Vocabulary`."""
 
@@ -91,7 +98,7 @@ class PtoVocabulary:
         """Return the assembler's spelling of a value."""
         plain = value.strip()
         if column == "instruction":
-            return operation_named(plain).name
+            return _operation(plain)
         if column in _TYPE_COLUMNS:
             return _SPELLINGS.get(plain.lower(), plain)
         return plain
@@ -104,7 +111,7 @@ class PtoVocabulary:
         """Return the operation; of a text with several statements, that of the first."""
         names = "|".join(re.escape(name) for name in sorted(OPERATIONS, key=len, reverse=True))
         match = re.search(rf"(?:^|[\s=.])({names})\b", text.replace("_", "."), re.IGNORECASE)
-        return operation_named(match[1] if match else text.strip()[:40]).name
+        return _operation(match[1] if match else text.strip()[:40])
 
     def read(self, text: str) -> Cells | None:
         """Return None: a statement has extents, which points have not."""

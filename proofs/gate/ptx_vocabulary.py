@@ -40,9 +40,6 @@ _TYPE_NAMES: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 """What MLIR, CUTLASS and others call the element types; an integer without a sign is signed."""
 
-_NOT_MODELLED = ("wgmma", "tcgen05", "cp", "ldsm", "stsm")
-"""Other matrix instructions of PTX, and names of ours in other tools."""
-
 
 def _cells(variant: Variant) -> Cells:
     product = variant.family in _PRODUCTS
@@ -133,11 +130,9 @@ class PtxVocabulary:
     def name_of(self, text: str) -> str:
         """Return the first word of a mnemonic."""
         word = first_word(text).lower()
-        if word in _NOT_MODELLED:
-            raise UnsupportedError(f"{word} is not modelled")
         names = tuple(dict.fromkeys(family.partition(".")[0] for family in Family))
         if word not in names:
-            raise InputError(f"unknown instruction {word!r}; known: {', '.join(names)}")
+            raise UnsupportedError(f"{word!r} is not modelled; of PTX, {', '.join(names)} are")
         return word
 
     def read(self, text: str) -> Cells | None:
@@ -222,7 +217,7 @@ def _target_name(value: str) -> str:
 
 
 def _known_target(name: str) -> Target:
-    if name not in TARGETS and re.fullmatch(r"sm_\d{2,3}[af]?", name):
+    if name not in TARGETS:
         raise UnsupportedError(f"{name} is not known here; {', '.join(TARGETS)} are")
     return target_named(name)
 

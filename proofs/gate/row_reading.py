@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...spec.errors import InputError, UnsupportedError
-from ...spec.instruction_set import instruction_set, of_instruction, of_target
+from ..reports.findings import Position
 from . import columns
 from .columns import INSTRUCTION, ISA, LAYOUT, LEGAL, OPERAND, PTX, SHAPE, TARGET, TYPES
 from .documents import Document, RawRow
 from .rows import AnyRow, Defaults, LayoutRow, Row, Undecidable, place_words
-from .statements import statement_of
+from .statements import statement_of, vocabulary_of
 
 
 def read_rows(document: Document, defaults: Defaults) -> Iterator[AnyRow]:
@@ -30,7 +30,7 @@ def read_rows(document: Document, defaults: Defaults) -> Iterator[AnyRow]:
         try:
             yield _row(raw, own)
         except InputError as reason:
-            raise InputError(str(reason), f"{document.path}:{raw.line}") from None
+            raise InputError(str(reason), f"{document.path}:{raw.at}") from None
 
 
 _BESIDES = ("schema", "defaults", "columns", "title")
@@ -62,8 +62,9 @@ def _named(cells: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, An
             raise InputError(f"two columns mean {name!r}; one is {title!r}")
         found[name] = columns.as_stated(title, cell) if name in (TARGET, PTX) else cell
     if TYPES in found:
-        for name, cell in columns.type_columns(found.pop(TYPES)).items():
-            if found.setdefault(columns.column_named(name) or name, cell) != cell:
+        for title, cell in columns.type_columns(found.pop(TYPES)).items():
+            name = columns.column_named(title)
+            if name and found.setdefault(name, cell) != cell:
                 raise InputError(f"'types' says {name} = {cell}, the column {found[name]}")
     extents = {name: found.pop(name) for name in "mnk" if name in found}
     if extents:
@@ -78,7 +79,7 @@ def _row(raw: RawRow, defaults: Defaults) -> AnyRow:
     if not stated:
         raise InputError("the row states nothing")
     if OPERAND in stated:
-        return _layout_row(raw.line, {**defaults.cells, **stated})
+        return _layout_row(raw.at, {**defaults.cells, **stated})
     if stated.keys() <= {TARGET, PTX, LEGAL, ISA}:
         raise InputError("the row states no instruction, shape or element type")
     cells = {**defaults.cells, **stated}
@@ -88,15 +89,18 @@ def _row(raw: RawRow, defaults: Defaults) -> AnyRow:
     try:
         statement = statement_of(cells, target[0] if target else "")
     except UnsupportedError as reason:
-        named = " ".join(
-            str(cell) if name == INSTRUCTION else f"{name}={cell}" for name, cell in cells.items()
-        )
-        verdict = "legal" if legal else "illegal"
-        return Undecidable(raw.line, f"{named}{place_words(target, ptx)}", verdict, str(reason))
-    return Row(raw.line, statement, legal, target, ptx)
+        return _undecidable(raw.at, cells, place_words(target, ptx), legal, reason)
+    return Row(raw.at, statement, legal, target, ptx)
 
 
-def _layout_row(line: int, cells: Mapping[str, Any]) -> LayoutRow:
+def _undecidable(
+    at: Position, cells: Mapping[str, Any], where: str, legal: bool, reason: UnsupportedError
+) -> Undecidable:
+    named = " ".join(str(cell) if name == INSTRUCTION else f"{name}={cell}" for name, cell in cells.items())
+    return Undecidable(at, f"{named}{where}", "legal" if legal else "illegal", str(reason))
+
+
+def _layout_row(at: Position, cells: dict[str, Any]) -> LayoutRow | Undecidable:
     missing = [name for name in (INSTRUCTION, OPERAND, LAYOUT) if name not in cells]
     if missing:
         raise InputError(
@@ -107,7 +111,12 @@ def _layout_row(line: int, cells: Mapping[str, Any]) -> LayoutRow:
         raise InputError("the instruction and the operand of a layout row are text")
     if target is not None and not isinstance(target, str):
         raise InputError("the target of a layout row is text")
-    if target is not None and target not in instruction_set(of_instruction(instruction).name).targets:
-        of_target(target)
-    legal = columns.truth(cells.get(LEGAL, True))
-    return LayoutRow(line, " ".join(instruction.split()), operand.strip(), cells[LAYOUT], target, legal)
+    legal = columns.truth(cells.pop(LEGAL, True))
+    try:
+        words = vocabulary_of(cells.get(ISA), instruction, target or "")
+        words.name_of(instruction)
+        if target is not None:
+            words.targets(target)
+    except UnsupportedError as reason:
+        return _undecidable(at, cells, "", legal, reason)
+    return LayoutRow(at, " ".join(instruction.split()), operand.strip(), cells[LAYOUT], target, legal)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
+from ..reports.findings import Position
 from .columns import INSTRUCTION, SHAPE, Values
 from .vocabulary import Vocabulary
 
@@ -57,8 +58,8 @@ class Row:
 
     Attributes
     ----------
-    line : int
-        Where it begins.
+    at : Position
+        Where it stands.
     statement : Statement
         What it is about.
     legal : bool
@@ -67,7 +68,7 @@ class Row:
         As written; empty where nothing is said.
     """
 
-    line: int
+    at: Position
     statement: Statement
     legal: bool
     target: Values
@@ -90,8 +91,8 @@ class LayoutRow:
 
     Attributes
     ----------
-    line : int
-        Where it begins.
+    at : Position
+        Where it stands.
     instruction, operand : str
         Whose layout.
     layout : cell
@@ -102,7 +103,7 @@ class LayoutRow:
         Whether it is said to be the layout.
     """
 
-    line: int
+    at: Position
     instruction: str
     operand: str
     layout: Any
@@ -121,8 +122,8 @@ class Undecidable:
 
     Attributes
     ----------
-    line : int
-        Where it begins.
+    at : Position
+        Where it stands.
     subject : str
         The row in words.
     verdict : str
@@ -131,7 +132,7 @@ class Undecidable:
         What is not modelled.
     """
 
-    line: int
+    at: Position
     subject: str
     verdict: str
     because: str

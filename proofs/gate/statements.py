@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import Any
 
-from ...spec.errors import InputError
+from ...spec.errors import InputError, UnsupportedError
 from ...spec.instruction_set import NAMES, of_instruction, of_target
 from . import columns
 from .columns import INSTRUCTION, ISA, SHAPE, Values
@@ -41,36 +42,93 @@ def _shared_statement(items: tuple[tuple[str, str], ...], target: str) -> Statem
 def _read(items: tuple[tuple[str, Any], ...], target: str) -> Statement:
     cells = dict(items)
     text = cells.get(INSTRUCTION)
-    words = _vocabulary(cells.pop(ISA, None), text, target)
+    first = text if isinstance(text, str) else str(text[0]) if isinstance(text, list) and text else ""
+    words = vocabulary_of(cells.pop(ISA, None), first, target)
     if isinstance(text, str) and _is_full(words, text, cells):
         return _of_text(words, text, cells)
-    return Statement(words, None, {name: _values(words, name, cell) for name, cell in cells.items()})
+    named = (
+        {INSTRUCTION: cells[INSTRUCTION]} if INSTRUCTION in cells else {}
+    )  # what is not modelled comes first
+    return Statement(
+        words, None, {name: _values(words, name, cell) for name, cell in {**named, **cells}.items()}
+    )
 
 
-def _isa_of(text: str, target: str) -> str:
-    if not target:
-        return of_instruction(text, None).name
-    if re.match(r"\s*>?=?\s*(sm|compute|cc)?[_ ]?\d", target.lower()) or target.lower().startswith("sm"):
+_PTX_WORDS = ("nvgpu", "nvvm", "wgmma", "tcgen05")
+"""How rows about PTX begin, besides those that `of_instruction` knows."""
+
+
+def vocabulary_of(isa: Any, text: str, target: str) -> Vocabulary:
+    """Return the words of a row's instruction set, told by its cells.
+
+    Parameters
+    ----------
+    isa : cell, optional
+        What the row says it is.
+    text : str
+        The instruction, or the beginning of a list of some; empty where there is none.
+    target : str
+        The first target; empty where there is none.
+
+    Raises
+    ------
+    InputError
+        If the cell is no name.
+    UnsupportedError
+        If it is of no instruction set that is modelled.
+    """
+    if isa is None:
+        return vocabulary(_isa_of_target(target) or _isa_of_text(text))
+    if not isinstance(isa, str):
+        raise InputError(f"an ISA is one of {', '.join(NAMES)}, not {isa!r}")
+    name = isa.strip().lower()
+    if name not in NAMES:
+        raise UnsupportedError(f"ISA {isa!r} is not modelled; {', '.join(NAMES)} are")
+    return vocabulary(name)
+
+
+def require_known(isa: str | None, target: str | None) -> None:
+    """Refuse an option that no row could be judged by; of a row such a cell is undecided.
+
+    Raises
+    ------
+    InputError
+        If there is no such ISA, or no ISA has such a target.
+    """
+    if isa is not None and isa not in NAMES:
+        raise InputError(f"unknown ISA {isa!r}; known: {', '.join(NAMES)}")
+    if target is not None:
+        try:
+            _isa_of_target(target)
+        except UnsupportedError as reason:
+            raise InputError(str(reason)) from None
+
+
+@lru_cache(maxsize=1024)
+def _isa_of_target(target: str) -> str | None:
+    """Return the instruction set that a target executes; None for a pattern, which may be of any."""
+    low = target.lower()
+    if re.match(r"\s*>?=?\s*((sm|compute|cc)\b|(sm|compute|cc)?[_ ]?\d|sm_)", low):
         return "ptx"
-    if re.match(r"\s*(pwr|power_?)\d", target.lower()):
+    if re.match(r"\s*(pwr|power_?)\d", low):
         return "power"
-    if "*" in target or "?" in target or target.endswith("+"):
-        return of_instruction(text, None).name
-    return of_target(target).name
+    if not target or columns.is_pattern(target) or target.endswith("+"):
+        return None
+    try:
+        return of_target(target).name
+    except InputError as reason:
+        raise UnsupportedError(str(reason)) from None
 
 
-_PTX_WORDS = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05", "nvgpu", "nvvm")
-
-
-def _vocabulary(isa: Any, text: Any, target: str) -> Vocabulary:
-    if isa is not None:
-        if isa not in NAMES:
-            raise InputError(f"unknown ISA {isa!r}; known: {', '.join(NAMES)}")
-        return vocabulary(isa)
-    first = text if isinstance(text, str) else str(text[0]) if isinstance(text, list) and text else ""
-    if not target and (not first or first_word(first) in _PTX_WORDS):
-        return vocabulary("ptx")
-    return vocabulary(_isa_of(first, target))
+@lru_cache(maxsize=65536)
+def _isa_of_text(text: str) -> str:
+    word = first_word(text)
+    if not text or word in _PTX_WORDS:
+        return "ptx"
+    found = of_instruction(text).name
+    if found == NAMES[0] and not any(fnmatchcase(name, word) for name in _names(vocabulary(found))):
+        raise UnsupportedError(f"{word!r} is of no instruction set that is modelled: {', '.join(NAMES)}")
+    return found
 
 
 def _is_full(words: Vocabulary, text: str, stated: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
 
-from ...spec.errors import InputError
+from ...spec.errors import UnsupportedError
 from ...spec.instruction_set import InstructionSet, Judgement
 
 Cells = Mapping[str, str]
@@ -71,10 +71,8 @@ class Vocabulary(Protocol):
 
         Raises
         ------
-        InputError
-            If the ISA has none of that name.
         UnsupportedError
-            If it has, and mmaproof does not model it.
+            If mmaproof does not model one of that name.
         """
         ...
 
@@ -99,15 +97,19 @@ class Vocabulary(Protocol):
 
         Raises
         ------
-        InputError
-            If it names none.
         UnsupportedError
-            If there may be one that mmaproof does not know.
+            If mmaproof knows none of that name.
         """
         ...
 
     def versions(self, value: str) -> tuple[str | None, ...]:
-        """Return the versions that a cell names; see `targets`."""
+        """Return the versions that a cell names; see `targets`.
+
+        Raises
+        ------
+        InputError
+            If it is no version.
+        """
         ...
 
     def knows(self, target: str, version: str | None) -> bool:
@@ -127,12 +129,12 @@ def matching_names(value: str, names: Sequence[str], what: str) -> tuple[str, ..
 
     Raises
     ------
-    InputError
-        If none does.
+    UnsupportedError
+        If none does: there may be one that mmaproof does not know.
     """
     found = tuple(name for name in names if fnmatchcase(name.lower(), value.lower()))
     if not found:
-        raise InputError(f"unknown {what} {value!r}; known: {', '.join(names)}")
+        raise UnsupportedError(f"unknown {what} {value!r}; known: {', '.join(names)}")
     return found
 
 

@@ -35,6 +35,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "standing": finding.standing.value,
         "file": finding.file,
         "line": finding.line,
+        **({"row": finding.at.row} if finding.at.row else {}),
         "subject": finding.subject,
         "they_say": finding.they_say,
         "spec_says": finding.spec_says,

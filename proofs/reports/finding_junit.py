@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from .findings import Checked, Finding, FindingReport, Standing
+from .findings import Checked, Finding, FindingReport, Position, Standing
 from .junit import xml_text
 
 _ELEMENTS = {Standing.DRIFT: "failure", Standing.UNDECIDED: "skipped"}
@@ -13,14 +13,14 @@ _ELEMENTS = {Standing.DRIFT: "failure", Standing.UNDECIDED: "skipped"}
 def render(report: FindingReport) -> str:
     """Return the text of the JUnit report.
 
-    Rows that agree, and accepted differences, pass; drift fails; what is undecided is skipped.
+    Rows that agree, accepted differences and warnings pass; drift fails; what is undecided is skipped.
     """
     root = ET.Element("testsuites", {"name": f"mmaproof {report.command}", **_counts(*report.files)})
     root.set("time", f"{report.elapsed:.3f}")
     for checked in report.files:
         suite = ET.SubElement(root, "testsuite", {"name": xml_text(checked.file), **_counts(checked)})
-        for line, subject in checked.agreeing:
-            _case(suite, checked.file, line, subject)
+        for at, subject in checked.agreeing:
+            _case(suite, checked.file, at, subject)
         for finding in checked.findings:
             _add_finding(suite, finding)
     ET.indent(root, " ")
@@ -39,13 +39,13 @@ def _counts(*files: Checked) -> dict[str, str]:
     }
 
 
-def _case(suite: ET.Element, file: str, line: int, subject: str) -> ET.Element:
-    name = f"line {line}: {subject}" if line else subject
+def _case(suite: ET.Element, file: str, at: Position, subject: str) -> ET.Element:
+    name = f"line {at}: {subject}" if at.line else subject
     return ET.SubElement(suite, "testcase", {"classname": xml_text(file), "name": xml_text(name)})
 
 
 def _add_finding(suite: ET.Element, finding: Finding) -> None:
-    case = _case(suite, finding.file, finding.line, f"{finding.subject} ({finding.causes[0].id})")
+    case = _case(suite, finding.file, finding.at, f"{finding.subject} ({finding.causes[0].id})")
     if element := _ELEMENTS.get(finding.standing):
         detail = ET.SubElement(case, element, {"message": xml_text(finding.summary)})
         rules = (f"{cause.id}: {cause.reason} ({cause.source})" for cause in finding.causes)

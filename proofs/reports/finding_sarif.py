@@ -9,6 +9,9 @@ from .findings import Cause, Finding, FindingReport, Standing
 from .json_lines import spread
 from .sarif import SCHEMA_URI
 
+_KINDS = {Standing.UNDECIDED: ("open", "none"), Standing.WARNING: ("fail", "warning")}
+"""What is no error."""
+
 
 def document(report: FindingReport) -> dict[str, Any]:
     """Return the SARIF log of a comparison."""
@@ -37,18 +40,17 @@ def _rule(rule: Cause) -> dict[str, Any]:
 
 def _result(finding: Finding) -> dict[str, Any]:
     """Return a result; what is undecided is of kind ``open``, whose level SARIF wants to be ``none``."""
-    undecided = finding.standing is Standing.UNDECIDED
-    location: dict[str, Any] = {
-        "logicalLocations": [{"fullyQualifiedName": finding.subject, "kind": "member"}]
-    }
+    kind, level = _KINDS.get(finding.standing, ("fail", "error"))
+    name = f"row {finding.at.row}: {finding.subject}" if finding.at.row else finding.subject
+    location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "member"}]}
     if finding.file not in ("", "-"):
         physical: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file.replace("\\", "/"))}}
         if finding.line:
             physical["region"] = {"startLine": finding.line}
         location["physicalLocation"] = physical
     result: dict[str, Any] = {
-        "kind": "open" if undecided else "fail",
-        "level": "none" if undecided else "error",
+        "kind": kind,
+        "level": level,
         "message": {"text": finding.summary},
         "locations": [location],
         "partialFingerprints": {"finding/v1": finding.id},

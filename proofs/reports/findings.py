@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 
 class Standing(StrEnum):
@@ -15,6 +16,7 @@ class Standing(StrEnum):
     DRIFT = "drift"
     UNDECIDED = "undecided"
     ACCEPTED = "accepted"
+    WARNING = "warning"
 
 
 class Conclusion(StrEnum):
@@ -88,18 +90,40 @@ class Cause:
         return Cause(self.owner, self.rule, self.reason, self.source, message)
 
 
+class Position(NamedTuple):
+    """Where a row stands in its file.
+
+    Attributes
+    ----------
+    line : int
+        Where it begins, from 1; 0 for what is not in a row.
+    row : int
+        Its number among the rows, from 1, where it shares the line with another; else 0.
+    """
+
+    line: int
+    row: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.line}, row {self.row}" if self.row else str(self.line)
+
+
+NOWHERE = Position(0)
+"""Of what is not in a row."""
+
+
 @dataclass(frozen=True)
 class Finding:
-    """A row that does not agree, or can't be decided.
+    """A row that does not agree, can't be decided, or should be looked at.
 
     Attributes
     ----------
     standing : Standing
-        Drift, undecided or accepted.
+        Drift, undecided, accepted, or a warning.
     file : str
         The file the row stands in; ``-`` for standard input, empty where there is none.
-    line : int
-        Its line, from 1; 0 for what is not in a row.
+    at : Position
+        Where it stands there.
     subject : str
         The row in words, without file and line: it stays when the table is edited elsewhere.
     they_say, spec_says : str
@@ -112,7 +136,7 @@ class Finding:
 
     standing: Standing
     file: str
-    line: int
+    at: Position
     subject: str
     they_say: str
     spec_says: str
@@ -126,8 +150,13 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """``file:line``."""
-        return f"{self.file}:{self.line}" if self.line else self.file
+        """``file:line``, with the row where its line has more of them."""
+        return f"{self.file}:{self.at}" if self.at.line else self.file
+
+    @property
+    def line(self) -> int:
+        """Its line, from 1; 0 for what is not in a row."""
+        return self.at.line
 
     @property
     def summary(self) -> str:
@@ -147,22 +176,22 @@ class Checked:
         Its name, as given.
     kind : str
         What it is: ``table``, ``lock``, ``allowances``, ``instructions``, ``kernel`` or ``theorem``.
-    rows : tuple of (int, str)
-        Line and subject of every row; a row without a line is known by its subject.
+    rows : tuple of (Position, str)
+        Position and subject of every row; a row without a line is known by its subject.
     findings : tuple of Finding
         What does not agree.
     """
 
     file: str
     kind: str
-    rows: tuple[tuple[int, str], ...]
+    rows: tuple[tuple[Position, str], ...]
     findings: tuple[Finding, ...]
 
     @cached_property
-    def agreeing(self) -> list[tuple[int, str]]:
-        """Line and subject of the rows without a finding."""
-        found = {finding.line or finding.subject for finding in self.findings}
-        return [(line, subject) for line, subject in self.rows if (line or subject) not in found]
+    def agreeing(self) -> list[tuple[Position, str]]:
+        """Position and subject of the rows without a finding."""
+        found = {finding.at if finding.line else finding.subject for finding in self.findings}
+        return [(at, subject) for at, subject in self.rows if (at if at.line else subject) not in found]
 
     def count(self, standing: Standing) -> int:
         """Return how many findings stand so; of `Standing.AGREES`, how many rows have no finding."""

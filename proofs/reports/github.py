@@ -16,17 +16,17 @@ SHOWN_ANNOTATIONS = 10
 SHOWN_FINDINGS = 200
 """Rows of the table in the summary, which may have at most a mebibyte."""
 
-_LEVELS = {Standing.DRIFT: "error", Standing.UNDECIDED: "warning"}
+_LEVELS = {Standing.DRIFT: "error", Standing.UNDECIDED: "warning", Standing.WARNING: "warning"}
 
 
 def annotation_lines(report: FindingReport) -> Iterator[str]:
-    """Yield the workflow commands that annotate lines: drift as errors, undecided rows as warnings."""
-    shown = dict.fromkeys(_LEVELS, 0)
+    """Yield the workflow commands that annotate lines: drift as errors, what is undecided as warnings."""
+    shown = dict.fromkeys(_LEVELS.values(), 0)
     for finding in report.findings:
         level = _LEVELS.get(finding.standing)
-        if level is None or shown[finding.standing] == SHOWN_ANNOTATIONS:
+        if level is None or shown[level] == SHOWN_ANNOTATIONS:
             continue
-        shown[finding.standing] += 1
+        shown[level] += 1
         yield f"::{level} {_properties(finding)}::{_data(finding.summary)}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...refinement.findings import Kind
-from .findings import Cause, Checked, Conclusion, Finding, FindingReport, Standing, Wording
+from .findings import NOWHERE, Cause, Checked, Conclusion, Finding, FindingReport, Position, Standing, Wording
 
 if TYPE_CHECKING:
     from ...refinement import findings as kernel
@@ -46,15 +46,15 @@ def report(found: Verification, version: str) -> FindingReport:
     version : str
         Version of mmaproof.
     """
-    rows: list[tuple[int, str]] = []
+    rows: list[tuple[Position, str]] = []
     findings: list[Finding] = []
     for instance, examination in found.examinations:
         here = _findings(found, instance, examination)
         findings += here
         if here:
-            rows += [(finding.line, finding.subject) for finding in here]
+            rows += [(finding.at, finding.subject) for finding in here]
         else:
-            rows.append((0, f"{_subject(found.contract, instance)} ({examination.equality})"))
+            rows.append((NOWHERE, f"{_subject(found.contract, instance)} ({examination.equality})"))
     causes = [_cause(kind, kind.meaning) for kind in Kind]
     checked = Checked(found.result.kernel, "kernel", tuple(rows), tuple(findings))
     return FindingReport(
@@ -73,14 +73,14 @@ def _findings(found: Verification, instance: Instance, examination: Examination)
     if here or examination.equality is not None:
         return here
     subject = _subject(found.contract, instance)
-    return [Finding(Standing.UNDECIDED, found.result.kernel, 0, subject, "", "", (UNDECIDED,))]
+    return [Finding(Standing.UNDECIDED, found.result.kernel, NOWHERE, subject, "", "", (UNDECIDED,))]
 
 
 def _finding(found: Verification, instance: Instance, finding: kernel.Finding) -> Finding:
     return Finding(
         Standing.DRIFT if finding.kind.refutes else Standing.UNDECIDED,
         finding.file or found.result.kernel,
-        finding.line,
+        Position(finding.line),
         _subject(found.contract, instance, finding.output or finding.thread),
         "",
         "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .findings import Cause, Checked, Conclusion, Finding, FindingReport, Standing, Wording
+from .findings import NOWHERE, Cause, Checked, Conclusion, Finding, FindingReport, Standing, Wording
 from .report import Conclusion as Outcomes
 from .report import Judgement, Outcome, Report, TheoremReport
 
@@ -33,7 +33,7 @@ def _cause(entry: TheoremReport) -> Cause:
 
 
 def _checked(entry: TheoremReport, cause: Cause) -> Checked:
-    rows = tuple((0, outcome.obligation.id) for outcome in entry.outcomes)
+    rows = tuple((NOWHERE, outcome.obligation.id) for outcome in entry.outcomes)
     findings = (_finding(outcome, cause) for outcome in entry.outcomes if outcome.judgement in _STANDINGS)
     return Checked(entry.theorem.id, "theorem", rows, tuple(findings))
 
@@ -42,4 +42,4 @@ def _finding(outcome: Outcome, cause: Cause) -> Finding:
     identifier = outcome.obligation.id
     message = outcome.summary.removeprefix(f"{identifier}: ")
     standing = _STANDINGS[outcome.judgement]
-    return Finding(standing, "", 0, identifier, "", "", (cause.saying(message),))
+    return Finding(standing, "", NOWHERE, identifier, "", "", (cause.saying(message),))

@@ -72,7 +72,7 @@ def test_result_files(tmp_path: Path) -> None:
 
 def test_no_result_file_of_a_table_that_can_not_be_used(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
-    assert mmaproof("gate", json_table(tmp_path, RIGHT, RIGHT), "--json", out).wrong_use
+    assert mmaproof("gate", json_table(tmp_path, RIGHT, {**RIGHT, "legal": "no"}), "--json", out).wrong_use
     assert not out.exists()
 
 
@@ -84,6 +84,7 @@ def test_no_result_file_of_a_table_that_can_not_be_used(tmp_path: Path) -> None:
         (("t.json", "--column", "x"), "is not OLD=NEW"),
         (("t.json", "--column", "x=frob"), "unknown column 'frob'"),
         (("t.json", "--isa", "vax"), "unknown ISA 'vax'"),
+        (("t.json", "--target", "vax"), "unknown target 'vax'"),
         (("t.json", "--allow", "nothing.toml"), "nothing.toml: can't be read"),
         (("t.json", "--json", "no/folder/x"), "can't be written"),
     ],
@@ -128,6 +129,45 @@ def test_many_findings_are_counted_and_not_all_printed(tmp_path: Path) -> None:
     assert result.out.count("the spec says") == 100
     assert "150 more findings are not shown" in result.err
     assert "250 drift" in result.out
+
+
+def test_a_missing_form_is_one_line(tmp_path: Path) -> None:
+    result = mmaproof(
+        "gate",
+        json_table(tmp_path, {"instruction": "ldmatrix", "count": "x4", "target": "sm_90"}),
+        "--complete",
+    )
+    first, second, *rest = result.out.splitlines()
+    assert first.endswith(
+        ": drift: ldmatrix count=x1: missing: no row is about it; it is legal on sm_90 (PTX 9.1)"
+    )
+    assert "count=x2" in second and len(rest) == 3
+
+
+def test_a_repeated_row_is_a_warning(tmp_path: Path) -> None:
+    result = mmaproof("gate", json_table(tmp_path, RIGHT, RIGHT))
+    assert result.status == 0
+    assert (
+        ":4: warning: " in result.out
+        and "1 agrees, 0 drift, 0 undecided, 0 accepted, 1 warning" in result.out
+    )
+
+
+def test_rows_of_one_line_are_told_apart(tmp_path: Path) -> None:
+    path, names = (
+        tmp_path / "table.json",
+        {kind: tmp_path / f"out.{kind}" for kind in ("json", "junit", "sarif")},
+    )
+    path.write_text(json.dumps([RIGHT, WRONG, OPEN, {**RIGHT, "ptx": "7.0"}]))
+    options = [argument for kind, file in names.items() for argument in (f"--{kind}", file)]
+    result = mmaproof("gate", path, *options)
+    assert "4 rows in 1 files: 2 agrees, 1 drift, 1 undecided, 0 accepted" in result.out
+    assert f"{path}:1, row 2: drift" in result.out
+    document = json.loads(names["json"].read_text())
+    validate("gate", document)
+    assert [(finding["line"], finding["row"]) for finding in document["findings"]] == [(1, 2), (1, 3)]
+    assert len(ET.parse(names["junit"]).findall(".//testcase")) == 4
+    validate("sarif-subset", json.loads(names["sarif"].read_text()))
 
 
 def test_github_is_told_when_it_runs_this(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

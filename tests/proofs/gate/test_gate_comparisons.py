@@ -85,6 +85,34 @@ def test_a_lock_that_is_none(tmp_path: Path, change: dict[str, Any]) -> None:
         lock_findings(tmp_path, {**locked("ptx", "rules"), **change})
 
 
+def test_a_column_that_the_table_has_not_is_drift_of_a_lock(tmp_path: Path) -> None:
+    document = locked("ptx", "instructions")
+    for row in document["rows"][3:5]:
+        row["frob"] = "17"
+    (finding,) = lock_findings(tmp_path, document)
+    assert (rules([finding]), finding.standing) == (["gate/lock-column"], Standing.DRIFT)
+    assert "'frob'; 2 locked rows" in finding.causes[0].message and finding.line > 1
+
+
+def test_a_column_that_a_lock_has_not_is_a_warning(tmp_path: Path) -> None:
+    document = locked("ptx", "instructions")
+    title = next(title for title in document["rows"][0] if title not in ("source", "instruction"))
+    for row in document["rows"]:
+        row.pop(title, None)
+    (finding,) = lock_findings(tmp_path, document)
+    assert (rules([finding]), finding.standing) == (["gate/lock-column"], Standing.WARNING)
+
+
+def test_what_a_table_without_targets_misses_is_said_with_the_targets_that_have_it(tmp_path: Path) -> None:
+    table = json_table(tmp_path, {"instruction": "mma", "kind": "mxf4"})
+    found = {
+        finding.subject: finding.causes[0].message for finding in compared(table, complete=True).findings
+    }
+    message = found["mma kind=mxf4nvf4"]
+    assert message.endswith("it is legal on sm_120a, sm_120f, sm_121a, sm_121f (PTX 9.1)")
+    assert "sm_70" in found["mma"]
+
+
 def allowed(folder: Path, *entries: str) -> tuple[list[Standing], list[str]]:
     """Compare one row that drifts, with a file of accepted differences."""
     allow = folder / "accepted.toml"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from gate_tables import MMA, judged, rules, standing
+from gate_tables import MMA, compared, judged, rules, standing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,6 +100,23 @@ def test_every_instruction_is_legal_somewhere(isa: str) -> None:
         ({**F16, "target": "sm_61", "legal": False}, UNDECIDED),
         ({**F16, "target": "sm_80", "ptx": "19.3"}, UNDECIDED),
         ({"instr": "tcgen05.mma.cta_group::1.kind::f16", "target": "sm_100a"}, UNDECIDED),
+        ({"instr": "dp4a.s32.s32 d, a, b, c", "target": "sm_61"}, UNDECIDED),
+        ({"instruction": "dp4a", "a": "s8", "d": "s32"}, UNDECIDED),
+        ({"instruction": "wgmma.mma_async", "shape": "any", "a": "f16", "target": "sm_90a"}, UNDECIDED),
+        ({"instruction": ["mma", "wgmma"], "a": "f16", "target": "sm_90a"}, UNDECIDED),
+        ({"instruction": "v_mfma_f32_16x16x16f16", "target": "gfx90a"}, UNDECIDED),
+        ({"instruction": "tstamp", "isa": "pto"}, UNDECIDED),
+        ({"isa": "amdgcn", "a": "f16"}, UNDECIDED),
+        ({"instr": "xvmaddasp", "target": "power10"}, UNDECIDED),
+        ({**F16, "target": "vax"}, UNDECIDED),
+        ({**F16, "target": "sm_80x"}, UNDECIDED),
+        ({**F16, "target": "sm_6*"}, UNDECIDED),
+        ({**F16, "target": ["sm_61", "sm_80"]}, UNDECIDED),
+        ({**F16, "target": ["sm_61", "sm_75"]}, DRIFT),
+        ({**F16, "target": "sm_80", "ptx": ["7.0", "19.3"]}, UNDECIDED),
+        ({**F16, "target": "sm_80", "ptx": ["6.5", "19.3"]}, DRIFT),
+        ({"instruction": "wgmma.mma_async.m64n8k16", "operand": "a", "layout": "(1):(1)"}, UNDECIDED),
+        ({"instruction": MMA, "operand": "a", "layout": "(1):(1)", "target": "sm_61"}, UNDECIDED),
     ],
     ids=str,
 )  # fmt: skip
@@ -145,6 +163,12 @@ def test_what_is_wrongly_forbidden_cites_where_it_is_allowed(tmp_path: Path) -> 
     assert "9.7.14.5" in finding.causes[0].source
 
 
+def test_what_is_wrongly_forbidden_everywhere_cites_one_target_that_has_it(tmp_path: Path) -> None:
+    row = {"kind": "mxf4", "block_scale": "yes", "legal": "no"}
+    (finding,) = judged(tmp_path, row)
+    assert finding.spec_says == "legal on sm_120a, PTX 9.1"
+
+
 def test_defaults_hold_for_rows_that_say_nothing_else(tmp_path: Path) -> None:
     rows = [F16, {**F16, "target": "sm_80"}]
     assert [f.line for f in judged(tmp_path, *rows, target="sm_75")] == [3]
@@ -154,6 +178,62 @@ def test_defaults_hold_for_rows_that_say_nothing_else(tmp_path: Path) -> None:
 def test_columns_may_be_renamed_and_ignored(tmp_path: Path) -> None:
     row = {"lhs_elem": "f16", "shape": "m16n8k16", "cycles": 17, "target": "sm_75"}
     assert rules(judged(tmp_path, row, columns={"lhs_elem": "a", "cycles": ""})) == ["ptx/target"]
+
+
+@pytest.mark.parametrize("instruction", ["dp4a", "wgmma.mma_async", "mma3.sync"])
+@pytest.mark.parametrize("cells", [{}, {"target": "sm_90a"}, {"operand": "a", "layout": "(1):(1)"}], ids=str)
+def test_what_is_not_modelled_is_said_without_the_mnemonics_of_others(
+    tmp_path: Path, instruction: str, cells: dict
+) -> None:
+    (finding,) = judged(tmp_path, {"instruction": instruction, "target": "sm_90a", **cells})
+    assert instruction.partition(".")[0] in finding.causes[0].message
+    assert "xv" not in finding.summary and "tmatmul" not in finding.summary
+
+
+@pytest.mark.parametrize("title", ["_shape", "_a", "_legal", "x-target", "$ptx", "_operand"])
+def test_a_private_column_says_nothing_whatever_the_rest_of_its_name(tmp_path: Path, title: str) -> None:
+    assert judged(tmp_path, {**F16, "target": "sm_80", title: "nothing of this kind"}) == []
+    types = {"shape": "m16n8k16", "target": "sm_80", "types": {"a": "f16", "_b": "f64"}}
+    assert judged(tmp_path, types) == []
+
+
+def test_a_private_column_can_be_given_a_meaning(tmp_path: Path) -> None:
+    row = {"_shape": "m16n8k16", "a": "tf32", "target": "sm_80"}
+    assert rules(judged(tmp_path, row, columns={"_shape": "shape"})) == ["ptx/multiplicand-types"]
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=8), st.sampled_from([None, 1]))
+@settings(max_examples=30, deadline=None)
+def test_rows_of_one_line_are_counted_as_rows_of_several(right, indent) -> None:
+    """The counts of a table do not depend on where its lines end."""
+    targets = {True: "sm_80", False: "sm_75"}
+    rows = [{"instr": MMA, "target": targets[agrees], "ptx": f"8.{n}"} for n, agrees in enumerate(right)]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "table.json"
+        path.write_text(json.dumps(rows, indent=indent), encoding="utf-8")
+        report = compared(path)
+    assert (report.count(AGREES), report.count(DRIFT)) == (right.count(True), right.count(False))
+    wrong = [number for number, agrees in enumerate(right, start=1) if not agrees]
+    places = [finding.place.removeprefix(f"{path}:") for finding in report.findings]
+    if indent is None and len(rows) > 1:
+        assert places == [f"1, row {number}" for number in wrong]
+    else:
+        assert places == ([str(5 * number - 3) for number in wrong] if indent else ["1"] * len(wrong))
+
+
+def test_a_row_that_repeats_another_is_a_warning(tmp_path: Path) -> None:
+    wrong = {**F16, "target": "sm_75"}
+    layout = {"instruction": MMA, "operand": "a", "layout": "((4,8),(2,2,2)):((32,1),(16,8,128))"}
+    unknown = {"instr": "dp4a", "target": "sm_61"}
+    several = {**F16, "target": "sm_80+"}
+    rows = [wrong, {**wrong, "arch": 75}, layout, layout, unknown, unknown, several, several]
+    del rows[1]["target"]
+    found = judged(tmp_path, *rows, {**F16, "target": "sm_90"})
+    assert [(finding.line, finding.standing) for finding in found] == [
+        (3, DRIFT), (4, Standing.WARNING), (6, Standing.WARNING), (7, UNDECIDED), (8, Standing.WARNING),
+        (10, Standing.WARNING), (11, Standing.WARNING),
+    ]  # fmt: skip
+    assert rules(found[1:2]) == ["gate/repeated"] and "line 3" in found[1].causes[0].message
 
 
 def test_a_layout_row_is_compared_with_the_layout(tmp_path: Path) -> None:
