@@ -17,6 +17,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
+from ..proofs.memory_limit import GIB, limit_memory, process_size
 from ..spec.errors import InputError, OutOfBudget
 from . import files
 from .exit_codes import ExitCode
@@ -30,11 +31,6 @@ INTERVAL = 0.05
 
 GRACE = 5.0
 """Seconds within which a command whose budget is used up must end by itself."""
-
-GIB = 1 << 30
-
-_SLACK = 2 * GIB + (os.cpu_count() or 1) * 64 * 1024 * 1024
-"""Bytes of addresses beyond the memory: shared libraries, stacks and arenas that are never touched."""
 
 _activity = ["starting"]
 
@@ -60,7 +56,10 @@ def activity() -> str:
 
 
 def budgeted(command: Callable[_P, _R], name: str) -> Callable[_P, _R]:
-    """Give a command the options ``--timeout`` and ``--memory``, unless it has its own."""
+    """Give a command the options ``--timeout`` and ``--memory``.
+
+    One that has them itself says what its own time limit is of; its memory is that of each process, this too.
+    """
     signature = inspect.signature(command, eval_str=True)
     options = {"timeout": Seconds, "memory": Memory}
     added = [
@@ -73,7 +72,8 @@ def budgeted(command: Callable[_P, _R], name: str) -> Callable[_P, _R]:
     def within(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         given: dict[str, Any] = {parameter.name: kwargs.pop(parameter.name, None) for parameter in added}
         doing(f"running mmaproof {name}")
-        with limited(given.get("timeout"), given.get("memory")):
+        memory: Any = (kwargs | given).get("memory")
+        with limited(given.get("timeout"), memory):
             return command(*args, **kwargs)
 
     parameters = [*signature.parameters.values(), *added]
@@ -107,7 +107,7 @@ def limited(seconds: float | None = None, memory: float | None = None) -> Iterat
         yield
         return
     watch = _Watch(seconds, memory)
-    with _addresses(watch.memory * GIB if memory is not None else None):
+    with _addresses(memory):
         watch.start()
         try:
             yield
@@ -168,14 +168,11 @@ def _end_now(reason: str) -> None:
 
 def resident() -> int:
     """Return the bytes of memory that the process has; where that can't be known, the most it ever had."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf(
-            "SC_PAGE_SIZE"
-        )
-    except OSError:
-        import resource
+    if known := process_size()[1]:
+        return known
+    import resource
 
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def machine_memory() -> int:
@@ -194,26 +191,11 @@ def machine_memory() -> int:
 @contextmanager
 def _addresses(memory: float | None) -> Iterator[None]:
     """Let one huge allocation fail at once, which no look at the memory would prevent."""
-    if memory is None:
-        yield
-        return
-    import resource
-
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = addresses_in_use() + int(memory) + _SLACK
-    allowed = [wanted, *(limit for limit in before if limit != resource.RLIM_INFINITY)]
-    resource.setrlimit(resource.RLIMIT_AS, (min(allowed), before[1]))
+    before = None if memory is None else limit_memory(memory)
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
+        if before is not None:
+            import resource
 
-
-def addresses_in_use() -> int:
-    """Return the bytes of addresses that the process has; 0 where that can't be known."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf(
-            "SC_PAGE_SIZE"
-        )
-    except OSError:
-        return 0
+            resource.setrlimit(resource.RLIMIT_AS, before)

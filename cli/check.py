@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_format
 import shlex
 import sys
 import time
@@ -33,7 +34,8 @@ def check(
         list[str] | None, typer.Argument(metavar="[PATTERN]...", help="Prefix or glob of obligation ids.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: one per CPU.")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds per solver query.")] = 60.0,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Of each solver query.")] = 60.0,
+    memory: Annotated[float | None, typer.Option(metavar="GIB", help="Of each process.")] = None,
     solver: Annotated[
         str, typer.Option(metavar="z3|bitwuzla|cvc5|all", help="Who decides; all demands agreement.")
     ] = "z3",
@@ -64,6 +66,7 @@ def check(
 
     settings = runner.Settings(
         timeout=timeout,
+        memory=memory,
         solver=solver,
         cache=None if no_cache else cache.default_directory(),
         scheduler=scheduler,
@@ -88,9 +91,7 @@ def check(
     _print_spoiling(found, _save(found, counterexamples))
     _print_totals(found)
     tell_github(outcome_findings.findings_of(found))
-    return {"HOLDS": ExitCode.HOLDS, "FAILS": ExitCode.FAILS, "UNDECIDED": ExitCode.UNDECIDED}[
-        found.conclusion.name
-    ]
+    return ExitCode[found.conclusion.name]
 
 
 @contextmanager
@@ -162,7 +163,7 @@ def _save(found: Report, asked: Path | None) -> dict[str, Path]:
         folder = files.directory(asked or SAVED) if having else SAVED
         for identifier, counterexample in having:
             path = folder / f"{identifier.replace('/', '.')}.json"
-            counterexample.save(path)
+            files.write_text(path, json_format.dumps(counterexample.document(), indent=1) + "\n")
             saved[identifier] = path
     except (InputError, OSError) as reason:
         note(f"counterexamples are not saved: {reason}")
@@ -193,11 +194,11 @@ def _print_saved(outcome: Outcome, saved: dict[str, Path]) -> None:
 def _print_totals(found: Report) -> None:
     from ..proofs.reports.report import Conclusion, Judgement
 
-    styles = {Conclusion.HOLDS: "green", Conclusion.FAILS: "bold red", Conclusion.UNDECIDED: "yellow"}
+    styles = {Conclusion.HOLDS: "green", Conclusion.UNDECIDED: "yellow"}
     counts = ", ".join(f"{found.count(judgement)} {judgement}" for judgement in Judgement)
     print()
     print(
         f"{len(found.outcomes)} obligations: {counts}; "
         f"{found.cached} from the cache, {found.elapsed:.2f} s elapsed"
     )
-    say(str(found.conclusion), styles[found.conclusion])
+    say(str(found.conclusion), styles.get(found.conclusion, "bold red"))

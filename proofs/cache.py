@@ -4,7 +4,7 @@ An *answer* is kept under the SHA-256 of the query's normalised text with the so
 so it can be used wherever the same formula comes up. A *verdict* is kept under the obligation's id and
 a fingerprint of everything that a verdict is a function of (see `fingerprint`), which saves building the
 formula and even importing a solver. ``unknown`` is never kept, and no error either: both can be a matter of
-time and memory.
+time and memory. Each row carries a digest of what it says; a row that does not match it says nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .verdict import Verdict
 if TYPE_CHECKING:
     from ..smt.solvers import Answer, Query, Solver
 
-FILE = "proofs-1.sqlite3"
+FILE = "proofs-2.sqlite3"
 """Name of the database; the number is its schema's."""
 
 LIFETIME_DAYS = 90
@@ -36,11 +36,11 @@ LIFETIME_DAYS = 90
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
-    key TEXT PRIMARY KEY, status TEXT NOT NULL, model TEXT NOT NULL,
+    key TEXT PRIMARY KEY, status TEXT NOT NULL, model TEXT NOT NULL, digest TEXT NOT NULL,
     created REAL NOT NULL DEFAULT (julianday('now'))
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS verdicts (
-    fingerprint TEXT NOT NULL, id TEXT NOT NULL, verdict TEXT NOT NULL,
+    fingerprint TEXT NOT NULL, id TEXT NOT NULL, verdict TEXT NOT NULL, digest TEXT NOT NULL,
     created REAL NOT NULL DEFAULT (julianday('now')),
     PRIMARY KEY (fingerprint, id)
 ) WITHOUT ROWID;
@@ -157,26 +157,43 @@ class Cache:
         """Return what `solver` (name and version) answered to a query, None when it is not known."""
         from ..smt.solvers import Answer
 
-        rows = self._execute("SELECT status, model FROM answers WHERE key = ?", _key(query, solver))
-        return Answer(rows[0][0], solver, json.loads(rows[0][1]), cached=True) if rows else None
+        key = _key(query, solver)
+        for status, model, digest in self._execute(
+            "SELECT status, model, digest FROM answers WHERE key = ?", key
+        ):
+            if digest == _digest(key, status, model):
+                return Answer(status, solver, json.loads(model), cached=True)
+        return None
 
     def keep_answer(self, query: Query, answer: Answer) -> None:
         """Remember a definite answer."""
         if answer.status != "unknown":
             row = _key(query, answer.solver), answer.status, json.dumps(dict(answer.model))
-            self._execute("INSERT OR REPLACE INTO answers (key, status, model) VALUES (?, ?, ?)", *row)
+            self._execute(
+                "INSERT OR REPLACE INTO answers (key, status, model, digest) VALUES (?, ?, ?, ?)",
+                *row,
+                _digest(*row),
+            )
 
     def verdicts(self, state: str) -> dict[str, Verdict]:
         """Return the verdicts found under a fingerprint, by obligation id."""
-        rows = self._execute("SELECT verdict FROM verdicts WHERE fingerprint = ?", state)
-        found = (Verdict.of_document(json.loads(text)) for (text,) in rows)
+        rows = self._execute("SELECT id, verdict, digest FROM verdicts WHERE fingerprint = ?", state)
+        found = (
+            Verdict.of_document(json.loads(text))
+            for identifier, text, digest in rows
+            if digest == _digest(state, identifier, text)
+        )
         return {verdict.id: replace(verdict, seconds=0.0, cached=True) for verdict in found}
 
     def keep_verdict(self, state: str, verdict: Verdict) -> None:
         """Remember a definite verdict."""
         if verdict.status in (Status.PROVED, Status.REFUTED):
             row = state, verdict.id, json.dumps(verdict.document())
-            self._execute("INSERT OR REPLACE INTO verdicts (fingerprint, id, verdict) VALUES (?, ?, ?)", *row)
+            self._execute(
+                "INSERT OR REPLACE INTO verdicts (fingerprint, id, verdict, digest) VALUES (?, ?, ?, ?)",
+                *row,
+                _digest(*row),
+            )
 
     def prune(self) -> None:
         """Drop what is older than `LIFETIME_DAYS`."""
@@ -217,6 +234,11 @@ def remembering(solvers: Sequence[Solver], cache: Cache | None) -> Sequence[Solv
 
 def _key(query: Query, solver: str) -> str:
     return hashlib.sha256(f"{solver}\n{query.text}".encode()).hexdigest()
+
+
+def _digest(*fields: object) -> str:
+    """Return the digest that a row carries; somebody else may have written fields of any type."""
+    return hashlib.sha256(repr(fields).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _damaged(reason: sqlite3.Error) -> bool:

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Self
 
-from ..spec.errors import MmaproofError
+from ..spec.errors import DefectError
 from .obligation import Status
 from .verdict import Verdict
 from .worker import Assignment
@@ -22,8 +22,12 @@ START_LIMIT = 120.0
 """Seconds that a worker may take to import the catalogue and a solver."""
 
 
-class WorkerStartError(MmaproofError):
-    """A worker process ended, or hung, before it could decide anything; no other will do better."""
+START_ATTEMPTS = 3
+"""Processes that are started for an obligation before it is given up."""
+
+
+class WorkerStartError(DefectError):
+    """A worker process ended, or hung, before it could decide anything."""
 
 
 class Worker:
@@ -75,6 +79,8 @@ class Worker:
         killed = threading.Event()
         self._send(identifier)
         while line := self._line(1.25 * self._timeout + 2 if self._ready else START_LIMIT, killed):
+            if not line.endswith("\n"):  # it ended while it wrote
+                break
             message = json.loads(line)
             if "phase" not in message:
                 return Verdict.of_document(message)
@@ -82,6 +88,9 @@ class Worker:
         how = self._last_words()
         if not self._ready:
             raise WorkerStartError(f"a worker process did not start: it {how}")
+        if self._process.returncode == -signal.SIGKILL and not killed.is_set():
+            how += ", perhaps for want of memory"
+            return Verdict(identifier, Status.UNKNOWN, "", message=f"the worker process {how}")
         seconds = time.perf_counter() - start
         if killed.is_set():
             message = f"timeout after {self._timeout:g} s"
@@ -158,6 +167,9 @@ class Pool:
         self._workers: set[Worker] = set()
         self._idle: list[Worker] = []
         self._closed = False
+        self._one_started = False
+        self._failures = 0  # of workers to start
+        self._failure = ""
 
     @property
     def process_ids(self) -> list[int]:
@@ -170,16 +182,35 @@ class Pool:
         return self._threads.submit(self.decide, identifier)
 
     def decide(self, identifier: str) -> Verdict:
-        """Decide an obligation with an idle worker, or a new one; see `Worker.decide`."""
-        with self._lock:
-            if self._closed:
-                raise WorkerStartError("the pool is closed")
-            worker = self._idle.pop() if self._idle else Worker(self._assignment)
-            self._workers.add(worker)
-        try:
-            return worker.decide(identifier)
-        finally:
-            self._put_back(worker)
+        """Decide an obligation with an idle worker, or a new one; see `Worker.decide`.
+
+        A worker that does not start may do so the next time. After `START_ATTEMPTS` the obligation is in
+        error; and so is every other, at once, while none has ever started.
+        """
+        attempts = 0
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise WorkerStartError("the pool is closed")
+                hopeless = not self._one_started and self._failures >= START_ATTEMPTS
+                if hopeless or attempts >= START_ATTEMPTS:
+                    return Verdict(identifier, Status.ERROR, "", message=self._failure)
+                try:
+                    worker = self._idle.pop() if self._idle else Worker(self._assignment)
+                except OSError as reason:
+                    raise WorkerStartError(f"no worker process can be started: {reason}") from None
+                self._workers.add(worker)
+            try:
+                verdict = worker.decide(identifier)
+            except WorkerStartError as reason:
+                attempts += 1
+                self._failures += 1
+                self._failure = str(reason)
+            else:
+                self._one_started = True
+                return verdict
+            finally:
+                self._put_back(worker)
 
     def _put_back(self, worker: Worker) -> None:
         with self._lock:

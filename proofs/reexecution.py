@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..spec.errors import InputError
+from ..spec.errors import InputError, MmaproofError
 from .catalogue import obligations
 from .obligation import Certificate, Induction, Obligation, Property, RingProperty
 from .replay import SCHEMA, Counterexample, Difference, counterexample, read_inputs
+from .verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,18 @@ def reexecute(path: Path) -> Reexecution:
     if obligation is None:
         raise InputError(f"no obligation {identifier!r}; `mmaproof list` prints them all", where)
     return Reexecution(obligation, _execute(obligation, document, where), _recorded(document, where))
+
+
+def refutes_again(obligation: Obligation, verdict: Verdict) -> bool:
+    """Execute the counterexample of a refutation that was remembered; tells whether it still is one."""
+    remembered = verdict.counterexample
+    if remembered is None or remembered.obligation != obligation.id:
+        return False
+    try:
+        found = _execute(obligation, remembered.document(), obligation.id)
+    except MmaproofError:
+        return False
+    return found.replays and found.difference == remembered.difference
 
 
 def _read(path: Path, where: str) -> dict[str, Any]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,12 +57,6 @@ class Counterexample:
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""
         return {"schema": SCHEMA, "kind": "obligation", **asdict(self)}
-
-    def save(self, path: Path) -> None:
-        """Write the JSON document, whole or not at all."""
-        temporary = path.with_name(path.name + ".partial")
-        temporary.write_text(json.dumps(self.document(), indent=1) + "\n", encoding="utf-8")
-        temporary.replace(path)
 
 
 def evaluate(

@@ -14,12 +14,16 @@ from ..spec.errors import InputError
 from .cache import Cache, fingerprint
 from .cluster import cluster
 from .induction import decide_by_induction
-from .obligation import Induction, Method, Obligation
+from .obligation import Induction, Method, Obligation, Status
 from .pool import Pool, decide_elsewhere
+from .reexecution import refutes_again
 from .verdict import Verdict
 from .worker import CATALOGUE, Assignment, decide_or_report
 
 Report = Callable[[Verdict], None]
+
+LONGEST_TIMEOUT = 1e6
+"""Seconds (twelve days): a solver counts its milliseconds in 32 bits."""
 
 
 def _processors() -> int:
@@ -38,7 +42,9 @@ class Settings:
     timeout : float
         Seconds per solver query.
     solver : str
-        ``z3``, ``bitwuzla``, ``cvc5``, or ``all`` that are installed, which must agree.
+        ``z3``, ``bitwuzla``, ``cvc5``, or ``all``, which must agree.
+    memory : float, optional
+        GiB for each worker process; what needs more is unknown.
     cache : Path, optional
         Directory of the cache (see `cache.default_directory`); None to decide everything anew.
     scheduler : str, optional
@@ -54,6 +60,7 @@ class Settings:
 
     jobs: int = field(default_factory=_processors)
     timeout: float = 60.0
+    memory: float | None = None
     solver: str = "z3"
     cache: Path | None = None
     scheduler: str | None = None
@@ -62,15 +69,18 @@ class Settings:
     def __post_init__(self) -> None:
         if self.jobs < 0:
             raise InputError(f"the number of jobs must be 0 or more, not {self.jobs}")
-        if not 0 < self.timeout < float("inf"):
-            raise InputError(f"the timeout must be a positive number of seconds, not {self.timeout:g}")
+        if not 0 < self.timeout <= LONGEST_TIMEOUT:
+            allowed = f"a positive number of seconds, at most {LONGEST_TIMEOUT:g}"
+            raise InputError(f"the timeout must be {allowed}, not {self.timeout:g}")
+        if self.memory is not None and not self.memory > 0:
+            raise InputError(f"the memory must be a positive number of GiB, not {self.memory:g}")
         names_for(self.solver)
 
     @property
     def assignment(self) -> Assignment:
         """What worker processes need to know."""
         cache = None if self.cache is None else str(self.cache.absolute())
-        return Assignment(self.solver, self.timeout, cache, self.catalogue)
+        return Assignment(self.solver, self.timeout, cache, self.catalogue, self.memory)
 
 
 def run(
@@ -124,8 +134,9 @@ def run(
         )
         undecided = []
         for obligation in needed:
-            if obligation.id in kept and catalogue.get(obligation.id) is obligation:
-                found(kept[obligation.id])
+            known = kept.get(obligation.id) if catalogue.get(obligation.id) is obligation else None
+            if known is not None and (known.status is Status.PROVED or refutes_again(obligation, known)):
+                found(known)
             else:
                 undecided.append(obligation)
         if undecided:

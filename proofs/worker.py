@@ -19,8 +19,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from ..spec.errors import MmaproofError
+from ..spec.errors import MmaproofError, UnsupportedError
 from .cache import Cache, fingerprint, remembering
+from .memory_limit import limit_memory
 from .obligation import Obligation, Status
 from .verdict import Verdict
 
@@ -46,12 +47,15 @@ class Assignment:
         Directory of the cache.
     catalogue : str
         ``module:function``; the function returns the obligations by id.
+    memory : float or None
+        GiB that the process may take.
     """
 
     solver: str
     timeout: float
     cache: str | None = None
     catalogue: str = CATALOGUE
+    memory: float | None = None
 
     def opened_cache(self) -> Cache | None:
         """Open the cache, if there is one."""
@@ -97,16 +101,18 @@ class _Announced:
 
 
 def decide_or_report(obligation: Obligation, solve: Solve) -> Verdict:
-    """Decide an obligation; an exception makes a verdict of `Status.ERROR`."""
+    """Decide an obligation; unsupported or out of memory is unknown, any other failure an error."""
     from .decision import decide
 
     start = time.perf_counter()
     try:
         return decide(obligation, solve)
     except Exception as reason:
+        unknown = isinstance(reason, UnsupportedError | MemoryError)
         text = str(reason) if isinstance(reason, MmaproofError) else f"{type(reason).__name__}: {reason}"
+        status = Status.UNKNOWN if unknown else Status.ERROR
         message = " ".join(text.split())
-        return Verdict(obligation.id, Status.ERROR, "", time.perf_counter() - start, message=message)
+        return Verdict(obligation.id, status, "", time.perf_counter() - start, message=message)
 
 
 def main() -> None:
@@ -123,6 +129,8 @@ def main() -> None:
     setup = json.loads(lines.get())
     sys.path[:] = setup["path"]
     assignment = Assignment(**setup["assignment"])
+    if assignment.memory is not None:
+        limit_memory(assignment.memory)
     cache = assignment.opened_cache()
     state = fingerprint(assignment.solver)  # before the code is imported: what it decides is of this state
     solve = assignment.solve(cache, lambda phase: send({"phase": phase}))

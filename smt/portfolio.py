@@ -28,16 +28,17 @@ def names_for(choice: str) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If the choice is unknown, or its solver is not installed.
+        If the choice is unknown, or a solver of it is not installed.
     """
     if choice not in CHOICES:
         raise InputError(f"unknown solver {choice!r}; known: {', '.join(CHOICES)}")
-    installed = (DEFAULT, *(name for name in OPTIONAL if find_spec(name) is not None))
-    if choice == ALL:
-        return installed
-    if choice not in installed:
-        raise InputError(f"solver {choice!r} is not installed; pip install 'mmaproof[solvers]'")
-    return (choice,)
+    names = (DEFAULT, *OPTIONAL) if choice == ALL else (choice,)
+    if missing := [name for name in names if name != DEFAULT and find_spec(name) is None]:
+        which = " and ".join(map(repr, missing))
+        plural = "solvers" if len(missing) > 1 else "solver"
+        verb = "are" if len(missing) > 1 else "is"
+        raise InputError(f"{plural} {which} {verb} not installed; pip install 'mmaproof[solvers]'")
+    return names
 
 
 def solvers_for(choice: str) -> list[Solver]:

@@ -6,7 +6,10 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+
+import numpy as np
 
 from mmaproof.proofs.obligation import (
     Equation,
@@ -19,6 +22,7 @@ from mmaproof.proofs.obligation import (
     Variable,
     holds,
 )
+from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.formats import S64, U8, U32
 
 CATALOGUE = "runner_obligations:obligations"
@@ -60,7 +64,33 @@ def hangs() -> Property:
 
 
 def raises() -> Property:
-    raise MemoryError("out of\nmemory")
+    raise RuntimeError("of two\nlines")
+
+
+def unsupported() -> Property:
+    raise UnsupportedError("not modelled")
+
+
+def exhausts() -> Property:
+    raise MemoryError
+
+
+def greedy() -> Property:
+    np.ones(1 << 40)
+    return commutes()
+
+
+def killed() -> Property:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return commutes()
+
+
+def half_line() -> Property:
+    """End in the middle of a message, on whichever descriptor the worker writes to."""
+    for descriptor in range(3, 20):
+        with suppress(OSError):
+            os.write(descriptor, b'{"id": ')
+    os._exit(0)
 
 
 def crashes() -> Property:
@@ -91,6 +121,11 @@ def obligations(made: dict[str, Obligation] = {}) -> dict[str, Obligation]:  # n
         "factors": prime,
         "hangs": hangs,
         "raises": raises,
+        "unsupported": unsupported,
+        "exhausts": exhausts,
+        "greedy": greedy,
+        "killed": killed,
+        "half-line": half_line,
         "crashes": crashes,
         "exits": exits,
     }

@@ -26,6 +26,7 @@ class Conclusion(StrEnum):
     HOLDS = "every verdict is the expected one"
     FAILS = "a verdict is not the expected one"
     UNDECIDED = "some obligations are undecided"
+    DEFECT = "mmaproof has a defect"
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,15 @@ class Tally:
 
     @property
     def conclusion(self) -> Conclusion:
-        """What the outcomes mean together; a failure outweighs what is undecided."""
-        if self.count(Judgement.UNEXPECTED, Judgement.DEFECT):
-            return Conclusion.FAILS
-        return Conclusion.UNDECIDED if self.count(Judgement.UNKNOWN) else Conclusion.HOLDS
+        """What the outcomes mean together: a failure outweighs a defect, and that what is undecided."""
+        for judgement, conclusion in (
+            (Judgement.UNEXPECTED, Conclusion.FAILS),
+            (Judgement.DEFECT, Conclusion.DEFECT),
+            (Judgement.UNKNOWN, Conclusion.UNDECIDED),
+        ):
+            if self.count(judgement):
+                return conclusion
+        return Conclusion.HOLDS
 
 
 @dataclass(frozen=True)

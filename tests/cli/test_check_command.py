@@ -132,7 +132,7 @@ def test_a_counterexample_to_what_holds_is_not_confirmed(
     ("status", "code", "shown"),
     [
         (Status.UNKNOWN, 3, "some obligations are undecided"),
-        (Status.ERROR, 1, "a verdict is not the expected one"),
+        (Status.ERROR, 4, "mmaproof has a defect"),
         (Status.REFUTED, 1, "a verdict is not the expected one"),
     ],
 )

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 import z3
@@ -117,7 +118,7 @@ def test_verdicts_of_other_code_are_not_used(tmp_path, monkeypatch):
     settings = Settings(jobs=0, cache=tmp_path)
     (obligation,) = select(["power/masking/disabled/pmxvf64gerpp"])
     with closing(Cache(tmp_path)) as cache:
-        cache.keep_verdict(fingerprint("z3"), Verdict(obligation.id, Status.REFUTED, "planted"))
+        cache.keep_verdict(fingerprint("z3"), Verdict(obligation.id, Status.PROVED, "planted"))
     assert run([obligation], settings)[0].solver == "planted"
     monkeypatch.setattr(cache_module, "version", lambda name: "another")
     assert run([obligation], settings)[0].status is Status.PROVED
@@ -148,6 +149,66 @@ def test_fingerprints_tell_solvers_and_sources_apart(tmp_path, monkeypatch):
         (tmp_path / path).write_text(text)
         seen.add(fingerprint("z3"))
     assert len(seen) == 5
+
+
+def tampered(directory, statement, *parameters):
+    with closing(sqlite3.connect(directory / FILE)) as connection, connection:
+        return connection.execute(statement, parameters).rowcount
+
+
+@pytest.mark.parametrize("value", ["{", "{}", "[]", "null", b"\xff\xfe", 7, '{"id": "a/b"}', ""])
+@pytest.mark.parametrize("column", ["verdict", "digest", "id"])
+def test_a_damaged_row_is_decided_anew(tmp_path, column, value):
+    (obligation,) = select(["power/masking/disabled/pmxvf64gerpp"])
+    settings = Settings(jobs=0, cache=tmp_path)
+    with closing(Cache(tmp_path)) as cache:
+        cache.keep_verdict(fingerprint("z3"), Verdict(obligation.id, Status.PROVED, "planted"))
+    assert tampered(tmp_path, f"UPDATE verdicts SET {column} = ?", value) == 1
+    (verdict,) = run([obligation], settings)
+    assert (verdict.status, verdict.cached) == (Status.PROVED, False)
+    assert verdict.solver != "planted"
+
+
+@pytest.mark.parametrize(("column", "value"), [("status", "unsat"), ("model", "{"), ("model", '{"x": 3}')])
+def test_a_tampered_answer_is_asked_for_again(cache, column, value):
+    cache.keep_answer(query(3), Answer("sat", "s 1", {"x": 5}))
+    assert tampered(cache.path.parent, f"UPDATE answers SET {column} = ?", value) == 1
+    assert cache.answer(query(3), "s 1") is None
+
+
+def test_a_verdict_moved_to_another_obligation_is_not_believed(cache):
+    cache.keep_verdict("state", Verdict("a/b", Status.PROVED, "s 1"))
+    tampered(cache.path.parent, "UPDATE verdicts SET id = 'a/c'")
+    assert cache.verdicts("state") == {}
+
+
+def planted(directory, obligation, found):
+    """Keep a refutation that has every right digest."""
+    with closing(Cache(directory)) as cache:
+        cache.keep_verdict(
+            fingerprint("z3"), Verdict(obligation.id, Status.REFUTED, "planted", counterexample=found)
+        )
+    (verdict,) = run([obligation], Settings(jobs=0, cache=directory))
+    return verdict
+
+
+def test_a_refutation_from_the_cache_is_executed_again(tmp_path):
+    (proved,) = select(["power/masking/disabled/pmxvf64gerpp"])
+    refuted = next(o for o in select(["power"]) if o.expect is Status.REFUTED)
+    (verdict,) = run([refuted], Settings(jobs=0))
+    found = verdict.counterexample
+    assert planted(tmp_path / "right", refuted, found).solver == "planted"
+    wrong = [
+        None,
+        replace(found, difference=replace(found.difference, left="0x0 (0.0)", right="0x0 (0.0)")),
+        replace(found, inputs={}),
+        replace(found, obligation="another/obligation"),
+    ]
+    for number, each in enumerate(wrong):
+        again = planted(tmp_path / str(number), refuted, each)
+        assert (again.solver != "planted", again.status) == (True, Status.REFUTED)
+    forged = Counterexample(proved.id, found.inputs, found.difference)
+    assert planted(tmp_path / "forged", proved, forged).status is Status.PROVED
 
 
 @pytest.mark.parametrize("content", [b"not a database, but long enough to be one" * 40, b"\0" * 5000])

@@ -35,11 +35,11 @@ def decided() -> Report:
         (COMMUTES, Status.PROVED, Judgement.PROVED, Conclusion.HOLDS),
         (COMMUTES, Status.REFUTED, Judgement.UNEXPECTED, Conclusion.FAILS),
         (COMMUTES, Status.UNKNOWN, Judgement.UNKNOWN, Conclusion.UNDECIDED),
-        (COMMUTES, Status.ERROR, Judgement.DEFECT, Conclusion.FAILS),
+        (COMMUTES, Status.ERROR, Judgement.DEFECT, Conclusion.DEFECT),
         (PINNED, Status.REFUTED, Judgement.PINNED, Conclusion.HOLDS),
         (PINNED, Status.PROVED, Judgement.UNEXPECTED, Conclusion.FAILS),
         (PINNED, Status.UNKNOWN, Judgement.UNKNOWN, Conclusion.UNDECIDED),
-        (PINNED, Status.ERROR, Judgement.DEFECT, Conclusion.FAILS),
+        (PINNED, Status.ERROR, Judgement.DEFECT, Conclusion.DEFECT),
     ],
 )
 def test_a_run_holds_only_if_every_status_is_the_expected_one(

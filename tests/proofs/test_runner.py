@@ -9,8 +9,9 @@ import time
 import pytest
 from runner_obligations import CATALOGUE, PIDS, obligations
 
+from mmaproof.proofs import pool
 from mmaproof.proofs.obligation import Status
-from mmaproof.proofs.pool import Pool, WorkerStartError
+from mmaproof.proofs.pool import Pool
 from mmaproof.proofs.runner import Settings, run
 from mmaproof.proofs.worker import Assignment
 from mmaproof.smt.portfolio import names_for
@@ -94,17 +95,32 @@ def test_a_query_out_of_reach_times_out(solver):
 
 
 def test_crashes_and_exceptions_are_errors_and_the_run_goes_on():
-    names = ("crashes", "base", "raises", "exits", "step")
-    crashed, base, raised, exited, step = decided(*names, jobs=1)
+    names = ("crashes", "base", "raises", "exits", "half-line", "step")
+    crashed, base, raised, exited, cut, step = decided(*names, jobs=1)
     assert base.status is step.status is Status.PROVED
-    assert crashed.status is raised.status is exited.status is Status.ERROR
-    assert raised.message == "MemoryError: out of memory"
+    assert crashed.status is raised.status is exited.status is cut.status is Status.ERROR
+    assert raised.message == "RuntimeError: of two lines"
     assert "SIGSEGV" in crashed.message
     assert "exit code 3" in exited.message
 
 
-def test_an_exception_in_this_process_is_an_error_too():
-    assert [v.status for v in decided("raises", "base", jobs=0)] == [Status.ERROR, Status.PROVED]
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_an_exception_in_this_process_is_an_error_too(jobs):
+    names = ("raises", "unsupported", "exhausts", "base")
+    expected = [Status.ERROR, Status.UNKNOWN, Status.UNKNOWN, Status.PROVED]
+    assert [v.status for v in decided(*names, jobs=jobs)] == expected
+
+
+def test_a_process_killed_from_outside_leaves_its_obligation_unknown():
+    killed, base = decided("killed", "base", jobs=1)
+    assert (killed.status, base.status) == (Status.UNKNOWN, Status.PROVED)
+    assert killed.message == "the worker process died of SIGKILL, perhaps for want of memory"
+
+
+def test_what_needs_more_memory_than_a_process_may_take_is_unknown():
+    greedy, base = decided("greedy", "base", jobs=1, memory=1.0)
+    assert (greedy.status, base.status) == (Status.UNKNOWN, Status.PROVED)
+    assert "MemoryError" in greedy.message
 
 
 def test_an_error_while_reporting_kills_the_workers(pids):
@@ -140,18 +156,39 @@ def test_no_worker_outlives_the_run(pids, sent, code):
     assert eventually(lambda: not alive(worker))
 
 
-def test_a_worker_that_can_not_start_stops_the_run():
+def test_workers_that_can_not_start_are_errors_of_the_obligations(monkeypatch):
+    made = []
+    start = pool.Worker.__init__
+    monkeypatch.setattr(pool.Worker, "__init__", lambda self, how: (made.append(self), start(self, how))[1])
     assignment = Assignment("z3", 1.0, catalogue="runner_obligations:nothing")
-    with Pool(assignment) as pool, pytest.raises(WorkerStartError, match="no attribute 'nothing'"):
-        pool.decide("test/base")
+    with Pool(assignment) as workers:
+        verdicts = [workers.decide("test/base") for _ in range(3)]
+    assert {verdict.status for verdict in verdicts} == {Status.ERROR}
+    assert "no attribute 'nothing'" in verdicts[0].message
+    assert len(made) == pool.START_ATTEMPTS
+
+
+@pytest.mark.parametrize("already", [0, 1])
+def test_a_worker_that_dies_before_it_is_ready_is_started_again(already, monkeypatch):
+    start, dying = pool.Worker.__init__, iter([False] * already + [True] * (pool.START_ATTEMPTS - 1))
+
+    def started(self, how):
+        start(self, how)
+        if next(dying, False):
+            self._process.kill()
+
+    monkeypatch.setattr(pool.Worker, "__init__", started)
+    with Pool(Assignment("z3", 10.0, catalogue=CATALOGUE)) as workers:
+        verdicts = [workers.decide(f"test/{name}") for name in ("base", "exits", "step")]
+    assert [v.status for v in verdicts] == [Status.PROVED, Status.ERROR, Status.PROVED]
 
 
 def test_workers_are_kept_for_the_next_obligation():
-    with Pool(Assignment("z3", 10.0, catalogue=CATALOGUE)) as pool:
-        first = pool.decide("test/base"), pool.process_ids
-        second = pool.decide("test/step"), pool.process_ids
+    with Pool(Assignment("z3", 10.0, catalogue=CATALOGUE)) as workers:
+        first = workers.decide("test/base"), workers.process_ids
+        second = workers.decide("test/step"), workers.process_ids
         assert first[1] == second[1]
-    assert pool.process_ids == []
+    assert workers.process_ids == []
     assert not any(map(alive, first[1]))
 
 
@@ -164,8 +201,14 @@ def test_workers_refuse_what_is_not_in_the_catalogue():
     ("settings", "message"),
     [
         ({"jobs": -1}, "the number of jobs must be 0 or more, not -1"),
-        ({"timeout": 0}, "the timeout must be a positive number of seconds, not 0"),
-        ({"timeout": float("nan")}, "the timeout must be a positive number of seconds, not nan"),
+        *(
+            (
+                {"timeout": value},
+                f"the timeout must be a positive number of seconds, at most 1e+06, not {value:g}",
+            )
+            for value in (0, float("nan"), float("inf"), 1e300)
+        ),
+        ({"memory": 0}, "the memory must be a positive number of GiB, not 0"),
         ({"solver": "yices"}, "unknown solver 'yices'; known: z3, bitwuzla, cvc5, all"),
     ],
 )

@@ -164,10 +164,17 @@ def test_an_answer_is_cached_only_when_every_part_is():
 
 def test_solvers_that_are_missing_say_what_to_install(monkeypatch):
     monkeypatch.setattr(portfolio, "find_spec", lambda name: None)
-    assert names_for("all") == names_for("z3") == ("z3",)
-    with pytest.raises(InputError) as caught:
-        names_for("cvc5")
-    assert str(caught.value) == "solver 'cvc5' is not installed; pip install 'mmaproof[solvers]'"
+    assert names_for("z3") == ("z3",)
+    for choice, missing in (
+        ("cvc5", "solver 'cvc5' is"),
+        ("all", "solvers 'bitwuzla' and 'cvc5' are"),
+    ):
+        with pytest.raises(InputError) as caught:
+            names_for(choice)
+        assert str(caught.value) == f"{missing} not installed; pip install 'mmaproof[solvers]'"
+    monkeypatch.setattr(portfolio, "find_spec", lambda name: None if name == "cvc5" else name)
+    with pytest.raises(InputError, match="solver 'cvc5' is not installed"):
+        names_for("all")
 
 
 @pytest.mark.parametrize("theory", THEORIES)
