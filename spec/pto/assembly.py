@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 _HUMAN_NAMES = {
     "$END": "the end",
     "_NEXT": "a statement",
-    "REGION": "'{'",
+    "REGION": "a region",
     "PREFIXED": "an operation such as 'pto.tmatmul'",
     "PLAIN": "an operation such as 'tmatmul'",
+    "QUOTED": "an operation such as '\"pto.tmatmul\"'",
     "ARITHMETIC": "an operation such as 'arith.addi'",
     "SSA": "a value such as '%a'",
     "SYMBOL": "a name such as '@f'",
@@ -161,7 +162,9 @@ def _explained(error: UnexpectedInput, text: str) -> InputError:
 def _found(token: Token) -> str:
     if token.type == "$END":
         return "the end"
-    return "the next statement" if token.type == "_NEXT" else _quoted(token.value)
+    if token.type in ("_NEXT", "REGION"):
+        return "the next statement" if token.type == "_NEXT" else "a region"
+    return _quoted(token.value)
 
 
 def _expected(terminals: set[str]) -> str:
@@ -171,7 +174,7 @@ def _expected(terminals: set[str]) -> str:
     rest = set(terminals)
     if "OTHER" in rest:
         names.append("a statement" if "SSA" in rest else "the name of an operation")
-        rest -= {"SSA", "PREFIXED", "PLAIN", "ARITHMETIC", "OTHER"}
+        rest -= {"SSA", "PREFIXED", "PLAIN", "QUOTED", "ARITHMETIC", "OTHER"}
         rest = {name for name in rest if "." not in patterns[name] and patterns[name] not in _STATEMENT_WORDS}
     if "SEMICOLON" in rest:
         rest -= {"SEMICOLON", "_NEXT", "RBRACE", "$END"}

@@ -8,6 +8,7 @@ from typing import Any
 from lark import Token, Transformer, v_args
 
 from ..errors import InputError
+from . import generic_form
 from .module import (
     Allocation,
     Argument,
@@ -94,6 +95,22 @@ class _Rules(Transformer[Token, Block]):
             operands, outputs = operands[:-1], operands[-1:]
         form = Form.F2 if opcode.type == "PREFIXED" else Form.F1
         return instruction(opcode, form, operands, outputs, attributes, results)
+
+    def generic(
+        self,
+        results: tuple[Token, ...] | None,
+        name: Token,
+        operands: tuple[Operand, ...] | None,
+        properties: Token | None,
+        attributes: Attributes | None,
+        types: tuple[Type, ...] | None,
+        result_types: tuple[Type, ...],
+    ) -> Instruction | Allocation | Constant:
+        given = (*generic_form.properties(properties), *(attributes or ()))
+        return generic_form.statement(results, name, operands or (), given, types or (), result_types)
+
+    def values(self, *names: Token) -> tuple[Operand, ...]:
+        return tuple(Operand(str(name)) for name in names)
 
     def opcode(self, token: Token) -> Token:
         return token

@@ -15,7 +15,7 @@ from .assembly import parse, parse_module
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .formula import semantics
 from .module import Module
-from .module_legality import StatementFindings, judge_module
+from .module_legality import StatementFindings, judge_module, unjudged
 from .operations import OPERATIONS, Operation, operation_named
 from .profiles import A5, PROFILES, Profile, ProfileNames, profile_named
 from .resolution import resolve, resolve_known
@@ -94,7 +94,7 @@ class TileInstructions:
         judged = list(judge_module(module, profile))
         if not judged:
             parse(text)  # says what is expected
-        return _together(profile, judged)
+        return _together(profile, judged, _without_rules(module))
 
     def execute(
         self,
@@ -151,7 +151,13 @@ def _kinds(rule: legality.StatementRule, operation: Operation) -> str:
     return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
 
 
-def _together(profile: Profile, judged: Sequence[StatementFindings]) -> Judgement:
+def _without_rules(module: Module) -> list[str]:
+    """Say which operations of a text are not judged, if there are some."""
+    names = [name if count == 1 else f"{name} ({count})" for name, count in sorted(unjudged(module).items())]
+    return [f"undecided: no rule is known on {', '.join(names)}"] if names else []
+
+
+def _together(profile: Profile, judged: Sequence[StatementFindings], remarks: Sequence[str]) -> Judgement:
     """Return one judgement of several statements, that says of each violation where it is."""
     violations: list[Violation] = []
     notes: list[str] = []
@@ -159,7 +165,7 @@ def _together(profile: Profile, judged: Sequence[StatementFindings]) -> Judgemen
         where = f"line {each.line}, {each.statement}: " if len(judged) > 1 else ""
         violations += (Violation(v.rule, where + v.message) for v in each.findings.violations)
         notes += (where + note for note in each.findings.notes)
-    return Judgement(profile.name, tuple(violations), tuple(notes))
+    return Judgement(profile.name, tuple(violations), (*notes, *remarks))
 
 
 INSTRUCTION_SET = TileInstructions()

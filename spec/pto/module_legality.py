@@ -6,6 +6,7 @@ Rules on a sequence of statements (flags, hazards, phases) are not judged here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -58,6 +59,20 @@ class _Names:
 def judge_module(module: Module, profile: Profile) -> Iterator[StatementFindings]:
     """Judge every instruction, allocation and address assignment, in the order of the text."""
     yield from _judge_block(module.body, profile, _Names({}, {}))
+
+
+def unjudged(module: Module) -> dict[str, int]:
+    """Return the operations on tiles that no rule knows, as the text has them, and how often they occur."""
+    return Counter(
+        statement.name.strip('"')
+        for statement in module.walk()
+        if isinstance(statement, Other) and _on_tiles(statement)
+    )
+
+
+def _on_tiles(statement: Other) -> bool:
+    named = statement.name.strip('"').startswith("pto.") and statement.name != "pto.tassign"
+    return named and any(isinstance(piece, str) and "!pto.tile" in piece for piece in statement.pieces)
 
 
 def _judge_block(block: Block, profile: Profile, names: _Names) -> Iterator[StatementFindings]:

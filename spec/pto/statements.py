@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from lark import Token
 
+from .generic_form import ALLOCATION, CONSTANT
 from .operations import OPERATIONS
 from .places import fail
 
@@ -60,12 +61,15 @@ class _Frame:
         Whether what it encloses belongs to a statement without a grammar.
     head : int
         Where in the text the name of the present statement's operation stands; negative before the first.
+    has_region : bool
+        Whether a region of the present statement was opened.
     """
 
     opening: Token | None
     block: bool
     raw: bool = False
     head: int = -2
+    has_region: bool = False
 
 
 class Statements:
@@ -95,6 +99,7 @@ class _Marker:
             frame = self._frames[-1]
             if frame.block and self._begins(at, frame):
                 frame.head = self._head(at)
+                frame.has_region = False
                 frame.raw = self._sort(frame.head) == "OTHER"
                 yield Token("_NEXT", "", line=token.line, column=token.column)
             if token.value in _CLOSING:
@@ -118,6 +123,7 @@ class _Marker:
         if len(self._frames) > DEEPEST:
             fail(f"brackets and regions may be nested {DEEPEST} deep, not deeper", token)
         region = token == "{" and self._opens_region(at, frame)
+        frame.has_region |= region
         self._frames.append(_Frame(token, block=region, raw=frame.raw and not region))
         return _as(token, "REGION") if region else token
 
@@ -137,10 +143,10 @@ class _Marker:
         token, before, first = self._tokens[at], self._at(at - 1), self._at(at + 1)
         if before == "attributes" or first is None or not (frame.block or frame.raw):
             return False
+        if frame.block and frame.head >= 0 and self._at(frame.head) in _WITH_REGION:
+            return before == "else" or not frame.has_region
         if first == "}":
-            return before == "else" or (
-                frame.block and frame.head >= 0 and self._at(frame.head) in _WITH_REGION
-            )
+            return before == "else"
         if first.type == "STRING":
             return self._at(at + 2) == "("
         if first.type in ("SSA", "LABEL") or first in (".arg", ".const") or first in _TERMINATORS:
@@ -192,6 +198,8 @@ class _Marker:
             return "OTHER"
         if token == "pto.tsync" and self._at(at + 1) != "ins":
             return "OTHER"
+        if token.type == "STRING" and _is_modelled(token.strip('"')):
+            return "QUOTED"
         if token.type != "WORD":
             return "OTHER" if token.type in ("STRING", "LABEL", "TYPE", "ATTRIBUTE") else str(token.type)
         if _plain(token) in OPERATIONS:
@@ -222,6 +230,11 @@ def _without_aliases(tokens: list[Token]) -> list[Token]:
         kept.append(token)
         at += 1
     return kept
+
+
+def _is_modelled(name: str) -> bool:
+    """Whether the generic form of an operation has a grammar."""
+    return name in (ALLOCATION, CONSTANT) or (name.startswith("pto.") and _plain(name) in OPERATIONS)
 
 
 def _plain(name: str) -> str:

@@ -107,7 +107,7 @@ def read_type(text: str) -> Type:
         )
     if found is None or inside is None:
         return OtherType(text.strip())
-    items = [_Item(piece, found.start("inside") + at) for at, piece in _split(inside)]
+    items = [_Item(piece, found.start("inside") + at) for at, piece in split(inside)]
     if name in ("!pto.tile", "!pto.tile_buf"):
         return _tile(name, items)
     if not name:
@@ -121,7 +121,7 @@ def normalised(text: str) -> str:
     return re.sub(r"(?<=[<(\[])\s+|\s+(?=[>)\],])", "", " ".join(text.split()))
 
 
-def _split(text: str) -> Iterator[tuple[int, str]]:
+def split(text: str) -> Iterator[tuple[int, str]]:
     """Yield the pieces between the commas outside of brackets, and where each begins."""
     depth = start = 0
     for at, character in enumerate(text):

@@ -289,6 +289,29 @@ def test_integer_constants(text, type_, value):
     assert constant.integer == value
 
 
+@pytest.mark.parametrize(
+    "inside", ["foo", "foo %a", "foo bar", "x = 3", "4", '"a"', "@g", ",", "x, y", "(", "!t"]
+)
+@pytest.mark.parametrize(
+    "head",
+    [
+        "module", "module @m", "module attributes {a, b = 1}", "func.func @f()", "func.func @f() -> index",
+        "func.func @f() attributes {a, b}", "scf.if %c", "scf.for %i = %a to %b step %c",
+        "%r = scf.for %i = %a to %b step %c iter_args(%x = %y) -> (i32) : i32", "scf.if %c {\n} else",
+    ],
+)  # fmt: skip
+def test_what_a_region_encloses_does_not_decide_that_it_is_one(head: str, inside: str) -> None:
+    """An error is about what stands inside, not about the brace."""
+    try:
+        module = parse_module(f"{head} {{\n{inside}\n}}")
+    except InputError as error:
+        found = str(error).rpartition("found ")[2]
+        assert not str(error).startswith("line 1,")
+        assert found not in str(error).rpartition("found ")[0]
+    else:
+        assert [type(each).__name__ for each in module.walk()][-1] == "Other"
+
+
 # What is no PTO text
 
 TILE = "!pto.tile_buf<left, 16x16xf16>"

@@ -423,3 +423,17 @@ def test_statements_of_a_text_are_judged_with_the_constants_in_scope() -> None:
 def test_roles_of_a_product_have_places() -> None:
     for operation in PRODUCTS:
         assert {*operation.inputs, operation.output} <= ROLE_LOCATIONS.keys()
+
+
+def test_operations_without_rules_are_named_in_a_note() -> None:
+    text = f"""module {{
+      {INSTRUCTIONS["E8"]}
+      pto.tadd ins(%a, %b : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) outs(%c : \
+!pto.tile_buf<vec, 16x16xf32>)
+      "pto.tadd"(%a, %b, %c) : (!pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>, \
+!pto.tile_buf<vec, 16x16xf32>) -> ()
+      pto.get_block_idx
+    }}"""
+    judgement = INSTRUCTION_SET.judge(text, "A5", None)
+    assert judgement.violations == ()
+    assert judgement.notes == ("undecided: no rule is known on pto.tadd (2)",)

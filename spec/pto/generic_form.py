@@ -1,0 +1,117 @@
+"""MLIR's generic form, ``"pto.tmatmul"(%a, %b, %c) <{…}> {…} : (T, T, T) -> ()``, read as the custom form is.
+
+The operands stand in the order of ptoas's definitions: what is read, what is written, then optional ones,
+a quantisation last. Properties are attributes in other brackets.
+
+Source: MLIR language reference (generic operation form); ptoas at 658562e4 (PTOTileCubeOps.td,
+PTOTileMemoryOps.td).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lark import Token
+
+from .module import Allocation, Constant
+from .operations import operation_named
+from .places import Place, fail, place
+from .signatures import Attributes, count, instruction, typed, typed_results
+from .syntax import Form, Instruction, Operand, Type
+from .type_text import normalised, split
+
+ALLOCATION = "pto.alloc_tile"
+CONSTANT = "arith.constant"
+
+_SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes")
+"""How many operands each part of an operation has, where some are optional."""
+
+
+def properties(token: Token | None) -> Attributes:
+    """Return the attributes in ``<{key = value, …}>``.
+
+    Raises
+    ------
+    InputError
+        If the brackets enclose something else.
+    """
+    if token is None:
+        return ()
+    inside = re.fullmatch(r"<\s*\{(.*)\}\s*>", token, re.DOTALL)
+    if inside is None:
+        fail("expected properties '<{key = value, …}>'", token)
+    pieces = (text.partition("=") for _, text in split(inside[1]) if text.strip())
+    return tuple((key.strip().strip('"'), normalised(value)) for key, _, value in pieces)
+
+
+def statement(
+    results: tuple[Token, ...] | None,
+    name: Token,
+    operands: tuple[Operand, ...],
+    attributes: Attributes,
+    types: tuple[Type, ...],
+    result_types: tuple[Type, ...],
+) -> Instruction | Allocation | Constant:
+    """Return what a statement in the generic form says.
+
+    Raises
+    ------
+    InputError
+        If operands, types or segments do not go together, or not with the operation.
+    """
+    operands = typed(operands, types, name)
+    outputs = typed_results(results, result_types, name)
+    segments = _segments(attributes, operands, name)
+    attributes = tuple(each for each in attributes if each[0] not in _SEGMENTS)
+    plain = name.strip('"')
+    if plain == ALLOCATION:
+        if segments is None and operands:
+            fail(f"expected {_SEGMENTS[0]}, which says what the operands are; found none", name)
+        return _allocation(_one(outputs, name), operands, segments or (), attributes, place(name, results))
+    if plain == CONSTANT:
+        result = _one(outputs, name)
+        value = dict(attributes).get("value", "").partition(" : ")[0]
+        rest = tuple(each for each in attributes if each[0] != "value")
+        return Constant(result.name, value, result.type, rest, **place(name, results))
+    operation = operation_named(plain)
+    opcode = name.update(value=plain)
+    read = len(operation.inputs)
+    if len(operands) > read:  # destination passing: what is written stands behind what is read
+        written, optional = operands[read : read + 1], operands[read + 1 :]
+        return instruction(
+            opcode, Form.F3, (*operands[:read], *optional), written, attributes, results, outputs
+        )
+    return instruction(opcode, Form.F2, operands, outputs, attributes, results)
+
+
+def _segments(attributes: Attributes, operands: Sequence[Operand], name: Token) -> tuple[int, ...] | None:
+    written = next((value for key, value in attributes if key in _SEGMENTS), None)
+    if written is None:
+        return None
+    listed = re.search(r"[:\[]([\d,\s]*)[\]>]", written)
+    sizes = tuple(int(size) for size in re.findall(r"\d{1,9}", listed[1] if listed else ""))
+    if sum(sizes) != len(operands):
+        fail(f"expected {count(sum(sizes), 'operand')} ({written}), found {len(operands)}", name)
+    return sizes
+
+
+def _allocation(
+    result: Operand,
+    operands: tuple[Operand, ...],
+    segments: tuple[int, ...],
+    attributes: Attributes,
+    where: Place,
+) -> Allocation:
+    """Return an allocation; which operands are there say the segments: address, valid rows and columns."""
+    rest = iter(operands)
+    given = [next(rest).name if size else None for size in segments]
+    address, rows, columns = (*given, None, None, None)[:3]
+    assert result.type is not None
+    return Allocation(result.name, result.type, address, rows, columns, attributes, **where)
+
+
+def _one(outputs: Sequence[Operand], name: Token) -> Operand:
+    if len(outputs) != 1 or not outputs[0].name:
+        fail(f"expected one result of {name}, found {len(outputs)}", name)
+    return outputs[0]
