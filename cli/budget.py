@@ -29,7 +29,7 @@ LONGEST = 1e6
 INTERVAL = 0.05
 """Seconds between two looks at time and memory."""
 
-GRACE = 5.0
+GRACE = 10.0
 """Seconds within which a command whose budget is used up must end by itself."""
 
 _activity = ["starting"]

@@ -14,6 +14,7 @@ import typer
 
 from .. import __version__
 from . import files
+from .budget import doing
 from .exit_codes import ExitCode
 from .finding_output import result_files, tell_github
 from .output import note, say
@@ -53,7 +54,12 @@ def verify(
             if path is not None
         }
         fill = stack.enter_context(result_files({"junit": junit, "sarif": sarif}))
-        with _progress() as told:
+        with _progress() as shown:
+
+            def told(what: str, done: int, all_: int) -> None:
+                doing(what)
+                shown(what, done, all_)
+
             found = decide(kernel, contract, told)
         found = _saved(found, counterexamples)
         if "json" in streams:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.errors import UnsupportedError
+from ..spec.errors import OutOfBudget, UnsupportedError
 from ..spec.formats import FloatFormat
 from .array_memory import elements_in, input_terms
 from .contract import Array, Contract, Instance
@@ -123,7 +123,10 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
     examinations: list[tuple[Instance, Examination]] = []
     stats: Mapping[str, Any] = {}
     for instance in contract.instances():
-        examination, stats = examine(kernel, instance, told)
+        try:
+            examination, stats = examine(kernel, instance, told)
+        except (OutOfBudget, MemoryError, RecursionError) as reason:
+            examination = Examination([Finding(Kind.UNDECIDED, _given_up(reason), kernel.path)], None)
         examinations.append((instance, examination))
         if examination.equality is None:
             break
@@ -150,6 +153,16 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
+
+
+def _given_up(reason: BaseException) -> str:
+    """Return why a set of sizes was given up."""
+    match reason:
+        case MemoryError():
+            return "out of memory"
+        case RecursionError():
+            return "terms are nested too deeply"
+    return str(reason)
 
 
 def _weakest(found: Sequence[Equality | None]) -> Equality | None:

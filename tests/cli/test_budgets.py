@@ -97,5 +97,6 @@ def test_a_command_that_ends_early_writes_nothing(tmp_path: Path, monkeypatch: p
     Path("table.json").write_text("[]")
     result = mmaproof("gate", "table.json", "--json", "out.json", "--timeout", "0.1")
     assert (result.status, result.out) == (3, "")
-    assert result.err == "mmaproof: error: timeout after 0.1 s while comparing rows\n"
+    said = r"mmaproof: error: timeout after 0\.1 s while (comparing rows|running mmaproof gate)\n"
+    assert re.fullmatch(said, result.err)
     assert [path.name for path in tmp_path.iterdir()] == ["table.json"]

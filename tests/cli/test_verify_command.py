@@ -10,6 +10,9 @@ from command_line import mmaproof
 from document_schemas import validate
 from triton_contracts import CORPUS, KERNELS, contract
 
+from mmaproof.cli.budget import activity
+from mmaproof.spec.errors import OutOfBudget
+
 RIGHT = "gemm_f16_f32_f32_32x32x32_s1_sm80.ptx"
 SHORT = "gemm_f16_f32_f32_32x64x32_s2_sm80_fault_k_loop_short.ptx"
 WHOLE = "gemm_s8_s32_s32_32x32x32_s1_ragged_sm80.ptx"
@@ -126,3 +129,38 @@ def test_files_that_are_not_there(written: Path, missing: str) -> None:
     other = written.parent / "none.toml" if missing == "contract" else written
     found = mmaproof("verify", kernel, "--contract", other)
     assert found.wrong_use and "none." in found.err
+
+
+def test_a_kernel_out_of_time_is_undecided_with_what_was_being_done(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = written.with_suffix(".json")
+    xml = written.with_suffix(".xml")
+
+    def ends(*_: object) -> None:
+        raise OutOfBudget(f"timeout after 2 s while {activity()}")
+
+    monkeypatch.setattr("mmaproof.refinement.verification.compare", ends)
+    found = run(RIGHT, written, "--json", document, "--junit", xml)
+    assert (found.status, found.err) == (3, "")
+    result = json.loads(document.read_text(encoding="utf-8"))
+    validate("verify", result)
+    assert (result["verdict"], result["equality"]) == ("undecided", None)
+    (finding,) = result["findings"]
+    assert finding["kind"] == "undecided"
+    assert finding["message"].startswith("timeout after 2 s while comparing")
+    assert "<skipped" in xml.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("reason", "said"), [(MemoryError, "out of memory"), (RecursionError, "nested")])
+def test_a_kernel_out_of_memory_is_undecided(
+    written: Path, monkeypatch: pytest.MonkeyPatch, reason: type[Exception], said: str
+) -> None:
+    def raises(*_: object) -> None:
+        raise reason
+
+    monkeypatch.setattr("mmaproof.refinement.verification.compare", raises)
+    document = written.with_suffix(".json")
+    assert run(RIGHT, written, "--json", document).status == 3
+    result = json.loads(document.read_text(encoding="utf-8"))
+    assert result["verdict"] == "undecided" and said in result["findings"][0]["message"]
