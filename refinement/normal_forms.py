@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from . import operations
 from .factored_products import FactoredProducts
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
+from .polynomial_numbers import PolynomialNumbers
 from .polynomials import ABSENT, Expander, Polynomials, Rows, combined, compacted, concatenated, joined
 from .product_chains import DROPPED, Chain, in_blocks, product_keys, unrolled
 from .quantities import Piece, Pieces, Quantifier, Quantities, is_raw
@@ -38,8 +38,8 @@ _UNKNOWN = -1
 _FIRST_ATOM = 1 << 30
 """From here on, numbers are those of single atoms."""
 
-_ZERO = "0"
-"""Identifies the polynomial 0."""
+_ZERO = 0
+"""The number of the polynomial 0; those of other polynomials are odd, those of long sums even."""
 
 
 class NormalForms:
@@ -61,7 +61,8 @@ class NormalForms:
         self._expander = Expander(self.quantifier, self._normalise)
         self._products = FactoredProducts(self.quantifier, self._identify)
         self._functions = LeafFunctions(store)
-        self._identifiers: dict[Any, int] = {_ZERO: 0}
+        self._polynomials = PolynomialNumbers()
+        self._chains: dict[Any, int] = {}
         self._known: dict[Format, NDArray[np.int32]] = {}
 
     def difference(self, left: Ids, right: Ids, fmt: Format) -> Polynomials:
@@ -146,26 +147,23 @@ class NormalForms:
             numbers[members] = self._of_polynomials(kind, self.polynomials(terms[members], fmt), len(members))
         return numbers
 
-    def _number(self, key: Any) -> int:
-        return self._identifiers.setdefault(key, len(self._identifiers))
-
-    def _of_polynomials(self, kind: int | None, found: Polynomials, count: int) -> list[int]:
-        numbers = []
-        for start, end in pairwise(np.searchsorted(found.owners, np.arange(count + 1))):
-            if end - start == 1 and found.coefficients[start] == 1:
-                atoms = found.atoms[start][found.atoms[start] != ABSENT]
-                if len(atoms) == 1 and self._is_natural(int(atoms[0])):
-                    numbers.append(int(_atom_numbers(self.quantifier.terms(atoms))[0]))
-                    continue
-            monomials = compacted(found.atoms[start:end])
-            key = (kind, monomials.shape, monomials.tobytes(), tuple(found.coefficients[start:end]))
-            numbers.append(self._number(key if end > start else _ZERO))
+    def _of_polynomials(self, kind: int | None, found: Polynomials, count: int) -> NDArray[np.int32]:
+        numbers = 2 * self._polynomials.numbers(-1 if kind is None else kind, found, count) + 1
+        lengths = np.bincount(found.owners, minlength=count)
+        numbers[lengths == 0] = _ZERO
+        single = (found.atoms != ABSENT).sum(axis=1) == 1
+        single &= (lengths[found.owners] == 1) & (found.coefficients == 1)
+        alone = np.flatnonzero(single)
+        alone = alone[self._natural(found.atoms[alone].max(axis=1, initial=0))]
+        atoms = self.quantifier.terms(found.atoms[alone].max(axis=1, initial=0))
+        numbers[found.owners[alone]] = _atom_numbers(atoms)
         return numbers
 
-    def _is_natural(self, atom: int) -> bool:
-        """Tell whether an atom is a term read in its own format, so that the term alone identifies it."""
-        term = int(self.quantifier.terms(np.array([atom]))[0])
-        return self.store.operation(term).result == self.quantifier.format(atom)
+    def _natural(self, atoms: Quantities) -> NDArray[np.bool_]:
+        """Tell which atoms are terms read in their own format, so that the term alone identifies it."""
+        kinds, which = np.unique(self.quantifier.kinds(atoms), return_inverse=True)
+        natural = [self.quantifier.is_natural(int(kind)) for kind in kinds]
+        return np.array(natural, dtype=bool)[which]
 
     def _of_chain(self, kind: int | None, chain: Chain) -> list[int]:
         rests = np.sort(
@@ -176,7 +174,7 @@ class NormalForms:
             products = product_keys(self.quantifier, chain.at(block), self._identify)
             for row, rest in zip(products, rests.T[block], strict=True):
                 key = (kind, row[row != DROPPED].tobytes(), rest[rest != 0].tobytes())
-                numbers.append(self._number(key))
+                numbers.append(2 * self._chains.setdefault(key, len(self._chains)) + 2)
         return numbers
 
     # -- what does not split

@@ -30,6 +30,9 @@ Quantities = NDArray[np.int64]
 _TERM = np.int64(0xFFFFFFFF)
 _MOST_FORMATS = 256
 
+_COMPUTED = (operations.FUSED, operations.CONVERT)
+"""Operations whose results in tf32 are numbers of f32, with zeros where tf32 has nothing."""
+
 NORMAL = (NORMAL_FORM, UNDEFINED)
 """Operations that only stand for a function of unknown or of normalised arguments: always atoms."""
 
@@ -128,6 +131,11 @@ class Quantifier:
         numbers: NDArray[np.int64] = self.store.operation_numbers(self.terms(quantities)).astype(np.int64)
         return numbers * _MOST_FORMATS + (quantities >> np.int64(32))
 
+    def is_natural(self, kind: int) -> bool:
+        """Tell whether quantities of a kind are terms read in the format of their own results."""
+        operation, number = divmod(kind, _MOST_FORMATS)
+        return self.store.operations[operation].result == self.formats[number]
+
     def atomic_kinds(self) -> NDArray[np.bool_]:
         """Tell of every kind whether its quantities are atoms, whatever their arguments."""
         atomic = np.zeros((len(self.store.operations), _MOST_FORMATS), dtype=bool)
@@ -147,6 +155,8 @@ class Quantifier:
             return self._constant(terms, fmt)
         if fmt == TF32 and operation.result == F32:  # reading tf32 rounds
             return [Piece(1, (self.read(terms, F32),))]
+        if fmt == F32 and operation.result == TF32 and operation.name in _COMPUTED:  # the rest is zeros
+            return [Piece(1, (self.read(terms, TF32),))]
         rule = _SPLITS.get(operation.name)
         return None if rule is None else rule(self, operation, fmt, terms)
 
@@ -326,6 +336,18 @@ def _input(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Piec
     return None
 
 
+def _select(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    """Choose what is chosen for numbers: over the reals nothing is NaN."""
+    if fmt.bits != operation.result.bits:
+        return None
+    conditions = {
+        q.store.operations[n] for n in np.unique(q.store.operation_numbers(q.store.arguments(terms)[:, 0]))
+    }
+    relations = {each.attribute if each.name == operations.COMPARE else None for each in conditions}
+    chosen = {"num": 1, "nan": 2}.get(str(relations.pop())) if len(relations) == 1 else None
+    return None if chosen is None else [Piece(1, (q.argument(terms, chosen, fmt),))]
+
+
 _SPLITS: MappingProxyType[str, Rule] = MappingProxyType(
     {
         operations.FUSED: _fused,
@@ -335,6 +357,7 @@ _SPLITS: MappingProxyType[str, Rule] = MappingProxyType(
         operations.SCALED_DOT: _dot,
         operations.EXTEND: _extend,
         operations.CONVERT: _convert,
+        operations.SELECT: _select,
         CONCATENATION: _concatenation,
         INPUT: _input,
     }

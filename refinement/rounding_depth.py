@@ -145,7 +145,7 @@ def _paths(operation: Operation) -> list[Path]:
 def _turns(operation: Operation) -> bool:
     """Tell whether an operation makes something else than a number of a number that may be rounded."""
     to_integer = operation.name == operations.CONVERT and isinstance(operation.result, IntegerFormat)
-    compares = operation.name == operations.COMPARE
+    compares = operation.name == operations.COMPARE and operation.attribute not in ("num", "nan")
     return (to_integer or compares) and isinstance(operation.operands[0], FloatFormat)
 
 
