@@ -45,8 +45,9 @@ class Assignment:
             If a term depends on an operation without a value that can be computed.
         """
         missing = len(self.store) - len(self._known)
-        self._values = np.concatenate([self._values, np.zeros(missing, dtype=np.uint64)])
-        self._known = np.concatenate([self._known, np.zeros(missing, dtype=bool)])
+        if missing:
+            self._values = np.concatenate([self._values, np.zeros(missing, dtype=np.uint64)])
+            self._known = np.concatenate([self._known, np.zeros(missing, dtype=bool)])
         flat = np.asarray(terms, dtype=np.int32).reshape(-1)
         fill(self.store, flat, self._known, False, self._depends, self._compute)
         found: Words = self._values[np.asarray(terms)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ from numpy.typing import NDArray
 from ..spec.errors import UnsupportedError
 from ..spec.float_encoding import decode
 from ..spec.formats import FloatFormat, Format, IntegerFormat
-from .assignments import Assignment
 from .contract import Instance
 from .diagnosis import Monomial
+from .error_bounds import ErrorBounds
 from .evaluation import integers
 from .interning import Ids
 from .quantities import Quantifier
@@ -29,8 +28,11 @@ KIND = "kernel"
 ATTEMPTS = 4
 """Random inputs tried."""
 
-LARGE = Fraction(1, 16)
-"""A relative difference that rounding hardly explains where numbers are small integers."""
+SUSPECTS = 32
+"""Elements whose difference is compared with the bound of rounding, on each of the inputs tried."""
+
+DOUBLE = 2.0**-44
+"""How far numpy may be off, relative to the sum of the magnitudes of what it adds up in f64."""
 
 Inputs = Mapping[str, NDArray[np.uint64]]
 """The encodings of every input, by linear index; a scalar has one."""
@@ -67,8 +69,10 @@ class KernelCounterexample:
         By name ``{"format", "shape", "bits"}``; bits are hexadecimal, row-major.
     difference : Difference
         The first element that differs.
+    bound : float
+        The difference that the roundings of both sides may explain on these inputs, at most.
     tolerance : float
-        The relative difference that rounding may explain on these inputs.
+        The same, relative to the greater of the two.
     """
 
     kernel: str
@@ -76,6 +80,7 @@ class KernelCounterexample:
     sizes: Mapping[str, int]
     inputs: Mapping[str, Mapping[str, Any]]
     difference: Difference
+    bound: float
     tolerance: float
 
     def document(self) -> dict[str, Any]:
@@ -101,35 +106,37 @@ def input_formats(instance: Instance) -> dict[str, tuple[Format, tuple[int, ...]
 
 
 def candidates(
-    instance: Instance,
-    quantifier: Quantifier,
-    differences: Sequence[Sequence[Monomial]],
-    growth: Fraction,
-) -> Iterator[tuple[dict[str, NDArray[np.uint64]], Fraction]]:
-    """Yield inputs that may tell, each with the relative difference that rounding may explain.
+    instance: Instance, quantifier: Quantifier, differences: Sequence[Sequence[Monomial]]
+) -> Iterator[dict[str, NDArray[np.uint64]]]:
+    """Yield inputs that may tell.
 
     Only the factors of one product are not zero; then small integers, of which sums of products are
-    exact in most formats; then numbers from 1 to 2 with all their bits, whose sums don't cancel, so that
-    `growth`, the bound of the kernel's rounding, is a bound of the relative error.
+    exact in most formats, all of them, and few of them beside zeros; then numbers from 1 to 2 with all
+    their bits, whose sums don't cancel.
     """
     formats = input_formats(instance)
     for monomials in differences:
         for monomial in monomials[:2]:
-            yield _only(formats, quantifier, monomial), LARGE
+            yield _only(formats, quantifier, monomial)
     for seed in range(ATTEMPTS):
         random = np.random.default_rng(seed)
-        small = {
-            name: random.choice(_small_numbers(fmt), int(np.prod(shape)))
+        yield {
+            name: _small_ones(fmt, int(np.prod(shape)), random, sparse=seed % 2 == 1)
             for name, (fmt, shape) in formats.items()
         }
-        yield small, LARGE
     for seed in range(ATTEMPTS):
         random = np.random.default_rng(seed)
-        binade = {
+        yield {
             name: _of_one_binade(fmt, random.integers(0, 1 << 62, int(np.prod(shape)), dtype=np.uint64))
             for name, (fmt, shape) in formats.items()
         }
-        yield binade, 4 * growth + Fraction(1, 1 << 40)
+
+
+def _small_ones(fmt: Format, count: int, random: np.random.Generator, *, sparse: bool) -> NDArray[np.uint64]:
+    numbers: NDArray[np.uint64] = random.choice(_small_numbers(fmt), count)
+    if sparse:
+        numbers[random.random(count) < 3 / 4] = _encoding(fmt, 0)
+    return numbers
 
 
 def _of_one_binade(fmt: Format, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -180,29 +187,84 @@ def _small_numbers(fmt: Format) -> NDArray[np.uint64]:
 
 
 def telling(
-    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, tolerance: Fraction
-) -> int | None:
-    """Return the first of some terms (n,) that differs on inputs, floats by more than a tolerance."""
+    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0
+) -> tuple[int, float] | None:
+    """Return the first of some terms (n,) that is wrong on inputs, and what rounding may explain there.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    inputs : mapping of str to array
+        The encodings of each input.
+    actual, expected : array (n,)
+        Terms.
+    fmt : Format
+        In which they are read.
+    loose : float
+        By how much more of the sum of the magnitudes of its terms `actual` may be off: where it may be added
+        up in other orders.
+
+    Returns
+    -------
+    tuple of int and float, optional
+        Which term, and the bound of both sides' roundings; None if none differs by more.
+    """
+    bounds = ErrorBounds(store, inputs)
     try:
-        assignment = Assignment(store, inputs)
-        got, wanted = (_numbers(assignment.values(terms), fmt) for terms in (actual, expected))
+        got, wanted = (_numbers(bounds.values(terms), fmt) for terms in (actual, expected))
+        suspects = np.flatnonzero(unequal(got, wanted, np.zeros(1)))
+        if len(suspects) > SUSPECTS:
+            suspects = np.unique([*suspects[: SUSPECTS // 2], *_most_apart(got, wanted, suspects)])
+        allowed = explained_by_rounding(bounds, actual[suspects], expected[suspects], fmt, loose)
     except UnsupportedError:
         return None
-    with np.errstate(all="ignore"):
-        if isinstance(fmt, IntegerFormat):
-            wrong = got != wanted
-        else:
-            apart = np.abs(got - wanted) > float(tolerance) * np.maximum(np.abs(got), np.abs(wanted))
-            wrong = apart | (np.isnan(got) != np.isnan(wanted))
-    if not wrong.any():
+    wrong = suspects[unequal(got[suspects], wanted[suspects], allowed)]
+    if not len(wrong):
         return None
-    return int(np.argmax(wrong))
+    return int(wrong[0]), float(allowed[np.searchsorted(suspects, wrong[0])])
+
+
+def _most_apart(got: NDArray[Any], wanted: NDArray[Any], among: NDArray[np.intp]) -> NDArray[np.intp]:
+    with np.errstate(all="ignore"):
+        apart = np.abs(got[among].astype(np.float64) - wanted[among].astype(np.float64))
+    found: NDArray[np.intp] = among[np.argsort(-np.nan_to_num(apart, nan=np.inf))[: SUSPECTS // 2]]
+    return found
+
+
+def explained_by_rounding(
+    bounds: ErrorBounds, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0
+) -> NDArray[np.float64]:
+    """Return how far (n,) two terms that are equal over the reals can be apart; inf where that is unknown."""
+    allowed = bounds.errors(actual) + bounds.errors(expected)
+    if isinstance(fmt, FloatFormat):
+        with np.errstate(invalid="ignore"):
+            exact = loose * bounds.sizes(actual) + DOUBLE * bounds.sizes(expected)
+        allowed = allowed + np.nan_to_num(exact, nan=0.0, posinf=0.0)
+    return allowed
+
+
+def unequal(got: NDArray[Any], wanted: NDArray[Any], allowed: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which numbers differ by more than is allowed; a NaN equals a NaN, and nothing known is no more."""
+    with np.errstate(all="ignore"):
+        left, right = got.astype(np.float64), wanted.astype(np.float64)
+        finite = np.isfinite(left) & np.isfinite(right)
+        apart = np.where(finite, np.abs(left - right) > allowed, np.isfinite(allowed))
+    same = (got == wanted) | (np.isnan(left) & np.isnan(right))
+    found: NDArray[np.bool_] = (apart | (allowed == 0)) & ~same
+    return found
 
 
 def _numbers(words: NDArray[np.uint64], fmt: Format) -> NDArray[Any]:
     if isinstance(fmt, FloatFormat):
         return decode(words.astype(fmt.storage), fmt)
     return integers(words, fmt)
+
+
+def relative_to(difference: Difference, bound: float) -> float:
+    """Return a bound relative to the greater of two numbers that differ."""
+    greater = max(abs(float(difference.kernel)), abs(float(difference.contract)))
+    return bound / greater if 0 < greater < float("inf") else 0.0
 
 
 def documented(instance: Instance, inputs: Inputs) -> dict[str, dict[str, Any]]:

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..spec.formats import Format, IntegerFormat
-from .operations import DOT, SCALED_DOT
+from .operations import DOT, FUSED, RING, SCALED_DOT, Accumulation, Sum
 from .polynomials import ABSENT, Polynomials
 from .quantities import Quantifier
-from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, TermStore
+from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
 
 MOST = 4
 """Products that a message names."""
+
+_SPELLED = 2
+"""Products of one term that are spelled."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +82,15 @@ class Namer:
             return hex(int(store.constant_values(np.array([term]))[0]))
         if operation.name == UNDEFINED:
             return "undefined"
+        if operation.name == VECTOR:
+            return "[…]"
         if operation.name == NORMAL_FORM:
             name = operation.attribute[0] if isinstance(operation.attribute, tuple) else operation.attribute
             return f"{name}(…)"
         if depth == 0 or operation.name == CONCATENATION:
             return f"{operation.name}(…)"
+        if operation.name in (FUSED, DOT, RING):
+            return self._sum(operation, arguments, depth)
         given = (self.term(int(each), depth - 1) for each in arguments[: len(operation.operands)])
         return f"{operation.name}({', '.join(given)})"
 
@@ -96,6 +103,24 @@ class Namer:
         if operation.name != INPUT or operation.attribute not in names:
             return len(names), quantity
         return names.index(str(operation.attribute)), int(store.arguments(term)[0])
+
+    def _sum(self, operation: Operation, arguments: Sequence[int], depth: int) -> str:
+        """Spell a sum of products: ``f32(A[0,0]*B[0,0] + A[0,1]*B[1,0] + …)``."""
+        store = self._quantifier.store
+        if isinstance(operation.attribute, Accumulation):
+            x, y = (store.elements(np.array([vector]))[0] for vector in arguments[:2])
+            pairs = list(zip(x.tolist(), y.tolist(), strict=True))
+            addends = [int(arguments[2])]
+        else:
+            assert isinstance(operation.attribute, Sum)
+            terms = [int(each) for each in arguments[: len(operation.operands)]]
+            products = 2 * operation.attribute.products
+            pairs = list(zip(terms[:products:2], terms[1:products:2], strict=True))
+            addends = terms[products:]
+        spelled = [f"{self.term(x, depth - 1)}*{self.term(y, depth - 1)}" for x, y in pairs[:_SPELLED]]
+        spelled += ["…"] * (len(pairs) > _SPELLED)
+        spelled += [self.term(each, depth - 1) for each in addends]
+        return f"{operation.result}({' + '.join(spelled)})"
 
     def monomial(self, atoms: Sequence[int], coefficient: Any) -> str:
         """Spell a product with its coefficient: ``2*A[3,9]*B[9,5]``, inputs in the contract's order."""

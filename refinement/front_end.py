@@ -56,6 +56,8 @@ class Outcome:
     unordered : bool
         Whether floats are summed in an order, or fused with products, as the language leaves open: no float
         has certain bits then.
+    reordered : bool
+        Whether it is the order that is open, so that partial sums may be others than those of the terms.
     stats : mapping
         Counts.
     """
@@ -65,6 +67,7 @@ class Outcome:
     loads: Mapping[int, Ids]
     complete: bool
     unordered: bool
+    reordered: bool
     stats: Mapping[str, Any]
 
 

@@ -24,10 +24,11 @@ from .counterexamples import (
     Inputs,
     as_constants,
     input_formats,
+    unequal,
 )
 from .evaluation import integers
 from .front_end import Kernel, read_kernel
-from .reference_result import reference
+from .reference_result import reference, stored
 from .terms import TermStore
 
 
@@ -58,24 +59,24 @@ def _numbers(words: NDArray[np.uint64], array: Array) -> NDArray[Any]:
 
 
 def confirmed(
-    kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int, tolerance: float
+    kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int, bound: float
 ) -> Difference | None:
-    """Return how an element differs between the kernel on numbers and numpy on the contract, if it does."""
-    got = outputs_on(kernel, instance, inputs)[output.name][element]
-    wanted = np.asarray(reference(instance, inputs)[output.name]).reshape(-1)[element]
-    if _agree(got, wanted, tolerance):
+    """Return how an element differs between the kernel on numbers and numpy on the contract, if it does.
+
+    Floats differ that are further apart than `bound`.
+    """
+    got, wanted = _sides(kernel, instance, inputs, output, element)
+    if not unequal(np.array([got]), np.array([wanted]), np.array([bound]))[0]:
         return None
     index = ",".join(map(str, np.unravel_index(element, output.shape)))
     return Difference(f"{output.name}[{index}]", str(got), str(wanted))
 
 
-def _agree(got: Any, wanted: Any, tolerance: float) -> bool:
-    if isinstance(got, float) or isinstance(wanted, float):
-        left, right = float(got), float(wanted)
-        if np.isnan(left) or np.isnan(right):
-            return bool(np.isnan(left) and np.isnan(right))
-        return abs(left - right) <= tolerance * max(abs(left), abs(right))
-    return bool(got == wanted)
+def _sides(
+    kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int
+) -> tuple[Any, Any]:
+    got = outputs_on(kernel, instance, inputs)[output.name][element]
+    return got, stored(reference(instance, inputs)[output.name], output.format).reshape(-1)[element]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
             for name, each in document["inputs"].items()
         }
         formats = {name: format_named(each["format"]) for name, each in document["inputs"].items()}
-        element, tolerance = document["difference"]["output"], float(document["tolerance"])
+        element, bound = document["difference"]["output"], float(document.get("bound", 0))
+        relative = 0.0 if "bound" in document else float(document["tolerance"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: not a counterexample of a kernel: {error!r}") from None
     contract = read_contract(contract_path)
@@ -134,4 +136,7 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
     output = instance.arrays[name]
     place = tuple(int(each) for each in index.rstrip("]").split(",")) if index else ()
     number = int(np.ravel_multi_index(place, output.shape))
-    return Replayed(document, confirmed(kernel, instance, inputs, output, number, tolerance))
+    if relative:  # written when bounds were relative
+        sides = (float(each) for each in _sides(kernel, instance, inputs, output, number))
+        bound = relative * max(abs(each) for each in sides)
+    return Replayed(document, confirmed(kernel, instance, inputs, output, number, bound))

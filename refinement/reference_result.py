@@ -58,6 +58,14 @@ def reference(instance: Instance, arrays: Mapping[str, NDArray[Any]]) -> dict[st
         return {output.name: _Reference(instance, output, arrays).result() for output in instance.outputs}
 
 
+def stored(values: Values, fmt: Format) -> Values:
+    """Return the results of a formula as an output of a format holds them."""
+    if not isinstance(fmt, FloatFormat):
+        return values
+    with np.errstate(all="ignore"):
+        return _rounded(values, fmt)
+
+
 class _Reference:
     def __init__(self, instance: Instance, output: Array, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.instance = instance

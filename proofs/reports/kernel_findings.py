@@ -10,7 +10,7 @@ from .findings import NOWHERE, Cause, Checked, Conclusion, Finding, FindingRepor
 if TYPE_CHECKING:
     from ...refinement import findings as kernel
     from ...refinement.contract import Contract, Instance
-    from ...refinement.verification import Examination, Verification
+    from ...refinement.verification import Verification
 
 SOURCE = "docs/command-line.md, verify"
 """Where the kinds of findings are described."""
@@ -26,15 +26,6 @@ OF_KERNELS = Wording(
     },
 )
 
-UNDECIDED = Cause(
-    "verify",
-    "undecided",
-    "the kernel is not shown to be right, and no inputs are found on which it is wrong",
-    SOURCE,
-    "neither shown to be right, in the sense that the contract demands, nor refuted",
-)
-"""The rule of a set of sizes at which nothing is found and nothing is shown."""
-
 
 def report(found: Verification, version: str) -> FindingReport:
     """Return a verification as findings; its rules are the kinds of ``verify``'s findings.
@@ -49,7 +40,7 @@ def report(found: Verification, version: str) -> FindingReport:
     rows: list[tuple[Position, str]] = []
     findings: list[Finding] = []
     for instance, examination in found.examinations:
-        here = _findings(found, instance, examination)
+        here = [_finding(found, instance, finding) for finding in examination.findings]
         findings += here
         if here:
             rows += [(finding.at, finding.subject) for finding in here]
@@ -61,19 +52,10 @@ def report(found: Verification, version: str) -> FindingReport:
         "verify",
         version,
         (checked,),
-        {cause.id: cause for cause in (*causes, UNDECIDED)},
+        {cause.id: cause for cause in causes},
         found.result.stats["total_seconds"],
         wording=OF_KERNELS,
     )
-
-
-def _findings(found: Verification, instance: Instance, examination: Examination) -> list[Finding]:
-    """Return what is to be said about one set of sizes: nothing where the kernel is verified."""
-    here = [_finding(found, instance, finding) for finding in examination.findings]
-    if here or examination.equality is not None:
-        return here
-    subject = _subject(found.contract, instance)
-    return [Finding(Standing.UNDECIDED, found.result.kernel, NOWHERE, subject, "", "", (UNDECIDED,))]
 
 
 def _finding(found: Verification, instance: Instance, finding: kernel.Finding) -> Finding:

@@ -62,7 +62,13 @@ class PtxKernel:
         )
         arrays = {name: FinalArray(found.lanes, found.lines) for name, found in done.contents.items()}
         return Outcome(
-            arrays, done.findings, done.loads, done.complete, done.unordered, asdict(done.statistics)
+            arrays,
+            done.findings,
+            done.loads,
+            done.complete,
+            done.unordered,
+            done.reordered,
+            asdict(done.statistics),
         )
 
     def _argument(

@@ -101,6 +101,8 @@ class Run:
     unordered : bool
         Whether floating-point sums may be made in an order (atomics), or fused with products, as PTX leaves
         open.
+    reordered : bool
+        Whether it is their order.
     statistics : Statistics
         What it took.
     """
@@ -111,6 +113,7 @@ class Run:
     loads: Mapping[int, Ids]
     complete: bool
     unordered: bool
+    reordered: bool
     statistics: Statistics
     _threads: Threads
 
@@ -169,7 +172,7 @@ def run(
     program = Program(module, function)
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
-    complete, unordered = True, may_be_contracted(function)
+    complete, reordered = True, False
     for blocks in _batches(launch):
         threads = Threads(launch, blocks)
         memory.for_batch(threads)
@@ -183,7 +186,7 @@ def run(
         instructions += batch.instructions
         thread_instructions += batch.thread_instructions
         barriers += batch.scheduler.barriers
-        unordered |= execution.unordered
+        reordered |= execution.unordered
         if not complete:
             break
         if progress is not None:
@@ -198,7 +201,8 @@ def run(
         observations.occurrences,
         loads.by_line(store),
         complete,
-        unordered,
+        reordered or may_be_contracted(function),
+        reordered,
         Statistics(
             instructions,
             thread_instructions,

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..verification import OutputStatus, Verification
+from ..output_comparison import OutputStatus
+from ..verification import Verification
 
 CELLS = 256
 """Rows and columns of an output that are drawn at most."""

@@ -1,0 +1,229 @@
+"""The outputs of a run compared with the contract: what is right, what is wrong and why, what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import FloatFormat
+from .array_memory import elements_in
+from .contract import Array, Instance
+from .contract_terms import covered, expected_terms
+from .counterexamples import KernelCounterexample, candidates, documented, relative_to, telling
+from .diagnosis import Monomial, Namer, differing, explained, line_of_product
+from .equivalence import Comparison, compare, compared_as
+from .findings import Finding, Kind
+from .front_end import Kernel, Outcome
+from .interning import Ids
+from .kernel_replay import confirmed
+from .normal_forms import NormalForms
+from .result import Equality
+from .rounding_depth import Roundings, roundings
+from .terms import UNDEFINED, TermStore
+
+SHOWN = 4
+"""Outputs that are told one by one."""
+
+
+@dataclass(frozen=True)
+class OutputStatus:
+    """What is known about the elements of one output.
+
+    Attributes
+    ----------
+    name : str
+        The output.
+    right, written : array (shape)
+        Which elements are what the contract says, and which the kernel wrote.
+    """
+
+    name: str
+    right: NDArray[np.bool_]
+    written: NDArray[np.bool_]
+
+
+@dataclass
+class Examination:
+    """What was found at one set of sizes.
+
+    Attributes
+    ----------
+    findings : list of Finding
+        What is wrong, or not modelled.
+    equality : Equality, optional
+        The weakest that an output needed; None while something is not shown to be right.
+    roundings : Roundings, optional
+        Those of outputs that are right over the reals.
+    outputs : list of OutputStatus
+        Element by element.
+    counterexample : KernelCounterexample, optional
+        Inputs that show a wrong output, confirmed by running the kernel on them.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    equality: Equality | None = Equality.BITS
+    roundings: Roundings | None = None
+    outputs: list[OutputStatus] = field(default_factory=list)
+    counterexample: KernelCounterexample | None = None
+
+
+class OutputComparison:
+    """Compares the outputs of one run with the contract."""
+
+    def __init__(
+        self, kernel: Kernel, instance: Instance, store: TermStore, outcome: Outcome, examination: Examination
+    ) -> None:
+        self._kernel, self._instance, self._store = kernel, instance, store
+        self._outcome, self._examination = outcome, examination
+        self._forms = NormalForms(store)
+        shapes = {array.name: array.shape for array in instance.arrays.values()}
+        self._namer = Namer(self._forms.quantifier, shapes)
+
+    def compare(self, output: Array) -> None:
+        """Compare one output, and note what is wrong with it."""
+        expected = np.asarray(expected_terms(self._instance, output, self._store)).reshape(-1)
+        written, actual = elements_in(self._store, output, self._outcome.arrays[output.name].lanes)
+        wanted = np.asarray(covered(self._instance, output)).reshape(-1)
+        if (wanted & ~written).any():
+            self._missing(output, np.flatnonzero(wanted & ~written))
+        members = np.flatnonzero(written)
+        found = compare(self._forms, actual[members], expected[members], output.format)
+        right = written | ~wanted
+        right[members] = found.equal
+        self._examination.outputs.append(
+            OutputStatus(output.name, right.reshape(output.shape), written.reshape(output.shape))
+        )
+        if self._outcome.unordered and isinstance(output.format, FloatFormat):
+            nowhere = np.zeros(len(members), dtype=bool)
+            undergone = roundings(self._store, actual[members[found.equal]])
+            found = replace(found, identical=nowhere, roundings=undergone)
+        self._weaken(found)
+        if not found.equal.all():
+            self._wrong(output, members, actual, expected, found)
+        if self._instance.contract.equality is Equality.BITS:
+            self._value_only(output, members[found.equal & ~found.identical], actual, expected)
+
+    def _weaken(self, found: Comparison) -> None:
+        examination = self._examination
+        if examination.equality is not None and not found.identical.all():
+            examination.equality = Equality.VALUE
+        if found.roundings is not None:
+            known = examination.roundings
+            worse = known is None or found.roundings.growth > known.growth
+            examination.roundings = found.roundings if worse else known
+
+    def _value_only(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> None:
+        """Say which elements are equal over the reals only, where the contract demands bits."""
+        if not len(members):
+            return
+        self._examination.equality = None
+        of_all = f" ({len(members)} of {output.elements} elements are)"
+        for element in members[:SHOWN].tolist():
+            name = self._namer.element(output.name, element)
+            stored, wanted = (self._namer.term(int(terms[element])) for terms in (actual, expected))
+            open_order = "; the language leaves its order or fusion open" if self._outcome.unordered else ""
+            self._note(
+                Kind.UNDECIDED,
+                f"{name} is equal over the reals only, and the contract demands bits: "
+                f"it is {stored}{open_order}, expected {wanted}{of_all}",
+                self._line_of_store(output, element),
+                name,
+            )
+            of_all = ""
+
+    def _missing(self, output: Array, members: NDArray[np.intp]) -> None:
+        first = self._namer.element(output.name, int(members[0]))
+        message = f"{first} is never written ({len(members)} of {output.elements} elements are not)"
+        self._note(Kind.MISSING_OUTPUT, message, 0, first)
+
+    def _note(self, kind: Kind, message: str, line: int, output: str) -> None:
+        self._examination.findings.append(Finding(kind, message, self._kernel.path, line, output=output))
+
+    def _wrong(
+        self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids, found: Comparison
+    ) -> None:
+        """Name the first wrong elements; without inputs that show one, nothing is decided."""
+        self._examination.equality = None
+        owners = np.flatnonzero(~found.equal)
+        shown = members[owners[:SHOWN]]
+        read = compared_as(output.format)
+        kernel, contract = (self._forms.polynomials(terms[shown], read) for terms in (actual, expected))
+        monomials = [differing(kernel, contract, owner, output.format) for owner in range(len(shown))]
+        counterexample = self._counterexample(output, members[owners], actual, expected, monomials)
+        if counterexample is not None and self._examination.counterexample is None:
+            self._examination.counterexample = counterexample
+        for owner, difference in zip(owners[:SHOWN].tolist(), monomials, strict=True):
+            element = int(members[owner])
+            name = self._namer.element(output.name, element)
+            message = f"{name} {explained(difference, self._namer)}"
+            of_all = f" ({len(owners)} of {output.elements} elements are wrong)" if owner == owners[0] else ""
+            if counterexample is not None:
+                kind, line = self._cause(difference, output, element, int(actual[element]))
+                self._note(kind, message + of_all, line, name)
+                continue
+            stored, wanted = (self._namer.term(int(terms[element])) for terms in (actual, expected))
+            self._note(
+                Kind.UNDECIDED,
+                f"{message}; no inputs are found on which that is more than rounding explains: "
+                f"it is {stored}, expected {wanted}{of_all.replace('wrong', 'undecided')}",
+                self._line_of_store(output, element),
+                name,
+            )
+
+    def _counterexample(
+        self,
+        output: Array,
+        wrong: NDArray[np.intp],
+        actual: Ids,
+        expected: Ids,
+        differences: Sequence[Sequence[Monomial]],
+    ) -> KernelCounterexample | None:
+        undergone = roundings(self._store, actual[wrong[:1]]) if self._outcome.reordered else None
+        loose = 0.0 if undergone is None else float(undergone.growth)
+        for inputs in candidates(self._instance, self._forms.quantifier, differences):
+            told = telling(self._store, inputs, actual[wrong], expected[wrong], output.format, loose)
+            if told is None:
+                continue
+            index, bound = told
+            difference = confirmed(self._kernel, self._instance, inputs, output, int(wrong[index]), bound)
+            if difference is not None:
+                return KernelCounterexample(
+                    self._kernel.path,
+                    self._instance.contract.path,
+                    dict(self._instance.sizes),
+                    documented(self._instance, inputs),
+                    difference,
+                    bound,
+                    relative_to(difference, bound),
+                )
+        return None
+
+    def _cause(
+        self, difference: Sequence[Monomial], output: Array, element: int, term: int
+    ) -> tuple[Kind, int]:
+        """Return what kind of fault a wrong element shows, and the line that brought it.
+
+        That is the load of a factor that no right product has, else the accumulation that multiplies
+        what does not belong together, else the store of the element.
+        """
+        wanted = {atom for each in difference if each.contract != 0 for atom in each.atoms}
+        extra = [each for each in difference if each.contract == 0]
+        for monomial in extra[:SHOWN]:
+            terms = self._forms.quantifier.terms(np.array(monomial.atoms, dtype=np.int64))
+            for atom, factor in zip(monomial.atoms, terms, strict=True):
+                if self._store.operation(int(factor)).name == UNDEFINED:
+                    return Kind.UNINITIALISED, int(self._store.lines(factor))
+                if atom not in wanted:
+                    for line, loaded in self._outcome.loads.items():
+                        if factor in loaded:
+                            return Kind.WRONG_VALUE, line
+            if len(terms) > 1 and (line := line_of_product(self._store, term, terms.tolist())):
+                return Kind.WRONG_VALUE, line
+        return Kind.WRONG_VALUE, self._line_of_store(output, element)
+
+    def _line_of_store(self, output: Array, element: int) -> int:
+        byte = int(output.bit_offsets.reshape(-1)[element]) // 8
+        return int(self._outcome.arrays[output.name].lines[byte])
