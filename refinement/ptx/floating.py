@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat
 from ...spec.rounding import Rounding
 from .. import operations
-from ..bit_slices import A, B
+from ..bit_slices import A, B, C
 from ..terms import Operation, TermStore
 from .bit_moves import Field, Fill, moved, moving
 from .bits import combined
@@ -221,17 +221,17 @@ def _copysign(modifiers: Modifiers) -> Plan:
     return (width, width), moving(lambda: [Field(0, width - 1, 1), Field(width - 1, 1, 0)])
 
 
-_TESTS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
+_TESTS: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
     {
-        "finite": ("lt infinity",),
-        "infinite": ("eq infinity",),
-        "number": ("num infinity",),
-        "notanumber": ("nan infinity",),
-        "normal": ("lt infinity", "ge normal"),
-        "subnormal": ("gt zero", "lt normal"),
+        "finite": (("lt", "infinity"),),
+        "infinite": (("eq", "infinity"),),
+        "number": (("num", "infinity"),),
+        "notanumber": (("nan", "infinity"),),
+        "normal": (("lt", "infinity"), ("ge", "normal"), ("eq", "zero")),
+        "subnormal": (("gt", "zero"), ("lt", "normal")),
     }
 )
-"""What each property asks of the magnitude: comparisons with a limit, all of which must hold."""
+"""Comparisons of the magnitude with a limit: the first two must hold, or a third. Zeros count as normal."""
 
 
 def _testp(modifiers: Modifiers) -> Plan:
@@ -242,10 +242,11 @@ def _testp(modifiers: Modifiers) -> Plan:
     def rule(store: TermStore, values: Sequence[Value]) -> Value:
         magnitude = moved(store, [Field(0, fmt.bits - 1), Fill(0, 1)], values[0])
         answers = []
-        for relation, limit in (test.split() for test in tests):
+        for relation, limit in tests:
             bound = constant(limits[limit], fmt.bits, magnitude)
             answers.append(applied(store, operations.compare(fmt, relation), magnitude, bound))
-        return answers[0] if len(answers) == 1 else combined(store, A & B, *answers)
+        table = {1: A, 2: A & B, 3: A & B | C}[len(answers)]
+        return combined(store, table, *answers)
 
     return (fmt.bits,), rule
 

@@ -251,7 +251,9 @@ PROPERTIES: dict[str, Callable[[exact.Number, FloatFormat], bool]] = {
     "infinite": lambda x, fmt: not x.nan and not x.finite,
     "number": lambda x, fmt: not x.nan,
     "notanumber": lambda x, fmt: x.nan,
-    "normal": lambda x, fmt: x.magnitude is not None and x.magnitude >= Fraction(2) ** fmt.minimum_exponent,
+    "normal": lambda x, fmt: (
+        x.magnitude is not None and not 0 < x.magnitude < Fraction(2) ** fmt.minimum_exponent
+    ),
     "subnormal": lambda x, fmt: (
         x.magnitude is not None and 0 < x.magnitude < Fraction(2) ** fmt.minimum_exponent
     ),
@@ -261,10 +263,12 @@ PROPERTIES: dict[str, Callable[[exact.Number, FloatFormat], bool]] = {
 @pytest.mark.parametrize("name", ["f32", "f64"])
 @pytest.mark.parametrize("property_name", PROPERTIES)
 def test_properties_of_numbers(property_name: str, name: str) -> None:
+    """Zeros of either sign count as normal, as the manual says."""
     fmt = FORMATS[name]
+    words = np.concatenate([np.array([0, fmt.sign_mask], dtype=np.uint64), floats(fmt, 1)])
     check(
         f"testp.{property_name}.{name} p, a;",
-        {"a": (f"b{fmt.bits}", floats(fmt, 1))},
+        {"a": (f"b{fmt.bits}", words)},
         {"p": "pred"},
         lambda a: int(PROPERTIES[property_name](exact.decode(a, fmt), fmt)),
     )
