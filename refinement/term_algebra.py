@@ -177,6 +177,7 @@ class TermAlgebra:
         if len(arguments) == 3:
             return apply(self.store, operations.dot(result, left, right, addend, how), x, y, c)
         scales = [self.store.vectors(terms) for terms, _ in arguments[3:]]
+        how = how._replace(order=f"{name}_scale_{np.shape(arguments[3][0])[-1]}")
         rest = self.store.vectors(np.stack(np.broadcast_arrays(c, *scales), axis=-1))
         operation = operations.scaled_dot(result, left, right, addend, arguments[3][1], how)
         return apply(self.store, operation, x, y, rest)
