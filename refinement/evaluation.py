@@ -334,11 +334,30 @@ def _concatenation(operation: Operation, arguments: Sequence[Words]) -> Words:
 
 def _function(operation: Operation, arguments: Sequence[Words]) -> Any:
     name, fmt = str(operation.attribute), operation.result
+    if isinstance(fmt, IntegerFormat) and name in ("div", "rem"):
+        return _quotient(fmt, *arguments, remainder=name == "rem")
     compute = _FUNCTIONS.get(name.partition(".")[0])
     if compute is None or not isinstance(fmt, FloatFormat):
         raise UnsupportedError(f"{operation} can't be evaluated")
     reals = compute(*(_numbers(words, o) for words, o in zip(arguments, operation.operands, strict=True)))
     return encode(np.asarray(reals, dtype=np.float64), fmt, Rounding.NEAREST_EVEN)
+
+
+def _quotient(fmt: IntegerFormat, a: Words, b: Words, *, remainder: bool) -> Words:
+    """Divide towards zero; by 0, which the documents leave open, as by 1."""
+    divisor = np.where(b == 0, np.uint64(1), b)
+    if not fmt.signed:
+        return a % divisor if remainder else a // divisor
+    negative = integers(a, fmt) < 0
+    x, y = _magnitude(a, fmt), _magnitude(divisor, fmt)
+    if not remainder:
+        negative = negative != (integers(divisor, fmt) < 0)
+    magnitude = x % y if remainder else x // y
+    return np.where(negative, np.uint64(0) - magnitude, magnitude)
+
+
+def _magnitude(words: Words, fmt: IntegerFormat) -> Words:
+    return np.where(integers(words, fmt) < 0, (np.uint64(0) - words) & ones(fmt.bits), words)
 
 
 _FUNCTIONS: MappingProxyType[str, Callable[..., Any]] = MappingProxyType(

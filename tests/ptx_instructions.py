@@ -12,6 +12,8 @@ import numpy as np
 from mmaproof.refinement.assignments import Assignment
 from mmaproof.refinement.evaluation import Words
 from mmaproof.refinement.findings import Finding
+from mmaproof.refinement.interning import Ids
+from mmaproof.refinement.memory import ByteLanes
 from mmaproof.refinement.operations import FUNCTION
 from mmaproof.refinement.ptx.address_spaces import Buffer
 from mmaproof.refinement.ptx.launching import Argument, Pointer
@@ -48,11 +50,15 @@ class Executed:
     functions: frozenset[str]
 
 
+Make = Callable[[TermStore, dict[str, Words], str, Words, int], Ids]
+"""Makes the terms of an operand, so that some threads know it, and some do not."""
+
+
 def execute(
     text: str,
     operands: Mapping[str, tuple[str, object]],
     results: Mapping[str, str],
-    data: Collection[str] = (),
+    data: Collection[str] | Make = (),
 ) -> Executed:
     """Run instructions in one thread for each element of the operands.
 
@@ -64,8 +70,9 @@ def execute(
         Type (``b32``, ``pred``) and encodings (n,) of each register that is set before.
     results : mapping of str to str
         Type of each register that is read afterwards.
-    data : collection of str
-        Operands that the run sees as data; their values are put in afterwards.
+    data : collection of str, or callable
+        Operands that the run sees as data; their values are put in afterwards. Or what makes the terms of an
+        operand: from the store, the values of inputs to add to, its name, its values and its width.
     """
     count = len(np.asarray(next(iter(operands.values()))[1]))
     store = TermStore()
@@ -74,14 +81,17 @@ def execute(
     for name, (kind, given) in operands.items():
         words = np.broadcast_to(np.asarray(given), (count,)).astype(np.uint64)
         width = _stored(kind)
-        if name in data:
+        if callable(data):
+            terms = data(store, values, name, words, width)
+        elif name in data:
             values[name] = words
             terms = store.inputs(name, bits(width), np.arange(count))
         else:
             terms = store.constants(words, width)
         size = width // 8
-        content = np.repeat(terms, size), np.tile(np.arange(0, width, 8), count).astype(np.uint8)
-        arguments.append(Pointer(Buffer(name, count * size, 16, content)))
+        lanes = ByteLanes(store, count * size)
+        lanes.write(size * np.arange(count), terms)
+        arguments.append(Pointer(Buffer(name, count * size, 16, (lanes.terms, lanes.lows))))
     for name, kind in results.items():
         arguments.append(Pointer(Buffer(name, count * _stored(kind) // 8, 16, writable=True)))
     kernel = _kernel(text, operands, results)
@@ -197,7 +207,12 @@ def _kernel(text: str, operands: Mapping[str, tuple[str, object]], results: Mapp
     names = [*operands, *results]
     kinds = {**{name: kind for name, (kind, _) in operands.items()}, **results}
     lines = [f".reg .{kind} {name};" for name, kind in kinds.items()]
-    lines += [".reg .u64 base<9>, at<9>;", ".reg .u32 me;", ".reg .b16 bit<9>;", "mov.u32 me, %tid.x;"]
+    lines += [
+        f".reg .u64 base<{len(names)}>, at<{len(names)}>;",
+        ".reg .u32 me;",
+        f".reg .b16 bit<{len(names)}>;",
+        "mov.u32 me, %tid.x;",
+    ]
     for index, name in enumerate(names):
         lines.append(f"ld.param.u64 base{index}, [{name}_address];")
         lines.append(f"mad.wide.u32 at{index}, me, {_stored(kinds[name]) // 8}, base{index};")

@@ -16,7 +16,7 @@ from ...spec.errors import UnsupportedError
 from ...spec.formats import IntegerFormat
 from ...spec.rounding import Rounding
 from .. import operations
-from ..evaluation import Words, integers, ones
+from ..evaluation import Words, evaluate, integers, ones
 from ..interning import Ids
 from ..terms import TermStore
 from ..terms import bits as raw
@@ -185,23 +185,13 @@ def _quotient(modifiers: Modifiers, *, remainder: bool) -> Plan:
     name = modifiers.instruction.opcode
     operation = operations.function(name, kind.format, kind.format, kind.format)
 
-    def on_numbers(a: Words, b: Words) -> Any:
-        divisor = np.where(b == 0, np.uint64(1), b)
-        if not kind.signed:
-            return a % divisor if remainder else a // divisor
-        x, y = (_magnitude(words, kind) for words in (a, divisor))
-        negative = integers(a, kind.format) < 0
-        if not remainder:
-            negative = negative != (integers(divisor, kind.format) < 0)
-        magnitude = x % y if remainder else x // y
-        return np.where(negative, np.uint64(0) - magnitude, magnitude)
-
     def rule(store: TermStore, values: Sequence[Value]) -> Value:
         a, b = values
         power = _power_of_two(b)
         if power is not None and not kind.signed and not a.is_known:
             low, high = ([Field(0, power)], [Field(power, kind.width - power)])
             return widened(store, moved(store, low if remainder else high, a), kind.width, signed=False)
+        on_numbers = lambda *numbers: evaluate(operation, numbers)  # noqa: E731
         result = compute(store, kind.width, values, on_numbers, partial(store.apply, operation))
         if not b.is_known or b.numbers.all():
             return result
@@ -209,11 +199,6 @@ def _quotient(modifiers: Modifiers, *, remainder: bool) -> Plan:
         return result.updated(zero, undefined(store, len(zero), kind.width))
 
     return (kind.width,) * 2, rule
-
-
-def _magnitude(words: Words, kind: Integers) -> Words:
-    negative = integers(words, kind.format) < 0
-    return np.where(negative, (np.uint64(0) - words) & ones(kind.width), words)
 
 
 def _power_of_two(value: Value) -> int | None:
