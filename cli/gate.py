@@ -89,6 +89,7 @@ def _without_garbage_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()
         gc.enable()
 
 

@@ -32,7 +32,7 @@ class Answer:
     legal : bool, optional
         None where it can't be decided.
     causes : tuple of Cause
-        Why, or why not.
+        Why not.
     """
 
     legal: bool | None
@@ -76,7 +76,7 @@ def answer(words: Vocabulary, text: str, target: str, version: str | None) -> An
         return Answer(False, tuple(causes))
     if open_points := [note for note in judged.notes if note.startswith("undecided")]:
         return Answer(None, (rules.UNDECIDED.saying("; ".join(open_points)),))
-    return Answer(True, (_allowed(words, text, target),))
+    return Answer(True)
 
 
 @dataclass(frozen=True)
@@ -171,20 +171,21 @@ def judge_row(row: Row, file: str) -> Finding | None:
         If it can't be read.
     """
     where = places(row)
-    wrong: list[tuple[str, Answer]] = []
+    wrong: list[tuple[str, tuple[Cause, ...]]] = []
     unknown = list(where.unknown)
     for claim in _claims(row.statement):
         for place in where.known:
-            found, there = claim.answer(place)
+            found, text, there = claim.answer(place)
             if found.legal is None:
                 unknown.append(found.causes[0].message)
             elif found.legal != row.legal:
-                wrong.append((f"{claim.about}{there}", found))
+                why = (_allowed(claim.words, text, there),) if found.legal else found.causes
+                wrong.append((f"{claim.about}{there}", why))
     if wrong:
         causes: dict[str, Cause] = {}
-        for cause in (cause for _, found in wrong for cause in found.causes):
+        for cause in (cause for _, why in wrong for cause in why):
             causes.setdefault(cause.id, cause)
-        says = _spec_says(row, wrong)
+        says = _spec_says(row, [where for where, _ in wrong])
         return Finding(Standing.DRIFT, file, row.at, row.subject, row.verdict, says, tuple(causes.values()))
     if unknown:
         because = "; ".join(dict.fromkeys(unknown))
@@ -198,9 +199,8 @@ def undecided(file: str, at: Position, subject: str, they_say: str, because: str
     return Finding(Standing.UNDECIDED, file, at, subject, they_say, "nothing", (cause,))
 
 
-def _spec_says(row: Row, wrong: Sequence[tuple[str, Answer]]) -> str:
+def _spec_says(row: Row, listed: Sequence[str]) -> str:
     verdict = "illegal" if row.legal else "legal"
-    listed = [where for where, _ in wrong]
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     return f"{verdict} on {'; '.join(listed[:_SHOWN])}{more}"
 
@@ -226,8 +226,8 @@ class _Claim:
     texts: tuple[str, ...]
     as_written: bool = False
 
-    def answer(self, place: Place) -> tuple[Answer, Place]:
-        """Return what the spec says, and where; a legal instruction outweighs the others."""
+    def answer(self, place: Place) -> tuple[Answer, str, Place]:
+        """Return what the spec says, of which text and where; a legal instruction outweighs the others."""
         targets = (place.target,) if place.target else _newest_first(self.words)
         best: Answer | None = None
         for each in self.texts:
@@ -235,10 +235,10 @@ class _Claim:
             for target in targets:
                 found = answer(self.words, text, target, place.version)
                 if found.legal:
-                    return found, Place(target, place.version)
+                    return found, text, Place(target, place.version)
                 if best is None or _tells_more(found, best):
                     best = found
-        return best or _NO_FORM, place
+        return best or _NO_FORM, "", place
 
 
 _NO_FORM = Answer(False, (rules.NO_FORM.saying("no instruction has what the row states"),))
@@ -250,13 +250,13 @@ def _newest_first(words: Vocabulary) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _allowed(words: Vocabulary, text: str, target: str) -> Cause:
+def _allowed(words: Vocabulary, text: str, place: Place) -> Cause:
     """Return why an instruction is legal: where the ISA has it."""
     cells = words.read(text)
     known = index(words)
     source = next((point.source for point in known.listed(known.matching(cells))), "") if cells else ""
     return replace(
-        rules.ALLOWED.saying(f"{text} is legal on {target}"), source=source or rules.ALLOWED.source
+        rules.ALLOWED.saying(f"{text} is legal on {place.target}"), source=source or rules.ALLOWED.source
     )
 
 

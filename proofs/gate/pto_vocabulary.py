@@ -9,9 +9,13 @@ from itertools import product
 
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.instruction_set import Judgement, instruction_set
+from ...spec.pto import legality
 from ...spec.pto.elements import ELEMENT_TYPES
 from ...spec.pto.operations import OPERATIONS, Kind, Operation, operation_named
 from ...spec.pto.profiles import PROFILES, profile_named
+from ...spec.pto.resolution import resolve_known
+from ...spec.pto.syntax import Form, Instruction, Operand
+from ...spec.pto.type_text import read_type
 from ...spec.pto.type_triples import TYPE_TRIPLES
 from .vocabulary import NONE, Cells, Point, matching_names
 
@@ -77,6 +81,23 @@ def _spell(cells: Cells) -> str:
     return f"%d = {operation} {operands} : ({listed}) -> {tile('d')}"
 
 
+_SPELLED = re.compile(r"%d = (\w[\w.]*) ((?:%\w+, )*%\w+) : \(([^()]*)\) -> ([^() ]*)", re.ASCII)
+
+
+def _read_back(text: str) -> Instruction | None:
+    """Return the statement that `_spell` wrote as a text; None of any other text."""
+    if (match := _SPELLED.fullmatch(text)) is None:
+        return None
+    operation, names, types = operation_named(match[1]), match[2].split(", "), match[3].split(", ")
+    if tuple(names) != tuple(f"%{role}" for role in operation.inputs) or len(names) != len(types):
+        return None
+    try:
+        inputs = tuple(Operand(name, read_type(written)) for name, written in zip(names, types, strict=True))
+        return Instruction(operation, Form.F1, inputs, (Operand("%d", read_type(match[4])),))
+    except InputError:
+        return None  # the parser says what is wrong, and where
+
+
 def _operation(name: str) -> str:
     try:
         return operation_named(name).name
@@ -122,8 +143,13 @@ class PtoVocabulary:
         return _spell(cells)
 
     def judge(self, text: str, target: str, version: str | None) -> Judgement:
-        """Judge an instruction."""
-        return self.isa.judge(text, target, version)
+        """Judge an instruction; one that `spell` wrote without the parser of whole texts."""
+        written = _read_back(text)
+        if written is None:
+            return self.isa.judge(text, target, version)
+        profile = profile_named(target)
+        found = legality.judge(resolve_known(written, profile))
+        return Judgement(profile.name, found.violations, found.notes)
 
     def as_of(self, text: str, version: str | None) -> str:
         """Return the text: it never changed."""

@@ -15,6 +15,7 @@ from ...spec.ptx.catalogue import ALL_FORMS, canonical, variants
 from ...spec.ptx.legality import ALIGNED_SPELLED, form_of
 from ...spec.ptx.targets import NEWEST, TARGETS, VERSIONS, Target, spell_version, target_named, version_named
 from ...spec.ptx.variant import Family, Shape, Variant
+from .matching import index
 from .ptx_judging import judge, parsed
 from .vocabulary import NO, NONE, YES, Cells, Point, first_word, matching_names
 
@@ -145,11 +146,9 @@ class PtxVocabulary:
 
     def spell(self, cells: Cells) -> str | None:
         """Return the legal variant that has most of the cells, with all of them put in."""
-        name = cells.get("instruction", "mma")
-        same = [point for point in _points() if point.cells["instruction"] == name]
-        if not same:
+        nearest = _nearest(cells)
+        if nearest is None:
             return None
-        nearest = max(same, key=lambda point: _likeness(point.cells, cells))
         apart = ("a_layout", "b_layout") if "layout" in cells else ()
         filled = {column: value for column, value in nearest.cells.items() if column not in apart}
         return str(_with(parsed(nearest.text).variant, {**filled, **cells}))
@@ -244,10 +243,28 @@ def _layout(low: str) -> str:
     )
 
 
-def _likeness(point: Cells, cells: Cells) -> int:
-    """Count the cells that are the same; those that say which form is meant count more."""
-    weights = {"kind": 4, "a": 3, "b": 3, "shape": 3, "type": 3, "block_scale": 3}
-    return sum(weights.get(column, 1) for column, value in cells.items() if point.get(column) == value)
+_WEIGHTS = {"kind": 4, "a": 3, "b": 3, "shape": 3, "type": 3, "block_scale": 3}
+"""What the columns that say which form is meant count; others count 1."""
+
+
+def _nearest(cells: Cells) -> Point | None:
+    """Return the variant of an instruction that has most of the cells, by weight; the first of several."""
+    known = index(VOCABULARY)
+    left = known.matching({"instruction": cells.get("instruction", "mma")})
+    having = [
+        (_WEIGHTS.get(column, 1), known.matching({column: value}))
+        for column, value in cells.items()
+        if known.has(column)
+    ]
+    best = {0: left}  # variants by the weight of their cells
+    for weight, points in having:
+        heavier: dict[int, int] = {}
+        for total, some in best.items():
+            for reached, part in ((total + weight, some & points), (total, some & ~points)):
+                if part:
+                    heavier[reached] = heavier.get(reached, 0) | part
+        best = heavier
+    return next(known.listed(best[max(best)])) if left else None
 
 
 def _with(variant: Variant, cells: Cells) -> Variant:

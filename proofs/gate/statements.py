@@ -149,10 +149,10 @@ def _names(words: Vocabulary) -> frozenset[str]:
 def _of_text(words: Vocabulary, text: str, cells: Mapping[str, Any]) -> Statement:
     words.name_of(text)
     plain = " ".join(text.split())
-    read = words.read(plain)
-    for name, cell in cells.items():
-        if name == INSTRUCTION or read is None:
-            continue
+    others = [(name, cell) for name, cell in cells.items() if name != INSTRUCTION]
+    read = words.read(plain) if others else None
+    for name, cell in others if read is not None else ():
+        assert read is not None
         said = _values(words, name, cell)
         if read.get(name) not in said:
             raise InputError(

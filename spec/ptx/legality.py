@@ -78,6 +78,7 @@ _IDENTIFYING = ("shape", "multiplicand-types", "element-type")
 """Aspects without which it is not known what form is meant, nor where it is available."""
 
 
+@lru_cache(maxsize=4096)
 def _availabilities(variant: Variant) -> tuple[Availability, ...]:
     """Return where the rows that the variant may mean are available; none where that is not known."""
     narrowing = narrow(variant)
@@ -177,11 +178,13 @@ _DOUBTS: MappingProxyType[str, tuple[Contradiction, ...]] = MappingProxyType(
 )
 """Who disagrees with an aspect."""
 
-RULES: tuple[Rule, ...] = (
-    *(
-        Rule(aspect.id, aspect.reason, _MANUAL, _aspect(aspect.id), _DOUBTS.get(aspect.id, ()))
-        for aspect in ASPECTS
-    ),
+ASPECT_RULES: tuple[Rule, ...] = tuple(
+    Rule(aspect.id, aspect.reason, _MANUAL, _aspect(aspect.id), _DOUBTS.get(aspect.id, ()))
+    for aspect in ASPECTS
+)
+"""The rules that look at the variant alone."""
+
+MODULE_RULES: tuple[Rule, ...] = (
     Rule(
         "target-version", "the module's PTX version knows its target",
         "PTX ISA chapter 13 (release notes); ptxas", _target_version, (known.SM_88_VERSION,),
@@ -207,6 +210,10 @@ RULES: tuple[Rule, ...] = (
         "aligned", "the whole warp executes it: .aligned is mandatory; wmma implies it before PTX 6.3",
         _MANUAL, _aligned,
     ),
+)  # fmt: skip
+"""The rules that look at the variant and the module."""
+
+OPERAND_RULES: tuple[Rule, ...] = (
     Rule(
         operand_rules.COUNT, "the operands are those of the syntax line", _MANUAL,
         _operands(operand_rules.COUNT),
@@ -247,6 +254,9 @@ RULES: tuple[Rule, ...] = (
         "PTX ISA 9.7.14.4, load and store", _operands(operand_rules.STRIDE), (known.WMMA_STRIDE,),
     ),
 )  # fmt: skip
+"""The rules that look at the operands: none is violated where there are none."""
+
+RULES = (*ASPECT_RULES, *MODULE_RULES, *OPERAND_RULES)
 """Every rule on one instruction."""
 
 
