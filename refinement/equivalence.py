@@ -62,7 +62,7 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:
         return Comparison(equal, equal, difference)
-    undergone = roundings(forms.store, actual[rounded]) if rounded.any() else None
+    undergone = roundings(forms.store, actual[rounded], expected[rounded]) if rounded.any() else None
     return Comparison(identical, equal, difference, undergone)
 
 

@@ -195,7 +195,12 @@ def _convert(operation: Operation, arguments: Sequence[Words]) -> Any:
         return _clamped(integers(words, source), target) if saturate else integers(words, source)
     if isinstance(source, IntegerFormat):
         assert isinstance(target, FloatFormat)
-        return _from_integers(integers(words, source), target, rounding)
+        values = integers(words, source)
+        if saturate:  # beyond the largest number, as within half a step of it, clamping gives that number
+            largest = int(target.exact(target.largest) or 0)
+            least = -largest if target.signed and source.signed else 0
+            values = np.clip(values, max(least, source.minimum), min(largest, source.maximum))
+        return _from_integers(values, target, rounding)
     operand = _flushed(_operand(words, source)) if flush else _operand(words, source)
     if isinstance(target, IntegerFormat):
         reals = decode(operand.bits, operand.format)

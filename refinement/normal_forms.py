@@ -22,6 +22,7 @@ from .leaf_functions import Affine, LeafFunctions
 from .polynomial_numbers import PolynomialNumbers
 from .polynomials import ABSENT, Expander, Polynomials, Rows, combined, compacted, concatenated, joined
 from .product_chains import DROPPED, Chain, in_blocks, product_keys, unrolled
+from .quantisation import quantises, unchanged
 from .quantities import Piece, Pieces, Quantifier, Quantities, is_raw
 from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore
 from .traversal import by_operation
@@ -188,8 +189,23 @@ class NormalForms:
         others = np.flatnonzero(leaves < 0)
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
-            found.append((others, [self._atom(self._opaque(operation, members, fmt), fmt)]))
+            same = self._unchanged(operation, members, fmt)
+            if same.any():
+                converted = self.quantifier.argument(members[same], 0, operation.operands[0])
+                found.append((others[same], [Piece(1, (converted,))]))
+            if not same.all():
+                rest = others[~same]
+                found.append((rest, [self._atom(self._opaque(operation, members[~same], fmt), fmt)]))
         return found
+
+    def _unchanged(self, operation: Operation, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which terms of an operation are conversions that have nothing to quantise or clamp."""
+        result = operation.result
+        if not quantises(operation) or fmt != result or len(operation.operands) > 1:
+            return np.zeros(len(terms), dtype=bool)
+        assert isinstance(result, FloatFormat)
+        arguments = self.store.arguments(terms)[:, 0]
+        return unchanged(self.quantifier.magnitudes, arguments, operation.operands[0], result)
 
     def _atom(self, terms: Ids, fmt: Format) -> Piece:
         return Piece(1, (self.quantifier.read(terms, fmt),))
@@ -227,7 +243,9 @@ class NormalForms:
         if operation.name == operations.EXTREMUM:
             assert isinstance(operation.attribute, tuple)
             return self._extremum(str(operation.attribute[0]), operation.result, fmt, read)
-        name = (operation.name, operation.operands, _essential(operation), operation.result)
+        # Which format a real number was rounded to before it is quantised makes no difference.
+        operands = () if quantises(operation) else operation.operands
+        name = (operation.name, operands, _essential(operation), operation.result)
         return self.store.apply(Operation(NORMAL_FORM, fmt, attribute=name), *read)
 
     def _extremum(self, which: str, result: Format, fmt: Format, read: Sequence[NDArray[np.int32]]) -> Ids:

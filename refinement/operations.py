@@ -136,6 +136,10 @@ def function(name: str, result: Format, *operands: Format) -> Operation:
     return Operation(FUNCTION, result, operands, name)
 
 
+INTEGRAL = ("rint", "trunc", "floor", "ceil")
+"""Functions that round to an integer, which stays a float."""
+
+
 def signed(width: int) -> IntegerFormat:
     """Return the two's complement format of a width."""
     return IntegerFormat(f"s{width}", width, signed=True)

@@ -1,8 +1,8 @@
 """Quantities: a term read in a format, and how it splits into a sum of products of other quantities.
 
 A floating-point format reads a real number, a signed or unsigned integer format an integer, and raw
-bits (`terms.bits`) an integer modulo a power of two. Rounding is the identity here; an integer that may
-have wrapped is not split.
+bits (`terms.bits`) an integer modulo a power of two. Rounding is the identity here, but clamping and
+quantising are not (`quantisation`); an integer that may have wrapped is not split.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from .evaluation import integers
 from .interning import Ids
 from .magnitudes import Magnitudes
 from .operations import Accumulation, Sum
+from .quantisation import quantises
 from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, Operation, TermStore, bits
 
 Quantities = NDArray[np.int64]
@@ -200,7 +201,7 @@ Rule = Callable[[Quantifier, Operation, Format, Ids], Pieces | None]
 
 
 def _fused(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
-    if fmt != operation.result:
+    if fmt != operation.result or quantises(operation):
         return None
     return _sum(q, operation, terms, operation.operands)
 
@@ -319,7 +320,8 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
 def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
     (source,) = operation.operands
     if isinstance(operation.result, FloatFormat):  # overflow is excluded over the reals
-        return [Piece(1, (q.argument(terms, 0, source),))] if fmt == operation.result else None
+        rounds = fmt == operation.result and not quantises(operation)
+        return [Piece(1, (q.argument(terms, 0, source),))] if rounds else None
     if isinstance(source, IntegerFormat) and isinstance(fmt, IntegerFormat):
         inner, result = q.store.arguments(terms)[:, 0], operation.result
         assert isinstance(result, IntegerFormat)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
@@ -16,10 +17,26 @@ from ..spec.rounding_bound import unit_roundoff
 from . import operations
 from .interning import Ids
 from .operations import Accumulation, Sum
-from .terms import CONCATENATION, LEAVES, VECTOR, Operation, TermStore
+from .quantisation import quantises, widens
+from .terms import CONCATENATION, INPUT, LEAVES, VECTOR, Operation, TermStore
 from .traversal import fill
 
 _UNKNOWN = -1
+
+
+class Hypothesis(NamedTuple):
+    """Something that is not shown, on which an equality over the real numbers rests.
+
+    Attributes
+    ----------
+    name : str
+        ``finite-inputs``, ``no-overflow``, ``no-underflow``, ``no-turning`` or ``approximation``.
+    statement : str
+        What is taken for granted.
+    """
+
+    name: str
+    statement: str
 
 
 @dataclass(frozen=True)
@@ -35,13 +52,20 @@ class Roundings:
     approximations : tuple of str
         Functions of the kernel that are not correctly rounded, such as ``ex2.approx``: their errors are
         not counted.
-    turning : bool
-        Whether a float is compared or converted to an integer, so that a rounding may turn the outcome.
+    turned : tuple of str
+        What is not continuous and done to rounded numbers, so that a rounding may turn the outcome:
+        comparisons, conversions to integers and to narrow formats.
+    unbounded : tuple of str
+        Formats rounded to, on either side, whose roundings are not shown never to overflow.
+    float_inputs : bool
+        Whether there are floating-point inputs.
     """
 
     counts: tuple[tuple[FloatFormat, int], ...]
     approximations: tuple[str, ...] = ()
-    turning: bool = False
+    turned: tuple[str, ...] = ()
+    unbounded: tuple[str, ...] = ()
+    float_inputs: bool = False
 
     @property
     def growth(self) -> Fraction:
@@ -49,30 +73,75 @@ class Roundings:
         return prod(((1 + _unit(fmt)) ** count for fmt, count in self.counts), start=Fraction(1)) - 1
 
     def __str__(self) -> str:
+        turning = f"; no rounding turns {_either(self.turned)}" if self.turned else ""
+        uncounted = "".join(f"; the error of {name} is not counted" for name in self.approximations)
+        if not self.counts:
+            return f"computed = exact: the kernel rounds nothing{turning}{uncounted}"
         factors = [f"(1 + 2^-{_unit(fmt).denominator.bit_length() - 1})^{n}" for fmt, n in self.counts]
         names = ", ".join(f"{count} to {fmt}" for fmt, count in self.counts)
         size = f"about {float(self.growth):.3g}·S" if self.growth < 1 else "not less than S"
         tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in self.counts) else ""
-        turning = "; no rounding turns a comparison or a conversion to an integer" if self.turning else ""
-        uncounted = "".join(f"; the error of {name} is not counted" for name in self.approximations)
         return (
             f"|computed - exact| ≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|; roundings: {names}, "
             f"each to nearest (else counted twice), none of which overflows or underflows"
             f"{tf32}{turning}{uncounted}"
         )
 
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What an equality over the real numbers takes for granted."""
+        found = []
+        if self.float_inputs:
+            found.append(Hypothesis("finite-inputs", "every input is finite: 0 times an infinity is a NaN"))
+        if self.unbounded:
+            found.append(Hypothesis("no-overflow", f"no rounding to {_either(self.unbounded)} overflows"))
+        if self.counts:
+            names = _either([str(fmt) for fmt, _ in self.counts])
+            found.append(
+                Hypothesis("no-underflow", f"no rounding to {names} underflows, but for exact zeros")
+            )
+        if self.turned:
+            found.append(Hypothesis("no-turning", f"no rounding turns {_either(self.turned)}"))
+        found += [
+            Hypothesis("approximation", f"the error of {each} is nothing") for each in self.approximations
+        ]
+        return tuple(found)
+
 
 def _unit(fmt: FloatFormat) -> Fraction:
     return unit_roundoff(fmt, Rounding.TOWARD_ZERO if fmt == TF32 else Rounding.NEAREST_EVEN)
 
 
-def roundings(store: TermStore, terms: Ids) -> Roundings:
-    """Return the roundings of terms."""
-    seen = _Seen()
+def _either(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def roundings(store: TermStore, terms: Ids, expected: Ids | None = None) -> Roundings:
+    """Return the roundings of terms.
+
+    Parameters
+    ----------
+    store : TermStore
+        Of the terms.
+    terms : array
+        What a kernel computes.
+    expected : array, optional
+        What it is compared with; its roundings are not counted, but they may turn an outcome.
+    """
+    seen, beside = _Seen(), _Seen()
     _deepest(store, terms, None, seen)
+    if expected is not None:
+        _deepest(store, expected, None, beside)
     coarsest = sorted(seen.formats, key=lambda fmt: (fmt.precision, fmt.name))
     counts = tuple((fmt, _deepest(store, terms, fmt, _Seen())) for fmt in coarsest)
-    return Roundings(counts, tuple(sorted(seen.approximations)), seen.turning)
+    return Roundings(
+        counts,
+        tuple(sorted(seen.approximations)),
+        tuple(sorted(seen.turned | beside.turned)),
+        tuple(sorted(str(fmt) for fmt in seen.formats | beside.formats)),
+        seen.float_inputs or beside.float_inputs,
+    )
 
 
 @dataclass
@@ -81,11 +150,12 @@ class _Seen:
 
     formats: set[FloatFormat] = field(default_factory=set)
     approximations: set[str] = field(default_factory=set)
-    turning: bool = False
+    turned: set[str] = field(default_factory=set)
+    float_inputs: bool = False
 
 
 def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _Seen) -> int:
-    """Return the most roundings to a format on any path; collect the formats that there are."""
+    """Return the most roundings to a format, or to any, on a path; collect what the terms are made of."""
     depths = np.full(len(store), _UNKNOWN, dtype=np.int64)
 
     def depends(operation: Operation, members: Ids) -> list[Ids]:
@@ -99,15 +169,17 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _S
             return known[store.elements(members)].max(axis=-1)
         paths = _paths(operation)
         seen.formats.update(fmt for path in paths for fmt, count in path.roundings if count)
-        seen.turning |= _turns(operation)
+        seen.float_inputs |= operation.name == INPUT and isinstance(operation.result, FloatFormat)
         if operation.name == operations.FUNCTION and "." in str(operation.attribute):
             seen.approximations.add(str(operation.attribute))
         arguments = store.arguments(members)
         found = [
             known[arguments[:, list(path.arguments)]].sum(axis=-1)
-            + sum(count for fmt, count in path.roundings if fmt == counted)
+            + sum(count for fmt, count in path.roundings if counted in (None, fmt))
             for path in paths
         ]
+        if counted is None and (name := _turning(operation)) and any(depths.any() for depths in found):
+            seen.turned.add(name)
         return np.max(found, axis=0) if found else 0
 
     fill(store, terms, depths, _UNKNOWN, depends, depth)
@@ -123,6 +195,8 @@ class Path(NamedTuple):
 
 def _paths(operation: Operation) -> list[Path]:
     once = ((operation.result, _times(operation)),) if isinstance(operation.result, FloatFormat) else ()
+    if widens(operation) or quantises(operation):
+        once = ()  # the first has no error; the second is a function, which the bound is not about
     match operation.name:
         case operations.FUSED:
             assert isinstance(operation.attribute, Sum)
@@ -142,11 +216,20 @@ def _paths(operation: Operation) -> list[Path]:
     return [Path((index,)) for index in range(len(operation.operands))]
 
 
-def _turns(operation: Operation) -> bool:
-    """Tell whether an operation makes something else than a number of a number that may be rounded."""
-    to_integer = operation.name == operations.CONVERT and isinstance(operation.result, IntegerFormat)
-    compares = operation.name == operations.COMPARE and operation.attribute not in ("num", "nan")
-    return (to_integer or compares) and isinstance(operation.operands[0], FloatFormat)
+def _turning(operation: Operation) -> str | None:
+    """Name what an operation does where it is not continuous in the numbers that it is done to."""
+    if not operation.operands or not isinstance(operation.operands[0], FloatFormat):
+        return None
+    match operation.name:
+        case operations.COMPARE if operation.attribute not in ("num", "nan"):
+            return "a comparison"
+        case operations.CONVERT | operations.FUSED if quantises(operation):
+            return f"a conversion to {operation.result}"
+        case operations.CONVERT if isinstance(operation.result, IntegerFormat):
+            return "a conversion to an integer"
+        case operations.FUNCTION if operation.attribute in operations.INTEGRAL:
+            return "a rounding to an integer"
+    return None
 
 
 def _times(operation: Operation) -> int:

@@ -15,6 +15,7 @@ from .evaluation import apply
 from .formula_space import Axes
 from .interning import Ids
 from .operations import Accumulation
+from .quantisation import NARROW
 from .terms import CONSTANT, TermStore
 
 
@@ -126,14 +127,14 @@ class TermArithmetic:
         """Return real numbers in another format; one of at most 8 bits clamps, as every conversion does."""
         if value.format == fmt:
             return value
-        if fmt.bits > 8:
+        if fmt.bits > NARROW:
             return self.fused(fmt, addends=[value])
         operation = operations.convert(fmt, value.format, Rounding.NEAREST_EVEN, saturate=True)
         return Value(apply(self.store, operation, value.terms), fmt)
 
     def from_integers(self, value: Value, fmt: FloatFormat) -> Value:
-        """Return integers as real numbers."""
-        operation = operations.convert(fmt, value.format, Rounding.NEAREST_EVEN)
+        """Return integers as real numbers; a format of at most 8 bits clamps."""
+        operation = operations.convert(fmt, value.format, Rounding.NEAREST_EVEN, saturate=fmt.bits <= NARROW)
         return Value(apply(self.store, operation, value.terms), fmt)
 
     def to_integers(self, value: Value, fmt: IntegerFormat, rounding: Rounding) -> Value:

@@ -122,6 +122,16 @@ class FloatFormat(Format):
         """Exponent of the smallest positive number's unit: every finite value is a multiple of 2**quantum."""
         return self.minimum_exponent - self.fraction_bits
 
+    def contains(self, other: FloatFormat) -> bool:
+        """Tell whether the format has every number of another one."""
+        return (
+            self.precision >= other.precision
+            and self.maximum_exponent >= other.maximum_exponent
+            and self.quantum <= other.quantum
+            and self.signed >= other.signed
+            and self.subnormals >= other.subnormals  # without them there is no zero
+        )
+
     # -- encodings, as magnitudes (sign and padding removed) --
     @property
     def magnitude_bits(self) -> int:

@@ -18,6 +18,7 @@ from ...spec.ptx.operands import Register
 from ...spec.rounding import Rounding
 from .. import operations
 from ..evaluation import Words
+from ..quantisation import NARROW
 from ..terms import TermStore
 from .bit_moves import Field, moved
 from .execution import Decoders, Execution, Step
@@ -83,22 +84,13 @@ _ROUNDED: MappingProxyType[str, Callable[[Any], Any]] = MappingProxyType(
 )
 
 
-def _is_exact(source: FloatFormat, target: FloatFormat) -> bool:
-    """Tell whether a format has every number of another."""
-    return (
-        target.precision >= source.precision
-        and target.maximum_exponent >= source.maximum_exponent
-        and target.quantum <= source.quantum
-    )
-
-
 def _float_to_float(
     source: FloatFormat, target: FloatFormat, rounding: Rounding | None, *, satfinite: bool = False
 ) -> Conversion:
     """Convert between floats; without a rounding, to nearest with ties away from zero."""
     if source == target:
         return lambda store, a: a
-    if satfinite or rounding is None:
+    if satfinite or rounding is None or target.bits <= NARROW:
         operation = operations.convert(target, source, rounding, saturate=satfinite)
     else:
         operation = operations.fused(target, (), (source,), rounding)
@@ -151,7 +143,7 @@ def _between_floats(
             raise modifiers.unsupported(f".{rounding} is for one floating-point type, or to an integer")
         steps = [_integral(source, rounding)]
     else:
-        exact = _is_exact(source, target)
+        exact = target.contains(source)
         if exact == bool(rounding):
             raise modifiers.unsupported("takes no rounding" if exact else "needs one of .rn, .rz, .rm, .rp")
         steps = [_float_to_float(source, target, ROUNDINGS.get(rounding, Rounding.NEAREST_EVEN))]
@@ -172,11 +164,11 @@ def _rounded(modifiers: Modifiers, to: str, of: str) -> Conversion:
     """Decode a conversion to a narrower format, perhaps clamped to its finite numbers."""
     target, source = FORMATS[to], FORMATS[of]
     assert isinstance(target, FloatFormat) and isinstance(source, FloatFormat)
-    if not _is_exact(target, source):
+    if not source.contains(target):
         raise modifiers.unsupported(f"a conversion from .{of} to .{to}")
     name = modifiers.one_of(_NARROWING.get(to, ("rn",)))
     satfinite, relu = modifiers.flag("satfinite"), name != "rna" and modifiers.flag("relu")
-    if target.bits <= 8 and not satfinite:
+    if target.bits <= NARROW and not satfinite:
         raise modifiers.unsupported("needs .satfinite")
     convert = _float_to_float(source, target, ROUNDINGS.get(name), satfinite=satfinite)
     return (lambda store, a: rectified(store, convert(store, a), target)) if relu else convert
@@ -204,7 +196,7 @@ def _packed(modifiers: Modifiers) -> tuple[Sequence[int], Callable[[TermStore, S
     lane = TYPE_BITS[to] // 2
     if target == UE8M0:
         convert = _scale(modifiers, source)
-    elif _is_exact(source, target) and source.bits < target.bits:
+    elif target.contains(source) and source.bits < target.bits:
         modifiers.one_of(("rn",))
         relu = source != UE8M0 and modifiers.flag("relu")
         exact = _float_to_float(source, target, Rounding.NEAREST_EVEN)

@@ -18,7 +18,7 @@ from mmaproof.refinement.normal_forms import NormalForms
 from mmaproof.refinement.operations import Accumulation
 from mmaproof.refinement.rounding_depth import roundings
 from mmaproof.refinement.terms import TermStore, bits
-from mmaproof.spec.formats import F16, F32, F64, S4, S8, S32, TF32, U8
+from mmaproof.spec.formats import BF16, F16, F32, F64, S4, S8, S32, TF32, U8
 from mmaproof.spec.rounding import Rounding
 
 NEAREST = Rounding.NEAREST_EVEN
@@ -306,8 +306,8 @@ def test_a_directed_rounding_counts_twice(rounding: Rounding, count: int) -> Non
     x = store.inputs("x", F32, np.arange(2))
     total = apply(store, operations.fused(F32, (), (F32, F32), rounding), x[:1], x[1:])
     assert roundings(store, total).counts == ((F32, count),)
-    converted = apply(store, operations.convert(F16, F32, rounding, saturate=True), x)
-    assert roundings(store, converted).counts == ((F16, count),)
+    converted = apply(store, operations.convert(BF16, F32, rounding, saturate=True), x)
+    assert roundings(store, converted).counts == ((BF16, count),)
 
 
 def test_an_integer_made_of_rounded_floats_is_not_certain_to_the_bit() -> None:
@@ -320,5 +320,5 @@ def test_an_integer_made_of_rounded_floats_is_not_certain_to_the_bit() -> None:
             stepped, whole = (apply(case.store, add, terms, terms) for terms in (stepped, whole))
         found = compare(NormalForms(case.store), stepped, whole, S32)
         assert found.equal.all() and not found.identical.any()
-        assert found.roundings is not None and found.roundings.turning
+        assert found.roundings is not None and found.roundings.turned
         assert "no rounding turns" in str(found.roundings)
