@@ -13,11 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import FloatFormat, Format, IntegerFormat
+from ..spec.float_encoding import decode
+from ..spec.formats import F64, FloatFormat, Format, IntegerFormat
 from . import operations
 from .evaluation import evaluate, integers, signed_values
 from .interning import Ids, RowTable
-from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
+from .terms import (
+    CONCATENATION,
+    CONSTANT,
+    INPUT,
+    NORMAL_FORM,
+    UNDEFINED,
+    VECTOR,
+    Operation,
+    TermStore,
+    is_raw,
+)
 from .traversal import fill, operands
 
 LARGEST = 16
@@ -34,6 +45,13 @@ class Affine(NamedTuple):
     offset: Fraction
 
 
+class Table(NamedTuple):
+    """The values of a function at all encodings of an element: real numbers where the format has them."""
+
+    format: Format
+    values: bytes
+
+
 class LeafFunctions:
     """What terms of a store depend on, and the tables of those that depend on one element."""
 
@@ -43,7 +61,7 @@ class LeafFunctions:
         self._shapes = np.empty(0, dtype=np.int64)
         self._shape_rows = RowTable(4)
         self._vector_shapes: dict[int, RowTable] = {}
-        self._tables: dict[tuple[int, Format], Affine | bytes] = {}
+        self._tables: dict[tuple[int, Format], Affine | Table] = {}
 
     def leaves(self, terms: Ids) -> NDArray[np.int64]:
         """Return the one small element that each term depends on; negative where there is no such."""
@@ -91,19 +109,19 @@ class LeafFunctions:
                 rows[:, column] = known[each]
         return self._shape_rows.numbers(rows)
 
-    def function(self, term: int, leaf: int, fmt: Format) -> Affine | bytes:
+    def function(self, term: int, leaf: int, fmt: Format) -> Affine | Table:
         """Return what a term is of its element: an affine function, or else the table of its values."""
         key = (int(self.shapes(np.array([term], dtype=np.int32))[0]), fmt)
         if key not in self._tables:
             self._tables[key] = self._computed(term, leaf, fmt)
         return self._tables[key]
 
-    def _computed(self, term: int, leaf: int, fmt: Format) -> Affine | bytes:
+    def _computed(self, term: int, leaf: int, fmt: Format) -> Affine | Table:
         natural = self.store.operation(leaf).result
         encodings = np.arange(1 << natural.bits, dtype=np.uint64)
         values = self._values(term, {leaf: encodings})
         affine = _affine(encodings, natural, np.broadcast_to(values, encodings.shape), fmt)
-        return affine if affine is not None else np.ascontiguousarray(values).tobytes()
+        return affine if affine is not None else _table(values, fmt)
 
     def _values(self, term: int, known: dict[int, NDArray[np.uint64]]) -> NDArray[np.uint64]:
         if term not in known:
@@ -140,9 +158,28 @@ def _numbers(encodings: NDArray[np.uint64], fmt: Format) -> list[Fraction | None
     return [Fraction(int(value)) for value in exact]
 
 
+def _table(values: NDArray[np.uint64], fmt: Format) -> Table:
+    """Return values such that those of equal numbers are equal, in whatever formats they are read."""
+    if is_raw(fmt) or (isinstance(fmt, IntegerFormat) and fmt.bits >= F64.precision):
+        return Table(fmt, np.ascontiguousarray(values).tobytes())
+    if isinstance(fmt, FloatFormat):
+        reals = decode(values.astype(fmt.storage), fmt)
+    else:
+        reals = integers(values, fmt).astype(np.float64)
+    canonical = np.where(np.isnan(reals), np.nan, reals + 0.0)  # and one zero
+    return Table(F64, canonical.tobytes())
+
+
+_SAMPLE = 256
+"""Elements of which a function that is not affine mostly shows it."""
+
+
 def _affine(
     encodings: NDArray[np.uint64], natural: Format, values: NDArray[np.uint64], fmt: Format
 ) -> Affine | None:
+    some = slice(None, None, len(encodings) // _SAMPLE | 1)  # odd, so that all bits vary
+    if len(encodings) > _SAMPLE and _affine(encodings[some], natural, values[some], fmt) is None:
+        return None
     pairs = [
         (element, value)
         for element, value in zip(_numbers(encodings, natural), _numbers(values, fmt), strict=True)

@@ -23,8 +23,8 @@ from .polynomial_numbers import PolynomialNumbers
 from .polynomials import ABSENT, Expander, Polynomials, Rows, combined, compacted, concatenated, joined
 from .product_chains import DROPPED, Chain, in_blocks, product_keys, unrolled
 from .quantisation import quantises, unchanged
-from .quantities import Piece, Pieces, Quantifier, Quantities, is_raw
-from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore
+from .quantities import Piece, Pieces, Quantifier, Quantities
+from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore, is_raw
 from .traversal import by_operation
 
 Groups = list[tuple[NDArray[np.intp], Pieces]]
@@ -181,25 +181,26 @@ class NormalForms:
     # -- what does not split
     def _normalise(self, quantities: Quantities) -> Groups:
         terms, fmt = self.quantifier.terms(quantities), self.quantifier.format(int(quantities[0]))
-        leaves = self._functions.leaves(terms)
         found: Groups = []
+        same = self._unchanged(terms, fmt)
+        if same.any():
+            source = self.store.operation(int(terms[0])).operands[0]
+            found.append(
+                (np.flatnonzero(same), [Piece(1, (self.quantifier.argument(terms[same], 0, source),))])
+            )
+        leaves = np.where(same, -1, self._functions.leaves(terms))
         of_leaf = np.flatnonzero(leaves >= 0)
         if len(of_leaf):
             found += self._functions_of_elements(of_leaf, terms, leaves, fmt)
-        others = np.flatnonzero(leaves < 0)
+        others = np.flatnonzero((leaves < 0) & ~same)
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
-            same = self._unchanged(operation, members, fmt)
-            if same.any():
-                converted = self.quantifier.argument(members[same], 0, operation.operands[0])
-                found.append((others[same], [Piece(1, (converted,))]))
-            if not same.all():
-                rest = others[~same]
-                found.append((rest, [self._atom(self._opaque(operation, members[~same], fmt), fmt)]))
+            found.append((others, [self._atom(self._opaque(operation, members, fmt), fmt)]))
         return found
 
-    def _unchanged(self, operation: Operation, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
-        """Tell which terms of an operation are conversions that have nothing to quantise or clamp."""
+    def _unchanged(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which terms of one operation are conversions that have nothing to quantise or clamp."""
+        operation = self.store.operation(int(terms[0]))
         result = operation.result
         if not quantises(operation) or fmt != result or len(operation.operands) > 1:
             return np.zeros(len(terms), dtype=bool)
@@ -224,8 +225,8 @@ class NormalForms:
                 slope, offset = (np.full(len(members), _plain(number), dtype=object) for number in function)
                 pieces = [Piece(slope, (self.quantifier.read(elements, natural),)), Piece(offset, ())]
             else:
-                table = Operation(NORMAL_FORM, fmt, attribute=("table", function))
-                pieces = [self._atom(self.store.apply(table, elements), fmt)]
+                table = Operation(NORMAL_FORM, function.format, attribute=("table", function.values))
+                pieces = [self._atom(self.store.apply(table, elements), function.format)]
             found.append((members, pieces))
         return found
 

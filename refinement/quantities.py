@@ -23,7 +23,7 @@ from .interning import Ids
 from .magnitudes import Magnitudes
 from .operations import Accumulation, Sum
 from .quantisation import quantises
-from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, Operation, TermStore, bits
+from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, Operation, TermStore, bits, is_raw
 
 Quantities = NDArray[np.int64]
 """Terms in the low 32 bits, the number of the format they are read in above."""
@@ -70,11 +70,6 @@ class Accumulated(NamedTuple):
     left: Quantities
     right: Quantities
     addend: Quantities
-
-
-def is_raw(fmt: Format) -> bool:
-    """Tell whether a format reads a number modulo a power of two."""
-    return fmt == bits(fmt.bits)
 
 
 def numbered(quantities: Quantities) -> tuple[Quantities, NDArray[np.int64]]:

@@ -36,6 +36,11 @@ def bits(width: int) -> IntegerFormat:
     return IntegerFormat(f"b{width}", width, signed=False)
 
 
+def is_raw(fmt: Format) -> bool:
+    """Tell whether a format reads a number modulo a power of two."""
+    return fmt == bits(fmt.bits)
+
+
 @dataclass(frozen=True)
 class Operation:
     """What a term computes from its arguments.

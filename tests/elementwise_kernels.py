@@ -15,7 +15,14 @@ from .contract_texts import contract_text
 THREADS = 32
 
 
-def result_of(body: str, formula: str | Sequence[str], arrays: Mapping[str, str]) -> Result:
+def result_of(
+    body: str,
+    formula: str | Sequence[str],
+    arrays: Mapping[str, str],
+    *,
+    values: Mapping[str, Sequence[float]] | None = None,
+    target: str = "sm_90",
+) -> Result:
     """Verify a kernel whose thread `t` computes the elements `t`.
 
     Parameters
@@ -28,21 +35,26 @@ def result_of(body: str, formula: str | Sequence[str], arrays: Mapping[str, str]
         What each output is.
     arrays : mapping of str to str
         ``name: "type [access]"`` of vectors of `THREADS` elements.
+    values : mapping of str to sequence of numbers, optional
+        Contents of arrays that are given.
+    target : str
+        The processor.
     """
     kinds = {name: (words.split()[0], words.split()[-1] == "out") for name, words in arrays.items()}
     contract = contract_text(
         formula,
         {name: f"{kind} {THREADS} {'out' if out else 'in'}" for name, (kind, out) in kinds.items()},
+        extra={name: f"values = {list(given)}" for name, given in (values or {}).items()},
         ensures=f"[launch]\ngrid = 1\nblock = {THREADS}",
     )
     with tempfile.TemporaryDirectory() as folder:
         kernel, wanted = Path(folder) / "kernel.ptx", Path(folder) / "contract.toml"
-        kernel.write_text(_kernel(body, kinds), encoding="utf-8")
+        kernel.write_text(_kernel(body, kinds, target), encoding="utf-8")
         wanted.write_text(contract, encoding="utf-8")
         return verify(kernel, wanted).result
 
 
-def _kernel(body: str, kinds: Mapping[str, tuple[str, bool]]) -> str:
+def _kernel(body: str, kinds: Mapping[str, tuple[str, bool]], target: str) -> str:
     declared, loads, stores = [], [], []
     for index, (name, (kind, out)) in enumerate(kinds.items()):
         fmt = FORMATS[kind]
@@ -62,7 +74,7 @@ def _kernel(body: str, kinds: Mapping[str, tuple[str, bool]]) -> str:
     parameters = ", ".join(f".param .u64 p{index}" for index in range(len(kinds)))
     return "\n".join(
         [
-            ".version 8.8", ".target sm_90", ".address_size 64", f".visible .entry k({parameters})", "{",
+            ".version 8.8", f".target {target}", ".address_size 64", f".visible .entry k({parameters})", "{",
             ".reg .pred %p<8>; .reg .b16 %h<32>; .reg .b32 %r<64>; .reg .b64 %d<32>; .reg .f32 %f<32>;",
             ".reg .b32 %t;", *declared, "mov.u32 %t, %tid.x;", *loads, body, *stores, "ret;", "}",
         ]

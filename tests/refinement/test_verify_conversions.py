@@ -1,0 +1,165 @@
+"""Only roundings vanish over the reals: clamping, quantising and loss of sign are functions of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmaproof.refinement.result import Verdict
+
+from ..elementwise_kernels import result_of
+
+COPY = "mov.b32 %C, %A;"
+NARROWED = "cvt.rn.satfinite.{to}.f32 %h1, %A, %A; cvt.u32.u16 %C, %h1;"
+THROUGH_HALF = (
+    "cvt.rn.f16.f32 %h1, %A; mov.b32 %r1, {{%h1, %h1}}; "
+    "cvt.rn.satfinite.{to}.f16x2 %h2, %r1; cvt.u32.u16 %C, %h2;"
+)
+
+
+def verdict(body: str, formula: str, of: str = "f32", to: str = "f32") -> Verdict:
+    return result_of(body, formula, {"A": of, "C": f"{to} out"}, target="sm_100a").verdict
+
+
+@pytest.mark.parametrize("narrow", ["e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "ue8m0", "ue4m3"])
+def test_a_copy_is_no_conversion_to_a_narrow_format(narrow: str) -> None:
+    assert verdict(COPY, f"C[i] = {narrow}(A[i])") is Verdict.REFUTED
+    assert verdict(COPY, f"C[i] = A[i] + {narrow}(A[i]) - {narrow}(A[i])") is Verdict.VERIFIED
+
+
+@pytest.mark.parametrize("wide", ["f16", "bf16", "tf32", "f64"])
+def test_a_rounding_to_a_wide_format_vanishes(wide: str) -> None:
+    assert verdict(COPY, f"C[i] = {wide}(A[i])") is Verdict.VERIFIED
+
+
+@pytest.mark.parametrize("to", ["e4m3", "e5m2"])
+def test_a_conversion_is_what_it_is_of_whatever_was_rounded(to: str) -> None:
+    """Which wide format the number was rounded to before is a rounding; which it is quantised to is not."""
+    other = "e5m2" if to == "e4m3" else "e4m3"
+    for body in (NARROWED.format(to=f"{to}x2"), THROUGH_HALF.format(to=f"{to}x2")):
+        assert verdict(body, "C[i] = A[i]", to=to) is Verdict.VERIFIED
+        assert verdict(body, f"C[i] = {to}(f16(A[i]))", to=to) is Verdict.VERIFIED
+        assert verdict(body, f"C[i] = f16({to}({to}(A[i])))", to=to) is Verdict.VERIFIED
+        assert verdict(body, f"C[i] = {other}(A[i])", to=to) is Verdict.REFUTED
+        assert verdict(body, "C[i] = A[i] / 2", to=to) is Verdict.REFUTED
+
+
+def test_a_rounding_before_may_turn_a_conversion_to_a_narrow_format() -> None:
+    arrays = {"A": "f32", "C": "e4m3 out"}
+    once, twice = (
+        result_of(body.format(to="e4m3x2"), "C[i] = A[i]", arrays, target="sm_100a")
+        for body in (NARROWED, THROUGH_HALF)
+    )
+    assert once.bound is None
+    assert twice.bound is not None and "turns a conversion to e4m3" in twice.bound
+
+
+@pytest.mark.parametrize(
+    ("of", "to", "body"),
+    [
+        ("e4m3", "e4m3", "cvt.u16.u32 %h1, %A; cvt.rn.f16x2.e4m3x2 %r1, %h1; "
+                         "cvt.rn.satfinite.e4m3x2.f16x2 %h2, %r1; cvt.u32.u16 %C, %h2;"),
+        ("e5m2", "e5m2", "cvt.u16.u32 %h1, %A; cvt.rn.f16x2.e5m2x2 %r1, %h1; "
+                         "cvt.rn.satfinite.e5m2x2.f16x2 %h2, %r1; cvt.u32.u16 %C, %h2;"),
+        ("f32", "f32", NARROWED.format(to="e4m3x2").replace("%C", "%r3") + "cvt.u16.u32 %h3, %r3;"
+                       "cvt.rn.f16x2.e4m3x2 %r4, %h3; mov.b32 {%h4, %h5}, %r4; cvt.f32.f16 %C, %h4;"),
+    ],
+)  # fmt: skip
+def test_what_a_format_has_already_is_not_quantised_again(of: str, to: str, body: str) -> None:
+    narrow = to if to != "f32" else "e4m3"
+    assert verdict(body, f"C[i] = {narrow}(A[i])", of, to) is Verdict.VERIFIED
+    assert verdict(body, f"C[i] = {narrow}(f32({narrow}(A[i])))", of, to) is Verdict.VERIFIED
+    assert verdict(body, f"C[i] = e2m1({narrow}(A[i]))", of, to) is Verdict.REFUTED
+
+
+def test_small_integers_are_not_quantised() -> None:
+    converted = "cvt.rn.f32.s32 %f1, %A; cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f1; cvt.u32.u16 %C, %h1;"
+    masked = "and.b32 %r1, %A, 15; cvt.rn.f32.s32 %C, %r1;"
+    assert verdict(converted, "C[i] = A[i]", "s32", "e4m3") is Verdict.VERIFIED
+    assert verdict(converted, "C[i] = A[i]", "s8", "e4m3") is Verdict.VERIFIED
+    assert verdict(masked, "C[i] = e4m3(u4(A[i]))", "u8") is Verdict.VERIFIED
+    assert verdict(masked.replace("15", "31"), "C[i] = e4m3(u8(A[i]))", "u8") is not Verdict.VERIFIED
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "add.sat.f32 %C, %A, %f1;",
+        "mul.sat.f32 %C, %A, 0f3F800000;",
+        "fma.rn.sat.f32 %C, %A, 0f3F800000, %f1;",
+        "cvt.sat.f32.f32 %C, %A;",
+        "max.f32 %C, %A, 0f00000000;",
+        "abs.f32 %C, %A;",
+        *(f"cvt.{name}.f32.f32 %C, %A;" for name in ("rni", "rzi", "rmi", "rpi")),
+        "cvt.rni.s32.f32 %r1, %A; cvt.rn.f32.s32 %C, %r1;",
+    ],
+)
+def test_what_changes_numbers_is_no_copy(body: str) -> None:
+    assert verdict(f"mov.f32 %f1, 0f80000000; {body}", "C[i] = A[i]") is Verdict.REFUTED
+
+
+def test_a_conversion_that_clamps_is_no_rounding() -> None:
+    clamped = "cvt.rn.satfinite.f16.f32 %C, %A;"
+    assert verdict(clamped, "C[i] = A[i]", to="f16") is not Verdict.VERIFIED
+    assert verdict("cvt.rn.f16.f32 %C, %A;", "C[i] = A[i]", to="f16") is Verdict.VERIFIED
+    # Of f32, bf16 has the whole range.
+    assert verdict("cvt.rn.satfinite.bf16.f32 %C, %A;", "C[i] = A[i]", to="bf16") is Verdict.VERIFIED
+
+
+KERNELS = [
+    ("f32", "f32", COPY),
+    ("f32", "f32", "cvt.rn.f16.f32 %h1, %A; cvt.f32.f16 %C, %h1;"),
+    ("f32", "f32", "cvt.rn.satfinite.f16.f32 %h1, %A; cvt.f32.f16 %C, %h1;"),
+    ("f32", "f32", "cvt.rn.bf16.f32 %h1, %A; mov.b32 %C, {0, %h1};"),
+    ("f32", "f32", "cvt.rna.tf32.f32 %C, %A;"),
+    ("f32", "f32", "cvt.sat.f32.f32 %C, %A;"),
+    ("f32", "f32", "cvt.rni.f32.f32 %C, %A;"),
+    ("f32", "f32", "neg.f32 %C, %A;"),
+    *(("f32", to, form.format(to=f"{to}x2")) for to in ("e4m3", "e5m2") for form in (NARROWED, THROUGH_HALF)),
+    ("f32", "s8", "cvt.rni.s8.f32 %r1, %A; mov.b32 %C, %r1;"),
+    ("f32", "u8", "cvt.rzi.u8.f32 %r1, %A; mov.b32 %C, %r1;"),
+    ("f16", "e4m3", "mov.b32 %r1, {%A, %A}; cvt.rn.satfinite.e4m3x2.f16x2 %h1, %r1; cvt.u32.u16 %C, %h1;"),
+    ("f16", "f32", "cvt.f32.f16 %C, %A;"),
+    ("s32", "f16", "cvt.rn.f16.s32 %C, %A;"),
+    ("s32", "f32", "cvt.rn.f32.s32 %C, %A;"),
+    ("s32", "s8", "mov.b32 %C, %A;"),
+    ("s32", "s8", "cvt.sat.s8.s32 %r1, %A; mov.b32 %C, %r1;"),
+    ("s16", "e4m3", "cvt.rn.f32.s16 %f1, %A; "
+                    "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f1; cvt.u32.u16 %C, %h1;"),
+]  # fmt: skip
+NARROWINGS = [f"{name}(A[i])" for name in ("f16", "bf16", "tf32", "e4m3", "e5m2", "e2m1", "ue8m0")]
+FORMULAS = {
+    ("float", "float"): ["A[i]", "-A[i]", *NARROWINGS, "e4m3(f16(A[i]))", "e5m2(e4m3(A[i]))", "relu(A[i])",
+                         "f32(s32(round(A[i])))"],
+    ("float", "integer"): ["s8(round(A[i]))", "s8(A[i])", "u8(A[i])", "s32(round(f16(A[i])))"],
+    ("integer", "float"): ["A[i]", "-A[i]", *NARROWINGS, "f32(s8(A[i]))", "e4m3(f32(A[i]))"],
+    ("integer", "integer"): ["A[i]", "-A[i]", "s8(A[i])", "max(min(A[i], 127), -128)",
+                               "s32(round(f16(A[i])))"],
+}  # fmt: skip
+"""By the kinds of what is read and of what is stored."""
+
+DATA = [
+    [1.0, 0.0, -3.0, 500.0, 2.0, -1.0],
+    [1.375, -0.6875, 7.5, 11.0, 300.0, -300.0],
+    [28672.0, 0.0078125, -5.0, 2.5, 0.5, -0.5],
+]
+"""Numbers that f16, bf16 and tf32 have, so that no rounding explains a difference."""
+
+
+def kind(name: str) -> str:
+    return "integer" if name[0] in "su" and name[1].isdigit() else "float"
+
+
+def test_all_data_are_not_right_where_given_data_are_wrong() -> None:
+    verified = 0
+    for of, to, body in KERNELS:
+        arrays = {"A": of, "C": f"{to} out"}
+        for formula in FORMULAS[kind(of), kind(to)]:
+            found = result_of(body, f"C[i] = {formula}", arrays, target="sm_100a")
+            if found.verdict is not Verdict.VERIFIED:
+                continue
+            verified += 1
+            for numbers in DATA:
+                data: list[float] = [int(each) for each in numbers] if kind(of) == "integer" else numbers
+                given = result_of(body, f"C[i] = {formula}", arrays, values={"A": data}, target="sm_100a")
+                assert given.verdict is not Verdict.REFUTED, (body, formula, data)
+    assert verified > 30
