@@ -197,9 +197,9 @@ def _convert(operation: Operation, arguments: Sequence[Words]) -> Any:
         assert isinstance(target, FloatFormat)
         values = integers(words, source)
         if saturate:  # beyond the largest number, as within half a step of it, clamping gives that number
-            largest = int(target.exact(target.largest) or 0)
-            least = -largest if target.signed and source.signed else 0
-            values = np.clip(values, max(least, source.minimum), min(largest, source.maximum))
+            most = int(target.exact(target.largest) or 0)
+            least = -most if target.signed and source.signed else 0
+            values = np.clip(values, max(least, source.minimum), min(most, source.maximum))
         return _from_integers(values, target, rounding)
     operand = _flushed(_operand(words, source)) if flush else _operand(words, source)
     if isinstance(target, IntegerFormat):
