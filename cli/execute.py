@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +10,7 @@ import typer
 from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
+from .operand_archive import read_archive
 from .output import print_table, say
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def run(
 
     results = of_instruction(instruction).execute(
         instruction,
-        _read(source),
+        read_archive(source),
         as_registers=registers,
         rounding=rounding,
         choices=choice or [],
@@ -94,25 +93,6 @@ def _print_choices() -> ExitCode:
     ]
     print_table(["isa", "preset", "stands for"], presets)
     return ExitCode.HOLDS
-
-
-def _read(path: Path) -> dict[str, Array]:
-    import numpy as np
-
-    where = str(path)
-    try:
-        with path.open("rb") as stream:
-            archive = np.load(stream, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError("one array (.npy); an .npz of named arrays is needed", where)
-            with archive:
-                return {name: np.asarray(archive[name]) for name in archive.files}
-    except OSError as reason:
-        raise InputError(f"can't be read: {reason.strerror or reason}", where) from None
-    except (ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile, zlib.error) as reason:
-        if isinstance(reason, InputError):
-            raise
-        raise InputError(f"not an .npz file of plain arrays: {reason}", where) from None
 
 
 def _write(path: Path, results: dict[str, Array]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..spec.errors import InputError
+from ..spec.text_files import read_text
 from .exit_codes import ExitCode
 from .output import print_json, say
 
@@ -26,7 +26,7 @@ def compare(instruction: str, operand: str, target: str | None, against: str, *,
     """
     from ..spec.foreign_layouts.against import compare_layout
 
-    text = _read(Path(against[1:])) if against.startswith(FILE_MARK) else against
+    text = read_text(Path(against[1:])) if against.startswith(FILE_MARK) else against
     found = compare_layout(instruction, operand, text, target)
     if as_json:
         named = {"instr": instruction, "operand": operand, "target": target, "against": against}
@@ -37,12 +37,3 @@ def compare(instruction: str, operand: str, target: str | None, against: str, *,
         for line in others:
             say(f"  {line}")
     return ExitCode.HOLDS if found.equal else ExitCode.FAILS
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as reason:
-        raise InputError(f"can't be read: {reason.strerror or reason}", str(path)) from None
-    except UnicodeDecodeError as reason:
-        raise InputError(f"is no UTF-8 text: {reason.reason} at byte {reason.start}", str(path)) from None

@@ -17,6 +17,7 @@ import typer
 from .. import __version__
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, instruction_set
+from ..spec.json_text import read_json
 from . import files
 from .exit_codes import ExitCode
 from .finding_output import result_files, running_on_github, tell_github
@@ -159,10 +160,7 @@ def _judged_line(line: str, target: str | None, ptx: str | None) -> dict[str, An
 
 
 def _request(line: str, target: str | None, ptx: str | None) -> tuple[str, str | None, str | None]:
-    try:
-        request = json_text.loads(line)
-    except (ValueError, RecursionError) as reason:
-        raise InputError(f"not JSON: {reason}") from None
+    request = read_json(line)
     instruction, target, ptx = request.get("instr"), request.get("target", target), request.get("ptx", ptx)
     if not isinstance(instruction, str) or not all(v is None or isinstance(v, str) for v in (target, ptx)):
         raise InputError('"instr" and "target" must be strings, and "ptx" where it is given')

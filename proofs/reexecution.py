@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ..spec.errors import InputError, MmaproofError
+from ..spec.json_text import read_json
+from ..spec.text_files import read_text
 from .catalogue import obligations
 from .obligation import Certificate, Induction, Obligation, Property, RingProperty
 from .replay import SCHEMA, Counterexample, Difference, counterexample, read_inputs
@@ -68,12 +69,7 @@ def refutes_again(obligation: Obligation, verdict: Verdict) -> bool:
 
 
 def _read(path: Path, where: str) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", where) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not JSON: {error}", where) from None
+    document = read_json(read_text(path), where)
     if not isinstance(document, dict) or document.get("kind") != "obligation":
         raise InputError('not a counterexample: it has no "kind": "obligation"', where)
     if document.get("schema") != SCHEMA:

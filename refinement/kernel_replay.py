@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 from ..spec.errors import InputError
 from ..spec.float_encoding import decode
 from ..spec.formats import FloatFormat, format_named
+from ..spec.json_text import read_json
+from ..spec.text_files import read_text
 from .array_memory import elements_in, input_terms
 from .assignments import Assignment
 from .contract import Array, Instance
@@ -98,8 +99,8 @@ class Replayed:
 def document_of_kernel(path: Path) -> dict[str, Any] | None:
     """Return a counterexample's document, None if it is not one of a kernel (or no document at all)."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        document = read_json(read_text(path))
+    except InputError:
         return None
     return document if isinstance(document, dict) and document.get("kind") == KIND else None
 
@@ -122,9 +123,9 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
             for name, each in document["inputs"].items()
         }
         formats = {name: format_named(each["format"]) for name, each in document["inputs"].items()}
-        element, bound = document["difference"]["output"], float(document.get("bound", 0))
+        element, bound = str(document["difference"]["output"]), float(document.get("bound", 0))
         relative = 0.0 if "bound" in document else float(document["tolerance"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{path}: not a counterexample of a kernel: {error!r}") from None
     contract = read_contract(contract_path)
     instance = contract.instance(sizes)
@@ -133,9 +134,12 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
             raise InputError(f"{path}: {name} is not {fmt} of shape {list(shape)} as in {contract_path}")
     kernel = read_kernel(contract.isa, kernel_path, contract.entry, contract.target)
     name, _, index = element.partition("[")
-    output = instance.arrays[name]
-    place = tuple(int(each) for each in index.rstrip("]").split(",")) if index else ()
-    number = int(np.ravel_multi_index(place, output.shape))
+    try:
+        output = next(each for each in instance.outputs if each.name == name)
+        place = tuple(int(each) for each in index.rstrip("]").split(",")) if index else ()
+        number = int(np.ravel_multi_index(place, output.shape))
+    except (StopIteration, ValueError, TypeError, OverflowError):
+        raise InputError(f"{path}: {element!r} is no element of an output of {contract_path}") from None
     if relative:  # written when bounds were relative
         sides = (float(each) for each in _sides(kernel, instance, inputs, output, number))
         bound = relative * max(abs(each) for each in sides)

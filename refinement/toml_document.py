@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..spec.errors import InputError
+from ..spec.text_files import read_text
 
 KeyPath = tuple[str | int, ...]
 
@@ -133,13 +134,7 @@ def read_document(path: Path) -> Table:
     InputError
         If the file can't be read, or is no TOML; the message names the line.
     """
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror or error}", str(path)) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 text: byte {error.start}", str(path)) from None
-    return parse_document(text, str(path))
+    return parse_document(read_text(path), str(path))
 
 
 def parse_document(text: str, file: str) -> Table:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ...spec.errors import InputError
+from ...spec.text_files import read_text
 from ..reports.findings import Checked, Finding, Position, Standing
 from . import rules
-from .documents import read_text
 
 _HEADING = re.compile(r"^\s*\[\[\s*allow\s*\]\]", re.MULTILINE)
 _KEYS = ("finding", "file", "reason", "expires")
@@ -69,7 +69,7 @@ def read_allowances(path: Path) -> tuple[Allowance, ...]:
     text = read_text(path)
     try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as reason:
+    except (ValueError, RecursionError) as reason:
         raise InputError(f"not TOML: {reason}", str(path)) from None
     entries = document.pop("allow", [])
     if document or not isinstance(entries, list):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...spec.errors import InputError
+from ...spec.text_files import read_text
 from ..reports.findings import Position
 
 Cell = Any
@@ -19,9 +20,6 @@ Cell = Any
 
 _NumberedCells = tuple[int, Mapping[str, Cell]]
 """The line where a row begins, and its cells."""
-
-LARGEST = 256 << 20
-"""Bytes of the largest file that is read."""
 
 
 @dataclass(frozen=True)
@@ -89,26 +87,6 @@ def read_document(path: Path) -> Document:
     if path.suffix.lower() in (".csv", ".tsv"):
         return Document.of(path, {}, _csv_rows(path, text))
     return _JsonText(path, text).document()
-
-
-def read_text(path: Path) -> str:
-    """Read a text file.
-
-    Raises
-    ------
-    InputError
-        If it can't be read, is too large, or is not UTF-8.
-    """
-    try:
-        if (size := path.stat().st_size) > LARGEST:
-            raise InputError(f"{size} bytes; at most {LARGEST} are read", str(path))
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as reason:
-        raise InputError(f"can't be read: {reason.strerror or reason}", str(path)) from None
-    except UnicodeDecodeError as reason:
-        raise InputError(
-            f"not UTF-8: byte {reason.start} is {reason.object[reason.start]:#04x}", str(path)
-        ) from None
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[_NumberedCells]:

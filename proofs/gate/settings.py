@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ...spec.errors import InputError
+from ...spec.text_files import read_text
 from . import columns
-from .documents import read_text
 from .rows import Defaults
 
 
@@ -89,7 +89,7 @@ def read_settings(path: Path, defaults: Defaults, complete: bool) -> Settings:
     """
     try:
         document = tomllib.loads(read_text(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as reason:
+    except (ValueError, RecursionError) as reason:
         raise InputError(f"not TOML: {reason}", str(path)) from None
     gate = document.get("gate")
     if not isinstance(gate, dict):

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from lark import Token, Tree, UnexpectedInput
 
 from ...spec.errors import InputError
+from ...spec.text_files import read_text
 from .declarations import Declarations
 from .functions import FunctionReader
 from .module import Function, Module, Variable
@@ -25,13 +26,7 @@ def read(path: str | Path) -> Module:
     InputError
         If the file can't be read, or is no PTX.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"can't read it: {error.strerror}", str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"not a text file: byte {error.start} is no UTF-8", str(path)) from error
-    return parse(text, str(path))
+    return parse(read_text(Path(path)), str(path))
 
 
 def parse(text: str, path: str = "<ptx>") -> Module:

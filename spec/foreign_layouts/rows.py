@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,6 +15,7 @@ import numpy as np
 from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
+from ..json_text import read_json
 from .comparison import Claim, Comparison, Verdict, compare
 from .distribution import MAX_ELEMENTS, Distribution
 
@@ -73,10 +73,7 @@ def _from_csv(text: str) -> Iterable[tuple[str, Mapping[str, object]]]:
 
 
 def _from_json(text: str) -> Iterable[tuple[str, Mapping[str, object]]]:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as reason:
-        raise InputError(f"the layout is no JSON: {reason}") from None
+    document = read_json(text, "the layout")
     rows = document.get("elements") if isinstance(document, dict) else document
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError(

@@ -93,7 +93,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00")
     result = mmaproof("layout", MMA, "--operand", "a", "--against", f"@{binary}")
     assert result.wrong_use
-    assert "is no UTF-8 text" in result.err
+    assert "not UTF-8" in result.err
 
 
 def test_the_schema_has_every_verdict() -> None:

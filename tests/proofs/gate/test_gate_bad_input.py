@@ -109,7 +109,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
     assert "can't be read" in refusal(tmp_path / "nothing.csv")
     assert "can't be read" in refusal(tmp_path)
     (tmp_path / "bytes.csv").write_bytes(b"shape\n\xff\n")
-    assert refusal(tmp_path / "bytes.csv") == "bytes.csv: not UTF-8: byte 6 is 0xff"
+    assert refusal(tmp_path / "bytes.csv") == "bytes.csv:2: not UTF-8: byte 6 is 0xff"
 
 
 def test_one_object_a_line(tmp_path: Path) -> None:

@@ -373,8 +373,8 @@ def test_errors_of_modules(text, message):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(InputError, match="can't read it: No such file"):
+    with pytest.raises(InputError, match="can't be read: No such file"):
         read(tmp_path / "missing.ptx")
     (tmp_path / "binary.ptx").write_bytes(b".version \xff")
-    with pytest.raises(InputError, match="byte 9 is no UTF-8"):
+    with pytest.raises(InputError, match="not UTF-8: byte 9"):
         read(tmp_path / "binary.ptx")

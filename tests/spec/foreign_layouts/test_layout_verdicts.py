@@ -268,7 +268,7 @@ def test_what_the_isa_leaves_open_is_unsupported(operand: str) -> None:
         ("lane,row,column\n0,0,0\n", "does not say which element"),
         ("[]", "without rows"),
         ("[1, 2]", "list of objects"),
-        ("[{", "no JSON"),
+        ("[{", "not JSON"),
         ("", "is no layout"),
         ("anything at all", "is no layout"),
     ],

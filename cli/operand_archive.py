@@ -1,0 +1,81 @@
+"""``.npz`` files from outside: plain arrays that are no larger than the file says, and not too large."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from ..spec.errors import InputError
+
+if TYPE_CHECKING:
+    from ..spec.algebra import Array
+
+LARGEST = 4 << 30
+"""Bytes of all arrays of the largest archive that is read."""
+
+
+def read_archive(path: Path) -> dict[str, Array]:
+    """Read the arrays of an ``.npz`` file by name.
+
+    Raises
+    ------
+    InputError
+        If it can't be read, is no archive of plain arrays, or one of them is another size than it says.
+    """
+    where = str(path)
+    try:
+        with path.open("rb") as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers that Python 2 wrote
+            if stream.read(6) == b"\x93NUMPY":
+                raise InputError("one array (.npy); an .npz of named arrays is needed", where)
+            return _arrays(stream)
+    except InputError as reason:
+        raise reason if reason.where else InputError(str(reason), where) from None
+    except OSError as reason:
+        raise InputError(f"can't be read: {reason.strerror or reason}", where) from None
+    except Exception as reason:  # zipfile, zlib and numpy's parser of headers raise what they like
+        raise InputError(
+            f"not an .npz file of plain arrays: {reason or type(reason).__name__}", where
+        ) from None
+
+
+def _arrays(stream: IO[bytes]) -> dict[str, Array]:
+    with zipfile.ZipFile(stream) as archive:
+        members = archive.infolist()
+        if (size := sum(member.file_size for member in members)) > LARGEST:
+            raise InputError(f"arrays of {size} bytes; at most {LARGEST} are read")
+        found: dict[str, Array] = {}
+        for member in members:
+            name = member.filename.removesuffix(".npy")
+            if name in found:
+                raise InputError(f"two arrays are called {name!r}")
+            with archive.open(member) as content:
+                found[name] = _array(content, name, member.file_size)
+    return found
+
+
+def _array(content: IO[bytes], name: str, size: int) -> Array:
+    """Read one array, whose header is compared with its size before anything is allocated."""
+    import numpy as np
+    from numpy.lib import format as npy
+
+    header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(
+        npy.read_magic(content)
+    )
+    if header is None:
+        raise InputError(f"the array {name!r} is of a version of the format that is not read")
+    shape, fortran, dtype = header(content)
+    if dtype.hasobject:
+        raise InputError(f"the array {name!r} holds objects, not numbers")
+    data = bytearray(content.read())  # arrays that can be written to
+    count = 1
+    for extent in shape:
+        count *= extent
+    if min(shape, default=0) < 0 or count * dtype.itemsize != len(data) or not dtype.itemsize:
+        raise InputError(
+            f"the array {name!r} has {len(data)} bytes of {size}; its header says {shape} of {dtype}"
+        )
+    flat = np.frombuffer(data, dtype)
+    return flat.reshape(shape[::-1]).transpose() if fortran else flat.reshape(shape)
