@@ -178,7 +178,9 @@ def tables(
     ] = False,
     table: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Another table: types, buffers, tiles or blocks of PTO."),
+        typer.Option(
+            metavar="NAME", help="Another table: machine-code of PTX; types, buffers, tiles or blocks of PTO."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of stdout.")] = None,
 ) -> ExitCode:

@@ -257,6 +257,10 @@ class TermAlgebra:
         """Return the outcome: which NaN an operation gives is left open in kernels."""
         return outcome.bits
 
+    def replace_nan(self, operand: Operand, nan: int) -> Array:
+        """Return the operand: which NaN an operation gives is left open in kernels."""
+        return operand.bits
+
     def is_nan(self, operand: Operand) -> Array:
         """Refuse: no matrix instruction branches on it."""
         raise UnsupportedError("a test for NaN on data")

@@ -7,7 +7,7 @@ the exponent of a zero.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -35,6 +35,11 @@ class _Number:
     infinite: Any
     nan: Any
 
+    @property
+    def as_factor(self) -> _Number:
+        """The number, a zero with the exponent that a zero factor has."""
+        return replace(self, exponent=self.alignment)
+
     def times(self, other: _Number) -> _Number:
         width = self.significand.size() + other.significand.size()
         return _Number(
@@ -54,7 +59,7 @@ class _Number:
 
     @property
     def alignment(self) -> Any:
-        """The exponent with which the number takes part in the largest one."""
+        """The exponent with which the number takes part in the largest one, unless zeros bring theirs."""
         return z3.If(self.zero, _exponent(EXPONENT_OF_ZERO), self.exponent)
 
 
@@ -79,18 +84,29 @@ def dot_add_term(
     scales : pair of Operand, optional
         Scale factors (G,) of the left and of the right factors.
     """
-    columns = [[_number(bits, fmt) for bits in terms] for terms, fmt in (left, right)]
+
+    def factors_of(terms: Operand) -> list[_Number]:
+        numbers = [_number(bits, terms.format) for bits in terms.bits]
+        return [number.as_factor for number in numbers] if model.zero_terms else numbers
+
+    columns = [factors_of(operand) for operand in (left, right)]
     terms = [_grouped(left.format, right.format, group) for group in _groups(model.group, *columns)]
-    for encodings, fmt in scales or ():
-        factors = [_number(bits, fmt) for bits in encodings]
+    for scale in scales or ():
+        factors = factors_of(scale)
         each = len(terms) // len(factors)
         terms = [term.times(factors[i // each]) for i, term in enumerate(terms)]
     terms.append(_number(addend.bits[0], addend.format))
-    largest = reduce(_maximum, (term.alignment for term in terms))
+    exponents = [term.exponent if model.zero_terms else term.alignment for term in terms[:-1]]
+    largest = reduce(_maximum, exponents, terms[-1].alignment)
     aligned = [_aligned(term, largest, model.fraction_bits) for term in terms]
     width = max(part.size() for part in aligned) + len(terms).bit_length()
     total = reduce(lambda a, b: a + b, (z3.SignExt(width - part.size(), part) for part in aligned))
     finite = _encoded(total, largest, result, model)
+    if model.signed_zeros:
+        # a group of which nothing is left has no sign
+        negative = z3.And(*(term.negative for term in terms))
+        minus_zero = z3.BitVecVal(result.sign_mask, result.bits)
+        finite = z3.If(z3.And(total == 0, negative), minus_zero, finite)
     return _with_specials(finite, terms, result)
 
 

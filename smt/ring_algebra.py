@@ -135,6 +135,10 @@ class RingAlgebra:
         """Return the outcome: a ring has no NaN."""
         return outcome.bits
 
+    def replace_nan(self, operand: Operand, nan: int) -> Array:
+        """Return the operand: a ring has no NaN."""
+        return operand.bits
+
     def negate(self, operand: Operand) -> Array:
         """Return the additive inverse."""
         return -operand.bits

@@ -196,6 +196,10 @@ class Z3Algebra:
             bits = self.where(self.is_nan(operand), quiet, bits)
         return self.where(self.is_nan(outcome), bits, outcome.bits)
 
+    def replace_nan(self, operand: Operand, nan: int) -> Array:
+        """Replace every NaN."""
+        return self.where(self.is_nan(operand), self.constant(nan, operand.format), operand.bits)
+
     def negate(self, operand: Operand) -> Array:
         """Flip the sign bit of what is not a NaN; negating twice gives the term itself back."""
         fmt = operand.format

@@ -190,6 +190,10 @@ class Algebra(Protocol):
         """
         ...
 
+    def replace_nan(self, operand: Operand, nan: int) -> Array:
+        """Return `operand`, every NaN of it as the encoding `nan`."""
+        ...
+
     def negate(self, operand: Operand) -> Array:
         """Flip the sign, except of a NaN, which stays as it is."""
         ...

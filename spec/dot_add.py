@@ -2,15 +2,13 @@
 
 Products are kept exact and not normalised, with the sum of their factors' exponents; a subnormal has
 its format's least exponent. Every term is truncated toward zero to `DotAddModel.fraction_bits` bits
-below the largest exponent, then all are summed exactly and the sum is rounded once. These rules, and
-what the publications leave to the program, are those of MMA-Sim (arXiv 2511.10909), which was compared
-with hardware bit for bit:
+below the largest exponent, then all are summed exactly and the sum is rounded once. An addend that is
+zero has the exponent -126. A result too large for its format is an infinity, toward zero too. Infinities
+and NaNs behave as IEEE 754 says, and the NaN result has every magnitude bit set. These rules are those of
+MMA-Sim (arXiv 2511.10909), which was compared with hardware bit for bit.
 
-- a term that is zero has the exponent -126, so it pushes no bits of another term out;
-- a result too large for its format is an infinity, toward zero too;
-- infinities and NaNs behave as IEEE 754 says, and the NaN result has every magnitude bit set.
-
-A sum that is exactly zero is +0 here; one that rounds to zero keeps its sign.
+What zero terms bring to the largest exponent, and which zero is left of terms that are all cut off, is
+known of no hardware: `DotAddModel` has a reading for each. A sum that rounds to zero keeps its sign.
 
 All of this is exact in float64: values stay far inside its range, and aligned terms are integers whose
 sum is below 2**53.
@@ -29,12 +27,12 @@ import numpy as np
 from .algebra import Operand, Product
 from .dot_add_model import DotAddModel
 from .errors import UnsupportedError
-from .float_encoding import Integers, Reals, decode
+from .float_encoding import Integers, Reals, Truths, decode
 from .formats import F16, F32, F64, Bits, FloatFormat, numpy_type
 from .rounding import Rounding
 
 EXPONENT_OF_ZERO = -126
-"""What a zero term brings to the largest exponent: the least exponent of f32."""
+"""What a zero brings to the largest exponent: the least exponent of f32."""
 
 _NO_EXPONENT = -(1 << 12)
 """Exponent of a zero factor: below `EXPONENT_OF_ZERO`, whatever three others are added to it."""
@@ -92,11 +90,12 @@ def dot_add(
     operands = [_aligned(operand, (sums.ndim, *others, along)) for operand in operands]
     rows = max(1, _BLOCK * longest // max(1, sums.size * count))
     transposed = sums.transpose(*others, along)
+    of_zero = EXPONENT_OF_ZERO if model.zero_terms else _NO_EXPONENT
     with np.errstate(all="ignore"):
         for start in range(0, longest, rows):
             block = slice(start, start + rows)
             *parts, (last, addend_format) = [(bits[..., block], fmt) for bits, fmt in operands]
-            factors = [_terms(part, fmt, _NO_EXPONENT) for part, fmt in parts]
+            factors = [_terms(part, fmt, of_zero) for part, fmt in parts]
             final = _terms(last[0], addend_format, EXPONENT_OF_ZERO)
             transposed[..., block] = _rounded(truncated_sum(model, factors, final), result, model)
     return sums.reshape(shape)
@@ -174,16 +173,23 @@ def _decoded(bits: Bits, fmt: FloatFormat, of_zero: int) -> Terms:
 
 
 def truncated_sum(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -> Reals:
-    """Return the exact sum of the truncated terms; exactly zero is +0."""
-    terms = _grouped(model.group, *factors) if model.group > 1 else _scaled_products(*factors)
+    """Return the exact sum of the truncated terms."""
+    terms = _grouped(model, *factors) if model.group > 1 else _scaled_products(*factors)
     largest = np.maximum(terms.exponents.max(axis=0), addend.exponents)
     weight = _POWERS_OF_TWO.take(model.fraction_bits - largest)
+    negative = _all_negative(terms, addend) if model.signed_zeros else None
     aligned = terms.values
     aligned *= weight
     np.trunc(aligned, out=aligned)
     total = aligned.sum(axis=0, initial=0.0) + np.trunc(addend.values * weight)
     value: Reals = total / weight
-    return value
+    return value if negative is None else np.where(negative & (value == 0), -0.0, value)
+
+
+def _all_negative(terms: Terms, addend: Terms) -> Truths:
+    """Tell where every term is negative or -0."""
+    found: Truths = np.signbit(terms.values).all(axis=0) & np.signbit(addend.values)
+    return found
 
 
 def _scaled_products(left: Terms, right: Terms, *scales: Terms) -> Terms:
@@ -196,14 +202,17 @@ def _scaled_products(left: Terms, right: Terms, *scales: Terms) -> Terms:
     return left.times(right)
 
 
-def _grouped(group: int, left: Terms, right: Terms, *scales: Terms) -> Terms:
+def _grouped(model: DotAddModel, left: Terms, right: Terms, *scales: Terms) -> Terms:
     """Sum neighbouring products exactly, then scale: a group has its scale factors' exponent."""
     products = left.values * right.values
-    sums = products.reshape(-1, group, *products.shape[1:]).sum(axis=1)
+    sums = products.reshape(-1, model.group, *products.shape[1:]).sum(axis=1)
+    if model.signed_zeros:
+        sums = sums + 0.0  # a group of which nothing is left is +0
     terms = Terms(sums, np.zeros_like(sums, dtype=np.int16))
     for scale in scales:
         terms = terms.times(_repeated(scale, len(sums)))
-    terms.exponents[terms.values == 0] = _NO_EXPONENT
+    if not model.zero_terms:
+        terms.exponents[terms.values == 0] = _NO_EXPONENT
     return terms
 
 

@@ -22,12 +22,19 @@ class DotAddModel:
         Fraction bits that the result keeps, where that is fewer than its format has.
     group : int
         How many neighbouring products are summed exactly before they are scaled and aligned as one term.
+    zero_terms : bool
+        Whether a product, or a group of them, that is zero takes part in the largest exponent with the
+        exponents of its factors, -126 for each zero; else with -126 alone, so that it pushes nothing out.
+    signed_zeros : bool
+        Whether a sum of which nothing is left is -0 where every term is negative or -0; else it is +0.
     """
 
     fraction_bits: int
     rounding: Rounding
     result_fraction_bits: int | None = None
     group: int = 1
+    zero_terms: bool = False
+    signed_zeros: bool = False
 
     def __str__(self) -> str:
         parts = [f"dot_add_{self.fraction_bits}", self.rounding.name.lower()]
@@ -35,4 +42,5 @@ class DotAddModel:
             parts.append(f"to_{self.result_fraction_bits}")
         if self.group > 1:
             parts.append(f"by_{self.group}")
+        parts += [name for name in ("zero_terms", "signed_zeros") if getattr(self, name)]
         return "_".join(parts)

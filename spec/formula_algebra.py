@@ -199,6 +199,10 @@ class FormulaAlgebra:
         """Write a minus sign."""
         return _each(lambda formula: -formula, operand.bits)
 
+    def replace_nan(self, operand: Operand, nan: int) -> Array:
+        """Leave NaNs out."""
+        return operand.bits
+
     def is_nan(self, operand: Operand) -> Array:
         """Write a test."""
         return _each(_call("is_nan"), operand.bits)

@@ -153,6 +153,10 @@ class NumpyAlgebra:
             bits.flat[places] = chosen
         return bits
 
+    def replace_nan(self, operand: Operand, nan: int) -> Array:
+        """Replace every NaN."""
+        return self.where(self.is_nan(operand), self.constant(nan, operand.format), operand.bits)
+
     def negate(self, operand: Operand) -> Array:
         """Flip the sign, except of a NaN."""
         sign = operand.format.storage.type(operand.format.sign_mask)

@@ -26,14 +26,24 @@ LEAST_EXPONENT = -126
 
 
 class Term(NamedTuple):
-    """The number ``units * 2**quantum``, and the exponent that aligns it."""
+    """The number ``units * 2**quantum``, the exponent that aligns it, and its sign, also of a zero."""
 
     units: int
     quantum: int
     exponent: int
+    negative: bool
 
     def times(self, other: Term) -> Term:
-        return Term(self.units * other.units, self.quantum + other.quantum, self.exponent + other.exponent)
+        return Term(
+            self.units * other.units,
+            self.quantum + other.quantum,
+            self.exponent + other.exponent,
+            self.negative != other.negative,
+        )
+
+    def as_factor(self) -> Term:
+        """Return the term, a zero with the least exponent of all."""
+        return self if self.units else self._replace(exponent=LEAST_EXPONENT)
 
     def truncated(self, quantum: int) -> int:
         """Return the number in units of ``2**quantum``, without what is below one."""
@@ -55,7 +65,7 @@ def term(encoding: int, fmt: FloatFormat) -> Term:
     exponent = max(exact.floor_log2(abs(value)), least) if value else least
     units = value / exact.power_of_two(exponent - fmt.fraction_bits)
     assert units.denominator == 1
-    return Term(units.numerator, exponent - fmt.fraction_bits, exponent)
+    return Term(units.numerator, exponent - fmt.fraction_bits, exponent, number(encoding, fmt).negative)
 
 
 def dot_add(
@@ -80,22 +90,28 @@ def dot_add(
         return non_finite(result, [*products, [addend]])
     starts = range(0, len(products), model.group)
     terms = [term(*addend), *(group_term(products[start : start + model.group]) for start in starts)]
-    largest = max(t.exponent if t.units else LEAST_EXPONENT for t in terms)
-    unit = max(largest, LEAST_EXPONENT) - model.fraction_bits
-    return round_units(sum(t.truncated(unit) for t in terms), unit, result, model)
+    addend_term, *others = terms
+    largest = max(t.exponent if t.units or model.zero_terms else LEAST_EXPONENT for t in others)
+    largest = max(largest, addend_term.exponent if addend_term.units else LEAST_EXPONENT)
+    unit = largest - model.fraction_bits
+    total = sum(t.truncated(unit) for t in terms)
+    if total == 0 and model.signed_zeros and all(t.negative for t in terms):
+        return 1 << (result.bits - 1)
+    return round_units(total, unit, result, model)
 
 
 def group_term(products: Sequence[Sequence[exact.EncodedTerm]]) -> Term:
     """Multiply one product with its scale factors; of several, the exact sum at the scales' exponent."""
     (x, y, *scales), *_ = products
     if len(products) == 1:
-        value = term(*x).times(term(*y))
+        value = term(*x).as_factor().times(term(*y).as_factor())
     else:
         exact_products = [term(*a).times(term(*b)) for a, b, *_ in products]
         quantum = min(product.quantum for product in exact_products)
-        value = Term(sum(product.truncated(quantum) for product in exact_products), quantum, 0)
+        total = sum(product.truncated(quantum) for product in exact_products)
+        value = Term(total, quantum, 0, total < 0)
     for scale in scales:
-        value = value.times(term(*scale))
+        value = value.times(term(*scale).as_factor())
     return value
 
 

@@ -7,9 +7,10 @@ from functools import cache
 
 from ...spec.dot_add_model import DotAddModel
 from ...spec.formats import FloatFormat
-from ...spec.ptx.architectures import Architecture, Step, step
+from ...spec.ptx.architectures import Architecture
 from ...spec.ptx.catalogue import forms, variants
 from ...spec.ptx.multiplication import MULTIPLYING, Multiplication, multiplication
+from ...spec.ptx.step_sequences import StepSequence, step_sequence
 from .composition import executing
 
 
@@ -21,10 +22,14 @@ class Accumulation:
     ----------
     architecture : Architecture
         Whose model.
-    step : Step
-        One fused step.
-    a, b, c, d : FloatFormat
-        Element types.
+    sequence : StepSequence
+        Its fused steps.
+    types : tuple of FloatFormat
+        Element types of A, B, C and D.
+    a, b : FloatFormat
+        What A and B are multiplied as.
+    accumulator : FloatFormat
+        Type of the addend and the result of a step.
     scale : FloatFormat or None
         Type of the scale factors.
     factors : int
@@ -32,19 +37,24 @@ class Accumulation:
     """
 
     architecture: Architecture
-    step: Step
+    sequence: StepSequence
+    types: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat]
     a: FloatFormat
     b: FloatFormat
-    c: FloatFormat
-    d: FloatFormat
+    accumulator: FloatFormat
     scale: FloatFormat | None
     factors: int
 
     @property
     def name(self) -> str:
         """Part of an id."""
-        types = [self.a, self.b, self.c, self.d, *([self.scale, f"{self.factors}X"] if self.scale else [])]
-        return f"{self.architecture.name}/{'-'.join(map(str, types))}/k{self.step.products}"
+        types = [*self.types, *([self.scale, f"{self.factors}X"] if self.scale else [])]
+        return f"{self.architecture.name}/{'-'.join(map(str, types))}/k{self.products}"
+
+    @property
+    def products(self) -> int:
+        """How many products a step takes."""
+        return self.sequence.products
 
     @property
     def aligned(self) -> tuple[str, ...]:
@@ -58,28 +68,45 @@ class Accumulation:
         """What the aligned sum depends on, as part of an id."""
         scaled = f"/{self.factors}X" if self.scale else ""
         by = f"/by-{self.model.group}" if self.model.group > 1 else ""
-        return f"{self.model.fraction_bits}-bits/k{self.step.products}{scaled}{by}"
+        return f"{self.model.fraction_bits}-bits/k{self.products}{scaled}{by}"
 
     @property
     def rounds(self) -> str:
         """What the final rounding depends on, as part of an id."""
-        return f"{self.model}/{self.d}"
+        return f"{self.model}/{self.accumulator}"
+
+    @property
+    def widened(self) -> tuple[FloatFormat, ...]:
+        """Types of A and B that are converted to another before they are multiplied."""
+        left, right, *_ = self.types
+        return tuple(dict.fromkeys(fmt for fmt, used in ((left, self.a), (right, self.b)) if fmt != used))
+
+    @property
+    def rounded_alone(self) -> tuple[FloatFormat, ...]:
+        """Types to which a sum is rounded outside of the steps: where C is added last, and D's."""
+        last = (self.accumulator,) if self.sequence.code.addend_last else ()
+        return (*last, *(fmt for fmt in self.types[3:] if fmt != self.accumulator))
 
     @property
     def model(self) -> DotAddModel:
         """What a step computes."""
-        return self.step.model
+        return self.sequence.model
 
     @property
     def kept(self) -> int:
-        """Fraction bits of the result."""
+        """Fraction bits of a step's result."""
         bits = self.model.result_fraction_bits
-        return self.d.fraction_bits if bits is None else bits
+        return self.accumulator.fraction_bits if bits is None else bits
+
+    @property
+    def step_digits(self) -> int:
+        """The p of the bound 2**p below which a step is exact on integers."""
+        return min(self.model.fraction_bits, self.kept) + 1
 
     @property
     def digits(self) -> int:
         """The p of the bound 2**p on the sum of magnitudes."""
-        return min(self.model.fraction_bits, self.kept) + 1
+        return min(self.step_digits, *(fmt.precision for fmt in self.types[2:]))
 
 
 @cache
@@ -99,8 +126,10 @@ def accumulations() -> tuple[Accumulation, ...]:
 
 def _accumulation(architecture: Architecture, instruction: Multiplication) -> Accumulation:
     a, b, c, d = (instruction.floats(instruction.format(role)) for role in "abcd")
-    one = step(architecture, a, instruction.container, d, instruction.products)
+    sequence = step_sequence(architecture, instruction)
+    as_they_are = sequence.code.factors == a
+    factors = (a, b) if as_they_are else (instruction.floats(sequence.code.factors),) * 2
+    accumulator = instruction.floats(instruction.accumulator)
     block_scale = instruction.block_scale
-    if block_scale is None:
-        return Accumulation(architecture, one, a, b, c, d, None, 0)
-    return Accumulation(architecture, one, a, b, c, d, block_scale.format, block_scale.vector)
+    scale = (None, 0) if block_scale is None else (block_scale.format, block_scale.vector)
+    return Accumulation(architecture, sequence, (a, b, c, d), *factors, accumulator, *scale)

@@ -13,12 +13,13 @@ from ...spec.algebra import Algebra, Array, Operand
 from ...spec.errors import InputError
 from ...spec.formats import S32, U4, U32, FloatFormat, IntegerFormat
 from ...spec.ptx.accumulation import float_sum
-from ...spec.ptx.architectures import ARCHITECTURES, Architecture, step
+from ...spec.ptx.architectures import ARCHITECTURES, Architecture
 from ...spec.ptx.choices import SEQUENTIAL, Choices
 from ...spec.ptx.mma_forms import DENSE_FORMS
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.product import Operands, product
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
+from ...spec.ptx.step_sequences import step_sequence
 from ...spec.ptx.variant import WARP_LANES, Shape
 from ..obligation import (
     Equality,
@@ -342,7 +343,8 @@ def architectures() -> Iterator[Variant]:
     """Yield every pair of float instructions on every architecture that executes both."""
     for each in halves_of_k():
         for architecture in executing(each.big, each.small):
-            same_steps = _step_length(each.big, architecture) == _step_length(each.small, architecture)
+            big, small = (step_sequence(architecture, form) for form in (each.big, each.small))
+            same_steps = big.products == small.products and big.composes
             choices = Choices(accumulation=architecture.name)
             pinned = None if same_steps else lost_one_by_one(each.big, first_of_halves=True)
             yield Variant(
@@ -351,10 +353,6 @@ def architectures() -> Iterator[Variant]:
                 Status.PROVED if same_steps else Status.REFUTED,
                 choices=architecture.name,
             )
-
-
-def _step_length(form: Multiplication, architecture: Architecture) -> int:
-    return step(architecture, form.floats(form.a), form.container, form.d, form.products).products
 
 
 def lost_one_by_one(form: Multiplication, *, first_of_halves: bool = False) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ...spec.algebra import Algebra, Array, Operand
 from ...spec.dot_add import EXPONENT_OF_ZERO, Terms, truncated_sum
 from ...spec.dot_add_model import DotAddModel
 from ...spec.formats import E2M1, F16, F32, FloatFormat, IntegerFormat
-from ...spec.ptx.architectures import Step
+from ...spec.ptx.step_sequences import StepSequence
 from ...spec.rounding import Rounding
 from ..obligation import (
     Equality,
@@ -39,6 +39,7 @@ from ..obligation import (
 from .accumulations import Accumulation, accumulations
 from .composition import power_of_two
 from .integer_ranges import within
+from .numerics import exact_product, small_integers
 
 SOURCE = "MMA-Sim (arXiv 2511.10909); Khattak and Mikaitis (arXiv 2512.07004)"
 
@@ -151,14 +152,14 @@ def aligned_sum() -> Iterator[Variant]:
         for variant, excess, expect in (("", 0, Status.PROVED), ("/beyond", 1, Status.REFUTED)):
             yield Variant(
                 name + variant,
-                partial(_aligned_sum, each.step, each.factors, each.model.fraction_bits + excess),
+                partial(_aligned_sum, each.sequence, each.factors, each.model.fraction_bits + excess),
                 expect,
                 Equality.VALUE,
                 Method.STRUCTURAL,
             )
 
 
-def _aligned_sum(one: Step, factors: int, greatest: int) -> RingProperty:
+def _aligned_sum(one: StepSequence, factors: int, greatest: int) -> RingProperty:
     """Claim the sum for each largest exponent up to `greatest`, and for each term that may have it."""
     carriers = factors or one.products  # a group has its scale factors' exponent, not its elements'
     exponents = [EXPONENT_OF_ZERO, *range(greatest + 1)]
@@ -203,11 +204,11 @@ def _aligned_sum(one: Step, factors: int, greatest: int) -> RingProperty:
 def rounding() -> Iterator[Variant]:
     """Yield one obligation per model and result type, and that a further bit is lost (pinned)."""
     for name, each in {each.rounds: each for each in accumulations()}.items():
-        yield Variant(name, partial(_rounding, each.model, each.d, each.kept))
-        if each.kept < each.d.fraction_bits:
+        yield Variant(name, partial(_rounding, each.model, each.accumulator, each.kept))
+        if each.kept < each.accumulator.fraction_bits:
             yield Variant(
                 f"{name}/one-bit-more",
-                partial(_rounding, each.model, each.d, each.kept + 1),
+                partial(_rounding, each.model, each.accumulator, each.kept + 1),
                 Status.REFUTED,
                 statement="C with one fraction bit more than are kept ⇒ 0·0 + C = C",
             )
@@ -242,17 +243,24 @@ def _rounding(model: DotAddModel, result: FloatFormat, kept: int) -> Property:
 @theorem(
     "ptx/numerics/dot-add-integers",
     "sums of small integers are exact in every architecture's truncating dot-add, in every order",
-    "x, y, C (and scale factors) integers, Σ |x·y| + |C| < 2^p, p = 1 + min(F, fraction bits kept) ⇒ "
-    "D = C + Σ x·y: largest exponent ≤ F, aligned exactly, rounded to itself, and so for the next step's C",
+    "x, y, C (and scale factors) integers, Σ |x·y| + |C| < 2^p, p = 1 + min(F, fraction bits kept, of C and "
+    "D) ⇒ D = C + Σ x·y: largest exponent ≤ F, aligned exactly, rounded to itself, so for the next step's C; "
+    "operands that are widened before, and sums that are rounded behind the steps, are exact too",
     SOURCE,
 )
 def integers() -> Iterator[Variant]:
     """Yield one obligation per architecture, types and length of a step."""
     for each in accumulations():
-        addends = dict.fromkeys((each.c, each.d))
+        alone = each.rounded_alone
         premises = (
+            *(f"{exact_product.id}/{fmt}-is-{each.a}" for fmt in each.widened),
+            *(
+                f"{small_integers.id}/{fmt}/{lemma}"
+                for fmt in alone
+                for lemma in ("representable", "rounding")
+            ),
             *(f"{exponent.id}/{name}" for name in each.aligned),
-            *(f"{exponent.id}/addend-{fmt}" for fmt in addends),
+            f"{exponent.id}/addend-{each.accumulator}",
             f"{aligned_sum.id}/{each.sums}",
             f"{rounding.id}/{each.rounds}",
         )
@@ -273,11 +281,11 @@ def integers() -> Iterator[Variant]:
 def successor() -> Iterator[Variant]:
     """Yield the proof for every such C, and a refutation with the bound 2^p, per model and result type."""
     for name, each in {each.rounds: each for each in accumulations()}.items():
-        p = each.digits
-        yield Variant(f"{name}/below", partial(_successor, each.model, each.d, (1 << p) - 2))
+        p = each.step_digits
+        yield Variant(f"{name}/below", partial(_successor, each.model, each.accumulator, (1 << p) - 2))
         yield Variant(
             f"{name}/beyond",
-            partial(_successor, each.model, each.d, 1 << p),
+            partial(_successor, each.model, each.accumulator, 1 << p),
             Status.REFUTED,
             statement=f"∀ integers C, |C| ≤ 2^{p}: 1·1 + C is the exact sum",
         )

@@ -8,12 +8,14 @@ from __future__ import annotations
 from math import gcd
 
 from ..algebra import Algebra, Array, Operand, Product
-from ..formats import S32, FloatFormat
+from ..float_encoding import default_nan
+from ..formats import F64, S32, FloatFormat
 from ..rounding import Rounding
-from .architectures import architecture_named, step
+from .architectures import architecture_named
 from .block_scaling import scaled, spread
-from .choices import SEQUENTIAL, UNSPECIFIED, Choices
+from .choices import NEGATIVE_NAN, SEQUENTIAL, UNSPECIFIED, Choices
 from .multiplication import Multiplication
+from .step_sequences import step_sequence
 
 
 def integer_sum(alg: Algebra, form: Multiplication, x: Array, y: Array, c: Array) -> Array:
@@ -61,13 +63,23 @@ def float_sum(
     scales : pair of Operand (…, X), optional
         Scale factors of `x` and `y`, each for K / X neighbouring factors.
     """
-    result = form.floats(form.d)
-    if form.is_double or choices.accumulation == SEQUENTIAL:
-        return _chain(alg, result, form.rounding, _scaled(alg, x, y, scales), c)
-    if choices.accumulation == UNSPECIFIED:
+    if choices.accumulation == UNSPECIFIED and not form.is_double:
         terms = [x, y, Operand(c.bits[..., None], c.format), *(scales or ())]
-        return alg.arbitrary(f"accumulate_{form.order_name}", terms, result)
-    return _dot_add_steps(alg, form, x, y, c, scales, choices.accumulation)
+        return alg.arbitrary(f"accumulate_{form.order_name}", terms, form.floats(form.d))
+    result, accumulator = form.floats(form.d), form.floats(form.accumulator)
+    addend = _converted(alg, c, accumulator)
+    if not form.is_double and choices.accumulation != SEQUENTIAL:
+        return _dot_add_steps(alg, form, (x, y), addend, scales, choices)
+    total = _chain(alg, form.rounding, _scaled(alg, x, y, scales), addend)
+    if form.is_double and choices.f64_nan == NEGATIVE_NAN:
+        return alg.replace_nan(total, default_nan(F64) | F64.sign_mask)
+    return _converted(alg, total, result).bits
+
+
+def _converted(alg: Algebra, x: Operand, fmt: FloatFormat) -> Operand:
+    if x.format == fmt:
+        return x
+    return Operand(alg.fused(fmt, Rounding.NEAREST_EVEN, (), [x]), fmt)
 
 
 def _scaled(alg: Algebra, x: Operand, y: Operand, scales: Product | None) -> Product:
@@ -78,37 +90,45 @@ def _scaled(alg: Algebra, x: Operand, y: Operand, scales: Product | None) -> Pro
     return scaled(alg, x, left), scaled(alg, y, right)
 
 
-def _chain(alg: Algebra, result: FloatFormat, rounding: Rounding, factors: Product, c: Operand) -> Array:
+def _chain(alg: Algebra, rounding: Rounding, factors: Product, c: Operand) -> Operand:
     """Add one product after the other with fused multiply-adds."""
     x, y = factors
-    total = c if c.format == result else Operand(alg.fused(result, rounding, (), [c]), result)
+    total = c
     for k in range(x.bits.shape[-1]):
         product = (Operand(x.bits[..., k], x.format), Operand(y.bits[..., k], y.format))
-        total = Operand(alg.fused(result, rounding, [product], [total]), result)
-    return total.bits
+        total = Operand(alg.fused(c.format, rounding, [product], [total]), c.format)
+    return total
 
 
 def _dot_add_steps(
     alg: Algebra,
     form: Multiplication,
-    x: Operand,
-    y: Operand,
+    factors: Product,
     c: Operand,
     scales: Product | None,
-    accumulation: str,
+    choices: Choices,
 ) -> Array:
-    """Chain fused steps of the architecture's length through the accumulator's type."""
-    architecture, result = architecture_named(accumulation), form.floats(form.d)
+    """Chain the architecture's fused steps through the accumulator's type."""
+    architecture = architecture_named(choices.accumulation)
     form.require_executable_on(architecture)
-    products = x.bits.shape[-1]
-    one = step(architecture, x.format, form.container, result, products)
-    total = c
-    for start in range(0, products, one.products):
-        part = slice(start, start + one.products)
+    sequence = step_sequence(architecture, form)
+    model = choices.read(sequence.model)
+    if sequence.code.factors != form.a:  # exactly: the wider type has every number
+        x, y = (_converted(alg, factor, form.floats(sequence.code.factors)) for factor in factors)
+    else:
+        x, y = factors
+    last = sequence.code.addend_last
+    total = Operand(alg.constant(0, c.format), c.format) if last else c
+    for number, part in enumerate(sequence.parts()):
         left, right = (Operand(factor.bits[..., part], factor.format) for factor in (x, y))
-        factors = _factors_of(scales, products, start, one.products)
-        total = Operand(alg.dot_add(result, one.model, left, right, total, factors), result)
-    return total.bits
+        some = _factors_of(scales, form.products, number * sequence.products, sequence.products)
+        total = Operand(alg.dot_add(c.format, model, left, right, total, some), c.format)
+    if last:
+        total = Operand(alg.fused(c.format, Rounding.NEAREST_EVEN, (), [c, total]), c.format)
+    result = form.floats(form.d)
+    if not last and result == c.format:
+        return total.bits
+    return alg.replace_nan(_converted(alg, total, result), result.sign_mask - 1)
 
 
 def _factors_of(scales: Product | None, products: int, start: int, length: int) -> Product | None:

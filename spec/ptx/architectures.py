@@ -8,16 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..dot_add_model import DotAddModel
 from ..errors import InputError
-from ..formats import E2M1, F16, FloatFormat, Format
-from ..rounding import Rounding
-
-MXF4_FRACTION = 35
-"""F of the block-scaled products of 4-bit elements in 4-bit containers."""
-
-MXF4_GROUP = 16
-"""How many of their products are summed exactly before the sum is scaled and aligned."""
+from .targets import target_named
 
 
 @dataclass(frozen=True)
@@ -55,8 +47,10 @@ class Architecture:
         text = f"fused dot-add, {taken} at once, terms truncated to {self.fraction_bits} fraction bits"
         if self.fp8_fraction_bits is not None:
             text += f" (fp8: {self.fp8_fraction_bits}, results too)"
-        if self.fp8_step_bits != self.step_bits:
+        if self.fp8_step_bits not in (self.step_bits, None):
             text += f" (fp8: {self.fp8_step_bits} bits at once)"
+        if not target_named(self.target).multiplies_fp8:
+            text += " (e4m3, e5m2 as ptxas emulates them: as f16, k mod 4 < 2 first, from +0; C added last)"
         return text
 
 
@@ -65,8 +59,8 @@ ARCHITECTURES = (
     Architecture("turing", "sm_75", 24, step_bits=128),
     Architecture("ampere", "sm_80", 24, step_bits=128),
     Architecture("ada", "sm_89", 24, step_bits=128, fp8_fraction_bits=13, fp8_step_bits=128),
-    # ptxas turns fp8 of mma.sync into two f16 instructions of half the row on sm_90.
-    Architecture("hopper", "sm_90a", 25, fp8_step_bits=128),
+    Architecture("hopper", "sm_90a", 25),
+    Architecture("blackwell-sm100", "sm_100a", 25),
     Architecture("blackwell", "sm_120a", 25),
 )
 """Every published model."""
@@ -84,48 +78,3 @@ def architecture_named(name: str) -> Architecture:
         if architecture.name == name:
             return architecture
     raise InputError(f"unknown architecture {name!r}; known: {', '.join(a.name for a in ARCHITECTURES)}")
-
-
-@dataclass(frozen=True)
-class Step:
-    """One fused step of a longer accumulation.
-
-    Attributes
-    ----------
-    model : DotAddModel
-        What a step computes.
-    products : int
-        How many products it takes.
-    """
-
-    model: DotAddModel
-    products: int
-
-
-def step(architecture: Architecture, a: FloatFormat, container: int, d: Format, products: int) -> Step:
-    """Return the steps in which a row of products is accumulated.
-
-    Parameters
-    ----------
-    architecture : Architecture
-        Whose model.
-    a : FloatFormat
-        Element type of A.
-    container : int
-        Bits that an element occupies in a register.
-    d : Format
-        Element type of the result.
-    products : int
-        Products of the whole row.
-    """
-    rounding = Rounding.NEAREST_EVEN if d == F16 else Rounding.TOWARD_ZERO
-    if a == E2M1 and container == a.bits:  # mxf4 and mxf4nvf4: whole groups are summed exactly
-        return Step(DotAddModel(MXF4_FRACTION, rounding, group=MXF4_GROUP), products)
-    fraction, bits, kept = architecture.fraction_bits, architecture.step_bits, None
-    if container == 8:
-        bits = architecture.fp8_step_bits
-        if architecture.fp8_fraction_bits is not None:
-            fraction = architecture.fp8_fraction_bits
-            kept = None if d == F16 else fraction
-    taken = products if bits is None else min(products, bits // container)
-    return Step(DotAddModel(fraction, rounding, kept), taken)

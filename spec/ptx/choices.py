@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ..choices import OpenPoint, choose
+from ..dot_add_model import DotAddModel
 from .architectures import ARCHITECTURES
 
 SEQUENTIAL = "sequential"
 UNSPECIFIED = "unspecified"
+NEGATIVE_NAN = "negative"
 
 OPEN_POINTS = (
     OpenPoint(
@@ -17,7 +19,8 @@ OPEN_POINTS = (
         (
             (
                 SEQUENTIAL,
-                "fused multiply-adds in the accumulator's type, k increasing from C, to nearest even",
+                "fused multiply-adds in the accumulator's type (f32 where C's and D's differ), k increasing "
+                "from C, to nearest even",
             ),
             (UNSPECIFIED, "an arbitrary function of the row of A, the column of B and C; proofs only"),
             *((architecture.name, architecture.meaning) for architecture in ARCHITECTURES),
@@ -27,6 +30,42 @@ OPEN_POINTS = (
         "8-, 6- and 4-bit types open; the models are measurements, not promises: MMA-Sim (arXiv 2511.10909), "
         "Khattak and Mikaitis (arXiv 2512.07004), Valpey et al. (arXiv 2502.15999); that mma.sp follows them "
         "with its kept products in the order they are stored is unconfirmed",
+    ),
+    OpenPoint(
+        "zero-products",
+        (
+            ("ignored", "a zero product has the exponent -126, so that it cuts nothing off"),
+            ("factors", "it has the sum of its factors' exponents, -126 for each zero (MMA-Sim)"),
+        ),
+        "ignored",
+        "fused dot-adds of the architectures; MMA-Sim's reading was not measured with such operands",
+    ),
+    OpenPoint(
+        "zero-groups",
+        (
+            ("ignored", "16 products of kind mxf4 or mxf4nvf4 that sum to zero cut nothing off"),
+            ("scales", "they have the exponents of their scale factors (MMA-Sim)"),
+        ),
+        "ignored",
+        "as zero-products",
+    ),
+    OpenPoint(
+        "zero-sign",
+        (
+            ("positive", "a fused dot-add of which nothing is left is +0 (MMA-Sim)"),
+            ("negative", "it is -0 where every product and C is negative or -0, as IEEE 754 adds them"),
+        ),
+        "positive",
+        "sources are silent but for MMA-Sim",
+    ),
+    OpenPoint(
+        "f64-nan",
+        (
+            ("positive", "0x7ff8000000000000"),
+            (NEGATIVE_NAN, "0xfff8000000000000 (MMA-Sim, from its host; CUDA's CUDART_NAN)"),
+        ),
+        "positive",
+        "PTX does not say which NaN an f64 mma gives",
     ),
     OpenPoint(
         "padding",
@@ -57,6 +96,15 @@ class Choices:
     accumulation: str = SEQUENTIAL
     padding: str = "zero"
     tf32_low_bits: str = "ignored"
+    zero_products: str = "ignored"
+    zero_groups: str = "ignored"
+    zero_sign: str = "positive"
+    f64_nan: str = "positive"
+
+    def read(self, model: DotAddModel) -> DotAddModel:
+        """Return a model with what it leaves open read as chosen."""
+        zero_terms = self.zero_groups == "scales" if model.group > 1 else self.zero_products == "factors"
+        return replace(model, zero_terms=zero_terms, signed_zeros=self.zero_sign == "negative")
 
 
 PRESETS = MappingProxyType(

@@ -29,6 +29,7 @@ class WarpMatrixInstructions:
         "instructions": tables.rows,
         "rules": tables.rule_rows,
         "contradictions": tables.contradiction_rows,
+        "machine-code": tables.machine_code_rows,
     }
 
     def instructions(self) -> list[dict[str, str]]:

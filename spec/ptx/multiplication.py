@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from ..errors import InputError
-from ..formats import F64, FloatFormat, Format, IntegerFormat, format_named
+from ..formats import F32, F64, FloatFormat, Format, IntegerFormat, format_named
 from ..rounding import Rounding
 from . import quad_pairs
 from .architectures import Architecture
@@ -112,6 +112,11 @@ class Multiplication:
     def is_double(self) -> bool:
         """Whether elements are f64, whose rounding PTX does specify."""
         return self.a == F64
+
+    @property
+    def accumulator(self) -> Format:
+        """Type of partial sums: that of C and D, f32 where these differ."""
+        return self.d if self.c == self.d else F32
 
     @property
     def rounding(self) -> Rounding:

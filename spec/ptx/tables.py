@@ -6,13 +6,15 @@ from collections.abc import Iterable
 
 from .. import legality
 from .aspects import spell_pairs
-from .catalogue import ALL_FORMS, Form, families
+from .catalogue import ALL_FORMS, Form, availability, families, variants
 from .contradictions import CONTRADICTIONS
 from .legality import RULES
+from .machine_code import machine_code
 from .matrix_move_forms import MatrixMoveForm
 from .mma_forms import MmaForm
+from .multiplication import MULTIPLYING, Multiplication, multiplication
 from .signatures import Sort, signature
-from .targets import spell_version
+from .targets import NEWEST, spell_version, target_named
 from .wmma_forms import WmmaForm
 
 Row = dict[str, str]
@@ -122,6 +124,36 @@ def rows() -> list[Row]:
 def rule_rows() -> list[Row]:
     """Return one row for each legality rule."""
     return legality.rule_rows(RULES)
+
+
+GENERATIONS = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
+"""A target of each matrix unit that ptxas compiles for."""
+
+
+def machine_code_rows() -> list[Row]:
+    """Return, for each row of the catalogue that multiplies, how each generation executes its types."""
+    rows = {}
+    for form in ALL_FORMS:
+        for variant in variants(form):
+            if variant.family in MULTIPLYING:
+                row = _machine_code_row(multiplication(variant))
+                rows[tuple(row.values())] = row
+    return list(rows.values())
+
+
+def _machine_code_row(form: Multiplication) -> Row:
+    """Return how one instruction is executed; what the target lacks is left empty."""
+    d, a, b, c = form.d, form.a, form.b, form.c
+    name = form.variant.family + "::ordered_metadata" * form.variant.ordered_metadata
+    name += f".{form.variant.bit_operation}" if form.variant.bit_operation else ""
+    row = {"instruction": name, "shape": str(form.shape), "A x B": f"{a} x {b}", "D <- C": f"{d} <- {c}"}
+    for target in map(target_named, GENERATIONS):
+        if availability(form.form, form.variant).allows(target, NEWEST):
+            code = machine_code(form, target)
+            row[target.name] = "scalar instructions" if code is None else code.described(form)
+        else:
+            row[target.name] = ""
+    return row
 
 
 def contradiction_rows() -> list[Row]:

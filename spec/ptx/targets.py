@@ -42,6 +42,11 @@ class Target:
         """As in ``.target``: ``sm_90a``."""
         return f"sm_{self.number}{self.suffix}"
 
+    @property
+    def multiplies_fp8(self) -> bool:
+        """Whether its matrix unit takes e4m3 and e5m2 from ``mma``; else ptxas emulates them."""
+        return not 90 <= self.number < 120
+
     def __str__(self) -> str:
         return self.name
 

@@ -47,6 +47,10 @@ STEPS: list[tuple[Any, ...]] = [
     (E5M2, E2M1, F32, F32, DotAddModel(25, ZERO), 4, UE8M0, 2),
     (E2M1, E2M1, F32, F32, DotAddModel(35, ZERO, group=16), 32, UE4M3, 2),
     (E2M1, E2M1, F32, F32, DotAddModel(35, ZERO, group=4), 8, UE8M0, 1),
+    (BF16, BF16, F32, F32, DotAddModel(25, ZERO, zero_terms=True), 4, None, 0),
+    (F16, F16, F16, F16, DotAddModel(12, EVEN, signed_zeros=True), 2, None, 0),
+    (E2M3, E4M3, F32, F32, DotAddModel(25, ZERO, zero_terms=True, signed_zeros=True), 2, UE8M0, 1),
+    (E2M1, E2M1, F32, F32, DotAddModel(35, ZERO, group=4, zero_terms=True, signed_zeros=True), 8, UE4M3, 2),
 ]
 
 

@@ -246,6 +246,35 @@ def test_signs_of_zero() -> None:
     assert one(HOPPER, f16(-(2.0**-24)), f16(2.0**-24), 0.0, result=F16) == 0x8000
 
 
+def test_signs_of_zero_by_the_other_reading() -> None:
+    signed = replace(HOPPER, signed_zeros=True)
+    assert one(signed, f16(-0.0), f16(1), -0.0) == 1 << 31
+    assert one(signed, f16(1), f16(-1), 1) == 0
+    assert one(signed, f16(-0.0), f16(1), 0.0) == 0
+    below = replace(signed, zero_terms=True)  # cut off at the exponent that the zero's factor brings
+    tiny = Operand(np.array([0x80000001], dtype=np.uint32), TF32), Operand(f32(1), TF32)
+    assert ALG.dot_add(F32, below, *tiny, Operand(f32(-0.0)[0], F32)) == 1 << 31
+
+
+def test_a_zero_product_with_the_exponents_of_its_factors() -> None:
+    """0 * 2**127 has the exponent 1, or none; the addend is below what F = 10 leaves of 2."""
+    zero, big = Operand(f32(0.0), TF32), Operand(f32(2.0**127), TF32)
+    addend = Operand(f32(2.0**-12)[0], F32)
+    ignored = DotAddModel(10, ZERO)
+    assert ALG.dot_add(F32, ignored, zero, big, addend) == f32(2.0**-12)[0]
+    assert ALG.dot_add(F32, replace(ignored, zero_terms=True), zero, big, addend) == 0
+
+
+def test_a_zero_group_with_the_exponents_of_its_scale_factors() -> None:
+    opposed = np.array([2, 2], dtype=np.uint8), np.array([2, 10], dtype=np.uint8)
+    x, y = (Operand(each, E2M1) for each in opposed)
+    pair: Product = (Operand(np.array([131], dtype=np.uint8), UE8M0),) * 2
+    addend = Operand(f32(2.0**-12)[0], F32)
+    ignored = DotAddModel(10, ZERO, group=2)
+    assert ALG.dot_add(F32, ignored, x, y, addend, pair) == f32(2.0**-12)[0]
+    assert ALG.dot_add(F32, replace(ignored, zero_terms=True), x, y, addend, pair) == 0
+
+
 def test_ada_keeps_13_fraction_bits() -> None:
     model = DotAddModel(13, ZERO, 13)
     assert one(model, f16(1), f16(1), 2.0**-13) == f32(1 + 2.0**-13)[0]
@@ -276,7 +305,10 @@ def test_the_padding_of_tf32_is_ignored() -> None:
 f16s = st.integers(0, 2**16 - 1)
 f32s = st.sampled_from(exact.edge_encodings(F32)) | st.integers(0, 2**32 - 1)
 pairs = st.lists(st.tuples(f16s, f16s), min_size=1, max_size=16)
-models = st.builds(DotAddModel, st.integers(8, 40), st.sampled_from(Rounding), st.none() | st.integers(8, 10))
+models = st.builds(
+    DotAddModel, st.integers(8, 40), st.sampled_from(Rounding), st.none() | st.integers(8, 10),
+    zero_terms=st.booleans(), signed_zeros=st.booleans(),
+)  # fmt: skip
 
 
 def columns(terms: list[tuple[int, int]]) -> tuple[Bits, Bits]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,12 @@ from mmaproof.spec.dot_add_model import DotAddModel
 from mmaproof.spec.formats import E2M1, F32, UE8M0, FloatFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import accumulation
-from mmaproof.spec.ptx.architectures import Step
+from mmaproof.spec.ptx.architectures import architecture_named
 from mmaproof.spec.ptx.catalogue import forms, variants
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
+from mmaproof.spec.ptx.step_sequences import step_sequence
 from mmaproof.spec.ptx.variant import Family
 from mmaproof.spec.rounding import Rounding
 
@@ -41,7 +44,9 @@ def test_a_chain_of_steps_scales_every_product_by_its_own_factor(
     monkeypatch: pytest.MonkeyPatch, length: int, factors: int, group: int
 ) -> None:
     model = DotAddModel(20, Rounding.TOWARD_ZERO, group=group)
-    monkeypatch.setattr(accumulation, "step", lambda *_: Step(model, length))
+    blackwell = step_sequence(architecture_named("blackwell"), with_factors("2X"))
+    steps = replace(blackwell, model=model, products=length)
+    monkeypatch.setattr(accumulation, "step_sequence", lambda *_: steps)
     rng = np.random.default_rng(length * factors)
     x, y = (random(E2M1, (50, PRODUCTS), rng) for _ in range(2))
     scales = tuple(random(UE8M0, (50, factors), rng) for _ in range(2))
