@@ -171,11 +171,12 @@ CONTRADICTIONS = (
         ("headers; op definitions", "one bias row; lhs is the vector; MTE1 or FIX"),
     ),
     _point(
-        27, "left-blayout", "the blayout of a Left tile in a text is the profile's, whatever is written",
+        27, "left-blayout", "the blayout of a Left tile in a text is the NPU profile's, on CPU as written",
         "PTOAS issues 137 and 345",
         ("assembler manual's A2A3 example", "blayout=row_major"),
         ("ptoas samples", "blayout=col_major"),
         ("ptoas", "replaces it silently: row_major on A3, col_major on A5"),
+        ("header of CPU", "takes both for plain products, col_major for mx"),
     ),
     _point(
         28, "mixed-fp8", "legal", _HEADER_WINS,

@@ -17,7 +17,7 @@ from .placement import LINEAR, mover_placement, unit_placement
 from .product_rules import static_sizes
 from .profiles import A2A3, A5, CPU, Profile, alias
 from .resolution import Resolved
-from .rules import CUBE, GEMV, MATMUL, PRODUCTS, PtoRule, RuleKind, Standing
+from .rules import CUBE, GEMV, MATMUL, MICROSCALED, PRODUCTS, PtoRule, RuleKind, Standing
 from .sizes import OPERAND_EXTENTS, executed_rows, operand_extents
 from .tile import DYNAMIC, FRACTAL_BYTES, Compact, Order, Tile, c0
 
@@ -144,8 +144,10 @@ CUBE_RULES: tuple[PtoRule[Resolved], ...] = (
         standings=_asserted_on(A5, CPU),
     ),
     PtoRule(
-        "left-blocks", "the blocks of A are column-major on A5 (Nz), row-major on A2A3 (Zz)", _CHECKS,
-        _left_blocks, cited(25, 27), standings=_asserted_on(A5),
+        "left-blocks",
+        "the blocks of A are column-major on A5 (Nz; on CPU of mx products), row-major on A2A3 (Zz)", _CHECKS,
+        _left_blocks, cited(25, 27),
+        standings=(Standing(RuleKind.STATIC, (CPU,), MICROSCALED), *_asserted_on(A5)),
     ),
     PtoRule(
         "right-layout", "B is Zn", _CHECKS, _order("b"), cited(20), standings=_asserted_on(A5, CPU),

@@ -17,6 +17,7 @@ import numpy as np
 from ..algebra import Array
 from ..errors import InputError
 from .sizes import Extents
+from .tile import DYNAMIC, Extent
 
 Five = tuple[int, int, int, int, int]
 
@@ -111,6 +112,26 @@ _AXES = {
     ViewOrder.NZ: ((3, 2), (4, 1, 0)),
 }
 """The dimensions that rows and columns are folded into, the fastest first."""
+
+
+def view_extents(shape: Sequence[Extent]) -> list[tuple[Extent, Extent]]:
+    """Return rows and columns of a view in each order its dimensions may have, which its type does not say.
+
+    ND is the first. Of fewer than two dimensions, or more than five, it is no view of a matrix.
+    """
+    if not 2 <= len(shape) <= 5:
+        return []
+    whole = (*(1,) * (5 - len(shape)), *shape)
+    orders = _AXES.values() if len(shape) > 2 else [_AXES[ViewOrder.ND]]
+    return [
+        (_product([whole[axis] for axis in rows]), _product([whole[axis] for axis in columns]))
+        for rows, columns in orders
+    ]
+
+
+def _product(extents: Sequence[Extent]) -> Extent:
+    known = [extent for extent in extents if isinstance(extent, int)]
+    return prod(known) if len(known) == len(extents) else DYNAMIC
 
 
 def contiguous(rows: int, columns: int) -> GlobalView:

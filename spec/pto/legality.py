@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from ..legality import Violation
 from .bias_rules import BIAS_RULES
 from .cube_rules import CUBE_RULES
+from .memory_rules import MEMORY_RULES
 from .move_rules import MOVE_RULES
+from .move_types import MOVE_TYPE_RULES
 from .operations import OPERATIONS, Kind
 from .product_rules import PRODUCT_RULES, product_sizes
 from .profiles import Profile
@@ -23,7 +25,9 @@ from .tile_rules import ADDRESS_RULES, TILE_RULES, PlacedTile
 
 StatementRule = PtoRule[Resolved]
 
-RULES: tuple[StatementRule, ...] = (*TILE_RULES, *PRODUCT_RULES, *CUBE_RULES, *BIAS_RULES, *MOVE_RULES)
+RULES: tuple[StatementRule, ...] = (
+    *TILE_RULES, *PRODUCT_RULES, *CUBE_RULES, *BIAS_RULES, *MOVE_RULES, *MOVE_TYPE_RULES, *MEMORY_RULES,
+)  # fmt: skip
 """Every rule on one statement; those on an address are `ADDRESS_RULES`."""
 
 

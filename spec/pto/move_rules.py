@@ -1,6 +1,7 @@
-"""Rules on the movers of a GEMM: tload, tmov, textract and tstore.
+"""Rules on the movers of a GEMM: where from and where to, and what moves from buffer to buffer ask for.
 
-Source: pto-isa headers at 3186c381; reference A.7, B.7 and E.
+The CPU simulator has one loop over elements for every place and layout: what the NPU's headers assert of
+moves, it does not. Source: pto-isa headers at 3186c381; reference A.7, B.7 and E.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from .contradictions import cited
-from .elements import ELEMENT_TYPES, ElementType
+from .fractal import LAYOUT_NAMES
+from .move_types import place, quantised
 from .movers import GEMV_CHUNK_BYTES, alignment
-from .profiles import A2A3, A5, CPU, Profile
+from .profiles import A2A3, A5, CPU, Profile, alias
 from .resolution import Resolved
 from .rules import CUBE, PtoRule, RuleKind, Standing
+from .syntax import TileType
 from .tile import Location, Order, Tile
 
 Messages = Iterator[str]
@@ -22,56 +25,33 @@ Messages = Iterator[str]
 _MAT, _VEC, _ACC, _LEFT, _RIGHT = Location.MAT, Location.VEC, Location.ACC, Location.LEFT, Location.RIGHT
 _OPERANDS = (_LEFT, _RIGHT)
 _SCALES = (Location.SCALE_LEFT, Location.SCALE_RIGHT)
-_LATER = (A5, CPU)
-_EVERYONE = (A2A3, A5, CPU)
 
 Places = Mapping[tuple[Location | None, Location | None], tuple[Profile, ...]]
 
 PLACES: Mapping[str, Places] = MappingProxyType(
     {
-        "tload": {(None, _MAT): _EVERYONE, (None, _VEC): _EVERYONE},
+        "tload": {(None, _MAT): CUBE, (None, _VEC): CUBE},
         "tmov": {
-            **{(_MAT, target): _EVERYONE for target in (*_OPERANDS, Location.BIAS, Location.SCALING)},
-            **{(_MAT, target): _LATER for target in _SCALES},
-            (_ACC, _MAT): _EVERYONE,
-            (_ACC, _VEC): _LATER,
-            (_VEC, _VEC): _EVERYONE,
-            (_VEC, _MAT): _LATER,
+            **{(_MAT, target): CUBE for target in (*_OPERANDS, Location.BIAS, Location.SCALING)},
+            **{(_MAT, target): (A5,) for target in _SCALES},
+            (_ACC, _MAT): CUBE,
+            (_ACC, _VEC): (A5,),
+            (_VEC, _VEC): CUBE,
+            (_VEC, _MAT): (A5,),
         },
         "textract": {
-            **{(_MAT, target): _EVERYONE for target in _OPERANDS},
-            **{(_MAT, target): _LATER for target in _SCALES},
-            (_ACC, _MAT): _EVERYONE,
+            **{(_MAT, target): CUBE for target in _OPERANDS},
+            **{(_MAT, target): (A5,) for target in (*_SCALES, Location.SCALING)},
+            (_ACC, _MAT): CUBE,
+            **dict.fromkeys(((_ACC, _VEC), (_VEC, _VEC), (_VEC, _MAT)), (A5,)),
         },
-        "tstore": {(_ACC, None): _EVERYONE, (_VEC, None): _EVERYONE, (_MAT, None): (A2A3,)},
+        "tstore": {(_ACC, None): CUBE, (_VEC, None): CUBE, (_MAT, None): (A2A3,)},
     }
 )
-"""From where to where a move goes, and on which profiles; None is global memory."""
+"""From where to where a move goes on the NPU, and on which profiles; None is global memory."""
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
-
-
-def _types(*names: str) -> frozenset[ElementType]:
-    return frozenset(ELEMENT_TYPES[name] for name in names)
-
-
-_BIAS_SOURCES = MappingProxyType({"i32": _types("i32"), "f32": _types("f32", "f16")})
-_BIAS_SOURCES_LATER = MappingProxyType({**_BIAS_SOURCES, "f32": _types("f32", "f16", "bf16")})
-_STORED = MappingProxyType({"f32": _types("f32", "f16", "bf16"), "i32": _types("i32")})
-_EXTRACTED = _types("i8", "f16", "bf16", "f32")
-_EXTRACTED_LATER = _EXTRACTED | _types("f8E4M3FN", "f8E5M2", "hif8", "f4E2M1x2", "f4E1M2x2", "f8E8M0FNU")
-_LEAVES_ACC_A2A3 = frozenset(
-    entry for entry in ELEMENT_TYPES.values() if entry.bits <= 8 or entry.name in ("f16", "bf16")
-)
-
-
-def _location(resolved: Resolved, role: str) -> Location | None:
-    return resolved.tiles[role].location if resolved.has(role) else None
-
-
-def _quantised(resolved: Resolved) -> bool:
-    return any("quant" in name.lower() for name, _ in resolved.instruction.attributes)
 
 
 def _to(resolved: Resolved, *locations: Location) -> tuple[Tile, Tile] | None:
@@ -92,7 +72,7 @@ def index(resolved: Resolved, role: str) -> int | None:
 def _places(resolved: Resolved, profile: Profile) -> Messages:
     allowed = PLACES[resolved.operation.name]
     known = [role for role in ("source", "target") if resolved.has(role)]
-    found = _location(resolved, "source"), _location(resolved, "target")
+    found = place(resolved, "source"), place(resolved, "target")
     ends = {"tload": ("target",), "tstore": ("source",)}.get(resolved.operation.name, ("source", "target"))
     if not known or any(role not in known for role in ends):
         return
@@ -102,69 +82,37 @@ def _places(resolved: Resolved, profile: Profile) -> Messages:
         yield f"{resolved.operation} from {route} is not on {profile}{f', only on {on}' if on else ''}"
 
 
-def _element_types(resolved: Resolved, profile: Profile) -> Messages:
-    source, target = resolved.element("source"), resolved.element("target")
-    if source is None or target is None or _quantised(resolved):
-        return
-    places = _location(resolved, "source"), _location(resolved, "target")
-    message = f"{source} to {target}"
-    if places[1] is Location.BIAS:
-        allowed = _BIAS_SOURCES if profile == A2A3 else _BIAS_SOURCES_LATER
-        if source not in allowed.get(target.name, ()):
-            yield f"{message}; the bias takes i32 from i32, f32 from {_spell(allowed['f32'])}"
-    elif places[0] is _ACC:
-        if source.name not in _STORED:
-            yield f"{message}; an accumulator is {' or '.join(_STORED)}"
-        elif resolved.operation.name == "tstore":
-            if target not in _STORED[source.name]:
-                yield f"{message}; without quantisation {source} is stored as {_spell(_STORED[source.name])}"
-        elif profile == A2A3 and target not in _LEAVES_ACC_A2A3:
-            yield f"{message}; an accumulator leaves for mat as f16, bf16 or 8 bits"
-    elif source != target:
-        yield f"{message}; the move does not convert"
-
-
-def _spell(types: frozenset[ElementType]) -> str:
-    return ", ".join(entry.name for entry in ELEMENT_TYPES.values() if entry in types)
-
-
-def _extract_types(resolved: Resolved, profile: Profile) -> Messages:
-    allowed = _EXTRACTED if profile == A2A3 else _EXTRACTED_LATER
-    source, place = resolved.element("source"), _location(resolved, "source")
-    if source is not None and place in (None, _MAT) and source not in allowed:
-        yield f"textract of {source}; {profile} has {_spell(allowed)}"
-
-
-def _equal_extent(resolved: Resolved, _: Profile) -> Messages:
-    if (pair := _to(resolved, *_OPERANDS)) is not None:
-        source, target = pair
-        if (source.rows, source.columns) != (target.rows, target.columns):
-            yield f"source is {source.rows}x{source.columns}, target {target.rows}x{target.columns}"
-
-
-def _view_extent(resolved: Resolved, _: Profile) -> Messages:
-    tile_role, view_role = (
-        ("target", "source") if resolved.operation.name == "tload" else ("source", "target")
+def _converts_in_passing(resolved: Resolved) -> bool:
+    """Whether a move is an overload of its own, with a quantisation or a relu, which asserts less."""
+    relu = any(
+        "relu" in name.lower() and "no_relu" not in value for name, value in resolved.instruction.attributes
     )
-    view = resolved.extent(view_role) if view_role not in resolved.tiles else None
-    if not resolved.has(tile_role) or view is None or len(view) < 2:
-        return
-    tile = resolved.tiles[tile_role]
-    for name, valid, there in (
-        ("rows", tile.valid_rows, view[-2]), ("columns", tile.valid_columns, view[-1]),
-    ):  # fmt: skip
-        if isinstance(valid, int) and isinstance(there, int) and valid > there:
-            yield f"{tile_role} has {valid} valid {name}, the view {there}"
+    return relu or quantised(resolved)
 
 
-def _load_layout(resolved: Resolved, _: Profile) -> Messages:
-    if not resolved.has("target") or (tile := resolved.tiles["target"]).location is not _MAT:
+def _equal_extent(resolved: Resolved, profile: Profile) -> Messages:
+    if not resolved.has("source", "target"):
         return
-    if tile.boxed and tile.fractal != 32:
-        if tile.fractal != 512 or tile.blocks is tile.inner:
-            yield f"target is {tile.blocks}, {tile.inner} of {tile.fractal} bytes; loads make Nz or Zn of 512"
-        if tile.rows > 16384:
-            yield f"target has {tile.rows} rows; a load that re-orders has at most 16384"
+    source, target = resolved.tiles["source"], resolved.tiles["target"]
+    if source.location is not _MAT and (profile != A2A3 or _converts_in_passing(resolved)):
+        return
+    if (source.rows, source.columns) != (target.rows, target.columns):
+        yield f"source is {source.rows}x{source.columns}, target {target.rows}x{target.columns}"
+
+
+def _valid_rows(resolved: Resolved, _: Profile) -> Messages:
+    if resolved.has("source", "target"):
+        source, target = resolved.tiles["source"], resolved.tiles["target"]
+        rows = source.valid_rows, target.valid_rows
+        if isinstance(rows[0], int) and isinstance(rows[1], int) and rows[0] != rows[1]:
+            yield f"source has {rows[0]} valid rows, target {rows[1]}"
+
+
+def _valid_columns(resolved: Resolved, _: Profile) -> Messages:
+    if resolved.has("source", "target"):
+        moved, columns = resolved.tiles["source"].valid_columns, resolved.tiles["target"].columns
+        if isinstance(moved, int) and moved > columns:
+            yield f"{moved} columns are moved, those of source; target has {columns}"
 
 
 def _source_layout(resolved: Resolved, _: Profile) -> Messages:
@@ -175,9 +123,37 @@ def _source_layout(resolved: Resolved, _: Profile) -> Messages:
             yield f"source is {source.blocks}, {source.inner}; it must be Nz or Zn, or one row for left"
 
 
-def _extract_left(resolved: Resolved, profile: Profile) -> Messages:
-    if (pair := _to(resolved, _LEFT)) is not None and pair[1].blocks is not profile.left_blocks:
-        yield f"the blocks of target are {pair[1].blocks}; they must be {profile.left_blocks}"
+def _operand_layout(resolved: Resolved, profile: Profile) -> Messages:
+    if (pair := _to(resolved, *_OPERANDS)) is not None:
+        tile = pair[1]
+        wanted = alias(profile, tile.location, tile.element, (tile.rows, tile.columns))
+        if (tile.blocks, tile.inner) != (wanted.blocks, wanted.inner):
+            name = LAYOUT_NAMES[wanted.blocks, wanted.inner]
+            yield f"target is {tile.blocks}, {tile.inner}; on {profile} {tile.location} is {name}"
+
+
+def _scaling_move(resolved: Resolved, _: Profile) -> Messages:
+    if (pair := _to(resolved, Location.SCALING)) is not None and not pair[1].boxed:
+        for name, tile in zip(("source", "target"), pair, strict=True):
+            if tile.rows != 1:
+                yield f"{name} has {tile.rows} rows; scale factors of a quantisation are one row"
+        target = pair[1]
+        if target.element.name not in ("i64", "ui64"):
+            yield f"target is {target.element}; scale factors of a quantisation are i64 or ui64"
+        elif (size := target.columns * target.element.storage_bytes) % 128:
+            yield f"the row of target has {size} bytes, not a multiple of 128"
+
+
+def _quantisation(resolved: Resolved, _: Profile) -> Messages:
+    operand = resolved.instruction.operands().get("quantisation")
+    if operand is None or (source := place(resolved, "source")) is None:
+        return
+    written = operand.type
+    scaling = not isinstance(written, TileType) or written.location in (None, Location.SCALING)
+    if source is _ACC and not scaling:
+        yield f"{operand.name} is in {resolved.tiles['quantisation'].location}; it must be in scaling"
+    elif source is not _ACC and scaling:
+        yield f"source is in {source}; only an accumulator leaves with a quantisation"
 
 
 def _row_chunks(resolved: Resolved, _: Profile) -> Messages:
@@ -225,78 +201,111 @@ def _alignment(resolved: Resolved, _: Profile) -> Messages:
                 yield f"{role} {first} is not a multiple of {multiple}"
 
 
-def _store_extent(resolved: Resolved, _: Profile) -> Messages:
-    if _location(resolved, "source") is _ACC:
-        tile = resolved.tiles["source"]
-        if not 1 <= tile.columns <= 4095:
-            yield f"source has {tile.columns} columns; a store of an accumulator has 1 to 4095"
-        if tile.rows > 8192:
-            yield f"source has {tile.rows} rows; a store to row-major memory has at most 8192"
+_LEAVES_AS = MappingProxyType(
+    {"Nz": (Order.COL_MAJOR, Order.ROW_MAJOR), "ND": (Order.ROW_MAJOR, Order.NONE_BOX),
+     "DN": (Order.COL_MAJOR, Order.NONE_BOX)}
+)  # fmt: skip
 
 
-def _accumulator_target(resolved: Resolved, _: Profile) -> Messages:
-    if _location(resolved, "source") is _ACC and _location(resolved, "target") is _MAT:
-        tile = resolved.tiles["target"]
-        if (tile.blocks, tile.inner, tile.fractal) != (Order.COL_MAJOR, Order.ROW_MAJOR, 512):
+def _accumulator_target(resolved: Resolved, profile: Profile) -> Messages:
+    if place(resolved, "source") is not _ACC or (to := place(resolved, "target")) not in (_MAT, _VEC):
+        return
+    tile = resolved.tiles["target"]
+    if profile == A2A3:
+        if to is _MAT and ((tile.blocks, tile.inner) != _LEAVES_AS["Nz"] or tile.fractal != 512):
             yield f"target is {tile.blocks}, {tile.inner} of {tile.fractal} bytes; it must be Nz of 512"
+    elif (tile.blocks, tile.inner) not in _LEAVES_AS.values():
+        yield f"target is {tile.blocks}, {tile.inner}; it must be {', '.join(_LEAVES_AS)}"
+
+
+def _extracted_columns(resolved: Resolved, _: Profile) -> Messages:
+    if place(resolved, "source") is _ACC and place(resolved, "target") in (_MAT, _VEC):
+        tile = resolved.tiles["target"]
+        if (tile.blocks, tile.inner) == _LEAVES_AS["DN"]:
+            yield "target is DN; TExtract.hpp asserts Nz or ND beside the check that tmov has too"
+
+
+def _accumulator_source(resolved: Resolved, _: Profile) -> Messages:
+    if place(resolved, "source") is _ACC and place(resolved, "target") in (_MAT, _VEC):
+        tile = resolved.tiles["source"]
+        if (tile.blocks, tile.inner) != _LEAVES_AS["Nz"]:
+            yield f"source is {tile.blocks}, {tile.inner}; an accumulator is Nz"
 
 
 def _standing(
-    *operations: str, kind: RuleKind = RuleKind.STATIC, profiles: tuple[Profile, ...] = _EVERYONE
+    *operations: str, kind: RuleKind = RuleKind.STATIC, profiles: tuple[Profile, ...] = CUBE
 ) -> Standing:
     return Standing(kind, profiles, frozenset(operations))
 
 
 _ALL = ("tload", "tmov", "textract", "tstore")
-_INDEXED = (_standing("textract", kind=RuleKind.DEBUG_ONLY, profiles=CUBE),)
+_INDEXED = (_standing("textract", kind=RuleKind.DEBUG_ONLY),)
 
 MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "move-places", "the operation goes from this buffer to that one",
-        "pto-isa headers; pypto issue 1310 (no move from acc to acc); reference B.7", _places, cited(20, 26),
-        standings=(_standing(*_ALL),),
+        "pto-isa headers (between others a tmov of A5 and a textract do nothing); pypto issue 1310 (no move "
+        "from acc to acc); reference B.7", _places, cited(20, 26),
+        standings=(
+            _standing("tload", "tstore"), _standing("tmov", profiles=(A2A3,)),
+            _standing("tmov", "textract", kind=RuleKind.SILENT),
+        ),
     ),
     PtoRule(
-        "move-types", "element types are equal, or a pair that the move converts", "pto-isa headers",
-        _element_types, standings=(_standing(*_ALL),),
-    ),
-    PtoRule(
-        "extract-types", "textract has the element type", "TExtract.hpp of each profile", _extract_types,
-        standings=(_standing("textract"),),
-    ),
-    PtoRule(
-        "move-extent", "tmov to left and right keeps the physical extent", "TMov.hpp of each profile",
+        "move-extent", "tmov keeps the physical extent (A5: out of mat)", "TMov.hpp: TMOV_TILE_IMPL",
         _equal_extent, standings=(_standing("tmov"),),
     ),
     PtoRule(
-        "view-extent", "the valid region is in the view of global memory", "reference B.7; nothing checks it",
-        _view_extent, standings=(_standing("tload", "tstore", kind=RuleKind.SILENT),),
+        "move-valid-rows", "source and target of tmov have as many valid rows", "cpu/TMov.hpp", _valid_rows,
+        standings=(_standing("tmov", kind=RuleKind.RUN_TIME, profiles=(CPU,)),),
     ),
     PtoRule(
-        "load-layout", "a load to boxes in mat makes Nz or Zn", "TLoad.hpp: ND to Nz, DN to Zn", _load_layout,
-        standings=(_standing("tload"),),
+        "move-valid-columns", "the columns that tmov moves, those of the source, are in the target",
+        "cpu/TMov.hpp", _valid_columns, standings=(_standing("tmov", kind=RuleKind.SILENT, profiles=(CPU,)),),
     ),
     PtoRule(
         "move-source-layout", "left and right are filled from Nz or Zn, a one-row left also from ND",
         "TMov.hpp, TExtract.hpp", _source_layout, standings=(_standing("tmov", "textract"),),
     ),
     PtoRule(
-        "extract-left-blocks", "textract to left on A2A3 makes Zz", "TExtract.hpp of A2A3", _extract_left,
-        cited(25, 27), standings=(_standing("textract", profiles=(A2A3,)),),
+        "move-target-layout", "left and right are filled in the profile's order",
+        "TExtract.hpp: TEXTRACT_TILE_IMPL, TExtractToLeft; TMov.hpp of A5: TMovToLeft, TMovToRight",
+        _operand_layout, cited(25, 27),
+        standings=(_standing("textract"), _standing("tmov", profiles=(A5,))),
     ),
     PtoRule(
         "row-chunks", f"a one-row left is filled in chunks of {GEMV_CHUNK_BYTES} bytes",
-        "TMov.hpp, TExtract.hpp; reference A.7", _row_chunks,
-        standings=(_standing("tmov", "textract", profiles=CUBE),),
+        "TMov.hpp, TExtract.hpp; reference A.7", _row_chunks, standings=(_standing("tmov", "textract"),),
     ),
     PtoRule(
         "bias-move",
         "a bias is filled from one row, in units of 64 bytes (A2A3: of the source; A5: of the bias)",
-        "TMov.hpp", _bias_move, standings=(_standing("tmov", profiles=CUBE),),
+        "TMov.hpp: TMovToBt", _bias_move, standings=(_standing("tmov"),),
     ),
     PtoRule(
-        "accumulator-to-mat", "an accumulator leaves for mat as Nz", "TMov.hpp, TExtract.hpp",
-        _accumulator_target, standings=(_standing("tmov", "textract", profiles=CUBE),),
+        "scaling-move",
+        "scale factors of a quantisation are one row of 64-bit integers, in units of 128 bytes",
+        "TMov.hpp: TMovToFb", _scaling_move, standings=(_standing("tmov"),),
+    ),
+    PtoRule(
+        "quantisation", "only an accumulator is quantised, by a scalar or a tile in scaling",
+        "TMov.hpp, TExtract.hpp, TStore.hpp: the overloads of preQuantScalar and fp", _quantisation,
+        standings=(_standing("tmov", "textract", "tstore"),),
+    ),
+    PtoRule(
+        "accumulator-to-mat", "an accumulator leaves for mat as Nz of 512 bytes, on A5 as Nz, ND or DN",
+        "CheckTMovAccToMat of A2A3, CheckTMovAccValid of A5", _accumulator_target,
+        standings=(_standing("tmov", "textract"),),
+    ),
+    PtoRule(
+        "extract-columns", "textract of an accumulator makes Nz or ND",
+        "TExtract.hpp of A5: one assertion allows DN, another does not", _extracted_columns,
+        standings=(_standing("textract", kind=RuleKind.UNSPECIFIED, profiles=(A5,)),),
+    ),
+    PtoRule(
+        "accumulator-source", "an accumulator that leaves for mat or vec is Nz",
+        "CheckTMovAccToMat of A2A3, CheckTMovAccValid of A5", _accumulator_source,
+        standings=(_standing("tmov", "textract"),),
     ),
     PtoRule(
         "extract-window", "the block is inside the source (A2A3, A5: physical extents; CPU: valid ones)",
@@ -307,9 +316,5 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
         "extract-alignment", "a block begins at whole blocks, also of the transposed ones",
         "TExtract.hpp; reference B.7", _alignment, standings=_INDEXED,
     ),
-    PtoRule(
-        "store-extent", "an accumulator that is stored has 1 to 4095 columns, and at most 8192 rows",
-        "TStore.hpp", _store_extent, standings=(_standing("tstore"),),
-    ),
 )  # fmt: skip
-"""Rules on moves."""
+"""Rules on where moves go, and on those from buffer to buffer."""

@@ -38,6 +38,8 @@ class Operation:
         ``d`` of a product, ``target`` of a move.
     summary : str
         One line.
+    optional : tuple of str
+        Roles of operands that may stand behind the inputs: a ``quantisation``, which is a scalar or a tile.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Operation:
     inputs: tuple[str, ...]
     output: str
     summary: str
+    optional: tuple[str, ...] = ()
 
     @property
     def microscaled(self) -> bool:
@@ -97,11 +100,20 @@ def _products() -> list[Operation]:
     return found
 
 
+_QUANTISED = ("quantisation",)
+
 _MOVES = (
     Operation("tload", Kind.MOVE, ("source",), "target", "global memory to a tile"),
-    Operation("tmov", Kind.MOVE, ("source",), "target", "tile to tile, of one extent"),
-    Operation("textract", Kind.MOVE, ("source", "row", "column"), "target", "a block of a tile to a tile"),
-    Operation("tstore", Kind.MOVE, ("source",), "target", "a tile to global memory"),
+    Operation("tmov", Kind.MOVE, ("source",), "target", "tile to tile, of one extent", _QUANTISED),
+    Operation(
+        "textract",
+        Kind.MOVE,
+        ("source", "row", "column"),
+        "target",
+        "a block of a tile to a tile",
+        _QUANTISED,
+    ),
+    Operation("tstore", Kind.MOVE, ("source",), "target", "a tile to global memory", _QUANTISED),
 )
 
 OPERATIONS = MappingProxyType({operation.name: operation for operation in (*_products(), *_MOVES)})

@@ -65,6 +65,12 @@ def _availability(resolved: Resolved, profile: Profile) -> Messages:
         yield f"{resolved.operation} is not on {profile}"
 
 
+_NO_TILE = re.compile(
+    r"index|[us]?i\d+|b?f\d+|!pto\.(?:ptr|tensor_view|partition_tensor_view)\b.*", re.DOTALL
+)
+"""Types that no tile has; ``memref`` and what is not known here may be one."""
+
+
 def _operand_type(resolved: Resolved, _: Profile) -> Messages:
     views = {("tload", "source"), ("tstore", "target")}
     for role, operand in resolved.instruction.operands().items():
@@ -73,7 +79,9 @@ def _operand_type(resolved: Resolved, _: Profile) -> Messages:
                 yield f"{role} is a tile; it must be a view of global memory"
             case TileType() if role in ("row", "column"):
                 yield f"{role} is a tile; it must be an index"
-            case OtherType(text) if role not in ("row", "column"):
+            case OtherType(text) if role not in ("row", "column", "quantisation") and _NO_TILE.fullmatch(
+                text
+            ):
                 if (resolved.operation.name, role) not in views:
                     yield f"{role} is {text}; it must be a tile"
 

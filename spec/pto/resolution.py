@@ -2,7 +2,8 @@
 
 The short types of documents (``!pto.tile<16x32xf16>``) stand for the profile's alias of the operand's role;
 the types of the assembler (``!pto.tile_buf<…>``) have the assembler's defaults. The blayout of a Left tile is
-the profile's, whatever is written, as ptoas does (reference D.3; contradiction 27).
+the NPU profile's, whatever is written, as ptoas does (reference D.3; contradiction 27); the headers of the
+simulator keep what is written.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ class Resolved:
         if role in self.tiles:
             return self.tiles[role].element
         written = self.type_of(role)
-        return None if written is None else written.element
+        if written is None or not (isinstance(written, TileType) or _may_be_a_view(self.operation, role)):
+            return None
+        return written.element
 
     def extent(self, role: str) -> tuple[Extent, ...] | None:
         """Return the physical extent of a tile, or the extents of a tensor view, as far as they are known."""
@@ -107,11 +110,12 @@ def resolve_known(instruction: Instruction, profile: Profile) -> Resolved:
     types: dict[str, TileType] = {}
     unknown: dict[str, str] = {}
     operands = instruction.operands()
-    for role in _tile_roles(instruction.operation):
+    optional = [role for role in instruction.operation.optional if _is_a_tile(operands.get(role))]
+    for role in (*_tile_roles(instruction.operation), *optional):
         written = operands[role].type if role in operands else None
         if written is not None and not isinstance(written, TileType):
             if not _may_be_a_view(instruction.operation, role):
-                unknown[role] = f"{written.text} is no tile"
+                unknown[role] = f"{written.text} says of no tile where it is and how it is ordered"
             continue
         if written is None or written.spelling is Spelling.OPAQUE:
             unknown[role] = f"{Spelling.OPAQUE} says nothing" if written else "its type is not written"
@@ -157,6 +161,10 @@ def _tile_roles(operation: Operation) -> tuple[str, ...]:
     return tuple(role for role in (*operation.inputs, operation.output) if role not in ("row", "column"))
 
 
+def _is_a_tile(operand: Operand | None) -> bool:
+    return operand is not None and isinstance(operand.type, TileType)
+
+
 def _may_be_a_view(operation: Operation, role: str) -> bool:
     """Whether an operand is a view of global memory."""
     return (operation.name, role) in (("tload", "source"), ("tstore", "target"))
@@ -195,12 +203,18 @@ def tile_of_type(written: TileType, profile: Profile, location: Location | None 
         default,
         valid_rows=_or(written.valid_rows, default.valid_rows),
         valid_columns=_or(written.valid_columns, default.valid_columns),
-        blocks=profile.left_blocks if location is Location.LEFT else _or(written.blocks, default.blocks),
+        blocks=_blocks(written, profile, location, default.blocks),
         inner=_or(written.inner, default.inner),
         fractal=_or(written.fractal, default.fractal),
         pad=_or(written.pad, default.pad),
         compact=_or(written.compact, default.compact),
     )
+
+
+def _blocks(written: TileType, profile: Profile, location: Location, default: Order) -> Order:
+    if location is not Location.LEFT:
+        return _or(written.blocks, default)
+    return profile.left_blocks if profile.cube else _or(written.blocks, profile.left_blocks)
 
 
 def _in_blocks(tile: Tile, written: TileType, operation: Operation, profile: Profile) -> Tile:

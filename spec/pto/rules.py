@@ -27,6 +27,7 @@ class RuleKind(StrEnum):
     SILENT = "silent"
     ASSEMBLER_ONLY = "assembler-only"
     PAGE_ONLY = "page-only"
+    UNSPECIFIED = "unspecified"
 
     @property
     def meaning(self) -> str:
@@ -38,9 +39,10 @@ class RuleKind(StrEnum):
         """Whether what does not meet the rule is illegal.
 
         The headers decide (headers before assembler before pages): what only ptoas or only pages demand,
-        and the headers take with a defined result, is remarked upon.
+        and the headers take with a defined result, is remarked upon; so is what they take without one that is
+        documented.
         """
-        return self not in (RuleKind.ASSEMBLER_ONLY, RuleKind.PAGE_ONLY)
+        return self not in (RuleKind.ASSEMBLER_ONLY, RuleKind.PAGE_ONLY, RuleKind.UNSPECIFIED)
 
 
 _MEANINGS = {
@@ -50,6 +52,7 @@ _MEANINGS = {
     RuleKind.SILENT: "nothing checks it, and the result is wrong",
     RuleKind.ASSEMBLER_ONLY: "ptoas demands it, the headers do not",
     RuleKind.PAGE_ONLY: "pages demand it, no code checks it",
+    RuleKind.UNSPECIFIED: "headers take it, no document says what comes out",
 }
 
 

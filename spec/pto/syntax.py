@@ -153,6 +153,7 @@ class Instruction:
         for operand in self.inputs:
             types = operand.index_types or (None,) * len(operand.indices)
             inputs += [Operand(operand.name, operand.type), *map(Operand, operand.indices, types)]
-        return dict(zip(self.operation.inputs, inputs, strict=False)) | dict(
+        roles = (*self.operation.inputs, *self.operation.optional)
+        return dict(zip(roles, inputs, strict=False)) | dict(
             zip((self.operation.output,), self.outputs, strict=False)
         )

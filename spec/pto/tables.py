@@ -85,6 +85,8 @@ def _extents(operation: Operation) -> str:
 
 def _places(operation: Operation) -> str:
     def of(profile: Profile) -> str:
+        if not profile.cube:
+            return "anywhere"
         return ", ".join(
             f"{source or 'memory'} -> {target or 'memory'}"
             for (source, target), profiles in PLACES[operation.name].items()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pto_texts import INSTRUCTIONS
 
 from mmaproof.spec.pto.assembly import parse, parse_module
 from mmaproof.spec.pto.elements import ELEMENT_TYPES
 from mmaproof.spec.pto.legality import judge
+from mmaproof.spec.pto.memory_rules import MEMORY_RULES
 from mmaproof.spec.pto.module_legality import judge_module
 from mmaproof.spec.pto.move_rules import MOVE_RULES
+from mmaproof.spec.pto.move_types import MOVE_TYPE_RULES
 from mmaproof.spec.pto.operations import OPERATIONS
 from mmaproof.spec.pto.profiles import A2A3, A5, CPU, PROFILES, Profile
 from mmaproof.spec.pto.resolution import applied, resolve_known
@@ -61,6 +64,34 @@ def test_moves_of_a_gemm_are_legal(text: str, profile: Profile) -> None:
     assert broken(text, profile) == {}
 
 
+NZ = "!pto.tile_buf<mat, 32x48xf16, blayout=col_major, slayout=row_major>"
+VEC = "!pto.tile_buf<vec, 64x128xf16>"
+
+COMPILED_ON_CPU = [
+    move(VEC, VEC.replace("64x128xf16", "128x256xf16, valid=64x128").replace("vec", "left")),
+    move(MAT, "!pto.tile_buf<left, 64x128xbf16, blayout=col_major, slayout=row_major>"),
+    move(ACC, ACC),
+    move("!pto.tile_buf<mat, 64x32xf16>", LEFT),
+    move(LEFT, LEFT.replace("left", "mat")),
+    move(LEFT.replace("left", "mat"), ACC.replace("32x48xf32", "64x32xf16")),
+    move(ACC, NZ.replace("f16", "i32")),
+    move(ACC, "!pto.tile_buf<mat, 32x48xf16, slayout=col_major>"),
+    move(VIEW, LEFT.replace("64x32", "64x128"), "tload"),
+    move(LEFT, "!pto.partition_tensor_view<64x32xf32>", "tstore"),
+    move("!pto.tile_buf<mat, 1x32xf16>", "!pto.tile_buf<scaling, 1x32xf16>"),
+    extract(0, 0, VEC, "!pto.tile_buf<right, 64x128xf32, slayout=col_major>"),
+]  # fmt: skip
+"""Source: TMov.hpp, TExtract.hpp, TLoad.hpp and TStore.hpp of cpu/ assert nothing of places and orders."""
+
+REMARKS = [
+    (move(ACC.replace("f32", "i32"), "!pto.partition_tensor_view<32x48xf16>", "tstore"), A5, "i32 to f16"),
+    (move(ACC.replace("f32", "i32"), "!pto.partition_tensor_view<32x48xf16>", "tstore"), A2A3, "i32 to f16"),
+    (move(ACC.replace("f32", "i32"), "!pto.partition_tensor_view<32x48xf16>", "tstore"), CPU, "i32 to f16"),
+    (move(ACC, NZ.replace("f16", "i32")), CPU, "f32 to i32: elements are assigned"),
+    (move(VIEW, VEC.replace("f16", "i16"), "tload"), A5, "bytes are copied"),
+    (extract(0, 0, ACC, "!pto.tile_buf<mat, 32x48xf16, blayout=col_major>"), A5, "target is DN"),
+]
+
 ILLEGAL = [
     (extract(16, 16, MAT.replace("f16", "i8"), LEFT.replace("f16", "i8")), A5, "extract-alignment"),
     (extract(8, 0, MAT, RIGHT), A5, "extract-alignment"),
@@ -85,7 +116,27 @@ ILLEGAL = [
     (move("!pto.tile_buf<mat, 1x16xf16>", "!pto.tile_buf<bias, 1x16xf32>"), A2A3, "bias-move"),
     (move("!pto.tile_buf<mat, 1x8xi32>", "!pto.tile_buf<bias, 1x8xi32>"), A5, "bias-move"),
     (move(ACC, "!pto.tile_buf<mat, 32x48xf16, slayout=col_major>"), A5, "accumulator-to-mat"),
+    (move(ACC, "!pto.tile_buf<mat, 32x48xf16>"), A2A3, "accumulator-to-mat"),
+    (move(ACC, "!pto.tile_buf<mat, 32x48xf16, blayout=col_major>"), A2A3, "accumulator-to-mat"),
     (move(ACC, "!pto.partition_tensor_view<32x48xi8>", "tstore"), A5, "move-types"),
+    (move(ACC, NZ.replace("f16", "i8")), A5, "move-types"),
+    (move(ACC, "!pto.tile_buf<vec, 32x48xi8>"), A5, "move-types"),
+    (extract(0, 0, ACC, NZ.replace("f16", "i8")), A5, "move-types"),
+    (move(ACC.replace("f32", "i32"), NZ), A2A3, "move-types"),
+    (extract(0, 0, ACC.replace("f32", "i32"), NZ.replace("f16", "i32")), A5, "extract-types"),
+    (move(f"{ACC}, i64", NZ.replace("f16", "i32")).replace("%s", "%s, %q"), A5, "move-types"),
+    (move(f"{MAT}, i64", MAT.replace("mat", "vec")).replace("%s", "%s, %q"), A5, "quantisation"),
+    (move(f"{ACC}, {MAT}", NZ).replace("%s", "%s, %q"), A5, "quantisation"),
+    (move("!pto.tile_buf<mat, 1x32xf32>", "!pto.tile_buf<scaling, 1x32xf32>"), A5, "scaling-move"),
+    (move("!pto.tile_buf<mat, 1x8xi64>", "!pto.tile_buf<scaling, 1x8xi64>"), A2A3, "scaling-move"),
+    (move(ACC.replace("col_major", "row_major", 1), NZ), A5, "accumulator-source"),
+    (move(ACC, NZ.replace("32x48", "32x32")), A2A3, "move-extent"),
+    (move(VEC, VEC.replace("64x128", "32x128")), A2A3, "move-extent"),
+    (move(VEC, VEC.replace("64x128", "32x128")), CPU, "move-valid-rows"),
+    (move(VEC, VEC.replace("64x128", "64x64")), CPU, "move-valid-columns"),
+    (move(VIEW, VEC.replace("f16", "f32"), "tload"), CPU, "move-types"),
+    (move(MAT, "!pto.tile_buf<right, 64x128xf16, blayout=col_major, slayout=col_major>"), A5,
+     "move-target-layout"),
     (move(ACC, "!pto.partition_tensor_view<16x48xf32>", "tstore"), A5, "view-extent"),
     (move(VIEW, MAT.replace("64x128", "64x144"), "tload"), A5, "view-extent"),
     (move(VIEW, "!pto.tile_buf<mat, 64x128xf16, slayout=row_major>", "tload"), A5, "load-layout"),
@@ -108,8 +159,65 @@ def test_every_rule_on_moves_is_broken_by_a_test() -> None:
     left = Tile(L.LEFT, F16, 16, 32, 16, 32, Order.COL_MAJOR, Order.ROW_MAJOR)
     source = Tile(L.MAT, F16, 16, 32, 16, 32, Order.COL_MAJOR, Order.ROW_MAJOR)
     wrong = judge(applied(OPERATIONS["textract"], {"source": source, "target": left}, A2A3)).violations
-    assert [violation.rule.id for violation in wrong] == ["extract-left-blocks"]
-    assert {rule for _, _, rule in ILLEGAL} | {"extract-left-blocks"} == {rule.id for rule in MOVE_RULES}
+    assert [violation.rule.id for violation in wrong] == ["move-target-layout"]
+    rules = {rule.id for rule in (*MOVE_RULES, *MOVE_TYPE_RULES, *MEMORY_RULES)}
+    remarks = {"move-conversion", "extract-columns"}
+    assert {rule for _, _, rule in ILLEGAL} | {"move-target-layout"} | remarks == rules
+
+
+@pytest.mark.parametrize(("text", "profile", "remark"), REMARKS)
+def test_what_headers_take_without_a_documented_result_is_legal_with_a_note(
+    text: str, profile: Profile, remark: str
+) -> None:
+    found = judge(resolve_known(parse(text), profile))
+    assert found.violations == ()
+    assert any(remark in note and "(unspecified: " in note for note in found.notes)
+
+
+@pytest.mark.parametrize("text", COMPILED_ON_CPU)
+def test_the_simulator_compiles_moves_between_any_tiles(text: str) -> None:
+    assert broken(text, CPU) == {}
+    assert broken(text, A5)
+
+
+@pytest.mark.parametrize("role", ["source", "target"])
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=str)
+def test_a_memref_is_undecided(role: str, profile: Profile) -> None:
+    memref = "memref<64x128xf32, #pto.address_space<mat>>"
+    tiles = {"source": MAT, "target": LEFT.replace("64x32", "64x128"), role: memref}
+    found = judge(resolve_known(parse(move(tiles["source"], tiles["target"])), profile))
+    assert found.violations == ()
+    assert any(note.startswith(f"undecided: {role}: {memref} says of no tile") for note in found.notes)
+    product = f"pto.tmatmul ins(%a, %b : {memref}, {memref}) outs(%c : {memref})"
+    assert broken(product, profile) == {}
+
+
+@pytest.mark.parametrize("text", ["index", "i64", "f32", "!pto.ptr<f32>", VIEW])
+def test_what_is_no_tile_is_no_operand(text: str) -> None:
+    assert "operand-type" in broken(move(MAT, text))
+
+
+def test_a_view_has_the_rows_of_all_its_dimensions_but_the_last() -> None:
+    nz = "!pto.tile_buf<mat, ROWSx16xf16, blayout=col_major, slayout=row_major>"
+    for rows, legal in ((256, True), (128, True), (272, False)):
+        for view in ("1x1x16x16x16", "16x16x16", "4x2x2x16x16", "256x16"):
+            text = move(f"!pto.partition_tensor_view<{view}xf16>", nz.replace("ROWS", str(rows)), "tload")
+            assert ("view-extent" not in broken(text)) is legal, (rows, view)
+    wide = "!pto.tile_buf<vec, 16x64xf16, blayout=col_major>"
+    assert "view-extent" not in broken(move("!pto.partition_tensor_view<4x16x16xf16>", wide, "tload"))
+    assert "view-extent" in broken(move("!pto.partition_tensor_view<3x16x16xf16>", wide, "tload"))
+    assert "view-extent" not in broken(move("!pto.partition_tensor_view<?x16x16xf16>", wide, "tload"))
+
+
+def test_a_row_major_left_is_kept_on_cpu_and_no_operand_of_mx() -> None:
+    """Source: cpu/TMatmul.hpp, CheckMadValid and CheckMadMxValid."""
+    plain = INSTRUCTIONS["E8"].replace("v_col=64, blayout=col_major", "v_col=64, blayout=row_major", 1)
+    assert resolve_known(parse(plain), CPU).tiles["a"].blocks is Order.ROW_MAJOR
+    assert broken(plain, CPU) == {}
+    scaled = INSTRUCTIONS["E16"].replace("blayout=col_major", "blayout=row_major", 1)
+    assert set(broken(scaled, CPU)) == {"left-blocks"}
+    assert "static" in broken(scaled, CPU)["left-blocks"]
+    assert broken(scaled, A5) == {}
 
 
 def test_windows_are_physical_on_the_npu_and_valid_on_the_simulator() -> None:

@@ -41,13 +41,12 @@ def test_the_assemblers_types_have_the_assemblers_defaults() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("profile", "blocks"), [(A2A3, Order.ROW_MAJOR), (A5, Order.COL_MAJOR), (CPU, Order.COL_MAJOR)]
-)
+@pytest.mark.parametrize(("profile", "blocks"), [(A2A3, Order.ROW_MAJOR), (A5, Order.COL_MAJOR), (CPU, None)])
 @pytest.mark.parametrize("written", ["row_major", "col_major"])
-def test_blayout_of_left_is_the_profiles_whatever_is_written(
-    profile: Profile, blocks: Order, written: str
+def test_blayout_of_left_is_the_npus_whatever_is_written_and_the_written_one_on_cpu(
+    profile: Profile, blocks: Order | None, written: str
 ) -> None:
+    blocks = blocks or Order(written)
     text = INSTRUCTIONS["E10"].replace(
         "16x64xi8, blayout=col_major", f"16x64xi8, blayout={written}"
     )  # fmt: skip

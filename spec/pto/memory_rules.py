@@ -1,0 +1,83 @@
+"""Rules on loads and stores: tload and tstore.
+
+Source: pto-isa headers at 3186c381; reference A.7 and B.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .global_memory import view_extents
+from .move_types import place
+from .profiles import Profile
+from .resolution import Resolved
+from .rules import CUBE, PtoRule, RuleKind, Standing
+from .tile import Location
+
+Messages = Iterator[str]
+
+_LOAD, _STORE = frozenset({"tload"}), frozenset({"tstore"})
+
+
+def _view_extent(resolved: Resolved, _: Profile) -> Messages:
+    tile_role, view_role = (
+        ("target", "source") if resolved.operation.name == "tload" else ("source", "target")
+    )
+    view = resolved.extent(view_role) if view_role not in resolved.tiles else None
+    if not resolved.has(tile_role) or view is None:
+        return
+    tile = resolved.tiles[tile_role]
+    wanting = []
+    for held in view_extents(view):
+        short = [
+            f"{tile_role} has {valid} valid {name}, the view {there}"
+            for name, valid, there in zip(
+                ("rows", "columns"), (tile.valid_rows, tile.valid_columns), held, strict=True
+            )
+            if isinstance(valid, int) and isinstance(there, int) and valid > there
+        ]
+        if not short:
+            return  # in this order it has them
+        wanting.append(short)
+    yield from wanting[0] if wanting else ()
+
+
+def _load_layout(resolved: Resolved, _: Profile) -> Messages:
+    if not resolved.has("target") or (tile := resolved.tiles["target"]).location is not Location.MAT:
+        return
+    if tile.boxed and tile.fractal != 32:
+        if tile.fractal != 512 or tile.blocks is tile.inner:
+            yield f"target is {tile.blocks}, {tile.inner} of {tile.fractal} bytes; loads make Nz or Zn of 512"
+        if tile.rows > 16384:
+            yield f"target has {tile.rows} rows; a load that re-orders has at most 16384"
+
+
+def _store_extent(resolved: Resolved, _: Profile) -> Messages:
+    if place(resolved, "source") is Location.ACC:
+        tile = resolved.tiles["source"]
+        if not 1 <= tile.columns <= 4095:
+            yield f"source has {tile.columns} columns; a store of an accumulator has 1 to 4095"
+        view = resolved.extent("target")
+        in_fractals = view is not None and len(view) == 5 and view[3] == 16
+        if tile.rows > (65535 if in_fractals else 8192):
+            where, most = ("fractals in", 65535) if in_fractals else ("row-major", 8192)
+            yield f"source has {tile.rows} rows; a store to {where} memory has at most {most}"
+
+
+MEMORY_RULES: tuple[PtoRule[Resolved], ...] = (
+    PtoRule(
+        "view-extent", "the valid region is in the view of global memory, in any order of its dimensions",
+        "reference B.7; nothing checks it", _view_extent,
+        standings=(Standing(RuleKind.SILENT, operations=_LOAD | _STORE),),
+    ),
+    PtoRule(
+        "load-layout", "a load to boxes in mat makes Nz or Zn", "TLoad.hpp: ND to Nz, DN to Zn", _load_layout,
+        standings=(Standing(RuleKind.STATIC, CUBE, _LOAD),),
+    ),
+    PtoRule(
+        "store-extent",
+        "an accumulator that is stored has 1 to 4095 columns, at most 8192 rows (65535 to fractals)",
+        "TStore.hpp: CheckAcc2gm", _store_extent, standings=(Standing(RuleKind.STATIC, CUBE, _STORE),),
+    ),
+)  # fmt: skip
+"""Rules on loads and stores, besides those on element types."""

@@ -1,0 +1,182 @@
+"""Rules on the element types of a move: which pairs it takes, and what it makes of them.
+
+Only a move out of the accumulator converts on the NPU, by a cast or with a quantisation, and the headers list
+the pairs; the CPU simulator assigns elements, as C++ converts them.
+
+Source: pto-isa headers: CheckTMovAccToMat (a2a3/common.hpp), CheckTMovAccValid (a5/common.hpp), CheckAcc2gm
+and CheckStaticAcc (TStore.hpp), TMovToBt and TMovToFb (TMov.hpp), CheckTExtract and
+is_textract_supported_type (TExtract.hpp); reference B.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from .elements import ELEMENT_TYPES, ElementType
+from .profiles import A2A3, CPU, Profile
+from .resolution import Resolved
+from .rules import CUBE, PtoRule, RuleKind, Standing
+from .syntax import TileType
+from .tile import Location
+
+Messages = Iterator[str]
+Pairs = Mapping[str, frozenset[ElementType]]
+
+_MAT, _VEC, _ACC = Location.MAT, Location.VEC, Location.ACC
+
+
+def _types(names: str) -> frozenset[ElementType]:
+    return frozenset(ELEMENT_TYPES[name] for name in names.split())
+
+
+def _pairs(**targets: str) -> Pairs:
+    return MappingProxyType({source: _types(names) for source, names in targets.items()})
+
+
+CAST = MappingProxyType({"A2A3": _pairs(f32="f16 bf16"), "A5": _pairs(f32="f16 bf16 f32", i32="i32")})
+"""What an accumulator becomes in mat or vec without a quantisation."""
+
+QUANTISED = MappingProxyType(
+    {
+        "A2A3": _pairs(f32="i8", i32="i8 ui8 f16 i16"),
+        "A5": _pairs(f32="i8 ui8 hif8 f16 bf16 f8E4M3FN f32", i32="i8 ui8 f16 bf16"),
+    }
+)
+"""What it becomes there with one."""
+
+STORED = _types("i32 f32 f16 bf16")
+"""What an accumulator is stored as without a quantisation, whatever it is."""
+
+STORED_QUANTISED = MappingProxyType({"A2A3": _pairs(f32="i8 ui8", i32="i8 ui8 f16"), "A5": QUANTISED["A5"]})
+"""What it is stored as with one."""
+
+_DEFINED = _pairs(f32="f32 f16 bf16", i32="i32")
+"""The stores without a quantisation that convert."""
+
+_BIAS = MappingProxyType(
+    {
+        "A2A3": _pairs(i32="i32", f32="f32", f16="f32"),
+        "A5": _pairs(i32="i32", f32="f32", f16="f32", bf16="f32"),
+    }
+)
+_EXTRACTED = MappingProxyType(
+    {
+        "A2A3": _types("i8 f16 bf16 f32"),
+        "A5": _types("i8 f16 bf16 f32 f8E4M3FN f8E5M2 hif8 f4E2M1x2 f4E1M2x2 f8E8M0FNU"),
+    }
+)
+
+
+def place(resolved: Resolved, role: str) -> Location | None:
+    """Return where the tile of a role is, as far as it is known."""
+    return resolved.tiles[role].location if resolved.has(role) else None
+
+
+def quantised(resolved: Resolved) -> bool:
+    """Whether a move has a quantisation: an attribute, a scalar, or a tile of scale factors."""
+    if any("quant" in name.lower() for name, _ in resolved.instruction.attributes):
+        return True
+    operand = resolved.instruction.operands().get("quantisation")
+    if operand is None:
+        return False
+    return not isinstance(operand.type, TileType) or operand.type.location in (None, Location.SCALING)
+
+
+def _spell(types: frozenset[ElementType]) -> str:
+    return ", ".join(entry.name for entry in ELEMENT_TYPES.values() if entry in types)
+
+
+def _pair(resolved: Resolved) -> tuple[ElementType, ElementType] | None:
+    source, target = resolved.element("source"), resolved.element("target")
+    return None if source is None or target is None else (source, target)
+
+
+def _move_types(resolved: Resolved, profile: Profile) -> Messages:
+    if (pair := _pair(resolved)) is None:
+        return
+    (source, target), operation = pair, resolved.operation.name
+    places = place(resolved, "source"), place(resolved, "target")
+    if places[0] is _ACC:
+        yield from _leaves_accumulator(resolved, profile, source, target)
+    elif operation in ("tload", "tstore"):
+        if source.storage_bytes != target.storage_bytes:
+            yield f"{source} to {target}; elements in memory and in the tile have one size"
+    elif places[1] is Location.BIAS:
+        if target not in _BIAS[profile.name].get(source.name, ()):
+            taken = ", ".join(
+                f"{_spell(_BIAS[profile.name][name])} from {name}" for name in _BIAS[profile.name]
+            )
+            yield f"{source} to {target}; the bias takes {taken}"
+    elif places == (_VEC, _VEC) and operation == "tmov":
+        if profile == A2A3 and source.storage_bytes != target.storage_bytes:
+            yield f"{source} to {target}; a move in vec keeps the size of elements"
+    elif places[0] is not None and source != target:
+        yield f"{source} to {target}; the move does not convert"
+
+
+def _leaves_accumulator(
+    resolved: Resolved, profile: Profile, source: ElementType, target: ElementType
+) -> Messages:
+    stored, with_quantisation = resolved.operation.name == "tstore", quantised(resolved)
+    if source.name not in ("f32", "i32"):
+        yield f"{source} to {target}; an accumulator is f32 or i32"
+        return
+    if stored and not with_quantisation:
+        allowed = STORED
+    else:
+        table = (STORED_QUANTISED if stored else QUANTISED) if with_quantisation else CAST
+        allowed = table[profile.name].get(source.name, frozenset())
+    if target not in allowed:
+        how = "with" if with_quantisation else "without"
+        becomes = _spell(allowed) or "nothing"
+        yield f"{source} to {target}; {how} a quantisation {source} becomes {becomes} on {profile}"
+
+
+def _move_conversion(resolved: Resolved, profile: Profile) -> Messages:
+    pair = _pair(resolved)
+    if pair is None or pair[0] == pair[1]:
+        return
+    (source, target), operation = pair, resolved.operation.name
+    if not profile.cube:
+        yield f"{source} to {target}: elements are assigned, as C++ converts them"
+    elif place(resolved, "source") is _ACC:
+        plain = operation == "tstore" and not quantised(resolved)
+        if plain and target in STORED and target not in _DEFINED.get(source.name, STORED):
+            yield f"{source} to {target} without a quantisation"
+    elif operation in ("tload", "tstore") and source.storage_bytes == target.storage_bytes:
+        yield f"{source} to {target}: bytes are copied"
+
+
+def _extract_types(resolved: Resolved, profile: Profile) -> Messages:
+    moved, places = resolved.element("target"), (place(resolved, "source"), place(resolved, "target"))
+    if moved is None:
+        moved = resolved.element("source") if places[0] in (None, _MAT) else None
+    allowed = _EXTRACTED[profile.name]
+    if places[0] is _VEC and places[1] is _VEC:
+        allowed |= _types("i32")
+    if moved is not None and moved not in allowed and not quantised(resolved):
+        yield f"textract of {moved}; {profile} has {_spell(allowed)}"
+
+
+_MOVES = frozenset({"tload", "tmov", "textract", "tstore"})
+
+MOVE_TYPE_RULES: tuple[PtoRule[Resolved], ...] = (
+    PtoRule(
+        "move-types", "element types are equal, or a pair that the move converts",
+        "pto-isa headers: CheckTMovAccToMat, CheckTMovAccValid, CheckAcc2gm, TMovToBt", _move_types,
+        standings=(
+            Standing(RuleKind.STATIC, CUBE, _MOVES), Standing(RuleKind.STATIC, (CPU,), frozenset({"tload"})),
+        ),
+    ),
+    PtoRule(
+        "move-conversion", "what becomes of an element is documented", "pto-isa headers; reference B.7",
+        _move_conversion, standings=(Standing(RuleKind.UNSPECIFIED, operations=_MOVES),),
+    ),
+    PtoRule(
+        "extract-types", "textract has the element type",
+        "TExtract.hpp: CheckTExtract, is_textract_supported_type",
+        _extract_types, standings=(Standing(RuleKind.STATIC, CUBE, frozenset({"textract"})),),
+    ),
+)  # fmt: skip
+"""Rules on the element types of moves."""
