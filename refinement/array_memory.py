@@ -1,19 +1,135 @@
-"""Arrays of a contract as bytes: how elements lie in memory, and how they are found there again."""
+"""Arrays of a contract as bytes: what memory holds before the kernel, and how elements are found there again.
+
+Bits that belong to no element are gaps. Those of an element's own memory (`element_bits`) are zeros where
+the array is read; of all others nothing is known, so that they are data of their own: bytes named by
+`ArrayMemory.name`. So is what an output holds where no formula covers it.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.formats import U8
 from . import bit_slices
-from .contract import Array
+from .contract import Access, Array, Gaps, Instance
+from .footprint import Offsets
+from .formula_space import FormulaSpace
 from .interning import Ids
 from .memory import ABSENT, ByteLanes
 from .terms import TermStore, bits
 
 BYTE = 8
+_ALL = 0xFF
+
+Masks = NDArray[np.uint8]
+"""Bits of each lane of an array."""
+
+
+@dataclass(frozen=True)
+class ArrayMemory:
+    """The memory of an array at one set of sizes.
+
+    Attributes
+    ----------
+    array : Array
+        The array.
+    kept : array (lanes,), optional
+        Bits that the kernel must leave as they are; None where it may write them all, or none.
+    unknown : array (n,)
+        Lanes with bits of which nothing is known before the kernel; the n-th holds the n-th byte of the
+        input `name`.
+    unowned : array (lanes,), optional
+        Lanes that are there for being left as they are: who reads one must write it too. None if there
+        are none.
+    """
+
+    array: Array
+    kept: Masks | None
+    unknown: Offsets
+    unowned: NDArray[np.bool_] | None
+
+    @property
+    def name(self) -> str:
+        """What bytes of which nothing is known are called as data."""
+        return f"{self.array.name} before"
+
+
+def memories(instance: Instance) -> dict[str, ArrayMemory]:
+    """Return the memory of every array of a contract at one set of sizes."""
+    covered = {
+        formula.output: FormulaSpace(instance, formula).covered().reshape(-1)
+        for formula in instance.contract.formulas
+    }
+    return {name: _memory(array, covered.get(name)) for name, array in instance.arrays.items()}
+
+
+def inputs_of(store: TermStore, instance: Instance) -> dict[str, Ids]:
+    """Return everything that a kernel is given, as terms: elements of arrays, unknown bytes, scalars."""
+    given = {
+        name: input_terms(store, array) for name, array in instance.arrays.items() if array.access != "out"
+    }
+    unknown = {
+        memory.name: store.inputs(memory.name, U8, np.arange(len(memory.unknown)))
+        for memory in memories(instance).values()
+        if len(memory.unknown)
+    }
+    scalars = {
+        scalar.name: store.inputs(scalar.name, scalar.format, 0)
+        for scalar in instance.scalars.values()
+        if scalar.value is None
+    }
+    return given | unknown | scalars
+
+
+def _memory(array: Array, covered: NDArray[np.bool_] | None) -> ArrayMemory:
+    """Return an array's memory, of which the kernel may write the elements that are covered."""
+    nowhere: Offsets = np.zeros(0, dtype=np.int64)
+    whole = covered is None or bool(covered.all())
+    if whole and array.is_packed and array.format.bits == array.element_bits:
+        return ArrayMemory(array, None, nowhere, None)
+    everything = np.arange(array.elements)
+    own = _element_memory(array, everything, padded=True)
+    gaps = own != _ALL
+    if not array.access.is_output:
+        unknown = gaps if array.gaps is Gaps.ANY else gaps & (own != 0)
+        return ArrayMemory(array, None, np.flatnonzero(unknown), None)
+    written = everything if covered is None else np.flatnonzero(covered)
+    free = _element_memory(array, written, padded=False)
+    if array.is_contiguous:
+        free[-1] |= ~own[-1]
+    if array.access is Access.INOUT:
+        unknown, unowned = gaps, own == 0
+    else:
+        padding = _element_memory(array, written, padded=array.is_zero_padded)
+        unknown = unowned = (free | padding) != _ALL
+    if array.gaps is Gaps.ANY:
+        free |= ~_element_memory(array, everything, padded=False)
+        unknown, unowned = unknown | gaps, unowned & (own != 0)
+    return ArrayMemory(
+        array,
+        ~free if (free != _ALL).any() else None,
+        np.flatnonzero(unknown),
+        unowned if unowned.any() else None,
+    )
+
+
+def _element_memory(array: Array, members: NDArray[np.intp], *, padded: bool) -> Masks:
+    """Return the bits (lanes,) of some elements (by linear index), or of all the memory that they take."""
+    found = np.zeros(array.footprint.size, dtype=np.uint8)
+    places = array.places.reshape(-1)[members] * array.element_bits
+    lanes = array.footprint.lanes(places // BYTE)
+    mask = (1 << array.element_bits) - 1 if padded else bits(array.format.bits).maximum << array.low_bit
+    if array.element_bits >= BYTE:
+        for byte in range(array.element_bits // BYTE):
+            found[lanes + byte] |= np.uint8(mask >> BYTE * byte & _ALL)
+        return found
+    for low in range(0, BYTE, array.element_bits):
+        found[lanes[places % BYTE == low]] |= np.uint8(mask << low)
+    return found
 
 
 def input_terms(store: TermStore, array: Array) -> Ids:
@@ -23,18 +139,41 @@ def input_terms(store: TermStore, array: Array) -> Ids:
     return store.inputs(array.name, array.format, np.arange(array.elements))
 
 
-def content(store: TermStore, array: Array, elements: Ids) -> ByteLanes:
-    """Return the bytes of an array with given elements (by linear index); padding bits are zero."""
-    lanes = ByteLanes(store, array.size)
-    places = array.bit_offsets.reshape(-1) - array.low_bit
-    if array.element_bits >= BYTE:
-        lanes.write(places // BYTE, _widened(store, array, elements))
+def initial_bytes(store: TermStore, memory: ArrayMemory, inputs: Mapping[str, Ids]) -> ByteLanes:
+    """Return the bytes of an array before the kernel.
+
+    Parameters
+    ----------
+    store : TermStore
+        Of the terms.
+    memory : ArrayMemory
+        The array's.
+    inputs : mapping of str to array
+        Elements by linear index, of arrays that may be read, and unknown bytes; see `inputs_of`.
+    """
+    array = memory.array
+    lanes = ByteLanes(store, array.footprint.size)
+    before = np.full(len(lanes), ABSENT, dtype=np.int32)
+    if len(memory.unknown):
+        before[memory.unknown] = inputs[memory.name]
+        lanes.write(memory.unknown, before[memory.unknown])
+    if array.access is Access.OUT:
         return lanes
-    per_byte = BYTE // array.element_bits
-    grid = np.full((array.size, per_byte), int(store.constants(0, array.element_bits)), dtype=np.int32)
-    grid[places // BYTE, places % BYTE // array.element_bits] = _widened(store, array, elements)
-    held = np.unique(places // BYTE)
-    lanes.write(held, bit_slices.concatenate(store, list(grid[held].T)))
+    elements = _widened(store, array, inputs[array.name])
+    places = array.places.reshape(-1) * array.element_bits
+    at = array.footprint.lanes(places // BYTE)
+    if array.element_bits >= BYTE:
+        lanes.write(at, elements)
+        return lanes
+    held, row = np.unique(at, return_inverse=True)
+    grid = np.full((len(held), BYTE // array.element_bits), ABSENT, dtype=np.int32)
+    grid[row, places % BYTE // array.element_bits] = elements
+    for slot, column in enumerate(grid.T):
+        others = column == ABSENT
+        if others.any():
+            low = slot * array.element_bits
+            column[others] = bit_slices.extract(store, before[held[others]], low, array.element_bits)
+    lanes.write(held, bit_slices.concatenate(store, list(grid.T)))
     return lanes
 
 
@@ -49,13 +188,19 @@ def _widened(store: TermStore, array: Array, elements: Ids) -> Ids:
     return elements if len(parts) == 1 else bit_slices.concatenate(store, parts)
 
 
-def elements_in(store: TermStore, array: Array, lanes: ByteLanes) -> tuple[NDArray[np.bool_], Ids]:
+def first_lanes(array: Array) -> Offsets:
+    """Return the lane of the first byte of each element, by linear index."""
+    return array.footprint.lanes(array.bit_offsets.reshape(-1) // BYTE)
+
+
+def elements_in(store: TermStore, memory: ArrayMemory, lanes: ByteLanes) -> tuple[NDArray[np.bool_], Ids]:
     """Return which elements of an array (by linear index) were written whole, and their terms.
 
     The term of an element that was not is `ABSENT`.
     """
+    array = memory.array
     places = array.bit_offsets.reshape(-1)
-    first = places // BYTE
+    first = first_lanes(array)
     count = -(-(array.low_bit % BYTE + array.format.bits) // BYTE)
     written = lanes.written(first, count)
     terms = np.full(array.elements, ABSENT, dtype=np.int32)
@@ -66,6 +211,11 @@ def elements_in(store: TermStore, array: Array, lanes: ByteLanes) -> tuple[NDArr
     return written, terms
 
 
-def encodings_in(values: NDArray[Any], array: Array) -> NDArray[np.uint64]:
-    """Return encodings by linear index from an array (shape) of them."""
-    return np.asarray(values).reshape(-1).astype(np.uint64) & np.uint64(bits(array.format.bits).maximum)
+def untouched(store: TermStore, memory: ArrayMemory, terms: Ids) -> NDArray[np.bool_]:
+    """Tell which elements, by their terms, are what an output's memory happened to hold before."""
+    if memory.array.access is not Access.OUT or not len(memory.unknown):
+        return np.zeros(len(terms), dtype=bool)
+    given = store.inputs(memory.name, U8, np.arange(len(memory.unknown)))
+    there, before = elements_in(store, memory, initial_bytes(store, memory, {memory.name: given}))
+    found: NDArray[np.bool_] = there & (terms == before)
+    return found

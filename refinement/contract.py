@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..spec.errors import InputError
 from ..spec.formats import Bits, Format, IntegerFormat
+from .footprint import Footprint
 from .formula import Formula
 from .index_arithmetic import Expression
 from .result import Equality
@@ -34,6 +35,13 @@ class Access(StrEnum):
     def is_output(self) -> bool:
         """Whether the kernel may write it."""
         return self is not Access.IN
+
+
+class Gaps(StrEnum):
+    """What becomes of memory that lies between an array's elements and belongs to none."""
+
+    KEPT = "kept"
+    ANY = "any"
 
 
 class Accumulate(StrEnum):
@@ -87,6 +95,8 @@ class ArrayParameter:
         Memory taken by one element, and where in it the encoding begins.
     contents : array, optional
         Encodings that fill the array, repeated; None for any contents at all.
+    gaps : Gaps
+        Whether the kernel may use memory between elements.
     where : str
         ``file:line``.
     """
@@ -100,6 +110,7 @@ class ArrayParameter:
     element_bits: int
     low_bit: int
     contents: Bits | None
+    gaps: Gaps
     where: str
 
 
@@ -137,7 +148,7 @@ class Array:
 
     Attributes
     ----------
-    name, format, access, alignment, element_bits, low_bit
+    name, format, access, alignment, element_bits, low_bit, gaps
         As in `ArrayParameter`.
     shape, strides : tuple of int
         Extents, and distances of neighbours in elements.
@@ -154,6 +165,7 @@ class Array:
     element_bits: int
     low_bit: int
     contents: Bits | None
+    gaps: Gaps = Gaps.KEPT
 
     @property
     def elements(self) -> int:
@@ -173,6 +185,29 @@ class Array:
         zero = np.zeros(self.shape, dtype=np.int64)
         return sum((axis * stride for axis, stride in zip(axes, self.strides, strict=True)), start=zero)
 
+    @cached_property
+    def footprint(self) -> Footprint:
+        """The bytes that it lies in."""
+        if self.is_contiguous:
+            return Footprint.whole(self.size)
+        bits = max(8, self.element_bits)
+        return Footprint.around(self.places.reshape(-1) * self.element_bits // 8, bits // 8)
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether its elements' memory has no gaps."""
+        return self.size == -(-self.elements * self.element_bits // 8)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether its elements' memory has no gaps, and ends with a byte."""
+        return 8 * self.size == self.elements * self.element_bits
+
+    @property
+    def is_zero_padded(self) -> bool:
+        """Whether its elements take a byte only because bytes are the least that has an address."""
+        return self.format.bits == 6 and self.element_bits == 8 and self.low_bit == 0
+
     @property
     def bit_offsets(self) -> NDArray[np.int64]:
         """The bit (shape) at which the encoding of each element begins, from the array's address."""
@@ -191,8 +226,8 @@ class Instance:
         Values of the sizes.
     grid, block : tuple of int
         Three extents each.
-    dynamic_shared : int
-        Bytes.
+    dynamic_shared : int, optional
+        Bytes; None where the contract does not say.
     arguments : tuple of Scalar and Array
         In the order of the kernel's parameters.
     """
@@ -201,7 +236,7 @@ class Instance:
     sizes: Mapping[str, int]
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    dynamic_shared: int
+    dynamic_shared: int | None
     arguments: tuple[Scalar | Array, ...]
 
     @cached_property
@@ -238,7 +273,7 @@ class Contract:
     grid, block : tuple of Expression
         Up to three extents.
     dynamic_shared : Expression, optional
-        Bytes.
+        Bytes; None where it does not say.
     sizes : tuple of mapping
         The sets of sizes at which it is to hold.
     parameters : tuple of Parameter
@@ -281,16 +316,14 @@ class Contract:
         InputError
             If an extent, a stride or a value is not possible at these sizes.
         """
-        shared = 0 if self.dynamic_shared is None else self.dynamic_shared.value(sizes, 0, 2**20)
+        shared = None if self.dynamic_shared is None else self.dynamic_shared.value(sizes, 0)
         grid, block = (_three(extents, sizes) for extents in (self.grid, self.block))
-        if self.isa == "ptx" and prod(block) > 1024:
-            raise self.block[0].source.error(0, f"{prod(block)} threads in a block; at most 1024")
         arguments = tuple(_argument(parameter, sizes) for parameter in self.parameters)
         return Instance(self, sizes, grid, block, shared, arguments)
 
 
 def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int]) -> tuple[int, int, int]:
-    found = [extent.value(sizes, 1, 2**31 - 1) for extent in extents]
+    found = [extent.value(sizes, 1) for extent in extents]
     x, y, z = [*found, 1, 1, 1][:3]
     return x, y, z
 
@@ -328,6 +361,7 @@ def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
         parameter.element_bits,
         parameter.low_bit,
         contents,
+        parameter.gaps,
     )
     if not _are_distinct(array):
         raise InputError(

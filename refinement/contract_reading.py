@@ -14,7 +14,7 @@ from ..spec.float_encoding import encode
 from ..spec.formats import FORMATS, Bits, FloatFormat, Format, IntegerFormat, format_named
 from ..spec.rounding import Rounding
 from ..spec.values import encodings_of_values
-from .contract import Access, Accumulate, ArrayParameter, Contract, Parameter, ScalarParameter
+from .contract import Access, Accumulate, ArrayParameter, Contract, Gaps, Parameter, ScalarParameter
 from .formula import Formula, Source
 from .formula_checking import check_formula
 from .formula_parser import KEYWORDS, parse_expression, parse_formula
@@ -28,7 +28,8 @@ KERNEL = ("isa", "entry", "target")
 LAUNCH = ("grid", "block", "dynamic_shared")
 SCALAR = ("name", "type", "value")
 ARRAY = (
-    "name", "type", "shape", "strides", "access", "alignment", "values", "element_bits", "low_bit"
+    "name", "type", "shape", "strides", "access", "alignment", "values", "element_bits", "low_bit",
+    "gaps",
 )  # fmt: skip
 ENSURES = ("formula", "accumulate", "equality")
 STRIDES = ("row-major", "column-major")
@@ -73,7 +74,9 @@ def _contract(document: Table) -> Contract:
         kernel.text("target"),
         _extents(launch, "grid", sizes[0]),
         _extents(launch, "block", sizes[0]),
-        _expression(launch, "dynamic_shared", launch.values.get("dynamic_shared", 0), sizes[0]),
+        _expression(launch, "dynamic_shared", launch.values["dynamic_shared"], sizes[0])
+        if "dynamic_shared" in launch.values
+        else None,
         tuple(sizes),
         parameters,
         _formulas(ensures),
@@ -232,6 +235,7 @@ def _array(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> Ar
         element_bits,
         table.integer("low_bit", 0, element_bits - fmt.bits, 0),
         _contents(table, fmt),
+        Gaps(table.choice("gaps", list(Gaps), Gaps.KEPT)),
         table.where(),
     )
 

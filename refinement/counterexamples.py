@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ..spec.errors import UnsupportedError
 from ..spec.float_encoding import decode
-from ..spec.formats import FloatFormat, Format, IntegerFormat
+from ..spec.formats import U8, FloatFormat, Format, IntegerFormat
+from .array_memory import memories
 from .contract import Instance
 from .diagnosis import Monomial
 from .error_bounds import ErrorBounds
@@ -101,8 +102,13 @@ def input_formats(instance: Instance) -> dict[str, tuple[Format, tuple[int, ...]
         for array in instance.arrays.values()
         if array.access != "out" and array.contents is None
     }
+    unknown = {
+        memory.name: (U8, memory.unknown.shape)
+        for memory in memories(instance).values()
+        if len(memory.unknown)
+    }
     scalars = (scalar for scalar in instance.scalars.values() if scalar.value is None)
-    return found | {scalar.name: (scalar.format, ()) for scalar in scalars}
+    return found | unknown | {scalar.name: (scalar.format, ()) for scalar in scalars}
 
 
 def candidates(

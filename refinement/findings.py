@@ -12,6 +12,7 @@ class Kind(StrEnum):
     WRONG_VALUE = "wrong-value"
     MISSING_OUTPUT = "missing-output"
     OUT_OF_BOUNDS = "out-of-bounds"
+    CLOBBERED = "clobbered"
     MISALIGNED = "misaligned"
     UNINITIALISED = "uninitialised"
     RACE = "race"
@@ -36,11 +37,12 @@ _MEANINGS = {
     Kind.WRONG_VALUE: "the kernel computes something else than its contract says",
     Kind.MISSING_OUTPUT: "the kernel leaves an output element unwritten",
     Kind.OUT_OF_BOUNDS: "the kernel accesses memory that is not its own",
+    Kind.CLOBBERED: "the kernel changes memory that its contract does not let it write",
     Kind.MISALIGNED: "the kernel accesses memory that is not aligned as the access must be",
     Kind.UNINITIALISED: "the kernel reads what nobody has written",
     Kind.RACE: "two threads use one place, one of them writing, and nothing orders them",
     Kind.DIVERGENCE: "only some of the threads run what all of them must run together",
-    Kind.ILLEGAL: "the kernel has an instruction that its target does not have",
+    Kind.ILLEGAL: "the kernel has an instruction, or a launch, that its target does not have",
     Kind.UNDEFINED: "the kernel does what has no defined result",
     Kind.UNSUPPORTED: "the kernel does what is not modelled, so that nothing is said about it",
     Kind.UNDECIDED: "the kernel is not shown to be right, and no inputs are found on which it is wrong",

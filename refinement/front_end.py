@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.errors import InputError, UnsupportedError
-from .contract import Array, Instance
+from .contract import Instance
 from .findings import Finding
 from .interning import Ids
 from .memory import ByteLanes
@@ -30,13 +30,16 @@ class FinalArray:
     Attributes
     ----------
     lanes : ByteLanes
-        Its bytes.
+        Its bytes, as its footprint has them.
     lines : array (size,)
-        The line of the last store to each byte, 0 where there was none.
+        The line of the last store to each of them, 0 where there was none.
+    writers : array (size,)
+        The thread of it, for `Outcome.thread_name`.
     """
 
     lanes: ByteLanes
     lines: NDArray[np.int32]
+    writers: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Outcome:
         Whether it is the order that is open, so that partial sums may be others than those of the terms.
     stats : mapping
         Counts.
+    thread_name : callable
+        Names a thread of `FinalArray.writers`.
     """
 
     arrays: Mapping[str, FinalArray]
@@ -69,6 +74,7 @@ class Outcome:
     unordered: bool
     reordered: bool
     stats: Mapping[str, Any]
+    thread_name: Callable[[int], str]
 
 
 class Kernel(Protocol):
@@ -134,11 +140,6 @@ def read_kernel(isa: str, path: Path, entry: str | None, target: str | None) -> 
         raise UnsupportedError(f"kernels of {isa} are not supported; these are: {', '.join(_MODULES)}")
     module = import_module(_MODULES[isa], __package__)
     return cast(Kernel, module.read_kernel(path, entry, target))
-
-
-def input_elements(instance: Instance, of_array: Callable[[Array], Ids]) -> dict[str, Ids]:
-    """Return the elements of every array that the kernel may read."""
-    return {name: of_array(array) for name, array in instance.arrays.items() if array.access != "out"}
 
 
 def only_entry(names: list[str], path: Path) -> str:

@@ -14,7 +14,7 @@ from ..spec.float_encoding import decode
 from ..spec.formats import FloatFormat, format_named
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
-from .array_memory import elements_in, input_terms
+from .array_memory import elements_in, input_terms, memories
 from .assignments import Assignment
 from .contract import Array, Instance
 from .contract_reading import read_contract
@@ -44,9 +44,10 @@ def outputs_on(kernel: Kernel, instance: Instance, inputs: Inputs) -> dict[str, 
     }
     outcome = kernel.run(instance, store, given | constants)
     assignment = Assignment(store, {})
+    memory = memories(instance)
     values = {}
     for output in instance.outputs:
-        written, terms = elements_in(store, output, outcome.arrays[output.name].lanes)
+        written, terms = elements_in(store, memory[output.name], outcome.arrays[output.name].lanes)
         found = np.full(output.elements, np.nan, dtype=object)
         found[written] = _numbers(assignment.values(terms[written]), output)
         values[output.name] = found

@@ -5,6 +5,7 @@ Vector accesses, packing and reinterpretation need no special case: a load joins
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,9 +100,13 @@ def _lanes(offsets: Offsets, count: int) -> Offsets:
     return lanes
 
 
+Naming = Callable[[int], str]
+"""Tells what a byte of a buffer is, by its distance from the beginning, which may lie outside."""
+
+
 @dataclass(frozen=True)
 class Region:
-    """A buffer in an address space.
+    """Memory in an address space: a variable, a buffer, or a part of one.
 
     Attributes
     ----------
@@ -111,8 +116,34 @@ class Region:
         Where it begins.
     size : int
         How many bytes it has.
+    origin : int
+        How far behind the beginning of its buffer that is.
+    span : int, optional
+        Bytes from the beginning to the end of its buffer; its own size by default.
+    naming : callable, optional
+        What the buffer's bytes are.
     """
 
     name: str
     address: int
     size: int
+    origin: int = 0
+    span: int | None = None
+    naming: Naming | None = None
+
+    def place(self, offset: int) -> str:
+        """Describe a byte of it for a message."""
+        return f"{self.name}+{self.origin + offset:#x}"
+
+    def beside(self, address: int) -> str:
+        """Describe an address that is not in it for a message."""
+        offset = address - self.address + self.origin
+        size = self.size if self.span is None else self.span
+        sign = "-" if offset < 0 else "+"
+        named = self.named(offset - self.origin)
+        has = f"({self.name} has {size:#x} bytes)" + (f", {named}" if named else "")
+        return f"{self.name}{sign}{abs(offset):#x} {has}"
+
+    def named(self, offset: int) -> str:
+        """Return what a byte is, from the region's beginning; nothing where nobody knows."""
+        return "" if self.naming is None else self.naming(self.origin + offset)

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat
-from .array_memory import elements_in
+from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched
+from .clobbering import clobbered
 from .contract import Array, Instance
 from .contract_terms import covered, expected_terms
 from .counterexamples import KernelCounterexample, candidates, documented, relative_to, telling
 from .diagnosis import Monomial, Namer, differing, explained, line_of_product
 from .equivalence import Comparison, compare, compared_as
 from .findings import Finding, Kind
+from .footprint import Offsets
 from .front_end import Kernel, Outcome
 from .interning import Ids
 from .kernel_replay import confirmed
@@ -79,20 +81,24 @@ class OutputComparison:
         self._kernel, self._instance, self._store = kernel, instance, store
         self._outcome, self._examination = outcome, examination
         self._forms = NormalForms(store)
+        self._memories = memories(instance)
         shapes = {array.name: array.shape for array in instance.arrays.values()}
         self._namer = Namer(self._forms.quantifier, shapes)
 
     def compare(self, output: Array) -> None:
         """Compare one output, and note what is wrong with it."""
         expected = np.asarray(expected_terms(self._instance, output, self._store)).reshape(-1)
-        written, actual = elements_in(self._store, output, self._outcome.arrays[output.name].lanes)
+        memory = self._memories[output.name]
+        written, actual = elements_in(self._store, memory, self._outcome.arrays[output.name].lanes)
+        written &= ~untouched(self._store, memory, actual)
         wanted = np.asarray(covered(self._instance, output)).reshape(-1)
         if (wanted & ~written).any():
             self._missing(output, np.flatnonzero(wanted & ~written))
-        members = np.flatnonzero(written)
+        members = np.flatnonzero(written & wanted)
         found = compare(self._forms, actual[members], expected[members], output.format)
         right = written | ~wanted
         right[members] = found.equal
+        right[~wanted] = ~np.isin(first_lanes(output), self._clobbered(memory))[~wanted]
         self._examination.outputs.append(
             OutputStatus(output.name, right.reshape(output.shape), written.reshape(output.shape))
         )
@@ -105,6 +111,14 @@ class OutputComparison:
             self._wrong(output, members, actual, expected, found)
         if self._instance.contract.equality is Equality.BITS:
             self._value_only(output, members[found.equal & ~found.identical], actual, expected)
+
+    def _clobbered(self, memory: ArrayMemory) -> Offsets:
+        """Note what happened to memory that is not the kernel's to write; returns the lanes changed."""
+        findings, lanes = clobbered(self._kernel, self._instance, memory, self._forms, self._outcome)
+        self._examination.findings += findings
+        if findings:
+            self._examination.equality = None
+        return lanes
 
     def _weaken(self, found: Comparison) -> None:
         examination = self._examination
@@ -225,5 +239,4 @@ class OutputComparison:
         return Kind.WRONG_VALUE, self._line_of_store(output, element)
 
     def _line_of_store(self, output: Array, element: int) -> int:
-        byte = int(output.bit_offsets.reshape(-1)[element]) // 8
-        return int(self._outcome.arrays[output.name].lines[byte])
+        return int(self._outcome.arrays[output.name].lines[int(first_lanes(output)[element])])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..spec.errors import OutOfBudget, UnsupportedError
-from .array_memory import input_terms
+from .array_memory import inputs_of
 from .contract import Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
@@ -121,17 +121,9 @@ def examine(
 ) -> tuple[Examination, Mapping[str, Any]]:
     """Verify a kernel at one set of sizes; returns what was found, and the run's counts."""
     store = TermStore()
-    inputs = {
-        name: input_terms(store, array) for name, array in instance.arrays.items() if array.access != "out"
-    }
-    inputs |= {
-        scalar.name: store.inputs(scalar.name, scalar.format, 0)
-        for scalar in instance.scalars.values()
-        if scalar.value is None
-    }
     where = f" at {instance}" if instance.sizes else ""
     progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
-    outcome = kernel.run(instance, store, inputs, progress)
+    outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     examination = Examination(list(outcome.findings))
     if outcome.complete:
         comparer = OutputComparison(kernel, instance, store, outcome, examination)

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.ptx.operands import Decimal, HexFloat, Integer
+from ..footprint import Footprint
 from ..interning import Ids
-from ..memory import Region
+from ..memory import Naming, Offsets, Region
 from ..terms import TermStore
 from .module import TYPE_BITS, Function, Module, Variable
 from .operands import Displaced, GenericAddress, Initial, Symbol
 from .races import AccessHistory
-from .state_space import UNIT, Space
+from .state_space import UNIT, Space, UnownedReads
 from .threads import Launch, Threads
 
 _GAP = 512
@@ -53,6 +54,12 @@ class Buffer:
         Term and lowest bit of every byte (size,); None where nobody has written.
     writable : bool
         Whether the kernel may store to it.
+    footprint : Footprint, optional
+        Which of its bytes, from its address on, there are; all by default. The others above are of these.
+    unowned : array (size,), optional
+        Bytes that may be read only by who writes them back.
+    naming : callable, optional
+        Tells what a byte is.
     """
 
     name: str
@@ -60,6 +67,14 @@ class Buffer:
     alignment: int = 16
     content: tuple[Ids, NDArray[np.uint8]] | None = None
     writable: bool = False
+    footprint: Footprint | None = None
+    unowned: NDArray[np.bool_] | None = None
+    naming: Naming | None = None
+
+    @property
+    def runs(self) -> Footprint:
+        """Which bytes there are."""
+        return Footprint.whole(self.size) if self.footprint is None else self.footprint
 
 
 class Memory:
@@ -92,12 +107,15 @@ class Memory:
     ) -> None:
         self._store = store
         self._granule = granule
-        self.dynamic_shared = launch.dynamic_shared
+        self.dynamic_shared = launch.dynamic_shared or 0
+        self._says_dynamic = launch.dynamic_shared is not None
+        self._open: Region | None = None
         self._addresses: dict[str, int] = {}
         variables = [*module.variables, *function.variables]
         self.buffers = tuple(sorted(buffers, key=lambda buffer: not buffer.writable))
         self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP)
         self._local = self._laid_out([each for each in variables if each.space == "local"], UNIT)
+        self._bases = self._based()
         self.parameters = self._parameter_space(function)
         self.globals = self._global_space(variables)
         self.shared = Space(store, "shared", self._shared)
@@ -119,7 +137,20 @@ class Memory:
 
     def buffer_address(self, buffer: Buffer) -> int:
         """Return the address of a buffer."""
-        return next(self._base(i) for i, each in enumerate(self.buffers) if each is buffer)
+        return self._bases[self._index(buffer)]
+
+    def buffer_lanes(self, buffer: Buffer) -> slice | Offsets:
+        """Return the lanes of a buffer among the global ones."""
+        index = self._index(buffer)
+        counts = [len(each.runs.offsets) for each in self.buffers[: index + 1]]
+        return self.globals.lanes_of(sum(counts[:-1]), counts[-1])
+
+    def undeclared(self, space: Space, address: int) -> str | None:
+        """Return the variable at an address that has no memory because nobody said how much it has."""
+        region = self._open
+        if self._says_dynamic or region is None or space is not self.shared or address < region.address:
+            return None
+        return region.name
 
     def space(self, name: str) -> Space:
         """Return a state space by its name."""
@@ -148,7 +179,8 @@ class Memory:
             address += variable.size + gap
         if last:
             address = _aligned(address, max(_GAP, *(variable.alignment for variable in last)))
-            regions.append(Region(last[0].name, address, self.dynamic_shared))
+            self._open = Region(last[0].name, address, self.dynamic_shared)
+            regions.append(self._open)
             for variable in last:
                 self._addresses[variable.name] = address
         return regions
@@ -164,12 +196,28 @@ class Memory:
             address += size
         return Space(self._store, "param", regions)
 
-    def _base(self, index: int) -> int:
-        return (index + 1) * _STRIDE + self.buffers[index].alignment
+    def _index(self, buffer: Buffer) -> int:
+        return next(index for index, each in enumerate(self.buffers) if each is buffer)
+
+    def _based(self) -> list[int]:
+        """Return an address for each buffer."""
+        bases, address = [], _STRIDE
+        for buffer in self.buffers:
+            bases.append(address + buffer.alignment)
+            address = _aligned(bases[-1] + buffer.size, _STRIDE)
+        if address > _STARTS["global"]:
+            raise InputError(f"buffers span {address - _STRIDE} bytes; at most {_STARTS['global'] - _STRIDE}")
+        return bases
 
     def _global_space(self, variables: Sequence[Variable]) -> Space:
         """Place the buffers that may be written, the other buffers, the variables; constants come last."""
-        regions = [Region(b.name, self._base(index), b.size) for index, b in enumerate(self.buffers)]
+        regions = [
+            Region(each.name, base + offset, length, offset, each.size, each.naming)
+            for each, base in zip(self.buffers, self._bases, strict=True)
+            for offset, length in zip(each.runs.offsets.tolist(), each.runs.lengths.tolist(), strict=True)
+        ]
+        parts = len(regions)
+        changing = sum(len(each.runs.offsets) for each in self.buffers if each.writable)
         own = {kind: [each for each in variables if each.space == kind and each.size] for kind in _STARTS}
         for kind, first in _STARTS.items():
             address = first
@@ -179,21 +227,32 @@ class Memory:
                 regions.append(Region(variable.name, at, variable.size or 0))
                 address = at + (variable.size or 0) + _GAP
         space = Space(self._store, "global", regions)
-        for index, buffer in enumerate(self.buffers):
+        self.globals = space
+        for buffer in self.buffers:
             if buffer.content is not None:
-                lanes = space.lanes_of(index)
+                lanes = self.buffer_lanes(buffer)
                 space.lanes.terms[lanes], space.lanes.lows[lanes] = buffer.content
-        for index, variable in enumerate([*own["global"], *own["const"]], start=len(self.buffers)):
+        for index, variable in enumerate([*own["global"], *own["const"]], start=parts):
             self._initialise(space, index, variable)
-        writable = sum(buffer.writable for buffer in self.buffers)
-        space.keep_history(writable if not own["global"] else len(regions) - len(own["const"]), self._granule)
+        space.keep_history(changing if not own["global"] else len(regions) - len(own["const"]), self._granule)
+        space.unowned_reads = self._unowned()
         return space
+
+    def _unowned(self) -> UnownedReads | None:
+        if all(buffer.unowned is None for buffer in self.buffers):
+            return None
+        lanes = np.zeros(len(self.globals.lanes), dtype=bool)
+        for buffer in self.buffers:
+            if buffer.unowned is not None:
+                lanes[self.buffer_lanes(buffer)] = buffer.unowned
+        return UnownedReads(lanes)
 
     def _initialise(self, space: Space, index: int, variable: Variable) -> None:
         """Put a variable's initial value into its bytes."""
         bits = TYPE_BITS[variable.type.rpartition(".")[2]]
         size = max(1, bits // 8)
         lanes = space.lanes_of(index)
+        assert isinstance(lanes, slice)
         zeros = self._store.constants(np.zeros(variable.size or 0, dtype=np.uint64), 8)
         space.lanes.terms[lanes] = zeros
         if not variable.initial:

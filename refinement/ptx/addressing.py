@@ -87,7 +87,13 @@ def located(
     *,
     stores: bool = False,
 ) -> Iterator[tuple[Space, Indices, Offsets]]:
-    """Yield where accesses of `total` bytes are that can be done: space, which accesses, their lanes."""
+    """Yield where accesses of `total` bytes are that can be done: space, which accesses, their lanes.
+
+    Raises
+    ------
+    InputError
+        If they need dynamic shared memory, and nobody said how much there is.
+    """
     misaligned = at % np.uint64(alignment) != 0 if alignment > 1 else np.zeros(0, dtype=bool)
     if misaligned.any():
         address = int(at[misaligned][0])
@@ -102,6 +108,12 @@ def located(
         if not inside.all():
             outside = threads[members[~inside]]
             address = int(local[~inside][0])
+            if (variable := execution.memory.undeclared(part, address)) is not None:
+                raise InputError(
+                    f"{execution.instruction.mnemonic} uses dynamic shared memory ({variable}), but the "
+                    "contract does not say how much there is: dynamic_shared in [launch]",
+                    execution.module.where(execution.instruction),
+                )
             execution.report(
                 Kind.OUT_OF_BOUNDS,
                 f"{execution.instruction.mnemonic} of {total} bytes at {part.spelled(address)}",

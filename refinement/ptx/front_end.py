@@ -9,14 +9,15 @@ from pathlib import Path
 from ...spec.errors import InputError
 from ...spec.ptx.targets import target_named
 from .. import contract
-from ..array_memory import content
+from ..array_memory import ArrayMemory, initial_bytes, memories
 from ..contract import Array, Instance
+from ..element_places import place_of
 from ..front_end import FinalArray, Outcome, Progress, only_entry
 from ..interning import Ids
 from ..terms import TermStore
 from . import machine
 from .address_spaces import Buffer
-from .launching import Argument, Number, Pointer, Scalar
+from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, check_size, entry_named
 from .module import Module
 from .parser import read
 from .threads import Launch
@@ -50,7 +51,14 @@ class PtxKernel:
         progress: Progress | None = None,
     ) -> Outcome:
         """Run the kernel on terms."""
-        arguments = [self._argument(each, store, inputs) for each in instance.arguments]
+        self._check_sizes(instance)
+        memory = memories(instance)
+        arguments: list[Argument] = [
+            _scalar(each, inputs)
+            if isinstance(each, contract.Scalar)
+            else _pointer(memory[each.name], store, inputs)
+            for each in instance.arguments
+        ]
         done = machine.run(
             self.module,
             self.entry,
@@ -60,7 +68,9 @@ class PtxKernel:
             accumulation=str(instance.contract.accumulate),
             progress=progress,
         )
-        arrays = {name: FinalArray(found.lanes, found.lines) for name, found in done.contents.items()}
+        arrays = {
+            name: FinalArray(found.lanes, found.lines, found.threads) for name, found in done.contents.items()
+        }
         return Outcome(
             arrays,
             done.findings,
@@ -69,18 +79,38 @@ class PtxKernel:
             done.unordered,
             done.reordered,
             asdict(done.statistics),
+            done.thread_name,
         )
 
-    def _argument(
-        self, given: Array | contract.Scalar, store: TermStore, inputs: Mapping[str, Ids]
-    ) -> Argument:
-        if isinstance(given, contract.Scalar):
-            return Scalar(int(inputs[given.name].reshape(()))) if given.value is None else Number(given.value)
-        held = None
-        if given.name in inputs:
-            lanes = content(store, given, inputs[given.name])
-            held = (lanes.terms, lanes.lows)
-        return Pointer(Buffer(given.name, given.size, given.alignment, held, given.access.is_output))
+    def _check_sizes(self, instance: Instance) -> None:
+        """Check that every parameter has the bytes of what the contract passes."""
+        parameters = entry_named(self.module, self.entry).parameters
+        for parameter, given in zip(parameters, instance.arguments, strict=False):
+            pointer = isinstance(given, Array)
+            what = "a pointer" if pointer else str(given.format)
+            size = POINTER_BYTES if pointer else -(-given.format.bits // 8)
+            check_size(self.module, parameter, given.name, what, size)
+
+
+def _scalar(given: contract.Scalar, inputs: Mapping[str, Ids]) -> Argument:
+    return Scalar(int(inputs[given.name].reshape(()))) if given.value is None else Number(given.value)
+
+
+def _pointer(memory: ArrayMemory, store: TermStore, inputs: Mapping[str, Ids]) -> Pointer:
+    array = memory.array
+    lanes = initial_bytes(store, memory, inputs)
+    return Pointer(
+        Buffer(
+            array.name,
+            array.size,
+            array.alignment,
+            (lanes.terms, lanes.lows),
+            array.access.is_output,
+            array.footprint,
+            memory.unowned,
+            lambda byte: str(place_of(array, 8 * byte)),
+        )
+    )
 
 
 def read_kernel(path: Path, entry: str | None, target: str | None) -> PtxKernel:

@@ -13,11 +13,13 @@ from ...spec.ptx.operands import Integer
 from ..interning import Ids
 from ..terms import TermStore
 from .address_spaces import Buffer, Memory
-from .module import TYPE_BITS, Function, Instruction, Module
+from .module import TYPE_BITS, Function, Instruction, Module, Parameter
 from .threads import Launch
 
-MOST_THREADS = 1024
-"""Threads of a block."""
+MOST_THREADS = 1 << 28
+"""Threads of a grid."""
+
+POINTER_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -80,23 +82,50 @@ def entry_named(module: Module, name: str) -> Function:
     return found
 
 
-def check(module: Module, function: Function, launch: Launch, arguments: Sequence[Argument]) -> None:
-    """Check that a kernel can be launched so.
+def check_arguments(module: Module, function: Function, arguments: Sequence[Argument]) -> None:
+    """Check that there is an argument for each parameter.
 
     Raises
     ------
     InputError
-        If the number of arguments, or the block, is not what the kernel declares.
+        If there are more, or fewer.
+    """
+    if len(arguments) != len(function.parameters):
+        known = ", ".join(parameter.name for parameter in function.parameters) or "none"
+        raise InputError(
+            f"{function.name} takes {len(function.parameters)} arguments, not {len(arguments)}: {known}",
+            module.where(function),
+        )
+
+
+def check_size(module: Module, parameter: Parameter, name: str, fmt: str, size: int) -> None:
+    """Check that a parameter has the bytes of what a contract passes.
+
+    Raises
+    ------
+    InputError
+        If it has more, or fewer.
+    """
+    if parameter.size == size:
+        return
+    extents = "".join(f"[{extent}]" for extent in parameter.dimensions)
+    structure = "; structures can't be passed" if parameter.dimensions else ""
+    raise InputError(
+        f"parameter {parameter.name} has {parameter.size} bytes (.{parameter.type}{extents}), but the "
+        f"contract passes {name}, {fmt} of {size}{structure}",
+        module.where(parameter),
+    )
+
+
+def check_block(module: Module, function: Function, launch: Launch) -> None:
+    """Check that a block is what the kernel declares.
+
+    Raises
+    ------
+    InputError
+        If its extents are not those of ``.reqntid``, or its threads more than ``.maxntid`` says.
     """
     where = module.where(function)
-    if len(arguments) != len(function.parameters):
-        raise InputError(
-            f"{function.name} takes {len(function.parameters)} arguments, not {len(arguments)}", where
-        )
-    if not 0 < launch.threads <= MOST_THREADS or launch.blocks < 1:
-        raise InputError(
-            f"a block of {launch.block} and a grid of {launch.grid}: a block has 1 to {MOST_THREADS} threads"
-        )
     required = function.limits.get("reqntid")
     if required is not None:
         extents = (*required, 1, 1)[:3]
@@ -108,6 +137,21 @@ def check(module: Module, function: Function, launch: Launch, arguments: Sequenc
     if most is not None and launch.threads > prod(most):
         raise InputError(
             f"{function.name} takes at most {prod(most)} threads a block, not {launch.threads}", where
+        )
+
+
+def check_extent(launch: Launch) -> None:
+    """Refuse a grid that nobody would wait for.
+
+    Raises
+    ------
+    InputError
+        If it has more than `MOST_THREADS` threads.
+    """
+    threads = launch.blocks * launch.threads
+    if threads > MOST_THREADS:
+        raise InputError(
+            f"{launch.blocks} blocks of {launch.threads} threads are {threads}; at most {MOST_THREADS}"
         )
 
 
@@ -133,7 +177,9 @@ def pass_arguments(
     lanes = memory.parameters.lanes
     for index, (parameter, argument) in enumerate(zip(function.parameters, arguments, strict=True)):
         size = parameter.size or 0
-        start = memory.parameters.lanes_of(index).start
+        held = memory.parameters.lanes_of(index)
+        assert isinstance(held, slice)
+        start = held.start
         match argument:
             case Scalar(term):
                 width = int(store.widths(term))
@@ -145,8 +191,10 @@ def pass_arguments(
                 words = _encoded(store, encoding, size, parameter.name)
                 offsets = start + np.arange(0, size, size // len(words))
             case Pointer(buffer, offset):
-                if size != 8:
-                    raise InputError(f"parameter {parameter.name} has {size} bytes; a pointer has 8")
+                if size != POINTER_BYTES:
+                    raise InputError(
+                        f"parameter {parameter.name} has {size} bytes; a pointer has {POINTER_BYTES}"
+                    )
                 address = memory.buffer_address(buffer) + offset
                 words, offsets = store.constants(np.array([address], dtype=np.uint64), 64), np.array([start])
         lanes.write(offsets, words)

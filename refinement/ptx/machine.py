@@ -21,6 +21,7 @@ from .batch import Batch
 from .contraction import may_be_contracted
 from .dependence import DataDependenceError, never_written
 from .execution import Execution
+from .launch_legality import violations
 from .launching import Argument
 from .module import Module
 from .observations import Loads, Observations
@@ -42,9 +43,9 @@ class Contents:
     Attributes
     ----------
     lanes : ByteLanes
-        Its bytes.
+        Its bytes, as its footprint has them.
     lines : int32 array (size,)
-        The line of the last store to each byte; 0 where there was none.
+        The line of the last store to each of them; 0 where there was none.
     threads : int64 array (size,)
         The thread of it, by its number in the grid; -1 where there was none.
     """
@@ -154,12 +155,18 @@ def run(
     Raises
     ------
     InputError
-        If there is no such kernel, or it can't be launched so.
+        If there is no such kernel, or the arguments or the launch do not suit it.
     """
     started = time.perf_counter()
     function = launching.entry_named(module, entry)
-    launching.check(module, function, launch, arguments)
+    launching.check_arguments(module, function, arguments)
     observations, loads = Observations(module.path), Loads()
+    for violation in violations(module, function, launch):
+        observations.add(Kind.ILLEGAL, violation, function.line)
+    if observations.refute:
+        return _not_launched(observations, started)
+    launching.check_block(module, function, launch)
+    launching.check_extent(launch)
     memory = Memory(
         store,
         module,
@@ -193,6 +200,7 @@ def run(
             progress(int(blocks[-1]) + 1, launch.blocks)
     contents = {buffer.name: _contents(store, memory, buffer) for buffer in memory.buffers}
     every_thread = Threads(launch, np.zeros(1, dtype=np.intp))
+    _report_unowned_reads(memory, observations, every_thread)
     for name, found in contents.items():
         _report_leaks(store, name, found, observations, every_thread)
     return Run(
@@ -212,6 +220,21 @@ def run(
             time.perf_counter() - started,
         ),
         every_thread,
+    )
+
+
+def _not_launched(observations: Observations, started: float) -> Run:
+    """Return the run of a kernel that can't be launched."""
+    return Run(
+        contents={},
+        findings=observations.findings,
+        occurrences=observations.occurrences,
+        loads={},
+        complete=False,
+        unordered=False,
+        reordered=False,
+        statistics=Statistics(0, 0, 0, 0, 0, time.perf_counter() - started),
+        _threads=Threads(Launch((1, 1, 1), (1, 1, 1)), np.zeros(1, dtype=np.intp)),
     )
 
 
@@ -237,14 +260,31 @@ def _batches(launch: Launch) -> Iterator[Indices]:
 
 def _contents(store: TermStore, memory: Memory, buffer: Buffer) -> Contents:
     space = memory.globals
-    lanes = space.lanes_of(memory.buffers.index(buffer))
-    found = ByteLanes(store, buffer.size)
+    lanes = memory.buffer_lanes(buffer)
+    size = buffer.runs.size
+    found = ByteLanes(store, size)
     found.terms[:] = space.lanes.terms[lanes]
     found.lows[:] = space.lanes.lows[lanes]
     if not buffer.writable or space.history is None:
-        return Contents(found, np.zeros(buffer.size, dtype=np.int32), np.full(buffer.size, -1))
-    places = np.arange(lanes.start, lanes.stop) // space.history.granule
+        return Contents(found, np.zeros(size, dtype=np.int32), np.full(size, -1))
+    places = (
+        np.arange(lanes.start, lanes.stop) if isinstance(lanes, slice) else lanes
+    ) // space.history.granule
     return Contents(found, space.history.line[places], space.history.writer[places])
+
+
+def _report_unowned_reads(memory: Memory, observations: Observations, threads: Threads) -> None:
+    """Report reads of memory that is nobody's where nothing is written back."""
+    space = memory.globals
+    if space.unowned_reads is None or space.history is None:
+        return
+    for line, mnemonic, lanes, readers in space.unowned_reads.noted:
+        wrong = np.flatnonzero(space.history.line[lanes // space.history.granule] == 0)
+        if len(wrong):
+            place = space.named_place(int(lanes[wrong[0]]))
+            message = f"{mnemonic} reads what belongs to nobody: {place}"
+            thread = threads.name_in_grid(int(readers[wrong[0]]))
+            observations.add(Kind.UNINITIALISED, message, line, thread, len(wrong))
 
 
 def _report_leaks(
@@ -260,8 +300,8 @@ def _report_leaks(
         thread = threads.name_in_grid(int(contents.threads[at[0]]))
         observations.add(
             Kind.UNDEFINED,
-            f"what is stored to {name}+{int(at[0]):#x} depends on which thread holds which element of a wmma "
-            "fragment, which is not specified",
+            f"what is stored to byte {int(at[0])} of {name} depends on which thread holds which element of a "
+            "wmma fragment, which is not specified",
             int(line),
             thread,
             len(at),

@@ -78,6 +78,7 @@ def load_bytes(
             _note_reading(execution, part, offsets, count, threads[members])
         places = offsets[:, None] + np.arange(count)
         terms[members], lows[members] = part.lanes.terms[places], part.lanes.lows[places]
+        _note_unowned(execution, part, places, threads[members])
         absent = terms[members] == ABSENT
         if absent.any():
             _report_absent(execution, part, absent, offsets, count, threads[members])
@@ -183,6 +184,8 @@ def read(
     spread = (offsets[:, None] + size * np.arange(count)).reshape(-1)
     if part.history is not None and part.read_only_from and not atomic:
         _note_reading(execution, part, offsets, size * count, threads)
+    if part.unowned_reads is not None and not atomic:
+        _note_unowned(execution, part, offsets[:, None] + np.arange(size * count), threads)
     there = lanes.written(spread, size)
     if there.all():
         words = lanes.read(spread, size)
@@ -211,6 +214,14 @@ def _note_reading(execution: Execution, part: Space, offsets: Offsets, total: in
     _report_races(execution, part, found, places, threads_of, "reads")
 
 
+def _note_unowned(execution: Execution, part: Space, lanes: Offsets, threads: Indices) -> None:
+    """Keep who reads bytes (n, count) that only who writes them may read."""
+    if part.unowned_reads is not None:
+        instruction = execution.instruction
+        readers = execution.ordering.names[threads]
+        part.unowned_reads.note(instruction.line, instruction.mnemonic, lanes, readers)
+
+
 def _report_absent(
     execution: Execution,
     part: Space,
@@ -220,11 +231,14 @@ def _report_absent(
     threads: Indices,
 ) -> None:
     who = lost.any(axis=1)
-    first = int(np.flatnonzero(who)[0])
+    start = int(offsets[np.flatnonzero(who)[0]])
+    absent = start + int(np.argmax(part.lanes.terms[start : start + total] == ABSENT))
+    nobodys = part.named_place(absent)
+    told = f": not {nobodys}" if absent > start or nobodys != part.place(absent) else ""
     execution.report(
         Kind.UNINITIALISED,
-        f"{execution.instruction.mnemonic} reads {total} bytes at {part.place(int(offsets[first]))}, "
-        "of which nobody has written all",
+        f"{execution.instruction.mnemonic} reads {total} bytes at {part.place(start)}, of which nobody has "
+        f"written all{told}",
         threads[who],
     )
 

@@ -29,6 +29,33 @@ WINDOW_SIZE = 1 << 32
 """Bytes of a window."""
 
 
+class UnownedReads:
+    """Reads of memory that is nobody's: only who writes it back may read it.
+
+    Parameters
+    ----------
+    lanes : array (size,)
+        Which bytes are nobody's.
+
+    Attributes
+    ----------
+    noted : list of (int, str, array, array)
+        Line and instruction, bytes that it was the first to read, and who did, by number in the grid.
+    """
+
+    def __init__(self, lanes: NDArray[np.bool_]) -> None:
+        self._unread = lanes.copy()
+        self.noted: list[tuple[int, str, Offsets, NDArray[np.int64]]] = []
+
+    def note(self, line: int, mnemonic: str, lanes: Offsets, readers: NDArray[np.int64]) -> None:
+        """Note that threads (n,) read bytes (n, count)."""
+        found = self._unread[lanes]
+        if found.any():
+            own = lanes[found]
+            self.noted.append((line, mnemonic, own, np.repeat(readers, found.sum(axis=1))))
+            self._unread[own] = False
+
+
 class Space:
     """One state space: the same regions for each of its instances (blocks, threads), or for all.
 
@@ -66,6 +93,7 @@ class Space:
         self._extent = int(self._starts[-1])
         self.lanes = ByteLanes(store, self._extent * instances)
         self.history: AccessHistory | None = None
+        self.unowned_reads: UnownedReads | None = None
         self.read_only_from = self._extent * instances
 
     def locate(
@@ -88,28 +116,46 @@ class Space:
         self.read_only_from = int(self._starts[region]) // UNIT * UNIT
         self.history = AccessHistory(self.read_only_from, granule)
 
-    def lanes_of(self, region: int) -> slice:
-        """Return the lanes of a region of the first instance."""
-        start = int(self._starts[region])
-        return slice(start, start + self.regions[region].size)
+    def lanes_of(self, first: int, count: int = 1) -> slice | Offsets:
+        """Return the lanes of neighbouring regions of the first instance."""
+        parts = [
+            slice(int(start), int(start) + region.size)
+            for start, region in zip(
+                self._starts[first : first + count], self.regions[first : first + count], strict=True
+            )
+        ]
+        if count == 1:
+            return parts[0]
+        return np.concatenate([np.arange(part.start, part.stop) for part in parts])
 
     def spelled(self, address: int) -> str:
         """Describe an address for a message."""
-        if not self.regions:
+        region = min(self.regions, key=lambda region: _distance(region, address), default=None)
+        if region is None or _distance(region, address) > 1 << 32:
             return f"{self.name} address {address:#x}"
-        found = int(np.searchsorted(self._addresses, np.uint64(address), side="right")) - 1
-        region = self.regions[max(found, 0)]
-        offset = address - region.address
-        if abs(offset) > 1 << 32:
-            return f"{self.name} address {address:#x}"
-        sign = "-" if offset < 0 else "+"
-        return f"{region.name}{sign}{abs(offset):#x} ({region.name} has {region.size:#x} bytes)"
+        return region.beside(address)
 
     def place(self, lane: int) -> str:
         """Describe a lane for a message."""
+        region, offset = self._region_of(lane)
+        return region.place(offset)
+
+    def named_place(self, lane: int) -> str:
+        """Describe a lane for a message, with the element of an array that it holds, or would hold."""
+        region, offset = self._region_of(lane)
+        named = region.named(offset)
+        return region.place(offset) + (f" ({named})" if named else "")
+
+    def _region_of(self, lane: int) -> tuple[Region, int]:
+        """Return the region of a lane, and how far behind its beginning that is."""
         lane %= self._extent
         region = int(np.searchsorted(self._starts, lane, side="right")) - 1
-        return f"{self.regions[region].name}+{lane - int(self._starts[region]):#x}"
+        return self.regions[region], lane - int(self._starts[region])
+
+
+def _distance(region: Region, address: int) -> int:
+    """Return how far an address is from a region."""
+    return max(region.address - address, address - (region.address + region.size - 1), 0)
 
 
 def _starts(regions: Sequence[Region]) -> NDArray[np.int64]:

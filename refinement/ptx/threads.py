@@ -26,13 +26,14 @@ class Launch:
     ----------
     grid, block : (int, int, int)
         Extents along x, y and z.
-    dynamic_shared : int
-        Bytes of shared memory beyond what the kernel declares.
+    dynamic_shared : int, optional
+        Bytes of shared memory beyond what the kernel declares; None where nobody said, so that the kernel
+        must not need any.
     """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    dynamic_shared: int = 0
+    dynamic_shared: int | None = 0
 
     @property
     def blocks(self) -> int:
