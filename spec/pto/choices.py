@@ -6,7 +6,7 @@ Source: pto-isa at 3186c381 (headers and pages) and its issue threads; reference
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ..choices import OpenPoint, choose
@@ -44,7 +44,8 @@ OPEN_POINTS = (
             ("f64", "the sum is taken in f64 from +0; C is added to it, or the bias to its rounding to f32"),
         ),
         "accumulator",
-        "the CPU simulator sums its .mx forms in double (cpu/TMatmul.hpp at 54caa19c); nothing is said of A5",
+        "the CPU simulator summed its .mx forms in double (cpu/TMatmul.hpp at 54caa19c) until 2026-07-20, "
+        "and in the accumulator's type since; nothing is said of A5",
     ),
     OpenPoint(
         "accumulator-read",
@@ -120,16 +121,19 @@ class Choices:
     conversion: str = "nearest-even"
 
 
+_CPU_2026_07 = Choices(accumulation=ADDED_LAST, accumulator_read=OPERAND, load_fill="buffer")
+"""The simulator from 2026-07-20 on; issue 280 changes ``accumulation`` on 2026-09-02."""
+
 PRESETS = MappingProxyType(
     {
         "npu": Choices(),
-        "cpu": Choices(
-            accumulation=ADDED_LAST, microscaled_sum="f64", accumulator_read=OPERAND, load_fill="buffer"
-        ),
+        "cpu": _CPU_2026_07,
+        "cpu-2026-07": _CPU_2026_07,
+        "cpu-2026-06": replace(_CPU_2026_07, microscaled_sum="f64"),
         UNSPECIFIED: Choices(accumulation=UNSPECIFIED, conversion=UNSPECIFIED),
     }
 )
-"""Named combinations."""
+"""Named combinations; those of the CPU simulator by the month of the version, ``cpu`` the newest of them."""
 
 
 def choices_of(profile: Profile) -> Choices:

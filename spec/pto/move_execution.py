@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from ..algebra import Algebra, Array
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..formats import Bits, Format
 from ..operand_arrays import common_batch, encodings, refuse_unknown, required
 from ..values import values_of_encodings
@@ -16,6 +16,7 @@ from . import movers
 from .buffers import buffer_array, elements_of, require_whole_units
 from .choices import Choices
 from .global_memory import contiguous
+from .move_types import quantised
 from .resolution import Resolved
 from .run_time_extents import checked, of_arrays, of_matrix
 from .sizes import Extents
@@ -56,6 +57,8 @@ def execute(
         For a quantisation, and for 4-bit elements in buffers.
     """
     name = resolved.operation.name
+    if quantised(resolved):
+        raise UnsupportedError(f"{name} with a quantisation is not modelled")
     indices = [role for role in resolved.operation.inputs if role != "source"]
     views = ["target", "valid_source"] if as_registers else ["source_bits"]
     refuse_unknown(arrays, ["source", *views, *indices, "valid_target"], name)

@@ -37,6 +37,7 @@ from mmaproof.spec.values import encodings_of_values
 
 ALG = NumpyAlgebra()
 NPU_CHOICES, CPU_CHOICES = choices_of(A5), choices_of(CPU)
+WIDE_CHOICES = PRESETS["cpu-2026-06"]
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.tuples(st.integers(1, 3), st.integers(1, 9), st.integers(1, 3))
@@ -66,7 +67,7 @@ def test_float_products_are_the_chain_of_fused_multiply_adds(
     np.testing.assert_array_equal(computed(operation, formats, operands, choices), wanted)
 
 
-@pytest.mark.parametrize("choices", [NPU_CHOICES, CPU_CHOICES], ids=["npu", "cpu"])
+@pytest.mark.parametrize("choices", [NPU_CHOICES, CPU_CHOICES, WIDE_CHOICES], ids=["npu", "cpu", "wide"])
 @pytest.mark.parametrize("b", SCALED_FACTORS)
 @pytest.mark.parametrize("a", SCALED_FACTORS)
 @pytest.mark.parametrize("operation", MICROSCALED[:3], ids=str)
@@ -80,7 +81,9 @@ def test_scaled_products_are_exact_before_they_are_added(
         formats_by_role(types),
         operand_bits(operation, types, size, np.random.default_rng(seed)),
     )
-    wanted = exact_product(operation, formats, operands, in_f64=choices is CPU_CHOICES)
+    wanted = exact_product(
+        operation, formats, operands, added_last=choices is CPU_CHOICES, in_f64=choices is WIDE_CHOICES
+    )
     np.testing.assert_array_equal(computed(operation, formats, operands, choices), wanted)
 
 
@@ -120,7 +123,15 @@ def test_two_ones_after_2_to_the_24_are_lost_one_by_one(name: str, start: str) -
     assert results == {"seeded": 2.0**24, "added-last": 2.0**24 + 2}
 
 
-def test_a_simulated_scaled_sum_rounds_once() -> None:
+def test_presets_of_the_simulator_say_its_version() -> None:
+    versions = {name: preset for name, preset in PRESETS.items() if name.startswith("cpu-")}
+    assert PRESETS["cpu"] == versions[max(versions)] == choices_of(CPU)
+    assert {name: preset.microscaled_sum for name, preset in versions.items()} == {
+        "cpu-2026-06": "f64", "cpu-2026-07": "accumulator",
+    }  # fmt: skip
+
+
+def test_an_older_simulated_scaled_sum_rounds_once() -> None:
     operation = OPERATIONS["tmatmul.mx"]
     types = element_types(operation, "f8E5M2", "f8E5M2", "f32")
     formats = formats_by_role(types)
@@ -131,8 +142,11 @@ def test_a_simulated_scaled_sum_rounds_once() -> None:
         "scale_b": [[1.0]],
     }
     operands = {role: encodings_of_values(role, np.array(v), formats[role]) for role, v in values.items()}
-    wide, narrow = (computed(operation, formats, operands, choices) for choices in (CPU_CHOICES, NPU_CHOICES))
-    assert (wide.view(np.float32), narrow.view(np.float32)) == (2.0**24 + 2, 2.0**24)
+    sums = [
+        computed(operation, formats, operands, choices).view(np.float32)
+        for choices in (WIDE_CHOICES, CPU_CHOICES, NPU_CHOICES)
+    ]
+    assert sums == [2.0**24 + 2, 2.0**24, 2.0**24]
 
 
 @pytest.mark.parametrize("role", ["scale_a", "scale_b"])
