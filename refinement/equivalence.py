@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import Format, IntegerFormat
+from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from .interning import Ids
 from .normal_forms import NormalForms
@@ -58,6 +58,10 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     difference = _difference(forms, actual, expected, others, read)
     equal = np.ones(len(actual), dtype=bool)
     equal[difference.owners] = False
+    if isinstance(fmt, FloatFormat):  # of what is no number, only the bits can be equal
+        finiteness = forms.quantifier.finiteness
+        infinite = finiteness.never(actual, fmt) | finiteness.never(expected, fmt)
+        equal &= identical | ~infinite
     rounded = equal & ~identical
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:

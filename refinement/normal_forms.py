@@ -24,7 +24,7 @@ from .polynomials import ABSENT, Expander, Polynomials, Rows, combined, compacte
 from .product_chains import DROPPED, Chain, in_blocks, product_keys, unrolled
 from .quantisation import quantises, unchanged
 from .quantities import Piece, Pieces, Quantifier, Quantities
-from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore, is_raw
+from .terms import CONCATENATION, CONSTANT, NORMAL_FORM, Operation, TermStore, is_raw
 from .traversal import by_operation
 
 Groups = list[tuple[NDArray[np.intp], Pieces]]
@@ -181,32 +181,61 @@ class NormalForms:
     # -- what does not split
     def _normalise(self, quantities: Quantities) -> Groups:
         terms, fmt = self.quantifier.terms(quantities), self.quantifier.format(int(quantities[0]))
+        improper = self.quantifier.improper(quantities)
+        if improper.any() and not improper.all():
+            return [
+                *self._split(np.flatnonzero(~improper), quantities),
+                *self._placed(np.flatnonzero(improper), quantities),
+            ]
         found: Groups = []
-        same = self._unchanged(terms, fmt)
-        if same.any():
-            source = self.store.operation(int(terms[0])).operands[0]
-            found.append(
-                (np.flatnonzero(same), [Piece(1, (self.quantifier.argument(terms[same], 0, source),))])
-            )
-        leaves = np.where(same, -1, self._functions.leaves(terms))
+        same = self._the_same(terms, fmt)
+        settled = same != ABSENT
+        if settled.any():
+            found.append((np.flatnonzero(settled), [Piece(1, (same[settled],))]))
+        leaves = np.where(settled, -1, self._functions.leaves(terms))
         of_leaf = np.flatnonzero(leaves >= 0)
         if len(of_leaf):
             found += self._functions_of_elements(of_leaf, terms, leaves, fmt)
-        others = np.flatnonzero((leaves < 0) & ~same)
+        others = np.flatnonzero((leaves < 0) & ~settled)
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
             found.append((others, [self._atom(self._opaque(operation, members, fmt), fmt)]))
         return found
 
-    def _unchanged(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
-        """Tell which terms of one operation are conversions that have nothing to quantise or clamp."""
+    def _split(self, indices: NDArray[np.intp], quantities: Quantities) -> Groups:
+        """Return the expansion of some quantities of a kind, of which others are never finite."""
+        pieces = self.quantifier.split(quantities[indices])
+        if pieces is not None:
+            return [(indices, pieces)]
+        return self._placed(indices, quantities)
+
+    def _placed(self, indices: NDArray[np.intp], quantities: Quantities) -> Groups:
+        return [(indices[places], found) for places, found in self._normalise(quantities[indices])]
+
+    def _the_same(self, terms: Ids, fmt: Format) -> Quantities:
+        """Return what terms of one operation are equal to, `ABSENT` where they do something."""
         operation = self.store.operation(int(terms[0]))
-        result = operation.result
-        if not quantises(operation) or fmt != result or len(operation.operands) > 1:
-            return np.zeros(len(terms), dtype=bool)
-        assert isinstance(result, FloatFormat)
-        arguments = self.store.arguments(terms)[:, 0]
-        return unchanged(self.quantifier.magnitudes, arguments, operation.operands[0], result)
+        found = np.full(len(terms), ABSENT)
+        if fmt != operation.result or not isinstance(fmt, FloatFormat):
+            return found
+        arguments = self.store.arguments(terms)
+        if quantises(operation) and len(operation.operands) == 1:
+            (source,) = operation.operands
+            kept = unchanged(self.quantifier.magnitudes, arguments[:, 0], source, fmt)
+            found[kept] = self.quantifier.read(arguments[kept, 0], source)
+        elif operation.name == operations.FUNCTION and str(operation.attribute).startswith("ex2"):
+            nothing = self.store.are(CONSTANT, arguments[:, 0]) & (fmt.infinity is not None)
+            nothing &= self.store.constant_values(arguments[:, 0]) == (fmt.infinity or 0) | fmt.sign_mask
+            found[nothing] = self.quantifier.read(self.store.constants(0, fmt.bits), fmt)  # 2^-∞
+        elif operation.name == operations.EXTREMUM:
+            assert isinstance(operation.attribute, tuple)
+            neutral = (fmt.infinity or 0) | (fmt.sign_mask if operation.attribute[0] == "max" else 0)
+            for column in (0, 1):  # the least number, or the greatest, beside another one
+                bound = self.store.are(CONSTANT, arguments[:, column])
+                bound &= self.store.constant_values(arguments[:, column]) == neutral
+                if fmt.infinity is not None:
+                    found[bound] = self.quantifier.read(arguments[bound, 1 - column], fmt)
+        return found
 
     def _atom(self, terms: Ids, fmt: Format) -> Piece:
         return Piece(1, (self.quantifier.read(terms, fmt),))

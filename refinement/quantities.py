@@ -19,6 +19,7 @@ from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
 from .bit_slices import fields
 from .evaluation import integers
+from .finiteness import ARITHMETIC, Finiteness
 from .interning import Ids
 from .magnitudes import Magnitudes
 from .operations import Accumulation, Sum
@@ -101,6 +102,7 @@ class Quantifier:
     def __init__(self, store: TermStore) -> None:
         self.store = store
         self.magnitudes = Magnitudes(store)
+        self.finiteness = Finiteness(store)
         self.formats: list[Format] = []
         self._numbers: dict[Format, int] = {}
 
@@ -149,12 +151,24 @@ class Quantifier:
         operation, fmt = self.store.operation(int(terms[0])), self.format(int(quantities[0]))
         if operation.name == CONSTANT:
             return self._constant(terms, fmt)
+        if self.improper(quantities).any():
+            return None
         if fmt == TF32 and operation.result == F32:  # reading tf32 rounds
             return [Piece(1, (self.read(terms, F32),))]
         if fmt == F32 and operation.result == TF32 and operation.name in _COMPUTED:  # the rest is zeros
             return [Piece(1, (self.read(terms, TF32),))]
         rule = _SPLITS.get(operation.name)
         return None if rule is None else rule(self, operation, fmt, terms)
+
+    def improper(self, quantities: Quantities) -> NDArray[np.bool_]:
+        """Tell which quantities (n,) of one kind are no polynomials: sums and products never finite."""
+        terms = self.terms(quantities)
+        operation, fmt = self.store.operation(int(terms[0])), self.format(int(quantities[0]))
+        if operation.name == CONSTANT:
+            return self.finiteness.constant(terms, fmt)
+        if operation.name in ARITHMETIC and isinstance(fmt, FloatFormat):
+            return self.finiteness.never(terms, fmt)
+        return np.zeros(len(terms), dtype=bool)
 
     def _constant(self, terms: Ids, fmt: Format) -> Pieces | None:
         values = self.store.constant_values(terms)
@@ -176,6 +190,8 @@ class Quantifier:
         """Return quantities (n,) of one kind as accumulations; None where they are not, or don't split."""
         terms = self.terms(quantities)
         operation, fmt = self.store.operation(int(terms[0])), self.format(int(quantities[0]))
+        if self.improper(quantities).any():
+            return None
         if operation.name == operations.DOT:
             return _accumulated(self, operation, fmt, terms)
         if operation.name == operations.SCALED_DOT:
