@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
-from ..spec.operand_arrays import blocks
 from .interning import Ids
 from .normal_forms import NormalForms
-from .polynomials import Polynomials
+from .polynomials import ExpansionError
 from .rounding_depth import Roundings, roundings
 from .terms import bits
 
@@ -28,16 +27,16 @@ class Comparison:
         Which are the same bits.
     equal : array (n,)
         Which are equal, as bits or over the reals.
-    difference : Polynomials
-        Of those that are not shown equal: actual minus expected; owners are their indices.
     roundings : Roundings, optional
         What those that are equal, but not as bits, have undergone.
+    reason : str, optional
+        Why some of those that are not shown equal may yet be.
     """
 
     identical: NDArray[np.bool_]
     equal: NDArray[np.bool_]
-    difference: Polynomials
     roundings: Roundings | None = None
+    reason: str | None = None
 
 
 def compared_as(fmt: Format) -> Format:
@@ -55,9 +54,9 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     identical: NDArray[np.bool_] = actual == expected
     others = np.flatnonzero(~identical)
     read = compared_as(fmt)
-    difference = _difference(forms, actual, expected, others, read)
+    differing, reason = _differing(forms, actual, expected, others, read)
     equal = np.ones(len(actual), dtype=bool)
-    equal[difference.owners] = False
+    equal[differing] = False
     if isinstance(fmt, FloatFormat):  # of what is no number, only the bits can be equal
         finiteness = forms.quantifier.finiteness
         infinite = finiteness.never(actual, fmt) | finiteness.never(expected, fmt)
@@ -65,26 +64,35 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     rounded = equal & ~identical
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:
-        return Comparison(equal, equal, difference)
+        return Comparison(equal, equal, None, reason)
     undergone = roundings(forms.store, actual[rounded], expected[rounded]) if rounded.any() else None
-    return Comparison(identical, equal, difference, undergone)
+    return Comparison(identical, equal, undergone, reason)
 
 
-CHUNK = 512
-"""Members that are compared thoroughly at a time."""
+_FIRST, _AT_A_TIME = 8, 512
+"""Members that are compared thoroughly at first, and at a time."""
 
 
-def _difference(forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format) -> Polynomials:
-    """Return the difference of some terms; made thoroughly where that may make it vanish."""
+def _differing(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms are not shown equal, and if it is so, that too many products would decide it.
+
+    Where only a thorough comparison can tell, it ends with the first members that differ: all that are
+    left then count as not shown.
+    """
     found = forms.difference(actual[members], expected[members], fmt)
     doubtful = members[np.unique(found.owners)]
-    if forms.is_exact(found) or not len(doubtful):
-        return Polynomials(members[found.owners], found.coefficients, found.atoms)
-    thorough = NormalForms(forms.store, thorough=True)
-    for chunk in blocks(len(doubtful), CHUNK):
-        some = doubtful[chunk]
-        again = thorough.difference(actual[some], expected[some], fmt)
+    if len(forms.certain(found)):
+        return doubtful, None
+    start = 0
+    while start < len(doubtful):
+        some = doubtful[start : start + (_AT_A_TIME if start else _FIRST)]
+        try:
+            again = forms.thorough.difference(actual[some], expected[some], fmt)
+        except ExpansionError as error:
+            return doubtful[start:], str(error)
+        start += len(some)
         if len(again):
-            kept = np.isin(members[found.owners], doubtful[chunk.start :])
-            return Polynomials(members[found.owners[kept]], found.coefficients[kept], found.atoms[kept])
-    return Polynomials(members[:0], found.coefficients[:0], found.atoms[:0])
+            return np.concatenate([some[np.unique(again.owners)], doubtful[start:]]), None
+    return doubtful[:0], None

@@ -44,6 +44,7 @@ class FactoredProducts:
         self._identify = identify
         self._rows: dict[int, RowTable] = {}
         self._pairs = RowTable(3)
+        self._listed: dict[bytes, int] = {}
 
     def same(self, one: Chain, other: Chain) -> NDArray[np.bool_]:
         """Tell which members of two chains add the same products."""
@@ -64,6 +65,23 @@ class FactoredProducts:
             ]
             same[some] = (padded[0] == padded[1]).all(axis=1)
         return same
+
+    def numbers(self, chain: Chain) -> tuple[Numbers, Numbers]:
+        """Return numbers of sums (n,), the same only for the same products, and how many products that are.
+
+        Sums with the same products may have different numbers, if only one of them has a key.
+        """
+        numbers = self.keys(chain)
+        listed = np.flatnonzero(numbers == _UNKNOWN)
+        counts = self._pairs.rows[numbers, 0] if len(self._pairs) else np.zeros(len(chain), dtype=np.int32)
+        numbers, counts = 2 * numbers, counts.copy()
+        for block in in_blocks(chain.at(listed)):
+            products = product_keys(self._quantifier, chain.at(listed[block]), self._identify)
+            for member, row in zip(listed[block], products, strict=True):
+                kept = row[row != DROPPED]
+                numbers[member] = 2 * self._listed.setdefault(kept.tobytes(), len(self._listed)) + 1
+                counts[member] = len(kept)
+        return numbers, counts
 
     def keys(self, chain: Chain) -> Numbers:
         """Return the number of each sum (n,); -1 where none is found, or not cheaply."""
@@ -93,7 +111,7 @@ class FactoredProducts:
         orders = [_Order(side.factors) for side in sides]
         increasing = [order.strict[side.which] for order, side in zip(orders, sides, strict=True)]
         least = [order.least[side.which] for order, side in zip(orders, sides, strict=True)]
-        by_left = increasing[0] & (~increasing[1] | (least[0] <= least[1]))
+        by_left = increasing[0] & (~increasing[1] | (least[0] >= least[1]))
         by_right = increasing[1] & ~by_left
         keys = np.full(len(sides[0].which), _UNKNOWN, dtype=np.int32)
         for chosen, leading, order, following in (

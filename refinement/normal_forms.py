@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,18 @@ from .factored_products import FactoredProducts
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
 from .polynomial_numbers import PolynomialNumbers
-from .polynomials import ABSENT, Expander, Polynomials, Rows, combined, compacted, concatenated, joined
-from .product_chains import DROPPED, Chain, in_blocks, product_keys, unrolled
+from .polynomials import (
+    ABSENT,
+    Expander,
+    ExpansionError,
+    Polynomials,
+    Rows,
+    combined,
+    compacted,
+    concatenated,
+    joined,
+)
+from .product_chains import unrolled
 from .quantisation import quantises, unchanged
 from .quantities import Piece, Pieces, Quantifier, Quantities
 from .terms import CONCATENATION, CONSTANT, NORMAL_FORM, Operation, TermStore, is_raw
@@ -29,11 +40,20 @@ from .traversal import by_operation
 
 Groups = list[tuple[NDArray[np.intp], Pieces]]
 
-_PRODUCTS = 1 << 23
-"""Products of a side that are compared at a time."""
+_FACTORS = 1 << 21
+"""Factors, or vectors of them, of a side that are compared at a time."""
+
+_EXPANDED = 1 << 21
+"""Products of a side that are expanded at a time."""
+
+_AT_A_TIME = 1 << 16
+"""Polynomials that are made at a time."""
+
+_SUMS = (operations.FUSED, operations.RING, operations.DOT, operations.SCALED_DOT)
+"""Operations whose terms may be sums of many products."""
 
 _MANY = 8
-"""Products from which on a sum is not expanded, unless thoroughly."""
+"""Products from which on a sum is an atom, unless thoroughly."""
 
 _UNKNOWN = -1
 _FIRST_ATOM = 1 << 30
@@ -51,44 +71,61 @@ class NormalForms:
     store : TermStore
         The terms.
     thorough : bool
-        Expand the arguments of what does not split, however many products they have. Otherwise sums of
-        many products count as equal only where their products are; that is seen in a fraction of the time.
+        Expand every sum. Otherwise one of many products is an atom, the same where the products are; that
+        is seen in a fraction of the time, and sums inside of products and functions need not be multiplied.
+    quantifier : Quantifier, optional
+        Of the store.
     """
 
-    def __init__(self, store: TermStore, *, thorough: bool = False) -> None:
+    def __init__(
+        self, store: TermStore, *, thorough: bool = False, quantifier: Quantifier | None = None
+    ) -> None:
         self.store = store
         self._thorough = thorough
-        self.quantifier = Quantifier(store)
-        self._expander = Expander(self.quantifier, self._normalise)
+        self.quantifier = quantifier or Quantifier(store)
+        self._expander = Expander(self.quantifier, self._normalise, self._is_sum)
         self._products = FactoredProducts(self.quantifier, self._identify)
         self._functions = LeafFunctions(store)
         self._polynomials = PolynomialNumbers()
-        self._chains: dict[Any, int] = {}
         self._known: dict[Format, NDArray[np.int32]] = {}
 
+    @cached_property
+    def thorough(self) -> NormalForms:
+        """The same, with every sum expanded; their quantities are the same."""
+        return NormalForms(self.store, thorough=True, quantifier=self.quantifier)
+
     def difference(self, left: Ids, right: Ids, fmt: Format) -> Polynomials:
-        """Return the polynomials of ``left - right``, terms (n,) read in a format; owners are indices."""
+        """Return the polynomials of ``left - right``, terms (n,) read in a format; owners are indices.
+
+        Raises
+        ------
+        ExpansionError
+            If there are too many products.
+        """
         owners = np.arange(len(left))
         positive, negative = (self.quantifier.read(terms, fmt) for terms in (left, right))
-        found: list[Polynomials] = []
+        found = []
         for chunk in self._chunks(positive, negative):
             parts = list(self._apart(positive[chunk], negative[chunk], owners[chunk]))
-            apart = combined(concatenated(parts), _modulus(fmt))
-            # Once so much is wrong, that a member differs is enough to know.
-            found.append(apart.leading() if sum(map(len, found)) > _PRODUCTS else apart)
+            found.append(combined(concatenated(parts), _modulus(fmt)))
         return joined(found)
 
     def _chunks(self, *sides: Quantities) -> Iterator[slice]:
-        """Yield slices of so many quantities that their products are held in memory easily."""
-        firsts = (unrolled(self.quantifier, side[:1]) for side in sides)
-        products = max((chain.left.shape[1] for first in firsts for _, chain in first), default=0)
-        yield from blocks(len(sides[0]), _PRODUCTS // max(1, products))
+        """Yield slices of so many quantities that their factors are held in memory easily."""
+        firsts = [chain for side in sides for _, chain in unrolled(self.quantifier, side[:1])]
+        columns = max((chain.left.shape[1] for chain in firsts), default=0)
+        length = _FACTORS // max(1, columns)
+        if self._thorough:
+            length = min(length, _EXPANDED // max([1, *(chain.products for chain in firsts)]))
+        yield from blocks(len(sides[0]), min(length, _AT_A_TIME))
 
     def _apart(self, positive: Quantities, negative: Quantities, owners: NDArray[np.intp]) -> Iterator[Rows]:
         """Yield the rows of a difference, without the products that both sides add."""
         for members, one in unrolled(self.quantifier, positive):
             for others, other in unrolled(self.quantifier, negative):
                 common, here, there = np.intersect1d(members, others, return_indices=True)
+                if not len(common):
+                    continue
                 left, right = one.at(here), other.at(there)
                 same = self._products.same(left, right)
                 shared, apart = common[same], common[~same]
@@ -111,10 +148,21 @@ class NormalForms:
         rows = self._expander.expand(self.quantifier.read(terms, fmt), np.arange(len(terms)))
         return combined(rows, _modulus(fmt))
 
-    def is_exact(self, found: Polynomials) -> bool:
-        """Tell whether a difference would be the same if it had been made thoroughly."""
-        atoms = self.quantifier.terms(found.atoms[found.atoms != ABSENT])
-        return self._thorough or not self.store.are(NORMAL_FORM, atoms).any()
+    def compared(self, left: Ids, right: Ids, fmt: Format) -> tuple[Polynomials, Polynomials]:
+        """Return the polynomials of two sides, with every sum expanded unless that is too many products."""
+        try:
+            return self.thorough.polynomials(left, fmt), self.thorough.polynomials(right, fmt)
+        except ExpansionError:
+            return self.polynomials(left, fmt), self.polynomials(right, fmt)
+
+    def certain(self, found: Polynomials) -> NDArray[np.int64]:
+        """Return the owners whose differences would be the same if they had been made thoroughly."""
+        if self._thorough:
+            return np.unique(found.owners)
+        normal = self.store.named(NORMAL_FORM)
+        numbers = self.store.operation_numbers(self.quantifier.terms(np.maximum(found.atoms, 0)))
+        opaque = (normal[numbers] & (found.atoms != ABSENT)).any(axis=1)
+        return np.setdiff1d(found.owners, found.owners[opaque])
 
     def identifiers(self, terms: Ids, fmt: Format) -> NDArray[np.int32]:
         """Return numbers that are equal only for equal polynomials (in one kind of format)."""
@@ -136,16 +184,10 @@ class NormalForms:
         numbers = np.where(atomic, _atom_numbers(terms), _UNKNOWN).astype(np.int32)
         others = np.flatnonzero(~atomic)
         kind = fmt.bits if is_raw(fmt) else None
-        expanded = [others]
-        if not self._thorough:
-            expanded = []
-            for places, chain in unrolled(self.quantifier, quantities[others]):
-                if chain.products < _MANY:
-                    expanded.append(others[places])
-                else:
-                    numbers[others[places]] = self._of_chain(kind, chain)
-        for members in expanded:
-            numbers[members] = self._of_polynomials(kind, self.polynomials(terms[members], fmt), len(members))
+        for block in blocks(len(others), _AT_A_TIME):
+            members = others[block]
+            found = self.polynomials(terms[members], fmt)
+            numbers[members] = self._of_polynomials(kind, found, len(members))
         return numbers
 
     def _of_polynomials(self, kind: int | None, found: Polynomials, count: int) -> NDArray[np.int32]:
@@ -166,20 +208,39 @@ class NormalForms:
         natural = [self.quantifier.is_natural(int(kind)) for kind in kinds]
         return np.array(natural, dtype=bool)[which]
 
-    def _of_chain(self, kind: int | None, chain: Chain) -> list[int]:
-        rests = np.sort(
-            np.array([self._identify(rest) for rest in chain.rest]).reshape(len(chain.rest), -1), axis=0
-        )
-        numbers = []
-        for block in in_blocks(chain):
-            products = product_keys(self.quantifier, chain.at(block), self._identify)
-            for row, rest in zip(products, rests.T[block], strict=True):
-                key = (kind, row[row != DROPPED].tobytes(), rest[rest != 0].tobytes())
-                numbers.append(2 * self._chains.setdefault(key, len(self._chains)) + 2)
-        return numbers
+    # -- sums of many products
+    def _is_sum(self, quantities: Quantities) -> bool:
+        """Tell whether quantities of one kind may be sums that are atoms."""
+        operation = self.store.operation(int(self.quantifier.terms(quantities[:1])[0]))
+        return not self._thorough and operation.name in _SUMS
+
+    def _of_sums(self, quantities: Quantities) -> Groups:
+        """Return sums whose products are an atom if they are many, and all that there are if they are few."""
+        found: Groups = []
+        fmt = self.quantifier.format(int(quantities[0]))
+        for places, chain in unrolled(self.quantifier, quantities):
+            if chain.rest and (chain.rest[0] == quantities[places]).all():
+                found += [(places[some], each) for some, each in self._unsplit(quantities[places])]
+                continue
+            few, many = np.arange(len(places)), np.arange(0)
+            if chain.products >= _MANY:
+                numbers, counts = self._products.numbers(chain)
+                few, many = (np.flatnonzero(each) for each in (counts < _MANY, counts >= _MANY))
+                atoms = self.store.apply(Operation(NORMAL_FORM, fmt, attribute=("sum",)), numbers[many])
+                rest = [Piece(1, (each,)) for each in chain.at(many).rest]
+                found.append((places[many], [self._atom(atoms, fmt), *rest]))
+            if len(few):
+                some = chain.at(few)
+                left, right = (some.factors(self.quantifier, side) for side in (some.left, some.right))
+                pieces = [Piece(1, (left, right))] if left.shape[1] else []
+                found.append((places[few], [*pieces, *(Piece(1, (rest,)) for rest in some.rest)]))
+        return found
 
     # -- what does not split
     def _normalise(self, quantities: Quantities) -> Groups:
+        return (self._of_sums if self._is_sum(quantities) else self._unsplit)(quantities)
+
+    def _unsplit(self, quantities: Quantities) -> Groups:
         terms, fmt = self.quantifier.terms(quantities), self.quantifier.format(int(quantities[0]))
         improper = self.quantifier.improper(quantities)
         if improper.any() and not improper.all():

@@ -164,11 +164,12 @@ class OutputComparison:
         owners = np.flatnonzero(~found.equal)
         shown = members[owners[:SHOWN]]
         read = compared_as(output.format)
-        kernel, contract = (self._forms.polynomials(terms[shown], read) for terms in (actual, expected))
+        kernel, contract = self._forms.compared(actual[shown], expected[shown], read)
         monomials = [differing(kernel, contract, owner, output.format) for owner in range(len(shown))]
         counterexample = self._counterexample(output, members[owners], actual, expected, monomials)
         if counterexample is not None and self._examination.counterexample is None:
             self._examination.counterexample = counterexample
+        reason = "" if found.reason is None else f", and {found.reason}"
         for owner, difference in zip(owners[:SHOWN].tolist(), monomials, strict=True):
             element = int(members[owner])
             name = self._namer.element(output.name, element)
@@ -181,7 +182,7 @@ class OutputComparison:
             stored, wanted = (self._namer.term(int(terms[element])) for terms in (actual, expected))
             self._note(
                 Kind.UNDECIDED,
-                f"{message}; no inputs are found on which that is more than rounding explains: "
+                f"{message}; no inputs are found on which that is more than rounding explains{reason}: "
                 f"it is {stored}, expected {wanted}{of_all.replace('wrong', 'undecided')}",
                 self._line_of_store(output, element),
                 name,

@@ -21,8 +21,15 @@ ABSENT = np.int64(-1)
 
 _SAFE = 1 << 62
 
-MOST_ROWS = 1 << 25
-"""Products that are expanded at a time."""
+MOST_CELLS = 1 << 24
+"""Numbers that the products of an expansion may take, all at a time."""
+
+
+class ExpansionError(UnsupportedError):
+    """A sum of so many products that it is not multiplied out."""
+
+    def __init__(self) -> None:
+        super().__init__(f"multiplied out, a sum has so many products that they take over {MOST_CELLS} words")
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,11 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.owners)
+
+    @property
+    def cells(self) -> int:
+        """How many numbers the rows take."""
+        return len(self) * (2 + int(self.atoms.shape[1]) + int(self.pending.shape[1]))
 
     def where(self, chosen: Any) -> Rows:
         """Return some of the rows."""
@@ -100,15 +112,26 @@ class Expander:
         What quantities split into.
     normalise : callable
         Gives quantities (n,) of one kind that don't split a normal form: groups of their indices, each
-        with an expansion into atoms.
+        with an expansion.
+    whole : callable
+        Tells whether quantities (n,) of one kind are given to `normalise` although they may split.
     """
 
-    def __init__(self, quantifier: Quantifier, normalise: Normaliser) -> None:
+    def __init__(
+        self, quantifier: Quantifier, normalise: Normaliser, whole: Callable[[Quantities], bool]
+    ) -> None:
         self.quantifier = quantifier
         self._normalise = normalise
+        self._whole = whole
 
     def expand(self, quantities: Quantities, owners: NDArray[Any], sign: int = 1) -> Rows:
-        """Return the rows of `sign` times quantities (n,), in no particular order."""
+        """Return the rows of `sign` times quantities (n,), in no particular order.
+
+        Raises
+        ------
+        ExpansionError
+            If they are too many; nothing large is made before that is known.
+        """
         rows = Rows(
             np.asarray(owners, dtype=np.int64),
             np.full(len(quantities), sign, dtype=np.int64),
@@ -117,8 +140,8 @@ class Expander:
         )
         finished = [rows.where(slice(0, 0))]
         while len(rows):
-            if sum(map(len, finished)) + len(rows) > MOST_ROWS:
-                raise UnsupportedError(f"a sum multiplies out to more than {MOST_ROWS} products")
+            if sum(each.cells for each in (*finished, rows)) > MOST_CELLS:
+                raise ExpansionError
             rows = self._settled(rows)
             done = (rows.pending == ABSENT).all(axis=1)
             finished.append(rows.where(done))
@@ -146,7 +169,8 @@ class Expander:
         stepped: list[Rows] = []
         for kind in np.flatnonzero(np.bincount(kinds)):
             members = np.flatnonzero(kinds == kind)
-            pieces = self.quantifier.split(front[members])
+            whole = self._whole(front[members[:1]])
+            pieces = None if whole else self.quantifier.split(front[members])
             if pieces is not None:
                 stepped += [_multiplied(rest.where(members), piece) for piece in pieces]
                 continue
@@ -181,10 +205,12 @@ def _taken(piece: Piece, place: NDArray[np.intp]) -> Piece:
 
 def _multiplied(rows: Rows, piece: Piece) -> Rows:
     """Multiply rows by a piece of the quantities at their front; a sum of K products makes K rows of each."""
-    coefficients = _product(rows.coefficients, piece.coefficient)
     length = max((factor.shape[1] for factor in piece.factors if factor.ndim == 2), default=1)
+    if length * (rows.cells + len(rows) * len(piece.factors)) > MOST_CELLS:
+        raise ExpansionError
+    coefficients = _product(rows.coefficients, piece.coefficient)
     columns = [
-        np.broadcast_to(factor.reshape(len(factor), -1), (len(factor), length)).reshape(-1, 1)
+        np.broadcast_to(factor if factor.ndim == 2 else factor[:, None], (len(factor), length)).reshape(-1, 1)
         for factor in piece.factors
     ]
     return Rows(
@@ -215,11 +241,6 @@ class Polynomials:
 
     def __len__(self) -> int:
         return len(self.owners)
-
-    def leading(self) -> Polynomials:
-        """Return the first row of each owner."""
-        first = np.flatnonzero(np.diff(self.owners, prepend=-1))
-        return Polynomials(self.owners[first], self.coefficients[first], self.atoms[first])
 
 
 def joined(parts: Sequence[Polynomials]) -> Polynomials:

@@ -164,7 +164,7 @@ def test_a_swapped_element_is_the_difference() -> None:
     faulty[1, 9] = case.a[2, 9]
     found = compare(NormalForms(case.store), case.stepped(faulty), case.whole(), F32)
     assert found.equal.reshape(3, 5).all(axis=1).tolist() == [True, False, True]
-    assert sorted(found.difference.coefficients.tolist()) == [-1] * 5 + [1] * 5
+    assert found.reason is None
 
 
 def test_integers_are_equal_as_bits_and_saturation_matters_only_where_it_can_happen() -> None:
