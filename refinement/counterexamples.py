@@ -116,7 +116,8 @@ def candidates(
 ) -> Iterator[dict[str, NDArray[np.uint64]]]:
     """Yield inputs that may tell.
 
-    Only the factors of one product are not zero; then small integers, of which sums of products are
+    Only the factors of one product are not zero; then the largest integers, where integers may be cut off or
+    wrap; then small integers, of which sums of products are
     exact in most formats, all of them, and few of them beside zeros; then numbers from 1 to 2 with all
     their bits, whose sums don't cancel.
     """
@@ -124,6 +125,8 @@ def candidates(
     for monomials in differences:
         for monomial in monomials[:2]:
             yield _only(formats, quantifier, monomial)
+    if any(isinstance(fmt, IntegerFormat) for fmt, _ in formats.values()):
+        yield from _large_integers(formats)
     for seed in range(ATTEMPTS):
         random = np.random.default_rng(seed)
         yield {
@@ -136,6 +139,34 @@ def candidates(
             name: _of_one_binade(fmt, random.integers(0, 1 << 62, int(np.prod(shape)), dtype=np.uint64))
             for name, (fmt, shape) in formats.items()
         }
+
+
+def _large_integers(
+    formats: Mapping[str, tuple[Format, tuple[int, ...]]],
+) -> Iterator[dict[str, NDArray[np.uint64]]]:
+    """Yield integers that are all the greatest, all the least, or random; of floats, ones."""
+    for end in ("maximum", "minimum"):
+        yield {
+            name: np.full(int(np.prod(shape)), _extreme(fmt, end), dtype=np.uint64)
+            for name, (fmt, shape) in formats.items()
+        }
+    random = np.random.default_rng(0)
+    found = {}
+    for name, (fmt, shape) in formats.items():
+        words = random.integers(0, 1 << 64, int(np.prod(shape)), dtype=np.uint64)
+        ones = np.full(len(words), _encoding(fmt, 1), dtype=np.uint64)
+        found[name] = words & _mask(fmt) if isinstance(fmt, IntegerFormat) else ones
+    yield found
+
+
+def _extreme(fmt: Format, end: str) -> int:
+    if isinstance(fmt, IntegerFormat):
+        return int(getattr(fmt, end)) & int(_mask(fmt))
+    return _encoding(fmt, 1)
+
+
+def _mask(fmt: Format) -> np.uint64:
+    return np.uint64((1 << fmt.bits) - 1)
 
 
 def _small_ones(fmt: Format, count: int, random: np.random.Generator, *, sparse: bool) -> NDArray[np.uint64]:

@@ -312,6 +312,11 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
         part = parts[:, index]
         top = position + width >= fmt.bits
         signed = top and not is_raw(fmt) and fmt.signed
+        integer = low == 0 and not constant and not is_raw(fmt) and position + width <= fmt.bits
+        if integer and (number := _uncut(q, part, width, signed)) is not None:
+            pieces.append(Piece(1 << position, (number,)))
+            position += width
+            continue
         if not constant and (signed or (position + width > fmt.bits and not is_raw(fmt))):
             return None  # the sign bit is data, or some of its bits don't count
         whole = low == 0 and bool((q.store.widths(part) == width).all())
@@ -326,6 +331,18 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
         pieces.append(Piece(1 << position, (q.read(part, read),)))
         position += width
     return pieces
+
+
+def _uncut(q: Quantifier, parts: Ids, width: int, signed: bool) -> Quantities | None:
+    """Return the integers whose low bits a field is, where the field has all of every one."""
+    first, *others = np.unique(q.store.widths(parts)).tolist()
+    if others or first <= width:
+        return None
+    whole = operations.signed(first)
+    field = operations.signed(width) if signed else operations.unsigned(width)
+    least, greatest = q.magnitudes.intervals(parts, whole).T
+    fits = (least >= field.minimum).all() and (greatest <= field.maximum).all()
+    return q.read(parts, whole) if fits else None
 
 
 def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
