@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from lark import Token, Tree
 
 from ...spec.errors import InputError
-from ...spec.ptx.operands import Integer, Scalar
-from .instructions import constant, negative
+from ...spec.ptx.operands import Integer
+from .instructions import constant, evaluated
 from .module import TYPE_BITS, Parameter, Variable, type_bytes
 from .operands import Displaced, GenericAddress, Initial, Symbol
 from .scopes import Scopes
@@ -221,20 +221,18 @@ class Declarations:
                 return scopes.resolve(str(node)) if node.type == "NAME" else constant(str(node))
             assert node is not None
             match node.data:
-                case "negative":
-                    sign, number = node.children
-                    value: Scalar = constant(str(number))
-                    return negative(value) if sign == "-" else value
+                case "expression":
+                    return evaluated(node)
                 case "displaced":
-                    base, *offsets = node.children
-                    return Displaced(self._symbol(base, scopes), sum(map(self._offset, offsets)))
+                    base, offset = node.children
+                    return Displaced(self._symbol(base, scopes), _offset(offset))
                 case _:
-                    base, *offsets = node.children
+                    base, offset = node.children
+                    inside: Node = None
                     if _is(base, "displaced"):
                         assert isinstance(base, Tree)
-                        base, *inside = base.children
-                        offsets += inside
-                    return GenericAddress(self._symbol(base, scopes), sum(map(self._offset, offsets)))
+                        base, inside = base.children
+                    return GenericAddress(self._symbol(base, scopes), _offset(inside) + _offset(offset))
         except InputError as error:
             if error.where is not None:
                 raise
@@ -246,16 +244,16 @@ class Declarations:
             raise InputError(f"an address is that of a variable, unlike {str(node)!r}")
         return found
 
-    def _offset(self, node: Node) -> int:
-        assert isinstance(node, Tree)
-        product = 1
-        for token in node.children:
-            assert isinstance(token, Token)
-            if token.type == "SIGN":
-                product *= -1 if token == "-" else 1
-            else:
-                product *= self.integer(token)
-        return product
+
+def _offset(node: Node) -> int:
+    """Return the value of a displacement that may be left out."""
+    if node is None:
+        return 0
+    assert isinstance(node, Tree)
+    value = evaluated(node)
+    if not isinstance(value, Integer):
+        raise InputError(f"a displacement is an integer, not {value}")
+    return value.value
 
 
 def _is(node: object, kind: str) -> bool:

@@ -10,11 +10,13 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from lark import Token, Transformer, Tree, UnexpectedInput
+from lark.exceptions import VisitError
 
 from ...spec.errors import InputError
+from ...spec.ptx.constant_expressions import WARP_SIZE, compiled
 from ...spec.ptx.operands import (
     Address,
     Constant,
@@ -38,6 +40,10 @@ Fill = Callable[[Sequence[Scalar]], Any]
 _INTEGER_LIMIT = 1 << 64
 
 
+_OUTSIDE_CAST = r"(?<!\.)(?<!\.[su])(?<!\.[su]6)"
+"""Where no part of ``(.s64)`` begins."""
+
+
 class _Tokens(NamedTuple):
     """The grammar's tokens that are looked for without it."""
 
@@ -48,24 +54,26 @@ class _Tokens(NamedTuple):
 
 @cache
 def _tokens() -> _Tokens:
-    atom = "|".join(pattern(name) for name in ("HEX_FLOAT", "DECIMAL", "INTEGER", "NAME"))
+    atom = "|".join(pattern(name) for name in ("HEX_FLOAT", "DOUBLE", "DECIMAL", "INTEGER", "NAME"))
     guard = rf"@\s*(?P<negated>!?)\s*(?P<guard>{pattern('NAME')})\s+"
     return _Tokens(
         re.compile(pattern("COMMENT")),
-        re.compile(f"({atom})"),
+        re.compile(rf"({_OUTSIDE_CAST}(?:{atom}))"),
         re.compile(rf"\s*(?:{guard})?(?P<mnemonic>{pattern('MNEMONIC')})\s*"),
     )
 
 
 @lru_cache(maxsize=1 << 14)
 def constant(text: str) -> Constant:
-    """Read an unsigned literal.
+    """Read a literal, or ``WARP_SZ``.
 
     Raises
     ------
     InputError
         If it doesn't fit 64 bits, or is no number.
     """
+    if text == "WARP_SZ":
+        return WARP_SIZE
     prefix = text[:2].lower()
     if prefix in {"0f", "0d"}:
         return HexFloat(int(text[2:], 16), 32 if prefix == "0f" else 64)
@@ -79,19 +87,23 @@ def constant(text: str) -> Constant:
         raise InputError(f"{text!r} is no number: an octal number has digits 0 to 7") from None
     if value >= _INTEGER_LIMIT:
         raise InputError(f"an integer must fit 64 bits, unlike {text[:40]!r}")
-    return Integer(value)
+    return Integer(value, unsigned=digits != text or value >> 63 == 1)
 
 
-def negative(value: Scalar) -> Constant:
-    """Return a constant with its sign changed."""
-    match value:
-        case Integer():
-            return Integer(-value.value)
-        case HexFloat():
-            return HexFloat(value.encoding ^ (1 << (value.bits - 1)), value.bits)
-        case Decimal():
-            return Decimal(value.text[1:] if value.text.startswith("-") else f"-{value.text}")
-    raise InputError(f"'-' stands before a number, not {str(value)!r}")
+def evaluated(expression: Tree[Token]) -> Constant:
+    """Return the value of a constant expression.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    tokens = [token for token in expression.children if isinstance(token, Token)]
+    numbers = [constant(str(token)) for token in tokens if token.type in _NUMBERS]
+    return compiled([None if token.type in _NUMBERS else str(token) for token in tokens])(numbers)
+
+
+_NUMBERS = ("INTEGER", "DECIMAL", "DOUBLE", "HEX_FLOAT", "WARP_SIZE")
 
 
 def read_instruction(
@@ -123,16 +135,30 @@ def read_instruction(
         raise InputError(str(error), _where_unknown(text, head, scopes, path, line, column)) from None
     shape = (*pieces[0::2], *map(type, values))
     fills = _SHAPES.get(shape)
-    if fills is None:
-        fills = _SHAPES[shape] = _plan(_parse(text, path, line, column), atoms)
-        if len(_SHAPES) > _SHAPES_LIMIT:
-            _SHAPES.clear()
     try:
+        if fills is None:
+            fills = _SHAPES[shape] = _plan(_parse(text, path, line, column), atoms)
+            if len(_SHAPES) > _SHAPES_LIMIT:
+                _SHAPES.clear()
         operands: tuple[Operand, ...] = tuple([fill(values) for fill in fills])
+        if "(" in text:
+            operands = _parenthesised(opcode, operands)
         predicate = None if guard is None else _predicate(guard, bool(head["negated"]))
     except InputError as error:
+        if error.where is not None:
+            raise
         raise InputError(str(error), f"{path}:{line}:{column}") from None
     return Instruction(opcode, modifiers, operands, predicate, line, source)
+
+
+def _parenthesised(opcode: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """Return the operands of an instruction with parentheses: around arguments, or in expressions."""
+    if opcode == "call":
+        return tuple(Arguments((each,)) if isinstance(each, Constant) else each for each in operands)
+    for each in operands:
+        if isinstance(each, Arguments):
+            raise InputError(f"only a call has operands in parentheses, unlike {each}")
+    return operands
 
 
 _SHAPES: dict[tuple[object, ...], tuple[Fill, ...]] = {}
@@ -186,7 +212,10 @@ def _plan(tree: Tree[Token], atoms: Sequence[str]) -> tuple[Fill, ...]:
     if not isinstance(operands, Tree):
         return ()
     plan = _Plan()
-    fills: tuple[Fill, ...] = plan.transform(operands)
+    try:
+        fills: tuple[Fill, ...] = plan.transform(operands)
+    except VisitError as error:
+        raise error.orig_exc from None
     assert plan.atoms == list(atoms), (plan.atoms, atoms)
     return fills
 
@@ -202,14 +231,17 @@ class _Plan(Transformer[Token, Any]):
         self.atoms.append(str(token))
         return itemgetter(len(self.atoms) - 1)
 
-    NAME = INTEGER = HEX_FLOAT = DECIMAL = _atom
+    NAME = INTEGER = HEX_FLOAT = DOUBLE = DECIMAL = WARP_SIZE = _atom
 
     def operands(self, fills: list[Fill]) -> tuple[Fill, ...]:
         return tuple(fills)
 
-    def negative(self, children: list[Any]) -> Fill:
-        sign, fill = children
-        return fill if sign == "+" else lambda values: negative(fill(values))
+    def expression(self, children: list[Any]) -> Fill:
+        fills = [child for child in children if not isinstance(child, Token)]
+        if len(children) == 1 and fills:
+            return cast(Fill, fills[0])
+        evaluate = compiled([str(child) if isinstance(child, Token) else None for child in children])
+        return lambda values: evaluate([fill(values) for fill in fills])
 
     def negated(self, children: list[Any]) -> Fill:
         fill = children[1]
@@ -226,29 +258,12 @@ class _Plan(Transformer[Token, Any]):
         fills = [fill for fill in children if fill is not None]
         return lambda values: Arguments(tuple([fill(values) for fill in fills]))
 
-    def displacement(self, children: list[Any]) -> Fill:
-        signs = [str(child) for child in children if isinstance(child, Token)]
-        factors = children[len(signs) :]
-        sign = -1 if signs.count("-") % 2 else 1
-
-        def offset(values: Sequence[Scalar]) -> int:
-            product = sign
-            for factor in factors:
-                product *= factor(values).value
-            return product
-
-        return offset
-
     def displaced(self, children: list[Fill]) -> Fill:
-        base, *offsets = children
+        base, offset = children
+        return lambda values: Displaced(_register(base(values)), _bytes(offset(values)))
 
-        def value(values: Sequence[Scalar]) -> Displaced:
-            return Displaced(_register(base(values)), sum(offset(values) for offset in offsets))
-
-        return value
-
-    def place(self, children: list[Fill]) -> Fill:
-        base, *offsets = children
+    def place(self, children: list[Fill | None]) -> Fill:
+        base, *offsets = [fill for fill in children if fill is not None]
 
         def value(values: Sequence[Scalar]) -> Address:
             start = base(values)
@@ -256,7 +271,7 @@ class _Plan(Transformer[Token, Any]):
                 raise InputError(
                     f"an address begins with a register, variable or integer, not {str(start)!r}"
                 )
-            return Address(start, sum(offset(values) for offset in offsets))
+            return Address(start, sum(_bytes(offset(values)) for offset in offsets))
 
         return value
 
@@ -265,6 +280,12 @@ class _Plan(Transformer[Token, Any]):
         if not others:
             return place
         return lambda values: TensorAddress(place(values), tuple([fill(values) for fill in others]))
+
+
+def _bytes(value: Scalar) -> int:
+    if not isinstance(value, Integer):
+        raise InputError(f"a displacement is an integer, not {str(value)!r}")
+    return value.value
 
 
 def _register(value: Scalar) -> Register:

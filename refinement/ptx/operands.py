@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...spec.ptx.operands import Address, Integer, Register, Scalar, Vector
+from ...spec.ptx.operands import Address, Register, Scalar, Vector
 from ...spec.ptx.operands import Operand as SpecifiedOperand
 
 
@@ -94,9 +94,6 @@ class Arguments:
 
 Operand = SpecifiedOperand | Displaced | Negated | Pair | TensorAddress | Arguments
 Initial = Scalar | Displaced | GenericAddress
-
-WARP_SIZE = Integer(32)
-"""What ``WARP_SZ`` stands for."""
 
 SPECIAL_REGISTERS: Mapping[str, str] = MappingProxyType(
     {

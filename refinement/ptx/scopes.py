@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...spec.errors import InputError
+from ...spec.ptx.constant_expressions import WARP_SIZE
 from ...spec.ptx.operands import Register, Scalar, Sink
-from .operands import SPECIAL_REGISTERS, WARP_SIZE, Label, SpecialRegister, Symbol
+from .operands import SPECIAL_REGISTERS, Label, SpecialRegister, Symbol
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)", re.ASCII)
 _RANGE_LIMIT = 1 << 24

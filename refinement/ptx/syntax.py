@@ -19,7 +19,10 @@ _NAMES = MappingProxyType(
         "HEX_FLOAT": "a number",
         "VERSION_NUMBER": "a version such as 8.5",
         "STRING": "a string",
-        "SIGN": "'+' or '-'",
+        "DOUBLE": "a number",
+        "WARP_SIZE": "an integer",
+        "OPERATOR": "an operator",
+        "CAST": "a conversion",
         "MNEMONIC": "an instruction",
         "INSTRUCTION": "an instruction",
         "LABEL": "a label",
@@ -49,7 +52,8 @@ _DIRECTIVES = frozenset(
     | {"LINKAGE", "INLINE_ASSEMBLY"}
 )
 _OPERAND_STARTS = frozenset(
-    {"NOT", "LPAR", "SIGN", "LSQB", "LBRACE", "NAME", "INTEGER", "HEX_FLOAT", "DECIMAL"}
+    {"NOT", "LPAR", "OPERATOR", "CAST", "LSQB", "LBRACE", "NAME", "INTEGER", "HEX_FLOAT", "DECIMAL", "DOUBLE"}
+    | {"WARP_SIZE"}
 )
 _FOUND_LENGTH = 40
 _WORD = re.compile(r"[\w.$%@]+|/[*/]|\S")

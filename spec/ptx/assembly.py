@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from ..errors import InputError
 from .catalogue import forms, variants
+from .constant_expressions import CAST, OPERATOR, WARP_SIZE, compiled
 from .mma_forms import KINDS, ROUNDINGS
 from .operands import (
     Address,
@@ -82,10 +83,13 @@ _TOKEN = re.compile(
     r"""\s*(?:
     (?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})(?!\w)
     |(?P<decimal>\d{1,40}\.\d{0,40}(?:[eE][+-]?\d{1,4})?|\d{1,40}[eE][+-]?\d{1,4})(?!\w)
-    |(?P<integer>0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{1,22}|[1-9]\d{0,19}|0)U?(?!\w)
+    |(?P<integer>(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{1,22}|[1-9]\d{0,19}|0)U?)(?!\w)
     |(?P<sink>_)(?![\w$])
-    |(?P<name>[A-Za-z_$%][\w$]*(?:\.[xyzw](?!\w))?)
-    |(?P<mark>[{}\[\],+\-;])
+    |(?P<name>(?:[A-Za-z_$]|%[\w$])[\w$]*(?:\.[xyzw](?!\w))?)
+    |(?P<operator>"""
+    + f"{CAST}|{OPERATOR}"
+    + r"""|[!()])
+    |(?P<mark>[{}\[\],;])
     )""",
     re.VERBOSE | re.ASCII,
 )
@@ -271,8 +275,9 @@ class _Operands:
                     f"an address must begin with a register or variable, not {_quoted(str(base))}"
                 )
             offset = 0
-            if self._take("+"):
-                displacement = self._constant()
+            if (self._kind, self._value) == ("operator", "+") and isinstance(base, Register):
+                self._next()
+                displacement = self._expression()
                 if not isinstance(displacement, Integer):
                     raise InputError(
                         f"an address offset must be an integer, not {_quoted(str(displacement))}"
@@ -283,36 +288,53 @@ class _Operands:
         return self._scalar()
 
     def _scalar(self) -> Scalar:
-        if self._kind == "name":
+        if self._kind == "name" and self._value != "WARP_SZ":
             name = self._value
             self._next()
             return Register(name, self._declarations.get(name))
         if self._kind == "sink":
             self._next()
             return Sink()
-        return self._constant()
+        return self._expression()
 
-    def _constant(self) -> Constant:
-        negative = self._take("-")
-        kind, text = self._kind, self._value
-        if kind == "integer":
+    def _expression(self) -> Constant:
+        """Read a number, or a constant expression."""
+        tokens: list[str | None] = []
+        numbers: list[Constant] = []
+        while (self._kind in _NUMBERS or self._value == "WARP_SZ") or self._kind == "operator":
+            if self._kind == "operator":
+                tokens.append(self._value)
+            else:
+                tokens.append(None)
+                numbers.append(self._number())
             self._next()
-            return Integer(_integer(text, negative))
-        if kind == "decimal":
-            self._next()
-            return Decimal("-" * negative + text)
-        if kind == "float" and not negative:
-            self._next()
-            return HexFloat(int(text[2:], 16), 32 if text[1] in "fF" else 64)
-        self._fail("an integer or decimal constant" if negative else "a register, '_' or a constant")
+        if not numbers:
+            self._fail("a number" if tokens else "a register, '_' or a constant")
+        return compiled(tokens)(numbers)
+
+    def _number(self) -> Constant:
+        text = self._value
+        match self._kind:
+            case "integer":
+                return _integer(text)
+            case "decimal":
+                return Decimal(text)
+            case "float":
+                return HexFloat(int(text[2:], 16), 32 if text[1] in "fF" else 64)
+            case _:
+                return WARP_SIZE
 
 
-def _integer(text: str, negative: bool) -> int:
-    octal = len(text) > 1 and text[0] == "0" and text[1].isdigit()
-    value = int(text, 8) if octal else int(text, 0)
+_NUMBERS = ("integer", "decimal", "float")
+
+
+def _integer(text: str) -> Integer:
+    digits = text.removesuffix("U")
+    octal = len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
+    value = int(digits, 8) if octal else int(digits, 0)
     if value >= _INTEGER_LIMIT:
         raise InputError(f"an integer constant must fit 64 bits, unlike {_quoted(text)}")
-    return -value if negative else value
+    return Integer(value, unsigned=digits != text or value >> 63 == 1)
 
 
 def _quoted(text: str, length: int = 60) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .variant import Variant
 
@@ -39,9 +39,18 @@ class Sink:
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer constant."""
+    """An integer constant.
+
+    Attributes
+    ----------
+    value : int
+        The number; a negative one stands for its two's complement of 64 bits.
+    unsigned : bool
+        Whether it is unsigned where it is an operand of a constant expression.
+    """
 
     value: int
+    unsigned: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return str(self.value)
@@ -114,10 +123,21 @@ Operand = Scalar | Vector | Address
 
 @dataclass(frozen=True)
 class Predicate:
-    """A guard: ``@p``, negated ``@!p``."""
+    """A guard: ``@p``, negated ``@!p``.
+
+    Attributes
+    ----------
+    name : str
+        As written.
+    negated : bool
+        Whether threads act where it is false.
+    type : str, optional
+        The type it was declared with, None where that is not known.
+    """
 
     name: str
     negated: bool = False
+    type: str | None = None
 
     def __str__(self) -> str:
         return f"@{'!' * self.negated}{self.name}"

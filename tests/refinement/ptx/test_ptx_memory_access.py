@@ -115,7 +115,7 @@ def test_constants_and_initialised_variables_hold_their_values() -> None:
     ("body", "kind"),
     [
         ("ld.global.u32 %r1, [%d3+4];", Kind.OUT_OF_BOUNDS),
-        ("ld.global.u32 %r1, [%d3-4];", Kind.OUT_OF_BOUNDS),
+        ("ld.global.u32 %r1, [%d3+-4];", Kind.OUT_OF_BOUNDS),
         ("st.global.u32 [%d4+4], %r0;", Kind.OUT_OF_BOUNDS),
         ("ld.u32 %r1, [%d3+4];", Kind.OUT_OF_BOUNDS),
         ("ld.global.u32 %r1, [8];", Kind.OUT_OF_BOUNDS),

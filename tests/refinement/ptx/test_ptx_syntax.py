@@ -74,7 +74,17 @@ RD1 = Register("%rd1", "b64")
         ("WARP_SZ", Integer(32)),
         ("0f3F800000", HexFloat(0x3F800000, 32)),
         ("0Fbf800000", HexFloat(0xBF800000, 32)),
-        ("-0f3F800000", HexFloat(0xBF800000, 32)),
+        ("(0f3F800000)", HexFloat(0x3F800000, 32)),
+        ("-0d3FF0000000000000", HexFloat(0xBFF0000000000000, 64)),
+        ("WARP_SZ", Integer(32)),
+        ("(1)", Integer(1)),
+        ("-(-1)", Integer(1)),
+        ("1?2:3", Integer(2)),
+        ("(16*2)+WARP_SZ/2", Integer(48)),
+        ("-7 / 2", Integer(-3)),
+        ("(.u64)-1 > 5", Integer(1)),
+        ("( .s64 ) 3 << 2", Integer(12)),
+        ("1.5*2.0", Decimal("3.0")),
         ("0d3FF0000000000000", HexFloat(0x3FF0000000000000, 64)),
         ("0D3ff0000000000000", HexFloat(0x3FF0000000000000, 64)),
         ("1.5", Decimal("1.5")),
@@ -107,7 +117,10 @@ def test_literals(literal, value):
         ("[%rd1]", Address(RD1)),
         ("[ %rd1 + 0 ]", Address(RD1, 0)),
         ("[%rd1+4]", Address(RD1, 4)),
-        ("[%rd1-4]", Address(RD1, -4)),
+        ("[%rd1+(16*2)]", Address(RD1, 32)),
+        ("[%rd1+1?4:8]", Address(RD1, 4)),
+        ("[%rd1+WARP_SZ]", Address(RD1, 32)),
+        ("[16+16]", Address(Integer(32))),
         ("[%rd1+-4]", Address(RD1, -4)),
         ("[%rd1+0x10]", Address(RD1, 16)),
         ("[%rd1+4*8-2]", Address(RD1, 30)),
@@ -116,11 +129,50 @@ def test_literals(literal, value):
         ("[a+4]", Address(Symbol("a"), 4)),
         ("[64]", Address(Integer(64))),
         ("[%rd1, {%r1, %r2}]", TensorAddress(Address(RD1), (Vector((r(1), r(2))),))),
-        ("(%r1, 2)", Arguments((r(1), Integer(2)))),
     ],
 )
 def test_operands(text, operand):
     assert instruction_of(f"some.b32 %r1, {text};", ".shared .b8 tile[64];").operands == (r(1), operand)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("(%r1, 2)", (r(1), Integer(2))),
+        ("(2, (3))", (Integer(2), Integer(3))),
+        ("(2)", (Integer(2),)),
+        ("(1+1)", (Integer(2),)),
+        ("()", ()),
+    ],
+)
+def test_a_call_has_arguments_in_parentheses(text, arguments):
+    assert instruction_of(f"call f, {text};", ".shared .b8 f[64];").operands[1] == Arguments(arguments)
+
+
+@pytest.mark.parametrize(
+    ("operand", "message"),
+    [
+        ("(%r1)", "only a call has operands in parentheses, unlike (%r1)"),
+        ("(1, 2)", "only a call has operands in parentheses"),
+        ("1+", "expected a number in a constant expression, not the end"),
+        ("1 2", "expected an operator in a constant expression, not a number"),
+        ("*2", "expected a number in a constant expression, not '*'"),
+        ("1:2", "expected an operator in a constant expression, not ':'"),
+        ("5/0", "5 / 0 divides by zero"),
+        ("1.0+2", "1.0 + 2 mixes an integer with a floating-point number"),
+        ("-0f3F800000", "- takes an integer or a number, not 0f3F800000"),
+        ("(" * 100 + "1" + ")" * 100, "nested at most 64 deep"),
+        ("-" * 100 + "1", "nested at most 64 deep"),
+        ("7 %3", "'%3' is not declared here"),
+        ("[%rd1+1.5]", "a displacement is an integer, not '1.5'"),
+        ("[16+%rd1]", "expected"),
+        ("[(%rd1)]", "expected"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_what_is_no_constant_expression_is_refused(operand, message):
+    text = body_error(f"mov.b32 %r1, {operand};")
+    assert text.startswith("kernel.ptx:8:") and message in text
 
 
 def test_an_instruction_has_its_parts_in_the_order_written():
@@ -308,8 +360,8 @@ def body_error(body: str) -> str:
     ("body", "message"),
     [
         ("ret", r"9:1: expected ';' or an operand, not '}'"),
-        ("add.s32 %r1, %r2\n mov.b32 %r1, %r2;", r"9:2: expected '+' or '-', ',', ';' or '|', not 'mov.b32'"),
-        ("ld.global.b32 %r1, [%rd1;", "8:25: expected '+' or '-', ',' or ']', not ';'"),
+        ("add.s32 %r1, %r2\n mov.b32 %r1, %r2;", r"9:2: expected '+', ',', ';' or '|', not 'mov.b32'"),
+        ("ld.global.b32 %r1, [%rd1;", "8:25: expected '+', ',' or ']', not ';'"),
         ("mov.b32 %r1, %r100;", "8:14: '%r100' is not declared here"),
         ("mov.b32 %r1,\n  %x;", "9:3: '%x' is not declared here"),
         ("@%x ret;", "8:2: '%x' is not declared here"),
@@ -338,7 +390,10 @@ def body_error(body: str) -> str:
         ),
         ("mov.b32 %r1.x, 0;", "8:9: '%r1' is no vector, so that there is no '%r1.x'"),
         ("ld.b32 %r1, [1.5];", "8:1: an address begins with a register, variable or integer, not '1.5'"),
-        ("mov.b32 %r1, {};", "8:15: expected '+' or '-', a name, a number or an integer, not '}'"),
+        (
+            "mov.b32 %r1, {};",
+            "8:15: expected '!', '(', a conversion, a name, a number, an integer or an operator, not '}'",
+        ),
         ("mov.b32 %r1, 'x';", '8:14: expected an operand, not "\'"'),
         (".branchtargets start;", "8:1: a label must stand before a table"),
         ("/* never closed", "8:1: expected '@' or an instruction, not '/*'"),

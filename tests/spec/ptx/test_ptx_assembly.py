@@ -112,7 +112,7 @@ def test_the_f16_types_of_wmma_are_those_of_d_and_c() -> None:
         ("mma [p+0.5]", "offset must be an integer"),
         ("mma 099", "can't begin with"),
         ("mma 99999999999999999999", "must fit 64 bits"),
-        ("mma -r0", "an integer or decimal constant"),
+        ("mma -r0", "expected a number, not "),
         ("mma é", "can't begin with"),
         ("mma r0; mma r0;", "expected ',' or the end"),
     ],
