@@ -330,8 +330,9 @@ def _concatenation(operation: Operation, arguments: Sequence[Words]) -> Words:
     (elements,) = arguments
     assert isinstance(operation.attribute, tuple)
     result, position = np.zeros(elements.shape[:-1], dtype=np.uint64), 0
-    for index, (low, width, _) in enumerate(operation.attribute):
-        field = (elements[..., index] >> np.uint64(low)) & ones(width)
+    for index, (low, width, _, repeats) in enumerate(operation.attribute):
+        field = elements[..., index] >> np.uint64(low)
+        field = (field & np.uint64(1)) * ones(width) if repeats else field & ones(width)
         result |= field << np.uint64(position)
         position += width
     return result

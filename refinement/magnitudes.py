@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ..spec.formats import Format, IntegerFormat
 from . import operations
-from .bit_slices import fields
 from .evaluation import integers
 from .interning import Ids
 from .operations import Accumulation, Sum
+from .slices import fields
 from .terms import CONCATENATION, CONSTANT, INPUT, Operation, TermStore
 
 Intervals = NDArray[np.float64]

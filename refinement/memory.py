@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .bit_slices import Slice, by_group, cut, groups, join, slices
+from .bit_slices import by_group
 from .interning import Ids
+from .slices import Members, Slice, cut, groups, join
 from .terms import CONCATENATION, TermStore
 
 Offsets = NDArray[np.int64]
@@ -58,11 +59,13 @@ class ByteLanes:
 
     def _joined(self, terms: Ids, lows: NDArray[np.uint8]) -> Ids:
         result = np.empty(len(terms), dtype=np.int32)
-        for members in groups(np.concatenate([self.store.operation_numbers(terms), lows], axis=1)):
-            parts: list[Slice] = []
-            for byte, low in enumerate(lows[members[0]]):
-                parts += cut(slices(self.store, terms[members, byte]), int(low), 8)
-            result[members] = join(self.store, parts)
+        for members in groups(lows):
+
+            def word(sliced: list[list[Slice]], _: Members, low: NDArray[np.uint8] = lows[members[0]]) -> Ids:
+                parts = [cut(each, int(first), 8) for each, first in zip(sliced, low, strict=True)]
+                return join(self.store, [part for some in parts for part in some])
+
+            result[members] = by_group(self.store, list(terms[members].T), word)
         return result
 
     def write(self, offsets: Offsets, words: Ids) -> None:
@@ -85,12 +88,12 @@ class ByteLanes:
     def _lane(self, words: Ids, low: int) -> tuple[Ids, NDArray[np.uint8]]:
         found_lows = np.zeros(len(words), dtype=np.uint8)
 
-        def lane(sliced: list[list[Slice]], members: NDArray[np.intp]) -> Ids:
-            parts = cut(sliced[0], low, 8)
-            if len(parts) > 1:
-                return join(self.store, parts)
-            found_lows[members] = parts[0].low
-            return parts[0].terms
+        def lane(sliced: list[list[Slice]], members: Members) -> Ids:
+            first, *others = cut(sliced[0], low, 8)
+            if others or first.field.repeats:
+                return join(self.store, [first, *others])
+            found_lows[members] = first.field.low
+            return first.terms
 
         return by_group(self.store, [words], lane), found_lows
 

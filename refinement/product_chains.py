@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.operand_arrays import blocks
-from .bit_slices import groups
 from .quantities import Piece, Quantifier, Quantities, numbered
+from .slices import groups
 
 Identify = Callable[[Quantities], NDArray[np.int32]]
 """Quantities (n,) to numbers that are equal only for equal polynomials; 0 for the polynomial 0."""

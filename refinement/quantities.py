@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
-from .bit_slices import fields
 from .evaluation import integers
 from .finiteness import ARITHMETIC, Finiteness
 from .interning import Ids
 from .magnitudes import Magnitudes
 from .operations import Accumulation, Sum
 from .quantisation import quantises
+from .slices import Field, fields
 from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, Operation, TermStore, bits, is_raw
 
 Quantities = NDArray[np.int64]
@@ -230,8 +230,7 @@ def _ring(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Piece
     """Split where the number that is read is the sum itself: modulo no more, or without overflow."""
     if is_raw(fmt) and fmt.bits <= operation.result.bits:
         return _sum(q, operation, terms, (fmt,) * len(operation.operands))
-    assert isinstance(fmt, IntegerFormat)
-    if not is_raw(fmt) and q.magnitudes.fit(terms, fmt):
+    if isinstance(fmt, IntegerFormat) and not is_raw(fmt) and q.magnitudes.fit(terms, fmt):
         return _sum(q, operation, terms, (fmt,) * len(operation.operands))
     return None
 
@@ -257,7 +256,9 @@ def _accumulated(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -
         if fmt != operation.result:
             return None
     else:
-        assert isinstance(operation.attribute, Accumulation) and isinstance(fmt, IntegerFormat)
+        assert isinstance(operation.attribute, Accumulation)
+        if not isinstance(fmt, IntegerFormat):
+            return None
         modular = is_raw(fmt) and fmt.bits <= operation.result.bits
         if operation.attribute.saturate or not modular:
             result = operation.result
@@ -301,35 +302,32 @@ def _extend(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pie
 
 
 def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
-    """Split an integer into its fields, weighted; the fields are unsigned."""
+    """Split an integer into its fields, weighted; they are unsigned, but for one whose sign is on top."""
     if not isinstance(fmt, IntegerFormat):
         return None
     parts = q.store.elements(q.store.arguments(terms)[:, 0])
     pieces, position = [], 0
-    for index, (low, width, constant) in enumerate(fields(operation)):
-        if position >= fmt.bits:
+    for part, field in zip(parts.T, fields(operation), strict=True):
+        left = fmt.bits - position
+        if left <= 0:
             break
-        part = parts[:, index]
-        top = position + width >= fmt.bits
-        signed = top and not is_raw(fmt) and fmt.signed
-        integer = low == 0 and not constant and not is_raw(fmt) and position + width <= fmt.bits
-        if integer and (number := _uncut(q, part, width, signed)) is not None:
-            pieces.append(Piece(1 << position, (number,)))
-            position += width
-            continue
-        if not constant and (signed or (position + width > fmt.bits and not is_raw(fmt))):
-            return None  # the sign bit is data, or some of its bits don't count
-        whole = low == 0 and bool((q.store.widths(part) == width).all())
-        if signed:
-            read: Format = operations.signed(fmt.bits - position)
-        elif top and (low == 0 or constant) and is_raw(fmt):
-            read = bits(fmt.bits - position)
-        elif whole or constant:
-            read = operations.unsigned(width)
-        else:
+        if field.repeats:  # of a sign that was taken for the highest bit
+            return None
+        repetitions = _repetitions(operation, position + field.width)
+        if field.low == 0 and not (field.constant or repetitions or is_raw(fmt)) and field.width <= left:
+            number = _uncut(q, part, field.width, fmt.signed and field.width == left)
+            if number is not None:
+                pieces.append(Piece(1 << position, (number,)))
+                position += field.width
+                continue
+        whole = field.low == 0 and bool((q.store.widths(part) == field.width).all())
+        read = _field_format(field, whole, fmt, left, repetitions)
+        if read is None:
             return None
         pieces.append(Piece(1 << position, (q.read(part, read),)))
-        position += width
+        if read.signed:
+            break
+        position += field.width
     return pieces
 
 
@@ -343,6 +341,33 @@ def _uncut(q: Quantifier, parts: Ids, width: int, signed: bool) -> Quantities | 
     least, greatest = q.magnitudes.intervals(parts, whole).T
     fits = (least >= field.minimum).all() and (greatest <= field.maximum).all()
     return q.read(parts, whole) if fits else None
+
+
+def _repetitions(operation: Operation, position: int) -> int:
+    """Return how often a sign is repeated from a bit of a concatenation on."""
+    start = 0
+    for field in fields(operation):
+        if start == position and field.repeats:
+            return field.width
+        start += field.width
+    return 0
+
+
+def _field_format(
+    field: Field, whole: bool, fmt: IntegerFormat, left: int, repetitions: int
+) -> IntegerFormat | None:
+    """Return how a field is read of which `left` bits count; None if its bits are not those of a number."""
+    modular, top = is_raw(fmt), field.width >= left
+    if repetitions and not top:
+        on_top = field.width + repetitions >= left and (modular or fmt.signed)
+        return operations.signed(field.width) if on_top and whole else None
+    if modular and top and (field.low == 0 or field.constant):
+        return bits(left)
+    if fmt.signed and top:
+        if field.constant:
+            return operations.signed(left)
+        return operations.signed(left) if whole and field.width == left else None
+    return operations.unsigned(field.width) if (field.constant or whole) and field.width <= left else None
 
 
 def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:

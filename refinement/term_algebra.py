@@ -21,6 +21,7 @@ from . import bit_slices, operations
 from .evaluation import apply
 from .interning import Ids
 from .terms import CONSTANT, TermStore
+from .truth_tables import A, B, Table
 
 
 @dataclass(frozen=True)
@@ -30,20 +31,20 @@ class Conditions:
     store: TermStore
     terms: Ids
 
-    def _combined(self, table: bit_slices.Table, other: Any) -> Conditions:
+    def _combined(self, table: Table, other: Any) -> Conditions:
         others = other.terms if isinstance(other, Conditions) else self.store.constants(other, 1)
         left, right = np.broadcast_arrays(self.terms, others)
         flat = bit_slices.bitwise(self.store, table, left.reshape(-1), right.reshape(-1), left.reshape(-1))
         return Conditions(self.store, flat.reshape(left.shape))
 
     def __and__(self, other: Any) -> Conditions:
-        return self._combined(bit_slices.A & bit_slices.B, other)
+        return self._combined(A & B, other)
 
     def __or__(self, other: Any) -> Conditions:
-        return self._combined(bit_slices.A | bit_slices.B, other)
+        return self._combined(A | B, other)
 
     def __invert__(self) -> Conditions:
-        return self._combined(0xFF ^ bit_slices.A, self)
+        return self._combined(0xFF ^ A, self)
 
     __rand__ = __and__
     __ror__ = __or__

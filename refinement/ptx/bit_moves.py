@@ -14,6 +14,7 @@ import numpy as np
 from .. import bit_slices
 from ..evaluation import Words, ones, signed_values
 from ..interning import Ids
+from ..slices import groups
 from ..terms import TermStore
 from .dependence import require_known
 from .handlers import Rule
@@ -110,7 +111,7 @@ def moving(plan: Callable[..., Pieces], controls: int = 0, what: str = "a contro
             require_known(what, value)
         numbers = np.stack([value.numbers for value in steering], axis=-1)
         result: Value | None = None
-        for members in bit_slices.groups(numbers):
+        for members in groups(numbers):
             pieces = plan(*(int(number) for number in numbers[members[0]]))
             if len(members) == len(numbers):
                 return moved(store, pieces, *(data or steering))

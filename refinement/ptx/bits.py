@@ -11,11 +11,11 @@ from types import MappingProxyType
 
 from ...spec.ptx.operands import Integer
 from .. import bit_slices, operations
-from ..bit_slices import A, B
 from ..evaluation import Words, apply, evaluate
 from ..interning import Ids
 from ..terms import Operation, TermStore
 from ..terms import bits as raw
+from ..truth_tables import A, B
 from .bit_moves import Field, Fill, Pieces, moving
 from .execution import Decoders, Execution, Step
 from .handlers import Modifiers, Rule, pointwise

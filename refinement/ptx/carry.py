@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ...spec.ptx.operands import Register
 from .. import operations
-from ..bit_slices import A, B, C
+from ..truth_tables import A, B, C
 from .bits import combined
 from .execution import Decoders, Execution, Step
 from .handlers import Modifiers

@@ -16,6 +16,7 @@ from ..evaluation import ones
 from ..findings import Kind
 from ..interning import Ids
 from ..terms import TermStore
+from ..truth_tables import A
 from .address_spaces import Memory
 from .dependence import require_known
 from .module import TYPE_BITS, Function, Instruction, Module
@@ -244,7 +245,7 @@ class Execution:
 
     def inverted(self, terms: Ids) -> Ids:
         """Return terms with every bit flipped."""
-        return bit_slices.bitwise(self.store, 0xFF ^ bit_slices.A, terms, terms, terms)
+        return bit_slices.bitwise(self.store, 0xFF ^ A, terms, terms, terms)
 
     # -- warps
     def exited(self) -> Indices:

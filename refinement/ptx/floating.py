@@ -15,8 +15,8 @@ from typing import NamedTuple
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat
 from ...spec.rounding import Rounding
 from .. import operations
-from ..bit_slices import A, B, C
 from ..terms import Operation, TermStore
+from ..truth_tables import A, B, C
 from .bit_moves import Field, Fill, moved, moving
 from .bits import combined
 from .execution import Decoders

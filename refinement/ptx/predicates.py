@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from ...spec.formats import F16, F32, FloatFormat, Format
 from .. import operations
-from ..bit_slices import A
 from ..terms import TermStore
+from ..truth_tables import A
 from .bit_moves import Field, moved
 from .bits import BOOLEANS, combined, results
 from .execution import Decoders, Execution, Step

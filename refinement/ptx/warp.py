@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F32
-from .. import bit_slices, operations
+from .. import operations
 from ..evaluation import Words
 from ..findings import Kind
+from ..slices import groups
 from ..terms import TermStore
 from .bits import BOOLEANS, combined, results
 from .execution import Decoders, Execution, Step
@@ -219,7 +220,7 @@ def _redux(instruction: Instruction) -> Step:
         place = np.zeros(len(execution.threads), dtype=np.int64)
         place[active] = np.arange(len(active))
         result = constant(0, 32, held)
-        for threads in bit_slices.groups(members):
+        for threads in groups(members):
             lanes = np.flatnonzero(members[threads[0]])
             if not len(lanes):
                 continue

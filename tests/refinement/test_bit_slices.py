@@ -14,6 +14,7 @@ from mmaproof.refinement.assignments import Assignment
 from mmaproof.refinement.interning import Ids
 from mmaproof.refinement.memory import ByteLanes
 from mmaproof.refinement.terms import CONCATENATION, TermStore
+from mmaproof.refinement.truth_tables import A, B
 from mmaproof.spec.formats import F16, S4, S8, U32
 
 WORD = 32
@@ -111,13 +112,11 @@ def test_truth_tables(seed: int, kinds: tuple[int, int, int], table: int) -> Non
 @pytest.mark.parametrize(
     "same",
     [
-        lambda s, w: bit_slices.bitwise(s, bit_slices.A & bit_slices.B, w, w, w),
-        lambda s, w: bit_slices.bitwise(
-            s, bit_slices.A | bit_slices.B, w, s.constants(np.zeros(MEMBERS), WORD), w
-        ),
+        lambda s, w: bit_slices.bitwise(s, A & B, w, w, w),
+        lambda s, w: bit_slices.bitwise(s, A | B, w, s.constants(np.zeros(MEMBERS), WORD), w),
         lambda s, w: bit_slices.bitwise(
             s,
-            bit_slices.A | bit_slices.B,
+            A | B,
             bit_slices.shift_left(s, bit_slices.shift_right(s, w, 16, signed=False), 16),
             bit_slices.zero_extend(s, bit_slices.extract(s, w, 0, 16), WORD),
             w,

@@ -18,6 +18,7 @@ from mmaproof.refinement.normal_forms import NormalForms
 from mmaproof.refinement.operations import Accumulation
 from mmaproof.refinement.rounding_depth import roundings
 from mmaproof.refinement.terms import TermStore, bits
+from mmaproof.refinement.truth_tables import A, B, C
 from mmaproof.spec.formats import BF16, F16, F32, F64, S4, S8, S32, TF32, U8
 from mmaproof.spec.rounding import Rounding
 
@@ -185,10 +186,8 @@ def test_a_magic_number_dequantises(offset: float, right: bool) -> None:
     store = TermStore()
     packed = store.inputs("Q", S4, np.arange(32)).reshape(4, 8)
     words = bit_slices.concatenate(store, list(packed.T))
-    biased = bit_slices.bitwise(
-        store, bit_slices.A ^ bit_slices.B, words, store.constants([0x88888888] * 4, 32), words
-    )
-    table = (bit_slices.A & bit_slices.B) | bit_slices.C
+    biased = bit_slices.bitwise(store, A ^ B, words, store.constants([0x88888888] * 4, 32), words)
+    table = (A & B) | C
     masks = [store.constants([value] * 4, 32) for value in (0x000F000F, 0x64006400)]
     magic = bit_slices.extract(store, bit_slices.bitwise(store, table, biased, *masks), 0, 16)
     value = apply(store, operations.fused(F16, (), (F16, F16)), magic, element(store, offset))
