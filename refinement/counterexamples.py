@@ -19,6 +19,7 @@ from .contract import Instance
 from .diagnosis import Monomial
 from .error_bounds import ErrorBounds
 from .evaluation import integers
+from .extreme_inputs import extreme_inputs
 from .interning import Ids
 from .quantities import Quantifier
 from .terms import INPUT, TermStore
@@ -119,7 +120,7 @@ def candidates(
     Only the factors of one product are not zero; then the largest integers, where integers may be cut off or
     wrap; then small integers, of which sums of products are
     exact in most formats, all of them, and few of them beside zeros; then numbers from 1 to 2 with all
-    their bits, whose sums don't cancel.
+    their bits, whose sums don't cancel; and the ends of integers and narrow formats.
     """
     formats = input_formats(instance)
     for monomials in differences:
@@ -139,6 +140,8 @@ def candidates(
             name: _of_one_binade(fmt, random.integers(0, 1 << 62, int(np.prod(shape)), dtype=np.uint64))
             for name, (fmt, shape) in formats.items()
         }
+
+    yield from extreme_inputs(formats)
 
 
 def _large_integers(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from .interning import Ids
 from .normal_forms import NormalForms
+from .overflow import NONE
 from .polynomials import ExpansionError
 from .rounding_depth import Roundings, roundings
 from .terms import bits
+from .traversal import by_operation
 
 Indices = NDArray[np.intp]
 
@@ -31,12 +33,16 @@ class Comparison:
         What those that are equal, but not as bits, have undergone.
     reason : str, optional
         Why some of those that are not shown equal may yet be.
+    overflowing : array (n,), optional
+        Of those whose polynomials are equal, but not they: a rounding that only one side does of what is
+        known to go beyond its format; else `overflow.NONE`.
     """
 
     identical: NDArray[np.bool_]
     equal: NDArray[np.bool_]
     roundings: Roundings | None = None
     reason: str | None = None
+    overflowing: Ids | None = None
 
 
 def compared_as(fmt: Format) -> Format:
@@ -65,8 +71,52 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:
         return Comparison(equal, equal, None, reason)
-    undergone = roundings(forms.store, actual[rounded], expected[rounded]) if rounded.any() else None
-    return Comparison(identical, equal, undergone, reason)
+    if not rounded.any():
+        return Comparison(identical, equal, None, reason)
+    undergone = roundings(forms.store, actual[rounded], expected[rounded])
+    unknown, alone = _overflows(forms, actual[rounded], expected[rounded])
+    undergone = replace(undergone, unbounded=tuple(sorted(map(str, unknown))))
+    overflowing = np.full(len(actual), NONE, dtype=np.int32)
+    if len(alone):
+        sides = [forms.overflows.within(terms[rounded], alone) for terms in (actual, expected)]
+        overflowing[rounded] = np.where(sides[0] == NONE, sides[1], sides[0])
+        equal &= overflowing == NONE
+    return Comparison(identical, equal, undergone, reason, overflowing)
+
+
+def _overflows(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[set[FloatFormat], Ids]:
+    """Return the formats to which roundings may overflow, and the roundings that one side alone does.
+
+    The two sides are equal over the reals. What both round to the same format overflows in both.
+    """
+    kernel, contract = (forms.overflows.of(terms) for terms in (actual, expected))
+    unknown = set(kernel.unknown | contract.unknown)
+    alone = [kernel.possible, contract.possible]
+    if all(map(len, alone)):
+        both = np.isin(actual, kernel.possible) & np.isin(expected, contract.possible)
+        both &= forms.store.widths(actual) == forms.store.widths(expected)
+        alone = [np.setdiff1d(alone[0], actual[both]), np.setdiff1d(alone[1], expected[both])]
+        numbers = [_rounded_quantities(forms, terms) for terms in (kernel.possible, contract.possible)]
+        shared = set(numbers[0].values()) & set(numbers[1].values())
+        alone = [
+            np.array([term for term in terms.tolist() if known[term] not in shared], dtype=np.int32)
+            for terms, known in zip(alone, numbers, strict=True)
+        ]
+        every = np.concatenate([kernel.possible, contract.possible])
+        common = np.setdiff1d(every, np.concatenate(alone))
+        unknown |= {fmt for _, fmt in _rounded_quantities(forms, common).values()}
+    return unknown, np.union1d(*alone).astype(np.int32)
+
+
+def _rounded_quantities(forms: NormalForms, terms: Ids) -> dict[int, tuple[int, FloatFormat]]:
+    """Return what each term is the rounding of, as a number, and to which format."""
+    found: dict[int, tuple[int, FloatFormat]] = {}
+    for operation, members in by_operation(forms.store, terms):
+        fmt = operation.result
+        assert isinstance(fmt, FloatFormat)
+        numbers = forms.identifiers(members, fmt).tolist()
+        found |= {term: (number, fmt) for term, number in zip(members.tolist(), numbers, strict=True)}
+    return found
 
 
 _FIRST, _AT_A_TIME = 8, 512

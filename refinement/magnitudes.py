@@ -19,7 +19,8 @@ Intervals = NDArray[np.float64]
 """Least and greatest value (n, 2), exact where it matters: below 2**53."""
 
 
-def _times(left: Intervals, right: Intervals) -> Intervals:
+def times(left: Intervals, right: Intervals) -> Intervals:
+    """Return the ranges of products."""
     corners = left[..., :, None] * right[..., None, :]
     flat = corners.reshape(*corners.shape[:-2], 4)
     return np.stack([flat.min(-1), flat.max(-1)], axis=-1)
@@ -136,12 +137,12 @@ class Magnitudes:
             case operations.RING:
                 assert isinstance(operation.attribute, Sum)
                 pairs = 2 * operation.attribute.products
-                products = [_times(read[i], read[i + 1]) for i in range(0, pairs, 2)]
+                products = [times(read[i], read[i + 1]) for i in range(0, pairs, 2)]
                 return np.asarray(np.sum([*products, *read[pairs:]], axis=0))
             case operations.DOT if read:
                 x, y = (full_range(each) for each in operation.operands[:2])
                 assert isinstance(operation.attribute, Accumulation)
-                return operation.attribute.length * _times(x, y) + read[0]
+                return operation.attribute.length * times(x, y) + read[0]
             case operations.EXTEND | operations.CONVERT if read:
                 return read[0]
             case operations.SELECT | operations.EXTREMUM if read:

@@ -20,6 +20,7 @@ from . import operations
 from .factored_products import FactoredProducts
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
+from .overflow import Overflows
 from .polynomial_numbers import PolynomialNumbers
 from .polynomials import (
     ABSENT,
@@ -83,6 +84,7 @@ class NormalForms:
         self.store = store
         self._thorough = thorough
         self.quantifier = quantifier or Quantifier(store)
+        self.overflows = Overflows(store, self.quantifier.magnitudes)
         self._expander = Expander(self.quantifier, self._normalise, self._is_sum)
         self._products = FactoredProducts(self.quantifier, self._identify)
         self._functions = LeafFunctions(store)

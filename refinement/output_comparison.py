@@ -22,6 +22,7 @@ from .front_end import Kernel, Outcome
 from .interning import Ids
 from .kernel_replay import confirmed
 from .normal_forms import NormalForms
+from .overflow import NONE
 from .result import Equality
 from .rounding_depth import Roundings, roundings
 from .terms import UNDEFINED, TermStore
@@ -174,9 +175,16 @@ class OutputComparison:
             element = int(members[owner])
             name = self._namer.element(output.name, element)
             message = f"{name} {explained(difference, self._namer)}"
+            line = self._line_of_store(output, element)
+            if found.overflowing is not None and found.overflowing[owner] != NONE:
+                rounding = int(found.overflowing[owner])
+                message = f"{name}: {self._forms.overflows.described(rounding)}"
+                line = int(self._store.lines(rounding)) or line
             of_all = f" ({len(owners)} of {output.elements} elements are wrong)" if owner == owners[0] else ""
             if counterexample is not None:
-                kind, line = self._cause(difference, output, element, int(actual[element]))
+                kind = Kind.WRONG_VALUE
+                if difference:
+                    kind, line = self._cause(difference, output, element, int(actual[element]))
                 self._note(kind, message + of_all, line, name)
                 continue
             stored, wanted = (self._namer.term(int(terms[element])) for terms in (actual, expected))
@@ -184,7 +192,7 @@ class OutputComparison:
                 Kind.UNDECIDED,
                 f"{message}; no inputs are found on which that is more than rounding explains{reason}: "
                 f"it is {stored}, expected {wanted}{of_all.replace('wrong', 'undecided')}",
-                self._line_of_store(output, element),
+                line,
                 name,
             )
 

@@ -81,9 +81,10 @@ class Roundings:
         names = ", ".join(f"{count} to {fmt}" for fmt, count in self.counts)
         size = f"about {float(self.growth):.3g}·S" if self.growth < 1 else "not less than S"
         tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in self.counts) else ""
+        beyond = f", and none to {_either(self.unbounded)} overflows" if self.unbounded else ""
         return (
             f"|computed - exact| ≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|; roundings: {names}, "
-            f"each to nearest (else counted twice), none of which overflows or underflows"
+            f"each to nearest (else counted twice), none of which underflows{beyond}"
             f"{tf32}{turning}{uncounted}"
         )
 

@@ -1,0 +1,122 @@
+"""Which roundings may overflow: by the ranges that are known, or for all that is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import FloatFormat
+from . import operations
+from .interning import Ids
+from .magnitudes import Magnitudes
+from .quantisation import quantises, widens
+from .real_ranges import RealRanges, is_bounded, overflow_from
+from .terms import VECTOR, Operation, TermStore
+from .traversal import fill, operands
+
+_ROUNDING = (operations.FUSED, operations.CONVERT, operations.DOT, operations.SCALED_DOT)
+
+
+NONE = -1
+"""No term."""
+
+_UNKNOWN = -2
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """Roundings of some terms that are not shown never to overflow.
+
+    Attributes
+    ----------
+    unknown : frozenset of FloatFormat
+        Formats rounded to where nothing is known of what is rounded.
+    possible : array
+        Terms whose range is known, and goes beyond their format.
+    """
+
+    unknown: frozenset[FloatFormat]
+    possible: Ids
+
+
+class Overflows:
+    """Finds the roundings of a store's terms that may overflow."""
+
+    def __init__(self, store: TermStore, magnitudes: Magnitudes) -> None:
+        self.store = store
+        self._ranges = RealRanges(store, magnitudes)
+
+    def of(self, terms: Ids) -> Overflow:
+        """Return the roundings of terms, and of what they are made of, that may overflow."""
+        if not any(is_bounded(operation) for operation in self.store.operations):
+            return Overflow(self._formats(terms), np.empty(0, dtype=np.int32))
+        self._ranges.fill(terms)
+        unknown: set[FloatFormat] = set()
+        possible = [np.empty(0, dtype=np.int32)]
+
+        def look(operation: Operation, members: Ids, _: NDArray[Any]) -> int:
+            if not _rounds(operation):
+                return 1
+            fmt = operation.result
+            assert isinstance(fmt, FloatFormat)
+            ends = np.abs(self._ranges.exact[members])
+            beyond = (np.isfinite(ends) & (ends >= overflow_from(fmt))).any(-1)
+            if (~np.isfinite(ends).all(-1) & ~beyond).any():
+                unknown.add(fmt)
+            possible.append(members[beyond])
+            return 1
+
+        self._visit(terms, look)
+        return Overflow(frozenset(unknown), np.sort(np.concatenate(possible)))
+
+    def _formats(self, terms: Ids) -> frozenset[FloatFormat]:
+        found: set[FloatFormat] = set()
+
+        def look(operation: Operation, members: Ids, _: NDArray[Any]) -> int:
+            if _rounds(operation) and isinstance(operation.result, FloatFormat):
+                found.add(operation.result)
+            return 1
+
+        self._visit(terms, look)
+        return frozenset(found)
+
+    def _visit(self, terms: Ids, look: Any) -> None:
+        seen = np.zeros(len(self.store), dtype=np.int8)
+        fill(self.store, terms, seen, 0, lambda op, members: operands(self.store, op, members), look)
+
+    def described(self, rounding: int) -> str:
+        """Say how far a rounding goes that was found possible to overflow."""
+        fmt = self.store.operation(rounding).result
+        assert isinstance(fmt, FloatFormat)
+        least, greatest = self._ranges.exact[rounding]
+        return (
+            f"a number from {least:.6g} to {greatest:.6g} is rounded to {fmt}, "
+            f"which overflows from {overflow_from(fmt):.6g} on"
+        )
+
+    def within(self, terms: Ids, roundings: Ids) -> Ids:
+        """Return one of some roundings that each term (n,) is made of, `NONE` where there is none."""
+        reached = np.full(len(self.store), _UNKNOWN, dtype=np.int32)
+        reached[roundings] = roundings
+
+        def depends(operation: Operation, members: Ids) -> list[Ids]:
+            return operands(self.store, operation, members)
+
+        def compute(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
+            if operation.name == VECTOR:
+                return known[self.store.elements(members)].max(-1)
+            given = operands(self.store, operation, members)
+            return np.max([known[each] for each in given], axis=0) if given else NONE
+
+        fill(self.store, terms, reached, _UNKNOWN, depends, compute)
+        found: Ids = reached[np.asarray(terms)]
+        return found
+
+
+def _rounds(operation: Operation) -> bool:
+    if operation.name not in _ROUNDING or not isinstance(operation.result, FloatFormat):
+        return False
+    return not widens(operation) and not quantises(operation)
