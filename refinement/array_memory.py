@@ -17,6 +17,7 @@ from ..spec.formats import U8
 from . import bit_slices
 from .contract import Access, Array, Gaps, Instance
 from .footprint import Offsets
+from .formula import Formula
 from .formula_space import FormulaSpace
 from .interning import Ids
 from .memory import ABSENT, ByteLanes
@@ -59,12 +60,24 @@ class ArrayMemory:
 
 
 def memories(instance: Instance) -> dict[str, ArrayMemory]:
-    """Return the memory of every array of a contract at one set of sizes."""
-    covered = {
-        formula.output: FormulaSpace(instance, formula).covered().reshape(-1)
-        for formula in instance.contract.formulas
-    }
+    """Return the memory of every array of a contract at one set of sizes.
+
+    Raises
+    ------
+    InputError
+        If a formula covers nothing, or an index leaves its array.
+    """
+    covered = {formula.output: _covered(instance, formula) for formula in instance.contract.formulas}
     return {name: _memory(array, covered.get(name)) for name, array in instance.arrays.items()}
+
+
+def _covered(instance: Instance, formula: Formula) -> NDArray[np.bool_]:
+    """Return which elements (by linear index) a formula describes."""
+    found: NDArray[np.bool_] = FormulaSpace(instance, formula).covered().reshape(-1)
+    if not found.any():
+        where = f" at {instance}" if instance.sizes else ""
+        raise formula.source.error(0, f"it covers no element of {formula.output}{where}")
+    return found
 
 
 def inputs_of(store: TermStore, instance: Instance) -> dict[str, Ids]:

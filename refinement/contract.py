@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..spec.errors import InputError
 from ..spec.formats import Bits, Format, IntegerFormat
-from .footprint import Footprint
+from .footprint import FAR, Footprint
 from .formula import Formula
 from .index_arithmetic import Expression
 from .result import Equality
@@ -22,6 +22,15 @@ Extents = tuple[int, ...]
 
 MOST_ELEMENTS = 2**31 - 1
 """Of an array: linear indices are numbers of 31 bits."""
+
+HELD_ELEMENTS = 1 << 26
+"""Of all arrays together: each is a term or more."""
+
+MOST_BYTES = 1 << 44
+"""From the first to the last of an array, by far more than any memory has."""
+
+MOST_PIECES = 1 << 16
+"""Of an array: runs of elements that lie far apart."""
 
 
 class Access(StrEnum):
@@ -319,6 +328,9 @@ class Contract:
         shared = None if self.dynamic_shared is None else self.dynamic_shared.value(sizes, 0)
         grid, block = (_three(extents, sizes) for extents in (self.grid, self.block))
         arguments = tuple(_argument(parameter, sizes) for parameter in self.parameters)
+        elements = sum(each.elements for each in arguments if isinstance(each, Array))
+        if elements > HELD_ELEMENTS:
+            raise InputError(f"the arrays have {elements} elements; at most {HELD_ELEMENTS}", self.path)
         return Instance(self, sizes, grid, block, shared, arguments)
 
 
@@ -342,14 +354,20 @@ def _argument(parameter: Parameter, sizes: Mapping[str, int]) -> Scalar | Array:
 def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
     shape = tuple(extent.value(sizes, 1, MOST_ELEMENTS) for extent in parameter.shape)
     elements = prod(shape)
-    if elements > MOST_ELEMENTS:
-        raise InputError(
-            f"{parameter.name} has {elements} elements; at most {MOST_ELEMENTS}", parameter.where
-        )
+    for most in (MOST_ELEMENTS, HELD_ELEMENTS):
+        if elements > most:
+            raise InputError(f"{parameter.name} has {elements} elements; at most {most}", parameter.where)
     if isinstance(parameter.strides, str):
         strides = _dense(shape, column_major=parameter.strides == "column-major")
     else:
         strides = tuple(stride.value(sizes, 0, 2**40) for stride in parameter.strides)
+    span = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+    if span * parameter.element_bits > 8 * MOST_BYTES:
+        raise InputError(
+            f"{parameter.name} spans {span + 1} elements of {parameter.element_bits} bits; at most "
+            f"{MOST_BYTES} bytes",
+            parameter.where,
+        )
     contents = None if parameter.contents is None else np.resize(parameter.contents, elements)
     array = Array(
         parameter.name,
@@ -366,6 +384,13 @@ def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
     if not _are_distinct(array):
         raise InputError(
             f"elements of {array.name} share memory: shape {list(shape)}, strides {list(strides)}",
+            parameter.where,
+        )
+    pieces = len(array.footprint.offsets)
+    if pieces > MOST_PIECES:
+        raise InputError(
+            f"{array.name} lies in {pieces} pieces with {FAR} bytes or more between them; at most "
+            f"{MOST_PIECES}",
             parameter.where,
         )
     return array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
@@ -51,8 +52,10 @@ KEYWORDS = frozenset({"if", "and", "or", "not", *WORDS, *FORMATS})
 """Names that no size, parameter or index can have."""
 
 _DEEPEST = 60
+_DEEPEST_NODE = 120
 _LONGEST = 10_000
 _DIGITS = 40
+_LARGEST = Fraction(sys.float_info.max)
 _TERMINALS = MappingProxyType(
     {
         "NUMBER": "a number", "NAME": "a name", "RELATION": "a comparison", "SIGN": "'+' or '-'",
@@ -79,7 +82,10 @@ def parse_formula(source: Source) -> Formula:
     element = reader.node(target)
     assert isinstance(element, Element)
     condition = reader.truth(guards[0]) if guards else None
-    return Formula(source, element, reader.number(body), condition)
+    formula = Formula(source, element, reader.number(body), condition)
+    for part in (element, formula.body, *([condition] if condition is not None else [])):
+        _check_depth(source, part)
+    return formula
 
 
 def parse_expression(source: Source) -> Node:
@@ -91,7 +97,19 @@ def parse_expression(source: Source) -> Node:
         If it is not one; the message names the column and what was expected.
     """
     (body,) = _parsed(source, "expression").children
-    return _Reader(source).number(body)
+    node = _Reader(source).number(body)
+    _check_depth(source, node)
+    return node
+
+
+def _check_depth(source: Source, node: Node) -> None:
+    """Refuse parts within parts that nobody could follow; a chain ``a + b + c`` is nested too."""
+    pending = [(node, 1)]
+    while pending:
+        node, depth = pending.pop()
+        if depth > _DEEPEST_NODE:
+            raise source.error(node.at, f"more than {_DEEPEST_NODE} parts within each other")
+        pending += [(each, depth + 1) for each in node.operands]
 
 
 @cache
@@ -224,7 +242,10 @@ class _Reader:
         mantissa, _, exponent = text.lower().partition("e")
         if abs(int(exponent or 0)) > 400:
             raise self.source.error(at, f"{text} is out of range")
-        return Number(at, Fraction(text), whole=mantissa.isdigit() and not exponent)
+        value = Fraction(text)
+        if value >= _LARGEST:
+            raise self.source.error(at, f"{text} is out of range: beyond f64")
+        return Number(at, value, whole=mantissa.isdigit() and not exponent)
 
     def _comparison(self, tree: Any) -> Node:
         """Read ``a < b <= c`` as ``a < b and b <= c``."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,14 @@ from .index_arithmetic import IndexArithmetic
 
 Numbers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
+MOST_AXES = 30
+"""Of a formula: arrays have at most 32."""
+
+MOST_PRODUCTS = 1 << 28
+"""Numbers that all sums of a formula have together."""
+
+_SMALLEST_DIVISOR = Fraction(1, 1 << 1022)
+
 Axes = Mapping[int, int]
 """The axes that a sum goes over, with their extents."""
 
@@ -46,7 +56,8 @@ class FormulaSpace:
     """The index space of a formula.
 
     Arrays over it have one axis for each index variable: first those of the output, in the order of its
-    indices, then those of the sums; an axis that a value does not depend on has length 1.
+    indices, then those of the sums, the inner ones last; sums beside each other share axes. An axis that a
+    value does not depend on has length 1.
 
     Parameters
     ----------
@@ -78,17 +89,27 @@ class FormulaSpace:
         for index, extent in zip(formula.target.indices, output.shape, strict=True):
             if isinstance(index, Name) and index.name in variables:
                 extents.setdefault(index.name, extent)
-        sums = [node for node in walk(formula.body) if isinstance(node, Sum)]
         self._first_axes: dict[int, int] = {}
-        self.rank = len(extents)
-        for node in sums:
-            self._first_axes[id(node)] = self.rank
-            self.rank += len(node.indices)
+        self.rank = self._numbered(formula.body, len(extents))
         self.extents = tuple(extents.values())
         named = {name: self._range(axis, extent) for axis, (name, extent) in enumerate(extents.items())}
         self.scope = Scope({**constants, **named})
         if formula.condition is not None:
             self.scope = self.scope.restricted(self.truths(formula.condition, self.scope))
+
+    def _numbered(self, node: Node, first: int) -> int:
+        """Give the sums in a node their axes; returns how many there are."""
+        rank, pending = first, [(node, first)]
+        while pending:
+            node, axis = pending.pop()
+            if isinstance(node, Sum):
+                self._first_axes[id(node)] = axis
+                axis += len(node.indices)
+                if axis > MOST_AXES:
+                    raise self.source.error(node.at, f"{axis} indices at once; at most {MOST_AXES}")
+            rank = max(rank, axis)
+            pending += [(each, axis) for each in node.operands]
+        return rank
 
     def _range(self, axis: int, extent: int) -> Numbers:
         shape = [1] * self.rank
@@ -108,6 +129,8 @@ class FormulaSpace:
             found = self.numbers(node, scope).astype(object)
         if (found == 0).any():
             raise self.source.error(node.at, "/ by 0")
+        if any(abs(each) < _SMALLEST_DIVISOR for each in found.reshape(-1)):
+            raise self.source.error(node.at, f"/ by less than {float(_SMALLEST_DIVISOR)}")
         return found
 
     def truths(self, node: Node, scope: Scope) -> Truths:
@@ -172,6 +195,11 @@ class FormulaSpace:
         names, axes = dict(scope.names), {}
         for axis, bound in enumerate(node.indices, start=self._first_axes[id(node)]):
             axes[axis] = self._extent(node, bound.name, bound.extent, scope)
+            taken = prod(np.size(value) for value in names.values())
+            if taken * axes[axis] > MOST_PRODUCTS:
+                raise self.source.error(
+                    node.at, f"sums of {taken * axes[axis]} numbers in all; at most {MOST_PRODUCTS}"
+                )
             names[bound.name] = self._range(axis, axes[axis])
         return Scope(names, scope.needed), axes
 

@@ -27,6 +27,7 @@ from .operands import Displaced, GenericAddress, Initial, Symbol
 from .races import AccessHistory
 from .state_space import UNIT, Space, UnownedReads
 from .threads import Launch, Threads
+from .variables import used_variables
 
 _GAP = 512
 """Bytes between shared variables, at least; the first is at this address."""
@@ -111,7 +112,7 @@ class Memory:
         self._says_dynamic = launch.dynamic_shared is not None
         self._open: Region | None = None
         self._addresses: dict[str, int] = {}
-        variables = [*module.variables, *function.variables]
+        variables = used_variables(module, function)
         self.buffers = tuple(sorted(buffers, key=lambda buffer: not buffer.writable))
         self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP)
         self._local = self._laid_out([each for each in variables if each.space == "local"], UNIT)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import prod
 
 from ...spec.ptx.launch_limits import LaunchLimits, launch_limits
-from ...spec.ptx.operands import Address, Vector
-from .module import Function, Module, Variable
-from .operands import Displaced, GenericAddress, Symbol
+from .module import Function, Module
 from .threads import Launch
+from .variables import bytes_in, used_variables
 
 _AXES = "xyz"
 
@@ -44,9 +43,8 @@ def _clusters(function: Function, launch: Launch, limits: LaunchLimits) -> Itera
 
 
 def _memory(module: Module, function: Function, launch: Launch, limits: LaunchLimits) -> Iterator[str]:
-    used = _used(function)
-    own = [*function.variables, *(each for each in module.variables if each.name in used)]
-    static = _bytes(own, "shared")
+    used = used_variables(module, function)
+    static = bytes_in(used, "shared")
     shared = static + (launch.dynamic_shared or 0)
     if static > limits.static_shared:
         yield f"{static} bytes of static shared memory; at most {limits.static_shared}"
@@ -56,38 +54,13 @@ def _memory(module: Module, function: Function, launch: Launch, limits: LaunchLi
             f"{module.target} has at most {limits.shared}"
         )
     sizes = (
-        ("local memory for each thread", _bytes(own, "local"), limits.local),
-        ("constant memory", _bytes([*module.variables, *function.variables], "const"), limits.constant),
+        ("local memory for each thread", bytes_in(used, "local"), limits.local),
+        ("constant memory", bytes_in([*module.variables, *function.variables], "const"), limits.constant),
         ("parameters", sum(each.size or 0 for each in function.parameters), limits.parameters),
     )
     for what, size, most in sizes:
         if size > most:
             yield f"{size} bytes of {what}; at most {most}"
-
-
-def _bytes(variables: Iterable[Variable], space: str) -> int:
-    """Return the bytes of variables of a state space, one behind the other."""
-    total = 0
-    for variable in variables:
-        if variable.space == space and variable.size is not None:
-            total = -(-total // variable.alignment) * variable.alignment + variable.size
-    return total
-
-
-def _used(function: Function) -> set[str]:
-    """Return the variables that instructions of a function name."""
-    found = set()
-    pending: list[object] = [operand for each in function.body for operand in each.operands]
-    while pending:
-        operand = pending.pop()
-        match operand:
-            case Symbol():
-                found.add(operand.name)
-            case Address() | Displaced() | GenericAddress():
-                pending.append(operand.base)
-            case Vector():
-                pending += operand.elements
-    return found
 
 
 def _three(extents: tuple[int, ...]) -> tuple[int, int, int]:

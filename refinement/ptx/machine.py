@@ -23,14 +23,18 @@ from .dependence import DataDependenceError, never_written
 from .execution import Execution
 from .launch_legality import violations
 from .launching import Argument
-from .module import Module
+from .module import Function, Module
 from .observations import Loads, Observations
 from .opaque_fragments import leaked
 from .program import Program
 from .threads import WARP, Indices, Launch, Threads
+from .variables import bytes_in, used_variables
 
 THREADS = 4096
 """Threads that run at once, at least as far as whole blocks make so many."""
+
+BYTES = 1 << 27
+"""Bytes of variables that are held at once."""
 
 Progress = Callable[[int, int], None]
 """Called with the blocks done, and all."""
@@ -163,7 +167,9 @@ def run(
     observations, loads = Observations(module.path), Loads()
     for violation in violations(module, function, launch):
         observations.add(Kind.ILLEGAL, violation, function.line)
-    if observations.refute:
+    if not observations.refute and (excess := _excess(module, function, launch)):
+        observations.add(Kind.UNSUPPORTED, excess, function.line)
+    if observations.findings:
         return _not_launched(observations, started)
     launching.check_block(module, function, launch)
     launching.check_extent(launch)
@@ -180,7 +186,7 @@ def run(
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
     complete, reordered = True, False
-    for blocks in _batches(launch):
+    for blocks in _batches(launch, _block_bytes(module, function, launch)):
         threads = Threads(launch, blocks)
         memory.for_batch(threads)
         execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
@@ -250,10 +256,28 @@ def _reason(execution: Execution, error: UnsupportedError) -> tuple[Kind, str]:
     return Kind.UNSUPPORTED, str(error)
 
 
-def _batches(launch: Launch) -> Iterator[Indices]:
+def _block_bytes(module: Module, function: Function, launch: Launch) -> int:
+    """Return the bytes of a block's own variables, those of its threads included."""
+    used = used_variables(module, function)
+    threads = -(-launch.threads // WARP) * WARP
+    return bytes_in(used, "shared") + (launch.dynamic_shared or 0) + threads * bytes_in(used, "local")
+
+
+def _excess(module: Module, function: Function, launch: Launch) -> str:
+    """Return what takes more memory than can be modelled, if anything does."""
+    for what, size in (
+        ("the local memory of a block's threads", _block_bytes(module, function, launch)),
+        ("global variables", bytes_in(used_variables(module, function), "global")),
+    ):
+        if size > BYTES:
+            return f"{size} bytes of {what}; at most {BYTES} are modelled"
+    return ""
+
+
+def _batches(launch: Launch, block_bytes: int) -> Iterator[Indices]:
     """Yield the blocks of each batch."""
     per_block = -(-launch.threads // WARP) * WARP
-    length = max(1, THREADS // per_block)
+    length = max(1, min(THREADS // per_block, BYTES // max(1, block_bytes)))
     for start in range(0, launch.blocks, length):
         yield np.arange(start, min(start + length, launch.blocks))
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmaproof.refinement import contract_reading
+from mmaproof.refinement.array_memory import inputs_of
 from mmaproof.refinement.contract import Access, Accumulate
 from mmaproof.refinement.contract_reading import parse_contract, read_contract
 from mmaproof.refinement.contract_terms import covered, expected_terms
@@ -287,3 +288,46 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         parse_contract(text)
     except InputError as error:
         assert str(error).startswith("contract")
+
+
+def _limited(**keys: str) -> str:
+    given = {"shape": "[2]", "more": "", "formula": "C[i] = A[i]"} | keys
+    return (
+        '[kernel]\nisa = "ptx"\n[[param]]\nname = "A"\ntype = "f32"\nshape = {shape}\n{more}\n'
+        '[[param]]\nname = "C"\ntype = "f32"\nshape = [2]\naccess = "out"\n[ensures]\nformula = "{formula}"\n'
+    ).format(**given)
+
+
+NESTED = "".join(f"sum(k{n} < 1, " for n in range(33)) + "A[i]" + ")" * 33
+CHAIN = "(((A[0]" + (" + A[0]" * 50 + ")") * 3
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"shape": "[100000000]"}, "A has 100000000 elements; at most 67108864"),
+        ({"shape": "[67108863]"}, "the arrays have 67108865 elements; at most 67108864"),
+        ({"shape": "[99]", "more": "strides = [1000000000000]"}, "at most 17592186044416 bytes"),
+        ({"shape": "[70000]", "more": "strides = [5000]"}, "A lies in 70000 pieces"),
+        ({"formula": "C[i] = sum(k < 2000000000, A[i])"}, "sums of 4000000000 numbers in all; at most"),
+        ({"formula": "C[i] = sum(k < 20000, l < 20000, A[i])"}, "sums of 800000000 numbers"),
+        ({"formula": f"C[i] = {NESTED}"}, "31 indices at once; at most 30"),
+        ({"formula": "C[i] = A[i] * 1e400"}, "1e400 is out of range"),
+        ({"formula": "C[i] = A[i] / 1e-320"}, "/ by less than 2.2"),
+        ({"formula": "C[i] = " + "max(A[0], " * 130 + "A[0]" + ")" * 130}, "nested too deeply"),
+        ({"formula": f"C[i] = {CHAIN}"}, "more than 120 parts within each other"),
+        ({"formula": "C[i] = A[0] if i < 0"}, "it covers no element of C"),
+    ],
+)
+def test_limits_are_told_before_anything_is_built(keys: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        (instance,) = parse_contract(_limited(**keys)).instances()
+        inputs_of(TermStore(), instance)
+        expected_terms(instance, instance.arrays["C"], TermStore())
+    assert message in str(error.value)
+
+
+def test_sums_beside_each_other_share_their_axes() -> None:
+    formula = "C[i] = " + " + ".join(f"sum(k{n} < {n + 2}, A[0])" for n in range(40))
+    (instance,) = parse_contract(_limited(formula=formula)).instances()
+    assert len(expected_terms(instance, instance.arrays["C"], TermStore())) == 2
