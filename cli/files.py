@@ -57,8 +57,12 @@ def remove_partial() -> None:
 
 
 def write(stream: IO[bytes], text: str) -> None:
-    """Write text as UTF-8; of a name that is not UTF-8, the bytes that are not are escaped."""
+    """Write text as UTF-8; of a name that is not UTF-8, the bytes that are not are escaped.
+
+    A full disk is noticed here, before any other result file appears.
+    """
     stream.write(text.encode("utf-8", "backslashreplace"))
+    stream.flush()
 
 
 def write_text(path: Path, text: str) -> None:

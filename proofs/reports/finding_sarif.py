@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 from urllib.parse import quote
 
@@ -44,7 +45,9 @@ def _result(finding: Finding) -> dict[str, Any]:
     name = f"row {finding.at.row}: {finding.subject}" if finding.at.row else finding.subject
     location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "member"}]}
     if finding.file not in ("", "-"):
-        physical: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file.replace("\\", "/"))}}
+        physical: dict[str, Any] = {
+            "artifactLocation": {"uri": quote(os.fsencode(finding.file.replace("\\", "/")))}
+        }
         if finding.line:
             physical["region"] = {"startLine": finding.line}
         location["physicalLocation"] = physical

@@ -1,0 +1,72 @@
+"""Whatever files and arguments a command gets: one line, a documented status, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import unicodedata
+import warnings
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from command_line import Result, mmaproof
+from hostile_inputs import Hostile
+
+COUNT = 30
+"""Command lines of each seed."""
+
+LIMITS = ("--timeout", "20", "--memory", "4")
+
+
+def ended(arguments: list[str], stdin: bytes) -> Result:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as the process does
+        limits = LIMITS if arguments[0] != "check" and "--timeout" not in arguments else ()
+        return mmaproof(arguments[0], *limits, *arguments[1:], stdin=stdin)
+
+
+def complaints(result: Result, folder: Path, written: set[Path]) -> list[str]:
+    """Return what is wrong with the way a command ended."""
+    found = []
+    if result.status not in (0, 1, 2, 3):
+        found.append(f"status {result.status}")
+    if "Traceback" in result.err or "Traceback" in result.out:
+        found.append("a traceback")
+    lines = result.err.splitlines()
+    if result.status == 2 and not (lines and lines[-1].startswith("mmaproof: error: ")):
+        found.append("no line that says why")
+    if sum(line.startswith("mmaproof: error: ") for line in lines) > 1 or len(result.err) > 5000:
+        found.append("more than one line")
+    shown = (result.out + result.err).replace("\n", "")
+    if unsafe := {c for c in shown if unicodedata.category(c) in ("Cc", "Cs") or c == "\u202e"}:
+        found.append(f"raw characters {unsafe}")
+    new = {path for path in folder.rglob("*") if path.is_file()} - written
+    if half := [path.name for path in new if "partial" in path.name]:
+        found.append(f"half-written {half}")
+    for path in new:
+        text = path.read_bytes()
+        if text[:1] == b"{":
+            json.loads(text)
+        elif text[:5] == b"<?xml":
+            ET.fromstring(text)
+    if new and result.status == 2:
+        found.append(f"status 2, and {[path.name for path in new]}")
+    for path in new:
+        path.unlink()
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_command_ends_as_documented(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MMAPROOF_CACHE", str(tmp_path / "cache"))
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "folder").mkdir()
+    draw = Hostile(seed, tmp_path)
+    for _ in range(int(os.environ.get("MMAPROOF_HOSTILE", COUNT))):
+        arguments, stdin = draw()
+        written = {path for path in tmp_path.rglob("*") if path.is_file()}
+        result = ended(arguments, stdin)
+        assert not complaints(result, tmp_path, written), (arguments, stdin[:500], result)
