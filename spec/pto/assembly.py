@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from .module import Argument, Block, Constant, Module, Other, Placed
 from .operations import OPERATIONS
+from .places import quoted
 from .syntax import Instruction
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _found(token: Token) -> str:
         return "the end"
     if token.type in ("_NEXT", "REGION"):
         return "the next statement" if token.type == "_NEXT" else "a region"
-    return _quoted(token.value)
+    return quoted(token.value)
 
 
 def _expected(terminals: set[str]) -> str:
@@ -205,13 +206,8 @@ def _described(statement: Placed) -> str:
     plain = statement.name.removeprefix("pto.").lower()
     close = difflib.get_close_matches(plain[:40], OPERATIONS, n=3, cutoff=0.75)
     hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"operation {_quoted(statement.name)}; {hint}known instructions: {', '.join(OPERATIONS)}"
+    return f"operation {quoted(statement.name)}; {hint}known instructions: {', '.join(OPERATIONS)}"
 
 
 def _place(statement: Placed | Instruction) -> str:
     return f"line {statement.line}, column {statement.column}"
-
-
-def _quoted(text: str, length: int = 60) -> str:
-    text = " ".join(text.split())
-    return repr(text if len(text) <= length else text[: length - 1] + "…")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ from .module import (
     Terminator,
 )
 from .operations import operation_named
-from .places import fail, place, within
+from .places import fail, place, quoted, within
 from .printing import spell_attributes
 from .signatures import Attributes, count, instruction, names, typed, typed_results
 from .syntax import Form, Instruction, Operand, OtherType, Type, writes_memory
@@ -363,8 +364,8 @@ class _Rules(Transformer[Token, Block]):
     def mark(self, token: Token) -> str:
         inside = token.partition("<")[2].rpartition(">")[0] if token.endswith(">") else token.strip('"')
         words = inside.split()
-        if not words:
-            fail("expected a name between '<' and '>', found none", token)
+        if not words or re.fullmatch(r"[\w.]+", words[-1]) is None:
+            fail(f"expected a name between '<' and '>', found {quoted(inside)}", token)
         return words[-1]
 
     # Everything else

@@ -111,4 +111,4 @@ def element_type_named(name: str) -> ElementType:
     try:
         return _BY_SPELLING[name.lower()]
     except KeyError:
-        raise InputError(f"unknown element type {name!r}; known: {', '.join(ELEMENT_TYPES)}") from None
+        raise InputError(f"unknown element type {name[:60]!r}; known: {', '.join(ELEMENT_TYPES)}") from None

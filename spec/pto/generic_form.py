@@ -16,13 +16,22 @@ from lark import Token
 
 from .module import Allocation, Constant
 from .operations import operation_named
-from .places import Place, fail, place
-from .signatures import Attributes, count, instruction, typed, typed_results
+from .places import Place, fail, place, quoted
+from .signatures import Attributes, instruction, typed, typed_results
 from .syntax import Form, Instruction, Operand, Type
 from .type_text import normalised, split
 
 ALLOCATION = "pto.alloc_tile"
 CONSTANT = "arith.constant"
+
+_NUMBER = re.compile(
+    r"true|false|0x[0-9a-fA-F]+|-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|dense<.*>", re.ASCII | re.DOTALL
+)
+_VALUE = re.compile(
+    r"""(?:[#!]?[A-Za-z_][\w.$]*(?:<[^"{}]*>)?|-?[0-9][\w.+-]*|"[^"]*"|\[[^"{}]*\]|@[\w.]+)(?:\s*:\s*\S.*)?""",
+    re.ASCII | re.DOTALL,
+)
+"""What a property may be, roughly: a name with parameters, a number, text, a list; with its type."""
 
 _SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes")
 """How many operands each part of an operation has, where some are optional."""
@@ -41,8 +50,14 @@ def properties(token: Token | None) -> Attributes:
     inside = re.fullmatch(r"<\s*\{(.*)\}\s*>", token, re.DOTALL)
     if inside is None:
         fail("expected properties '<{key = value, …}>'", token)
-    pieces = (text.partition("=") for _, text in split(inside[1]) if text.strip())
-    return tuple((key.strip().strip('"'), normalised(value)) for key, _, value in pieces)
+    found = []
+    for _, text in split(inside[1]):
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if equals and _VALUE.fullmatch(value) is None:
+            fail(f"expected a value of the property {quoted(key)}, found {quoted(value)}", token)
+        if key:
+            found.append((key.strip('"'), normalised(value)))
+    return tuple(found)
 
 
 def statement(
@@ -72,6 +87,8 @@ def statement(
     if plain == CONSTANT:
         result = _one(outputs, name)
         value = dict(attributes).get("value", "").partition(" : ")[0]
+        if _NUMBER.fullmatch(value) is None:
+            fail(f"expected a number as 'value' of {name}, found {quoted(value)}", name)
         rest = tuple(each for each in attributes if each[0] != "value")
         return Constant(result.name, value, result.type, rest, **place(name, results))
     operation = operation_named(plain)
@@ -90,9 +107,9 @@ def _segments(attributes: Attributes, operands: Sequence[Operand], name: Token) 
     if written is None:
         return None
     listed = re.search(r"[:\[]([\d,\s]*)[\]>]", written)
-    sizes = tuple(int(size) for size in re.findall(r"\d{1,9}", listed[1] if listed else ""))
+    sizes = tuple(int(size[:9]) for size in re.findall(r"\d+", listed[1] if listed else ""))
     if sum(sizes) != len(operands):
-        fail(f"expected {count(sum(sizes), 'operand')} ({written}), found {len(operands)}", name)
+        fail(f"expected as many operands as {quoted(written)} says, found {len(operands)}", name)
     return sizes
 
 

@@ -6,9 +6,9 @@ Rules on a sequence of statements (flags, hazards, phases) are not judged here.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .legality import Findings, address_violations, judge, tile_violations
 from .module import Allocation, Block, Constant, Module, Other, Statement, regions
@@ -44,11 +44,11 @@ class StatementFindings:
 class _Names:
     """What names stand for at some place in a text."""
 
-    numbers: dict[str, int]
-    tiles: dict[str, Tile]
+    numbers: ChainMap[str, int] = field(default_factory=ChainMap)
+    tiles: ChainMap[str, Tile] = field(default_factory=ChainMap)
 
     def inner(self) -> _Names:
-        return _Names(dict(self.numbers), dict(self.tiles))
+        return _Names(self.numbers.new_child(), self.tiles.new_child())
 
     def number(self, written: str) -> int | None:
         if written in self.numbers:
@@ -58,7 +58,7 @@ class _Names:
 
 def judge_module(module: Module, profile: Profile) -> Iterator[StatementFindings]:
     """Judge every instruction, allocation and address assignment, in the order of the text."""
-    yield from _judge_block(module.body, profile, _Names({}, {}))
+    yield from _judge_block(module.body, profile, _Names())
 
 
 def unjudged(module: Module) -> dict[str, int]:

@@ -131,4 +131,4 @@ def operation_named(name: str) -> Operation:
     try:
         return OPERATIONS[name.removeprefix("pto.").lower().replace("_", ".")]
     except KeyError:
-        raise InputError(f"unknown operation {name!r}; known: {', '.join(OPERATIONS)}") from None
+        raise InputError(f"unknown operation {name[:60]!r}; known: {', '.join(OPERATIONS)}") from None

@@ -126,7 +126,7 @@ def profile_named(name: str) -> Profile:
     try:
         return _SPELLINGS[name.lower()]
     except KeyError:
-        raise InputError(f"unknown profile {name!r}; known: {', '.join(PROFILES)}") from None
+        raise InputError(f"unknown profile {name[:60]!r}; known: {', '.join(PROFILES)}") from None
 
 
 _ALIASES = MappingProxyType(

@@ -93,7 +93,7 @@ def test_allocations_and_constants_place_tiles() -> None:
         (
             f'"pto.tmatmul"(%a, %b, %c) <{{operandSegmentSizes = array<i32: 1, 1>}}> : '
             f"({LEFT}, {RIGHT}, {ACC}) -> ()",
-            "expected 2 operands (array<i32: 1, 1>), found 3",
+            "expected as many operands as 'array<i32: 1, 1>' says, found 3",
         ),
         (f'"pto.tmatmul"(%a, %b, %c) <x> : ({LEFT}, {RIGHT}, {ACC}) -> ()', "expected properties"),
         (f'%c = "pto.alloc_tile"(%x) : (i64) -> {ACC}', "expected operandSegmentSizes"),
