@@ -20,6 +20,7 @@ from .finding_output import result_files, tell_github
 from .output import note, say
 
 if TYPE_CHECKING:
+    from ..refinement.counterexamples import KernelCounterexample
     from ..refinement.verification import Told, Verification
 
 SAVED = Path("mmaproof-counterexamples")
@@ -45,7 +46,9 @@ def verify(
     """
     from ..proofs.reports import kernel_findings
     from ..refinement.reports import page
+    from ..refinement.trials import DisagreementError
     from ..refinement.verification import verify as decide
+    from ..spec.errors import DefectError
 
     with ExitStack() as stack:
         streams = {
@@ -60,7 +63,11 @@ def verify(
                 doing(what)
                 shown(what, done, all_)
 
-            found = decide(kernel, contract, told)
+            try:
+                found = decide(kernel, contract, told)
+            except DisagreementError as defect:
+                path = _written(defect.counterexample, counterexamples)
+                raise DefectError(f"{defect}; mmaproof replay {path} runs it again") from defect
         found = _saved(found, counterexamples)
         if "json" in streams:
             document = json_format.dumps(found.result.document(), indent=1) + "\n"
@@ -99,9 +106,14 @@ def _saved(found: Verification, where: Path) -> Verification:
     """Save the counterexample, and name its file in the result."""
     if found.counterexample is None:
         return found
-    path = files.directory(where) / f"{Path(found.result.kernel).stem}.json"
-    files.write_text(path, json_format.dumps(found.counterexample.document(), indent=1) + "\n")
+    path = _written(found.counterexample, where)
     return replace(found, result=replace(found.result, counterexample=str(path)))
+
+
+def _written(counterexample: KernelCounterexample, where: Path) -> Path:
+    path = files.directory(where) / f"{Path(counterexample.kernel).stem}.json"
+    files.write_text(path, json_format.dumps(counterexample.document(), indent=1) + "\n")
+    return path
 
 
 def _print(found: Verification) -> None:

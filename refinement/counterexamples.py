@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..spec.errors import UnsupportedError
 from ..spec.float_encoding import decode
 from ..spec.formats import U8, FloatFormat, Format, IntegerFormat
-from .array_memory import memories
+from .array_memory import input_terms, memories
 from .contract import Instance
 from .diagnosis import Monomial
 from .error_bounds import ErrorBounds
@@ -157,7 +157,7 @@ def _large_integers(
     found = {}
     for name, (fmt, shape) in formats.items():
         words = random.integers(0, 1 << 64, int(np.prod(shape)), dtype=np.uint64)
-        ones = np.full(len(words), _encoding(fmt, 1), dtype=np.uint64)
+        ones = np.full(len(words), one_of_two(fmt, 1), dtype=np.uint64)
         found[name] = words & _mask(fmt) if isinstance(fmt, IntegerFormat) else ones
     yield found
 
@@ -165,7 +165,7 @@ def _large_integers(
 def _extreme(fmt: Format, end: str) -> int:
     if isinstance(fmt, IntegerFormat):
         return int(getattr(fmt, end)) & int(_mask(fmt))
-    return _encoding(fmt, 1)
+    return one_of_two(fmt, 1)
 
 
 def _mask(fmt: Format) -> np.uint64:
@@ -173,9 +173,9 @@ def _mask(fmt: Format) -> np.uint64:
 
 
 def _small_ones(fmt: Format, count: int, random: np.random.Generator, *, sparse: bool) -> NDArray[np.uint64]:
-    numbers: NDArray[np.uint64] = random.choice(_small_numbers(fmt), count)
+    numbers: NDArray[np.uint64] = random.choice(small_numbers(fmt), count)
     if sparse:
-        numbers[random.random(count) < 3 / 4] = _encoding(fmt, 0)
+        numbers[random.random(count) < 3 / 4] = one_of_two(fmt, 0)
     return numbers
 
 
@@ -184,7 +184,7 @@ def _of_one_binade(fmt: Format, words: NDArray[np.uint64]) -> NDArray[np.uint64]
     if isinstance(fmt, IntegerFormat):
         return words % np.uint64(min(8, fmt.maximum + 1))
     assert isinstance(fmt, FloatFormat)
-    one, steps = np.uint64(_encoding(fmt, 1)), np.uint64(1 << fmt.fraction_bits)
+    one, steps = np.uint64(one_of_two(fmt, 1)), np.uint64(1 << fmt.fraction_bits)
     return one + ((words % steps) << np.uint64(fmt.padding_bits))
 
 
@@ -192,7 +192,7 @@ def _only(
     formats: Mapping[str, tuple[Format, tuple[int, ...]]], quantifier: Quantifier, monomial: Monomial
 ) -> dict[str, NDArray[np.uint64]]:
     inputs = {
-        name: np.full(int(np.prod(shape)), _encoding(fmt, 0), dtype=np.uint64)
+        name: np.full(int(np.prod(shape)), one_of_two(fmt, 0), dtype=np.uint64)
         for name, (fmt, shape) in formats.items()
     }
     store = quantifier.store
@@ -200,11 +200,11 @@ def _only(
         operation = store.operation(int(term))
         if operation.name == INPUT:
             name = str(operation.attribute)
-            inputs[name][store.arguments(term)[0]] = _encoding(operation.result, 1)
+            inputs[name][store.arguments(term)[0]] = one_of_two(operation.result, 1)
     return inputs
 
 
-def _encoding(fmt: Format, value: int) -> int:
+def one_of_two(fmt: Format, value: int) -> int:
     """Return the encoding of 0 or 1; where there is no 0, of 1."""
     if isinstance(fmt, IntegerFormat):
         return value
@@ -214,14 +214,14 @@ def _encoding(fmt: Format, value: int) -> int:
     return fmt.bias << (fmt.fraction_bits + fmt.padding_bits)
 
 
-def _small_numbers(fmt: Format) -> NDArray[np.uint64]:
+def small_numbers(fmt: Format) -> NDArray[np.uint64]:
     """Return the encodings of a few small integers."""
     values = (0, 1, 2, 3, -1, -2)
     if isinstance(fmt, IntegerFormat):
         kept = [value for value in values if fmt.minimum <= value <= fmt.maximum]
         return np.array([value & ((1 << fmt.bits) - 1) for value in kept], dtype=np.uint64)
     assert isinstance(fmt, FloatFormat)
-    found = [_encoding(fmt, 0), _encoding(fmt, 1), (fmt.bias + 1) << (fmt.fraction_bits + fmt.padding_bits)]
+    found = [one_of_two(fmt, 0), one_of_two(fmt, 1), (fmt.bias + 1) << (fmt.fraction_bits + fmt.padding_bits)]
     negative = [encoding | fmt.sign_mask for encoding in found[1:]] if fmt.signed else []
     return np.array([*found, *negative], dtype=np.uint64)
 
@@ -252,7 +252,7 @@ def telling(
     """
     bounds = ErrorBounds(store, inputs)
     try:
-        got, wanted = (_numbers(bounds.values(terms), fmt) for terms in (actual, expected))
+        got, wanted = (numbers_in(bounds.values(terms), fmt) for terms in (actual, expected))
         suspects = np.flatnonzero(unequal(got, wanted, np.zeros(1)))
         if len(suspects) > SUSPECTS:
             suspects = np.unique([*suspects[: SUSPECTS // 2], *_most_apart(got, wanted, suspects)])
@@ -295,7 +295,8 @@ def unequal(got: NDArray[Any], wanted: NDArray[Any], allowed: NDArray[np.float64
     return found
 
 
-def _numbers(words: NDArray[np.uint64], fmt: Format) -> NDArray[Any]:
+def numbers_in(words: NDArray[np.uint64], fmt: Format) -> NDArray[Any]:
+    """Return what encodings stand for."""
     if isinstance(fmt, FloatFormat):
         return decode(words.astype(fmt.storage), fmt)
     return integers(words, fmt)
@@ -324,4 +325,13 @@ def as_constants(store: TermStore, instance: Instance, inputs: Inputs) -> dict[s
     """Return inputs as constants, for a kernel to be run on."""
     return {
         name: store.constants(inputs[name], fmt.bits) for name, (fmt, _) in input_formats(instance).items()
+    }
+
+
+def given_constants(store: TermStore, instance: Instance) -> dict[str, Ids]:
+    """Return the contents that the contract gives, as constants."""
+    return {
+        name: input_terms(store, array)
+        for name, array in instance.arrays.items()
+        if array.contents is not None and array.access != "out"
     }

@@ -89,6 +89,7 @@ class Kernel(Protocol):
         store: TermStore,
         inputs: Mapping[str, Ids],
         progress: Progress | None = None,
+        blocks: NDArray[np.intp] | None = None,
     ) -> Outcome:
         """Run the kernel.
 
@@ -102,6 +103,8 @@ class Kernel(Protocol):
             The elements, by linear index, of every array that can be read, and the term of every scalar.
         progress : callable, optional
             Told how far it is.
+        blocks : array, optional
+            The only blocks of threads that run, of a kernel in which no race is to be looked for.
 
         Raises
         ------

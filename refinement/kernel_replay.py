@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.errors import InputError
-from ..spec.float_encoding import decode
-from ..spec.formats import FloatFormat, format_named
+from ..spec.formats import format_named
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
-from .array_memory import elements_in, input_terms, memories
+from .array_memory import elements_in, memories
 from .assignments import Assignment
 from .contract import Array, Instance
 from .contract_reading import read_contract
@@ -24,10 +23,11 @@ from .counterexamples import (
     Difference,
     Inputs,
     as_constants,
+    given_constants,
     input_formats,
+    numbers_in,
     unequal,
 )
-from .evaluation import integers
 from .front_end import Kernel, read_kernel
 from .reference_result import reference, stored
 from .terms import TermStore
@@ -37,11 +37,7 @@ def outputs_on(kernel: Kernel, instance: Instance, inputs: Inputs) -> dict[str, 
     """Run a kernel on numbers; returns the values of each output by linear index, NaN where unwritten."""
     store = TermStore()
     constants = as_constants(store, instance, inputs)
-    given = {
-        name: input_terms(store, array)
-        for name, array in instance.arrays.items()
-        if array.contents is not None and array.access != "out"
-    }
+    given = given_constants(store, instance)
     outcome = kernel.run(instance, store, given | constants)
     assignment = Assignment(store, {})
     memory = memories(instance)
@@ -49,15 +45,9 @@ def outputs_on(kernel: Kernel, instance: Instance, inputs: Inputs) -> dict[str, 
     for output in instance.outputs:
         written, terms = elements_in(store, memory[output.name], outcome.arrays[output.name].lanes)
         found = np.full(output.elements, np.nan, dtype=object)
-        found[written] = _numbers(assignment.values(terms[written]), output)
+        found[written] = numbers_in(assignment.values(terms[written]), output.format).astype(object)
         values[output.name] = found
     return values
-
-
-def _numbers(words: NDArray[np.uint64], array: Array) -> NDArray[Any]:
-    if isinstance(array.format, FloatFormat):
-        return decode(words.astype(array.format.storage), array.format).astype(object)
-    return integers(words, array.format).astype(object)
 
 
 def confirmed(

@@ -26,6 +26,7 @@ from .overflow import NONE
 from .result import Equality
 from .rounding_depth import Roundings, roundings
 from .terms import UNDEFINED, TermStore
+from .trials import Compared, Trials
 
 SHOWN = 4
 """Outputs that are told one by one."""
@@ -64,6 +65,8 @@ class Examination:
         Element by element.
     counterexample : KernelCounterexample, optional
         Inputs that show a wrong output, confirmed by running the kernel on them.
+    trials : Trials
+        Runs on numbers, where nothing is wrong.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -71,10 +74,17 @@ class Examination:
     roundings: Roundings | None = None
     outputs: list[OutputStatus] = field(default_factory=list)
     counterexample: KernelCounterexample | None = None
+    trials: Trials = field(default_factory=Trials)
 
 
 class OutputComparison:
-    """Compares the outputs of one run with the contract."""
+    """Compares the outputs of one run with the contract.
+
+    Attributes
+    ----------
+    compared : list of Compared
+        What was compared.
+    """
 
     def __init__(
         self, kernel: Kernel, instance: Instance, store: TermStore, outcome: Outcome, examination: Examination
@@ -85,6 +95,7 @@ class OutputComparison:
         self._memories = memories(instance)
         shapes = {array.name: array.shape for array in instance.arrays.values()}
         self._namer = Namer(self._forms.quantifier, shapes)
+        self.compared: list[Compared] = []
 
     def compare(self, output: Array) -> None:
         """Compare one output, and note what is wrong with it."""
@@ -96,6 +107,7 @@ class OutputComparison:
         if (wanted & ~written).any():
             self._missing(output, np.flatnonzero(wanted & ~written))
         members = np.flatnonzero(written & wanted)
+        self.compared.append(Compared(output, members, actual, expected))
         found = compare(self._forms, actual[members], expected[members], output.format)
         right = written | ~wanted
         right[members] = found.equal

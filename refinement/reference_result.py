@@ -66,6 +66,15 @@ def stored(values: Values, fmt: Format) -> Values:
         return _rounded(values, fmt)
 
 
+def magnitudes(instance: Instance, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Values]:
+    """Return the sums of the magnitudes of what is added up in a kernel's outputs; see `reference`.
+
+    They are NaN where there is no such sum: in functions, and in integers made of real numbers.
+    """
+    with np.errstate(all="ignore"):
+        return {output.name: _Magnitudes(instance, output, arrays).result() for output in instance.outputs}
+
+
 class _Reference:
     def __init__(self, instance: Instance, output: Array, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.instance = instance
@@ -178,6 +187,35 @@ class _Reference:
 
     def _inverse(self, node: Node, scope: Scope) -> Values:
         return 1 / self.space.divisors(node, scope).astype(np.float64)
+
+
+class _Magnitudes(_Reference):
+    """Evaluates a formula over the reals with the magnitude of every number, and sums for differences."""
+
+    def result(self) -> Values:
+        if isinstance(self.output.format, IntegerFormat):
+            return np.zeros(self.output.shape)
+        return super().result()
+
+    def _contents(self, parameter: Array | Scalar) -> Values:
+        return np.abs(super()._contents(parameter))
+
+    def _literal(self, numbers: Values) -> Values:
+        return np.abs(super()._literal(numbers))
+
+    def _real(self, node: Node, scope: Scope) -> Values:
+        match node:
+            case Function() if node.name != "fma":
+                return np.full((1,) * self.space.rank, np.nan)
+            case Cast(format=FloatFormat()) if node.format.bits > 8:
+                return self._real(node.operand, scope)
+            case Negative():
+                return self._real(node.operand, scope)
+            case Binary(operator="-"):
+                return self._real(node.left, scope) + self._real(node.right, scope)
+        if not self.kinds.is_real(node) and not isinstance(node, Number | Element | Name):
+            return np.full((1,) * self.space.rank, np.nan)
+        return super()._real(node, scope)
 
 
 def _numbers(bits: NDArray[Any], fmt: Format) -> Values:

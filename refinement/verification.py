@@ -18,6 +18,7 @@ from .front_end import Kernel, read_kernel
 from .output_comparison import Examination, OutputComparison
 from .result import Equality, Result, verdict_of
 from .terms import TermStore
+from .trials import Trials, tried
 
 Told = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and all of it."""
@@ -93,6 +94,7 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
             "sizes": [dict(instance.sizes) for instance, _ in examinations],
             "outputs": sum(int(each.right.size) for examination in found for each in examination.outputs),
             "wrong": sum(int((~each.right).sum()) for examination in found for each in examination.outputs),
+            "runs": sum((examination.trials for examination in found), start=Trials()).document(),
             "total_seconds": round(time.perf_counter() - started, 3),
         },
     )
@@ -125,8 +127,8 @@ def examine(
     progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     examination = Examination(list(outcome.findings))
+    comparer = OutputComparison(kernel, instance, store, outcome, examination)
     if outcome.complete:
-        comparer = OutputComparison(kernel, instance, store, outcome, examination)
         for index, output in enumerate(instance.outputs):
             if told is not None:
                 told(f"comparing{where}", index, len(instance.outputs))
@@ -143,4 +145,10 @@ def examine(
     if examination.equality is None and not examination.findings:
         message = "the kernel did not come to its end" if not outcome.complete else "nothing is shown of it"
         examination.findings.append(Finding(Kind.UNDECIDED, message, kernel.path))
+    if examination.equality is not None:
+        if told is not None:
+            told(f"running on numbers{where}", 0, 1)
+        undergone, equality = examination.roundings, examination.equality
+        growth = 0.0 if undergone is None else float(undergone.growth)
+        examination.trials = tried(kernel, instance, store, comparer.compared, equality, outcome, growth)
     return examination, outcome.stats

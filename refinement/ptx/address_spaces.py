@@ -95,6 +95,8 @@ class Memory:
         How much dynamic shared memory there is.
     granule : int
         Bytes that every access is a multiple of.
+    history : type
+        What is kept of who accesses what.
     """
 
     def __init__(
@@ -105,8 +107,10 @@ class Memory:
         buffers: Sequence[Buffer],
         launch: Launch,
         granule: int,
+        history: type[AccessHistory] = AccessHistory,
     ) -> None:
         self._store = store
+        self._history = history
         self._granule = granule
         self.dynamic_shared = launch.dynamic_shared or 0
         self._says_dynamic = launch.dynamic_shared is not None
@@ -126,7 +130,7 @@ class Memory:
         """Give the blocks of a batch fresh shared and local memory."""
         blocks = len(threads.blocks)
         self.shared = Space(self._store, "shared", self._shared, threads.block, blocks)
-        self.shared.history = AccessHistory(len(self.shared.lanes), self._granule)
+        self.shared.history = self._history(len(self.shared.lanes), self._granule)
         own = np.arange(len(threads))
         self.local = Space(self._store, "local", self._local, own, len(threads))
 
@@ -235,7 +239,8 @@ class Memory:
                 space.lanes.terms[lanes], space.lanes.lows[lanes] = buffer.content
         for index, variable in enumerate([*own["global"], *own["const"]], start=parts):
             self._initialise(space, index, variable)
-        space.keep_history(changing if not own["global"] else len(regions) - len(own["const"]), self._granule)
+        watched = changing if not own["global"] else len(regions) - len(own["const"])
+        space.keep_history(watched, self._granule, self._history)
         space.unowned_reads = self._unowned()
         return space
 

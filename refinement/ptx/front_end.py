@@ -20,7 +20,7 @@ from .address_spaces import Buffer
 from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, check_size, entry_named
 from .module import Module
 from .parser import read
-from .threads import Launch
+from .threads import Indices, Launch
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,9 @@ class PtxKernel:
         store: TermStore,
         inputs: Mapping[str, Ids],
         progress: Progress | None = None,
+        blocks: Indices | None = None,
     ) -> Outcome:
-        """Run the kernel on terms."""
+        """Run the kernel, or some of its blocks, on terms."""
         self._check_sizes(instance)
         memory = memories(instance)
         arguments: list[Argument] = [
@@ -67,6 +68,7 @@ class PtxKernel:
             store,
             accumulation=str(instance.contract.accumulate),
             progress=progress,
+            blocks=blocks,
         )
         arrays = {
             name: FinalArray(found.lanes, found.lines, found.threads) for name, found in done.contents.items()

@@ -27,6 +27,7 @@ from .module import Function, Module
 from .observations import Loads, Observations
 from .opaque_fragments import leaked
 from .program import Program
+from .races import AccessHistory, StoreHistory
 from .threads import WARP, Indices, Launch, Threads
 from .variables import bytes_in, used_variables
 
@@ -136,6 +137,7 @@ def run(
     *,
     accumulation: str = "unspecified",
     progress: Progress | None = None,
+    blocks: Indices | None = None,
 ) -> Run:
     """Run a kernel.
 
@@ -155,6 +157,8 @@ def run(
         How matrix units sum: ``unspecified`` or ``sequential``.
     progress : callable, optional
         Called after each batch of blocks.
+    blocks : array, optional
+        The only blocks that run, by their numbers in the grid; races are not looked for then.
 
     Raises
     ------
@@ -180,14 +184,16 @@ def run(
         launching.buffers(arguments),
         launch,
         launching.granule(function),
+        AccessHistory if blocks is None else StoreHistory,
     )
     launching.pass_arguments(store, memory, function, arguments)
     program = Program(module, function)
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
     complete, reordered = True, False
-    for blocks in _batches(launch, _block_bytes(module, function, launch)):
-        threads = Threads(launch, blocks)
+    chosen = np.arange(launch.blocks) if blocks is None else blocks
+    for some in _batches(launch, chosen, _block_bytes(module, function, launch)):
+        threads = Threads(launch, some)
         memory.for_batch(threads)
         execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
         batch = Batch(execution, program)
@@ -203,7 +209,7 @@ def run(
         if not complete:
             break
         if progress is not None:
-            progress(int(blocks[-1]) + 1, launch.blocks)
+            progress(int(some[-1]) + 1, launch.blocks)
     contents = {buffer.name: _contents(store, memory, buffer) for buffer in memory.buffers}
     every_thread = Threads(launch, np.zeros(1, dtype=np.intp))
     _report_unowned_reads(memory, observations, every_thread)
@@ -274,12 +280,12 @@ def _excess(module: Module, function: Function, launch: Launch) -> str:
     return ""
 
 
-def _batches(launch: Launch, block_bytes: int) -> Iterator[Indices]:
+def _batches(launch: Launch, blocks: Indices, block_bytes: int) -> Iterator[Indices]:
     """Yield the blocks of each batch."""
     per_block = -(-launch.threads // WARP) * WARP
     length = max(1, min(THREADS // per_block, BYTES // max(1, block_bytes)))
-    for start in range(0, launch.blocks, length):
-        yield np.arange(start, min(start + length, launch.blocks))
+    for start in range(0, len(blocks), length):
+        yield blocks[start : start + length]
 
 
 def _contents(store: TermStore, memory: Memory, buffer: Buffer) -> Contents:

@@ -111,10 +111,10 @@ class Space:
             offsets = offsets + self._extent * self._instance[threads]
         return inside, np.where(inside, offsets, 0)
 
-    def keep_history(self, region: int, granule: int) -> None:
+    def keep_history(self, region: int, granule: int, history: type[AccessHistory] = AccessHistory) -> None:
         """Keep who accesses the regions before one; that and the later ones are only for reading."""
         self.read_only_from = int(self._starts[region]) // UNIT * UNIT
-        self.history = AccessHistory(self.read_only_from, granule)
+        self.history = history(self.read_only_from, granule)
 
     def lanes_of(self, first: int, count: int = 1) -> slice | Offsets:
         """Return the lanes of neighbouring regions of the first instance."""

@@ -1,0 +1,128 @@
+"""How far terms may be from their exact values on inputs: never less than they are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmaproof.refinement import operations
+from mmaproof.refinement.approximations import documented_error
+from mmaproof.refinement.counterexamples import telling
+from mmaproof.refinement.error_bounds import ErrorBounds
+from mmaproof.refinement.evaluation import apply
+from mmaproof.refinement.operations import Accumulation
+from mmaproof.refinement.terms import TermStore
+from mmaproof.spec.formats import BF16, F16, F32, F64, FloatFormat
+
+FORMATS = [F16, BF16, F32, F64]
+
+
+def exact(fmt: FloatFormat, word: int) -> Fraction:
+    value = fmt.exact(int(word))
+    assert value is not None
+    return value
+
+
+def finite(fmt: FloatFormat, small: bool) -> st.SearchStrategy[int]:
+    """Return encodings from 2^-4 to 2^4 of either sign, all bits or few of them."""
+    shift = fmt.fraction_bits - 2 if small else 0
+    mantissas = st.integers(0, (1 << (fmt.fraction_bits - shift)) - 1)
+    parts = st.tuples(st.booleans(), st.integers(-4, 3), mantissas)
+    return parts.map(
+        lambda each: each[0] * fmt.sign_mask | (each[1] + fmt.bias) << fmt.fraction_bits | each[2] << shift
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_a_sum_of_products_is_no_further_off_than_its_bound(data: st.DataObject) -> None:
+    fmt = data.draw(st.sampled_from(FORMATS))
+    count = data.draw(st.integers(1, 6))
+    words = data.draw(st.lists(finite(fmt, data.draw(st.booleans())), min_size=2 * count, max_size=2 * count))
+    store = TermStore()
+    inputs = store.inputs("A", fmt, np.arange(2 * count))
+    total, expected = store.constants(0, fmt.bits), Fraction(0)
+    for x, y in zip(range(0, 2 * count, 2), range(1, 2 * count, 2), strict=True):
+        if data.draw(st.booleans()):
+            operation = operations.fused(fmt, ((fmt, fmt),), (fmt,))
+            total = apply(store, operation, inputs[x], inputs[y], total)
+        else:
+            product = apply(store, operations.fused(fmt, ((fmt, fmt),)), inputs[x], inputs[y])
+            total = apply(store, operations.fused(fmt, (), (fmt, fmt)), product, total)
+        expected += exact(fmt, words[x]) * exact(fmt, words[y])
+    bounds = ErrorBounds(store, {"A": np.array(words, dtype=np.uint64)})
+    found = exact(fmt, bounds.values(np.array([total]))[0])
+    assert abs(found - expected) <= Fraction(float(bounds.errors(np.array([total]))[0])) * (
+        1 + Fraction(1, 1 << 40)
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_matrix_unit_is_exact_on_small_integers_and_bounded_on_others(data: st.DataObject) -> None:
+    small = data.draw(st.booleans())
+    numbers = st.sampled_from([0, 0x3C00, 0x4000, 0xBC00]) if small else finite(F16, small=False)
+    words = np.array(data.draw(st.lists(numbers, min_size=16, max_size=16)), dtype=np.uint64)
+    store = TermStore()
+    inputs = store.inputs("A", F16, np.arange(16))
+    x, y = store.vectors(inputs[:8]), store.vectors(inputs[8:])
+    dot = operations.dot(F32, F16, F16, F32, Accumulation("unspecified", 8))
+    term = np.array([store.apply(dot, x, y, store.constants(0, 32))])
+    bounds = ErrorBounds(store, {"A": words})
+    error = float(bounds.errors(term)[0])
+    total = sum(exact(F16, words[i]) * exact(F16, words[i + 8]) for i in range(8))
+    assert abs(exact(F32, bounds.values(term)[0]) - total) <= error or error == 0
+    if small:
+        assert error == 0
+
+
+def _sums(order: list[int], count: int, store: TermStore) -> np.ndarray:
+    """Return the sum of the products of neighbours in f16, in an order, and then as f32."""
+    inputs = store.inputs("A", F16, np.arange(count))
+    total = store.constants(0, 16)
+    for index in order:
+        operation = operations.fused(F16, ((F16, F16),), (F16,))
+        total = apply(store, operation, inputs[index], inputs[(index + 1) % count], total)
+    return np.array([total])
+
+
+def test_a_kernel_is_not_wrong_by_what_its_own_roundings_explain() -> None:
+    """Two orders of a sum that cancels, in f16: their difference is large beside the result."""
+    count, store = 256, TermStore()
+    random = np.random.default_rng(3)
+    signs = np.where(np.arange(count) % 4 < 2, 0, 0x8000).astype(np.uint64)
+    words = (0x3C00 + random.integers(0, 1024, count)).astype(np.uint64) | signs
+    forwards, backwards = (_sums(order, count, store) for order in ([*range(count)], [*range(count)][::-1]))
+    bounds = ErrorBounds(store, {"A": words})
+    left, right = (exact(F16, bounds.values(each)[0]) for each in (forwards, backwards))
+    assert left != right
+    assert telling(store, {"A": words}, forwards, backwards, F16) is None
+    lacking = _sums([*range(count)][:-1], count, store)
+    single = np.zeros(count, dtype=np.uint64)
+    single[[0, count - 1]] = 0x3C00
+    assert telling(store, {"A": single}, lacking, backwards, F16) == (0, pytest.approx(0, abs=1e-6))
+
+
+@pytest.mark.parametrize(
+    ("name", "off"), [("ex2.approx", 1e-7), ("ex2.approx.ftz", 1e-7), ("tanh.approx", 2e-4)]
+)
+def test_what_is_approximated_may_be_off_as_documented(name: str, off: float) -> None:
+    results = np.array([1.0])
+    assert off < documented_error(name, F32, results, results)[0] < 4 * off
+    store = TermStore()
+    argument = store.inputs("A", F32, np.arange(1))
+    stem = name.partition(".")[0]
+    kernel, wanted = (store.apply(operations.function(each, F32, F32), argument) for each in (name, stem))
+    near = apply(store, operations.fused(F32, (), (F32, F32)), wanted, store.constants(0x33800000, 32))
+    inputs = {"A": np.array([0x3F800000], dtype=np.uint64)}
+    assert telling(store, inputs, kernel, near, F32) is None
+    far = apply(store, operations.fused(F32, (), (F32, F32)), wanted, store.constants(0x3C800000, 32))
+    assert telling(store, inputs, kernel, far, F32) is not None
+
+
+def test_an_approximation_of_unknown_error_shows_nothing() -> None:
+    assert documented_error("rsqrt.approx.ftz", F64, np.ones(1), np.ones(1))[0] == np.inf
