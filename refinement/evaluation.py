@@ -216,6 +216,8 @@ def _convert(operation: Operation, arguments: Sequence[Words]) -> Any:
         over |= (decode(bits, target) != decode(bits, target)) & ~np.isnan(reals)
         sign = np.where(np.signbit(reals), target.sign_mask, 0)
         bits = np.where(over, sign | largest, bits)
+        if not target.signed:  # what is below the least number becomes it
+            bits = np.where(reals < decode(np.zeros(1, target.storage), target), 0, bits)
     return bits
 
 

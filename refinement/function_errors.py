@@ -50,7 +50,8 @@ def _converted(operation: Operation, values: Reals) -> Reals:
     rounding = operation.attribute[0] or Rounding.NEAREST_EVEN  # type: ignore[index]
     if isinstance(target, FloatFormat):
         largest = float(decode(np.array(target.largest << target.padding_bits, target.storage), target))
-        return np.asarray(decode(encode(np.clip(values, -largest, largest), target, rounding), target))
+        least = -largest if target.signed else float(decode(np.zeros((), target.storage), target))
+        return np.asarray(decode(encode(np.clip(values, least, largest), target, rounding), target))
     assert isinstance(target, IntegerFormat)
     whole = _INTEGRAL[rounding](values)
     return np.asarray(np.clip(whole, target.minimum, target.maximum), dtype=np.float64)

@@ -258,12 +258,16 @@ def _clamped(values: Values, fmt: IntegerFormat, *, nearest: bool) -> Values:
 
 
 def _rounded(values: Values, fmt: FloatFormat) -> Values:
-    """Return real numbers rounded to a format; those of 8 bits and fewer clamp what is beyond them."""
+    """Return real numbers rounded to a format; those of 8 bits and fewer clamp what is beyond them.
+
+    Below the least number of an unsigned format that is this number: 0 of ``ue4m3``, 2^-127 of ``ue8m0``.
+    """
     if fmt == F64:
         return values
     if fmt.bits <= 8:
         largest = float(decode(np.array(fmt.largest, dtype=fmt.storage), fmt))
-        values = np.clip(values, -largest, largest)
+        least = -largest if fmt.signed else float(decode(np.zeros((), dtype=fmt.storage), fmt))
+        values = np.clip(values, least, largest)
     return decode(encode(np.asarray(values, dtype=np.float64), fmt, Rounding.NEAREST_EVEN), fmt)
 
 
