@@ -47,14 +47,18 @@ class FactoredProducts:
         self._listed: dict[bytes, int] = {}
 
     def same(self, one: Chain, other: Chain) -> NDArray[np.bool_]:
-        """Tell which members of two chains add the same products."""
+        """Tell which members of two chains add the same products; of those that have keys, by the keys alone.
+
+        Products of which some have their factors exchanged may have another key: then they are not seen to
+        be the same.
+        """
         if one.lengths == other.lengths:
             alike: NDArray[np.bool_] = np.all((one.left == other.left) & (one.right == other.right), axis=1)
             if alike.all():
                 return alike
         left, right = (self.keys(chain) for chain in (one, other))
         same: NDArray[np.bool_] = (left == right) & (left != _UNKNOWN)
-        doubtful = np.flatnonzero(~same)
+        doubtful = np.flatnonzero((left == _UNKNOWN) | (right == _UNKNOWN))
         longest = max((one, other), key=lambda chain: chain.products)
         for block in in_blocks(longest.at(doubtful)):
             some = doubtful[block]
@@ -109,10 +113,12 @@ class FactoredProducts:
     def _of_pattern(self, sides: list[_Side]) -> Numbers:
         """Return the numbers of sums none of whose factors is 0."""
         orders = [_Order(side.factors) for side in sides]
-        increasing = [order.strict[side.which] for order, side in zip(orders, sides, strict=True)]
+        strict = [order.strict[side.which] for order, side in zip(orders, sides, strict=True)]
         least = [order.least[side.which] for order, side in zip(orders, sides, strict=True)]
-        by_left = increasing[0] & (~increasing[1] | (least[0] >= least[1]))
-        by_right = increasing[1] & ~by_left
+        rows = [self._number(order.ordered)[side.which] for order, side in zip(orders, sides, strict=True)]
+        before = (least[0] > least[1]) | ((least[0] == least[1]) & (rows[0] >= rows[1]))
+        by_left = strict[0] & (~strict[1] | before)
+        by_right = strict[1] & ~by_left
         keys = np.full(len(sides[0].which), _UNKNOWN, dtype=np.int32)
         for chosen, leading, order, following in (
             (by_left, sides[0], orders[0], sides[1]),
@@ -125,7 +131,7 @@ class FactoredProducts:
 
     def _by_order(self, leading: _Side, order: _Order, following: _Side) -> Numbers:
         """Return numbers made of the leading side in increasing order, the other one in the order of that."""
-        sorted_rows = self._number(np.take_along_axis(leading.factors, order.orders, axis=1))
+        sorted_rows = self._number(order.ordered)
         arranged = np.stack([self._number(following.factors[:, each]) for each in order.distinct])
         lengths = np.full(len(leading.which), leading.factors.shape[1], dtype=np.int32)
         second = arranged[order.which[leading.which], following.which]
@@ -175,7 +181,7 @@ class _Order:
 
     def __init__(self, factors: Numbers) -> None:
         self.orders = np.argsort(factors, axis=1, kind="stable")
-        ordered = np.take_along_axis(factors, self.orders, axis=1)
-        self.strict: NDArray[np.bool_] = np.all(np.diff(ordered, axis=1) > 0, axis=1)
-        self.least = ordered[:, 0] if ordered.shape[1] else np.zeros(len(ordered), dtype=np.int32)
+        self.ordered = np.take_along_axis(factors, self.orders, axis=1)
+        self.strict: NDArray[np.bool_] = np.all(np.diff(self.ordered, axis=1) > 0, axis=1)
+        self.least = self.ordered[:, 0] if factors.shape[1] else np.zeros(len(factors), dtype=np.int32)
         self.distinct, self.which = _distinct(self.orders.astype(np.int32))

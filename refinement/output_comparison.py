@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,9 @@ from .trials import Compared, Trials
 
 SHOWN = 4
 """Outputs that are told one by one."""
+
+_SAMPLES = (64, 4096)
+"""How many outputs are computed on inputs that may tell, at first and if those don't."""
 
 
 @dataclass(frozen=True)
@@ -218,12 +222,13 @@ class OutputComparison:
     ) -> KernelCounterexample | None:
         undergone = roundings(self._store, actual[wrong[:1]]) if self._outcome.reordered else None
         loose = 0.0 if undergone is None else float(undergone.growth)
-        for inputs in candidates(self._instance, self._forms.quantifier, differences):
-            told = telling(self._store, inputs, actual[wrong], expected[wrong], output.format, loose)
+        tried = product(_samples(wrong), candidates(self._instance, self._forms.quantifier, differences))
+        for some, inputs in tried:
+            told = telling(self._store, inputs, actual[some], expected[some], output.format, loose)
             if told is None:
                 continue
             index, bound = told
-            difference = confirmed(self._kernel, self._instance, inputs, output, int(wrong[index]), bound)
+            difference = confirmed(self._kernel, self._instance, inputs, output, int(some[index]), bound)
             if difference is not None:
                 return KernelCounterexample(
                     self._kernel.path,
@@ -261,3 +266,14 @@ class OutputComparison:
 
     def _line_of_store(self, output: Array, element: int) -> int:
         return int(self._outcome.arrays[output.name].lines[int(first_lanes(output)[element])])
+
+
+def _samples(wrong: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return a few wrong elements, the first ones and some from everywhere, then, if there are, many."""
+    found = []
+    for most in _SAMPLES:
+        spread = np.linspace(0, len(wrong) - 1, most // 2).astype(np.intp)
+        found.append(wrong[np.union1d(np.arange(min(most // 2, len(wrong))), spread)])
+        if len(wrong) <= most // 2:
+            break
+    return found
