@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,5 +99,7 @@ def _print_choices() -> ExitCode:
 def _write(path: Path, results: dict[str, Array]) -> None:
     import numpy as np
 
+    archive = io.BytesIO()  # a pipe or a device is no place to go back in
+    np.savez(archive, allow_pickle=False, **results)
     with files.result_file(path) as stream:
-        np.savez(stream, allow_pickle=False, **results)
+        stream.write(archive.getbuffer())

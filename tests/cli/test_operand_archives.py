@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import mmaproof
 
 from mmaproof.cli.operand_archive import read_archive
 from mmaproof.spec.errors import InputError
@@ -123,3 +124,11 @@ def test_whatever_byte_is_damaged_it_is_read_or_refused(path: Path) -> None:
                 read_archive(path)
             except InputError as reason:
                 assert str(reason).startswith(str(path))
+
+
+def test_results_go_to_devices_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("in.npz", x=np.ones((4, 1)), y=np.ones((4, 1)))
+    assert mmaproof("run", "xvf32ger", "in.npz", "--out", "/dev/null").status == 0
+    full = mmaproof("run", "xvf32ger", "in.npz", "--out", "/dev/full")
+    assert full.wrong_use and "No space left" in full.err
