@@ -22,6 +22,7 @@ from .evaluation import integers
 from .extreme_inputs import extreme_inputs
 from .interning import Ids
 from .quantities import Quantifier
+from .rounding_depth import Roundings
 from .terms import INPUT, TermStore
 
 SCHEMA = 1
@@ -263,6 +264,26 @@ def telling(
     if not len(wrong):
         return None
     return int(wrong[0]), float(allowed[np.searchsorted(suspects, wrong[0])])
+
+
+def disproved(
+    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, undergone: Roundings | None
+) -> int | None:
+    """Return the first of some terms (n,), equal over the reals, that shows a hypothesis of it to be wrong.
+
+    Else, None. Steps explain nothing: that no rounding carries a number over one is a hypothesis.
+    """
+    told = telling(store, inputs, actual, expected, fmt)
+    if told is not None or undergone is None or not undergone.turned:
+        return None if told is None else told[0]
+    bounds = ErrorBounds(store, inputs)
+    try:
+        got, wanted = (numbers_in(bounds.values(terms), fmt) for terms in (actual, expected))
+    except UnsupportedError:
+        return None
+    allowed = 4 * min(float(undergone.growth), 1.0) * np.abs(wanted.astype(np.float64))
+    wrong = np.flatnonzero(unequal(got, wanted, allowed))
+    return int(wrong[0]) if len(wrong) else None
 
 
 def _most_apart(got: NDArray[Any], wanted: NDArray[Any], among: NDArray[np.intp]) -> NDArray[np.intp]:

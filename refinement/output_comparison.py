@@ -14,7 +14,15 @@ from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untou
 from .clobbering import clobbered
 from .contract import Array, Instance
 from .contract_terms import covered, expected_terms
-from .counterexamples import KernelCounterexample, candidates, documented, relative_to, telling
+from .counterexamples import (
+    Inputs,
+    KernelCounterexample,
+    candidates,
+    disproved,
+    documented,
+    relative_to,
+    telling,
+)
 from .diagnosis import Monomial, Namer, differing, explained, line_of_product
 from .equivalence import Comparison, compare, compared_as
 from .findings import Finding, Kind
@@ -84,6 +92,16 @@ class Examination:
 class OutputComparison:
     """Compares the outputs of one run with the contract.
 
+    Parameters
+    ----------
+    kernel, instance, store, outcome : Kernel, Instance, TermStore, Outcome
+        The run.
+    examination : Examination
+        Where it is noted what is found.
+    given : mapping of str to array
+        The inputs that the contract is about, if it is not about all; what is right for all data must be
+        right on these.
+
     Attributes
     ----------
     compared : list of Compared
@@ -91,8 +109,15 @@ class OutputComparison:
     """
 
     def __init__(
-        self, kernel: Kernel, instance: Instance, store: TermStore, outcome: Outcome, examination: Examination
+        self,
+        kernel: Kernel,
+        instance: Instance,
+        store: TermStore,
+        outcome: Outcome,
+        examination: Examination,
+        given: Inputs,
     ) -> None:
+        self._given = given
         self._kernel, self._instance, self._store = kernel, instance, store
         self._outcome, self._examination = outcome, examination
         self._forms = NormalForms(store)
@@ -126,8 +151,34 @@ class OutputComparison:
         self._weaken(found)
         if not found.equal.all():
             self._wrong(output, members, actual, expected, found)
+        if self._given and found.equal.all():
+            self._on_given_data(output, members, actual, expected, found.roundings)
         if self._instance.contract.equality is Equality.BITS:
             self._value_only(output, members[found.equal & ~found.identical], actual, expected)
+
+    def _on_given_data(
+        self,
+        output: Array,
+        members: NDArray[np.intp],
+        actual: Ids,
+        expected: Ids,
+        undergone: Roundings | None,
+    ) -> None:
+        """Note where given numbers are not what equality for all data takes for granted."""
+        others = next(candidates(self._instance, self._forms.quantifier, ()), {})
+        sides = actual[members], expected[members]
+        wrong = disproved(self._store, {**others, **self._given}, *sides, output.format, undergone)
+        if wrong is None:
+            return
+        self._examination.equality = None
+        name = self._namer.element(output.name, int(members[wrong]))
+        self._note(
+            Kind.UNDECIDED,
+            f"{name} is right where the hypotheses of equality over the reals hold, but not on the numbers "
+            f"given: a rounding overflows, or turns the outcome of a function with steps",
+            self._line_of_store(output, int(members[wrong])),
+            name,
+        )
 
     def _clobbered(self, memory: ArrayMemory) -> Offsets:
         """Note what happened to memory that is not the kernel's to write; returns the lanes changed."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.result import Equality, Result, Verdict
+from mmaproof.spec.float_encoding import decode, encode
+from mmaproof.spec.formats import FORMATS, FloatFormat, IntegerFormat
+from mmaproof.spec.rounding import Rounding
 
 from ..elementwise_kernels import result_of
 
@@ -41,6 +45,30 @@ def test_a_conversion_is_what_it_is_of_whatever_was_rounded(to: str) -> None:
         assert verdict(body, f"C[i] = f16({to}({to}(A[i])))", to=to) is Verdict.VERIFIED
         assert verdict(body, f"C[i] = {other}(A[i])", to=to) is Verdict.REFUTED
         assert verdict(body, "C[i] = A[i] / 2", to=to) is Verdict.REFUTED
+
+
+def given(body: str, formula: str, numbers: list[float], to: str = "f32") -> Result:
+    arrays = {"A": "f32", "C": f"{to} out"}
+    return result_of(body, f"C[i] = {formula}", arrays, values={"A": numbers}, target="sm_100a")
+
+
+def test_given_numbers_may_be_rounded_like_any() -> None:
+    assert given(COPY, "f16(A[i])", [1.0001220703125, 3.0]).equality is Equality.VALUE
+    assert given(COPY, "f16(A[i])", [1.0, 3.0]).equality is Equality.BITS
+    assert given(COPY, "e4m3(A[i])", [1.0001220703125]).verdict is Verdict.REFUTED
+    assert given(COPY, "A[i] * 1.0001220703125", [1.0]).verdict is Verdict.REFUTED
+
+
+def test_given_numbers_show_where_a_hypothesis_does_not_hold() -> None:
+    """They overflow the contract's f16, and are on a tie of e4m3 when they are rounded to f16 before."""
+    for body, formula, number, to in (
+        (COPY, "f16(A[i])", 1e6, "f32"),
+        (THROUGH_HALF.format(to="e4m3x2"), "A[i]", 1.0626220703125, "e4m3"),
+    ):
+        found = given(body, formula, [1.0, number], to)
+        assert found.verdict is Verdict.UNDECIDED
+        assert "not on the numbers given" in found.findings[0].message
+        assert given(body, formula, [1.0, 2.0], to).verdict is Verdict.VERIFIED
 
 
 def test_a_rounding_before_may_turn_a_conversion_to_a_narrow_format() -> None:
@@ -106,6 +134,8 @@ def test_a_conversion_that_clamps_is_no_rounding() -> None:
     assert verdict("cvt.rn.satfinite.bf16.f32 %C, %A;", "C[i] = A[i]", to="bf16") is Verdict.VERIFIED
 
 
+LARGEST = {"f32": 2.0**127, "f16": 65504.0}
+
 KERNELS = [
     ("f32", "f32", COPY),
     ("f32", "f32", "cvt.rn.f16.f32 %h1, %A; cvt.f32.f16 %C, %h1;"),
@@ -142,12 +172,25 @@ DATA = [
     [1.0, 0.0, -3.0, 500.0, 2.0, -1.0],
     [1.375, -0.6875, 7.5, 11.0, 300.0, -300.0],
     [28672.0, 0.0078125, -5.0, 2.5, 0.5, -0.5],
+    [1.0001220703125, 10001.0, -3.0009765625, 1.0626220703125, -77.06298828125, 29999.0],
+    [70000.0, -1e5, 2.0**60, 65519.0, 2.0**-60, -(2.0**30)],
 ]
-"""Numbers that f16, bf16 and tf32 have, so that no rounding explains a difference."""
+"""Numbers that f16, bf16 and tf32 have, so that no rounding explains a difference; that they have to round,
+on ties of narrower formats too; and that are too large or small for some of them."""
 
 
 def kind(name: str) -> str:
     return "integer" if name[0] in "su" and name[1].isdigit() else "float"
+
+
+def representable(number: float, name: str) -> float:
+    """Return a number of a format near to another one."""
+    fmt = FORMATS[name]
+    if isinstance(fmt, IntegerFormat):
+        return max(fmt.minimum, min(fmt.maximum, int(number)))
+    assert isinstance(fmt, FloatFormat)
+    clipped = np.clip(np.array([number]), -LARGEST[name], LARGEST[name])
+    return float(decode(encode(clipped, fmt, Rounding.NEAREST_EVEN), fmt)[0])
 
 
 def test_all_data_are_not_right_where_given_data_are_wrong() -> None:
@@ -160,7 +203,7 @@ def test_all_data_are_not_right_where_given_data_are_wrong() -> None:
                 continue
             verified += 1
             for numbers in DATA:
-                data: list[float] = [int(each) for each in numbers] if kind(of) == "integer" else numbers
-                given = result_of(body, f"C[i] = {formula}", arrays, values={"A": data}, target="sm_100a")
-                assert given.verdict is not Verdict.REFUTED, (body, formula, data)
+                data = [representable(number, of) for number in numbers]
+                some = result_of(body, f"C[i] = {formula}", arrays, values={"A": data}, target="sm_100a")
+                assert some.verdict is not Verdict.REFUTED, (body, formula, data)
     assert verified > 30

@@ -1,0 +1,74 @@
+"""Contracts with given numbers, of which it is enough that they hold for all numbers.
+
+Operations on given numbers are computed at once, and what was rounded is forgotten. So a difference that
+is no more than rounding looks like a wrong result. Such a contract is right where it is for all data, and
+what that takes for granted is true of the data given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import FloatFormat
+from .contract import Array, ArrayParameter, Instance, Scalar
+from .formula import Binary, Choice, Element, Node, Sum
+
+_ARITHMETIC = "+-*"
+
+
+def for_all_numbers(instance: Instance) -> tuple[Instance, Mapping[str, NDArray[np.uint64]]] | None:
+    """Return a contract for any numbers in place of those given, and these by name; None if none are.
+
+    Integers that a formula takes for indices, extents or conditions stay given, and integer scalars.
+    """
+    deciding = {
+        name
+        for formula in instance.contract.formulas
+        for node in (formula.target, formula.body, formula.condition)
+        for name in (_deciding(node, needed=node is formula.condition) if node is not None else ())
+    }
+    given: dict[str, NDArray[np.uint64]] = {}
+
+    def general(argument: Scalar | Array) -> Scalar | Array:
+        content: Any = argument.contents if isinstance(argument, Array) else argument.value
+        is_float = isinstance(argument.format, FloatFormat)
+        stays = argument.name in deciding or not (is_float or isinstance(argument, Array))
+        if content is None or stays:
+            return argument
+        given[argument.name] = np.asarray(content, dtype=np.uint64).reshape(-1)
+        if isinstance(argument, Array):
+            return replace(argument, contents=None)
+        return replace(argument, value=None)
+
+    arguments = tuple(general(each) for each in instance.arguments)
+    parameters = tuple(
+        replace(each, contents=None) if isinstance(each, ArrayParameter) and each.name in given else each
+        for each in instance.contract.parameters
+    )
+    contract = replace(instance.contract, parameters=parameters)
+    return (replace(instance, contract=contract, arguments=arguments), given) if given else None
+
+
+def _deciding(node: Node, *, needed: bool) -> Iterator[str]:
+    """Yield the arrays whose numbers a formula needs; all of a part that is `needed` itself."""
+    match node:
+        case Element():
+            if needed:
+                yield node.array
+            parts = [(each, True) for each in node.indices]
+        case Choice():
+            parts = [(node.condition, True), (node.then, needed), (node.otherwise, needed)]
+        case Sum():
+            parts = [(bound.extent, True) for bound in node.indices if bound.extent is not None]
+            parts.append((node.body, needed))
+        case Binary() if node.operator not in _ARITHMETIC:
+            parts = [(each, True) for each in node.operands]
+        case _:
+            parts = [(each, needed) for each in node.operands]
+    for part, is_needed in parts:
+        yield from _deciding(part, needed=is_needed)
