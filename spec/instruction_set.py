@@ -130,7 +130,7 @@ NAMES = ("power", "ptx", "pto")
 _FIRST_WORDS = MappingProxyType(
     {
         **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "ptx"),
-        **dict.fromkeys(("pto", "tmatmul", "tgemv", "tload", "tmov", "textract", "tstore"), "pto"),
+        **dict.fromkeys(("pto", "tmatmul", "tgemv", "tload", "tmov", "textract", "tinsert", "tstore"), "pto"),
         **dict.fromkeys((".arg", ".const", "func", "module", "builtin", "!", "arith", "scf"), "pto"),
     }
 )

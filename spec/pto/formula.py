@@ -24,6 +24,7 @@ from .sizes import (
 _MOVES = {
     "tload": "target[i,j] = memory[offset(i,j)] for (i,j) in the target's valid region",
     "tmov": "target[i,j] = source[i,j] for (i,j) in the target's valid region",
+    "tinsert": "target[row + i, column + j] = source[i,j] for (i,j) in the source's valid region",
     "textract": "target[i,j] = source[row + i, column + j] for (i,j) in the target's valid region",
     "tstore": "memory[offset(i,j)] = source[i,j] for (i,j) in the source's valid region",
 }

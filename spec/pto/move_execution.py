@@ -57,6 +57,8 @@ def execute(
         For a quantisation, and for 4-bit elements in buffers.
     """
     name = resolved.operation.name
+    if name == "tinsert":
+        raise UnsupportedError("tinsert is judged, not executed")
     if quantised(resolved):
         raise UnsupportedError(f"{name} with a quantisation is not modelled")
     indices = [role for role in resolved.operation.inputs if role != "source"]

@@ -45,6 +45,10 @@ PLACES: Mapping[str, Places] = MappingProxyType(
             (_ACC, _MAT): CUBE,
             **dict.fromkeys(((_ACC, _VEC), (_VEC, _VEC), (_VEC, _MAT)), (A5,)),
         },
+        "tinsert": {
+            (_ACC, _MAT): CUBE,
+            **dict.fromkeys(((_ACC, _VEC), (_VEC, _VEC), (_VEC, _MAT)), (A5,)),
+        },
         "tstore": {(_ACC, None): CUBE, (_VEC, None): CUBE, (_MAT, None): (A2A3,)},
     }
 )
@@ -174,6 +178,17 @@ def _bias_move(resolved: Resolved, profile: Profile) -> Messages:
                 yield f"{name} has {each.rows} rows; a bias has one"
 
 
+def _inserted(resolved: Resolved, _: Profile) -> Messages:
+    whole, block = resolved.extent("target"), resolved.extent("source")
+    for role, there, put in zip(("row", "column"), whole or (), block or (), strict=False):
+        first = index(resolved, role)
+        if isinstance(there, int) and isinstance(put, int) and (first or 0) + put > there:
+            at = f"from {role} {first}" if first is not None else f"from any {role}"
+            yield f"{put} {role}s {at} of a target with {there}"
+        elif first is not None and first < 0:
+            yield f"{role} {first} is before the target"
+
+
 def _window(resolved: Resolved, profile: Profile) -> Messages:
     source, target = resolved.extent("source"), resolved.extent("target")
     if not profile.cube and resolved.has("source", "target"):
@@ -247,8 +262,8 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
         "pto-isa headers (between others a tmov of A5 and a textract do nothing); pypto issue 1310 (no move "
         "from acc to acc); reference B.7", _places, cited(20, 26),
         standings=(
-            _standing("tload", "tstore"), _standing("tmov", profiles=(A2A3,)),
-            _standing("tmov", "textract", kind=RuleKind.SILENT),
+            _standing("tload", "tstore"), _standing("tmov", "tinsert", profiles=(A2A3,)),
+            _standing("tmov", "textract", "tinsert", kind=RuleKind.SILENT),
         ),
     ),
     PtoRule(
@@ -290,12 +305,12 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "quantisation", "only an accumulator is quantised, by a scalar or a tile in scaling",
         "TMov.hpp, TExtract.hpp, TStore.hpp: the overloads of preQuantScalar and fp", _quantisation,
-        standings=(_standing("tmov", "textract", "tstore"),),
+        standings=(_standing("tmov", "textract", "tinsert", "tstore"),),
     ),
     PtoRule(
         "accumulator-to-mat", "an accumulator leaves for mat as Nz of 512 bytes, on A5 as Nz, ND or DN",
         "CheckTMovAccToMat of A2A3, CheckTMovAccValid of A5", _accumulator_target,
-        standings=(_standing("tmov", "textract"),),
+        standings=(_standing("tmov", "textract", "tinsert"),),
     ),
     PtoRule(
         "extract-columns", "textract of an accumulator makes Nz or ND",
@@ -305,12 +320,16 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "accumulator-source", "an accumulator that leaves for mat or vec is Nz",
         "CheckTMovAccToMat of A2A3, CheckTMovAccValid of A5", _accumulator_source,
-        standings=(_standing("tmov", "textract"),),
+        standings=(_standing("tmov", "textract", "tinsert"),),
     ),
     PtoRule(
         "extract-window", "the block is inside the source (A2A3, A5: physical extents; CPU: valid ones)",
         "TExtract.hpp", _window,
         standings=(*_INDEXED, _standing("textract", kind=RuleKind.RUN_TIME, profiles=(CPU,))),
+    ),
+    PtoRule(
+        "insert-window", "the block is inside the target, physically", "TInsert.hpp: TINSERT_IMPL", _inserted,
+        standings=(_standing("tinsert", kind=RuleKind.DEBUG_ONLY),),
     ),
     PtoRule(
         "extract-alignment", "a block begins at whole blocks, also of the transposed ones",

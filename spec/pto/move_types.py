@@ -159,7 +159,7 @@ def _extract_types(resolved: Resolved, profile: Profile) -> Messages:
         yield f"textract of {moved}; {profile} has {_spell(allowed)}"
 
 
-_MOVES = frozenset({"tload", "tmov", "textract", "tstore"})
+_MOVES = frozenset({"tload", "tmov", "textract", "tinsert", "tstore"})
 
 MOVE_TYPE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(

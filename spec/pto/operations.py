@@ -113,6 +113,9 @@ _MOVES = (
         "a block of a tile to a tile",
         _QUANTISED,
     ),
+    Operation(
+        "tinsert", Kind.MOVE, ("source", "row", "column"), "target", "a tile to a block of a tile", _QUANTISED
+    ),
     Operation("tstore", Kind.MOVE, ("source",), "target", "a tile to global memory", _QUANTISED),
 )
 

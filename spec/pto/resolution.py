@@ -115,7 +115,7 @@ def resolve_known(instruction: Instruction, profile: Profile) -> Resolved:
         written = operands[role].type if role in operands else None
         if written is not None and not isinstance(written, TileType):
             if not _may_be_a_view(instruction.operation, role):
-                unknown[role] = f"{written.text} says of no tile where it is and how it is ordered"
+                unknown[role] = f"{written.text} does not say where a tile is, and in what order"
             continue
         if written is None or written.spelling is Spelling.OPAQUE:
             unknown[role] = f"{Spelling.OPAQUE} says nothing" if written else "its type is not written"

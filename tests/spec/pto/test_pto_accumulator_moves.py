@@ -1,7 +1,8 @@
 """What an accumulator becomes, by profile: the static assertions of the headers as a table, for every type.
 
 Source: pto-isa, CheckTMovAccToMat (a2a3/common.hpp), CheckTMovAccValid (a5/common.hpp), CheckTExtract and
-TEXTRACT_TILE_IMPL (TExtract.hpp of A2A3 and A5), CheckAcc2gm (TStore.hpp of A2A3), CheckStaticAcc (of A5).
+TEXTRACT_TILE_IMPL (TExtract.hpp of both), TINSERT_IMPL (TInsert.hpp of both), CheckAcc2gm (TStore.hpp of
+A2A3), CheckStaticAcc (TStore.hpp of A5).
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ SOURCES = ("f32", "i32", "f16", "i8")
 
 # profile, operations, targets: source types and what they may become
 TABLE = """
-A2A3 tmov           mat     plain:     f32 -> f16 bf16
-A2A3 tmov           mat     quantised: f32 -> i8                                  ; i32 -> i8 ui8 f16 i16
+A2A3 tmov,tinsert   mat     plain:     f32 -> f16 bf16
+A2A3 tmov,tinsert   mat     quantised: f32 -> i8                                  ; i32 -> i8 ui8 f16 i16
 A2A3 textract       mat     plain:     f32 -> f16 bf16
 A2A3 textract       mat     quantised: f32 -> i8                                  ; i32 -> i8 ui8 f16 i16
 A2A3 tmov,textract  vec     plain:
 A2A3 tmov,textract  vec     quantised:
 A2A3 tstore         memory  plain:     f32 -> i32 f32 f16 bf16                    ; i32 -> i32 f32 f16 bf16
 A2A3 tstore         memory  quantised: f32 -> i8 ui8                              ; i32 -> i8 ui8 f16
-A5   tmov           mat,vec plain:     f32 -> f16 bf16 f32                        ; i32 -> i32
-A5   tmov           mat,vec quantised: f32 -> i8 ui8 hif8 f16 bf16 f8E4M3FN f32   ; i32 -> i8 ui8 f16 bf16
+A5   tmov,tinsert   mat,vec plain:     f32 -> f16 bf16 f32                        ; i32 -> i32
+A5   tmov,tinsert   mat,vec quantised: f32 -> i8 ui8 hif8 f16 bf16 f8E4M3FN f32   ; i32 -> i8 ui8 f16 bf16
 A5   textract       mat,vec plain:     f32 -> f16 bf16 f32
 A5   textract       mat,vec quantised: f32 -> i8 ui8 hif8 f16 bf16 f8E4M3FN f32   ; i32 -> i8 ui8 f16 bf16
 A5   tstore         memory  plain:     f32 -> i32 f32 f16 bf16                    ; i32 -> i32 f32 f16 bf16
@@ -60,7 +61,7 @@ def statement(operation: str, place: str, source: str, target: str, quantisation
         "memory": f"!pto.partition_tensor_view<64x64x{target}>",
     }[place]
     values, types = ["%a"], [acc]
-    if operation == "textract":
+    if operation in ("textract", "tinsert"):
         values, types = [*values, "0", "0"], [*types, "index", "index"]
     if quantisation in ("scalar", "tile"):
         values.append("%q")
@@ -84,7 +85,7 @@ def test_an_accumulator_becomes_what_the_headers_assert(
 
 
 @pytest.mark.parametrize("form", ["none", "scalar", "tile", "attribute"])
-@pytest.mark.parametrize("operation", ["tmov", "textract", "tstore"])
+@pytest.mark.parametrize("operation", ["tmov", "textract", "tinsert", "tstore"])
 def test_the_simulator_assigns_any_type_to_any(operation: str, form: str) -> None:
     for source, target in product(SOURCES, ELEMENT_TYPES):
         text = statement(operation, "memory" if operation == "tstore" else "mat", source, target, form)

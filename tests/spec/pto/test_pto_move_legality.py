@@ -130,6 +130,10 @@ ILLEGAL = [
     (move("!pto.tile_buf<mat, 1x32xf32>", "!pto.tile_buf<scaling, 1x32xf32>"), A5, "scaling-move"),
     (move("!pto.tile_buf<mat, 1x8xi64>", "!pto.tile_buf<scaling, 1x8xi64>"), A2A3, "scaling-move"),
     (move(ACC.replace("col_major", "row_major", 1), NZ), A5, "accumulator-source"),
+    (extract(16, 0, ACC, NZ).replace("textract", "tinsert"), A5, "insert-window"),
+    (extract(0, -16, ACC, NZ.replace("32x48", "64x96")).replace("textract", "tinsert"), A2A3,
+     "insert-window"),
+    (extract(0, 0, VEC, MAT).replace("textract", "tinsert"), A2A3, "move-places"),
     (move(ACC, NZ.replace("32x48", "32x32")), A2A3, "move-extent"),
     (move(VEC, VEC.replace("64x128", "32x128")), A2A3, "move-extent"),
     (move(VEC, VEC.replace("64x128", "32x128")), CPU, "move-valid-rows"),
@@ -187,7 +191,7 @@ def test_a_memref_is_undecided(role: str, profile: Profile) -> None:
     tiles = {"source": MAT, "target": LEFT.replace("64x32", "64x128"), role: memref}
     found = judge(resolve_known(parse(move(tiles["source"], tiles["target"])), profile))
     assert found.violations == ()
-    assert any(note.startswith(f"undecided: {role}: {memref} says of no tile") for note in found.notes)
+    assert any(note.startswith(f"undecided: {role}: {memref} does not say") for note in found.notes)
     product = f"pto.tmatmul ins(%a, %b : {memref}, {memref}) outs(%c : {memref})"
     assert broken(product, profile) == {}
 
