@@ -8,6 +8,7 @@ import json as json_text
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,12 +17,12 @@ import typer
 
 from .. import __version__
 from ..spec.errors import InputError
-from ..spec.instruction_set import NAMES, instruction_set
+from ..spec.instruction_set import NAMES, Judgement, instruction_set
 from ..spec.json_text import read_json
 from . import files
 from .exit_codes import ExitCode
 from .finding_output import result_files, running_on_github, tell_github
-from .legality_input import text_of_file, whole_text
+from .legality_input import is_ptx, text_of_file, whole_text
 from .output import json_line, print_json, say
 
 TABLES_SCHEMA = 1
@@ -56,6 +57,12 @@ def legal(
     ptx: Annotated[
         str | None, typer.Option(metavar="VERSION", help="PTX version; other ISAs don't look at it.")
     ] = None,
+    registers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST", help="What PTX names are declared as: '%r<10>:b32, %p1:pred, s:shared'."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="With -: write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="With -: write SARIF 2.1.0.")] = None,
@@ -64,18 +71,19 @@ def legal(
 
     With -, each line of standard input is an instruction or {"instr", "target", "ptx"}, and each answer
     is one line of JSON; a line that is no instruction violates the rule "syntax". The status is 1 when any
-    line is illegal. A text that begins with module, func.func or .version is one answer, as a file is.
+    line is illegal. A text that begins with module, func.func, .version or .reg is one answer, as a file is.
     """
     from ..spec.instruction_set import of_target
 
     if target is not None:
         of_target(target)
+    given = _Given(target, ptx, registers)
     if instruction == "-":
-        return _judge_standard_input(target, ptx, {"junit": junit, "sarif": sarif})
+        return _judge_standard_input(given, {"junit": junit, "sarif": sarif})
     if junit is not None or sarif is not None:
         raise InputError("--junit and --sarif are for standard input: mmaproof legal -")
     text = text_of_file(instruction)
-    answer = _judged(instruction, target, ptx) if text is None else _of_text(instruction, text, target, ptx)
+    answer = _judged(instruction, given) if text is None else _of_text(instruction, text, given)
     if json:
         print_json(answer)
     else:
@@ -90,10 +98,33 @@ def legal(
     return ExitCode.HOLDS if answer["legal"] else ExitCode.FAILS
 
 
-def _judged(instruction: str, target: str | None, ptx: str | None) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Given:
+    """What an instruction is judged for, as the options or a line say."""
+
+    target: str | None
+    ptx: str | None
+    registers: str | None
+
+
+def _judged(instruction: str, given: _Given) -> dict[str, Any]:
     from ..spec.instruction_set import of_instruction
 
-    judgement = of_instruction(instruction, target).judge(instruction, target, ptx)
+    isa = of_instruction(instruction, given.target)
+    if given.registers is None:
+        return _answer(instruction, isa.judge(instruction, given.target, given.ptx))
+    if isa.name != "ptx":
+        raise InputError(f"registers are declared for instructions of PTX, not of {isa.name}")
+    from ..spec.ptx.declarations import read_declarations
+    from ..spec.ptx.instruction_set import INSTRUCTION_SET
+
+    declared = read_declarations(given.registers)
+    return _answer(
+        instruction, INSTRUCTION_SET.judge_declared(instruction, declared, given.target, given.ptx)
+    )
+
+
+def _answer(instruction: str, judgement: Judgement) -> dict[str, Any]:
     notes = {"notes": list(judgement.notes)} if judgement.notes else {}
     return {
         "instr": instruction,
@@ -107,15 +138,22 @@ def _judged(instruction: str, target: str | None, ptx: str | None) -> dict[str, 
     }
 
 
-def _of_text(name: str, text: str, target: str | None, ptx: str | None) -> dict[str, Any]:
+def _of_text(name: str, text: str, given: _Given) -> dict[str, Any]:
     """Answer for a whole text, which the answer calls by a name."""
+    if given.registers is not None:
+        raise InputError("--registers is for single instructions: a text declares its own")
+    called = "standard input" if name == "-" else name
     try:
-        return {**_judged(text, target, ptx), "instr": name}
+        if name.lower().endswith(".ptx") or (name == "-" and is_ptx(text)):
+            from ..refinement.ptx.module_legality import judge_text
+
+            return _answer(name, judge_text(text, called, given.target, given.ptx))
+        return {**_judged(text, given), "instr": name}
     except InputError as reason:
-        raise InputError(str(reason), "standard input" if name == "-" else name) from None
+        raise reason if reason.where is not None else InputError(str(reason), called) from None
 
 
-def _judge_standard_input(target: str | None, ptx: str | None, wanted: Mapping[str, Path | None]) -> ExitCode:
+def _judge_standard_input(given: _Given, wanted: Mapping[str, Path | None]) -> ExitCode:
     """Answer a whole text; or every line that is not blank, each at once: a caller may wait for it."""
     start = time.perf_counter()
     reported = any(wanted.values()) or running_on_github()
@@ -124,7 +162,7 @@ def _judge_standard_input(target: str | None, ptx: str | None, wanted: Mapping[s
     with result_files(wanted) as fill:
         text, lines = whole_text(sys.stdin.buffer)
         for number, answer in (
-            _answered_lines(lines, target, ptx) if text is None else [(1, _of_text("-", text, target, ptx))]
+            _answered_lines(lines, given) if text is None else [(1, _of_text("-", text, given))]
         ):
             everything_legal &= answer["legal"]
             print(json_line(answer), flush=True)
@@ -139,32 +177,33 @@ def _judge_standard_input(target: str | None, ptx: str | None, wanted: Mapping[s
     return ExitCode.HOLDS if everything_legal else ExitCode.FAILS
 
 
-def _answered_lines(
-    lines: Iterable[bytes], target: str | None, ptx: str | None
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def _answered_lines(lines: Iterable[bytes], given: _Given) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, raw in enumerate(lines, start=1):
         if line := raw.decode("utf-8", errors="replace").strip():
-            yield number, _judged_line(line, target, ptx)
+            yield number, _judged_line(line, given)
 
 
-def _judged_line(line: str, target: str | None, ptx: str | None) -> dict[str, Any]:
+def _judged_line(line: str, given: _Given) -> dict[str, Any]:
     instruction = line
     try:
         if line.startswith("{"):
-            instruction, target, ptx = _request(line, target, ptx)
-        return _judged(instruction, target, ptx)
+            instruction, given = _request(line, given)
+        return _judged(instruction, given)
     except InputError as reason:
         violation = {"rule": SYNTAX, "reason": "the line is an instruction", "source": "docs/command-line.md"}
         violations = [{**violation, "message": str(reason)}]
-        return {"instr": instruction, "target": target or "", "legal": False, "violations": violations}
+        return {"instr": instruction, "target": given.target or "", "legal": False, "violations": violations}
 
 
-def _request(line: str, target: str | None, ptx: str | None) -> tuple[str, str | None, str | None]:
+def _request(line: str, given: _Given) -> tuple[str, _Given]:
     request = read_json(line)
-    instruction, target, ptx = request.get("instr"), request.get("target", target), request.get("ptx", ptx)
-    if not isinstance(instruction, str) or not all(v is None or isinstance(v, str) for v in (target, ptx)):
-        raise InputError('"instr" and "target" must be strings, and "ptx" where it is given')
-    return instruction, target, ptx
+    instruction = request.get("instr")
+    wanted = {name: request.get(name, default) for name, default in vars(given).items()}
+    if not isinstance(instruction, str) or not all(v is None or isinstance(v, str) for v in wanted.values()):
+        raise InputError(
+            '"instr" and "target" must be strings, and "ptx" and "registers" where they are given'
+        )
+    return instruction, _Given(**wanted)
 
 
 def tables(

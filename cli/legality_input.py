@@ -19,9 +19,11 @@ _COMMENT = re.compile(rb"\s*(?://|;|#(?!\s*[\w$.]+\s*=)|\Z)")
 """A line without a statement; ``#name =`` defines an attribute."""
 
 _WHOLE = re.compile(
-    rb"\s*(?:module\b(?!\.)|\"?builtin\.module\b|\"?func\.func\b|[#!][\w$.]+\s*=|\.version\b)"
+    rb"\s*(?:module\b(?!\.)|\"?builtin\.module\b|\"?func\.func\b|[#!][\w$.]+\s*="
+    rb"|\.(?:version|target|visible|extern|weak|entry|func|reg|shared|global|const|local|param)\b|\{\s*\Z)"
 )
-"""How a text begins that is judged as a whole: a module or a function of PTO, a module of PTX."""
+"""How a text begins that is judged as a whole: a module or a function of PTO; a module, a function or a body
+of PTX."""
 
 
 def text_of_file(argument: str) -> str | None:
@@ -39,6 +41,12 @@ def text_of_file(argument: str) -> str | None:
             return _decoded([stream.read(LARGEST_TEXT + 1)], argument)
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror or error}", argument) from None
+
+
+def is_ptx(text: str) -> bool:
+    """Whether a text that is judged as a whole is PTX: it begins with a directive or a block."""
+    line = next((each for each in text.splitlines() if _COMMENT.match(each.encode()) is None), "")
+    return line.lstrip()[:1] in (".", "{")
 
 
 def whole_text(lines: Iterable[bytes]) -> tuple[str | None, Iterator[bytes]]:

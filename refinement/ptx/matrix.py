@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -17,7 +18,8 @@ from ...spec.ptx.legality import violations
 from ...spec.ptx.matrix_move_forms import ROW_BYTES
 from ...spec.ptx.matrix_moves import MatrixMove, matrix_move
 from ...spec.ptx.multiplication import Multiplication, multiplication
-from ...spec.ptx.operands import Vector
+from ...spec.ptx.operands import Address, Register, Vector
+from ...spec.ptx.operands import Operand as SpecifiedOperand
 from ...spec.ptx.signatures import signature
 from ...spec.ptx.targets import target_named
 from ...spec.ptx.variant import Variant
@@ -29,20 +31,33 @@ from ..terms import CONSTANT
 from .addressing import Addresses, addresses, space_of
 from .execution import Decoders, Execution, Step
 from .memory_access import load, store
-from .module import Instruction, Module
-from .operands import Operand
+from .module import Function, Instruction, Module
+from .operands import Operand, Symbol
 from .threads import WARP, Indices
 
 
-def illegal(module: Module, instruction: Instruction) -> list[Violation]:
-    """Return the rules that a matrix instruction violates in its module.
+def illegal(module: Module, function: Function, instruction: Instruction) -> list[Violation]:
+    """Return the rules that a matrix instruction of a function violates in its module.
 
     Raises
     ------
     InputError
         If it is no instruction at all, or the module's target is not known.
     """
-    return violations(instruction.specified(), target_named(module.target), module.version)
+    specified = instruction.specified()
+    if any(isinstance(each, Address) and isinstance(each.base, Symbol) for each in instruction.operands):
+        spaces = {variable.name: variable.space for variable in (*module.variables, *function.variables)}
+        spaces |= {parameter.name: "param" for parameter in function.parameters}
+        operands = tuple(_in_its_space(each, spaces) for each in specified.operands or ())
+        specified = replace(specified, operands=operands)
+    return violations(specified, target_named(module.target), module.version)
+
+
+def _in_its_space(operand: SpecifiedOperand, spaces: Mapping[str, str]) -> SpecifiedOperand:
+    """Return an operand; the address of a variable with the state space that the variable lies in."""
+    if isinstance(operand, Address) and isinstance(operand.base, Symbol) and operand.base.name in spaces:
+        return replace(operand, base=Register(operand.base.name, f".{spaces[operand.base.name]}"))
+    return operand
 
 
 def operands_by_name(instruction: Instruction, form: Multiplication) -> Mapping[str, Operand]:

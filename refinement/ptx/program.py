@@ -103,7 +103,10 @@ class Program:
             if not instruction.is_matrix_instruction:
                 continue
             try:
-                found = [(each.rule.id, each.message) for each in matrix.illegal(self._module, instruction)]
+                found = [
+                    (each.rule.id, each.message)
+                    for each in matrix.illegal(self._module, self._function, instruction)
+                ]
             except InputError as error:
                 found = [("syntax", str(error))]
             if found:

@@ -104,7 +104,8 @@ def parse(text: str, declarations: Mapping[str, str] | None = None, where: str |
     text : str
         The instruction; comments, a guard and a final semicolon are accepted.
     declarations : mapping of str to str, optional
-        Types of registers by name, such as ``{"r1": "b32"}``; those of others are not known.
+        Types of registers by name, such as ``{"r1": "b32"}``; of variables their state space,
+        ``{"tile": ".shared"}``; those of others are not known. `Declarations` knows all there are.
     where : str, optional
         Where the text stands, for error messages.
 
@@ -122,7 +123,7 @@ def parse(text: str, declarations: Mapping[str, str] | None = None, where: str |
 def _parse(text: str, declarations: Mapping[str, str]) -> Instruction:
     predicate = None
     if guard := _GUARD.match(text):
-        predicate = Predicate(guard[2], negated=bool(guard[1]))
+        predicate = Predicate(guard[2], bool(guard[1]), declarations.get(guard[2]))
         text = text[guard.end() :]
     mnemonic = _MNEMONIC.match(text)
     if mnemonic is None:

@@ -12,6 +12,7 @@ from . import legality, tables
 from .assembly import parse
 from .catalogue import ALL_FORMS, variants
 from .choices import OPEN_POINTS, PRESETS, choices_named
+from .declarations import Declarations
 from .operands import Instruction
 from .signatures import signature
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
@@ -60,9 +61,21 @@ class WarpMatrixInstructions:
 
     def judge(self, text: str, target: str | None, version: str | None) -> Judgement:
         """Judge an instruction in a module of a target and version (by default the newest)."""
+        return self.judge_declared(text, None, target, version)
+
+    def judge_declared(
+        self, text: str, declarations: Declarations | None, target: str | None, version: str | None
+    ) -> Judgement:
+        """Judge an instruction whose names were declared, where declarations are given.
+
+        Raises
+        ------
+        InputError
+            If the text is no instruction, or the target or version is unknown.
+        """
         chosen = target_named(target or self.default_target)
         ptx = NEWEST if version is None else version_named(version)
-        instruction = parse(text)
+        instruction = parse(text, declarations)
         return Judgement(chosen.name, tuple(legality.violations(instruction, chosen, ptx)))
 
     def execute(

@@ -21,7 +21,7 @@ from .aspects import ASPECTS, narrow
 from .braces import braced_metadata, refuses_braces
 from .catalogue import Form, availability
 from .operand_rules import Complaint, complaints
-from .operands import Instruction
+from .operands import UNDECLARED, Instruction
 from .signatures import signature
 from .targets import NEWEST, Availability, Target, Version, spell_version
 from .variant import Family, Variant
@@ -154,6 +154,20 @@ def _braces(instruction: Instruction, module: Module) -> Messages:
         yield f"metadata must be {register} on {module.target}, not {{{register}}}"
 
 
+def _guard(instruction: Instruction, _: Module) -> Messages:
+    guard = instruction.predicate
+    if guard is not None and guard.type not in (None, "pred", UNDECLARED):
+        declared = str(guard.type).removeprefix(".")
+        yield f"the guard must be a register of .pred, not {guard.name} of .{declared}"
+
+
+def _declared(instruction: Instruction, module: Module) -> Messages:
+    guard = instruction.predicate
+    if guard is not None and guard.type == UNDECLARED:
+        yield f"the guard {guard.name} is not declared"
+    yield from _operands(operand_rules.DECLARATION)(instruction, module)
+
+
 _MANUAL = "PTX ISA 9.7.14.4 to 9.7.14.6; ptxas"
 
 _DOUBTS: MappingProxyType[str, tuple[Contradiction, ...]] = MappingProxyType(
@@ -252,6 +266,15 @@ OPERAND_RULES: tuple[Rule, ...] = (
     Rule(
         operand_rules.STRIDE, "a stride covers a line, and is a multiple of the fragment's size",
         "PTX ISA 9.7.14.4, load and store", _operands(operand_rules.STRIDE), (known.WMMA_STRIDE,),
+    ),
+    Rule("guard", "a guard is a predicate", "PTX ISA 9.3; ptxas", _guard),
+    Rule(
+        operand_rules.DECLARATION, "every name is declared", "PTX ISA 4.3 and 5.4; ptxas",
+        _declared,
+    ),
+    Rule(
+        operand_rules.SPACE, "the address of a variable is in the state space that is spelled",
+        "PTX ISA 5.1 and 9.7.14; ptxas", _operands(operand_rules.SPACE),
     ),
 )  # fmt: skip
 """The rules that look at the operands: none is violated where there are none."""

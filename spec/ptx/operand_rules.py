@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .aspects import narrow
-from .operands import Address, Constant, Instruction, Integer, Operand, Register, Scalar, Sink, Vector
+from .operands import (
+    UNDECLARED,
+    Address,
+    Constant,
+    Instruction,
+    Integer,
+    Operand,
+    Register,
+    Scalar,
+    Sink,
+    Vector,
+)
 from .signatures import OperandForm, Signature, Sort, constant_sort
 from .wmma import STRIDE_BITS, memory_operand
 
@@ -20,6 +31,8 @@ CONSTANT = "constant"
 SINK = "sink"
 SELECTOR = "selector"
 STRIDE = "stride"
+DECLARATION = "declaration"
+SPACE = "address-space"
 
 
 def complaints(instruction: Instruction, signature: Signature) -> tuple[Complaint, ...]:
@@ -38,6 +51,8 @@ def _complaints(
         yield COUNT, f"{instruction.variant.opcode} takes {names}, not {len(operands)} operands"
     for form, operand in zip(signature, operands, strict=False):
         yield from _operand(form, operand)
+        if isinstance(operand, Address) and isinstance(operand.base, Register):
+            yield from _space(instruction.variant.space, operand.base)
         if form.name == "stride" and isinstance(operand, Integer):
             yield from _stride(instruction, operand.value)
 
@@ -92,10 +107,21 @@ def _length(form: OperandForm, length: int) -> Iterator[Complaint]:
         yield REGISTERS, f"{form.name} takes {form.registers} {what}, not {length}"
 
 
+def _space(space: str | None, base: Register) -> Iterator[Complaint]:
+    wanted = space and space.partition("::")[0]
+    if wanted is not None and base.space not in (None, wanted):
+        yield SPACE, f".{space} takes the address of a variable in .{wanted}, not {base} in .{base.space}"
+
+
 def _class(form: OperandForm, register: Register) -> Iterator[Complaint]:
+    if register.type == UNDECLARED:
+        yield DECLARATION, f"{form.name}: {register} is not declared"
+        return
+    if form.sort is Sort.ADDRESS and register.space is not None:
+        return
     if register.type is not None and register.type not in form.classes:
         allowed = " or ".join(f".{name}" for name in form.classes)
-        yield CLASS, f"{form.name} takes {allowed}, not {register} of .{register.type}"
+        yield CLASS, f"{form.name} takes {allowed}, not {register} of .{register.type.removeprefix('.')}"
 
 
 def _selector(form: OperandForm, place: int, constant: Constant) -> Iterator[Complaint]:

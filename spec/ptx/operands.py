@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from .variant import Variant
 
+UNDECLARED = "undeclared"
+"""The type of a name that nothing declares, where all declarations are known."""
+
 
 @dataclass(frozen=True)
 class Register:
@@ -19,11 +22,17 @@ class Register:
     name : str
         As written.
     type : str, optional
-        The type it was declared with (``b32``; ``v4.b32`` of a vector), None where that is not known.
+        The type it was declared with (``b32``; ``v4.b32`` of a vector; ``.shared`` of a variable there), None
+        where that is not known.
     """
 
     name: str
     type: str | None = None
+
+    @property
+    def space(self) -> str | None:
+        """The state space, of a variable where it is known."""
+        return self.type[1:] if self.type is not None and self.type.startswith(".") else None
 
     def __str__(self) -> str:
         return self.name

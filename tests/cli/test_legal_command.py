@@ -130,3 +130,84 @@ def test_the_tables_are_complete() -> None:
     assert [row["mnemonic"] for row in instructions] == list(FORMS)
     contradictions = mmaproof("tables", "--contradictions").out
     assert all(who in contradictions for c in CONTRADICTIONS for who, _ in c.claims)
+
+
+LDMATRIX = "ldmatrix.sync.aligned.m8n8.x1.shared.b16"
+BODY = f"""// what stands in a function
+.reg .b32 %r<10>; .reg .pred %p1;
+.shared .align 16 .b8 s[64];
+@%p1 {LDMATRIX} {{%r0}}, [s+(4*4)];
+"""
+
+
+@pytest.mark.parametrize(
+    ("instruction", "registers", "rules"),
+    [
+        (f"@%p1 {LDMATRIX} {{%r2}}, [s+(16*2)]", "%r<10>:b32, %p1:pred, s:shared", []),
+        (f"@%r1 {LDMATRIX} {{%r2}}, [s]", "%r<10>:b32, s:shared", ["guard"]),
+        (f"@%p1 {LDMATRIX} {{%r20}}, [s]", "%r<10>:b32, s:shared", ["declaration", "declaration"]),
+        (f"{LDMATRIX} {{%r2}}, [s]", "%r<10>:b32, s:global", ["address-space"]),
+        (f"{LDMATRIX} {{%f2}}, [%p1]", "%f<10>:f64, %p1:pred", ["register-class", "register-class"]),
+    ],
+)
+def test_declared_registers_are_looked_at(instruction: str, registers: str, rules: list[str]) -> None:
+    result = mmaproof("legal", instruction, "--registers", registers, "--json")
+    assert [violation["rule"] for violation in json.loads(result.out)["violations"]] == rules
+    request = json.dumps({"instr": instruction, "registers": registers})
+    (answer,) = mmaproof("legal", "-", stdin=f"{request}\n").out.splitlines()
+    assert [violation["rule"] for violation in json.loads(answer)["violations"]] == rules
+
+
+@pytest.mark.parametrize("around", ["{}", "{{\n{}}}", ".visible .entry k() {{\n{}}}"])
+def test_a_body_of_ptx_declares_its_own_names(around: str) -> None:
+    def judged(text: str) -> tuple[int, list[str]]:
+        result = mmaproof("legal", "-", "--target", "sm_75", stdin=around.format(text))
+        answers = [json.loads(line) for line in result.out.splitlines()]
+        return result.status, [f"{v['rule']}: {v['message']}" for each in answers for v in each["violations"]]
+
+    assert judged(BODY) == (0, [])
+    status, (message,) = judged(BODY.replace("m8n8", "m8n16"))
+    assert status == 1 and message.startswith(f"element-type: line {4 + around.count(chr(10))}, ldmatrix")
+    status, (message,) = judged(BODY.replace(".shared .align", ".local .align"))
+    assert status == 1 and message.startswith("address-space: ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("@%p1", "@%r1", "a guard must be a register of type .pred, unlike '%r1'"),
+        ("@%p1", "@%p2", "'%p2' is not declared here"),
+        ("%r0}", "%r10}", "'%r10' is not declared here"),
+    ],
+)
+def test_a_body_that_can_not_be_read_is_refused_with_its_line(old: str, new: str, message: str) -> None:
+    result = mmaproof("legal", "-", stdin=BODY.replace(old, new))
+    assert result.wrong_use and message in result.err and "standard input:4:" in result.err
+
+
+def test_a_file_of_ptx_is_judged_for_its_own_target(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.ptx"
+    head = ".version 8.0\n.target sm_75\n.address_size 64\n"
+    path.write_text(
+        f"{head}.visible .entry k() {{\n{BODY.replace('m8n8', 'm16n16').replace('x1', 'x1.trans')}}}\n"
+    )
+    result = mmaproof("legal", path)
+    assert result.status == 1 and result.out.startswith(f"illegal on sm_75: {path}")
+    assert "line 8" in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("legal", "xvf32ger", "--registers", "a:b32"), "registers are declared for instructions of PTX"),
+        (("legal", LDMATRIX, "--registers", "a:b33"), "unknown type 'b33'"),
+        (("legal", "kernel.ptx", "--registers", "a:b32"), "a text declares its own"),
+    ],
+)
+def test_registers_that_can_not_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernel.ptx").write_text(BODY)
+    result = mmaproof(*arguments)
+    assert result.wrong_use and message in result.err

@@ -31,6 +31,7 @@ from mmaproof.spec.ptx import contradictions as known
 from mmaproof.spec.ptx.aspects import narrow
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, availability, variants
+from mmaproof.spec.ptx.declarations import Declarations
 from mmaproof.spec.ptx.legality import RULES, Module, violations
 from mmaproof.spec.ptx.mma_forms import KINDS
 from mmaproof.spec.ptx.operands import Address, Instruction, Register, Sink, Vector
@@ -343,6 +344,29 @@ def test_ptxas_takes_braces_around_one_register_where_the_rules_do() -> None:
     verdicts = {(i.variant.family, not violations(i, m.target, m.ptx)) for i, m in judged}
     assert verdicts >= {(family, legal) for family in (Family.MMA, Family.MMA_SP) for legal in (True, False)}
     assert disagreements(judged) == []
+
+
+@pytest.mark.parametrize(
+    "guard", ["", "@pred_1 ", "@!pred_1 ", "@b32_1 ", "@!b16_0 ", "@nothing ", "@in_shared "]
+)
+@pytest.mark.parametrize("variable", ["in_shared", "in_global", "nothing"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{b32_0}}, [{}];",
+        "ldmatrix.sync.aligned.m8n8.x1.b16 {{b32_0}}, [{}+16];",
+        "stmatrix.sync.aligned.m8n8.x1.shared::cta.b16 [{}+(16*2)], {{b32_0}};",
+        "wmma.load.a.sync.aligned.row.m16n16k16.global.s8 {{b32_0, b32_1}}, [{}], 16+16;",
+        "wmma.store.d.sync.aligned.row.m16n16k16.shared.f16 [{}], {{b32_0, b32_1, b32_2, b32_3}}, (16);",
+    ],
+)
+def test_ptxas_looks_at_declarations_as_the_rules_do(text: str, variable: str, guard: str) -> None:
+    names = {**DECLARATIONS, "in_shared": ".shared", "in_global": ".global"}
+    asked = f"{guard}{text.format(variable)}"
+    module = NEWEST_MODULE
+    wrong = violations(parse(asked, Declarations(names, {})), module.target, module.ptx)
+    (complaint,) = assembler().accepts([Question(asked, module.target, module.ptx)])
+    assert (complaint is None) == (not wrong), (complaint, wrong)
 
 
 @pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.contradiction.id)

@@ -3,15 +3,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ptx_assembler import DECLARATIONS
+from ptx_assembler import DECLARATIONS, REGISTER_TYPES
 from ptx_variants import form_of_legal, legal_instruction, legal_variants, near_legal_variants
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.aspects import ASPECTS, narrow
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.contradictions import CONTRADICTIONS
+from mmaproof.spec.ptx.declarations import read_declarations
 from mmaproof.spec.ptx.legality import RULES, form_of, violations
-from mmaproof.spec.ptx.operands import Instruction
+from mmaproof.spec.ptx.operands import UNDECLARED, Instruction
 from mmaproof.spec.ptx.targets import NEWEST, TARGETS, VERSIONS, target_named, version_named
 from mmaproof.spec.ptx.variant import Variant
 
@@ -26,6 +27,11 @@ SCALED = (
     f"{MMA}.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0 {F32}, {WORDS4}, {WORDS2}, {F32}"
 )
 SPARSE = f"mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {WORDS4}, {WORDS2}, {WORDS2}, {WORDS4}"
+COMPLETE = read_declarations(
+    ", ".join(
+        [*(f"{name}_<20>: {name}" for name in REGISTER_TYPES if name != "b8"), "tile: global, row: .shared"]
+    )
+)
 LOAD = "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
 WMMA_LOAD = "wmma.load.a.sync.aligned.row.m16n16k16.s8 {b32_0, b32_1}, [b64_0]"
 
@@ -140,6 +146,22 @@ ILLEGAL = [
         f"{SCALED}, b32_0, {{0, b32_1}}, b32_1, {{0, 3}}", "sm_120a", "8.7",
         {"register-class": "takes .b16 or .u16 or .s16"},
     ),
+    (f"@b32_0 {HALF}", "sm_90", "8.0", {"guard": "the guard must be a register of .pred, not b32_0 of .b32"}),
+    (f"@!tile {HALF}", "sm_90", "8.0", {"guard": "not tile of .global"}),
+    (f"@nothing {HALF}", "sm_90", "8.0", {"declaration": "the guard nothing is not declared"}),
+    (f"{LOAD} {WORDS2}, [nothing]", "sm_90", "8.0", {"declaration": "p: nothing is not declared"}),
+    (
+        f"{LOAD} {{b32_0, b32_20}}, [b32_1]", "sm_90", "8.0",
+        {"declaration": "d: b32_20 is not declared"},
+    ),
+    (
+        f"{LOAD} {WORDS2}, [tile+16]", "sm_90", "8.0",
+        {"address-space": ".shared takes the address of a variable in .shared, not tile in .global"},
+    ),
+    (
+        f"{LOAD.replace('shared', 'shared::cta')} {WORDS2}, [tile]", "sm_90", "8.0",
+        {"address-space": "not tile in .global"},
+    ),
     (f"{WMMA_LOAD}, 8", "sm_90", "8.0", {"stride": "must be 16 elements or more, not 8"}),
     (
         f"{WMMA_LOAD}, 17", "sm_90", "8.0",
@@ -152,7 +174,7 @@ ILLEGAL = [
 def test_an_illegal_instruction_violates_exactly_the_rules_it_breaks(
     text: str, target: str, ptx: str, expected: dict[str, str]
 ) -> None:
-    found = violations(parse(text, DECLARATIONS), target_named(target), version_named(ptx))
+    found = violations(parse(text, COMPLETE), target_named(target), version_named(ptx))
     assert {violation.rule.id for violation in found} == set(expected)
     for violation in found:
         with pytest.raises(ValueError, match=expected[violation.rule.id]):
@@ -176,6 +198,46 @@ def test_only_a_suitable_register_may_stand_in_the_braces_of_a_scale_factor(scal
     text = f"{SCALED}, {{{scalar}}}, {{0, 0}}, b32_1, {{0, 0}}"
     found = {violation.rule.id for violation in violations(parse(text, DECLARATIONS), TARGETS["sm_120a"])}
     assert found in ({"operand-sort"}, {"register-class"})
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        (f"@pred_1 {LOAD} {WORDS2}, [row+(16*2)]", "sm_90"),
+        (f"{LOAD.replace('.shared', '')} {WORDS2}, [tile]", "sm_90"),
+        ("wmma.load.a.sync.aligned.row.m16n16k16.s8 {b32_0, b32_1}, [b64_0], 16+16", "sm_90"),
+        ("wmma.load.a.sync.aligned.row.m16n16k16.s8 {b32_0, b32_1}, [b64_0], %tid.x", "sm_90"),
+    ],
+)
+def test_declared_names_are_legal(text: str, target: str) -> None:
+    assert violations(parse(text, COMPLETE), target_named(target), NEWEST) == []
+
+
+def test_what_is_not_known_to_be_declared_breaks_no_rule() -> None:
+    assert violations(parse(f"@p {LOAD} {WORDS2}, [tile]"), target_named("sm_90"), NEWEST) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("%r", "a declaration is NAME:TYPE"),
+        ("%r<x>:b32", "a declaration is NAME:TYPE"),
+        ("%r:b33", "%r has the unknown type 'b33'"),
+        ("%r:b32, %r:f32", "%r is declared twice"),
+        ("tile<3>:shared", "only registers are numbered"),
+    ],
+)
+def test_what_is_no_declaration_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_declarations(text)
+
+
+def test_declarations_are_those_of_ptx() -> None:
+    found = read_declarations("%r<3>:b32, %v:.v4.f32, %p: pred, tile:shared,")
+    names = ("%r0", "%r2", "%r3", "%r01", "%v", "%v.x", "%p", "tile", "%q", "%tid.x")
+    expected = ["b32", "b32", UNDECLARED, UNDECLARED, "v4.f32", "f32", "pred", ".shared", UNDECLARED, "u32"]
+    assert [found[name] for name in names] == expected
+    assert (len(found), list(found)[-1]) == (6, "%r2")
 
 
 def test_every_rule_is_broken_by_an_example() -> None:

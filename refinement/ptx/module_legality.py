@@ -1,0 +1,73 @@
+"""Whether the matrix instructions of a PTX text are legal: of a module, of functions, or of a body alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ...spec.errors import InputError
+from ...spec.instruction_set import Judgement
+from ...spec.legality import Rule, Violation
+from ...spec.ptx.targets import NEWEST, spell_version, target_named, version_named
+from .matrix import illegal
+from .module import Function, Instruction, Module
+from .parser import parse
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_MODULE = re.compile(r"\s*\.version\b")
+_FUNCTION = re.compile(r"\.(?:entry|func)\b")
+
+_TARGET = "sm_120a"
+"""The target that has every form."""
+
+_SYNTAX = Rule[Instruction, Module](
+    "syntax", "a matrix instruction has modifiers that PTX has", "PTX ISA 9.7.14", lambda *_: ()
+)
+
+
+def judge_text(text: str, name: str, target: str | None, version: str | None) -> Judgement:
+    """Judge every matrix instruction of a text.
+
+    Parameters
+    ----------
+    text : str
+        A module; functions; or what stands in a function, with the declarations.
+    name : str
+        What errors call the text.
+    target, version : str, optional
+        What it is judged for; by default what it says itself, or else the newest.
+
+    Raises
+    ------
+    InputError
+        If the text can't be read, or a name in it is not declared; it names the line.
+    """
+    bare = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), text)
+    if _MODULE.match(bare) is None:
+        head = f".version {version or spell_version(NEWEST)} .target {target or _TARGET} .address_size 64"
+        text = f"{head} {text}" if _FUNCTION.search(bare) else f"{head} .entry body() {{ {text}\n}}"
+    module = parse(text, name)
+    module = replace(
+        module,
+        target=target_named(target or module.target).name,
+        version=module.version if version is None else version_named(version),
+    )
+    found: list[Violation] = []
+    count = 0
+    for function in module.functions.values():
+        for instruction in function.body:
+            if instruction.is_matrix_instruction:
+                count += 1
+                found += _judged(module, function, instruction)
+    return Judgement(module.target, tuple(found), (f"{count} matrix instructions are judged, no others",))
+
+
+def _judged(module: Module, function: Function, instruction: Instruction) -> list[Violation]:
+    place = f"line {instruction.line}, {instruction.mnemonic}"
+    try:
+        return [
+            Violation(each.rule, f"{place}: {each.message}")
+            for each in illegal(module, function, instruction)
+        ]
+    except InputError as reason:
+        return [Violation(_SYNTAX, f"{place}: {reason}")]
