@@ -136,8 +136,9 @@ def _operand_layout(resolved: Resolved, profile: Profile) -> Messages:
             yield f"target is {tile.blocks}, {tile.inner}; on {profile} {tile.location} is {name}"
 
 
-def _scaling_move(resolved: Resolved, _: Profile) -> Messages:
-    if (pair := _to(resolved, Location.SCALING)) is not None and not pair[1].boxed:
+def _scaling_move(resolved: Resolved, profile: Profile) -> Messages:
+    pair = _to(resolved, Location.SCALING)
+    if pair is not None and not (profile.microscaling and pair[1].boxed):  # those of mx have the same keyword
         for name, tile in zip(("source", "target"), pair, strict=True):
             if tile.rows != 1:
                 yield f"{name} has {tile.rows} rows; scale factors of a quantisation are one row"
@@ -148,7 +149,7 @@ def _scaling_move(resolved: Resolved, _: Profile) -> Messages:
             yield f"the row of target has {size} bytes, not a multiple of 128"
 
 
-def _quantisation(resolved: Resolved, _: Profile) -> Messages:
+def _quantisation(resolved: Resolved, profile: Profile) -> Messages:
     operand = resolved.instruction.operands().get("quantisation")
     if operand is None or (source := place(resolved, "source")) is None:
         return
@@ -156,7 +157,7 @@ def _quantisation(resolved: Resolved, _: Profile) -> Messages:
     scaling = not isinstance(written, TileType) or written.location in (None, Location.SCALING)
     if source is _ACC and not scaling:
         yield f"{operand.name} is in {resolved.tiles['quantisation'].location}; it must be in scaling"
-    elif source is not _ACC and scaling:
+    elif source is not _ACC and (scaling or profile == A2A3):  # A5 has a tmov in vec with a temporary
         yield f"source is in {source}; only an accumulator leaves with a quantisation"
 
 

@@ -139,7 +139,8 @@ def _move_conversion(resolved: Resolved, profile: Profile) -> Messages:
         return
     (source, target), operation = pair, resolved.operation.name
     if not profile.cube:
-        yield f"{source} to {target}: elements are assigned, as C++ converts them"
+        if operation == "tmov" or not quantised(resolved):  # whose quantisation it leaves out
+            yield f"{source} to {target}: elements are assigned, as C++ converts them"
     elif place(resolved, "source") is _ACC:
         plain = operation == "tstore" and not quantised(resolved)
         if plain and target in STORED and target not in _DEFINED.get(source.name, STORED):

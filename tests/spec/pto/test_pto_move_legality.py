@@ -67,6 +67,8 @@ def test_moves_of_a_gemm_are_legal(text: str, profile: Profile) -> None:
 NZ = "!pto.tile_buf<mat, 32x48xf16, blayout=col_major, slayout=row_major>"
 VEC = "!pto.tile_buf<vec, 64x128xf16>"
 
+SCALES = "!pto.tile_buf<mat, 16x2xf8E8M0FNU, slayout=row_major, fractal=32>"
+
 COMPILED_ON_CPU = [
     move(VEC, VEC.replace("64x128xf16", "128x256xf16, valid=64x128").replace("vec", "left")),
     move(MAT, "!pto.tile_buf<left, 64x128xbf16, blayout=col_major, slayout=row_major>"),
@@ -129,6 +131,8 @@ ILLEGAL = [
     (move(f"{ACC}, {MAT}", NZ).replace("%s", "%s, %q"), A5, "quantisation"),
     (move("!pto.tile_buf<mat, 1x32xf32>", "!pto.tile_buf<scaling, 1x32xf32>"), A5, "scaling-move"),
     (move("!pto.tile_buf<mat, 1x8xi64>", "!pto.tile_buf<scaling, 1x8xi64>"), A2A3, "scaling-move"),
+    (move(SCALES, SCALES.replace("mat", "scaling")), A2A3, "scaling-move"),
+    (move(f"{VEC}, {VEC}", VEC).replace("%s", "%s, %q"), A2A3, "quantisation"),
     (move(ACC.replace("col_major", "row_major", 1), NZ), A5, "accumulator-source"),
     (extract(16, 0, ACC, NZ).replace("textract", "tinsert"), A5, "insert-window"),
     (extract(0, -16, ACC, NZ.replace("32x48", "64x96")).replace("textract", "tinsert"), A2A3,
@@ -182,6 +186,27 @@ def test_what_headers_take_without_a_documented_result_is_legal_with_a_note(
 def test_the_simulator_compiles_moves_between_any_tiles(text: str) -> None:
     assert broken(text, CPU) == {}
     assert broken(text, A5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        move(SCALES, SCALES.replace("mat", "scaling")),
+        move(SCALES, SCALES.replace("mat", "scale_left")),
+        extract(0, 0, SCALES, SCALES.replace("mat", "scaling")),
+        extract(0, 0, VEC, MAT),
+        extract(0, 0, VEC, VEC.replace("64x128", "32x64")),
+        extract(0, 0, VEC, MAT).replace("textract", "tinsert"),
+        move(f"{VEC}, {VEC}", VEC).replace("%s", "%s, %q"),
+        move(ACC, "!pto.tile_buf<mat, 32x48xf32>"),
+        move(ACC, "!pto.tile_buf<vec, 32x48xf32, blayout=col_major>"),
+        extract(0, 0, ACC, "!pto.tile_buf<vec, 32x48xf32>"),
+    ],
+)
+def test_a5_moves_in_more_ways(text: str) -> None:
+    """Source: TMov.hpp, TExtract.hpp and TInsert.hpp of A5."""
+    assert broken(text, A5) == {}
+    assert broken(text, A2A3)
 
 
 @pytest.mark.parametrize("role", ["source", "target"])
