@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import BF16, F16, F32, FloatFormat
+from ..spec.formats import BF16, F16, F32, F64, FloatFormat
 
 _ULP = 2.0 ** (1 - F32.precision)
 """The most that one unit in the last place of an f32 is, relative to the number."""
@@ -34,6 +34,12 @@ _DOCUMENTED: Mapping[tuple[str, FloatFormat], Approximation] = MappingProxyType(
     {
         ("div.approx", F32): Approximation(2 * _ULP, 0.0, 2.0**126),  # of the divisor
         ("div.full", F32): Approximation(2 * _ULP),
+        **{
+            (f"{name}.{rounding}", fmt): Approximation(2.0 ** (1 - fmt.precision))
+            for name in ("div", "rcp", "sqrt")
+            for rounding in ("rn", "rz", "rm", "rp")
+            for fmt in (F32, F64)
+        },  # directed, or of flushed operands
         ("rcp.approx", F32): Approximation(_ULP),
         ("sqrt.approx", F32): Approximation(2.0**-23),
         ("rsqrt.approx", F32): Approximation(2.0**-22.9),

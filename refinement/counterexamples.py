@@ -119,7 +119,7 @@ def candidates(
     """Yield inputs that may tell.
 
     Only the factors of one product are not zero; then the largest integers, where integers may be cut off or
-    wrap; then small integers, of which sums of products are
+    wrap; then every number of formats of a byte or less; then small integers, of which sums of products are
     exact in most formats, all of them, and few of them beside zeros; then numbers from 1 to 2 with all
     their bits, whose sums don't cancel; and the ends of integers and narrow formats.
     """
@@ -129,6 +129,8 @@ def candidates(
             yield _only(formats, quantifier, monomial)
     if any(isinstance(fmt, IntegerFormat) for fmt, _ in formats.values()):
         yield from _large_integers(formats)
+    if any(isinstance(fmt, FloatFormat) and fmt.bits <= 8 for fmt, _ in formats.values()):
+        yield _every_number(formats)
     for seed in range(ATTEMPTS):
         random = np.random.default_rng(seed)
         yield {
@@ -143,6 +145,17 @@ def candidates(
         }
 
     yield from extreme_inputs(formats)
+
+
+def _every_number(formats: Mapping[str, tuple[Format, tuple[int, ...]]]) -> dict[str, NDArray[np.uint64]]:
+    """Return the finite numbers of each small floating-point format in turn; of others, ones."""
+    found = {}
+    for name, (fmt, shape) in formats.items():
+        encodings = [one_of_two(fmt, 1)]
+        if isinstance(fmt, FloatFormat) and fmt.bits <= 8:
+            encodings = [word for word in range(1 << fmt.bits) if fmt.exact(word) is not None]
+        found[name] = np.resize(np.array(encodings, dtype=np.uint64), int(np.prod(shape)))
+    return found
 
 
 def _large_integers(

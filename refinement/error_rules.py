@@ -15,6 +15,7 @@ from .function_errors import of_conversion, of_function
 from .interning import Ids
 from .operations import Accumulation, Sum
 from .rounding_errors import Column, Reals, coarseness, flushed, least, rounded_sum, times, unit_of
+from .slices import Field
 from .terms import CONCATENATION, Operation, TermStore
 from .traversal import operands
 
@@ -108,7 +109,7 @@ def _concatenation(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tup
     fields = operation.attribute
     assert isinstance(fields, tuple)
     width = operation.result.bits
-    if len(fields) != 2 or fields[0] != (0, width - 1):
+    if len(fields) != 2 or fields[0] != Field(0, width - 1):
         return errors, sizes
     parts = bounds.store.elements(bounds.store.arguments(terms)[:, 0])
     body, sign = parts[:, 0], parts[:, 1]
@@ -168,6 +169,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         operations.EXTREMUM: _extremum,
         operations.CONVERT: of_conversion,
         operations.FUNCTION: _function,
+        operations.QUOTIENT: _function,
         CONCATENATION: _concatenation,
     }
 )

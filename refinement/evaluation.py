@@ -391,6 +391,7 @@ _EVALUATIONS: MappingProxyType[str, Callable[[Operation, Sequence[Words]], Any]]
         operations.EXTREMUM: _extremum,
         operations.BITWISE: _bitwise,
         operations.FUNCTION: _function,
+        operations.QUOTIENT: _function,
         CONCATENATION: _concatenation,
     }
 )

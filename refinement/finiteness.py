@@ -21,6 +21,7 @@ ARITHMETIC = (
     operations.FUSED,
     operations.NEGATE,
     operations.CONVERT,
+    operations.QUOTIENT,
     operations.DOT,
     operations.SCALED_DOT,
 )

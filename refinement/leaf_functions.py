@@ -139,7 +139,14 @@ class LeafFunctions:
         return known[term]
 
 
-_NEVER = (UNDEFINED, NORMAL_FORM, operations.FUNCTION, operations.DOT, operations.SCALED_DOT)
+_NEVER = (
+    UNDEFINED,
+    NORMAL_FORM,
+    operations.FUNCTION,
+    operations.QUOTIENT,
+    operations.DOT,
+    operations.SCALED_DOT,
+)
 """Operations whose terms are never taken as functions of one element."""
 
 

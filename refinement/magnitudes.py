@@ -105,6 +105,8 @@ class Magnitudes:
         match operation.name:
             case operations.RING:
                 return [(index, fmt) for index in range(len(operation.operands))]
+            case operations.NEGATE if isinstance(operation.result, IntegerFormat):
+                return [(0, fmt)]
             case operations.DOT if isinstance(operation.result, IntegerFormat):
                 return [(2, operation.operands[2])]
             case operations.EXTEND if fmt == operation.result:
@@ -139,6 +141,8 @@ class Magnitudes:
                 pairs = 2 * operation.attribute.products
                 products = [times(read[i], read[i + 1]) for i in range(0, pairs, 2)]
                 return np.asarray(np.sum([*products, *read[pairs:]], axis=0))
+            case operations.NEGATE if read:
+                return -read[0][:, ::-1]
             case operations.DOT if read:
                 x, y = (full_range(each) for each in operation.operands[:2])
                 assert isinstance(operation.attribute, Accumulation)

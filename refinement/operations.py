@@ -39,6 +39,7 @@ COMPARE = "compare"
 SELECT = "select"
 EXTREMUM = "extremum"
 FUNCTION = "function"
+QUOTIENT = "quotient"
 BITWISE = "bitwise"
 
 
@@ -138,6 +139,14 @@ def function(name: str, result: Format, *operands: Format) -> Operation:
 
 INTEGRAL = ("rint", "trunc", "floor", "ceil")
 """Functions that round to an integer, which stays a float."""
+
+
+def quotient(name: str, fmt: FloatFormat) -> Operation:
+    """Return a function that divides by its second argument, a constant.
+
+    Over the reals that is the product with the reciprocal, rounded.
+    """
+    return Operation(QUOTIENT, fmt, (fmt, fmt), name)
 
 
 def signed(width: int) -> IntegerFormat:

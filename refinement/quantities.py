@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
-from .evaluation import integers
+from .evaluation import evaluate, integers
 from .finiteness import ARITHMETIC, Finiteness
 from .interning import Ids
 from .magnitudes import Magnitudes
@@ -238,7 +238,8 @@ def _ring(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Piece
 def _negate(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
     if isinstance(operation.result, FloatFormat):
         return [Piece(-1, (q.argument(terms, 0, fmt),))] if fmt == operation.result else None
-    if is_raw(fmt) and fmt.bits <= operation.result.bits:
+    modular = is_raw(fmt) and fmt.bits <= operation.result.bits
+    if modular or (isinstance(fmt, IntegerFormat) and not is_raw(fmt) and q.magnitudes.fit(terms, fmt)):
         return [Piece(-1, (q.argument(terms, 0, fmt),))]
     return None
 
@@ -288,6 +289,18 @@ def _scaled(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Acc
         sides.append(q.read(q.store.vectors(q.store.apply(product, elements, spread))[inverse], fmt))
     left, right = sides
     return Accumulated(left, right, q.read(rest[:, 0], addend))
+
+
+def _quotient(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    """Multiply with reciprocals of constants, rounded as a contract's are."""
+    if fmt != operation.result:
+        return None
+    assert isinstance(fmt, FloatFormat)
+    divisors = q.store.constant_values(q.store.arguments(terms)[:, 1])
+    distinct, inverse = np.unique(divisors, return_inverse=True)
+    reciprocals = evaluate(operations.function("rcp", fmt, fmt), [distinct])
+    numbers = [_plain(fmt.exact(int(each))) for each in reciprocals]
+    return [Piece(np.array(numbers, dtype=object)[inverse], (q.argument(terms, 0, fmt),))]
 
 
 def _extend(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
@@ -411,6 +424,7 @@ _SPLITS: MappingProxyType[str, Rule] = MappingProxyType(
         operations.DOT: _dot,
         operations.SCALED_DOT: _dot,
         operations.EXTEND: _extend,
+        operations.QUOTIENT: _quotient,
         operations.CONVERT: _convert,
         operations.SELECT: _select,
         CONCATENATION: _concatenation,

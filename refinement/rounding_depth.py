@@ -171,7 +171,7 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _S
         paths = _paths(operation)
         seen.formats.update(fmt for path in paths for fmt, count in path.roundings if count)
         seen.float_inputs |= operation.name == INPUT and isinstance(operation.result, FloatFormat)
-        if operation.name == operations.FUNCTION and "." in str(operation.attribute):
+        if operation.name in (operations.FUNCTION, operations.QUOTIENT) and "." in str(operation.attribute):
             seen.approximations.add(str(operation.attribute))
         arguments = store.arguments(members)
         found = [
@@ -206,6 +206,8 @@ def _paths(operation: Operation) -> list[Path]:
             return [*products, *(Path((index,), once) for index in range(pairs, len(operation.operands)))]
         case operations.DOT | operations.SCALED_DOT if once:
             return _accumulated(operation)
+        case operations.QUOTIENT if once:  # the reciprocal is rounded, and hardware is off by 2 ulp
+            return [Path((0,), ((once[0][0], 5 if "." in str(operation.attribute) else 2),))]
         case operations.FUNCTION | operations.CONVERT:
             return [Path((index,), once) for index in range(len(operation.operands))]
         case name if name in LEAVES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from mmaproof.refinement.result import Result
 from mmaproof.refinement.verification import verify
@@ -13,6 +14,25 @@ from mmaproof.spec.formats import FORMATS
 from .contract_texts import contract_text
 
 THREADS = 32
+
+
+class Kernel(NamedTuple):
+    """A right kernel, and what is to be replaced in it by what to make it wrong."""
+
+    body: str
+    formula: str | list[str]
+    arrays: dict[str, str]
+    fault: tuple[str, str]
+
+    def result(self) -> Result:
+        """Verify the kernel."""
+        return result_of(self.body, self.formula, self.arrays)
+
+    def faulty_result(self) -> Result:
+        """Verify it with its fault."""
+        wrong = self.body.replace(*self.fault)
+        assert wrong != self.body
+        return result_of(wrong, self.formula, self.arrays)
 
 
 def result_of(

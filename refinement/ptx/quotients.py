@@ -1,26 +1,31 @@
 """Quotients, roots, and functions that hardware approximates.
 
 A correctly rounded quotient or root is an uninterpreted function of its plain name; what hardware only
-approximates has the name with its modifiers, and no value.
+approximates has the name with its modifiers, and no value. A quotient by a known number is a product over
+the reals, and by a power of two to the bit.
 
 Source: PTX ISA 9.1 sections 9.7.3 to 9.7.5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import MappingProxyType
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...spec.formats import F16, FloatFormat
 from .. import operations
-from ..evaluation import evaluate
+from ..evaluation import apply, evaluate
+from ..interning import Ids
 from ..terms import TermStore
 from .execution import Decoders
 from .floating import HALVES, ROUNDINGS, SINGLE_AND_DOUBLE, TYPES, Plan
 from .handlers import Modifiers, pointwise
 from .value_operations import lanewise, opaque
-from .values import Value, compute
+from .values import KNOWN, Value, compute
 
 
 def quotient(modifiers: Modifiers, arity: int, approximations: Sequence[str]) -> Plan:
@@ -39,15 +44,57 @@ def quotient(modifiers: Modifiers, arity: int, approximations: Sequence[str]) ->
 
         def rule(store: TermStore, values: Sequence[Value]) -> Value:
             on_numbers = lambda *numbers: evaluate(operation, numbers)  # noqa: E731
-            return compute(store, fmt.bits, values, on_numbers, partial(store.apply, operation))
+            result = compute(store, fmt.bits, values, on_numbers, partial(store.apply, operation))
+            return _by_constants(store, opcode, fmt, values, result) if opcode == "div" else result
 
         return (fmt.bits,) * arity, rule
     return _approximated(opcode, [how, *(["ftz"] if flush else [])], fmt, arity)
 
 
+def _by_constants(
+    store: TermStore, name: str, fmt: FloatFormat, values: Sequence[Value], result: Value
+) -> Value:
+    """Tell of quotients that are terms what they are divided by, where that is known and not extreme."""
+    dividend, divisor = values
+    if result.terms is None:
+        return result
+    exponents = (divisor.numbers >> np.uint64(fmt.fraction_bits)) & np.uint64(2 * fmt.bias + 1)
+    chosen = (result.terms != KNOWN) & (exponents > 0) & (exponents < 2 * fmt.bias - 1)
+    if divisor.terms is not None:
+        chosen &= divisor.terms == KNOWN
+    if name == "div":  # by powers of two, which is exact
+        powers = chosen & ((divisor.numbers & np.uint64((1 << fmt.fraction_bits) - 1)) == 0)
+        inverse = Value(fmt.bits, evaluate(operations.function("rcp", fmt, fmt), [divisor.numbers]))
+        product = operations.fused(fmt, ((fmt, fmt),))
+        result = _replaced(store, result, powers, partial(apply, store, product), [dividend, inverse])
+        chosen &= ~powers
+    by_constant = partial(store.apply, operations.quotient(name, fmt))
+    return _replaced(store, result, chosen, by_constant, values)
+
+
+def _replaced(
+    store: TermStore,
+    result: Value,
+    where: NDArray[np.bool_],
+    make: Callable[..., Ids],
+    values: Sequence[Value],
+) -> Value:
+    members = np.flatnonzero(where)
+    if not len(members):
+        return result
+    terms = make(*(value.at(members).as_terms(store) for value in values))
+    return result.updated(members, Value(result.width, np.zeros(len(members), dtype=np.uint64), terms))
+
+
 def _approximated(opcode: str, suffixes: Sequence[str], fmt: FloatFormat, arity: int = 1) -> Plan:
     operation = operations.function(".".join([opcode, *suffixes]), fmt, *(fmt,) * arity)
-    return (fmt.bits,) * arity, lambda store, values: opaque(store, operation, *values)
+
+    def rule(store: TermStore, values: Sequence[Value]) -> Value:
+        result = opaque(store, operation, *values)
+        name = str(operation.attribute)
+        return _by_constants(store, name, fmt, values, result) if opcode == "div" else result
+
+    return (fmt.bits,) * arity, rule
 
 
 _APPROXIMATIONS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(

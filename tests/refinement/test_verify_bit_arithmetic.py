@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 
 from mmaproof.refinement.result import Verdict
 
-from ..elementwise_kernels import result_of
-
-
-class Kernel(NamedTuple):
-    """A right kernel, and what is to be replaced in it by what to make it wrong."""
-
-    body: str
-    formula: str | list[str]
-    arrays: dict[str, str]
-    fault: tuple[str, str]
-
+from ..elementwise_kernels import Kernel
 
 KERNELS = {
     # -- signs are bits too
@@ -85,14 +73,10 @@ KERNELS = {
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_right_kernel_is_verified(name: str) -> None:
-    kernel = KERNELS[name]
-    result = result_of(kernel.body, kernel.formula, kernel.arrays)
+    result = KERNELS[name].result()
     assert result.verdict is Verdict.VERIFIED, result.findings
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_faulty_kernel_is_refuted(name: str) -> None:
-    kernel = KERNELS[name]
-    faulty = kernel.body.replace(*kernel.fault)
-    assert faulty != kernel.body
-    assert result_of(faulty, kernel.formula, kernel.arrays).verdict is Verdict.REFUTED
+    assert KERNELS[name].faulty_result().verdict is Verdict.REFUTED
