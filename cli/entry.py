@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
-from .signals import Stopped, end_on_signals, ignore_signals
+from .signals import end_on_signals, ignore_signals
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -19,6 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments : sequence of str, optional
         Instead of ``sys.argv[1:]``.
     """
+    given = sys.argv[1:] if arguments is None else arguments
     try:
         end_on_signals()
         _open_missing_streams()
@@ -26,15 +27,24 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             warnings.simplefilter("ignore")  # a library's warning is not for who runs a command
         from .app import status
 
-        ending = status(sys.argv[1:] if arguments is None else arguments)
-    except Stopped as reason:  # between two instructions of ours, or while the command line is imported
+        ending = status(given)
+    except BaseException as reason:  # while the command line is imported, or a signal after its end
         ignore_signals()
-        from .endings import ended
-
-        ending = ended(reason)
+        ending = _ended(reason, given)
     if ending > 128:
         os._exit(ending)  # nothing that Python does at its end may hold up who asked for it
     sys.exit(ending)
+
+
+def _ended(reason: BaseException, arguments: Sequence[str]) -> int:
+    try:
+        from .endings import ended
+
+        return ended(reason, arguments)
+    except Exception as failure:  # an installation of which a part is missing
+        said = " ".join(f"{type(failure).__name__}: {failure}".split())
+        print(f"mmaproof: error: defect of mmaproof: {said}", file=sys.stderr)
+        return 4
 
 
 def _open_missing_streams() -> None:

@@ -10,6 +10,7 @@ import typer
 
 from ..spec.errors import InputError
 from . import files
+from .budget import doing
 from .exit_codes import ExitCode
 from .operand_archive import read_archive
 from .output import print_table, say
@@ -57,6 +58,7 @@ def run(
         raise InputError("run takes INSTR, IN.npz and --out OUT.npz (or --list-choices)")
     from ..spec.instruction_set import of_instruction
 
+    doing(f"executing {instruction}")
     results = of_instruction(instruction).execute(
         instruction,
         read_archive(source),

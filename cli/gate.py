@@ -13,6 +13,7 @@ import typer
 from .. import __version__
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES
+from .budget import doing
 from .exit_codes import ExitCode
 from .finding_output import exit_code, print_findings, result_files, tell_github
 
@@ -75,6 +76,7 @@ def gate(
         chosen = replace(chosen, allow=allow)
     chosen = replace(chosen, allow_undecided=allow_undecided or chosen.allow_undecided)
     with result_files({"json": json, "junit": junit, "sarif": sarif}) as fill, _without_garbage_collection():
+        doing(f"comparing {', '.join(str(each) for each in _named(tables))} with the spec")
         report = compare(chosen, __version__)
         fill(report)
     print_findings(report)

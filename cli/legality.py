@@ -20,6 +20,7 @@ from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, Judgement, instruction_set
 from ..spec.json_text import read_json
 from . import files
+from .budget import doing
 from .exit_codes import ExitCode
 from .finding_output import result_files, running_on_github, tell_github
 from .legality_input import is_ptx, text_of_file, whole_text
@@ -179,6 +180,7 @@ def _judge_standard_input(given: _Given, wanted: Mapping[str, Path | None]) -> E
 
 def _answered_lines(lines: Iterable[bytes], given: _Given) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, raw in enumerate(lines, start=1):
+        doing(f"judging line {number}")
         if line := raw.decode("utf-8", errors="replace").strip():
             yield number, _judged_line(line, given)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .budget import doing
 from .exit_codes import ExitCode
 from .output import note, say, say_lines
 
@@ -26,6 +27,7 @@ def replay(
     """
     from ..refinement import kernel_replay
 
+    doing(f"executing {file} again")
     document = kernel_replay.document_of_kernel(file)
     if document is not None:
         return _replay_kernel(kernel_replay.replay(file, document))

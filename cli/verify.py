@@ -63,6 +63,7 @@ def verify(
                 doing(what)
                 shown(what, done, all_)
 
+            doing(f"reading {kernel} and {contract}")
             try:
                 found = decide(kernel, contract, told)
             except DisagreementError as defect:

@@ -115,6 +115,17 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+BROKEN_IMPORT = """
+import sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            raise {raised}
+sys.meta_path.insert(0, Finder())
+from mmaproof.cli.entry import main
+main(["legal", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"])
+"""
+
 SLOW_IMPORT = """
 import sys, os, signal
 class Finder:  # sends a signal while a module is looked for
@@ -145,6 +156,16 @@ def test_a_signal_while_it_still_imports_ends_with_one_line(
     )
     result = run("-c", program)
     assert (result.returncode, result.stderr) == (status, f"mmaproof: error: {said}\n")
+
+
+@pytest.mark.parametrize("name", ["typer", "mmaproof.cli.gate", "mmaproof.spec.errors", "mmaproof.spec.ptx"])
+@pytest.mark.parametrize("raised", ["ImportError('broken')", "SyntaxError('broken')", "KeyError('broken')"])
+def test_what_can_not_be_imported_is_a_defect_in_one_line(name: str, raised: str) -> None:
+    program = BROKEN_IMPORT.format(name=name, raised=raised)
+    result = run("-c", program)
+    assert result.returncode == 4
+    assert result.stderr.startswith("mmaproof: error: ") and result.stderr.count("\n") == 1
+    assert "broken" in result.stderr
 
 
 def test_a_signal_that_is_ignored_stays_ignored() -> None:
