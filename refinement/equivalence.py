@@ -74,10 +74,10 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     if not rounded.any():
         return Comparison(identical, equal, None, reason)
     undergone = roundings(forms.store, actual[rounded], expected[rounded])
-    unknown, alone = _overflows(forms, actual[rounded], expected[rounded])
-    undergone = replace(undergone, unbounded=tuple(sorted(map(str, unknown))))
     overflowing = np.full(len(actual), NONE, dtype=np.int32)
-    if len(alone):
+    if forms.overflows.has_ranges():
+        unknown, alone = _overflows(forms, actual[rounded], expected[rounded])
+        undergone = replace(undergone, unbounded=tuple(sorted(map(str, unknown))))
         sides = [forms.overflows.within(terms[rounded], alone) for terms in (actual, expected)]
         overflowing[rounded] = np.where(sides[0] == NONE, sides[1], sides[0])
         equal &= overflowing == NONE
@@ -96,26 +96,22 @@ def _overflows(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[set[Floa
         both = np.isin(actual, kernel.possible) & np.isin(expected, contract.possible)
         both &= forms.store.widths(actual) == forms.store.widths(expected)
         alone = [np.setdiff1d(alone[0], actual[both]), np.setdiff1d(alone[1], expected[both])]
-        numbers = [_rounded_quantities(forms, terms) for terms in (kernel.possible, contract.possible)]
-        shared = set(numbers[0].values()) & set(numbers[1].values())
-        alone = [
-            np.array([term for term in terms.tolist() if known[term] not in shared], dtype=np.int32)
-            for terms, known in zip(alone, numbers, strict=True)
-        ]
-        every = np.concatenate([kernel.possible, contract.possible])
-        common = np.setdiff1d(every, np.concatenate(alone))
-        unknown |= {fmt for _, fmt in _rounded_quantities(forms, common).values()}
+        keys = [_rounded_quantities(forms, terms) for terms in (*alone, kernel.possible, contract.possible)]
+        alone = [alone[0][~np.isin(keys[0], keys[3])], alone[1][~np.isin(keys[1], keys[2])]]
+        shared = np.setdiff1d(np.concatenate([kernel.possible, contract.possible]), np.concatenate(alone))
+        formats = (operation.result for operation, _ in by_operation(forms.store, shared))
+        unknown |= {fmt for fmt in formats if isinstance(fmt, FloatFormat)}
     return unknown, np.union1d(*alone).astype(np.int32)
 
 
-def _rounded_quantities(forms: NormalForms, terms: Ids) -> dict[int, tuple[int, FloatFormat]]:
-    """Return what each term is the rounding of, as a number, and to which format."""
-    found: dict[int, tuple[int, FloatFormat]] = {}
+def _rounded_quantities(forms: NormalForms, terms: Ids) -> NDArray[np.int64]:
+    """Return numbers (n,) that are equal for roundings of equal quantities to formats of one range."""
+    found = np.empty(len(terms), dtype=np.int64)
     for operation, members in by_operation(forms.store, terms):
         fmt = operation.result
         assert isinstance(fmt, FloatFormat)
-        numbers = forms.identifiers(members, fmt).tolist()
-        found |= {term: (number, fmt) for term, number in zip(members.tolist(), numbers, strict=True)}
+        numbers = forms.identifiers(members, fmt).astype(np.int64)
+        found[np.isin(terms, members)] = (numbers << np.int64(16)) | fmt.bits << 8 | fmt.exponent_bits
     return found
 
 

@@ -37,6 +37,7 @@ class Finiteness:
         self.store = store
         self._scanned = 0
         self._any = False
+        self._constants = np.empty(0, dtype=np.int32)
         self._known = np.empty(0, dtype=np.int8)
 
     def never(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
@@ -60,16 +61,26 @@ class Finiteness:
 
     def _scan(self) -> bool:
         """Look for a constant of that kind among the operands of new terms."""
-        if not self._any and self._scanned < len(self.store):
-            new = np.arange(self._scanned, len(self.store), dtype=np.int32)
-            self._scanned = len(self.store)
-            numbers = self.store.operation_numbers(new)
-            for number in np.flatnonzero(np.bincount(numbers)):
-                operation = self.store.operations[number]
-                if _spreads(operation):
-                    operands = self._operands(operation, new[numbers == number], together=True)
-                    self._any |= any(self.constant(np.unique(given), fmt).any() for given, fmt in operands)
+        if self._any or self._scanned == len(self.store):
+            return self._any
+        new = np.arange(self._scanned, len(self.store), dtype=np.int32)
+        self._scanned = len(self.store)
+        self._constants = np.concatenate([self._constants, new[self.store.are(CONSTANT, new)]])
+        numbers = self.store.operation_numbers(new)
+        for number in np.flatnonzero(np.bincount(numbers)):
+            operation = self.store.operations[number]
+            if not _spreads(operation):
+                continue
+            suspects = {fmt: self._suspects(fmt) for fmt in operation.operands}
+            if any(map(len, suspects.values())):
+                operands = self._operands(operation, new[numbers == number], together=True)
+                self._any |= any(np.isin(suspects[fmt], given).any() for given, fmt in operands)
         return self._any
+
+    def _suspects(self, fmt: Format) -> Ids:
+        wide = self._constants[self.store.widths(self._constants) == fmt.bits]
+        found: Ids = wide[self.constant(wide, fmt)]
+        return found
 
     def _of_constants(self, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
         found = np.zeros(len(terms), dtype=bool)

@@ -49,10 +49,12 @@ class Overflows:
         self.store = store
         self._ranges = RealRanges(store, magnitudes)
 
+    def has_ranges(self) -> bool:
+        """Tell whether there is anything in the store whose range is known."""
+        return any(is_bounded(operation) for operation in self.store.operations)
+
     def of(self, terms: Ids) -> Overflow:
         """Return the roundings of terms, and of what they are made of, that may overflow."""
-        if not any(is_bounded(operation) for operation in self.store.operations):
-            return Overflow(self._formats(terms), np.empty(0, dtype=np.int32))
         self._ranges.fill(terms)
         unknown: set[FloatFormat] = set()
         possible = [np.empty(0, dtype=np.int32)]
@@ -69,23 +71,12 @@ class Overflows:
             possible.append(members[beyond])
             return 1
 
-        self._visit(terms, look)
+        seen = np.zeros(len(self.store), dtype=np.int8)
+        fill(self.store, terms, seen, 0, self._depends, look)
         return Overflow(frozenset(unknown), np.sort(np.concatenate(possible)))
 
-    def _formats(self, terms: Ids) -> frozenset[FloatFormat]:
-        found: set[FloatFormat] = set()
-
-        def look(operation: Operation, members: Ids, _: NDArray[Any]) -> int:
-            if _rounds(operation) and isinstance(operation.result, FloatFormat):
-                found.add(operation.result)
-            return 1
-
-        self._visit(terms, look)
-        return frozenset(found)
-
-    def _visit(self, terms: Ids, look: Any) -> None:
-        seen = np.zeros(len(self.store), dtype=np.int8)
-        fill(self.store, terms, seen, 0, lambda op, members: operands(self.store, op, members), look)
+    def _depends(self, operation: Operation, members: Ids) -> list[Ids]:
+        return operands(self.store, operation, members)
 
     def described(self, rounding: int) -> str:
         """Say how far a rounding goes that was found possible to overflow."""
@@ -102,16 +93,13 @@ class Overflows:
         reached = np.full(len(self.store), _UNKNOWN, dtype=np.int32)
         reached[roundings] = roundings
 
-        def depends(operation: Operation, members: Ids) -> list[Ids]:
-            return operands(self.store, operation, members)
-
         def compute(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
             if operation.name == VECTOR:
                 return known[self.store.elements(members)].max(-1)
             given = operands(self.store, operation, members)
             return np.max([known[each] for each in given], axis=0) if given else NONE
 
-        fill(self.store, terms, reached, _UNKNOWN, depends, compute)
+        fill(self.store, terms, reached, _UNKNOWN, self._depends, compute)
         found: Ids = reached[np.asarray(terms)]
         return found
 
