@@ -33,7 +33,7 @@ from .kernel_replay import confirmed
 from .normal_forms import NormalForms
 from .overflow import NONE
 from .result import Equality
-from .rounding_depth import Roundings, roundings
+from .rounding_depth import Roundings, roundings, worst
 from .terms import UNDEFINED, TermStore
 from .trials import Compared, Trials
 
@@ -193,9 +193,8 @@ class OutputComparison:
         if examination.equality is not None and not found.identical.all():
             examination.equality = Equality.VALUE
         if found.roundings is not None:
-            known = examination.roundings
-            worse = known is None or found.roundings.growth > known.growth
-            examination.roundings = found.roundings if worse else known
+            known = [] if examination.roundings is None else [examination.roundings]
+            examination.roundings = worst([*known, found.roundings])
 
     def _value_only(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> None:
         """Say which elements are equal over the reals only, where the contract demands bits."""

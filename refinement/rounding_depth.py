@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 from typing import Any, NamedTuple
@@ -107,6 +107,23 @@ class Roundings:
             Hypothesis("approximation", f"the error of {each} is nothing") for each in self.approximations
         ]
         return tuple(found)
+
+
+def worst(found: Sequence[Roundings]) -> Roundings | None:
+    """Return the roundings of several terms: the greatest bound, and what any of them takes for granted."""
+    if not found:
+        return None
+    return replace(
+        max(found, key=lambda each: each.growth),
+        approximations=_union(each.approximations for each in found),
+        turned=_union(each.turned for each in found),
+        unbounded=_union(each.unbounded for each in found),
+        float_inputs=any(each.float_inputs for each in found),
+    )
+
+
+def _union(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(sorted({each for part in parts for each in part}))
 
 
 def _unit(fmt: FloatFormat) -> Fraction:

@@ -18,6 +18,7 @@ from .front_end import Kernel, read_kernel
 from .given_data import for_all_numbers
 from .output_comparison import Examination, OutputComparison
 from .result import Equality, Result, verdict_of
+from .rounding_depth import worst
 from .terms import TermStore
 from .trials import Trials, tried
 
@@ -80,14 +81,13 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
     found = [examination for _, examination in examinations]
     findings = tuple(finding for examination in found for finding in examination.findings)
     equality = _weakest([examination.equality for examination in found])
-    roundings = [examination.roundings for examination in found if examination.roundings is not None]
-    worst = max(roundings, key=lambda each: each.growth, default=None)
+    undergone = worst([each.roundings for each in found if each.roundings is not None])
     result = Result(
         str(kernel_path),
         str(contract_path),
         verdict_of(findings, equality),
         equality,
-        None if worst is None or equality is None else str(worst),
+        None if undergone is None or equality is None else str(undergone),
         findings,
         None,
         {

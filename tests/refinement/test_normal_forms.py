@@ -16,7 +16,7 @@ from mmaproof.refinement.evaluation import apply
 from mmaproof.refinement.interning import Ids
 from mmaproof.refinement.normal_forms import NormalForms
 from mmaproof.refinement.operations import Accumulation
-from mmaproof.refinement.rounding_depth import roundings
+from mmaproof.refinement.rounding_depth import roundings, worst
 from mmaproof.refinement.terms import TermStore, bits
 from mmaproof.refinement.truth_tables import A, B, C
 from mmaproof.spec.formats import BF16, F16, F32, F64, S4, S8, S32, TF32, U8
@@ -321,3 +321,23 @@ def test_an_integer_made_of_rounded_floats_is_not_certain_to_the_bit() -> None:
         assert found.equal.all() and not found.identical.any()
         assert found.roundings is not None and found.roundings.turned
         assert "no rounding turns" in str(found.roundings)
+
+
+def test_a_verdict_names_the_hypotheses_of_all_that_it_is_about() -> None:
+    store = TermStore()
+    x = store.inputs("x", F32, np.arange(2))
+    total = apply(store, operations.fused(F32, (), (F32, F32)), x[:1], x[1:])
+    half = apply(store, operations.fused(F16, (), (F32,)), x[:1])
+    whole = apply(store, operations.convert(S32, F32, NEAREST), total)
+    both = worst([roundings(store, half), roundings(store, whole)])
+    assert both is not None and both.counts == ((F16, 1),)
+    assert [each.name for each in both.hypotheses] == [
+        "finite-inputs",
+        "no-overflow",
+        "no-underflow",
+        "no-turning",
+    ]
+    assert both.hypotheses[1].statement == "no rounding to f16 or f32 overflows"
+    exact = roundings(store, apply(store, operations.convert(S32, F32, NEAREST), x))
+    assert [each.name for each in exact.hypotheses] == ["finite-inputs"]
+    assert worst([]) is None
