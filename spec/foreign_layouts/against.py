@@ -8,7 +8,7 @@ from . import rows
 from .comparison import Comparison
 from .cute_comparison import compare_cute
 from .cute_text import is_cute, parse_layout
-from .distribution import distributions
+from .distribution import UNCOMPRESSED, distributions, uncompressed
 from .linear import is_linear, parse_linear
 from .linear_comparison import compare_linear
 from .transport import compare_transport, is_transport
@@ -22,6 +22,8 @@ NOTATIONS = (
 
 def compare_layout(instruction: str, operand: str, layout: str, target: str | None = None) -> Comparison:
     """Compare a layout with that of an operand.
+
+    A and the metadata of a sparse product may count what is stored, or all of K; a note says which.
 
     Parameters
     ----------
@@ -47,9 +49,13 @@ def compare_layout(instruction: str, operand: str, layout: str, target: str | No
     if is_transport(text):
         return compare_transport(text, instruction, operand)
     by_columns = isa.name == "ptx" and operand in ("b", "scale_b")
-    candidates = list(distributions(table, by_columns=by_columns, k=_extent_k(isa, instruction)))
+    k, sparse = _extent_k(isa, instruction)
+    convention = UNCOMPRESSED if sparse and operand == "metadata" else ""
+    candidates = list(distributions(table, by_columns=by_columns, k=k, convention=convention))
     if rows.is_rows(text):
         return rows.compare_rows(rows.parse_rows(text), table, candidates[-1])
+    if sparse and operand == "a":
+        candidates.append(uncompressed(candidates[-1]))
     if is_linear(text):
         return compare_linear(parse_linear(text), candidates)
     if is_cute(text):
@@ -57,11 +63,12 @@ def compare_layout(instruction: str, operand: str, layout: str, target: str | No
     raise InputError(f"{text[:60]!r} is no layout; understood are {NOTATIONS}")
 
 
-def _extent_k(isa: InstructionSet, instruction: str) -> int | None:
-    """Return the K of an instruction whose text says it."""
+def _extent_k(isa: InstructionSet, instruction: str) -> tuple[int | None, bool]:
+    """Return the K of an instruction whose text says it, and whether its A is sparse."""
     if isa.name != "ptx":
-        return None
+        return None, False
     from ..ptx.assembly import parse
+    from ..ptx.variant import Family
 
-    shape = parse(instruction).variant.shape
-    return None if shape is None else shape.k or None
+    variant = parse(instruction).variant
+    return (variant.shape.k or None) if variant.shape else None, variant.family is Family.MMA_SP

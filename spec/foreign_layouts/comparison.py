@@ -135,7 +135,7 @@ def compare(claim: Claim, expected: Distribution) -> Comparison:
         _outside(claim, expected)
         or _badly_covering(claim, expected)
         or _differing(claim, expected)
-        or Comparison(Verdict.EQUAL, whole)
+        or Comparison(Verdict.EQUAL, whole, notes=(expected.convention,) if expected.convention else ())
     )
 
 

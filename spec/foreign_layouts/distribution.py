@@ -35,6 +35,8 @@ class Distribution:
         The axes from the fastest to the slowest of CuTe's column-major index.
     per_register : int
         Neighbouring numbers that share a register; 1 where that is of no concern.
+    convention : str
+        How it counts, where that is not the instruction set's own way.
     """
 
     title: str
@@ -43,6 +45,7 @@ class Distribution:
     coordinates: Array
     order: tuple[int, ...]
     per_register: int = 1
+    convention: str = ""
 
     @property
     def domain(self) -> tuple[int, int]:
@@ -100,7 +103,13 @@ class Distribution:
         return coordinates
 
 
-def distributions(table: ElementTable, *, by_columns: bool, k: int | None = None) -> Iterator[Distribution]:
+UNCOMPRESSED = "equal, counting the uncompressed K"
+"""How CUTLASS counts what belongs to a sparse A: every element of A before half of them were left out."""
+
+
+def distributions(
+    table: ElementTable, *, by_columns: bool, k: int | None = None, convention: str = ""
+) -> Iterator[Distribution]:
     """Yield the maps that a table can be read as, the likeliest first.
 
     A table whose elements have more than two coordinates (computations of ``m8n8k4``, selectors of
@@ -114,7 +123,9 @@ def distributions(table: ElementTable, *, by_columns: bool, k: int | None = None
     by_columns : bool
         Whether CuTe indexes the operand as (columns, rows): the (N, K) tile of B.
     k : int, optional
-        The instruction's K, over which scale factors are spread.
+        The instruction's K, over which scale factors and metadata are spread.
+    convention : str
+        What such a spread means.
 
     Raises
     ------
@@ -123,7 +134,7 @@ def distributions(table: ElementTable, *, by_columns: bool, k: int | None = None
     """
     full = _whole(table, by_columns)
     if len(table.axes) > 2:
-        yield from _matrices(full, k)
+        yield from _matrices(full, k, convention)
     elif "offset" in table.holders:
         yield _buffer(table)
     yield full
@@ -163,7 +174,13 @@ def _buffer(table: ElementTable) -> Distribution:
     return Distribution(table.title, (first.name, second.name), (extent,), offsets[..., None], (0,))
 
 
-def _matrices(full: Distribution, k: int | None) -> Iterator[Distribution]:
+def uncompressed(stored: Distribution) -> Distribution:
+    """Return the distribution of a sparse A as if it were whole: of two neighbours, one is stored."""
+    place = len(stored.axes) - 1
+    return _spread(stored, stored.coordinates, stored.axes, stored.order, place, 2, UNCOMPRESSED)
+
+
+def _matrices(full: Distribution, k: int | None, convention: str) -> Iterator[Distribution]:
     leading, matrix = full.coordinates[..., :-2], full.coordinates[..., -2:]
     axes, order = full.axes[-2:], tuple(place - len(full.axes) + 2 for place in full.order[:2])
     by_number = (leading != leading[:, :1]).any(axis=(0, 1))
@@ -171,9 +188,8 @@ def _matrices(full: Distribution, k: int | None) -> Iterator[Distribution]:
     alike = matrix[:, kept]
     yield Distribution(full.title, full.holders, axes, alike, order, full.per_register)
     for place, axis in enumerate(axes):
-        whole_lines = np.array_equal(alike[..., place], np.indices(alike.shape[:2])[1])
-        if axis.name == "chunk" and whole_lines and k is not None:
-            yield _spread(full, alike, axes, order, place, k)
+        if axis.name == "chunk" and k is not None:
+            yield _spread(full, alike, axes, order, place, k // axis.extent, convention)
     groups = leading[:, 0][:, ~by_number]
     members = [alike[(groups == group).all(axis=-1)] for group in np.unique(groups, axis=0)]
     if len(members) > 1 and all(np.array_equal(members[0], member) for member in members[1:]):
@@ -182,10 +198,17 @@ def _matrices(full: Distribution, k: int | None) -> Iterator[Distribution]:
 
 
 def _spread(
-    full: Distribution, factors: Array, axes: tuple[Axis, ...], order: tuple[int, ...], chunk: int, k: int
+    full: Distribution,
+    held: Array,
+    axes: tuple[Axis, ...],
+    order: tuple[int, ...],
+    place: int,
+    count: int,
+    convention: str,
 ) -> Distribution:
-    """Repeat each scale factor for every element along K that it serves."""
-    spread = np.repeat(factors, k // axes[chunk].extent, axis=1)
-    spread[..., chunk] = np.arange(k)
-    spread_axes = tuple(Axis("k", k) if place == chunk else axis for place, axis in enumerate(axes))
-    return Distribution(full.title, full.holders, spread_axes, spread, order)
+    """Repeat what is held for each of the `count` elements along K that it serves."""
+    spread = np.repeat(held, count, axis=1)
+    spread[..., place] = spread[..., place] * count + np.arange(spread.shape[1]) % count
+    along_k = Axis("k", axes[place].extent * count)
+    spread_axes = tuple(along_k if at == place else axis for at, axis in enumerate(axes))
+    return Distribution(full.title, full.holders, spread_axes, spread, order, convention=convention)

@@ -346,27 +346,26 @@ def test_ptxas_takes_braces_around_one_register_where_the_rules_do() -> None:
     assert disagreements(judged) == []
 
 
-@pytest.mark.parametrize(
-    "guard", ["", "@pred_1 ", "@!pred_1 ", "@b32_1 ", "@!b16_0 ", "@nothing ", "@in_shared "]
-)
-@pytest.mark.parametrize("variable", ["in_shared", "in_global", "nothing"])
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_ptxas_looks_at_declarations_as_the_rules_do() -> None:
+    guards = ("", "@pred_1 ", "@!pred_1 ", "@b32_1 ", "@!b16_0 ", "@nothing ", "@in_shared ")
+    texts = (
         "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{b32_0}}, [{}];",
         "ldmatrix.sync.aligned.m8n8.x1.b16 {{b32_0}}, [{}+16];",
         "stmatrix.sync.aligned.m8n8.x1.shared::cta.b16 [{}+(16*2)], {{b32_0}};",
         "wmma.load.a.sync.aligned.row.m16n16k16.global.s8 {{b32_0, b32_1}}, [{}], 16+16;",
         "wmma.store.d.sync.aligned.row.m16n16k16.shared.f16 [{}], {{b32_0, b32_1, b32_2, b32_3}}, (16);",
-    ],
-)
-def test_ptxas_looks_at_declarations_as_the_rules_do(text: str, variable: str, guard: str) -> None:
-    names = {**DECLARATIONS, "in_shared": ".shared", "in_global": ".global"}
-    asked = f"{guard}{text.format(variable)}"
+    )
+    names = Declarations({**DECLARATIONS, "in_shared": ".shared", "in_global": ".global"}, {})
     module = NEWEST_MODULE
-    wrong = violations(parse(asked, Declarations(names, {})), module.target, module.ptx)
-    (complaint,) = assembler().accepts([Question(asked, module.target, module.ptx)])
-    assert (complaint is None) == (not wrong), (complaint, wrong)
+    asked = [
+        f"{guard}{text.format(variable)}"
+        for guard, text, variable in product(guards, texts, ("in_shared", "in_global", "nothing"))
+    ]
+    complaints = assembler().accepts([Question(text, module.target, module.ptx) for text in asked])
+    wrong = [bool(violations(parse(text, names), module.target, module.ptx)) for text in asked]
+    refused = [complaint is not None for complaint in complaints]
+    differing = [text for text, ours, theirs in zip(asked, wrong, refused, strict=True) if ours != theirs]
+    assert differing == [] and {True, False} <= set(wrong)
 
 
 @pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.contradiction.id)

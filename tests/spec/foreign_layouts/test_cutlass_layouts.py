@@ -103,6 +103,44 @@ TRAITS = [
 ]  # fmt: skip
 
 
+SP = "mma.sp::ordered_metadata.sync.aligned"
+SPARSE_K64 = {
+    "a": _cute("((_4,_8),(_8,_2,_2))", "((_128,_1),(_16,_8,_512))"),
+    "metadata": _cute("((_2,_2,_8),_32)", "((_8,_512,_1),_16)"),
+}
+SPARSE_K128 = {
+    "a": _cute("((_4,_8),(_16,_2,_2))", "((_256,_1),(_16,_8,_1024))"),
+    "metadata": _cute("((_2,_2,_8),(_64))", "((_8,_1024,_1),(_16))"),
+}
+SPARSE = [
+    (f"{SP}.m16n8k64.row.col.kind::f8f6f4.f32.e4m3.e5m2.f32", SPARSE_K64),
+    (f"{SP}.m16n8k64.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32", SPARSE_K64),
+    (f"{SP}.m16n8k64.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0", SPARSE_K64),
+    (f"{SP}.m16n8k128.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0", SPARSE_K128),
+    (f"{SP}.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3", SPARSE_K128),
+]
+
+
+@pytest.mark.parametrize(("instruction", "layouts"), SPARSE)
+def test_sparse_layouts_that_count_the_uncompressed_k_are_equal_up_to_that(
+    instruction: str, layouts: dict[str, str]
+) -> None:
+    for operand, text in layouts.items():
+        found = compare_layout(instruction, operand, text)
+        assert found.equal, list(found.lines())
+        assert found.notes == ("equal, counting the uncompressed K",)
+        wrong = compare_layout(instruction, operand, text.replace("_512", "_256").replace("_1024", "_512"))
+        assert not wrong.equal
+
+
+def test_a_layout_of_the_stored_elements_is_equal_without_a_note() -> None:
+    instruction = f"{SP}.m16n8k64.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32"
+    found = compare_layout(instruction, "a", "((4,8),(4,2,2)):((64,1),(16,8,256))")
+    assert found.equal and found.notes == ()
+    dense = compare_layout(_mma("m16n8k32", "f32.e4m3.e4m3.f32"), "a", SPARSE_K64["a"])
+    assert dense.verdict is Verdict.WRONG_SIZE
+
+
 @pytest.mark.parametrize(
     ("instruction", "layouts"), TRAITS, ids=lambda part: part if isinstance(part, str) else ""
 )
