@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from ..spec.formats import Format, IntegerFormat
-from .operations import DOT, FUSED, RING, SCALED_DOT, Accumulation, Sum
+from ..spec.formats import FloatFormat, Format, IntegerFormat
+from .operations import DOT, FUNCTION, FUSED, RING, SCALED_DOT, Accumulation, Sum
 from .polynomials import ABSENT, Polynomials
 from .quantities import Quantifier
 from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
@@ -71,28 +71,34 @@ class Namer:
             return f"{fmt}({spelled})"
         return spelled
 
-    def term(self, term: int, depth: int = 3) -> str:
-        """Spell a term, to a depth."""
+    def term(self, term: int, depth: int = 3, fmt: Format | None = None) -> str:
+        """Spell a term, to a depth; a constant as the number that it is in a format."""
         store = self._quantifier.store
         operation = store.operation(term)
         arguments = store.arguments(np.array([term]))[0]
         if operation.name == INPUT:
             return self.element(str(operation.attribute), int(arguments[0]))
         if operation.name == CONSTANT:
-            return hex(int(store.constant_values(np.array([term]))[0]))
+            return _constant(int(store.constant_values(np.array([term]))[0]), fmt)
         if operation.name == UNDEFINED:
             return "undefined"
         if operation.name == VECTOR:
             return "[…]"
         if operation.name == NORMAL_FORM:
+            if (origin := self._quantifier.origin(term)) is not None:
+                return self.term(origin, depth, fmt)
             name = operation.attribute[0] if isinstance(operation.attribute, tuple) else operation.attribute
             return f"{name}(…)"
+        name = str(operation.attribute) if operation.name == FUNCTION else operation.name
         if depth == 0 or operation.name == CONCATENATION:
-            return f"{operation.name}(…)"
+            return f"{name}(…)"
         if operation.name in (FUSED, DOT, RING):
             return self._sum(operation, arguments, depth)
-        given = (self.term(int(each), depth - 1) for each in arguments[: len(operation.operands)])
-        return f"{operation.name}({', '.join(given)})"
+        given = (
+            self.term(int(each), depth - 1, read)
+            for each, read in zip(arguments, operation.operands, strict=False)
+        )
+        return f"{name}({', '.join(given)})"
 
     def _place(self, quantity: int) -> tuple[int, int]:
         """Return where a factor stands in a product: inputs as the contract has them, others after them."""
@@ -106,20 +112,21 @@ class Namer:
 
     def _sum(self, operation: Operation, arguments: Sequence[int], depth: int) -> str:
         """Spell a sum of products: ``f32(A[0,0]*B[0,0] + A[0,1]*B[1,0] + …)``."""
-        store = self._quantifier.store
+        store, formats = self._quantifier.store, operation.operands
+        factor: Callable[[tuple[int, Format]], str] = lambda read: self.term(read[0], depth - 1, read[1])  # noqa: E731
         if isinstance(operation.attribute, Accumulation):
-            x, y = (store.elements(np.array([vector]))[0] for vector in arguments[:2])
-            pairs = list(zip(x.tolist(), y.tolist(), strict=True))
-            addends = [int(arguments[2])]
+            x, y = (store.elements(np.array([vector]))[0].tolist() for vector in arguments[:2])
+            pairs = [((x, formats[0]), (y, formats[1])) for x, y in zip(x, y, strict=True)]
+            addends = [(int(arguments[2]), formats[2])]
         else:
             assert isinstance(operation.attribute, Sum)
-            terms = [int(each) for each in arguments[: len(operation.operands)]]
+            read = [(int(each), fmt) for each, fmt in zip(arguments, formats, strict=False)]
             products = 2 * operation.attribute.products
-            pairs = list(zip(terms[:products:2], terms[1:products:2], strict=True))
-            addends = terms[products:]
-        spelled = [f"{self.term(x, depth - 1)}*{self.term(y, depth - 1)}" for x, y in pairs[:_SPELLED]]
+            pairs = list(zip(read[:products:2], read[1:products:2], strict=True))
+            addends = read[products:]
+        spelled = [f"{factor(x)}*{factor(y)}" for x, y in pairs[:_SPELLED]]
         spelled += ["…"] * (len(pairs) > _SPELLED)
-        spelled += [self.term(each, depth - 1) for each in addends]
+        spelled += [factor(each) for each in addends]
         return f"{operation.result}({' + '.join(spelled)})"
 
     def monomial(self, atoms: Sequence[int], coefficient: Any) -> str:
@@ -128,6 +135,12 @@ class Namer:
         if coefficient != 1 or not factors:
             factors = [_number(coefficient), *factors]
         return "*".join(factors)
+
+
+def _constant(word: int, fmt: Format | None) -> str:
+    """Spell a constant as the number that it is in a floating-point format; else its bits."""
+    exact = fmt.exact(word) if isinstance(fmt, FloatFormat) else None
+    return hex(word) if exact is None else _number(exact)
 
 
 def _number(value: Any) -> str:
@@ -153,7 +166,11 @@ def _coefficients(polynomials: Polynomials, owner: int, fmt: Format) -> dict[tup
     return found
 
 
-def explained(monomials: Sequence[Monomial], namer: Namer) -> str:
+Inside = Callable[[int, int], str]
+"""Says in what the arguments of two quantities, the kernel's and the contract's, differ; or nothing."""
+
+
+def explained(monomials: Sequence[Monomial], namer: Namer, inside: Inside = lambda one, other: "") -> str:
     """Say what an output has and should not have, pairing products that share a factor."""
     extra = [monomial for monomial in monomials if monomial.contract == 0]
     missing = [monomial for monomial in monomials if monomial.kernel == 0]
@@ -164,7 +181,10 @@ def explained(monomials: Sequence[Monomial], namer: Namer) -> str:
             extra.remove(monomial)
             missing.remove(partner)
             used = namer.monomial(monomial.atoms, monomial.kernel)
-            swapped.append(f"uses {used}, expected {namer.monomial(partner.atoms, partner.contract)}")
+            expected = namer.monomial(partner.atoms, partner.contract)
+            apart = [set(x.atoms) - set(y.atoms) for x, y in ((monomial, partner), (partner, monomial))]
+            detail = inside(*(each.pop() for each in apart)) if all(apart) and not swapped else ""
+            swapped.append(f"uses {used}, expected {expected}{detail}")
     counted = [
         f"has {namer.monomial(monomial.atoms, monomial.kernel)}, expected "
         f"{namer.monomial(monomial.atoms, monomial.contract)}"

@@ -93,8 +93,10 @@ class NormalForms:
 
     @cached_property
     def thorough(self) -> NormalForms:
-        """The same, with every sum expanded; their quantities are the same."""
-        return NormalForms(self.store, thorough=True, quantifier=self.quantifier)
+        """The same, with every sum expanded; quantities, and numbers of polynomials, are the same."""
+        found = NormalForms(self.store, thorough=True, quantifier=self.quantifier)
+        found._polynomials = self._polynomials
+        return found
 
     def difference(self, left: Ids, right: Ids, fmt: Format) -> Polynomials:
         """Return the polynomials of ``left - right``, terms (n,) read in a format; owners are indices.
@@ -262,7 +264,9 @@ class NormalForms:
         others = np.flatnonzero((leaves < 0) & ~settled)
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
-            found.append((others, [self._atom(self._opaque(operation, members, fmt), fmt)]))
+            opaque = self._opaque(operation, members, fmt)
+            self.quantifier.note(opaque, members)
+            found.append((others, [self._atom(opaque, fmt)]))
         return found
 
     def _split(self, indices: NDArray[np.intp], quantities: Quantities) -> Groups:

@@ -31,10 +31,11 @@ from .front_end import Kernel, Outcome
 from .interning import Ids
 from .kernel_replay import confirmed
 from .normal_forms import NormalForms
+from .operations import FUNCTION
 from .overflow import NONE
 from .result import Equality
 from .rounding_depth import Roundings, roundings, worst
-from .terms import UNDEFINED, TermStore
+from .terms import UNDEFINED, Operation, TermStore
 from .trials import Compared, Trials
 
 SHOWN = 4
@@ -240,7 +241,7 @@ class OutputComparison:
         for owner, difference in zip(owners[:SHOWN].tolist(), monomials, strict=True):
             element = int(members[owner])
             name = self._namer.element(output.name, element)
-            message = f"{name} {explained(difference, self._namer)}"
+            message = f"{name} {explained(difference, self._namer, self._inside)}"
             line = self._line_of_store(output, element)
             if found.overflowing is not None and found.overflowing[owner] != NONE:
                 rounding = int(found.overflowing[owner])
@@ -261,6 +262,22 @@ class OutputComparison:
                 line,
                 name,
             )
+
+    def _inside(self, one: int, other: int) -> str:
+        """Say in what the arguments of two functions of the same name differ."""
+        quantifier = self._forms.quantifier
+        terms = [quantifier.origin(int(term)) for term in quantifier.terms(np.array([one, other]))]
+        if terms[0] is None or terms[1] is None:
+            return ""
+        operation, wanted = (self._store.operation(term) for term in terms if term is not None)
+        if operation.name != FUNCTION or _plain_name(operation) != _plain_name(wanted):
+            return ""
+        arguments = self._store.arguments(np.array(terms))
+        for index, fmt in enumerate(operation.operands):
+            sides = self._forms.compared(arguments[:1, index], arguments[1:, index], fmt)
+            if monomials := differing(*sides, 0, fmt):
+                return f" (its argument {explained(monomials[:1], self._namer, self._inside)})"
+        return ""
 
     def _counterexample(
         self,
@@ -316,6 +333,11 @@ class OutputComparison:
 
     def _line_of_store(self, output: Array, element: int) -> int:
         return int(self._outcome.arrays[output.name].lines[int(first_lanes(output)[element])])
+
+
+def _plain_name(function: Operation) -> str:
+    """Return the name of a function without how it is approximated."""
+    return str(function.attribute).partition(".")[0]
 
 
 def _samples(wrong: NDArray[np.intp]) -> list[NDArray[np.intp]]:

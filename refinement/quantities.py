@@ -104,6 +104,7 @@ class Quantifier:
         self.magnitudes = Magnitudes(store)
         self.finiteness = Finiteness(store)
         self.formats: list[Format] = []
+        self._origins: list[tuple[Ids, Ids]] = []
         self._numbers: dict[Format, int] = {}
 
     def read(self, terms: Any, fmt: Format) -> Quantities:
@@ -128,6 +129,17 @@ class Quantifier:
         """Return one small number for each pair of operation and format."""
         numbers: NDArray[np.int64] = self.store.operation_numbers(self.terms(quantities)).astype(np.int64)
         return numbers * _MOST_FORMATS + (quantities >> np.int64(32))
+
+    def note(self, normal: Ids, terms: Ids) -> None:
+        """Note which terms (n,) normal forms (n,) are made for, so that they can be spelled."""
+        self._origins.append((normal, terms))
+
+    def origin(self, normal: int) -> int | None:
+        """Return the first term that a normal form was made for, if it is known."""
+        for forms, terms in self._origins:
+            if len(places := np.flatnonzero(forms == normal)):
+                return int(terms[places[0]])
+        return None
 
     def is_natural(self, kind: int) -> bool:
         """Tell whether quantities of a kind are terms read in the format of their own results."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 
 import numpy as np
@@ -105,6 +106,12 @@ def test_gelu(cube: str, right: bool) -> None:
     formula = "C[i] = 0.5 * A[i] * (1.0 + tanh(0.7978845608 * (A[i] + 0.044715 * A[i] * A[i] * A[i])))"
     result = result_of(GELU.format(cube=cube), formula, {"A": "f32", "C": "f32 out"})
     assert (result.verdict == "verified") == right, result.findings
+    if not right:
+        said = result.findings[0].message
+        assert said.startswith("C[0] uses 0.5*A[0]*tanh.approx(") and "expected 0.5*A[0]*tanh(" in said
+        assert re.search(
+            r"\(its argument has 0\.0373\d*\*A\[0\]\*A\[0\]\*A\[0\], expected 0\.0356\d*\*A", said
+        )
 
 
 def test_a_quotient_of_data_is_what_it_is_for_a_zero() -> None:
