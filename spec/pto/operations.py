@@ -123,8 +123,18 @@ OPERATIONS = MappingProxyType({operation.name: operation for operation in (*_pro
 """Every operation by name."""
 
 
+def plain_name(name: str) -> str:
+    """Return a name without ``pto.``, the underscores of page titles (``tmatmul_bias``), and ``.fp``.
+
+    ``tmov.fp`` is a ``tmov`` with a tile of scale factors.
+    """
+    plain = name.removeprefix("pto.").lower().replace("_", ".")
+    stem = OPERATIONS.get(plain.removesuffix(".fp"))
+    return stem.name if stem is not None and stem.optional else plain
+
+
 def operation_named(name: str) -> Operation:
-    """Look an operation up; ``pto.`` and the underscores of page titles (``tmatmul_bias``) are accepted.
+    """Look an operation up by any of its names, see `plain_name`.
 
     Raises
     ------
@@ -132,6 +142,6 @@ def operation_named(name: str) -> Operation:
         If there is none.
     """
     try:
-        return OPERATIONS[name.removeprefix("pto.").lower().replace("_", ".")]
+        return OPERATIONS[plain_name(name)]
     except KeyError:
         raise InputError(f"unknown operation {name[:60]!r}; known: {', '.join(OPERATIONS)}") from None

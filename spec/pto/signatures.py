@@ -8,7 +8,7 @@ from lark import Token
 
 from .operations import Kind, Operation, operation_named
 from .places import fail, place
-from .syntax import Form, Instruction, Operand, OtherType, Type
+from .syntax import Form, Instruction, Operand, OtherType, TileType, Type
 from .type_text import TypeTextError, read_type
 
 Attributes = tuple[tuple[str, str], ...]
@@ -25,6 +25,8 @@ def instruction(
 ) -> Instruction:
     """Return an instruction with as many operands as it has roles."""
     operation = operation_named(opcode)
+    if operation.optional and opcode.lower().endswith("fp"):
+        inputs = _with_factors(operation, inputs, opcode)
     _check_counts(operation, inputs, outputs, opcode)
     if operation.kind is not Kind.MOVE:
         for operand in (*inputs, *outputs):
@@ -69,6 +71,23 @@ def names(results: Sequence[Token] | None) -> tuple[str, ...]:
 def count(number: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _with_factors(operation: Operation, inputs: tuple[Operand, ...], opcode: Token) -> tuple[Operand, ...]:
+    """Return the operands of ``textract_fp`` as those of ``textract``: the factors stand behind the indices.
+
+    Pages have them behind the source, as C++ has.
+    """
+    found = sum(1 + len(operand.indices) for operand in inputs)
+    if found != (wanted := len(operation.inputs) + 1):
+        fail(
+            f"expected {count(wanted, 'operand')} of {opcode} to read, one a tile of factors; found {found}",
+            opcode,
+        )
+    if len(inputs) == 4 and isinstance(inputs[1].type, TileType):
+        source, factors, *indices = inputs
+        return (source, *indices, factors)
+    return inputs
 
 
 def _check_counts(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from lark import Token
 
 from .generic_form import ALLOCATION, CONSTANT
-from .operations import OPERATIONS
+from .operations import OPERATIONS, plain_name
 from .places import fail
 
 DEEPEST = 64
@@ -176,7 +176,7 @@ class _Marker:
         if "." in token:
             return fresh or token.startswith(_DIALECTS)
         named = after is not None and (after.type in ("SSA", "SYMBOL")) and token not in _CONTINUES
-        return fresh and (named or token in _BARE or _plain(token) in OPERATIONS)
+        return fresh and (named or token in _BARE or plain_name(token) in OPERATIONS)
 
     def _head(self, at: int) -> int:
         """Return where the name of the operation stands that begins at a token."""
@@ -202,7 +202,7 @@ class _Marker:
             return "QUOTED"
         if token.type != "WORD":
             return "OTHER" if token.type in ("STRING", "LABEL", "TYPE", "ATTRIBUTE") else str(token.type)
-        if _plain(token) in OPERATIONS:
+        if plain_name(token) in OPERATIONS:
             return "PREFIXED" if token.startswith("pto.") else "PLAIN"
         return "ARITHMETIC" if token.startswith("arith.") else "OTHER"
 
@@ -234,11 +234,7 @@ def _without_aliases(tokens: list[Token]) -> list[Token]:
 
 def _is_modelled(name: str) -> bool:
     """Whether the generic form of an operation has a grammar."""
-    return name in (ALLOCATION, CONSTANT) or (name.startswith("pto.") and _plain(name) in OPERATIONS)
-
-
-def _plain(name: str) -> str:
-    return name.removeprefix("pto.").lower().replace("_", ".")
+    return name in (ALLOCATION, CONSTANT) or (name.startswith("pto.") and plain_name(name) in OPERATIONS)
 
 
 def _is_word(token: Token) -> bool:

@@ -7,10 +7,12 @@ A2A3), CheckStaticAcc (TStore.hpp of A5).
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import pytest
 
+from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse
 from mmaproof.spec.pto.elements import ELEMENT_TYPES
 from mmaproof.spec.pto.legality import judge
@@ -94,3 +96,20 @@ def test_the_simulator_assigns_any_type_to_any(operation: str, form: str) -> Non
         assigned = operation == "tmov" or form == "none"
         noted = any("as C++ converts them" in note for note in found.notes)
         assert noted is (assigned and source != target)
+
+
+@pytest.mark.parametrize("operation", ["tmov", "textract", "tinsert", "tstore"])
+@pytest.mark.parametrize("suffix", [".fp", "_fp"])
+def test_fp_names_a_move_with_a_tile_of_scale_factors(operation: str, suffix: str) -> None:
+    text = statement(operation, "memory" if operation == "tstore" else "mat", "i32", "f16", "tile")
+    named = text.replace(f"pto.{operation}", f"pto.{operation}{suffix}")
+    assert parse(named) == parse(text)
+    with_factors_first = re.sub(
+        r"%a, 0, 0, %q : (.*>), index, index, (.*)\) outs",
+        r"%a, %q, 0, 0 : \1, \2, index, index) outs",
+        named,
+    )
+    assert parse(with_factors_first) == parse(text)
+    bare = statement(operation, "memory" if operation == "tstore" else "mat", "i32", "f16", "none")
+    with pytest.raises(InputError, match="one a tile of factors"):
+        parse(bare.replace(f"pto.{operation}", f"pto.{operation}{suffix}"))
