@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..spec.errors import UnsupportedError
 from ..spec.float_encoding import decode
-from ..spec.formats import U8, FloatFormat, Format, IntegerFormat
+from ..spec.formats import F32, U8, FloatFormat, Format, IntegerFormat
 from .array_memory import input_terms, memories
 from .contract import Instance
 from .diagnosis import Monomial
@@ -287,14 +287,17 @@ def disproved(
     Else, None. Steps explain nothing: that no rounding carries a number over one is a hypothesis.
     """
     told = telling(store, inputs, actual, expected, fmt)
-    if told is not None or undergone is None or not undergone.turned:
+    if told is not None or undergone is None or not (undergone.turned or undergone.flushed):
         return None if told is None else told[0]
     bounds = ErrorBounds(store, inputs)
     try:
         got, wanted = (numbers_in(bounds.values(terms), fmt) for terms in (actual, expected))
     except UnsupportedError:
         return None
-    allowed = 4 * min(float(undergone.growth), 1.0) * np.abs(wanted.astype(np.float64))
+    size = np.abs(wanted.astype(np.float64))
+    allowed = 4 * min(float(undergone.growth), 1.0) * size
+    if not undergone.turned:  # what is flushed is below the normal numbers
+        allowed = np.where(size < float(2.0**F32.minimum_exponent), allowed, np.inf)
     wrong = np.flatnonzero(unequal(got, wanted, allowed))
     return int(wrong[0]) if len(wrong) else None
 

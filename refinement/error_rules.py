@@ -150,7 +150,12 @@ def _select(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any,
 
 
 def _extremum(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
-    (_, ex, sx), (_, ey, sy) = (bounds.argument(terms, i, fmt) for i, fmt in enumerate(operation.operands))
+    assert isinstance(operation.attribute, tuple)
+    given = [bounds.argument(terms, index, fmt) for index, fmt in enumerate(operation.operands)]
+    _, _, flush = operation.attribute
+    if flush and isinstance(operation.result, FloatFormat):
+        given = [flushed(*each, least(operation.result, flush=True)) for each in given]
+    (_, ex, sx), (_, ey, sy) = given
     return np.maximum(ex, ey), np.maximum(sx, sy)
 
 

@@ -57,6 +57,8 @@ class Roundings:
         comparisons, conversions to integers and to narrow formats.
     unbounded : tuple of str
         Formats rounded to, on either side, whose roundings are not shown never to overflow.
+    flushed : tuple of str
+        Formats of which subnormal numbers are taken for zeros.
     float_inputs : bool
         Whether there are floating-point inputs.
     """
@@ -65,6 +67,7 @@ class Roundings:
     approximations: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()
     unbounded: tuple[str, ...] = ()
+    flushed: tuple[str, ...] = ()
     float_inputs: bool = False
 
     @property
@@ -74,6 +77,7 @@ class Roundings:
 
     def __str__(self) -> str:
         turning = f"; no rounding turns {_either(self.turned)}" if self.turned else ""
+        turning += f"; no subnormal {_either(self.flushed)} is flushed to 0" if self.flushed else ""
         uncounted = "".join(f"; the error of {name} is not counted" for name in self.approximations)
         if not self.counts:
             return f"computed = exact: the kernel rounds nothing{turning}{uncounted}"
@@ -101,6 +105,11 @@ class Roundings:
             found.append(
                 Hypothesis("no-underflow", f"no rounding to {names} underflows, but for exact zeros")
             )
+        if self.flushed:
+            names = _either(self.flushed)
+            found.append(
+                Hypothesis("no-underflow", f"no number of {names} that is flushed to 0 is subnormal")
+            )
         if self.turned:
             found.append(Hypothesis("no-turning", f"no rounding turns {_either(self.turned)}"))
         found += [
@@ -118,6 +127,7 @@ def worst(found: Sequence[Roundings]) -> Roundings | None:
         approximations=_union(each.approximations for each in found),
         turned=_union(each.turned for each in found),
         unbounded=_union(each.unbounded for each in found),
+        flushed=_union(each.flushed for each in found),
         float_inputs=any(each.float_inputs for each in found),
     )
 
@@ -158,6 +168,7 @@ def roundings(store: TermStore, terms: Ids, expected: Ids | None = None) -> Roun
         tuple(sorted(seen.approximations)),
         tuple(sorted(seen.turned | beside.turned)),
         tuple(sorted(str(fmt) for fmt in seen.formats | beside.formats)),
+        tuple(sorted(seen.flushed | beside.flushed)),
         seen.float_inputs or beside.float_inputs,
     )
 
@@ -169,6 +180,7 @@ class _Seen:
     formats: set[FloatFormat] = field(default_factory=set)
     approximations: set[str] = field(default_factory=set)
     turned: set[str] = field(default_factory=set)
+    flushed: set[str] = field(default_factory=set)
     float_inputs: bool = False
 
 
@@ -187,6 +199,8 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _S
             return known[store.elements(members)].max(axis=-1)
         paths = _paths(operation)
         seen.formats.update(fmt for path in paths for fmt, count in path.roundings if count)
+        if _flushes(operation):
+            seen.flushed.add(str(operation.operands[0]))
         seen.float_inputs |= operation.name == INPUT and isinstance(operation.result, FloatFormat)
         if operation.name in (operations.FUNCTION, operations.QUOTIENT) and "." in str(operation.attribute):
             seen.approximations.add(str(operation.attribute))
@@ -234,6 +248,19 @@ def _paths(operation: Operation) -> list[Path]:
         case operations.DOT:
             return [Path((0,)), Path((1,)), Path((2,))]
     return [Path((index,)) for index in range(len(operation.operands))]
+
+
+def _flushes(operation: Operation) -> bool:
+    """Tell whether an operation takes subnormal numbers for zeros."""
+    how = operation.attribute
+    match operation.name:
+        case operations.FUSED:
+            return isinstance(how, Sum) and how.flush
+        case operations.EXTREMUM | operations.CONVERT:
+            return isinstance(how, tuple) and bool(how[2]) and isinstance(operation.operands[0], FloatFormat)
+        case operations.FUNCTION:
+            return ".ftz" in str(how)
+    return False
 
 
 def _turning(operation: Operation) -> str | None:

@@ -115,7 +115,8 @@ class TermArithmetic:
         return self.fused(self.working, [(left, right)])
 
     def negated(self, value: Value) -> Value:
-        """Return minus real numbers."""
+        """Return minus real numbers, in a format that has a sign."""
+        value = value if value.float_format.signed else self.rounded(value, self.working)
         return Value(apply(self.store, operations.negate(value.format), value.terms), value.format)
 
     def function(self, name: str, argument: Value) -> Value:

@@ -64,11 +64,28 @@ def test_given_numbers_show_where_a_hypothesis_does_not_hold() -> None:
     for body, formula, number, to in (
         (COPY, "f16(A[i])", 1e6, "f32"),
         (THROUGH_HALF.format(to="e4m3x2"), "A[i]", 1.0626220703125, "e4m3"),
+        ("max.ftz.f32 %C, %A, 0fFF800000;", "A[i]", 2.0**-140, "f32"),
     ):
         found = given(body, formula, [1.0, number], to)
         assert found.verdict is Verdict.UNDECIDED
         assert "not on the numbers given" in found.findings[0].message
         assert given(body, formula, [1.0, 2.0], to).verdict is Verdict.VERIFIED
+
+
+@pytest.mark.parametrize("body", ["max.ftz.f32 %C, %A, 0fFF800000;", "add.ftz.f32 %C, %A, 0f80000000;"])
+def test_flushing_is_named(body: str) -> None:
+    result = result_of(body, "C[i] = A[i]", {"A": "f32", "C": "f32 out"})
+    assert result.verdict is Verdict.VERIFIED
+    assert result.bound is not None and "no subnormal f32 is flushed to 0" in result.bound
+
+
+def test_signs_of_scale_factors() -> None:
+    body = (
+        "cvt.u16.u32 %h1, %A; cvt.rn.bf16x2.ue8m0x2 %r1, %h1; mov.b32 {%h2, %h3}, %r1; "
+        "mov.b32 %f1, {0, %h2}; neg.f32 %C, %f1;"
+    )
+    assert verdict(body, "C[i] = -A[i]", "ue8m0") is Verdict.VERIFIED
+    assert verdict(body, "C[i] = A[i]", "ue8m0") is Verdict.REFUTED
 
 
 def test_a_rounding_before_may_turn_a_conversion_to_a_narrow_format() -> None:
