@@ -21,6 +21,7 @@ from .output import note, say
 
 if TYPE_CHECKING:
     from ..refinement.counterexamples import KernelCounterexample
+    from ..refinement.result import Result
     from ..refinement.verification import Told, Verification
 
 SAVED = Path("mmaproof-counterexamples")
@@ -117,6 +118,14 @@ def _written(counterexample: KernelCounterexample, where: Path) -> Path:
     return path
 
 
+def _rests_on(result: Result) -> Iterator[str]:
+    """Yield what a verdict takes for granted."""
+    if result.hypotheses:
+        yield f"if {'; '.join(each.statement for each in result.hypotheses)}"
+    if result.assumptions:
+        yield f"assumed: {'; '.join(result.assumptions)}"
+
+
 def _print(found: Verification) -> None:
     result = found.result
     for finding in result.findings:
@@ -131,5 +140,8 @@ def _print(found: Verification) -> None:
     equality = f" ({result.equality})" if result.equality is not None else ""
     colour = {"verified": "bold green", "refuted": "bold red"}.get(result.verdict, "bold")
     say(f"{result.verdict}{equality}: {result.kernel}", colour)
+    if result.verdict == "verified":
+        for line in (*result.outputs, *_rests_on(result)):
+            print(line)
     if "outputs" in stats:
         print(f"{stats['outputs']} output elements, {stats['wrong']} not right; {stats['total_seconds']} s")

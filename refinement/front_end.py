@@ -61,6 +61,8 @@ class Outcome:
         has certain bits then.
     reordered : bool
         Whether it is the order that is open, so that partial sums may be others than those of the terms.
+    alignments : mapping of str to int
+        To how many bytes the accesses of the kernel need each array to be aligned.
     stats : mapping
         Counts.
     thread_name : callable
@@ -73,6 +75,7 @@ class Outcome:
     complete: bool
     unordered: bool
     reordered: bool
+    alignments: Mapping[str, int]
     stats: Mapping[str, Any]
     thread_name: Callable[[int], str]
 

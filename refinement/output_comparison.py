@@ -33,7 +33,7 @@ from .kernel_replay import confirmed
 from .normal_forms import NormalForms
 from .operations import FUNCTION
 from .overflow import NONE
-from .result import Equality
+from .result import Coverage, Equality
 from .rounding_depth import Roundings, roundings, worst
 from .terms import UNDEFINED, Operation, TermStore
 from .trials import Compared, Trials
@@ -80,6 +80,10 @@ class Examination:
         Inputs that show a wrong output, confirmed by running the kernel on them.
     trials : Trials
         Runs on numbers, where nothing is wrong.
+    coverage : list of Coverage
+        How much of each output the contract is about.
+    assumptions : list of str
+        What is taken from the contract.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -88,6 +92,8 @@ class Examination:
     outputs: list[OutputStatus] = field(default_factory=list)
     counterexample: KernelCounterexample | None = None
     trials: Trials = field(default_factory=Trials)
+    coverage: list[Coverage] = field(default_factory=list)
+    assumptions: list[str] = field(default_factory=list)
 
 
 class OutputComparison:
@@ -136,6 +142,7 @@ class OutputComparison:
         wanted = np.asarray(covered(self._instance, output)).reshape(-1)
         if (wanted & ~written).any():
             self._missing(output, np.flatnonzero(wanted & ~written))
+        self._examination.coverage.append(_coverage(self._instance, output, wanted))
         members = np.flatnonzero(written & wanted)
         self.compared.append(Compared(output, members, actual, expected))
         found = compare(self._forms, actual[members], expected[members], output.format)
@@ -349,3 +356,9 @@ def _samples(wrong: NDArray[np.intp]) -> list[NDArray[np.intp]]:
         if len(wrong) <= most // 2:
             break
     return found
+
+
+def _coverage(instance: Instance, output: Array, wanted: NDArray[np.bool_]) -> Coverage:
+    count = int(wanted.sum())
+    size = -(-count * output.element_bits // 8)
+    return Coverage(output.name, dict(instance.sizes), output.elements, count, size)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from .findings import Finding, Kind
+from .rounding_depth import Hypothesis
 
 SCHEMA = 1
 
@@ -29,6 +30,40 @@ class Equality(StrEnum):
 
 
 @dataclass(frozen=True)
+class Coverage:
+    """How much of an output a contract is about.
+
+    Attributes
+    ----------
+    name : str
+        The output.
+    sizes : mapping of str to int
+        The set of sizes.
+    elements, covered : int
+        All elements, and those that a formula describes. The others must be left as they are.
+    bytes : int
+        The memory of those covered.
+    """
+
+    name: str
+    sizes: Mapping[str, int]
+    elements: int
+    covered: int
+    bytes: int
+
+    def document(self) -> dict[str, Any]:
+        """Return its part of the JSON document."""
+        return {**asdict(self), "sizes": dict(self.sizes)}
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+        rest = self.elements - self.covered
+        left = f"; the other {rest} must stay as they are" if rest else ""
+        whole = f"{self.covered} of {self.elements}" if rest else f"all {self.elements}"
+        return f"{self.name}{f' at {at}' if at else ''}: {whole} elements, {self.bytes} bytes{left}"
+
+
+@dataclass(frozen=True)
 class Result:
     """What `mmaproof verify` found out.
 
@@ -46,6 +81,12 @@ class Result:
         What is wrong, or not modelled.
     counterexample : str, optional
         The file of inputs on which the kernel is wrong.
+    outputs : tuple of Coverage
+        What was compared, for each output and set of sizes.
+    hypotheses : tuple of Hypothesis
+        On what a `Equality.VALUE` rests that is not shown.
+    assumptions : tuple of str
+        What the contract promises of the launch, and the kernel relies on.
     stats : mapping
         Counts and times.
     """
@@ -57,11 +98,20 @@ class Result:
     bound: str | None = None
     findings: tuple[Finding, ...] = ()
     counterexample: str | None = None
+    outputs: tuple[Coverage, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    assumptions: tuple[str, ...] = ()
     stats: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document; ``docs/schemas/verify.schema.json`` describes it."""
-        return {"schema": SCHEMA, **asdict(self), "stats": dict(self.stats)}
+        return {
+            "schema": SCHEMA,
+            **asdict(self),
+            "outputs": [each.document() for each in self.outputs],
+            "hypotheses": [each._asdict() for each in self.hypotheses],
+            "stats": dict(self.stats),
+        }
 
 
 def verdict_of(findings: Sequence[Finding], equality: Equality | None) -> Verdict:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..spec.errors import OutOfBudget, UnsupportedError
 from .array_memory import inputs_of
+from .assumptions import assumptions_of
 from .contract import Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
@@ -79,6 +80,7 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
         if examination.equality is None:
             break
     found = [examination for _, examination in examinations]
+    coverage = tuple(each for examination in found for each in examination.coverage)
     findings = tuple(finding for examination in found for finding in examination.findings)
     equality = _weakest([examination.equality for examination in found])
     undergone = worst([each.roundings for each in found if each.roundings is not None])
@@ -90,6 +92,9 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
         None if undergone is None or equality is None else str(undergone),
         findings,
         None,
+        coverage,
+        undergone.hypotheses if undergone is not None and equality is Equality.VALUE else (),
+        tuple(dict.fromkeys(each for examination in found for each in examination.assumptions)),
         {
             **stats,
             "sizes": [dict(instance.sizes) for instance, _ in examinations],
@@ -141,6 +146,7 @@ def _examined(
     progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     examination = Examination(list(outcome.findings))
+    examination.assumptions = assumptions_of(instance, outcome.alignments)
     comparer = OutputComparison(kernel, instance, store, outcome, examination, given)
     if outcome.complete:
         for index, output in enumerate(instance.outputs):

@@ -129,6 +129,8 @@ def located(
                     threads[members[refused]],
                 )
                 inside = inside & ~refused
+        if part.name == "global":
+            part.note_alignment(offsets[inside], alignment)
         if inside.all():
             yield part, members, offsets
         elif inside.any():

@@ -80,6 +80,7 @@ class PtxKernel:
             done.complete,
             done.unordered,
             done.reordered,
+            done.alignments,
             asdict(done.statistics),
             done.thread_name,
         )

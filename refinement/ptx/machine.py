@@ -109,6 +109,8 @@ class Run:
         open.
     reordered : bool
         Whether it is their order.
+    alignments : mapping of str to int
+        To how many bytes accesses need each buffer to be aligned.
     statistics : Statistics
         What it took.
     """
@@ -120,6 +122,7 @@ class Run:
     complete: bool
     unordered: bool
     reordered: bool
+    alignments: Mapping[str, int]
     statistics: Statistics
     _threads: Threads
 
@@ -223,6 +226,7 @@ def run(
         complete,
         reordered or may_be_contracted(function),
         reordered,
+        MappingProxyType(memory.globals.alignments),
         Statistics(
             instructions,
             thread_instructions,
@@ -245,6 +249,7 @@ def _not_launched(observations: Observations, started: float) -> Run:
         complete=False,
         unordered=False,
         reordered=False,
+        alignments={},
         statistics=Statistics(0, 0, 0, 0, 0, time.perf_counter() - started),
         _threads=Threads(Launch((1, 1, 1), (1, 1, 1)), np.zeros(1, dtype=np.intp)),
     )

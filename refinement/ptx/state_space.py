@@ -71,6 +71,11 @@ class Space:
         Which instance each thread sees; None if there is one for all.
     instances : int
         How many there are.
+
+    Attributes
+    ----------
+    alignments : mapping of str to int
+        To how many bytes accesses need each region to be aligned.
     """
 
     def __init__(
@@ -94,6 +99,7 @@ class Space:
         self.lanes = ByteLanes(store, self._extent * instances)
         self.history: AccessHistory | None = None
         self.unowned_reads: UnownedReads | None = None
+        self.alignments: dict[str, int] = {}
         self.read_only_from = self._extent * instances
 
     def locate(
@@ -110,6 +116,16 @@ class Space:
         if self._instance is not None:
             offsets = offsets + self._extent * self._instance[threads]
         return inside, np.where(inside, offsets, 0)
+
+    def note_alignment(self, lanes: Offsets, alignment: int) -> None:
+        """Note that accesses need the regions in which some lanes lie to be aligned."""
+        if not len(lanes):
+            return
+        first, last = np.searchsorted(self._starts, [lanes.min(), lanes.max()], side="right") - 1
+        found = [first] if first == last else np.unique(np.searchsorted(self._starts, lanes, "right") - 1)
+        for region in found:
+            name = self.regions[int(region)].name
+            self.alignments[name] = max(alignment, self.alignments.get(name, 1))
 
     def keep_history(self, region: int, granule: int, history: type[AccessHistory] = AccessHistory) -> None:
         """Keep who accesses the regions before one; that and the later ones are only for reading."""
