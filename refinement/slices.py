@@ -160,7 +160,7 @@ def join(store: TermStore, sliced: Sequence[Slice]) -> Ids:
         elif parts and parts[-1].constant:
             parts[-1] = _adjoined(store, parts[-1], part)
         else:
-            parts.append(constant_slice(store, values(store, part), part.width))
+            parts.append(_cut_constant(store, part))
     if len(parts) == 1 and parts[0].constant:
         return parts[0].terms
     stacked = np.stack([part.terms for part in parts], axis=-1)
@@ -171,6 +171,12 @@ def join(store: TermStore, sliced: Sequence[Slice]) -> Ids:
         alike = [part.at(members) for part in parts]
         result[members] = _word(store, _merged(alike, merges[members[0]]))
     return result
+
+
+def _cut_constant(store: TermStore, part: Slice) -> Slice:
+    if part.field.low == 0 and (store.widths(part.terms) == part.width).all():
+        return part
+    return constant_slice(store, values(store, part), part.width)
 
 
 def _adjoined(store: TermStore, below: Slice, above: Slice) -> Slice:
