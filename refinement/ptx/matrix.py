@@ -18,8 +18,7 @@ from ...spec.ptx.legality import violations
 from ...spec.ptx.matrix_move_forms import ROW_BYTES
 from ...spec.ptx.matrix_moves import MatrixMove, matrix_move
 from ...spec.ptx.multiplication import Multiplication, multiplication
-from ...spec.ptx.operands import Address, Register, Vector
-from ...spec.ptx.operands import Operand as SpecifiedOperand
+from ...spec.ptx.operands import Vector
 from ...spec.ptx.signatures import signature
 from ...spec.ptx.targets import target_named
 from ...spec.ptx.variant import Variant
@@ -31,33 +30,31 @@ from ..terms import CONSTANT
 from .addressing import Addresses, addresses, space_of
 from .execution import Decoders, Execution, Step
 from .memory_access import load, store
-from .module import Function, Instruction, Module
-from .operands import Operand, Symbol
+from .module import Instruction, Module
+from .operands import Operand
 from .threads import WARP, Indices
+from .variable_spaces import in_its_space
 
 
-def illegal(module: Module, function: Function, instruction: Instruction) -> list[Violation]:
-    """Return the rules that a matrix instruction of a function violates in its module.
+def illegal(module: Module, instruction: Instruction, spaces: Mapping[str, str]) -> list[Violation]:
+    """Return the rules that a matrix instruction violates in its module.
+
+    Parameters
+    ----------
+    module : Module
+        Its target and version are judged for.
+    instruction : Instruction
+        The instruction.
+    spaces : mapping of str to str
+        State spaces of variables.
 
     Raises
     ------
     InputError
         If it is no instruction at all, or the module's target is not known.
     """
-    specified = instruction.specified()
-    if any(isinstance(each, Address) and isinstance(each.base, Symbol) for each in instruction.operands):
-        spaces = {variable.name: variable.space for variable in (*module.variables, *function.variables)}
-        spaces |= {parameter.name: "param" for parameter in function.parameters}
-        operands = tuple(_in_its_space(each, spaces) for each in specified.operands or ())
-        specified = replace(specified, operands=operands)
-    return violations(specified, target_named(module.target), module.version)
-
-
-def _in_its_space(operand: SpecifiedOperand, spaces: Mapping[str, str]) -> SpecifiedOperand:
-    """Return an operand; the address of a variable with the state space that the variable lies in."""
-    if isinstance(operand, Address) and isinstance(operand.base, Symbol) and operand.base.name in spaces:
-        return replace(operand, base=Register(operand.base.name, f".{spaces[operand.base.name]}"))
-    return operand
+    placed = replace(instruction, operands=tuple(in_its_space(each, spaces) for each in instruction.operands))
+    return violations(placed.specified(), target_named(module.target), module.version)
 
 
 def operands_by_name(instruction: Instruction, form: Multiplication) -> Mapping[str, Operand]:

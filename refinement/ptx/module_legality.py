@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ...spec.errors import InputError
@@ -10,8 +11,9 @@ from ...spec.instruction_set import Judgement
 from ...spec.legality import Rule, Violation
 from ...spec.ptx.targets import NEWEST, spell_version, target_named, version_named
 from .matrix import illegal
-from .module import Function, Instruction, Module
+from .module import Instruction, Module
 from .parser import parse
+from .variable_spaces import variable_spaces
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MODULE = re.compile(r"\s*\.version\b")
@@ -55,19 +57,19 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
     found: list[Violation] = []
     count = 0
     for function in module.functions.values():
+        spaces = variable_spaces(module, function)
         for instruction in function.body:
             if instruction.is_matrix_instruction:
                 count += 1
-                found += _judged(module, function, instruction)
+                found += _judged(module, instruction, spaces)
     return Judgement(module.target, tuple(found), (f"{count} matrix instructions are judged, no others",))
 
 
-def _judged(module: Module, function: Function, instruction: Instruction) -> list[Violation]:
+def _judged(module: Module, instruction: Instruction, spaces: Mapping[str, str]) -> list[Violation]:
     place = f"line {instruction.line}, {instruction.mnemonic}"
     try:
         return [
-            Violation(each.rule, f"{place}: {each.message}")
-            for each in illegal(module, function, instruction)
+            Violation(each.rule, f"{place}: {each.message}") for each in illegal(module, instruction, spaces)
         ]
     except InputError as reason:
         return [Violation(_SYNTAX, f"{place}: {reason}")]

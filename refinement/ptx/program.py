@@ -18,6 +18,7 @@ from .module import Function, Instruction, Module
 from .observations import Observations
 from .operands import Label
 from .threads import Indices
+from .variable_spaces import misplaced, variable_spaces
 
 
 class Sort(Enum):
@@ -92,23 +93,23 @@ class Program:
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 
     def check_legality(self, observations: Observations) -> None:
-        """Report matrix instructions that are illegal in the module, executed or not."""
+        """Report instructions that are illegal in the module, executed or not."""
         for index, violated in self._illegal.items():
             for _, message in violated:
                 observations.add(Kind.ILLEGAL, message, self._function.body[index].line)
 
     def _illegal_instructions(self) -> Iterator[tuple[int, list[tuple[str, str]]]]:
-        """Yield the indices of illegal matrix instructions, with the rules that they violate and messages."""
+        """Yield the indices of illegal instructions, with the rules that they violate and messages."""
+        spaces = variable_spaces(self._module, self._function)
         for index, instruction in enumerate(self._function.body):
             if not instruction.is_matrix_instruction:
-                continue
-            try:
-                found = [
-                    (each.rule.id, each.message)
-                    for each in matrix.illegal(self._module, self._function, instruction)
-                ]
-            except InputError as error:
-                found = [("syntax", str(error))]
+                found = [("address-space", message) for message in misplaced(instruction, spaces)]
+            else:
+                try:
+                    violated = matrix.illegal(self._module, instruction, spaces)
+                    found = [(each.rule.id, each.message) for each in violated]
+                except InputError as error:
+                    found = [("syntax", str(error))]
             if found:
                 yield index, found
 

@@ -140,6 +140,30 @@ def test_accesses_that_go_wrong_are_reported(body: str, kind: Kind) -> None:
     assert done.complete
 
 
+@pytest.mark.parametrize(
+    ("instruction", "legal"),
+    [
+        ("ld.global.u32 %r1, [tile];", False),
+        ("ld.volatile.local.u32 %r1, [tile];", False),
+        ("st.shared.u32 [own], %r1;", False),
+        ("ld.shared.u32 %r1, [p0];", False),
+        ("atom.global.add.u32 %r1, [tile], 1;", False),
+        ("cp.async.ca.shared.global [tile], [tile], 16;", False),
+        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [own];", False),
+        ("st.shared::cta.u32 [tile], %r1;", True),
+        ("st.u32 [tile], %r1;", True),
+        ("ld.param.u32 %r1, [p0];", True),
+    ],
+)
+def test_the_address_of_a_variable_is_taken_in_its_own_space(instruction: str, legal: bool) -> None:
+    """ptxas refuses a mismatch, even where it is not reached."""
+    bench = Bench()
+    declared = ".shared .align 16 .b8 tile[16]; .local .align 4 .b8 own[4];"
+    body = f"bra done;\n{instruction}\ndone:"
+    done = bench.run(kernel(body, 1, declared), [written("c", 4)], block=32)
+    assert kinds(done) == ({} if legal else {Kind.ILLEGAL: [BODY + 1]})
+
+
 def test_findings_count_threads_and_name_the_first() -> None:
     bench = Bench()
     source = bench.given("a", np.zeros(40), U32)
