@@ -28,10 +28,14 @@ _NUMBER = re.compile(
     r"true|false|0x[0-9a-fA-F]+|-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|dense<.*>", re.ASCII | re.DOTALL
 )
 _VALUE = re.compile(
-    r"""(?:[#!]?[A-Za-z_][\w.$]*(?:<[^"{}]*>)?|-?[0-9][\w.+-]*|"[^"]*"|\[[^"{}]*\]|@[\w.]+)(?:\s*:\s*\S.*)?""",
-    re.ASCII | re.DOTALL,
+    r"""
+    (?: [\#!]?[A-Za-z_][\w.$]* (?:<[^<>"{}]*(?:<[^<>"{}]*>[^<>"{}]*)*>)?   # a name with parameters
+      | -?[0-9][\w.+-]* | "[^"]*" | \[[^"{}]*\] | @[\w.]+ )                # a number, text, a list, a symbol
+    (?:\s*:\s*\S.*)?                                                       # its type
+    """,
+    re.ASCII | re.DOTALL | re.VERBOSE,
 )
-"""What a property may be, roughly: a name with parameters, a number, text, a list; with its type."""
+"""What a property may be, roughly."""
 
 _SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes")
 """How many operands each part of an operation has, where some are optional."""
