@@ -8,7 +8,6 @@ windows far away.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -22,6 +21,7 @@ from ..footprint import Footprint
 from ..interning import Ids
 from ..memory import Naming, Offsets, Region
 from ..terms import TermStore
+from .literals import float_encoding
 from .module import TYPE_BITS, Function, Module, Variable
 from .operands import Displaced, GenericAddress, Initial, Symbol
 from .races import AccessHistory
@@ -274,12 +274,8 @@ class Memory:
         match value:
             case Integer():
                 return value.value
-            case HexFloat():
-                return value.encoding
-            case Decimal():
-                return int.from_bytes(
-                    struct.pack({16: "<e", 32: "<f", 64: "<d"}[bits], float(value.text)), "little"
-                )
+            case HexFloat() | Decimal():
+                return float_encoding(value, bits)
             case Symbol():
                 return self.address_of(value.name)
             case Displaced(base, offset):

@@ -89,7 +89,7 @@ class Copies:
 
 
 def _copy(execution: Execution, instruction: Instruction, active: Indices) -> None:
-    destination, source, *rest = instruction.operands
+    destination, source, *rest = instruction.taking(3, 6)
     if instruction.has("L2::cache_hint"):
         rest = rest[:-1]
     if not rest or not isinstance(rest[0], Integer) or rest[0].value not in _SIZES:
@@ -137,7 +137,7 @@ def _cp(execution: Execution, instruction: Instruction, active: Indices) -> None
     elif instruction.has("wait_all"):
         Copies.of(execution).wait(execution, active, None)
     elif instruction.has("wait_group"):
-        (count,) = instruction.operands
+        (count,) = instruction.taking(1, 1)
         if not isinstance(count, Integer):
             raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
         Copies.of(execution).wait(execution, active, count.value)

@@ -53,14 +53,14 @@ _TAKEN = frozenset(
 
 
 def _atom(execution: Execution, instruction: Instruction, active: Indices) -> None:
-    destination, *given = instruction.operands
+    destination, *given = instruction.taking(3, 5)
     width, lanes = _sum(execution, instruction, given, active)
     for element in () if isinstance(destination, Sink) else _elements(destination, lanes):
         execution.write_terms(element, execution.store.undefined(len(active), width), width, active)
 
 
 def _red(execution: Execution, instruction: Instruction, active: Indices) -> None:
-    _sum(execution, instruction, list(instruction.operands), active)
+    _sum(execution, instruction, list(instruction.taking(2, 4)), active)
 
 
 def _elements(operand: Operand, lanes: int) -> tuple[Operand, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
@@ -19,6 +18,7 @@ from ..terms import TermStore
 from ..truth_tables import A
 from .address_spaces import Memory
 from .dependence import require_known
+from .literals import float_encoding
 from .module import TYPE_BITS, Function, Instruction, Module
 from .observations import Loads, Observations
 from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
@@ -157,7 +157,7 @@ class Execution:
             case Integer():
                 return self._constant(operand.value, width, active)
             case HexFloat() | Decimal():
-                return self._constant(self._encoding(operand, width), width, active)
+                return self._constant(float_encoding(operand, width), width, active)
             case Displaced(base, offset):
                 return _displaced(self.store, self.read(base, width, active), offset)
             case Negated(register):
@@ -295,20 +295,6 @@ class Execution:
 
     def _constant(self, number: int, width: int, active: Indices) -> Value:
         return Value(width, np.full(len(active), number & int(ones(width)), dtype=np.uint64))
-
-    def _encoding(self, constant: HexFloat | Decimal, width: int) -> int:
-        codes = {16: "e", 32: "f", 64: "d"}
-        if isinstance(constant, HexFloat):
-            if constant.bits == width:
-                return constant.encoding
-            number = struct.unpack(
-                codes[constant.bits], constant.encoding.to_bytes(constant.bits // 8, "little")
-            )[0]
-        else:
-            number = float(constant.text)
-        if width not in codes:
-            raise InputError(f"{constant} can't be of {width} bits")
-        return int.from_bytes(struct.pack("<" + codes[width], number), "little")
 
     def _cut(self, value: Value, width: int) -> Value:
         if value.width == width:

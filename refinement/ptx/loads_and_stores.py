@@ -47,7 +47,7 @@ def _ld(execution: Execution, instruction: Instruction, active: Indices) -> None
     if "b128" in instruction.types:
         execution.unsupported("a load of 128-bit elements")
     size, count, kind = _shape(instruction)
-    destination, source = instruction.operands[:2]
+    destination, source = instruction.taking(2, 3)[:2]
     space = space_of(execution, instruction)
     words = load(execution, space, addresses(execution, source, active), size, count, active)
     for element, column in zip(_elements(execution, destination, count), words.T, strict=True):
@@ -76,7 +76,7 @@ def _st(execution: Execution, instruction: Instruction, active: Indices) -> None
     if "b128" in instruction.types:
         execution.unsupported("a store of 128-bit elements")
     size, count, _ = _shape(instruction)
-    destination, source = instruction.operands[:2]
+    destination, source = instruction.taking(2, 3)[:2]
     space = space_of(execution, instruction)
     at = addresses(execution, destination, active)
     elements = _elements(execution, source, count)
@@ -85,7 +85,7 @@ def _st(execution: Execution, instruction: Instruction, active: Indices) -> None
 
 
 def _cvta(execution: Execution, instruction: Instruction, active: Indices) -> None:
-    destination, source = instruction.operands
+    destination, source = instruction.taking(2, 2)
     width = TYPE_BITS[instruction.types[-1]]
     window = np.uint64(execution.memory.space(space_of(execution, instruction)).window)
     found = execution.numbers(source, width, active, "the address")
@@ -94,7 +94,7 @@ def _cvta(execution: Execution, instruction: Instruction, active: Indices) -> No
 
 
 def _isspacep(execution: Execution, instruction: Instruction, active: Indices) -> None:
-    destination, source = instruction.operands
+    destination, source = instruction.taking(2, 2)
     at = execution.numbers(source, 64, active, "the address")
     name = space_of(execution, instruction)
     if name in WINDOWS and name != "global":

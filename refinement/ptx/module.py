@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import prod
 from types import MappingProxyType
 
+from ...spec.errors import InputError
 from ...spec.ptx import operands as specified
 from ...spec.ptx.assembly import parse_mnemonic
 from ...spec.ptx.operands import Predicate
@@ -104,6 +105,19 @@ class Instruction:
         """Return the first modifier that is among the choices, None if none is."""
         allowed = {choice.removeprefix(".") for choice in choices}
         return next((modifier for modifier in self.modifiers if modifier in allowed), None)
+
+    def taking(self, least: int, most: int) -> tuple[Operand, ...]:
+        """Return the operands.
+
+        Raises
+        ------
+        InputError
+            If they are fewer or more.
+        """
+        if not least <= len(self.operands) <= most:
+            allowed = str(least) if least == most else f"{least} to {most}"
+            raise InputError(f"{self.mnemonic} takes {allowed} operands, not {len(self.operands)}")
+        return self.operands
 
     @property
     def is_matrix_instruction(self) -> bool:

@@ -12,7 +12,7 @@ from .threads import WARP, Indices
 
 
 def _bar_warp(execution: Execution, instruction: Instruction, active: Indices) -> None:
-    (operand,) = instruction.operands
+    (operand,) = instruction.taking(1, 1)
     masks = execution.numbers(operand, 32, active, "the mask").astype(np.int64)
     warps = np.unique(active // WARP)
     here = execution.alive.copy()
