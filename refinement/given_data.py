@@ -66,6 +66,8 @@ def _deciding(node: Node, *, needed: bool) -> Iterator[str]:
         case Sum():
             parts = [(bound.extent, True) for bound in node.indices if bound.extent is not None]
             parts.append((node.body, needed))
+        case Binary(operator="/"):
+            parts = [(node.left, needed), (node.right, True)]
         case Binary() if node.operator not in _ARITHMETIC:
             parts = [(each, True) for each in node.operands]
         case _:

@@ -322,7 +322,9 @@ class NormalForms:
                 pieces = [Piece(slope, (self.quantifier.read(elements, natural),)), Piece(offset, ())]
             else:
                 table = Operation(NORMAL_FORM, function.format, attribute=("table", function.values))
-                pieces = [self._atom(self.store.apply(table, elements), function.format)]
+                atoms = self.store.apply(table, elements)
+                self.quantifier.note(atoms, terms[members])
+                pieces = [self._atom(atoms, function.format)]
             found.append((members, pieces))
         return found
 
