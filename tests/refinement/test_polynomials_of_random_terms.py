@@ -1,0 +1,121 @@
+"""Sums, products, accumulations and functions at random: only equal ones are called equal; no crash."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmaproof.refinement import operations
+from mmaproof.refinement.equivalence import compare
+from mmaproof.refinement.interning import Ids
+from mmaproof.refinement.normal_forms import NormalForms
+from mmaproof.refinement.operations import Accumulation
+from mmaproof.refinement.terms import TermStore
+from mmaproof.spec.formats import F64
+
+MEMBERS, LEAVES = 3, 4
+NUMBERS = (0.0, 1.0, -1.0, 2.0, 0.5)
+
+Steps = list[tuple[str, list[int]]]
+"""Operations on what was made before, each by its distance."""
+
+STEPS: st.SearchStrategy[Steps] = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "multiply", "fma", "negate", "dot", "long dot", "function", "turn"]),
+        st.lists(st.integers(0, 30), min_size=20, max_size=20),
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+class Made:
+    """Terms (members,) in the order in which they were made, with their exact values."""
+
+    def __init__(self) -> None:
+        self.store = TermStore()
+        self.functions: dict[Fraction, Fraction] = {}
+        random = np.random.default_rng(1)
+        values = random.integers(-9, 10, LEAVES * MEMBERS)
+        self.terms: list[Ids] = []
+        self.values: list[list[Fraction]] = []
+        for leaf in range(LEAVES):
+            indices = MEMBERS * leaf + np.arange(MEMBERS)
+            self.add(self.store.inputs("x", F64, indices), [Fraction(int(values[i])) for i in indices])
+        for number in NUMBERS:
+            word = np.float64(number).view(np.uint64)
+            self.add(np.repeat(self.store.constants(word, 64), MEMBERS), [Fraction(number)] * MEMBERS)
+
+    def add(self, terms: Ids, values: list[Fraction]) -> None:
+        self.terms.append(terms)
+        self.values.append(values)
+
+    def step(self, name: str, distances: list[int]) -> None:
+        chosen = [len(self.terms) - 1 - each % len(self.terms) for each in distances]
+        terms, values = ([some[each] for each in chosen] for some in (self.terms, self.values))
+        columns = list(zip(*values, strict=True))
+        fused = lambda products, addends: operations.fused(F64, ((F64, F64),) * products, (F64,) * addends)  # noqa: E731
+        match name:
+            case "add":
+                made = self.store.apply(fused(0, 2), *terms[:2]), [v[0] + v[1] for v in columns]
+            case "multiply":
+                made = self.store.apply(fused(1, 0), *terms[:2]), [v[0] * v[1] for v in columns]
+            case "fma":
+                made = self.store.apply(fused(1, 1), *terms[:3]), [v[0] * v[1] + v[2] for v in columns]
+            case "negate":
+                made = self.store.apply(operations.negate(F64), terms[0]), [-v[0] for v in columns]
+            case "function":
+                function = operations.function("tanh", F64, F64)
+                made = self.store.apply(function, terms[0]), [self.function(v[0]) for v in columns]
+            case "turn":  # members of one term that are made by different operations
+                made = (
+                    np.array([terms[i][i] for i in range(MEMBERS)], dtype=np.int32),
+                    [values[i][i] for i in range(MEMBERS)],
+                )
+            case _:
+                made = self.dot(terms, columns, 2 if name == "dot" else 9)
+        self.add(*made)
+
+    def dot(self, terms: list[Ids], columns: list[Any], length: int) -> tuple[Ids, list[Fraction]]:
+        left, right = (
+            self.store.vectors(np.stack(some, axis=-1))
+            for some in (terms[:length], terms[length : 2 * length])
+        )
+        operation = operations.dot(F64, F64, F64, F64, Accumulation("any", length))
+        sums = [sum((v[i] * v[length + i] for i in range(length)), start=v[-1]) for v in columns]
+        return self.store.apply(operation, left, right, terms[-1]), sums
+
+    def function(self, value: Fraction) -> Fraction:
+        """Return an arbitrary number, the same for the same argument."""
+        return self.functions.setdefault(value, Fraction(7 + 3 * len(self.functions), 11))
+
+
+@given(STEPS, st.integers(0, 8))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_equal_is_said_of_equal_numbers_only(steps: Steps, distance: int) -> None:
+    made = Made()
+    for name, distances in steps:
+        made.step(name, distances)
+    other = len(made.terms) - 1 - distance % len(made.terms)
+    found = compare(NormalForms(made.store), made.terms[-1], made.terms[other], F64)
+    for equal, one, two in zip(found.equal, made.values[-1], made.values[other], strict=True):
+        assert not equal or one == two
+
+
+@given(STEPS)
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_what_is_taken_from_itself_is_nothing(steps: Steps) -> None:
+    """``x - y`` and ``-(y - x)`` are equal, and ``x - x`` is the polynomial 0."""
+    made = Made()
+    for name, distances in steps:
+        made.step(name, distances)
+    made.step("negate", [0])  # -x
+    made.step("add", [0, 1])  # -x + x
+    made.step("multiply", [0, *range(3, 22)])
+    zero = made.terms[LEAVES]
+    found = compare(NormalForms(made.store), made.terms[-1], zero, F64)
+    assert found.equal.all() or found.reason is not None
