@@ -80,7 +80,8 @@ def _places(resolved: Resolved, profile: Profile) -> Messages:
     ends = {"tload": ("target",), "tstore": ("source",)}.get(resolved.operation.name, ("source", "target"))
     if not known or any(role not in known for role in ends):
         return
-    if profile not in allowed.get(found, ()):
+    factors = found[1] is not Location.SCALING or resolved.tiles["target"].boxed  # of mx: the same keyword
+    if profile not in allowed.get(found, ()) or not (factors or resolved.operation.name == "tmov"):
         on = ", ".join(other.name for other in allowed.get(found, ()))
         route = " to ".join("global memory" if place is None else str(place) for place in found)
         yield f"{resolved.operation} from {route} is not on {profile}{f', only on {on}' if on else ''}"

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from .elements import ELEMENT_TYPES, ElementType
-from .profiles import A2A3, CPU, Profile
+from .profiles import A2A3, A5, CPU, Profile
 from .resolution import Resolved
 from .rules import CUBE, PtoRule, RuleKind, Standing
 from .syntax import TileType
@@ -108,11 +108,19 @@ def _move_types(resolved: Resolved, profile: Profile) -> Messages:
                 f"{_spell(_BIAS[profile.name][name])} from {name}" for name in _BIAS[profile.name]
             )
             yield f"{source} to {target}; the bias takes {taken}"
-    elif places == (_VEC, _VEC) and operation == "tmov":
-        if profile == A2A3 and source.storage_bytes != target.storage_bytes:
-            yield f"{source} to {target}; a move in vec keeps the size of elements"
-    elif places[0] is not None and source != target:
+    elif places[0] is not None and source != target and not _in_vec(resolved):
         yield f"{source} to {target}; the move does not convert"
+
+
+def _in_vec(resolved: Resolved) -> bool:
+    """Whether bytes are moved in vec."""
+    places = place(resolved, "source"), place(resolved, "target")
+    return resolved.operation.name == "tmov" and places == (_VEC, _VEC)
+
+
+def _vec_size(resolved: Resolved, _: Profile) -> Messages:
+    if _in_vec(resolved) and (pair := _pair(resolved)) and pair[0].storage_bytes != pair[1].storage_bytes:
+        yield f"{pair[0]} to {pair[1]}; a move in vec copies elements of one size"
 
 
 def _leaves_accumulator(
@@ -145,7 +153,9 @@ def _move_conversion(resolved: Resolved, profile: Profile) -> Messages:
         plain = operation == "tstore" and not quantised(resolved)
         if plain and target in STORED and target not in _DEFINED.get(source.name, STORED):
             yield f"{source} to {target} without a quantisation"
-    elif operation in ("tload", "tstore") and source.storage_bytes == target.storage_bytes:
+    elif (
+        operation in ("tload", "tstore") or _in_vec(resolved)
+    ) and source.storage_bytes == target.storage_bytes:
         yield f"{source} to {target}: bytes are copied"
 
 
@@ -153,11 +163,14 @@ def _extract_types(resolved: Resolved, profile: Profile) -> Messages:
     moved, places = resolved.element("target"), (place(resolved, "source"), place(resolved, "target"))
     if moved is None:
         moved = resolved.element("source") if places[0] in (None, _MAT) else None
+    checked = places[0] is _MAT and places[1] not in (Location.BIAS, Location.SCALING)
+    if resolved.operation.name == "tmov" and not checked and places != (_VEC, _MAT):
+        return
     allowed = _EXTRACTED[profile.name]
     if places[0] is _VEC and places[1] is _VEC:
         allowed |= _types("i32")
     if moved is not None and moved not in allowed and not quantised(resolved):
-        yield f"textract of {moved}; {profile} has {_spell(allowed)}"
+        yield f"{resolved.operation} of {moved}; {profile} has {_spell(allowed)}"
 
 
 _MOVES = frozenset({"tload", "tmov", "textract", "tinsert", "tstore"})
@@ -175,9 +188,22 @@ MOVE_TYPE_RULES: tuple[PtoRule[Resolved], ...] = (
         _move_conversion, standings=(Standing(RuleKind.UNSPECIFIED, operations=_MOVES),),
     ),
     PtoRule(
-        "extract-types", "textract has the element type",
-        "TExtract.hpp: CheckTExtract, is_textract_supported_type",
-        _extract_types, standings=(Standing(RuleKind.STATIC, CUBE, frozenset({"textract"})),),
+        "extract-types", "textract has the element type; on A5 tmov too, out of mat and from vec to mat",
+        "TExtract.hpp: CheckTExtract, is_textract_supported_type; TMov.hpp of A5: CommonCheck",
+        _extract_types,
+        standings=(
+            Standing(RuleKind.STATIC, CUBE, frozenset({"textract"})),
+            Standing(RuleKind.STATIC, (A5,), frozenset({"tmov"})),
+        ),
+    ),
+    PtoRule(
+        "vec-size", "tmov in vec keeps the size of elements",
+        "TMov.hpp: TMovToVecImpl of A2A3 asserts it, TMovVecToVec of A5 takes both for the target's",
+        _vec_size,
+        standings=(
+            Standing(RuleKind.STATIC, (A2A3,), frozenset({"tmov"})),
+            Standing(RuleKind.SILENT, (A5,), frozenset({"tmov"})),
+        ),
     ),
 )  # fmt: skip
 """Rules on the element types of moves."""

@@ -91,6 +91,7 @@ REMARKS = [
     (move(ACC.replace("f32", "i32"), "!pto.partition_tensor_view<32x48xf16>", "tstore"), CPU, "i32 to f16"),
     (move(ACC, NZ.replace("f16", "i32")), CPU, "f32 to i32: elements are assigned"),
     (move(VIEW, VEC.replace("f16", "i16"), "tload"), A5, "bytes are copied"),
+    (move(VEC, VEC.replace("f16", "i16")), A5, "bytes are copied"),
     (extract(0, 0, ACC, "!pto.tile_buf<mat, 32x48xf16, blayout=col_major>"), A5, "target is DN"),
 ]
 
@@ -132,6 +133,11 @@ ILLEGAL = [
     (move("!pto.tile_buf<mat, 1x32xf32>", "!pto.tile_buf<scaling, 1x32xf32>"), A5, "scaling-move"),
     (move("!pto.tile_buf<mat, 1x8xi64>", "!pto.tile_buf<scaling, 1x8xi64>"), A2A3, "scaling-move"),
     (move(SCALES, SCALES.replace("mat", "scaling")), A2A3, "scaling-move"),
+    (extract(0, 0, MAT, "!pto.tile_buf<scaling, 1x64xf16>"), A5, "move-places"),
+    (move(MAT.replace("f16", "i32"), LEFT.replace("64x32xf16", "64x128xi32")), A5, "extract-types"),
+    (move(VEC.replace("f16", "i32"), MAT.replace("f16", "i32")), A5, "extract-types"),
+    (move(VEC.replace("f16", "f32"), VEC), A5, "vec-size"),
+    (move(VEC.replace("f16", "f32"), VEC), A2A3, "vec-size"),
     (move(f"{VEC}, {VEC}", VEC).replace("%s", "%s, %q"), A2A3, "quantisation"),
     (move(ACC.replace("col_major", "row_major", 1), NZ), A5, "accumulator-source"),
     (extract(16, 0, ACC, NZ).replace("textract", "tinsert"), A5, "insert-window"),
