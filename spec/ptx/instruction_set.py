@@ -8,11 +8,13 @@ from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
 from ..instruction_set import Description, Judgement
+from ..legality import Contradiction
 from . import legality, tables
 from .assembly import parse
 from .catalogue import ALL_FORMS, variants
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .declarations import Declarations
+from .leniency import may_be_taken
 from .operands import Instruction
 from .signatures import signature
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
@@ -76,7 +78,9 @@ class WarpMatrixInstructions:
         chosen = target_named(target or self.default_target)
         ptx = NEWEST if version is None else version_named(version)
         instruction = parse(text, declarations)
-        return Judgement(chosen.name, tuple(legality.violations(instruction, chosen, ptx)))
+        wrong = legality.violations(instruction, chosen, ptx)
+        doubts = may_be_taken(instruction, legality.Module(chosen, ptx), wrong) if wrong else ()
+        return Judgement(chosen.name, tuple(wrong), tuple(map(_doubted, doubts)))
 
     def execute(
         self,
@@ -111,6 +115,11 @@ class WarpMatrixInstructions:
         from .layouts import operand_table
 
         return operand_table(parse(text).variant, operand)
+
+
+def _doubted(contradiction: Contradiction) -> str:
+    claims = "; ".join(f"{who}: {what}" for who, what in contradiction.claims)
+    return f"the assembler may take it all the same, contradiction {contradiction.id} ({claims})"
 
 
 INSTRUCTION_SET = WarpMatrixInstructions()

@@ -158,6 +158,24 @@ def test_declared_registers_are_looked_at(instruction: str, registers: str, rule
     assert [violation["rule"] for violation in json.loads(answer)["violations"]] == rules
 
 
+@pytest.mark.parametrize(
+    ("instruction", "contradiction"),
+    [
+        (f"{LDMATRIX.replace('x1', 'x8')}", "x8"),
+        ("mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", "f8f6f4-m16n8k16"),
+        (LDMATRIX.replace("m8n8", "m8n9"), None),
+        (LDMATRIX, None),
+    ],
+)
+def test_the_contradiction_is_cited_where_the_assembler_takes_more(
+    instruction: str, contradiction: str | None
+) -> None:
+    notes = json.loads(mmaproof("legal", instruction, "--json").out).get("notes", [])
+    assert [note.partition("contradiction ")[2].partition(" ")[0] for note in notes] == (
+        [contradiction] if contradiction else []
+    )
+
+
 @pytest.mark.parametrize("around", ["{}", "{{\n{}}}", ".visible .entry k() {{\n{}}}"])
 def test_a_body_of_ptx_declares_its_own_names(around: str) -> None:
     def judged(text: str) -> tuple[int, list[str]]:

@@ -6,8 +6,7 @@ full sweep is ``pytest -m sweep tests/conformance/test_legality_with_ptxas.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import numpy as np
@@ -28,19 +27,22 @@ from ptx_variants import (
 
 from mmaproof.spec.legality import Contradiction
 from mmaproof.spec.ptx import contradictions as known
-from mmaproof.spec.ptx.aspects import narrow
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, availability, variants
 from mmaproof.spec.ptx.declarations import Declarations
 from mmaproof.spec.ptx.legality import RULES, Module, violations
+from mmaproof.spec.ptx.leniency import LENIENCIES, Leniency, may_be_taken
 from mmaproof.spec.ptx.mma_forms import KINDS
-from mmaproof.spec.ptx.operands import Address, Instruction, Register, Sink, Vector
-from mmaproof.spec.ptx.signatures import Sort, signature
-from mmaproof.spec.ptx.targets import TARGETS, VERSIONS, Version, target_named
-from mmaproof.spec.ptx.variant import Family, Shape, Variant
+from mmaproof.spec.ptx.operands import Instruction, Sink, Vector
+from mmaproof.spec.ptx.targets import TARGETS, VERSIONS, target_named
+from mmaproof.spec.ptx.variant import Family, Variant
 
-FP8 = {"e4m3", "e5m2"}
 NEWEST_MODULE = Module(target_named("sm_120a"), (9, 0))
+
+MMA = "mma.sync.aligned"
+C4 = "{f32_0, f32_1, f32_2, f32_3}"
+A4, B2 = "{b32_0, b32_1, b32_2, b32_3}", "{b32_4, b32_5}"
+A2 = "{b32_0, b32_1}"
 
 VARIANTS_OF_A_FORM = 2
 """Variants of each row that an ordinary run asks about on every target."""
@@ -52,188 +54,16 @@ OPERAND_NEIGHBOURS = 4000
 """Nearly legal lists of operands of an ordinary run."""
 
 
-def on_fp8(variant: Variant) -> bool:
-    types = variant.element_types
-    return {types.get("a"), types.get("b")} <= FP8
-
-
-def width(register_type: str | None) -> int:
-    """Return the bits of a register; of a predicate those that ptxas takes it for."""
-    return {"f16x2": 32, "pred": 32}.get(register_type or "", 0) or int((register_type or "b0")[1:])
-
-
-def registers_have_the_size(instruction: Instruction) -> bool:
-    """Say whether every register of a vector or scalar operand has as many bits as it must."""
-    operands = signature(narrow(instruction.variant).forms[0], instruction.variant)
-    return all(
-        width(register.type) == width(form.classes[0])
-        for form, operand in zip(operands, instruction.operands or (), strict=False)
-        if form.sort in (Sort.VECTOR, Sort.SCALAR)
-        for register in (operand.elements if isinstance(operand, Vector) else (operand,))
-        if isinstance(register, Register)
-    )
-
-
 def has_sink(instruction: Instruction) -> bool:
     vectors = (operand for operand in instruction.operands or () if isinstance(operand, Vector))
     return any(isinstance(element, Sink) for vector in vectors for element in vector.elements)
-
-
-def register_types(instruction: Instruction) -> set[str | None]:
-    """Return the types of the registers of an instruction."""
-    scalars: list[object] = []
-    for operand in instruction.operands or ():
-        match operand:
-            case Vector(elements):
-                scalars += elements
-            case Address(base):
-                scalars.append(base)
-            case _:
-                scalars.append(operand)
-    return {scalar.type for scalar in scalars if isinstance(scalar, Register)}
-
-
-@dataclass(frozen=True)
-class Hole:
-    """Something illegal that ptxas takes.
-
-    Attributes
-    ----------
-    contradiction : Contradiction
-        Its name.
-    rules : set of str
-        The rules that may be violated by it, and no others.
-    explains : callable (instruction, module) -> bool
-        Which instructions it is about.
-    shown : str
-        An example.
-    closed : Version, optional
-        The CUDA release whose ptxas rejects it.
-    module : Module
-        Where the example stands.
-    """
-
-    contradiction: Contradiction
-    rules: set[str]
-    explains: Callable[[Instruction, Module], bool]
-    shown: str
-    closed: Version | None = None
-    module: Module = NEWEST_MODULE
-
-
-MMA = "mma.sync.aligned"
-C4 = "{f32_0, f32_1, f32_2, f32_3}"
-A4, B2 = "{b32_0, b32_1, b32_2, b32_3}", "{b32_4, b32_5}"
-A2 = "{b32_0, b32_1}"
-SCALED = f"{MMA}.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 {C4}, {A4}, {B2}, {C4}"
-
-HOLES = (
-    Hole(
-        known.F16_SPARSE_SELECTOR, {"selector"},
-        lambda i, _: i.variant.family is Family.MMA_SP and i.variant.shape == Shape(16, 8, 32)
-        and i.variant.types == ("f32", "f16", "f16", "f32"),
-        f"mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {C4}, {A4}, {A4}, {C4}, b32_0, 3",
-    ),
-    Hole(
-        known.F8F6F4_K16, {"kind"},
-        lambda i, _: on_fp8(i.variant) and i.variant.shape == Shape(16, 8, 16) and i.variant.kind == "f8f6f4",
-        f"{MMA}.m16n8k16.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32 {C4}, {A2}, {{b32_4}}, {C4}",
-    ),
-    Hole(
-        known.UNSCALED_KINDS,
-        # The rules see a block-scaled form whose other parts are missing.
-        {"kind", "block-scale", "scale-type", "accumulator-types", "operand-count", "register-count",
-         "register-class", "ptx-version", "target"},
-        lambda i, _: on_fp8(i.variant) and i.variant.kind in KINDS[1:] and not i.variant.block_scale,
-        f"{MMA}.m16n8k32.row.col.kind::mxf4.f32.e4m3.e4m3.f32 {C4}, {A4}, {B2}, {C4}",
-    ),
-    Hole(
-        known.F8F6F4_TARGETS, {"target", "ptx-version", "kind"},
-        lambda i, m: on_fp8(i.variant) and i.variant.kind == "f8f6f4"
-        and m.target.number in (100, 101, 103, 110) and m.target.suffix != "",
-        f"{MMA}.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32 {C4}, {A4}, {B2}, {C4}",
-        module=Module(target_named("sm_100a"), (8, 6)),
-    ),
-    Hole(
-        known.BF16_M8N8K4, {"multiplicand-types", "register-class"},
-        lambda i, _: i.variant.shape == Shape(8, 8, 4) and i.variant.types == ("f32", "bf16", "bf16", "f32"),
-        f"{MMA}.m8n8k4.row.col.f32.bf16.bf16.f32 "
-        "{f32_0, f32_1, f32_2, f32_3, f32_4, f32_5, f32_6, f32_7}, {b32_0, b32_1}, {b32_2, b32_3}, "
-        "{f32_0, f32_1, f32_2, f32_3, f32_4, f32_5, f32_6, f32_7}",
-    ),
-    Hole(
-        known.UNCHECKED_BIT_OPERATION, {"bit-operation", "popc"},
-        lambda i, _: i.variant.family is Family.MMA and set(i.variant.types[1:3]) <= {"s4", "u4"},
-        f"{MMA}.m16n8k32.row.col.s32.s4.s4.s32.xor.popc {A4}, {A2}, {{b32_4}}, {A4}",
-    ),
-    Hole(
-        known.FP8_K16_B, {"register-count"},
-        lambda i, _: on_fp8(i.variant) and i.variant.shape == Shape(16, 8, 16),
-        f"{MMA}.m16n8k16.row.col.f32.e4m3.e4m3.f32 {C4}, {A2}, {B2}, {C4}", closed=(13, 5),
-    ),
-    Hole(
-        known.MANY_MATRICES, {"count"},
-        lambda i, _: i.variant.count == "x8" and i.variant.family in (Family.LDMATRIX, Family.STMATRIX),
-        "ldmatrix.sync.aligned.m8n8.x8.shared.b16 {b32_0}, [b64_0]",
-    ),
-    Hole(
-        known.UNCHECKED_LAYOUT, {"layout"},
-        lambda i, _: i.variant.family in (Family.LDMATRIX, Family.STMATRIX, Family.MOVMATRIX),
-        f"ldmatrix.sync.aligned.m8n8.x2.row.shared.b16 {A2}, [b64_0]",
-    ),
-    Hole(
-        known.WMMA_F32_ACCUMULATOR, {"element-type", "register-class"},
-        lambda i, _: i.variant.types == ("f32",)
-        and i.variant.shape in (Shape(8, 8, 32), Shape(8, 8, 128)) and i.variant.role in ("c", "d"),
-        f"wmma.load.c.sync.aligned.row.m8n8k32.f32 {A2}, [b64_0]",
-    ),
-    Hole(
-        known.WMMA_STRIDE, {"stride"}, lambda i, _: True,
-        "wmma.load.a.sync.aligned.row.m16n16k16.s8 {b32_0, b32_1}, [b64_0], 17",
-    ),
-    Hole(
-        known.UNCHECKED_CLASSES, {"register-class"},
-        lambda i, _: registers_have_the_size(i),
-        "movmatrix.sync.aligned.m8n8.trans.b16 pred_0, b32_1",
-    ),
-    Hole(
-        known.UNCHECKED_CLASSES, {"register-class"},
-        lambda i, _: i.variant.block_scale,
-        f"{SCALED}, b32_0, {{0, b64_1}}, b32_1, {{0, 0}}",
-    ),
-    Hole(
-        known.UNCHECKED_CLASSES, {"register-class"},
-        lambda i, _: bool(register_types(i) & {"b8", "u8", "s8", "b16", "u16", "s16"})
-        and i.variant.space is not None,
-        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {b32_0}, [b8_0]",
-    ),
-    Hole(
-        known.UNCHECKED_CLASSES, {"register-class"},
-        lambda i, _: False,  # vectors of mixed classes are only shown
-        f"{MMA}.m16n8k16.row.col.f32.f16.f16.f32 {C4}, {{b32_0, f32_1, f32_2, f32_3}}, {B2}, {C4}",
-    ),
-    Hole(
-        known.UNCHECKED_CONSTANTS, {"constant"}, lambda i, _: True,
-        f"{MMA}.m16n8k32.row.col.s32.s8.s8.s32 {A4}, {A4}, {{0f00000000, 0f00000000}}, {A4}",
-    ),
-    Hole(
-        known.UNCHECKED_CONSTANTS, {"operand-sort"},
-        lambda i, _: i.variant.family not in (Family.LDMATRIX, Family.WMMA_LOAD),
-        f"{SCALED}, 0f00000000, {{0, 0}}, b32_1, {{0, 0}}",
-    ),
-    Hole(
-        known.SM_88_VERSION, {"target-version"}, lambda i, m: m.target.number == 88,
-        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {b32_0}, [b64_0]",
-        closed=(13, 5), module=Module(target_named("sm_88"), (7, 8)),
-    ),
-)  # fmt: skip
 
 
 def explained(instruction: Instruction, module: Module, rules: set[str]) -> bool:
     """Say whether ptxas may take an instruction although it violates rules."""
     release = assembler().release
     found: set[str] = set()
-    for hole in HOLES:
+    for hole in LENIENCIES:
         if (hole.closed is None or release < hole.closed) and hole.explains(instruction, module):
             found |= hole.rules
     return bool(rules) and rules <= found
@@ -368,11 +198,13 @@ def test_ptxas_looks_at_declarations_as_the_rules_do() -> None:
     assert differing == [] and {True, False} <= set(wrong)
 
 
-@pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.contradiction.id)
-def test_every_contradiction_named_here_shows(hole: Hole) -> None:
+@pytest.mark.parametrize("hole", LENIENCIES, ids=lambda hole: hole.contradiction.id)
+def test_every_contradiction_named_here_shows(hole: Leniency) -> None:
     instruction = parse(hole.shown, DECLARATIONS)
     violated = {v.rule.id for v in violations(instruction, hole.module.target, hole.module.ptx)}
     assert violated and violated <= hole.rules
+    wrong = violations(instruction, hole.module.target, hole.module.ptx)
+    assert hole.contradiction in may_be_taken(instruction, hole.module, wrong)
     (complaint,) = assembler().accepts([Question(f"{hole.shown};", hole.module.target, hole.module.ptx)])
     assert (complaint is None) == (hole.closed is None or assembler().release < hole.closed), complaint
 
