@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -284,3 +286,39 @@ def test_addresses_assigned_to_allocated_tiles() -> None:
         for each in judge_module(parse_module(text), A5)
     ]
     assert found == [("alloc_tile %b", []), ("tassign %b", ["address-range"])]
+
+
+ROUTES = {
+    ("tmov", "A2A3"): "vec>vec mat>left mat>right acc>mat",
+    ("tmov", "A5"): "vec>vec mat>left mat>right acc>mat acc>vec vec>mat",
+    ("textract", "A2A3"): "mat>left mat>right acc>mat",
+    ("textract", "A5"): "mat>left mat>right acc>mat acc>vec vec>vec vec>mat",
+    ("tinsert", "A2A3"): "acc>mat",
+    ("tinsert", "A5"): "acc>mat acc>vec vec>vec vec>mat",
+}
+"""Where f16 goes (f32 of acc as f16). Source: TMov.hpp, TExtract.hpp, TInsert.hpp; reference B.7."""
+
+PLACED = {
+    "vec": "!pto.tile_buf<vec, 32x32xf16>",
+    "mat": "!pto.tile_buf<mat, 32x32xf16, blayout=col_major, slayout=row_major>",
+    "left": "!pto.tile_buf<left, 32x32xf16, blayout=col_major, slayout=row_major>",
+    "right": "!pto.tile_buf<right, 32x32xf16, slayout=col_major>",
+    "acc": "!pto.tile_buf<acc, 32x32xf32, blayout=col_major, slayout=row_major, fractal=1024>",
+    "bias": "!pto.tile_buf<bias, 32x32xf16>",
+    "scaling": "!pto.tile_buf<scaling, 32x32xf16>",
+}
+
+
+@pytest.mark.parametrize("operation", ["tmov", "textract", "tinsert"])
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=str)
+def test_moves_go_where_the_headers_take_them(operation: str, profile: Profile) -> None:
+    found = set()
+    for source, target in product(PLACED, PLACED):
+        text = move(PLACED[source], PLACED[target])
+        if operation != "tmov":
+            text = extract(0, 0, PLACED[source], PLACED[target]).replace("textract", operation)
+        if not broken(text, profile):
+            found.add(f"{source}>{target}")
+    everywhere = {f"{source}>{target}" for source, target in product(PLACED, PLACED)}
+    routes = ROUTES.get((operation, profile.name))
+    assert found == (everywhere if routes is None else set(routes.split()))
