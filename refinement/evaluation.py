@@ -41,15 +41,17 @@ def apply(store: TermStore, operation: Operation, *arguments: Any) -> Ids:
     )
     if operation.name in (operations.FUSED, operations.RING, operations.EXTREMUM):
         given = _ordered(operation, given)
-    terms = store.apply(operation, *given)
-    if operation.name in (operations.DOT, operations.SCALED_DOT):
-        return terms
+    if operation.name in (operations.DOT, operations.SCALED_DOT, operations.FUNCTION):
+        return store.apply(operation, *given)
     known = np.logical_and.reduce([store.are(CONSTANT, argument) for argument in given])
-    if not known.any() or operation.name == operations.FUNCTION:
-        return terms
+    if not known.any():
+        return store.apply(operation, *given)
     values = [store.constant_values(argument[known]) for argument in given]
-    result = np.array(terms)
-    result[known] = store.constants(evaluate(operation, values), operation.result.bits)
+    constants = store.constants(evaluate(operation, values), operation.result.bits)
+    if known.all():
+        return constants.reshape(known.shape)
+    result = store.apply(operation, *given)
+    result[known] = constants
     return result
 
 

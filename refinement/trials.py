@@ -42,7 +42,7 @@ from .terms import TermStore
 from .trial_inputs import trial_inputs
 
 SEED = 1
-THREADS = 128
+THREADS = 32
 """Threads that a trial has at least, as far as there are so many: of blocks at random, and where they are
 several, of the last one, at the edges of the problem."""
 
