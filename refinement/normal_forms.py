@@ -7,6 +7,7 @@ polynomials of its arguments. Two atoms may differ and still be equal: then noth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -152,12 +153,14 @@ class NormalForms:
         rows = self._expander.expand(self.quantifier.read(terms, fmt), np.arange(len(terms)))
         return combined(rows, _modulus(fmt))
 
-    def compared(self, left: Ids, right: Ids, fmt: Format) -> tuple[Polynomials, Polynomials]:
-        """Return the polynomials of two sides, with every sum expanded unless that is too many products."""
-        try:
-            return self.thorough.polynomials(left, fmt), self.thorough.polynomials(right, fmt)
-        except ExpansionError:
-            return self.polynomials(left, fmt), self.polynomials(right, fmt)
+    def compared(
+        self, left: Ids, right: Ids, fmt: Format, *, thorough: bool = True
+    ) -> tuple[Polynomials, Polynomials]:
+        """Return the polynomials of two sides, if `thorough` and not too many, with every sum expanded."""
+        if thorough:
+            with suppress(ExpansionError):
+                return self.thorough.polynomials(left, fmt), self.thorough.polynomials(right, fmt)
+        return self.polynomials(left, fmt), self.polynomials(right, fmt)
 
     def certain(self, found: Polynomials) -> NDArray[np.int64]:
         """Return the owners whose differences would be the same if they had been made thoroughly."""

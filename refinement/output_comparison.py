@@ -239,7 +239,9 @@ class OutputComparison:
         owners = np.flatnonzero(~found.equal)
         shown = members[owners[:SHOWN]]
         read = compared_as(output.format)
-        kernel, contract = self._forms.compared(actual[shown], expected[shown], read)
+        kernel, contract = self._forms.compared(
+            actual[shown], expected[shown], read, thorough=found.reason is None
+        )
         monomials = [differing(kernel, contract, owner, output.format) for owner in range(len(shown))]
         counterexample = self._counterexample(output, members[owners], actual, expected, monomials)
         if counterexample is not None and self._examination.counterexample is None:
