@@ -60,7 +60,7 @@ def illegal(module: Module, instruction: Instruction, spaces: Mapping[str, str])
 def operands_by_name(instruction: Instruction, form: Multiplication) -> Mapping[str, Operand]:
     """Return the operands of a multiplication by the specification's names of them."""
     names = [operand.name for operand in signature(form.form, form.variant)]
-    return dict(zip(names, instruction.operands, strict=True))
+    return dict(zip(names, instruction.taking(len(names), len(names)), strict=True))
 
 
 def registers_of(execution: Execution, operand: Operand, width: int, warps: Indices) -> Ids:
@@ -154,7 +154,7 @@ def _rows(
 
 def _ldmatrix(instruction: Instruction) -> Step:
     move = matrix_move(_variant(instruction))
-    destination, source = instruction.operands
+    destination, source = instruction.taking(2, 2)
     size = 1 if move.expansion else move.element.bits // 8
 
     def step(execution: Execution, active: Indices) -> None:
@@ -176,7 +176,7 @@ def _ldmatrix(instruction: Instruction) -> Step:
 
 def _stmatrix(instruction: Instruction) -> Step:
     move = matrix_move(_variant(instruction))
-    destination, source = instruction.operands
+    destination, source = instruction.taking(2, 2)
 
     def step(execution: Execution, active: Indices) -> None:
         warps = execution.whole_warps(active)
@@ -192,7 +192,7 @@ def _stmatrix(instruction: Instruction) -> Step:
 
 def _movmatrix(instruction: Instruction) -> Step:
     move = matrix_move(_variant(instruction))
-    destination, source = instruction.operands
+    destination, source = instruction.taking(2, 2)
 
     def step(execution: Execution, active: Indices) -> None:
         warps = execution.whole_warps(active)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.errors import InputError
 from ...spec.formats import Format
 from ...spec.ptx.choices import Choices
 from ...spec.ptx.legality import form_of
@@ -99,7 +100,7 @@ def _threads(warps: Indices, lines: int) -> NDArray[np.intp]:
 def _load(instruction: Instruction, variant: Variant) -> Step:
     operand = memory_operand(variant)
     kind = _kind(variant, operand.role, operand.layout, operand.format)
-    destination, pointer, *stride = instruction.operands
+    destination, pointer, *stride = instruction.taking(2, 3)
     size = max(1, operand.format.bits // 8)
     count = operand.minimum_stride * operand.format.bits // 8 // size
 
@@ -162,8 +163,9 @@ def _multiply(instruction: Instruction, variant: Variant) -> Step:
 def _store(instruction: Instruction, variant: Variant) -> Step:
     operand = memory_operand(variant)
     kind = _kind(variant, operand.role, operand.layout, operand.format)
-    pointer, source, *stride = instruction.operands
-    assert isinstance(source, Vector)
+    pointer, source, *stride = instruction.taking(2, 3)
+    if not isinstance(source, Vector):
+        raise InputError(f"{instruction.mnemonic} takes a vector of registers, not {source}")
 
     def step(execution: Execution, active: Indices) -> None:
         warps = execution.whole_warps(active)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from command_line import Result, mmaproof
-from hostile_inputs import Hostile
+from hostile_inputs import CONTRACT, KERNEL, Hostile
 
 COUNT = 30
 """Command lines of each seed."""
@@ -70,3 +70,34 @@ def test_every_command_ends_as_documented(seed: int, tmp_path: Path, monkeypatch
         written = {path for path in tmp_path.rglob("*") if path.is_file()}
         result = ended(arguments, stdin)
         assert not complaints(result, tmp_path, written), (arguments, stdin[:500], result)
+
+
+MNEMONICS = (
+    "ld.shared.b32", "st.shared.b32", "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+    "movmatrix.sync.aligned.m8n8.trans.b16", "stmatrix.sync.aligned.m8n8.x1.shared.b16",
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "wmma.load.a.sync.aligned.row.m16n16k16.f16",
+    "wmma.store.d.sync.aligned.row.m16n16k16.f32", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32",
+    "cp.async.ca.shared.global", "cp.async.wait_group", "cp.async.commit_group", "cp.async.wait_all",
+    "bar.sync", "barrier.sync", "bar.warp.sync", "atom.global.add.f32", "red.global.add.f32",
+    "cvta.to.global.u64", "isspacep.global", "shfl.sync.bfly.b32", "prmt.b32", "lop3.b32", "bfe.u32",
+    "bfi.b32", "setp.lt.s32", "selp.b32", "mad.lo.s32", "cvt.rn.f32.s32", "mov.b32", "mov.b64",
+    "shf.l.wrap.b32", "dp4a.s32.s32", "bra", "bra.uni", "ret", "exit", "vote.sync.any.pred",
+    "fma.rn.f32", "createpolicy.fractional.L2::evict_first.b64", "prefetch.global.L2",
+    "fence.proxy.async", "membar.cta", "activemask.b32", "nanosleep.u32", "mapa.u64", "trap", "call",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mnemonic", MNEMONICS)
+def test_an_instruction_with_any_operands_is_no_defect(
+    mnemonic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "contract.toml").write_text(CONTRACT)
+    operands = ("%r3", "[%r5]", "{%r3, %r4}", "7", "%p1", "%f1", "$done", "tile")
+    for count, kind in ((0, 0), (1, 1), (2, 0), (3, 2), (5, 0), (1, 4), (2, 6), (6, 0)):
+        shown = ", ".join(operands[(kind + place) % len(operands)] for place in range(count))
+        line = f"{mnemonic} {shown};\n$done:"
+        (tmp_path / "kernel.ptx").write_text(KERNEL.replace("$done:", line))
+        result = ended(["verify", "kernel.ptx", "--contract", "contract.toml"], b"")
+        assert result.status in (0, 1, 2, 3), (line, result)
+        assert result.status != 2 or result.err.startswith("mmaproof: error: kernel.ptx:"), (line, result)
