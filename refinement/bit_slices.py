@@ -112,8 +112,9 @@ def _multiples(store: TermStore, arguments: Ids, depth: int) -> tuple[Members, I
 
 def _may_have_zeros(store: TermStore, words: Ids) -> NDArray[np.bool_]:
     """Tell which words may have bits that are known to be zero."""
+    inner = np.where(store.are(operations.EXTEND, words), store.arguments(words)[:, 0], words)
     names = (CONSTANT, CONCATENATION, operations.RING)
-    found: NDArray[np.bool_] = np.logical_or.reduce([store.are(name, words) for name in names])
+    found: NDArray[np.bool_] = np.logical_or.reduce([store.are(name, inner) for name in names])
     return found
 
 

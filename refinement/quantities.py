@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
+from .bit_slices import taken_apart
 from .evaluation import evaluate, integers
 from .finiteness import ARITHMETIC, Finiteness
 from .interning import Ids
@@ -239,7 +240,13 @@ def _sum(q: Quantifier, operation: Operation, terms: Ids, formats: tuple[Format,
 
 
 def _ring(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
-    """Split where the number that is read is the sum itself: modulo no more, or without overflow."""
+    """Split where the number that is read is the sum itself: modulo no more, or without overflow.
+
+    A sum whose summands have no bit in common only puts their bits together.
+    """
+    apart = taken_apart(q.store, terms, depth=1) if len(operation.operands) > 1 else terms
+    if (apart != terms).all():
+        return [Piece(1, (q.read(apart, fmt),))]
     if is_raw(fmt) and fmt.bits <= operation.result.bits:
         return _sum(q, operation, terms, (fmt,) * len(operation.operands))
     if isinstance(fmt, IntegerFormat) and not is_raw(fmt) and q.magnitudes.fit(terms, fmt):

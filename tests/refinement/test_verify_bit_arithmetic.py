@@ -45,6 +45,11 @@ KERNELS = {
         "and.b32 %r5, %r2, 15; shl.b32 %r6, %r4, 4; or.b32 %r7, %r5, %r6; cvt.s32.s8 %C, %r7;",
         "C[i] = A[i]", {"A": "s8", "C": "s32 out"}, ("%r3, 28", "%r3, 24"),
     ),
+    "nibbles added up": Kernel(
+        "and.b32 %r1, %A, 15; shl.b32 %r2, %A, 24; shr.s32 %r3, %r2, 28; shl.b32 %r4, %r3, 4;"
+        "add.s32 %C, %r4, %r1;",
+        "C[i] = A[i]", {"A": "s8", "C": "s32 out"}, ("%r2, 28", "%r2, 24"),
+    ),
     # -- multiplications that move bits
     "mul.wide.u16 by 256 and or": Kernel(
         "cvt.u16.u32 %h1, %A; mul.wide.u16 %r1, %h1, 256; or.b32 %C, %r1, %B;",
