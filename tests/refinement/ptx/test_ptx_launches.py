@@ -203,3 +203,14 @@ def test_dynamic_shared_memory_that_the_contract_does_not_mention(tmp_path: Path
 def test_a_grid_that_nobody_would_wait_for(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="at most 268435456"):
         verified(tmp_path, "grid = 2147483647\nblock = 1024")
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"), [("1e40", 0x7F800000), ("1.5", 0x3FC00000), ("1e400", 0x7F800000)]
+)
+def test_literals_beyond_floats_are_infinite(literal: str, value: int, tmp_path: Path) -> None:
+    body = f".reg .f32 %f<2>;\nld.param.u64 %rd1, [c];\nmov.f32 %f1, {literal};\nst.global.f32 [%rd1], %f1;\n"
+    kernel, contract = tmp_path / "k.ptx", tmp_path / "k.toml"
+    assert verified(tmp_path, body=body).verdict is Verdict.REFUTED
+    contract.write_text(contract.read_text(encoding="utf-8").replace("= 7", f"= {value}"), encoding="utf-8")
+    assert verify(kernel, contract).result.verdict is Verdict.VERIFIED
