@@ -18,7 +18,7 @@ from .. import __version__
 from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
-from .finding_output import tell_github
+from .finding_output import SHOWN, tell_github
 from .output import note, print_table, say, say_lines
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def check(
     Each obligation is expected to be proved, or refuted as pinned; anything else is listed with its
     counterexample.
     """
-    from ..proofs import cache, catalogue, runner
+    from ..proofs import cache, catalogue, pinned, runner
     from ..proofs.reports import outcome_findings
     from ..proofs.reports.report import report
 
@@ -74,6 +74,7 @@ def check(
     if jobs is not None:
         settings = replace(settings, jobs=jobs)
     selected = catalogue.select(patterns or [])
+    unpinned = pinned.differences(patterns or [])
     wanted = {"json": json, "junit": junit, "sarif": sarif, "html": html}
     with ExitStack() as stack:
         if counterexamples is not None:
@@ -84,11 +85,13 @@ def check(
         start = time.perf_counter()
         with _progress(len(selected)) as advance:
             verdicts = runner.run(selected, settings, report=advance)
-        found = report(selected, verdicts, catalogue.theorems(), time.perf_counter() - start, __version__)
+        elapsed = time.perf_counter() - start
+        found = report(selected, verdicts, catalogue.theorems(), elapsed, __version__, unpinned)
         for kind, stream in streams.items():
             files.write(stream, _rendered(kind, found))
     _print_theorems(found)
     _print_spoiling(found, _save(found, counterexamples))
+    _print_unpinned(found)
     _print_totals(found)
     tell_github(outcome_findings.findings_of(found))
     return ExitCode[found.conclusion.name]
@@ -191,6 +194,19 @@ def _print_saved(outcome: Outcome, saved: dict[str, Path]) -> None:
         say(f"  reproduce: mmaproof replay {shlex.quote(str(path))}")
 
 
+def _print_unpinned(found: Report) -> None:
+    from ..proofs.pinned import COMMAND
+
+    if not found.unpinned:
+        return
+    print()
+    for difference in found.unpinned[:SHOWN]:
+        say(f"{difference.id}: {difference.reason}", "bold red")
+    if len(found.unpinned) > SHOWN:
+        say(f"and {len(found.unpinned) - SHOWN} more", "bold red")
+    say(f"where that is intended, pin it: {COMMAND}")
+
+
 def _print_totals(found: Report) -> None:
     from ..proofs.reports.report import Conclusion, Judgement
 
@@ -201,4 +217,4 @@ def _print_totals(found: Report) -> None:
         f"{len(found.outcomes)} obligations: {counts}; "
         f"{found.cached} from the cache, {found.elapsed:.2f} s elapsed"
     )
-    say(str(found.conclusion), styles.get(found.conclusion, "bold red"))
+    say(found.headline, styles.get(found.conclusion, "bold red"))

@@ -42,7 +42,10 @@ def test_every_package_says_what_it_is_for() -> None:
 def test_files_that_are_not_modules_ship() -> None:
     assert files("mmaproof").joinpath("py.typed").is_file()
     templates = {
-        path.relative_to(REPOSITORY) for layer in LAYERS for path in (REPOSITORY / layer).rglob("*.j2")
+        path.relative_to(REPOSITORY)
+        for layer in LAYERS
+        for kind in ("*.j2", "*.txt", "*.lark")
+        for path in (REPOSITORY / layer).rglob(kind)
     }
     assert templates
     for path in templates:

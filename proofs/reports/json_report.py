@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ..pinned import Difference
 from .report import Outcome, Report
 
 SCHEMA = 1
@@ -16,6 +17,7 @@ def document(report: Report) -> dict[str, Any]:
         "schema": SCHEMA,
         "version": report.version,
         "obligations": [_entry(outcome) for outcome in report.outcomes],
+        "unpinned": [_unpinned(difference) for difference in report.unpinned],
         "summary": report.totals,
     }
 
@@ -37,6 +39,15 @@ def _entry(outcome: Outcome) -> dict[str, Any]:
     if verdict.counterexample is not None:
         entry["counterexample"] = verdict.counterexample.document()
     return entry
+
+
+def _unpinned(difference: Difference) -> dict[str, Any]:
+    return {
+        "id": difference.id,
+        "kind": difference.kind,
+        "pinned": difference.pinned and difference.pinned.value,
+        "expect": difference.built and difference.built.value,
+    }
 
 
 def render(report: Report) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
+from ..pinned import RULE
 from .counterexample_text import counterexample_text
 from .report import Judgement, Outcome, Report, TheoremReport
 
@@ -20,7 +21,11 @@ def render(report: Report) -> str:
     a defect of mmaproof is an error.
     """
     root = ET.Element("testsuites", _counts(report, "mmaproof check"))
+    for count in ("tests", "failures"):
+        root.set(count, str(int(root.get(count, 0)) + len(report.unpinned)))
     root.set("time", f"{report.elapsed:.3f}")
+    if report.unpinned:
+        root.append(_pinned_suite(report))
     for theorem in report.theorems:
         root.append(_suite(theorem))
     ET.indent(root, " ")
@@ -37,6 +42,18 @@ def _counts(tally: Report | TheoremReport, name: str) -> dict[str, str]:
 def _suite(theorem: TheoremReport) -> ET.Element:
     suite = ET.Element("testsuite", _counts(theorem, theorem.theorem.id))
     suite.extend(_case(theorem.theorem.id, outcome) for outcome in theorem.outcomes)
+    return suite
+
+
+def _pinned_suite(report: Report) -> ET.Element:
+    number = str(len(report.unpinned))
+    counts = {"tests": number, "failures": number, "errors": "0", "skipped": "0", "time": "0.000"}
+    suite = ET.Element("testsuite", {"name": RULE, **counts})
+    for difference in report.unpinned:
+        case = ET.SubElement(
+            suite, "testcase", {"classname": RULE, "name": xml_text(difference.id), "time": "0.000"}
+        )
+        ET.SubElement(case, "failure", {"message": xml_text(difference.reason)})
     return suite
 
 

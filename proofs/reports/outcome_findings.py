@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ..pinned import REASON, RULE
 from .findings import NOWHERE, Cause, Checked, Conclusion, Finding, FindingReport, Standing, Wording
 from .report import Conclusion as Outcomes
 from .report import Judgement, Outcome, Report, TheoremReport
@@ -24,7 +27,22 @@ def findings_of(report: Report) -> FindingReport:
     """Return a run as findings, which are in no file; their rules are the theorems."""
     causes = {entry.theorem.id: _cause(entry) for entry in report.theorems}
     checked = tuple(_checked(entry, causes[entry.theorem.id]) for entry in report.theorems)
-    return FindingReport("check", report.version, checked, causes, report.elapsed, wording=OF_THEOREMS)
+    wording = OF_THEOREMS
+    if report.unpinned:
+        owner, _, rule = RULE.partition("/")
+        causes[RULE] = Cause(owner, rule, REASON, "", "")
+        checked = (_unpinned(report, causes[RULE]), *checked)
+        wording = replace(wording, conclusions={**wording.conclusions, Conclusion.FAILS: report.headline})
+    return FindingReport("check", report.version, checked, causes, report.elapsed, wording=wording)
+
+
+def _unpinned(report: Report, cause: Cause) -> Checked:
+    rows = tuple((NOWHERE, difference.id) for difference in report.unpinned)
+    findings = tuple(
+        Finding(Standing.DRIFT, "", NOWHERE, difference.id, "", "", (cause.saying(difference.reason),))
+        for difference in report.unpinned
+    )
+    return Checked(RULE, "theorem", rows, findings)
 
 
 def _cause(entry: TheoremReport) -> Cause:

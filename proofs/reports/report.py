@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..obligation import Obligation, Status, Theorem
+from ..pinned import Difference
 from ..verdict import Verdict
 
 
@@ -114,11 +115,27 @@ class Report(Tally):
         Seconds on the wall clock.
     version : str
         Version of mmaproof.
+    unpinned : tuple of Difference
+        Where the catalogue is not the pinned set.
     """
 
     theorems: tuple[TheoremReport, ...]
     elapsed: float
     version: str
+    unpinned: tuple[Difference, ...] = ()
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """What the run means: another set of obligations than the pinned one is a failure."""
+        return Conclusion.FAILS if self.unpinned else super().conclusion
+
+    @property
+    def headline(self) -> str:
+        """The conclusion in words."""
+        if not self.unpinned:
+            return self.conclusion.value
+        outcome = f"; {super().conclusion}" if self.spoiling else ""
+        return f"the obligations are not the pinned ones{outcome}"
 
     @property
     def spoiling(self) -> tuple[Outcome, ...]:
@@ -136,6 +153,7 @@ class Report(Tally):
             **statuses,
             "expected": self.count(Judgement.PROVED, Judgement.PINNED),
             "unexpected": self.count(Judgement.UNEXPECTED, Judgement.DEFECT),
+            "unpinned": len(self.unpinned),
             "cached": self.cached,
             "seconds": round(self.seconds, 3),
             "elapsed": round(self.elapsed, 3),
@@ -149,6 +167,7 @@ def report(
     theorems: Sequence[Theorem],
     elapsed: float,
     version: str,
+    unpinned: tuple[Difference, ...] = (),
 ) -> Report:
     """Put verdicts beside their obligations.
 
@@ -164,6 +183,8 @@ def report(
         Seconds on the wall clock.
     version : str
         Version of mmaproof.
+    unpinned : tuple of Difference
+        Where the catalogue is not the pinned set.
     """
     found = {verdict.id: verdict for verdict in verdicts}
     missing = "defect of mmaproof: the run ended without a verdict"
@@ -176,7 +197,7 @@ def report(
     reports = tuple(
         TheoremReport(tuple(grouped[theorem.id]), theorem) for theorem in theorems if grouped[theorem.id]
     )
-    return Report(outcomes, reports, elapsed, version)
+    return Report(outcomes, reports, elapsed, version, unpinned)
 
 
 def theorem_of(obligation: Obligation, theorems: Sequence[Theorem]) -> Theorem:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ..pinned import COMMAND, REASON, RULE, Difference
 from .counterexample_text import counterexample_text
 from .report import Judgement, Outcome, Report, theorem_of
 
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+_RULE_OF_THE_PINNED_SET = {
+    "id": RULE,
+    "shortDescription": {"text": REASON},
+    "fullDescription": {"text": REASON},
+    "help": {"text": f"{REASON}\nWritten anew by: {COMMAND}"},
+}
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -23,6 +32,8 @@ def document(report: Report) -> dict[str, Any]:
         }
         for theorem in theorems
     ]
+    if report.unpinned:
+        rules.append(_RULE_OF_THE_PINNED_SET)
     indices = {theorem.id: index for index, theorem in enumerate(theorems)}
 
     def result(outcome: Outcome) -> dict[str, Any]:
@@ -33,7 +44,10 @@ def document(report: Report) -> dict[str, Any]:
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [result(outcome) for outcome in report.spoiling],
+        "results": [
+            *(result(outcome) for outcome in report.spoiling),
+            *({"ruleId": RULE, "ruleIndex": len(theorems), **_unpinned(d)} for d in report.unpinned),
+        ],
     }
     return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
 
@@ -49,6 +63,17 @@ def _finding(outcome: Outcome) -> dict[str, Any]:
         "kind": "open" if undecided else "fail",
         "level": "none" if undecided else "error",
         "message": {"text": text},
+        **_place(identifier),
+    }
+
+
+def _unpinned(difference: Difference) -> dict[str, Any]:
+    text = f"{difference.id}: {difference.reason}"
+    return {"kind": "fail", "level": "error", "message": {"text": text}, **_place(difference.id)}
+
+
+def _place(identifier: str) -> dict[str, Any]:
+    return {
         "locations": [{"logicalLocations": [{"fullyQualifiedName": identifier, "kind": "member"}]}],
         "partialFingerprints": {"obligation/v1": identifier},
     }

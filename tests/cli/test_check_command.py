@@ -46,6 +46,8 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     monkeypatch.setattr("mmaproof.proofs.catalogue.theorems", lambda: THEOREMS)
     monkeypatch.setattr("mmaproof.proofs.catalogue.obligations", lambda: OBLIGATIONS)
     monkeypatch.setattr("mmaproof.proofs.reexecution.obligations", lambda: OBLIGATIONS)
+    state.pinned = {o.id: o.expect for o in OBLIGATIONS.values()}
+    monkeypatch.setattr("mmaproof.proofs.pinned.pinned", lambda: state.pinned)
     return state
 
 
@@ -166,6 +168,25 @@ def test_every_report_of_one_run(toys: SimpleNamespace, tmp_path: Path) -> None:
     assert ET.parse(paths["junit"]).getroot().get("failures") == "1"
     assert paths["html"].read_text().startswith("<!doctype html>")
     assert not list(tmp_path.glob(".*"))
+
+
+def test_another_set_than_the_pinned_one_fails(toys: SimpleNamespace, tmp_path: Path) -> None:
+    toys.chosen = [COMMUTES, PINNED]
+    toys.pinned |= {"power/toy/addition/gone": Status.PROVED, PINNED.id: Status.PROVED}
+    del toys.pinned[COMMUTES.id]
+    result = mmaproof("check", "--json", tmp_path / "report.json")
+    assert (result.status, result.err) == (1, "")
+    for line in (
+        "power/toy/addition/gone: vanished: it is pinned as proved, and no longer in the catalogue",
+        f"{COMMUTES.id}: appeared: it expects proved, and is not pinned",
+        f"{PINNED.id}: changed: it is pinned as proved, and expects refuted now",
+        "the obligations are not the pinned ones",
+    ):
+        assert line in result.out.splitlines()
+    document = json.loads((tmp_path / "report.json").read_text())
+    validate("check", document)
+    assert document["summary"]["conclusion"] == "fails"
+    assert document["summary"]["unpinned"] == len(document["unpinned"]) == 3
 
 
 def test_github_is_told_when_it_runs_this(

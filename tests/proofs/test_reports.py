@@ -13,7 +13,8 @@ from toy_theorems import COMMUTES, FALSE, IN_RING, OBLIGATIONS, PASSING, PINNED,
 
 from mmaproof.proofs import runner
 from mmaproof.proofs.obligation import Status
-from mmaproof.proofs.reports import html, json_report, junit, sarif
+from mmaproof.proofs.pinned import Difference
+from mmaproof.proofs.reports import github, html, json_report, junit, outcome_findings, sarif
 from mmaproof.proofs.reports.report import Conclusion, Judgement, Report, report
 
 RUN = list(OBLIGATIONS.values())
@@ -65,6 +66,24 @@ def test_an_obligation_without_a_verdict_is_a_defect() -> None:
 def test_every_outcome_is_in_exactly_one_theorem(decided: Report) -> None:
     assert sorted(o.obligation.id for t in decided.theorems for o in t.outcomes) == sorted(OBLIGATIONS)
     assert sum(decided.count(judgement) for judgement in Judgement) == len(RUN)
+
+
+def test_every_report_says_what_is_not_as_pinned() -> None:
+    unpinned = (Difference("power/toy/addition/gone", Status.PROVED, None),)
+    found = report([COMMUTES], [verdict(COMMUTES, Status.PROVED)], THEOREMS, 1.5, "1.2.3", unpinned)
+    assert found.conclusion is Conclusion.FAILS
+    validate("check", json.loads(json_report.render(found)))
+    log = json.loads(sarif.render(found))
+    validate("sarif-subset", log)
+    (run,) = log["runs"]
+    (result,) = run["results"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    suites = ET.fromstring(junit.render(found))
+    assert (suites.get("tests"), suites.get("failures")) == ("2", "1")
+    summary = github.step_summary(outcome_findings.findings_of(found))
+    for text in (sarif.render(found), junit.render(found), html.render(found), summary):
+        assert "power/toy/addition/gone" in text and "vanished" in text
+    assert found.headline in summary
 
 
 def test_json_has_the_documented_form_and_the_verdicts(decided: Report) -> None:
