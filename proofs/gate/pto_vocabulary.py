@@ -44,7 +44,7 @@ def _points() -> tuple[Point, ...]:
         for a, b in product(triple.factors, repeat=2):
             cells = {"instruction": operation.name, "a": a.name, "b": b.name, "d": triple.accumulator.name}
             cells["c"] = cells["d"] if operation.accumulates else NONE
-            found.append(Point(_spell(cells), cells, "pto-isa headers; reference C.1"))
+            found.append(Point(_spell(cells), cells, "pto-isa headers at 3186c381 (TMatmul)"))
     return tuple(found)
 
 

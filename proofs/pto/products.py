@@ -45,7 +45,7 @@ from .operands import (
     variables,
 )
 
-SOURCE = "pto-isa headers at 3186c381 (TMatmul, TGemv); pto-isa issue 280; reference B.1 to B.5"
+SOURCE = "pto-isa headers at 3186c381 (TMatmul, TGemv); pto-isa issue 280"
 
 EXTENTS = (2, 3, 2)
 """m, k and n of small products."""

@@ -26,7 +26,7 @@ from .operands import Formats, is_integer, multiplied, typed, variables
     "pto/blocked/zero-lane",
     "lanes beyond k that hold zeros in A and B add nothing: ragged K, where k counts in whole C0 groups",
     "acc(C, 0, 0) = C: the same number; of integers the same bits, with zeros in A alone too",
-    "tilelang-ascend issue 1341 and pull request 1723; reference B.4",
+    "tilelang-ascend issue 1341 and pull request 1723",
 )
 def zero_lane() -> Iterator[Variant]:
     """Yield the proofs, and what is lost: the sign of -0, and stale infinities where only A is 0 (pinned)."""
@@ -61,7 +61,7 @@ def _zero_lane(formats: Formats, *, both: bool) -> Property:
     "a matrix unit that takes whole C0 groups of K computes what lies behind k, zero or stale (pinned)",
     "k counts in whole groups ⇒ D on buffers = form(A and B with zero lanes appended), which "
     "pto/blocked/zero-lane compares with form(A, B)",
-    "tilelang-ascend issue 1341 and pull request 1723; reference B.4",
+    "tilelang-ascend issue 1341 and pull request 1723",
 )
 def granules() -> Iterator[Variant]:
     """Yield lanes that a load has filled with zeros, and lanes that nothing has written."""

@@ -1,6 +1,6 @@
 """Rules on the bias row and on scale factors.
 
-Source: pto-isa headers at 3186c381, ptoas at a56b18c3; reference C.3.
+Source: pto-isa headers at 3186c381, ptoas at a56b18c3.
 """
 
 from __future__ import annotations
@@ -131,12 +131,12 @@ BIAS_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "scale-type", "scale factors are e8m0",
-        "kernels; reference B.2; no header: the parameters are unused", _scale_type, cited(29),
+        "kernels; no header: the parameters are unused", _scale_type, cited(29),
         standings=(Standing(RuleKind.SILENT, (A5, CPU), MICROSCALED),),
     ),
     PtoRule(
         "scale-extent", f"there is a scale factor for each {SCALE_GROUP} elements of K",
-        "kernels; reference B.2; ptoas for tgemv.mx; no header: the parameters are unused",
+        "kernels; ptoas for tgemv.mx; no header: the parameters are unused",
         _scale_extent, cited(29), standings=(Standing(RuleKind.SILENT, (A5, CPU), MICROSCALED),),
     ),
     PtoRule(

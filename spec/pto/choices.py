@@ -73,7 +73,7 @@ OPEN_POINTS = (
             ("none", "a load writes the valid region only"),
         ),
         "granule",
-        "reference B.4 for the NPU; the CPU simulator fills the buffer (cpu/TLoad.hpp)",
+        "pto-isa headers at 3186c381 for the NPU; the CPU simulator fills the buffer (cpu/TLoad.hpp)",
     ),
     OpenPoint(
         "tf32",

@@ -1,6 +1,6 @@
 """What executes a product on buffers: the matrix unit of the NPU, or the CPU simulator.
 
-Each takes the operands from where `placement` says. Source: pto-isa headers at 3186c381; reference B.4, B.5.
+Each takes the operands from where `placement` says. Source: pto-isa headers at 3186c381.
 """
 
 from __future__ import annotations

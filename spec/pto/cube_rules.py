@@ -2,7 +2,7 @@
 
 The matrix unit is given addresses and m, k, n, but no strides: it derives the distance between blocks from
 the sizes, where movers take it from the tile. Where both disagree the result is silently wrong.
-Source: pto-isa headers at 3186c381, pto-isa issue 253, pypto issue 2470; reference A.6, A.7 and B.4. The
+Source: pto-isa headers at 3186c381, pto-isa issue 253, pypto issue 2470. The
 distances of A and B are inferred from the movers (confidence: medium), that of C is confirmed.
 """
 
@@ -124,8 +124,8 @@ def _written_rows(resolved: Resolved, profile: Profile) -> Messages:
             yield f"m = {m} runs as {written}: so many rows are read and written, d has {rows}"
 
 
-_CHECKS = "TMatmul.hpp of each profile, CheckStaticMad; reference C.2"
-_MOVERS = "inferred from the movers of compact tiles; reference A.6"
+_CHECKS = "TMatmul.hpp of each profile, CheckStaticMad"
+_MOVERS = "inferred from the movers of compact tiles"
 
 
 def _asserted_on(*profiles: Profile) -> tuple[Standing, ...]:
@@ -157,12 +157,12 @@ CUBE_RULES: tuple[PtoRule[Resolved], ...] = (
         standings=_asserted_on(A5, CPU),
     ),
     PtoRule(
-        "scale-layout", "scale factors of A are Zz, of B Nn", "pto-isa headers, TileLeftScale; reference A.3",
+        "scale-layout", "scale factors of A are Zz, of B Nn", "pto-isa headers, TileLeftScale",
         _order("scale_a", "scale_b"), cited(29), standings=_silent(profiles=(A5,)),
     ),
     PtoRule(
         "fractal-size", "blocks have 512 bytes in A and B, 1024 in the accumulator, 32 in scale factors",
-        "the blocks of the matrix unit; reference A.2 and C.4", _fractal, cited(32), standings=_silent(),
+        "the blocks of the matrix unit (pto_tile.hpp)", _fractal, cited(32), standings=_silent(),
     ),
     PtoRule(
         "left-pitch", "blocks of A are as far apart as the matrix unit takes them to be", _MOVERS,
@@ -178,17 +178,17 @@ CUBE_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "gemv-left", "A of tgemv is one row in a line, unless it is within one row of a block",
-        "TMov.hpp and TExtract.hpp to a one-row Left; reference A.7 (how A5 takes it: low confidence)",
+        "TMov.hpp and TExtract.hpp to a one-row Left (how A5 takes it: low confidence)",
         _gemv_left, standings=_silent(GEMV),
     ),
     PtoRule(
         "matmul-left", "A of tmatmul is in blocks, unless it is within one row of a block",
-        "pto-isa headers: tmatmul keeps the matrix unit out of its GEMV mode; reference A.7", _matmul_left,
+        "pto-isa headers: tmatmul keeps the matrix unit out of its GEMV mode", _matmul_left,
         standings=_silent(MATMUL),
     ),
     PtoRule(
         "row-granule", "the accumulator has the 16 rows that A2A3 makes of one",
-        "pto-isa headers of A2A3: m = 1 runs as 16; reference B.4", _written_rows,
+        "pto-isa headers of A2A3: m = 1 runs as 16", _written_rows,
         standings=_silent(MATMUL, (A2A3,)),
     ),
 )  # fmt: skip

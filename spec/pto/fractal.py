@@ -2,7 +2,7 @@
 
 The capital is the order of blocks (Z by rows, N by columns), the small letter the order inside a block.
 Extents and coordinates may be ints, numpy arrays or Z3 terms: blocks have powers of two rows and
-columns, so shifts and masks divide. Source: pto-isa headers at 3186c381; reference A.3 and A.4.
+columns, so shifts and masks divide. Source: pto-isa headers at 3186c381 (`pto_tile.hpp`).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class FractalLayout:
 
 
 def layout_of(tile: Tile) -> FractalLayout:
-    """Return the order of a tile's elements: a single row in boxes by rows is linear (reference A.4)."""
+    """Return the order of a tile's elements: a single row in boxes by rows is linear."""
     if tile.boxed and tile.rows == 1 and tile.inner is Order.ROW_MAJOR:
         return FractalLayout(Order.ROW_MAJOR, Order.NONE_BOX, (1, 1))
     return FractalLayout(tile.blocks, tile.inner, tile.box)

@@ -1,7 +1,7 @@
 """Global memory as the movers see it: a view of five dimensions, which a matrix is folded into.
 
 Element (d0, …, d4) is at offset ``sum of d_i * stride_i``. Source: pto-isa headers at 3186c381 and
-cpu/TLoad.hpp; reference B.7.
+cpu/TLoad.hpp.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rules on loads and stores: tload and tstore.
 
-Source: pto-isa headers at 3186c381; reference A.7 and B.7.
+Source: pto-isa headers at 3186c381 (TLoad, TStore).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _store_extent(resolved: Resolved, _: Profile) -> Messages:
 MEMORY_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "view-extent", "the valid region is in the view of global memory, in any order of its dimensions",
-        "reference B.7; nothing checks it", _view_extent,
+        "pto-isa headers (TLoad, TStore); nothing checks it", _view_extent,
         standings=(Standing(RuleKind.SILENT, operations=_LOAD | _STORE),),
     ),
     PtoRule(

@@ -1,7 +1,7 @@
 """Rules on the movers of a GEMM: where from and where to, and what moves from buffer to buffer ask for.
 
 The CPU simulator has one loop over elements for every place and layout: what the NPU's headers assert of
-moves, it does not. Source: pto-isa headers at 3186c381; reference A.7, B.7 and E.
+moves, it does not. Source: pto-isa headers at 3186c381 (TMov, TExtract, TStore).
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "move-places", "the operation goes from this buffer to that one",
         "pto-isa headers (between others a tmov of A5 and a textract do nothing); pypto issue 1310 (no move "
-        "from acc to acc); reference B.7", _places, cited(20, 26),
+        "from acc to acc)", _places, cited(20, 26),
         standings=(
             _standing("tload", "tstore"), _standing("tmov", "tinsert", profiles=(A2A3,)),
             _standing("tmov", "textract", "tinsert", kind=RuleKind.SILENT),
@@ -292,7 +292,7 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "row-chunks", f"a one-row left is filled in chunks of {GEMV_CHUNK_BYTES} bytes",
-        "TMov.hpp, TExtract.hpp; reference A.7", _row_chunks, standings=(_standing("tmov", "textract"),),
+        "TMov.hpp, TExtract.hpp", _row_chunks, standings=(_standing("tmov", "textract"),),
     ),
     PtoRule(
         "bias-move",
@@ -335,7 +335,7 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "extract-alignment", "a block begins at whole blocks, also of the transposed ones",
-        "TExtract.hpp; reference B.7", _alignment, standings=_INDEXED,
+        "TExtract.hpp", _alignment, standings=_INDEXED,
     ),
 )  # fmt: skip
 """Rules on where moves go, and on those from buffer to buffer."""

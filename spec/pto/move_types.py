@@ -5,7 +5,7 @@ the pairs; the CPU simulator assigns elements, as C++ converts them.
 
 Source: pto-isa headers: CheckTMovAccToMat (a2a3/common.hpp), CheckTMovAccValid (a5/common.hpp), CheckAcc2gm
 and CheckStaticAcc (TStore.hpp), TMovToBt and TMovToFb (TMov.hpp), CheckTExtract and
-is_textract_supported_type (TExtract.hpp); reference B.7.
+is_textract_supported_type (TExtract.hpp).
 """
 
 from __future__ import annotations
@@ -184,7 +184,8 @@ MOVE_TYPE_RULES: tuple[PtoRule[Resolved], ...] = (
         ),
     ),
     PtoRule(
-        "move-conversion", "what becomes of an element is documented", "pto-isa headers; reference B.7",
+        "move-conversion", "what becomes of an element is documented",
+        "pto-isa headers at 3186c381 (TMov, TExtract, TStore)",
         _move_conversion, standings=(Standing(RuleKind.UNSPECIFIED, operations=_MOVES),),
     ),
     PtoRule(

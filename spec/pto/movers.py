@@ -1,7 +1,7 @@
 """What the movers do: ``tload``, ``tmov``, ``textract`` and ``tstore``, on matrices and on buffers.
 
-A mover keeps logical indices and changes the order, see `placement`. Source: pto-isa headers at 3186c381;
-reference A.7, B.4 and B.7.
+A mover keeps logical indices and changes the order, see `placement`. Source: pto-isa headers at 3186c381
+(TLoad, TMov, TExtract, TStore).
 """
 
 from __future__ import annotations

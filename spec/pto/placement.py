@@ -5,7 +5,7 @@ compact tile from its valid extent rounded up to whole blocks. The matrix unit r
 and no stride: it derives the pitches from those. The CPU simulator takes physical extents everywhere.
 Extents, coordinates and offsets may be ints, numpy arrays or Z3 terms.
 
-Source: pto-isa headers at 3186c381, pto-isa issue 253; reference A.6 and A.7. The matrix unit's pitches of A
+Source: pto-isa headers at 3186c381, pto-isa issue 253. The matrix unit's pitches of A
 and B are inferred from the movers made to match them, those of the scale factors from their analogy.
 """
 

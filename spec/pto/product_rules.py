@@ -1,6 +1,6 @@
 """Rules on the operands of a product: what they are, their types and extents, and the sizes they give.
 
-Source: pto-isa headers at 3186c381, ptoas at a56b18c3; reference C.1 to C.3.
+Source: pto-isa headers at 3186c381, ptoas at a56b18c3.
 """
 
 from __future__ import annotations
@@ -184,14 +184,14 @@ PRODUCT_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "operand-type", "an operand is a tile, a view or an index as the operation says",
-        "reference D.3; ptoas", _operand_type, standings=always(RuleKind.STATIC),
+        "ptoas at a56b18c3", _operand_type, standings=always(RuleKind.STATIC),
     ),
     PtoRule(
         "location", "A is in left, B in right, the accumulator in acc, the bias in bias", _MATMUL_CHECK,
         _location, cited(22), standings=(Standing(RuleKind.STATIC, operations=PRODUCTS),),
     ),
     PtoRule(
-        "type-triple", "the element types of C, A and B go together", f"{_MATMUL_CHECK}; reference C.1",
+        "type-triple", "the element types of C, A and B go together", _MATMUL_CHECK,
         _type_triple, cited(12, 13, 14), standings=(Standing(RuleKind.STATIC, operations=PRODUCTS),),
     ),
     PtoRule(

@@ -2,7 +2,7 @@
 
 D[i, j] = start[i, j] + sum over t < k of (A[i, t]·SA[i, t div 32]) · (B[t, j]·SB[t div 32, j]), where the
 start is 0, the accumulator or the bias row, and the scale factors are those of the ``.mx`` forms.
-Source: pto-isa headers at 3186c381; reference B.2 and B.3.
+Source: pto-isa headers at 3186c381 (TMatmul, TGemv, TMatmul_MX).
 """
 
 from __future__ import annotations

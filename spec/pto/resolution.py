@@ -2,7 +2,7 @@
 
 The short types of documents (``!pto.tile<16x32xf16>``) stand for the profile's alias of the operand's role;
 the types of the assembler (``!pto.tile_buf<…>``) have the assembler's defaults. The blayout of a Left tile is
-the NPU profile's, whatever is written, as ptoas does (reference D.3; contradiction 27); the headers of the
+the NPU profile's, whatever is written, as ptoas does (contradiction 27); the headers of the
 simulator keep what is written.
 """
 
@@ -175,7 +175,7 @@ def _location(operation: Operation, role: str, written: TileType) -> Location | 
         return written.location
     wanted = ROLE_LOCATIONS[role]
     if role.startswith("scale_") and written.location is Location.SCALING:
-        return wanted  # the assembler has one keyword for the three (reference A.1)
+        return wanted  # the assembler has one keyword for the three
     return written.location or wanted
 
 

@@ -1,6 +1,6 @@
 """The sizes m, k and n of a product: which operand's valid region each is read from.
 
-Source: pto-isa headers at 3186c381; reference B.1.
+Source: pto-isa headers at 3186c381 (TMatmul, TGemv).
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def c0(element: ElementType) -> int:
 
 
 def box(fractal: int, inner: Order, element: ElementType) -> tuple[int, int]:
-    """Return the rows and columns of a block (reference A.2).
+    """Return the rows and columns of a block (`pto_tile.hpp`).
 
     For 4-bit types the headers' formula counts storage units where the A5 movers count elements;
     this is the headers' number, see the contradictions.

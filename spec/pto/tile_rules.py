@@ -1,6 +1,6 @@
 """Rules on each tile alone, and on where it is placed.
 
-Source: pto-isa headers at 3186c381 (`pto_tile.hpp`, `TASSIGN`); reference A.1 to A.3.
+Source: pto-isa headers at 3186c381 (`pto_tile.hpp`, `TASSIGN`).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ TILE_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "buffer-range", "elements of a tile whose rows are not whole blocks lie in its buffer",
-        "pto_tile.hpp, GetTileOffset; reference A.4 (one row)", _inside_buffer,
+        "pto_tile.hpp, GetTileOffset (one row)", _inside_buffer,
         standings=always(RuleKind.SILENT),
     ),
     PtoRule(
@@ -137,7 +137,7 @@ TILE_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "fractal-name", "the name in a page's tile type is that of its orders",
-        "pto-isa layout page; reference D.3", _fractal_name, cited(20), standings=always(RuleKind.STATIC),
+        "pto-isa layout page; PTOAS at a56b18c3", _fractal_name, cited(20), standings=always(RuleKind.STATIC),
     ),
     PtoRule(
         "capacity", "a tile fits in its buffer, which the profile has",

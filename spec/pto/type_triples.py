@@ -1,6 +1,6 @@
 """Which element types a product takes: accumulator, A and B.
 
-Source: pto-isa headers at 3186c381; reference C.1.
+Source: pto-isa headers at 3186c381 (TMatmul, CheckStaticMad).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How the products of a row of A and a column of B are summed onto C: exactly, or as a choice says.
 
-Source: PTX ISA 9.1 section 9.7.14.5.14 (semantics of mma); reference D.1 to D.4.
+Source: PTX ISA 9.1 section 9.7.14.5.14 (semantics of mma).
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ def two(exponent: int) -> Fraction:
     return Fraction(2) ** exponent
 
 
-# One row of reference D.6 each: sign, exponent and fraction bits, bias, NaN codes, infinities, largest,
-# least normal, least subnormal. The IEEE-like wide formats give their codes as ranges.
+# One row for each format, from its standard: sign, exponent and fraction bits, bias, NaN codes, infinities,
+# largest, least normal, least subnormal. The IEEE-like wide formats give their codes as ranges.
 FACTS = {
     F16: ((1, 5, 10), 15, {*range(0x7C01, 0x8000), *range(0xFC01, 0x10000)}, {0x7C00, 0xFC00},
           65504, two(-14), two(-24)),

@@ -296,7 +296,7 @@ ROUTES = {
     ("tinsert", "A2A3"): "acc>mat",
     ("tinsert", "A5"): "acc>mat acc>vec vec>vec vec>mat",
 }
-"""Where f16 goes (f32 of acc as f16). Source: TMov.hpp, TExtract.hpp, TInsert.hpp; reference B.7."""
+"""Where f16 goes (f32 of acc as f16). Source: TMov.hpp, TExtract.hpp, TInsert.hpp."""
 
 PLACED = {
     "vec": "!pto.tile_buf<vec, 32x32xf16>",

@@ -1,4 +1,4 @@
-"""Matrix moves: register counts, lane maps as reference C.6 to C.8 states them, checks of addresses."""
+"""Matrix moves: register counts, lane maps as PTX ISA 9.7.14.5.15 to 17 states them, checks of addresses."""
 
 from __future__ import annotations
 
