@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from mmaproof.proofs.obligation import Equality, Method
 from mmaproof.proofs.reports.theorem_table import theorem_table
+from mmaproof.refinement.findings import Kind
 
 REPOSITORY = Path(__file__).parent.parent
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -25,6 +27,14 @@ def test_theorem_list_is_generated_from_the_catalogue() -> None:
 def test_methods_and_equalities_are_described_in_the_words_of_the_reports(term: Method | Equality) -> None:
     text = (REPOSITORY / "docs" / "theorems.md").read_text(encoding="utf-8")
     assert f"| `{term.value}` | {term.meaning} |" in text
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_kinds_of_findings_are_in_the_schema_and_the_command_line(kind: Kind) -> None:
+    schema = json.loads((REPOSITORY / "docs" / "schemas" / "verify.schema.json").read_text(encoding="utf-8"))
+    assert kind in schema["properties"]["findings"]["items"]["properties"]["kind"]["enum"]
+    text = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert any(kind in row.split("|")[1].strip().split(", ") for row in re.findall(r"^\|.*\|$", text, re.M))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
