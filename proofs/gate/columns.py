@@ -142,11 +142,28 @@ def column_named(title: str) -> str | None:
     )
 
 
-def as_stated(title: str, cell: Any) -> Any:
-    """Return what a cell states, where that depends on what its column is called."""
-    if _plain(title) in LOWEST and not str(cell).rstrip().endswith("+"):
+def as_stated(name: str, title: str, cell: Any) -> Any:
+    """Return what a cell of a column states; it may depend on what the file calls the column."""
+    if name not in (TARGET, PTX):  # data frames with gaps write 16.0 for 16
+        cell = _whole(cell)
+    if name in (TARGET, PTX) and _plain(title) in LOWEST and not str(cell).rstrip().endswith("+"):
         return f"{cell}+"
     return cell
+
+
+def _whole(cell: Any) -> Any:
+    """Return a cell whose whole numbers are spelled without a fraction."""
+    match cell:
+        case str():
+            return int(cell[:-2]) if _WHOLE.fullmatch(cell) else cell
+        case list():
+            return [_whole(each) for each in cell]
+        case dict():
+            return {name: _whole(each) for name, each in cell.items()}
+    return cell
+
+
+_WHOLE = re.compile(r"\d{1,9}\.0")
 
 
 _YES = ("yes", "true", "y", "1", "legal", "supported", "ok", "✓")

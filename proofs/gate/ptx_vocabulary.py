@@ -210,6 +210,7 @@ def _known_versions() -> str:
 @lru_cache(maxsize=1024)
 def _target_name(value: str) -> str:
     name = re.sub(r"^(>=\s*)?(sm|compute|cc)?[_\s-]?", "", value.strip().lower())
+    name = re.sub(r"^([5-9]\d|1\d\d)\.0(?=\+?$)", r"\1", name)  # 80, as a data frame with gaps writes it
     name = re.sub(r"^(\d{1,2})\.(\d)", r"\1\2", name)
     open_ended = name.endswith("+") or value.strip().startswith(">=")
     return f"sm_{name.removesuffix('+')}" + "+" * open_ended if name[:1].isdigit() else value.strip().lower()

@@ -60,7 +60,7 @@ def _named(cells: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, An
             continue
         if name in found:
             raise InputError(f"two columns mean {name!r}; one is {title!r}")
-        found[name] = columns.as_stated(title, cell) if name in (TARGET, PTX) else cell
+        found[name] = columns.as_stated(name, title, cell)
     if TYPES in found:
         for title, cell in columns.type_columns(found.pop(TYPES)).items():
             name = columns.column_named(title)

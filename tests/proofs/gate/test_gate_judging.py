@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from gate_tables import MMA, compared, judged, rules, standing
+from gate_tables import MMA, compared, csv_table, json_table, judged, rules, standing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -319,3 +319,25 @@ def test_a_row_with_every_column_is_legal_exactly_if_the_isa_has_it(point, data)
         cells[column] = data.draw(st.sampled_from(CHANGES[column]))
         exists = any(cells.items() <= other.cells.items() for other in POINTS)
         assert (standing(Path(folder), {**cells, "ptx": "9.1"}) is AGREES) == exists
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"m": 16.0, "n": 8.0, "k": 16.0, "arch": 80.0, "legal": 1.0},
+        {"shape": [16.0, 8.0, 16.0], "min_sm": 80.0, "ptx": 7.0},
+        {"shape": {"m": 16.0, "n": 8.0, "k": 16.0}, "target": [80.0, 90.0]},
+    ],
+)
+def test_whole_numbers_may_be_written_as_data_frames_write_them(tmp_path: Path, row: dict) -> None:
+    assert not compared(json_table(tmp_path, {"a": "f16", "b": "f16", **row})).findings
+    flat = {title: cell for title, cell in row.items() if not isinstance(cell, list | dict)}
+    if "m" in flat:
+        text = f"{','.join(flat)}\n{','.join(map(str, flat.values()))}\n"
+        assert not compared(csv_table(tmp_path, text)).findings
+
+
+@pytest.mark.parametrize("shape", ["16.5x8x16", [16.5, 8.0, 16.0], f"{'9' * 5000}.0"])
+def test_a_shape_has_whole_numbers(tmp_path: Path, shape) -> None:
+    with pytest.raises(InputError, match="no shape"):
+        compared(json_table(tmp_path, {"shape": shape, "target": "sm_80"}))
