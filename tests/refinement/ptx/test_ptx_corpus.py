@@ -54,9 +54,10 @@ def registers_in(operand):
 
 
 def test_the_corpus_is_there():
-    tables = [json.loads((KERNELS / tool / "kernels.json").read_text()) for tool in ("triton", "cuda")]
+    corpora = ("triton", "triton_scaled", "cuda")
+    tables = [json.loads((KERNELS / corpus / "kernels.json").read_text()) for corpus in corpora]
     assert [len(table) for table in tables] == [
-        len(list((KERNELS / t).glob("*.ptx"))) for t in ("triton", "cuda")
+        len(list((KERNELS / corpus).glob("*.ptx"))) for corpus in corpora
     ]
     assert {name for table in tables for name in table} == {file.name for file in FILES}
 
