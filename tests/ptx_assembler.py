@@ -133,7 +133,9 @@ class Assembler:
             succeeded, found = self._run([asked[place] for place in places], source, generate=generate)
             if succeeded:
                 return complaints
-            if not found:  # a crash, or a complaint about no line: one of them is the culprit
+            if not found:  # a crash, or a complaint about no line: the module or one of them is the culprit
+                if about_module := _refusal(self, asked[0].target, asked[0].ptx):
+                    return complaints | dict.fromkeys(places, about_module)
                 if len(places) == 1:
                     return complaints | {places[0]: "ptxas failed without a line number"}
                 half = len(places) // 2
@@ -149,15 +151,9 @@ class Assembler:
     def _run(self, asked: Sequence[Question], source: Path, *, generate: bool) -> tuple[bool, dict[int, str]]:
         """Compile one module; return whether it succeeded, and the first complaint about each line."""
         target, ptx = asked[0].target, asked[0].ptx
-        head = f".version {spell_version(ptx)}\n.target {target}\n{_FUNCTION}\n"
+        head = _head(target, ptx)
         source.write_text(head + "".join(f"{question.text}\n" for question in asked) + "ret;\n}\n")
-        finished = subprocess.run(
-            [
-                self.executable, "-arch", _architecture(target, generate=generate),
-                "-suppress-sparse-mma-advisory-info", source, "-o", os.devnull,
-            ],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        finished = self.compile(source, _architecture(target, generate=generate))
         first = head.count("\n") + 1
         found: dict[int, str] = {}
         for match in _COMPLAINT.finditer(finished.stdout + finished.stderr):
@@ -167,6 +163,31 @@ class Assembler:
             elif place < 0:  # about the module: every line suffers
                 found = dict.fromkeys(range(len(asked)), match[3]) | found
         return finished.returncode == 0, found
+
+    def compile(self, source: Path, architecture: str) -> subprocess.CompletedProcess[str]:
+        """Compile a file and throw away what comes of it."""
+        return subprocess.run(
+            [
+                self.executable, "-arch", architecture, "-suppress-sparse-mma-advisory-info", source,
+                "-o", os.devnull,
+            ],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+
+def _head(target: Target, ptx: Version) -> str:
+    """Return a module up to its first instruction."""
+    return f".version {spell_version(ptx)}\n.target {target}\n{_FUNCTION}\n"
+
+
+@cache
+def _refusal(assembler: Assembler, target: Target, ptx: Version) -> str | None:
+    """Return what ptxas says of a module without instructions, None if it takes that."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "empty.ptx"
+        source.write_text(f"{_head(target, ptx)}ret;\n}}\n")
+        finished = assembler.compile(source, _architecture(target, generate=False))
+    return (finished.stderr or "ptxas failed") if finished.returncode else None
 
 
 def _architecture(target: Target, *, generate: bool) -> str:
