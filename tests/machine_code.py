@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
-import shutil
 import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-import pytest
-from ptx_assembler import assembler
+from ptx_assembler import assembler, installed
 from ptx_variants import form_of_legal
 
 from mmaproof.spec.ptx.signatures import Sort, signature
@@ -101,7 +96,9 @@ def assemble(variants: Sequence[Variant], target: Target) -> list[Code]:
             ],
             check=True, capture_output=True, text=True,
         )  # fmt: skip
-        printed = subprocess.run([_disassembler(), "-c", cubin], check=True, capture_output=True, text=True)
+        printed = subprocess.run(
+            [installed("nvdisasm", PACKAGE), "-c", cubin], check=True, capture_output=True, text=True
+        )
     kernels: dict[int, list[tuple[str, str]]] = {}
     for line in printed.stdout.splitlines():
         if entry := _ENTRY.match(line.strip()):
@@ -177,18 +174,3 @@ def _kernel(number: int, variant: Variant) -> Iterator[str]:
     yield f"{variant} {', '.join(operands)};"
     yield from (f"st.global.b{width} [%at+{i * width // 8}], %d{i};" for i in range(stored))
     yield "ret; }"
-
-
-@cache
-def _disassembler() -> Path:
-    """Return the nvdisasm of this machine; fail in CI, skip elsewhere if there is none."""
-    if on_path := shutil.which("nvdisasm"):
-        return Path(on_path)
-    packages = importlib.util.find_spec("nvidia")
-    for folder in (packages.submodule_search_locations or ()) if packages else ():
-        for executable in sorted(Path(folder).glob("cu*/bin/nvdisasm")):
-            return executable
-    reason = f"nvdisasm is not installed (CUDA toolkit, or PyPI package {PACKAGE})"
-    if os.environ.get("CI"):
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)

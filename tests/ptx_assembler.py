@@ -196,27 +196,32 @@ def _architecture(target: Target, *, generate: bool) -> str:
     return f"{'sm' if generate else 'compute'}_{name}"
 
 
-def _candidates() -> Iterator[Path]:
-    if on_path := shutil.which("ptxas"):
+def _candidates(name: str) -> Iterator[Path]:
+    if on_path := shutil.which(name):
         yield Path(on_path)
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if variable in os.environ:
-            yield Path(os.environ[variable], "bin", "ptxas")
+            yield Path(os.environ[variable], "bin", name)
     packages = importlib.util.find_spec("nvidia")
     for folder in (packages.submodule_search_locations or ()) if packages else ():
-        yield from sorted(Path(folder).glob("cu*/bin/ptxas"))
+        yield from sorted(Path(folder).glob(f"cu*/bin/{name}"))
+
+
+def installed(name: str, package: str) -> Path:
+    """Return a program of the CUDA toolkit; fail in CI, skip elsewhere if it is not on this machine."""
+    for executable in _candidates(name):
+        if executable.is_file():
+            return executable
+    reason = f"{name} is not installed (CUDA toolkit, or PyPI package {package})"
+    if os.environ.get("CI"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
 
 
 @cache
 def assembler() -> Assembler:
-    """Return the ptxas of this machine; fail in CI, skip elsewhere if there is none."""
-    for executable in _candidates():
-        if executable.is_file():
-            return _identified(executable)
-    reason = f"ptxas is not installed (CUDA toolkit, or PyPI package {PACKAGE})"
-    if os.environ.get("CI"):
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
+    """Return the ptxas of this machine."""
+    return _identified(installed("ptxas", PACKAGE))
 
 
 def _identified(executable: Path) -> Assembler:
