@@ -330,11 +330,11 @@ def test_a_row_with_every_column_is_legal_exactly_if_the_isa_has_it(point, data)
     ],
 )
 def test_whole_numbers_may_be_written_as_data_frames_write_them(tmp_path: Path, row: dict) -> None:
-    assert not compared(json_table(tmp_path, {"a": "f16", "b": "f16", **row})).findings
+    assert not list(compared(json_table(tmp_path, {"a": "f16", "b": "f16", **row})).findings)
     flat = {title: cell for title, cell in row.items() if not isinstance(cell, list | dict)}
     if "m" in flat:
         text = f"{','.join(flat)}\n{','.join(map(str, flat.values()))}\n"
-        assert not compared(csv_table(tmp_path, text)).findings
+        assert not list(compared(csv_table(tmp_path, text)).findings)
 
 
 @pytest.mark.parametrize("shape", ["16.5x8x16", [16.5, 8.0, 16.0], f"{'9' * 5000}.0"])
