@@ -11,6 +11,7 @@ import pytest
 from mmaproof.proofs.obligation import Equality, Method
 from mmaproof.proofs.reports.theorem_table import theorem_table
 from mmaproof.refinement.findings import Kind
+from mmaproof.spec.instruction_set import NAMES, instruction_set
 
 REPOSITORY = Path(__file__).parent.parent
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -35,6 +36,15 @@ def test_kinds_of_findings_are_in_the_schema_and_the_command_line(kind: Kind) ->
     assert kind in schema["properties"]["findings"]["items"]["properties"]["kind"]["enum"]
     text = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
     assert any(kind in row.split("|")[1].strip().split(", ") for row in re.findall(r"^\|.*\|$", text, re.M))
+
+
+@pytest.mark.parametrize("isa", NAMES)
+def test_tables_are_in_the_schema_and_the_command_line(isa: str) -> None:
+    schema = json.loads((REPOSITORY / "docs" / "schemas" / "tables.schema.json").read_text(encoding="utf-8"))
+    text = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for name in instruction_set(isa).tables:
+        assert name in schema["properties"]["table"]["enum"]
+        assert name in text
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
