@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -15,8 +16,8 @@ LARGEST_TEXT = 64 << 20
 _FILE = re.compile(r"\S.*\.(?:pto|ptx)", re.IGNORECASE)
 """A name that no instruction has."""
 
-_COMMENT = re.compile(rb"\s*(?://|;|#(?!\s*[\w$.]+\s*=)|\Z)")
-"""A line without a statement; ``#name =`` defines an attribute."""
+_SKIPPED = re.compile(rb"(?:\s|//.*|;.*|#(?!\s*[\w$.]+\s*=).*)*")
+"""Space and comments up to the end of a line; ``#name =`` defines an attribute."""
 
 _WHOLE = re.compile(
     rb"\s*(?:module\b(?!\.)|\"?builtin\.module\b|\"?func\.func\b|[#!][\w$.]+\s*="
@@ -45,14 +46,13 @@ def text_of_file(argument: str) -> str | None:
 
 def is_ptx(text: str) -> bool:
     """Whether a text that is judged as a whole is PTX: it begins with a directive or a block."""
-    line = next((each for each in text.splitlines() if _COMMENT.match(each.encode()) is None), "")
-    return line.lstrip()[:1] in (".", "{")
+    return _opening(iter(text.encode().splitlines()))[1][:1] in (b".", b"{")
 
 
 def whole_text(lines: Iterable[bytes]) -> tuple[str | None, Iterator[bytes]]:
     """Return a text that is judged as a whole, or None and all its lines, hardly read.
 
-    The first line that is neither blank nor a comment decides.
+    What first is neither blank nor a comment decides.
 
     Raises
     ------
@@ -60,15 +60,33 @@ def whole_text(lines: Iterable[bytes]) -> tuple[str | None, Iterator[bytes]]:
         If the whole text is too large, or not UTF-8.
     """
     rest = iter(lines)
-    opening: list[bytes] = []
-    for line in rest:
-        opening.append(line)
-        if _COMMENT.match(line) is None:
-            break
+    opening, statement = _opening(rest)
     everything = chain(opening, rest)
-    if not opening or _WHOLE.match(opening[-1]) is None:
+    if _WHOLE.match(statement) is None:
         return None, everything
     return _decoded(everything, "standard input"), iter(())
+
+
+def _opening(lines: Iterator[bytes]) -> tuple[list[bytes], bytes]:
+    """Read lines up to the first statement; return them, and what stands in the last from there on."""
+    read: list[bytes] = []
+    commented = False
+    for line in lines:
+        read.append(line if read else line.removeprefix(BOM_UTF8))
+        rest = read[-1]
+        while rest:
+            if commented:
+                _, closed, rest = rest.partition(b"*/")
+                commented = not closed
+                continue
+            skipped = _SKIPPED.match(rest)
+            rest = rest[skipped.end() :] if skipped else rest
+            if not rest.startswith(b"/*"):
+                break
+            rest, commented = rest[2:], True
+        if rest:
+            return read, rest
+    return read, b""
 
 
 def _decoded(pieces: Iterable[bytes], name: str) -> str:

@@ -15,7 +15,9 @@ from .module import Instruction, Module
 from .parser import parse
 from .variable_spaces import variable_spaces
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HIDING = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+"""Strings and comments: what stands in them is no directive."""
+
 _MODULE = re.compile(r"\s*\.version\b")
 _FUNCTION = re.compile(r"\.(?:entry|func)\b")
 
@@ -44,7 +46,11 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
     InputError
         If the text can't be read, or a name in it is not declared; it names the line.
     """
-    bare = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), text)
+    bare = _HIDING.sub(lambda hiding: re.sub(r"[^\n]", " ", hiding[0]), text)
+    if not bare.strip():
+        raise InputError("a module, a function or an instruction is expected, not an empty text", name)
+    if (unclosed := bare.find("/*")) >= 0:
+        raise InputError("the comment is not closed", f"{name}:{bare.count(chr(10), 0, unclosed) + 1}")
     if _MODULE.match(bare) is None:
         head = f".version {version or spell_version(NEWEST)} .target {target or _TARGET} .address_size 64"
         text = f"{head} {text}" if _FUNCTION.search(bare) else f"{head} .entry body() {{ {text}\n}}"

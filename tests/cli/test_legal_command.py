@@ -229,3 +229,44 @@ def test_registers_that_can_not_be_used(
     (tmp_path / "kernel.ptx").write_text(BODY)
     result = mmaproof(*arguments)
     assert result.wrong_use and message in result.err
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "/* a licence\n * of two lines */\n",
+        "\ufeff",
+        "\ufeff// c\n\n",
+        "/* a */ /* b */",
+        "// /* c\n",
+    ],
+)
+def test_comments_may_stand_before_a_whole_text(before: str) -> None:
+    status, (document,) = answers(before + BODY)
+    assert (status, document) == (answers(BODY)[0], answers(BODY)[1][0])
+
+
+def test_lines_behind_a_byte_order_mark_are_answered_one_by_one() -> None:
+    assert [each["legal"] for each in answers("\ufeffxvf32ger\nxvf32ger")[1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "an empty text"),
+        ("// nothing\n\n", "an empty text"),
+        ("\n\n/* never closed\n mma", ":3: the comment is not closed"),
+        (".version 8.0\n.target sm_80\n/* never closed", ":3: the comment is not closed"),
+    ],
+)
+def test_a_file_without_a_statement_is_wrong_use(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "k.ptx").write_text(text)
+    result = mmaproof("legal", tmp_path / "k.ptx")
+    assert result.wrong_use
+    assert message in result.err
+
+
+def test_strings_hide_what_begins_a_comment(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text('.version 8.0\n.target sm_80\n.address_size 64\n.file 1 "/a/*.cu"\n.entry k() { ret; }\n')
+    assert mmaproof("legal", path).status == 0
