@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json as json_format
 import shlex
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,11 +18,12 @@ from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
 from .finding_output import SHOWN, tell_github
+from .mutation import check_mutants
 from .output import note, print_table, say, say_lines
+from .progress import progress
 
 if TYPE_CHECKING:
     from ..proofs.reports.report import Outcome, Report
-    from ..proofs.verdict import Verdict
 
 SAVED = Path("mmaproof-counterexamples")
 """Where counterexamples go that nobody expected."""
@@ -54,6 +54,11 @@ def check(
             help=f"Save every counterexample, pinned ones too; default: unexpected ones, in {SAVED}/.",
         ),
     ] = None,
+    mutants: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Instead, try N one-line faults in the specification."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Which faults --mutants draws.")] = 0,
 ) -> ExitCode:
     """Prove the catalogue of theorems (default: all of it).
 
@@ -74,6 +79,12 @@ def check(
     if jobs is not None:
         settings = replace(settings, jobs=jobs)
     selected = catalogue.select(patterns or [])
+    if mutants is not None:
+        others = {"--junit": junit, "--sarif": sarif, "--html": html, "--counterexamples": counterexamples}
+        refused = [option for option, value in {**others, "--scheduler": scheduler}.items() if value]
+        if refused:
+            raise InputError(f"--mutants has a report of its own (--json), and takes no {', '.join(refused)}")
+        return check_mutants(selected, patterns or [], mutants, seed, settings, json)
     unpinned = pinned.differences(patterns or [])
     wanted = {"json": json, "junit": junit, "sarif": sarif, "html": html}
     with ExitStack() as stack:
@@ -83,8 +94,8 @@ def check(
             kind: stack.enter_context(files.result_file(path)) for kind, path in wanted.items() if path
         }
         start = time.perf_counter()
-        with _progress(len(selected)) as advance:
-            verdicts = runner.run(selected, settings, report=advance)
+        with progress("check", len(selected)) as advance:
+            verdicts = runner.run(selected, settings, report=lambda verdict: advance(verdict.id))
         elapsed = time.perf_counter() - start
         found = report(selected, verdicts, catalogue.theorems(), elapsed, __version__, unpinned)
         for kind, stream in streams.items():
@@ -95,26 +106,6 @@ def check(
     _print_totals(found)
     tell_github(outcome_findings.findings_of(found))
     return ExitCode[found.conclusion.name]
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[Verdict], None]]:
-    """Show a progress bar on standard error, when that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda verdict: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[last]}", markup=False),
-    )
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
-        task = progress.add_task("check", total=total, last="")
-        yield lambda verdict: progress.update(task, advance=1, last=verdict.id)
 
 
 def _rendered(kind: str, found: Report) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mmaproof.proofs.mutation.campaign import Outcome
 from mmaproof.proofs.obligation import Equality, Method
 from mmaproof.proofs.reports.theorem_table import theorem_table
 from mmaproof.refinement.findings import Kind
@@ -54,3 +55,9 @@ def test_links_and_named_files_exist(document: Path) -> None:
     assert [link for link in links if not (document.parent / link).exists()] == []
     named = re.findall(r"`((?:spec|smt|refinement|proofs|cli|tests|benchmarks|docs)/[\w/.-]+)`", text)
     assert [name for name in named if not (REPOSITORY / name).exists()] == []
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_what_becomes_of_faults_is_described_in_the_words_of_the_command(outcome: Outcome) -> None:
+    text = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert f"| {outcome.value} | {outcome.meaning} |" in text

@@ -8,6 +8,9 @@ from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import pytest
+import runner_obligations
+import toy_mutation_catalogue
+import toy_specification
 from command_line import Result, mmaproof
 from document_schemas import validate
 from toy_theorems import (
@@ -23,7 +26,10 @@ from toy_theorems import (
 )
 
 from mmaproof.proofs import runner
+from mmaproof.proofs.mutation.campaign import Outcome
+from mmaproof.proofs.mutation.scope import SpecificationModule
 from mmaproof.proofs.obligation import Status
+from mmaproof.proofs.worker import Assignment
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 
@@ -187,6 +193,61 @@ def test_another_set_than_the_pinned_one_fails(toys: SimpleNamespace, tmp_path: 
     validate("check", document)
     assert document["summary"]["conclusion"] == "fails"
     assert document["summary"]["unpinned"] == len(document["unpinned"]) == 3
+
+
+@pytest.fixture
+def toy_faults(toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Let faults be put into the toy specification, and the catalogue on it decide."""
+    module = SpecificationModule(
+        "toy_specification", Path(toy_specification.__file__), "toy_specification.py", ""
+    )
+    toys.chosen = list(toy_mutation_catalogue.obligations().values())
+    monkeypatch.setattr("mmaproof.proofs.mutation.scope.modules_of", lambda isas: [module])
+    monkeypatch.setattr(
+        runner.Settings, "assignment", Assignment("z3", 60, None, toy_mutation_catalogue.CATALOGUE)
+    )
+    return toys
+
+
+def test_mutants_are_scored_and_survivors_listed(toy_faults: SimpleNamespace, tmp_path: Path) -> None:
+    result = mmaproof("check", "--mutants", 99, "--seed", 3, "--jobs", 2, "--json", tmp_path / "score.json")
+    assert (result.status, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert (
+        "survived: toy_specification.py:14: operator: x * 3 → x + 3 (no obligation enters the function)"
+        in lines
+    )
+    document = json.loads((tmp_path / "score.json").read_text())
+    validate("mutants", document)
+    summary = document["summary"]
+    assert lines[-1] == f"score: {summary['score']:.1%} refuted or in error"
+    assert len(document["mutants"]) == summary["mutants"] == sum(summary[outcome] for outcome in Outcome)
+    assert [path.name for path in tmp_path.iterdir()] == ["score.json"]
+
+
+def test_mutants_of_a_catalogue_that_fails_are_not_tried(
+    toy_faults: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    obligations = "runner_obligations:obligations"
+    monkeypatch.setattr(runner.Settings, "assignment", Assignment("z3", 60, None, obligations))
+    toy_faults.chosen = [runner_obligations.obligations()["test/raises"]]
+    result = mmaproof("check", "--mutants", 1, "--json", tmp_path / "score.json")
+    assert (result.status, result.out) == (1, "")
+    assert "test/raises is error without a fault" in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--mutants", 0),
+        ("--mutants", "many"),
+        ("--mutants", 1, "--junit", "a"),
+        ("--mutants", 1, "--seed", "x"),
+    ],
+)
+def test_mutants_have_options_of_their_own(toys: SimpleNamespace, arguments: tuple) -> None:
+    assert mmaproof("check", *arguments).wrong_use
 
 
 def test_github_is_told_when_it_runs_this(

@@ -1,0 +1,90 @@
+"""``mmaproof check --mutants``: how many one-line faults in the specification the catalogue notices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import __version__
+from . import files
+from .exit_codes import ExitCode
+from .output import note, print_table, say
+from .progress import progress
+
+if TYPE_CHECKING:
+    from ..proofs.mutation.campaign import Mutant, Score
+    from ..proofs.obligation import Obligation
+    from ..proofs.runner import Settings
+
+SHOWN = 60
+"""Characters of an expression that are printed; the JSON document has all of it."""
+
+_STYLES = {"survived": "bold red", "timeout": "yellow", "crashed": "yellow"}
+
+
+def check_mutants(
+    selected: Sequence[Obligation],
+    patterns: Sequence[str],
+    number: int,
+    seed: int,
+    settings: Settings,
+    json: Path | None,
+) -> ExitCode:
+    """Try a sample of faults on the obligations selected; print the score and the survivors.
+
+    Returns
+    -------
+    ExitCode
+        `HOLDS` when it ran, whatever the score; `FAILS` when a verdict is unexpected without a fault.
+    """
+    from ..proofs.mutation import score_json
+    from ..proofs.mutation.campaign import BaselineError, campaign
+    from ..proofs.mutation.scope import modules_of
+
+    modules = modules_of(obligation.id.partition("/")[0] for obligation in selected)
+    try:
+        with nullcontext() if json is None else files.result_file(json) as stream:
+            with progress("mutants", number) as advance:
+                score = campaign(
+                    selected, modules, number, seed, settings, lambda result: advance(result.mutant.place)
+                )
+            if stream is not None:
+                files.write(stream, score_json.render(score, __version__, seed, patterns))
+    except BaselineError as reason:
+        note(str(reason))
+        return ExitCode.FAILS
+    _print(score, seed)
+    return ExitCode.HOLDS
+
+
+def _print(score: Score, seed: int) -> None:
+    from ..proofs.mutation.campaign import Outcome
+
+    shown = [result for result in score.results if result.outcome not in (Outcome.REFUTED, Outcome.ERROR)]
+    for result in shown:
+        reason = f" ({result.message})" if result.message else ""
+        say(f"{result.outcome}: {_change(result.mutant)}{reason}", _STYLES.get(result.outcome.value, ""))
+    if shown:
+        print()
+    print_table(
+        ["outcome", "faults", "meaning"],
+        [[outcome.value, str(score.count(outcome)), outcome.meaning] for outcome in Outcome],
+        numbers=[1],
+    )
+    print()
+    print(
+        f"{len(score.results)} of {score.candidates} faults (seed {seed}; {score.equivalent} equivalent ones "
+        f"left out), {score.obligations} obligations, {score.elapsed:.0f} s elapsed"
+    )
+    say(f"score: {score.noticed:.1%} refuted or in error")
+
+
+def _change(mutant: Mutant) -> str:
+    fault = mutant.fault
+    return f"{mutant.place}: {fault.kind}: {_short(fault.old)} → {_short(fault.new)}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

@@ -1,0 +1,1 @@
+"""One-line faults in the specification, and which of them the catalogue notices."""

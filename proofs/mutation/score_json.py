@@ -1,0 +1,51 @@
+"""The score of a campaign as JSON (``docs/schemas/mutants.schema.json``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from .campaign import Outcome, Result, Score
+
+SCHEMA = 1
+
+
+def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON document of a campaign."""
+    return {
+        "schema": SCHEMA,
+        "version": version,
+        "seed": seed,
+        "patterns": list(patterns),
+        "mutants": [_entry(result) for result in score.results],
+        "summary": {
+            "mutants": len(score.results),
+            **{outcome.value: score.count(outcome) for outcome in Outcome},
+            "score": round(score.noticed, 4),
+            "candidates": score.candidates,
+            "equivalent": score.equivalent,
+            "obligations": score.obligations,
+            "elapsed": round(score.elapsed, 3),
+        },
+    }
+
+
+def _entry(result: Result) -> dict[str, Any]:
+    fault = result.mutant.fault
+    return {
+        "file": result.mutant.module.shown,
+        "line": fault.line,
+        "kind": fault.kind,
+        "old": fault.old,
+        "new": fault.new,
+        "outcome": result.outcome.value,
+        "obligation": result.obligation,
+        "message": result.message,
+        "seconds": round(result.seconds, 3),
+    }
+
+
+def render(score: Score, version: str, seed: int, patterns: Sequence[str]) -> str:
+    """Return the text of the JSON document."""
+    return json.dumps(document(score, version, seed, patterns), indent=1) + "\n"

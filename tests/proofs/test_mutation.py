@@ -1,0 +1,157 @@
+"""Mutation of the specification: which faults there are, what becomes of each, and that nothing is left."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import toy_mutation_catalogue
+import toy_specification
+
+from mmaproof.proofs.mutation import scope
+from mmaproof.proofs.mutation.campaign import BaselineError, Outcome, Score, campaign
+from mmaproof.proofs.mutation.scope import SpecificationModule
+from mmaproof.proofs.mutation.source_faults import faults
+from mmaproof.proofs.runner import Settings
+
+TOY = SpecificationModule(
+    "toy_specification", Path(toy_specification.__file__), "toy_specification.py", "toy"
+)
+SETTINGS = Settings(jobs=2, catalogue=toy_mutation_catalogue.CATALOGUE)
+
+
+def changes(text: str) -> set[tuple[str, str, str]]:
+    return {(fault.kind, fault.old, fault.new) for fault in faults(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a + b", {("operator", "a + b", "a - b")}),
+        ("a << b", {("operator", "a << b", "a >> b")}),
+        ("a < b", {("comparison", "a < b", "a <= b"), ("comparison", "a < b", "a >= b")}),
+        ("a and b", {("operator", "a and b", "a or b")}),
+        ("not a", {("operator", "not a", "a")}),
+        ("x = 8", {("constant", "8", "9"), ("constant", "8", "7")}),
+        ("x = False", {("constant", "False", "True")}),
+        ("x[a:]", {("index", "a", "a + 1")}),
+        ("x[i, j]", {("table entry", "i", "j"), ("table entry", "j", "i")}),
+        ("x = ('s8', 'u8')", {("table entry", "'s8'", "'u8'"), ("table entry", "'u8'", "'s8'")}),
+        (
+            "x = {S8: a, U8: b}",
+            {("table entry", *p) for p in (("S8", "U8"), ("U8", "S8"), ("a", "b"), ("b", "a"))},
+        ),
+    ],
+)
+def test_faults_change_one_expression(text: str, expected: set) -> None:
+    assert changes(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""A + b, 8 rows."""',
+        "def f(x: Literal[8] = None) -> Literal[4]: 'Add 1.'",
+        "raise ValueError(1 + 2)",
+        "assert x, 1 + 2",
+        "def __repr__(self): return 1 + 2",
+        "x: int",
+        "f'{1 + 2}'",
+        "Rule(reason=1 + 2)",
+        "@cache(maxsize=8)\ndef f(): pass",
+        "isinstance(x, Array | Format)",
+        "x = Callable[[Array, Format], None]",
+        "a, b = b",
+        "from a import b",
+    ],
+)
+def test_what_only_speaks_has_no_fault(text: str) -> None:
+    assert changes(text) == set()
+
+
+def test_every_fault_of_the_specification_is_a_program_on_its_line() -> None:
+    for module in scope.modules_of(["power"])[::6]:
+        text = module.path.read_text(encoding="utf-8")
+        for fault in faults(text)[::25]:
+            ast.parse(fault.source())
+            assert fault.source() != ast.unparse(ast.parse(text))
+            assert 1 <= fault.line <= text.count("\n") + 1
+
+
+def test_a_fault_without_an_effect_is_equivalent() -> None:
+    (equal, _) = sorted(faults("def f(x):\n    return x\n    return 1"), key=lambda fault: fault.new)
+    assert equal.is_equivalent()
+    assert not faults("x = y + z")[0].is_equivalent()
+
+
+def test_scope_has_the_instruction_set_and_what_it_imports() -> None:
+    shown = {module.shown for module in scope.modules_of(["power"])}
+    assert {"spec/power/forms.py", "spec/formats.py", "spec/numpy_algebra.py"} <= shown
+    assert not any(name.startswith(("spec/ptx/", "spec/pto/")) for name in shown)
+    assert "spec/power/contradictions.py" not in shown
+
+
+def tried(number: int = 1000, seed: int = 0) -> Score:
+    return campaign(list(toy_mutation_catalogue.obligations().values()), [TOY], number, seed, SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def score() -> Score:
+    return tried()
+
+
+def outcomes(score: Score) -> dict[tuple[int, str], Outcome]:
+    return {(result.mutant.fault.line, result.mutant.fault.new): result.outcome for result in score.results}
+
+
+def test_a_fault_that_a_theorem_sees_is_refuted_and_the_theorem_named(score: Score) -> None:
+    (found,) = (result for result in score.results if result.mutant.fault.new == "x - y")
+    assert (found.outcome, found.obligation) == (Outcome.REFUTED, "toy/arithmetic/sum/adds")
+    assert found.message == "wrong for 0"
+
+
+def test_survivors_have_their_line_and_the_reason(score: Score) -> None:
+    survivors = {r.mutant.fault.new: r for r in score.results if r.outcome is Outcome.SURVIVED}
+    lines = Path(toy_specification.__file__).read_text().splitlines()
+    assert {"x + 3", "x // 3", "2", "4", "6", "8", "x <= 1000", "999", "1001"} <= set(survivors)
+    for new, result in survivors.items():
+        file, _, line = result.mutant.place.partition(":")
+        assert file == "toy_specification.py" and result.mutant.fault.old in lines[int(line) - 1], new
+    assert survivors["x + 3"].message == "no obligation enters the function"
+    assert survivors["x <= 1000"].message == ""
+
+
+def test_the_score_counts_what_was_refuted_or_in_error(score: Score) -> None:
+    assert score.count(*Outcome) == len(score.results) == score.candidates - score.equivalent
+    assert score.noticed == score.count(Outcome.REFUTED, Outcome.ERROR) / len(score.results)
+    assert 0 < score.noticed < 1
+
+
+def test_a_seed_draws_the_same_faults(score: Score) -> None:
+    first, again, other = (tried(4, seed) for seed in (5, 5, 6))
+    assert outcomes(first) == outcomes(again) != outcomes(other)
+    assert len(first.results) == 4
+    assert outcomes(first).items() <= outcomes(score).items()
+
+
+def test_nothing_is_written_beside_the_source(score: Score) -> None:
+    del score
+    source = Path(toy_specification.__file__)
+    assert "x + y" in source.read_text()
+    program = "import toy_specification as toy; print(toy.total(200, 100), toy.half_seen(5), toy.unseen(2))"
+    printed = subprocess.run(
+        [sys.executable, "-c", program], cwd=source.parent, capture_output=True, text=True, check=True
+    )
+    assert printed.stdout == "44 5 6\n"
+
+
+def test_without_a_fault_everything_must_be_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(jobs=1, catalogue="runner_obligations:obligations")
+    chosen = [settings.assignment.obligations()["test/raises"]]
+    with pytest.raises(
+        BaselineError, match="test/raises is error without a fault: RuntimeError: of two lines"
+    ):
+        campaign(chosen, [TOY], 1, 0, settings)
