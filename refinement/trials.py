@@ -33,6 +33,7 @@ from .counterexamples import (
     unequal,
 )
 from .error_bounds import ErrorBounds
+from .findings import Kind
 from .front_end import Kernel, Outcome
 from .interning import Ids
 from .reference_result import magnitudes, reference, stored
@@ -207,6 +208,8 @@ class _Trial:
         given = given_constants(store, self._instance)
         outcome = self._kernel.run(self._instance, store, given | constants, blocks=blocks)
         for finding in outcome.findings:
+            if finding.kind is Kind.RACE and self._outcome.reordered:  # of sums that are the same real number
+                continue
             return self._documented(Difference("the run", f"{finding}", "without a finding"), 0.0), 0
         if not outcome.complete:
             return self._documented(Difference("the run", "without an end", "complete"), 0.0), 0

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.formats import F32, F64, FloatFormat
+from ..equivalence import compare
 from ..findings import Kind
 from ..interning import Ids
 from ..memory import ABSENT, ByteLanes, Offsets
+from ..normal_forms import NormalForms
+from ..rounding_depth import roundings
+from ..terms import TermStore
 from .addressing import Addresses, located
 from .execution import Execution
 from .races import Conflicts
@@ -111,7 +119,7 @@ def write(
     """Write words (n, count) of `size` bytes to lanes that are there."""
     terms, lows = part.lanes.bytes_of(words.reshape(-1))
     data = terms.reshape(len(words), -1), lows.reshape(len(words), -1)
-    _write_bytes(execution, part, offsets, data, threads, atomic=atomic)
+    _write_bytes(execution, part, offsets, data, threads, words, atomic=atomic)
 
 
 def _write_bytes(
@@ -120,10 +128,11 @@ def _write_bytes(
     offsets: Offsets,
     data: Bytes,
     threads: Indices,
+    words: Ids | None = None,
     *,
     atomic: bool = False,
 ) -> None:
-    """Write bytes (n, total) to lanes that are there."""
+    """Write bytes (n, total), of words (n, count) where they are such, to lanes that are there."""
     history, lanes = part.history, part.lanes
     total = data[0].shape[1]
     if history is None:
@@ -145,13 +154,36 @@ def _write_bytes(
     if atomic or len(offsets) < 2:
         return
     lost = _differ(lanes, offsets, data).any(axis=1)
-    if lost.any():
+    if not lost.any():
+        return
+    if words is not None and _same_numbers(execution.store, lanes, offsets[lost], words[lost]):
+        execution.unordered = True
+    else:
         first = int(np.flatnonzero(lost)[0])
         execution.report(
             Kind.RACE,
             f"two threads write different values to {part.place(int(offsets[first]))} in one instruction",
             threads[lost],
         )
+
+
+def _same_numbers(store: TermStore, lanes: ByteLanes, offsets: Offsets, words: Ids) -> bool:
+    """Tell whether words (n, count) that others took the place of are the same real numbers as those.
+
+    In a reduction over the lanes of a warp every lane sums in an order of its own, and all store the sum.
+    """
+    width = int(store.widths(words.reshape(-1)[:1])[0])
+    if width not in _REALS:
+        return False
+    size = width // 8
+    kept = lanes.read((offsets[:, None] + size * np.arange(words.shape[1])).reshape(-1), size)
+    pairs = np.unique(np.stack([kept, words.reshape(-1)]), axis=1)
+    found = compare(NormalForms(store), pairs[0], pairs[1], _REALS[width])
+    return bool(found.equal.all()) and roundings(store, pairs[1]).growth <= roundings(store, pairs[0]).growth
+
+
+_REALS: Mapping[int, FloatFormat] = MappingProxyType({32: F32, 64: F64})
+"""Formats of numbers that are summed."""
 
 
 def _put(lanes: ByteLanes, offsets: Offsets, data: Bytes) -> None:
