@@ -6,7 +6,7 @@ polynomials of its arguments. Two atoms may differ and still be equal: then noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import FloatFormat, Format
+from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from . import operations
+from .extrema import FIRST_ATOM, Extrema
 from .factored_products import FactoredProducts
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
@@ -58,9 +59,6 @@ _MANY = 8
 """Products from which on a sum is an atom, unless thoroughly."""
 
 _UNKNOWN = -1
-_FIRST_ATOM = 1 << 30
-"""From here on, numbers are those of single atoms."""
-
 _ZERO = 0
 """The number of the polynomial 0; those of other polynomials are odd, those of long sums even."""
 
@@ -90,13 +88,14 @@ class NormalForms:
         self._products = FactoredProducts(self.quantifier, self._identify)
         self._functions = LeafFunctions(store)
         self._polynomials = PolynomialNumbers()
+        self._extrema = Extrema(store)
         self._known: dict[Format, NDArray[np.int32]] = {}
 
     @cached_property
     def thorough(self) -> NormalForms:
         """The same, with every sum expanded; quantities, and numbers of polynomials, are the same."""
         found = NormalForms(self.store, thorough=True, quantifier=self.quantifier)
-        found._polynomials = self._polynomials
+        found._polynomials, found._extrema = self._polynomials, self._extrema
         return found
 
     def difference(self, left: Ids, right: Ids, fmt: Format) -> Polynomials:
@@ -201,7 +200,11 @@ class NormalForms:
         numbers = 2 * self._polynomials.numbers(-1 if kind is None else kind, found, count) + 1
         lengths = np.bincount(found.owners, minlength=count)
         numbers[lengths == 0] = _ZERO
-        single = (found.atoms != ABSENT).sum(axis=1) == 1
+        degrees = (found.atoms != ABSENT).sum(axis=1)
+        if kind is None:
+            plain = np.flatnonzero((degrees == 0) & (lengths[found.owners] == 1))
+            self._extrema.note(numbers[found.owners[plain]], found.coefficients[plain].tolist())
+        single = degrees == 1
         single &= (lengths[found.owners] == 1) & (found.coefficients == 1)
         alone = np.flatnonzero(single)
         alone = alone[self._natural(found.atoms[alone].max(axis=1, initial=0))]
@@ -269,7 +272,9 @@ class NormalForms:
             ((operation, members),) = by_operation(self.store, terms[others])
             opaque = self._opaque(operation, members, fmt)
             self.quantifier.note(opaque, members)
-            found.append((others, [self._atom(opaque, fmt)]))
+            for form, some in by_operation(self.store, np.unique(opaque)):
+                places = np.flatnonzero(np.isin(opaque, some))
+                found.append((others[places], [self._atom(opaque[places], form.result)]))
         return found
 
     def _split(self, indices: NDArray[np.intp], quantities: Quantities) -> Groups:
@@ -337,22 +342,41 @@ class NormalForms:
         if operation.name == CONCATENATION:
             return self._concatenation(operation, arguments[:, 0], fmt)
         if operation.name not in _CONGRUENT or fmt.bits != operation.result.bits:
-            reading = Operation(NORMAL_FORM, fmt, attribute=("reading", operation.result))
-            return self.store.apply(reading, terms)
+            return self._reading(operation, fmt, terms)
         if operation.name == operations.SELECT:
             return self._choice(arguments, fmt)
         read = [self.identifiers(arguments[:, i], each) for i, each in enumerate(operation.operands)]
         if operation.name == operations.EXTREMUM:
             assert isinstance(operation.attribute, tuple)
-            return self._extremum(str(operation.attribute[0]), operation.result, fmt, read)
+            extrema = self._extrema.of(str(operation.attribute[0]), operation.result, *read)
+            return extrema if fmt == operation.result else self._reading(operation, fmt, extrema)
+        if _clamps(operation, fmt):
+            return self._integer(operation, read[0])
         # Which format a real number was rounded to before it is quantised makes no difference.
         operands = () if quantises(operation) else operation.operands
         name = (operation.name, operands, _essential(operation), operation.result)
         return self.store.apply(Operation(NORMAL_FORM, fmt, attribute=name), *read)
 
-    def _extremum(self, which: str, result: Format, fmt: Format, read: Sequence[NDArray[np.int32]]) -> Ids:
-        low, high = np.minimum(*read), np.maximum(*read)
-        return self.store.apply(Operation(NORMAL_FORM, fmt, attribute=(which, result)), low, high)
+    def _reading(self, operation: Operation, fmt: Format, terms: Ids) -> Ids:
+        """Return the bits of terms, results of an operation, read in another format."""
+        return self.store.apply(Operation(NORMAL_FORM, fmt, attribute=("reading", operation.result)), terms)
+
+    def _integer(self, operation: Operation, numbers: NDArray[np.int32]) -> Ids:
+        """Return numbers converted to integers: rounded to any at all, and clamped to those of a format."""
+        fmt, (source,) = operation.result, operation.operands
+        assert isinstance(fmt, IntegerFormat) and isinstance(operation.attribute, tuple)
+        if isinstance(source, FloatFormat):
+            whole = Operation(
+                NORMAL_FORM, operations.signed(64), attribute=("integer", operation.attribute[0])
+            )
+            numbers = _atom_numbers(self.store.apply(whole, numbers))
+        found: Ids = numbers
+        for which, limit in (("min", fmt.maximum), ("max", fmt.minimum)):
+            constant = self.store.constants([limit & ((1 << fmt.bits) - 1)], fmt.bits)
+            bound = np.broadcast_to(self.identifiers(constant, fmt), numbers.shape)
+            found = self._extrema.of(which, fmt, numbers, bound)
+            numbers = _atom_numbers(found)
+        return found
 
     def _choice(self, arguments: NDArray[np.int32], fmt: Format) -> Ids:
         """Return choices; where the condition compares what is chosen from, or a multiple, an extremum."""
@@ -372,8 +396,8 @@ class NormalForms:
             for sign, name in ((1, which), (-1, _OPPOSITES[which])):
                 alike = signs == sign
                 if alike.any():
-                    pair = (then[alike], otherwise[alike])
-                    result[members[alike]] = self._extremum(name, fmt, fmt, pair)
+                    extrema = self._extrema.of(name, fmt, then[alike], otherwise[alike])
+                    result[members[alike]] = extrema
         return result
 
     def _proportions(self, choices: NDArray[np.int32], compared: Format, fmt: Format) -> NDArray[np.int64]:
@@ -438,8 +462,16 @@ _CONGRUENT = (
 """Operations whose normal form is that of their arguments' polynomials."""
 
 
-def _atom_numbers(terms: Ids) -> NDArray[np.int64]:
-    return terms.astype(np.int64) + _FIRST_ATOM
+def _clamps(operation: Operation, fmt: Format) -> bool:
+    """Tell whether an operation read in a format is a conversion to integers that clamps."""
+    if operation.name != operations.CONVERT or fmt != operation.result or is_raw(fmt):
+        return False
+    assert isinstance(operation.attribute, tuple)
+    return isinstance(fmt, IntegerFormat) and bool(operation.attribute[1])
+
+
+def _atom_numbers(terms: Ids) -> NDArray[np.int32]:
+    return terms + np.int32(FIRST_ATOM)
 
 
 def _essential(operation: Operation) -> Any:

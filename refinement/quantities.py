@@ -412,14 +412,14 @@ def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pi
         assert isinstance(result, IntegerFormat)
         if q.magnitudes.fit(inner, result, source) and (is_raw(fmt) or fmt == result):
             return [Piece(1, (q.read(inner, source),))]
-    return None
+    return _whole(q, operation, fmt, terms)
 
 
-def _input(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
-    """Read raw bits of a whole integer as the integer it is."""
-    natural = operation.result
-    if is_raw(fmt) and isinstance(natural, IntegerFormat) and not is_raw(natural):
-        return [Piece(1, (q.read(terms, natural),))]
+def _whole(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    """Read low bits of an integer as the integer it is, modulo."""
+    result = operation.result
+    if is_raw(fmt) and isinstance(result, IntegerFormat) and not is_raw(result) and fmt.bits <= result.bits:
+        return [Piece(1, (q.read(terms, result),))]
     return None
 
 
@@ -445,9 +445,10 @@ _SPLITS: MappingProxyType[str, Rule] = MappingProxyType(
         operations.EXTEND: _extend,
         operations.QUOTIENT: _quotient,
         operations.CONVERT: _convert,
+        operations.EXTREMUM: _whole,
         operations.SELECT: _select,
         CONCATENATION: _concatenation,
-        INPUT: _input,
+        INPUT: _whole,
     }
 )
 """How the terms of an operation split, by its name."""

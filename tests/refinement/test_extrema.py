@@ -1,0 +1,112 @@
+"""Greatest and least numbers are the same in whatever order they are taken, and clamping is one of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmaproof.refinement import operations
+from mmaproof.refinement.assignments import Assignment
+from mmaproof.refinement.equivalence import compare
+from mmaproof.refinement.evaluation import apply
+from mmaproof.refinement.interning import Ids
+from mmaproof.refinement.normal_forms import NormalForms
+from mmaproof.refinement.terms import TermStore, bits
+from mmaproof.spec.formats import F32, S8, S32, U8, Format, IntegerFormat
+from mmaproof.spec.rounding import Rounding
+
+NEAREST = Rounding.NEAREST_EVEN
+LEAVES = 3
+
+TREES = st.recursive(
+    st.integers(0, LEAVES - 1) | st.integers(-2, 2).map(lambda number: ("constant", number)),
+    lambda inner: st.tuples(st.sampled_from(["max", "min"]), inner, inner),
+    max_leaves=6,
+)
+
+
+def encoded(number: int, fmt: Format) -> int:
+    return number & 0xFFFFFFFF if fmt == S32 else int(np.float32(number).view(np.uint32))
+
+
+def made(store: TermStore, leaves: Ids, tree: object, fmt: Format) -> Ids:
+    if isinstance(tree, int):
+        return leaves[tree : tree + 1]
+    assert isinstance(tree, tuple)
+    if tree[0] == "constant":
+        return store.constants([encoded(tree[1], fmt)], 32)
+    return apply(store, operations.extremum(fmt, tree[0]), *(made(store, leaves, x, fmt) for x in tree[1:]))
+
+
+@pytest.mark.parametrize("fmt", [F32, S32])
+@settings(max_examples=150)
+@given(one=TREES, other=TREES)
+def test_what_is_called_equal_is_equal(fmt: Format, one: object, other: object) -> None:
+    store = TermStore()
+    leaves = store.inputs("x", fmt, np.arange(LEAVES))
+    left, right = (made(store, leaves, tree, fmt) for tree in (one, other))
+    equal = bool(compare(NormalForms(store), left, right, fmt).equal.all())
+    grid = np.stack(np.meshgrid(*[range(-3, 4)] * LEAVES), axis=-1).reshape(-1, LEAVES)
+    words = [
+        Assignment(store, {"x": np.array([encoded(int(n), fmt) for n in row], np.uint64)})
+        for row in grid[::5]
+    ]
+    same = all(each.values(left) == each.values(right) for each in words)
+    assert same or not equal
+
+
+@settings(max_examples=50)
+@given(order=st.permutations(range(7)), which=st.sampled_from(["max", "min"]), split=st.integers(1, 6))
+def test_the_order_makes_no_difference(order: list[int], which: str, split: int) -> None:
+    store = TermStore()
+    leaves = store.inputs("x", F32, np.arange(7))
+    operation = operations.extremum(F32, which)
+
+    def chain(numbers: list[int]) -> Ids:
+        found = leaves[numbers[0]]
+        for number in numbers[1:]:
+            found = apply(store, operation, found, leaves[number])
+        return found.reshape(1)
+
+    tree = apply(store, operation, chain(order[:split]), chain(order[split:]))
+    forms = NormalForms(store)
+    assert compare(forms, tree, chain(list(range(7))), F32).equal.all()
+    assert not compare(forms, tree, chain(list(range(6))), F32).equal.any()
+
+
+def clamped(store: TermStore, x: Ids, limits: tuple[int, int], *, low_first: bool) -> Ids:
+    pairs = list(zip(("max", "min"), limits, strict=True))
+    for which, limit in pairs if low_first else pairs[::-1]:
+        constant = store.constants([limit & 0xFFFFFFFF], 32)
+        x = apply(store, operations.extremum(S32, which), x, constant)
+    return x
+
+
+@pytest.mark.parametrize(("target", "limits"), [(S8, (-128, 127)), (U8, (0, 255))])
+@pytest.mark.parametrize("low_first", [True, False])
+@pytest.mark.parametrize("source", [F32, S32])
+def test_clamping_to_the_limits_of_a_format_converts_to_it(
+    target: IntegerFormat, limits: tuple[int, int], low_first: bool, source: Format
+) -> None:
+    store = TermStore()
+    x = store.inputs("x", source, np.arange(1))
+    rounding = NEAREST if source == F32 else None
+    expected = apply(store, operations.convert(target, source, rounding, saturate=True), x)
+    whole = apply(store, operations.convert(S32, F32, rounding), x) if source == F32 else x
+    forms = NormalForms(store)
+    for changed, right in ((0, True), (1, False)):
+        value = clamped(store, whole, (limits[0] + changed, limits[1]), low_first=low_first)
+        assert compare(forms, value, expected, bits(8)).equal.all() == right
+    if source == F32:
+        other = apply(store, operations.convert(S32, F32, Rounding.TOWARD_ZERO), x)
+        value = clamped(store, other, limits, low_first=low_first)
+        assert not compare(forms, value, expected, bits(8)).equal.any()
+
+
+def test_what_wraps_is_not_clamped() -> None:
+    store = TermStore()
+    x = store.inputs("x", S32, np.arange(1))
+    wrapped, kept = (apply(store, operations.convert(S8, S32, None, saturate=s), x) for s in (False, True))
+    assert not compare(NormalForms(store), wrapped, kept, S8).equal.any()
