@@ -21,7 +21,6 @@ SOURCE = (
 
 FLOAT_FAMILIES = tuple(family for family in FAMILIES if isinstance(family, FloatFamily))
 ONE_STEP = tuple(family for family in FLOAT_FAMILIES if family.rank == 1)
-TWO_STEP = tuple(family for family in FLOAT_FAMILIES if family.rank == 2)
 
 
 def form(family: FloatFamily, suffix: str) -> RankKUpdate:

@@ -248,10 +248,6 @@ class Execution:
         return bit_slices.bitwise(self.store, 0xFF ^ A, terms, terms, terms)
 
     # -- warps
-    def exited(self) -> Indices:
-        """Return the threads that have ended, or only fill a warp."""
-        return np.flatnonzero(~self.alive)
-
     def whole_warps(self, active: Indices) -> Indices:
         """Return the active threads (warps, 32) of warps that are all active; report the others.
 

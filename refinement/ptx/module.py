@@ -179,11 +179,6 @@ class Variable:
     line: int = field(default=0, compare=False)
 
     @property
-    def element_bytes(self) -> int:
-        """Bytes of an element of the array."""
-        return type_bytes(self.type)
-
-    @property
     def size(self) -> int | None:
         """Bytes; None where the array's extent is left open."""
         return _size(self.type, self.dimensions)

@@ -70,11 +70,6 @@ def spell_module(module: Module) -> str:
     return "".join(f"{line}\n" for statement in body for line in _lines(statement))
 
 
-def spell_statement(statement: Statement) -> str:
-    """Return the canonical text of any statement, with its regions."""
-    return "\n".join(_lines(statement))
-
-
 def spell_type(type_: Type | None, *, buffer: bool = False) -> str:
     """Return the text of a type; ``buffer`` makes an opaque one ``!pto.tile_buf<...>``."""
     match type_:

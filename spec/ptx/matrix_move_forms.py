@@ -76,11 +76,6 @@ class MatrixMoveForm:
         return int(self.types[0][1:].partition("x")[0])
 
     @property
-    def stored_bits(self) -> int:
-        """Bits of one element in memory, without the padding of a row."""
-        return int(self.types[-1][1:].partition("x")[0])
-
-    @property
     def registers_per_matrix(self) -> int:
         """32-bit registers of a thread that hold one matrix."""
         return self.shape.m * self.shape.n * self.element_bits // (REGISTER_BITS * WARP_LANES)
