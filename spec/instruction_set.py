@@ -145,6 +145,9 @@ _COMMENTS = re.compile(r"\A(?:\s*(?://|[#;])[^\n]*\n)+")
 _FIRST_WORD = re.compile(r"\"?(\.?[a-zA-Z0-9]+|!)")
 """What an operation begins with, up to a dot or an underscore, quoted in MLIR's generic form."""
 
+_MODIFIED = re.compile(r"[a-z][a-z0-9]*\.[a-z]")
+"""How a mnemonic with modifiers begins, such as ``wgmma.fence``: only PTX has such."""
+
 
 def instruction_set(name: str) -> InstructionSet:
     """Return an instruction set.
@@ -178,7 +181,8 @@ def of_target(name: str) -> InstructionSet:
 def of_instruction(text: str, target: str | None = None) -> InstructionSet:
     """Return the instruction set that an instruction's first word belongs to.
 
-    A word that says nothing is taken as an instruction of the target, or of the first instruction set.
+    A word that says nothing is taken as an instruction of the target; without one, of PTX if it has
+    modifiers, or else of the first instruction set.
 
     Raises
     ------
@@ -187,8 +191,10 @@ def of_instruction(text: str, target: str | None = None) -> InstructionSet:
     """
     for skipped in (_COMMENTS, _RESULTS):
         text = skipped.sub("", text, count=1)
-    words = text.split()
-    first = _FIRST_WORD.match(next((word for word in words if not word.startswith("@")), ""))
+    word = next((word for word in text.split() if not word.startswith("@")), "")
+    first = _FIRST_WORD.match(word)
     if first is not None and (name := _FIRST_WORDS.get(first[1].lower())) is not None:
         return instruction_set(name)
-    return instruction_set(NAMES[0]) if target is None else of_target(target)
+    if target is not None:
+        return of_target(target)
+    return instruction_set("ptx" if _MODIFIED.match(word) else NAMES[0])

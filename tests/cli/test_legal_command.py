@@ -270,3 +270,12 @@ def test_strings_hide_what_begins_a_comment(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text('.version 8.0\n.target sm_80\n.address_size 64\n.file 1 "/a/*.cu"\n.entry k() { ret; }\n')
     assert mmaproof("legal", path).status == 0
+
+
+@pytest.mark.parametrize(
+    "instruction", ["wgmma.fence.sync.aligned;", "@%p1 tcgen05.mma.cta_group::1", "dp4a.s32.s32 a"]
+)
+def test_an_instruction_that_is_not_modelled_is_told_what_is_of_its_own_set(instruction: str) -> None:
+    result = mmaproof("legal", instruction)
+    assert result.wrong_use
+    assert "ldmatrix" in result.err and "xvf32ger" not in result.err
