@@ -121,7 +121,8 @@ def candidates(
     Only the factors of one product are not zero; then the largest integers, where integers may be cut off or
     wrap; then every number of formats of a byte or less; then small integers, of which sums of products are
     exact in most formats, all of them, and few of them beside zeros; then numbers from 1 to 2 with all
-    their bits, whose sums don't cancel; and the ends of integers and narrow formats.
+    their bits, whose sums don't cancel; numbers of many sizes, all large, all small and all negative, on
+    either side of what they are clamped to; and the ends of integers and narrow formats.
     """
     formats = input_formats(instance)
     for monomials in differences:
@@ -144,6 +145,12 @@ def candidates(
             for name, (fmt, shape) in formats.items()
         }
 
+    for least, greatest, negative in _BINADES:
+        random = np.random.default_rng(0)
+        yield {
+            name: _of_binades(fmt, int(np.prod(shape)), random, least, greatest, negative)
+            for name, (fmt, shape) in formats.items()
+        }
     yield from extreme_inputs(formats)
 
 
@@ -200,6 +207,30 @@ def _of_one_binade(fmt: Format, words: NDArray[np.uint64]) -> NDArray[np.uint64]
     assert isinstance(fmt, FloatFormat)
     one, steps = np.uint64(one_of_two(fmt, 1)), np.uint64(1 << fmt.fraction_bits)
     return one + ((words % steps) << np.uint64(fmt.padding_bits))
+
+
+_BINADES = ((-4, 8, 0.5), (4, 12, 0.5), (-12, -8, 0.5), (-4, 4, 1.0))
+"""Least and greatest exponents, and how many of the numbers are negative."""
+
+
+def _of_binades(
+    fmt: Format, count: int, random: np.random.Generator, least: int, greatest: int, negative: float
+) -> NDArray[np.uint64]:
+    """Return numbers of all sizes from a power of two to another; small integers."""
+    words = random.integers(0, 1 << 62, count, dtype=np.uint64)
+    if isinstance(fmt, IntegerFormat):
+        return _of_one_binade(fmt, words)
+    assert isinstance(fmt, FloatFormat)
+    low, high = (
+        min(max(fmt.bias + exponent, 1), max((fmt.largest >> fmt.fraction_bits) - 1, 1))
+        for exponent in (least, greatest)
+    )
+    exponents = random.integers(low, high + 1, count).astype(np.uint64)
+    fractions = words % np.uint64(1 << fmt.fraction_bits)
+    magnitudes = (exponents << np.uint64(fmt.fraction_bits) | fractions) << np.uint64(fmt.padding_bits)
+    signs = np.where(random.random(count) < negative, np.uint64(fmt.sign_mask), np.uint64(0))
+    found: NDArray[np.uint64] = magnitudes | signs
+    return found
 
 
 def _only(

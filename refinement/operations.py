@@ -149,6 +149,12 @@ def quotient(name: str, fmt: FloatFormat) -> Operation:
     return Operation(QUOTIENT, fmt, (fmt, fmt), name)
 
 
+def divides(operation: Operation) -> bool:
+    """Tell whether an operation is a quotient of floats, rounded or approximated."""
+    name = str(operation.attribute).partition(".")[0]
+    return operation.name == FUNCTION and name == "div" and isinstance(operation.result, FloatFormat)
+
+
 def signed(width: int) -> IntegerFormat:
     """Return the two's complement format of a width."""
     return IntegerFormat(f"s{width}", width, signed=True)

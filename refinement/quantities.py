@@ -322,6 +322,17 @@ def _quotient(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> P
     return [Piece(np.array(numbers, dtype=object)[inverse], (q.argument(terms, 0, fmt),))]
 
 
+def _function(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
+    """Take a quotient for a product with the reciprocal of what divides."""
+    if fmt != operation.result or not isinstance(fmt, FloatFormat) or not operations.divides(operation):
+        return None
+    divisors = q.store.arguments(terms)[:, 1]
+    if q.store.are(CONSTANT, divisors).any():  # 0, or so large or small that its reciprocal is no number
+        return None
+    reciprocals = q.store.apply(operations.function("rcp", fmt, fmt), divisors)
+    return [Piece(1, (q.argument(terms, 0, fmt), q.read(reciprocals, fmt)))]
+
+
 def _extend(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
     (narrow,) = operation.operands
     if is_raw(fmt):
@@ -444,6 +455,7 @@ _SPLITS: MappingProxyType[str, Rule] = MappingProxyType(
         operations.SCALED_DOT: _dot,
         operations.EXTEND: _extend,
         operations.QUOTIENT: _quotient,
+        operations.FUNCTION: _function,
         operations.CONVERT: _convert,
         operations.EXTREMUM: _whole,
         operations.SELECT: _select,

@@ -239,6 +239,8 @@ def _paths(operation: Operation) -> list[Path]:
             return _accumulated(operation)
         case operations.QUOTIENT if once:  # the reciprocal is rounded, and hardware is off by 2 ulp
             return [Path((0,), ((once[0][0], 5 if "." in str(operation.attribute) else 2),))]
+        case operations.FUNCTION if once and operations.divides(operation):
+            return [Path((0, 1), ((once[0][0], 5 if "." in str(operation.attribute) else 2),))]
         case operations.FUNCTION | operations.CONVERT:
             return [Path((index,), once) for index in range(len(operation.operands))]
         case name if name in LEAVES:

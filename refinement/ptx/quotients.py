@@ -58,16 +58,19 @@ def _by_constants(
     dividend, divisor = values
     if result.terms is None:
         return result
-    exponents = (divisor.numbers >> np.uint64(fmt.fraction_bits)) & np.uint64(2 * fmt.bias + 1)
-    chosen = (result.terms != KNOWN) & (exponents > 0) & (exponents < 2 * fmt.bias - 1)
+    known = result.terms != KNOWN
     if divisor.terms is not None:
-        chosen &= divisor.terms == KNOWN
-    if name == "div":  # by powers of two, which is exact
-        powers = chosen & ((divisor.numbers & np.uint64((1 << fmt.fraction_bits) - 1)) == 0)
-        inverse = Value(fmt.bits, evaluate(operations.function("rcp", fmt, fmt), [divisor.numbers]))
-        product = operations.fused(fmt, ((fmt, fmt),))
-        result = _replaced(store, result, powers, partial(apply, store, product), [dividend, inverse])
-        chosen &= ~powers
+        known &= divisor.terms == KNOWN
+    exponents = (divisor.numbers >> np.uint64(fmt.fraction_bits)) & np.uint64(2 * fmt.bias + 1)
+    fractions = divisor.numbers & np.uint64((1 << fmt.fraction_bits) - 1)
+    chosen = known & (exponents > 0) & (exponents < 2 * fmt.bias - 1)
+    exact = known & (exponents == 0) & (fractions == 0)  # a quotient by 0 is a product with an infinity
+    if name == "div":  # and one by a power of two is exact
+        exact |= chosen & (fractions == 0)
+    inverse = Value(fmt.bits, evaluate(operations.function("rcp", fmt, fmt), [divisor.numbers]))
+    product = operations.fused(fmt, ((fmt, fmt),))
+    result = _replaced(store, result, exact, partial(apply, store, product), [dividend, inverse])
+    chosen &= ~exact
     by_constant = partial(store.apply, operations.quotient(name, fmt))
     return _replaced(store, result, chosen, by_constant, values)
 
