@@ -165,17 +165,6 @@ def shift_left(store: TermStore, words: Ids, amount: int, depth: int = _DEEPEST)
     return by_group(store, [words], shifted, depth)
 
 
-def shift_right(store: TermStore, words: Ids, amount: int, *, signed: bool) -> Ids:
-    """Return words moved down by `amount` bits, zeros or the sign bit moving in."""
-    width = int(store.widths(words[:1])[0])
-    if signed:
-        amount = min(amount, width - 1)
-    elif amount >= width:
-        return store.constants(np.zeros(len(words), dtype=np.uint64), width)
-    high = extract(store, words, amount, width - amount)
-    return (sign_extend if signed else zero_extend)(store, high, width)
-
-
 # -- what combines bits
 
 
