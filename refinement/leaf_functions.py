@@ -46,7 +46,7 @@ class Affine(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The values of a function at all encodings of an element: real numbers where the format has them."""
+    """The values of a function at all numbers of an element's format: real ones where its own has them."""
 
     format: Format
     values: bytes
@@ -121,7 +121,12 @@ class LeafFunctions:
         encodings = np.arange(1 << natural.bits, dtype=np.uint64)
         values = self._values(term, {leaf: encodings})
         affine = _affine(encodings, natural, np.broadcast_to(values, encodings.shape), fmt)
-        return affine if affine is not None else _table(values, fmt)
+        if affine is not None:
+            return affine
+        values = np.broadcast_to(values, encodings.shape)
+        if isinstance(natural, FloatFormat):
+            values = values[np.isfinite(decode(encodings.astype(natural.storage), natural))]
+        return _table(values, fmt)
 
     def _values(self, term: int, known: dict[int, NDArray[np.uint64]]) -> NDArray[np.uint64]:
         if term not in known:
