@@ -100,13 +100,14 @@ class Finiteness:
             return self.store.elements(np.unique(vectors) if together else vectors)
 
         arguments = self.store.arguments(terms)
-        columns: list[Ids] = [arguments[:, index] for index in range(min(3, len(operation.operands)))]
+        used = 1 if operations.divides(operation) else min(3, len(operation.operands))  # x / ∞ is 0
+        columns: list[Ids] = [arguments[:, index] for index in range(used)]
         if operation.name in (operations.DOT, operations.SCALED_DOT):
             columns[:2] = [elements(column) for column in columns[:2]]
         if operation.name == operations.SCALED_DOT:
             rest = self.store.elements(columns[2])
             columns[2:] = [rest[:, 0], *(elements(rest[:, column]) for column in (1, 2))]
-        pairs = zip(columns, operation.operands, strict=True)
+        pairs = zip(columns, operation.operands[: len(columns)], strict=True)
         return [(given, fmt) for given, fmt in pairs if isinstance(fmt, FloatFormat)]
 
     def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
@@ -127,6 +128,8 @@ class Finiteness:
 
 
 def _spreads(operation: Operation) -> bool:
+    if operations.divides(operation):
+        return True
     if operation.name not in ARITHMETIC or not isinstance(operation.result, FloatFormat):
         return False
     if operation.name != operations.CONVERT:

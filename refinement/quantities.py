@@ -179,7 +179,8 @@ class Quantifier:
         operation, fmt = self.store.operation(int(terms[0])), self.format(int(quantities[0]))
         if operation.name == CONSTANT:
             return self.finiteness.constant(terms, fmt)
-        if operation.name in ARITHMETIC and isinstance(fmt, FloatFormat):
+        arithmetic = operation.name in ARITHMETIC or operations.divides(operation)
+        if arithmetic and isinstance(fmt, FloatFormat):
             return self.finiteness.never(terms, fmt)
         return np.zeros(len(terms), dtype=bool)
 

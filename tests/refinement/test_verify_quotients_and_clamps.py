@@ -35,6 +35,12 @@ def test_a_quotient_by_zero_equals_nothing(how: str) -> None:
     assert result_of(body, "C[i] = 0.0", {"A": "f32", "C": "f32 out"}).verdict != "verified"
 
 
+@pytest.mark.parametrize("how", ["rn", "full"])
+def test_a_quotient_of_an_infinity_equals_nothing(how: str) -> None:
+    body = f"mov.f32 %f0, 0f7F800000; div.{how}.f32 %f1, %f0, %A; sub.f32 %C, %f1, %f1;"
+    assert result_of(body, "C[i] = 0.0", {"A": "f32", "C": "f32 out"}).verdict != "verified"
+
+
 @pytest.mark.parametrize("bound", [0.0, 0.001, 100.0, 400.0])
 @pytest.mark.parametrize("which", ["min", "max"])
 def test_a_wrong_bound_is_shown_by_numbers_on_either_side_of_it(bound: float, which: str) -> None:
