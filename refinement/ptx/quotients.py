@@ -1,8 +1,8 @@
 """Quotients, roots, and functions that hardware approximates.
 
 A correctly rounded quotient or root is an uninterpreted function of its plain name; what hardware only
-approximates has the name with its modifiers, and no value. A quotient by a known number is a product over
-the reals, and by a power of two to the bit.
+approximates has the name with its modifiers, and no value but at special arguments. A quotient by a known
+number is a product over the reals, and by a power of two to the bit.
 
 Source: PTX ISA 9.1 sections 9.7.3 to 9.7.5.
 """
@@ -20,7 +20,7 @@ from ...spec.formats import F16, FloatFormat
 from .. import operations
 from ..evaluation import apply, evaluate
 from ..interning import Ids
-from ..terms import TermStore
+from ..terms import Operation, TermStore
 from .execution import Decoders
 from .floating import HALVES, ROUNDINGS, SINGLE_AND_DOUBLE, TYPES, Plan
 from .handlers import Modifiers, pointwise
@@ -91,13 +91,35 @@ def _replaced(
 
 def _approximated(opcode: str, suffixes: Sequence[str], fmt: FloatFormat, arity: int = 1) -> Plan:
     operation = operations.function(".".join([opcode, *suffixes]), fmt, *(fmt,) * arity)
+    plain = operations.function(opcode, fmt, *(fmt,) * arity)
 
     def rule(store: TermStore, values: Sequence[Value]) -> Value:
         result = opaque(store, operation, *values)
-        name = str(operation.attribute)
-        return _by_constants(store, name, fmt, values, result) if opcode == "div" else result
+        if opcode == "div":
+            return _by_constants(store, str(operation.attribute), fmt, values, result)
+        return _at_documented(plain, fmt, values[0], result)
 
     return (fmt.bits,) * arity, rule
+
+
+def _at_documented(plain: Operation, fmt: FloatFormat, argument: Value, result: Value) -> Value:
+    """Put in what the manual's tables of special values say: at zeros, infinities and NaNs, and NaN results.
+
+    The manual says so of every approximation. An infinity or a NaN is no number over the reals; as an unknown
+    term of the function it would be taken for one.
+    """
+    assert result.terms is not None
+    known = np.ones(len(argument), dtype=bool) if argument.terms is None else argument.terms == KNOWN
+    if not known.any():
+        return result
+    words = evaluate(plain, [argument.numbers])
+    fields = np.uint64((1 << fmt.magnitude_bits) - 1)
+    magnitudes = argument.numbers & fields
+    special = (magnitudes == 0) | (magnitudes > np.uint64(fmt.largest))
+    documented = known & (special | ((words & fields) > np.uint64(fmt.infinity or fmt.largest)))
+    terms = np.where(documented, KNOWN, result.terms).astype(np.int32)
+    numbers = np.where(documented, words, result.numbers)
+    return Value(result.width, numbers, None if documented.all() else terms)
 
 
 _APPROXIMATIONS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(

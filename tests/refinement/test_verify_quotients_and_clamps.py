@@ -41,6 +41,41 @@ def test_a_quotient_of_an_infinity_equals_nothing(how: str) -> None:
     assert result_of(body, "C[i] = 0.0", {"A": "f32", "C": "f32 out"}).verdict != "verified"
 
 
+APPROXIMATIONS_OF_NO_NUMBER = {
+    "rcp.approx.f32": "0f00000000",
+    "rcp.approx.ftz.f32": "0f80000000",
+    "rcp.rz.f32": "0f80000000",
+    "rsqrt.approx.f32": "0f00000000",
+    "rsqrt.approx.ftz.f32": "0fBF800000",
+    "sqrt.approx.f32": "0f7F800000",
+    "lg2.approx.f32": "0f00000000",
+    "lg2.approx.ftz.f32": "0fC0000000",
+    "ex2.approx.f32": "0f7F800000",
+    "sin.approx.f32": "0fFF800000",
+}
+
+
+@pytest.mark.parametrize("function", APPROXIMATIONS_OF_NO_NUMBER)
+def test_a_function_that_is_no_number_equals_nothing(function: str) -> None:
+    number = APPROXIMATIONS_OF_NO_NUMBER[function]
+    body = f"mov.f32 %f0, {number}; {function} %f1, %f0; mul.f32 %f2, %A, %f1; sub.f32 %C, %f2, %f2;"
+    assert result_of(body, "C[i] = 0.0", {"A": "f32", "C": "f32 out"}).verdict != "verified"
+
+
+@pytest.mark.parametrize(
+    ("function", "number", "value"),
+    [("rcp.approx.f32", "0f7F800000", 0), ("ex2.approx.f32", "0fFF800000", 0),
+     ("tanh.approx.f32", "0f7F800000", 1), ("ex2.approx.ftz.f32", "0f00000000", 1),
+     ("sqrt.approx.f32", "0f00000000", 0)],
+)  # fmt: skip
+def test_a_function_of_a_special_value_is_the_number_that_the_manual_says(
+    function: str, number: str, value: int
+) -> None:
+    body = f"mov.f32 %f0, {number}; {function} %f1, %f0; fma.rn.f32 %C, %A, %f1, %A;"
+    assert result_of(body, f"C[i] = {1 + value} * A[i]", {"A": "f32", "C": "f32 out"}).verdict == "verified"
+    assert result_of(body, f"C[i] = {2 - value} * A[i]", {"A": "f32", "C": "f32 out"}).verdict == "refuted"
+
+
 @pytest.mark.parametrize("bound", [0.0, 0.001, 100.0, 400.0])
 @pytest.mark.parametrize("which", ["min", "max"])
 def test_a_wrong_bound_is_shown_by_numbers_on_either_side_of_it(bound: float, which: str) -> None:
