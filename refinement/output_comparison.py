@@ -256,7 +256,11 @@ class OutputComparison:
                 rounding = int(found.overflowing[owner])
                 message = f"{name}: {self._forms.overflows.described(rounding)}"
                 line = int(self._store.lines(rounding)) or line
-            of_all = f" ({len(owners)} of {output.elements} elements are wrong)" if owner == owners[0] else ""
+            of_all = (
+                f" ({len(owners)} of {output.elements} elements are not shown to be right)"
+                if owner == owners[0]
+                else ""
+            )
             if counterexample is not None:
                 kind = Kind.WRONG_VALUE
                 if difference:
