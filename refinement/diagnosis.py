@@ -184,7 +184,9 @@ def explained(monomials: Sequence[Monomial], namer: Namer, inside: Inside = lamb
             expected = namer.monomial(partner.atoms, partner.contract)
             apart = [set(x.atoms) - set(y.atoms) for x, y in ((monomial, partner), (partner, monomial))]
             detail = inside(*(each.pop() for each in apart)) if all(apart) and not swapped else ""
-            swapped.append(f"uses {used}, expected {expected}{detail}")
+            # Only what its bits are read as differs: a sign, a type, a table.
+            otherwise = " by another reading of its bits" if used == expected else ""
+            swapped.append(f"uses {used}{otherwise}, expected {expected}{detail}")
     counted = [
         f"has {namer.monomial(monomial.atoms, monomial.kernel)}, expected "
         f"{namer.monomial(monomial.atoms, monomial.contract)}"

@@ -6,7 +6,7 @@ import pytest
 
 from mmaproof.refinement.result import Verdict
 
-from ..elementwise_kernels import Kernel
+from ..elementwise_kernels import Kernel, result_of
 
 KERNELS = {
     # -- signs are bits too
@@ -85,3 +85,9 @@ def test_a_right_kernel_is_verified(name: str) -> None:
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_faulty_kernel_is_refuted(name: str) -> None:
     assert KERNELS[name].faulty_result().verdict is Verdict.REFUTED
+
+
+def test_what_is_read_as_another_type_is_told() -> None:
+    body = "and.b32 %r1, %A, 255; cvt.rn.f32.u32 %C, %r1;"
+    result = result_of(body, "C[i] = A[i]", {"A": "s8", "C": "f32 out"})
+    assert "C[0] uses A[0] by another reading of its bits, expected A[0]" in str(result.findings[0])
