@@ -200,9 +200,11 @@ class _Trial:
         self._wanted = reference(instance, self.inputs)
         self._sizes = magnitudes(instance, self.inputs)
         self._bounds = ErrorBounds(store, self.inputs, overflows=False)
+        self.unjudged = 0
 
     def wrong(self, blocks: NDArray[np.intp] | None) -> tuple[KernelCounterexample | None, int]:
         """Return what is wrong on the inputs, and how many elements were compared."""
+        self.unjudged = 0
         store = TermStore()
         constants = as_constants(store, self._instance, self.inputs)
         given = given_constants(store, self._instance)
@@ -223,7 +225,7 @@ class _Trial:
             difference = self._difference(each, members, store, outcome)
             if difference is not None:
                 return difference, count
-        return None, count
+        return None, count - self.unjudged
 
     def _difference(
         self, each: Compared, members: NDArray[np.intp], store: TermStore, outcome: Outcome
@@ -239,7 +241,8 @@ class _Trial:
             suspects = np.unique(_most_apart(got, wanted, suspects))
         try:
             allowed = self._allowed(each, members[suspects])
-        except UnsupportedError:  # a function without a value
+        except UnsupportedError:  # a function without a value: nothing is said of these elements
+            self.unjudged += len(suspects)
             return None
         wrong = suspects[unequal(got[suspects], wanted[suspects], allowed)]
         if not len(wrong):

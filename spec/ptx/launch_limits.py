@@ -1,11 +1,10 @@
 """What a launch can have: extents of grids and blocks, and memory, by compute capability.
 
-Source: CUDA C++ Programming Guide 13.0, "Compute Capabilities", table "Technical Specifications per Compute
-Capability", and "Thread Block Clusters"; its amounts of shared memory are those that ptxas 13.0 and the
-constants of CUTLASS (``arch/arch.h``) have too. Parameters and constants: PTX ISA 9.1, "Kernel Function
-Parameters" and "Constant State Space", and the messages of ptxas 13.0. Static shared memory over 48 KiB is
-refused for every target, as the guide says, although ptxas 13.0 takes it for sm_90a and other targets with a
-suffix.
+Source: NVIDIA's CCCL at 004ad198, ``cuda/__device/arch_traits.h``: grids, blocks, shared and constant memory
+of sm_60 on. The programming guide's table itself was not at hand, so the rows of sm_50 to sm_53, sm_72 and
+sm_101, local memory and the 16 blocks of a cluster are unconfirmed. Parameters: the messages of ptxas 13.0.
+Static shared memory over 48 KiB is refused for every target, although ptxas 13.0 takes it for sm_90a and
+other targets with a suffix.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ KIB = 1024
 _OPT_IN_SHARED = MappingProxyType(
     {
         50: 48, 52: 48, 53: 48, 60: 48, 61: 48, 62: 48, 70: 96, 72: 96, 75: 64,
-        80: 163, 86: 99, 87: 163, 88: 163, 89: 99, 90: 227,
+        80: 163, 86: 99, 87: 163, 88: 99, 89: 99, 90: 227,
         100: 227, 101: 227, 103: 227, 110: 227, 120: 99, 121: 99,
     }
 )  # fmt: skip
-"""KiB of shared memory that a block can have, by compute capability times ten; the guide has no 8.8."""
+"""KiB of shared memory that a block can have, by compute capability times ten."""
 
 _CLUSTERS_SINCE = 90
 _LARGE_PARAMETERS: Version = (8, 1)

@@ -74,7 +74,8 @@ def test_launches_within_the_limits(launch: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "most"), [("sm_75", 64), ("sm_86", 99), ("sm_87", 163), ("sm_90a", 227), ("sm_120", 99)]
+    ("target", "most"),
+    [("sm_75", 64), ("sm_86", 99), ("sm_87", 163), ("sm_88", 99), ("sm_90a", 227), ("sm_120", 99)],
 )
 def test_shared_memory_is_that_of_the_target(target: str, most: int, tmp_path: Path) -> None:
     fits = verified(tmp_path, f"dynamic_shared = {most * 1024}", target=target)
