@@ -5,6 +5,9 @@ the magnitudes of all terms sum to less than 2**(F + 1), the largest exponent is
 every integer is a multiple of the last aligned place: truncation changes nothing and the sum is exact.
 If it has no more bits than the result keeps, rounding changes nothing either, in whatever order steps
 take the products.
+
+That zero terms bring no exponent of their own is a reading (`READINGS`): by the other one, a zero product
+with large scale factors cuts the other terms off.
 """
 
 from __future__ import annotations
@@ -40,6 +43,9 @@ from .accumulations import Accumulation, accumulations
 from .composition import power_of_two
 from .integer_ranges import within
 from .numerics import exact_product, small_integers
+
+READINGS = "zero-products=ignored, zero-groups=ignored"
+"""The choices besides the architecture's that the theorems are about."""
 
 SOURCE = "MMA-Sim (arXiv 2511.10909); Khattak and Mikaitis (arXiv 2512.07004)"
 
@@ -268,7 +274,7 @@ def integers() -> Iterator[Variant]:
             each.name,
             partial(Induction, premises),
             method=Method.INDUCTION,
-            choices=f"accumulation={each.architecture.name}",
+            choices=f"accumulation={each.architecture.name}, {READINGS}",
         )
 
 
