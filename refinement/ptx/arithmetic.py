@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import MappingProxyType
 
-from . import carry, floating, integer, quotients
+from . import carry, elementary_functions, floating, integer
 from .execution import Decoder, Decoders, Step
 from .floating import Plan
 from .handlers import Modifiers, pointwise
@@ -28,7 +28,7 @@ def _decoder(opcode: str) -> Decoder:
 
 
 _FLOATING: MappingProxyType[str, Callable[[Modifiers], Plan]] = MappingProxyType(
-    {**floating.PLANS, "div": quotients.division}
+    {**floating.PLANS, "div": elementary_functions.division}
 )
 
 HANDLERS: Decoders = MappingProxyType(

@@ -6,16 +6,16 @@ from . import (
     arithmetic,
     asynchronous,
     atomics,
+    bit_counts,
     bits,
     conversions,
-    counting,
+    elementary_functions,
     floating,
     integer,
     loads_and_stores,
     matrix,
     moves,
     predicates,
-    quotients,
     warp,
     warp_barrier,
     wmma,
@@ -26,7 +26,17 @@ from .handlers import merged
 POINTWISE: Decoders = merged(
     *(
         each.HANDLERS
-        for each in (arithmetic, bits, conversions, counting, floating, integer, moves, predicates, quotients)
+        for each in (
+            arithmetic,
+            bit_counts,
+            bits,
+            conversions,
+            elementary_functions,
+            floating,
+            integer,
+            moves,
+            predicates,
+        )
     )
 )
 """Instructions that write registers of a thread from registers of the same, and do nothing else."""

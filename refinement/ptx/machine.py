@@ -18,9 +18,9 @@ from ..terms import TermStore
 from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
-from .contraction import may_be_contracted
 from .dependence import DataDependenceError, never_written
 from .execution import Execution
+from .floating_contraction import may_be_contracted
 from .launch_legality import violations
 from .launching import Argument
 from .module import Function, Module
