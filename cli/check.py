@@ -23,7 +23,7 @@ from .output import note, print_table, say, say_lines
 from .progress import progress
 
 if TYPE_CHECKING:
-    from ..proofs.reports.report import Outcome, Report
+    from ..reports.report import Outcome, Report
 
 SAVED = Path("mmaproof-counterexamples")
 """Where counterexamples go that nobody expected."""
@@ -66,8 +66,8 @@ def check(
     counterexample.
     """
     from ..proofs import cache, catalogue, pinned, runner
-    from ..proofs.reports import outcome_findings
-    from ..proofs.reports.report import report
+    from ..reports import outcome_findings
+    from ..reports.report import report
 
     settings = runner.Settings(
         timeout=timeout,
@@ -109,7 +109,7 @@ def check(
 
 
 def _rendered(kind: str, found: Report) -> str:
-    from ..proofs.reports import html, json_report, junit, sarif
+    from ..reports import html, json_report, junit, sarif
 
     render: dict[str, Callable[[Report], str]] = {
         "json": json_report.render,
@@ -121,7 +121,7 @@ def _rendered(kind: str, found: Report) -> str:
 
 
 def _print_theorems(found: Report) -> None:
-    from ..proofs.reports.report import Judgement
+    from ..reports.report import Judgement
 
     columns = {
         "proved": (Judgement.PROVED,),
@@ -165,8 +165,8 @@ def _save(found: Report, asked: Path | None) -> dict[str, Path]:
 
 
 def _print_spoiling(found: Report, saved: dict[str, Path]) -> None:
-    from ..proofs.reports.counterexample_text import counterexample_text
-    from ..proofs.reports.report import Judgement
+    from ..reports.counterexample_text import counterexample_text
+    from ..reports.report import Judgement
 
     for outcome in found.spoiling:
         undecided = outcome.judgement is Judgement.UNKNOWN
@@ -199,7 +199,7 @@ def _print_unpinned(found: Report) -> None:
 
 
 def _print_totals(found: Report) -> None:
-    from ..proofs.reports.report import Conclusion, Judgement
+    from ..reports.report import Conclusion, Judgement
 
     styles = {Conclusion.HOLDS: "green", Conclusion.UNDECIDED: "yellow"}
     counts = ", ".join(f"{found.count(judgement)} {judgement}" for judgement in Judgement)

@@ -13,7 +13,7 @@ from .exit_codes import ExitCode
 from .output import note, say, say_lines
 
 if TYPE_CHECKING:
-    from ..proofs.reports.findings import Finding, FindingReport
+    from ..spec.findings import Finding, FindingReport
 
 SHOWN = 100
 """Findings that are printed; result files have all of them."""
@@ -41,7 +41,7 @@ def result_files(wanted: Mapping[str, Path | None]) -> Iterator[Callable[[Findin
 
 
 def _rendered(kind: str, report: FindingReport) -> str:
-    from ..proofs.reports import finding_json, finding_junit, finding_sarif
+    from ..reports import finding_json, finding_junit, finding_sarif
 
     render: dict[str, Callable[[FindingReport], str]] = {
         "json": finding_json.render,
@@ -71,7 +71,7 @@ def tell_github(report: FindingReport, *, annotate: bool = True) -> None:
     OSError
         If the summary can't be written.
     """
-    from ..proofs.reports import github
+    from ..reports import github
 
     if not running_on_github():
         return
@@ -84,7 +84,7 @@ def tell_github(report: FindingReport, *, annotate: bool = True) -> None:
 
 def print_findings(report: FindingReport) -> None:
     """Print every finding, with its rules, then the totals."""
-    from ..proofs.reports.findings import Conclusion, Standing
+    from ..spec.findings import Conclusion, Standing
 
     styles = {
         Standing.DRIFT: "bold red",

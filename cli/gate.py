@@ -59,11 +59,11 @@ def gate(
     """
     from dataclasses import replace
 
-    from ..proofs.gate.columns import renaming
-    from ..proofs.gate.comparison import compare
-    from ..proofs.gate.rows import Defaults
-    from ..proofs.gate.settings import settings
-    from ..proofs.gate.statements import require_known
+    from ..gate.columns import renaming
+    from ..gate.comparison import compare
+    from ..gate.rows import Defaults
+    from ..gate.settings import settings
+    from ..gate.statements import require_known
 
     require_known(isa, target)
     cells = {name: value for name, value in (("isa", isa), ("target", target), ("ptx", ptx)) if value}

@@ -170,7 +170,7 @@ def _judge_standard_input(given: _Given, wanted: Mapping[str, Path | None]) -> E
             if reported:
                 answers.append((number, answer))
         if reported:
-            from ..proofs.gate.answers import report_of_answers
+            from ..gate.answers import report_of_answers
 
             report = report_of_answers(answers, __version__, time.perf_counter() - start)
             fill(report)

@@ -32,7 +32,7 @@ def replay(
     if document is not None:
         return _replay_kernel(kernel_replay.replay(file, document))
     from ..proofs.reexecution import reexecute
-    from ..proofs.reports.counterexample_text import counterexample_text
+    from ..reports.counterexample_text import counterexample_text
 
     again = reexecute(file)
     say(again.obligation.id, "bold")

@@ -45,10 +45,9 @@ def verify(
 
     A refuted kernel comes with inputs on which it is wrong, for `mmaproof replay`.
     """
-    from ..proofs.reports import kernel_findings
-    from ..refinement.reports import page
     from ..refinement.trials import DisagreementError
     from ..refinement.verification import verify as decide
+    from ..reports import kernel_findings, verify_page
     from ..spec.errors import DefectError
 
     with ExitStack() as stack:
@@ -75,7 +74,7 @@ def verify(
             document = json_format.dumps(found.result.document(), indent=1) + "\n"
             files.write(streams["json"], document)
         if "html" in streams:
-            files.write(streams["html"], page.render(found))
+            files.write(streams["html"], verify_page.render(found))
         report = kernel_findings.report(found, __version__)
         fill(report)
     _print(found)

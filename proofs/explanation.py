@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, Description, instruction_set, of_instruction
 from .catalogue import obligations, theorems
-from .obligation import Certificate, Induction, Obligation, Status, Theorem
-from .reports.report import theorem_of
+from .obligation import Certificate, Induction, Obligation, Status, Theorem, theorem_of
 
 _LISTED = 8
 """How many ids a message or a section spells out."""

@@ -6,7 +6,7 @@ counterexample of a solver is replayed by calling the very function that produce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -280,6 +280,12 @@ class Theorem:
                 variant.choices,
                 self.source,
             )
+
+
+def theorem_of(obligation: Obligation, theorems: Sequence[Theorem]) -> Theorem:
+    """Return the theorem an obligation belongs to: the one with the longest id that prefixes its own."""
+    owners = (theorem for theorem in theorems if obligation.id.startswith(theorem.id + "/"))
+    return max(owners, key=lambda theorem: len(theorem.id))
 
 
 def theorem(

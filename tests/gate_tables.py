@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mmaproof.proofs.gate.comparison import compare
-from mmaproof.proofs.gate.rows import Defaults
-from mmaproof.proofs.gate.settings import settings
-from mmaproof.proofs.reports.findings import Finding, FindingReport, Standing
+from mmaproof.gate.comparison import compare
+from mmaproof.gate.rows import Defaults
+from mmaproof.gate.settings import settings
+from mmaproof.spec.findings import Finding, FindingReport, Standing
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "gate"
 TODAY = datetime.date(2026, 6, 15)

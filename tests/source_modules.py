@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
-LAYERS = ("spec", "smt", "refinement", "proofs", "cli")
-"""From the lowest to the highest."""
+RANKS = {"spec": 0, "smt": 1, "refinement": 2, "proofs": 2, "gate": 2, "reports": 3, "cli": 4}
+"""How high each layer lies; those of one height don't know each other."""
+
+LAYERS = tuple(RANKS)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+from source_modules import LAYERS
 
 from mmaproof.proofs.mutation.campaign import Outcome
 from mmaproof.proofs.obligation import Equality, Method
-from mmaproof.proofs.reports.theorem_table import theorem_table
 from mmaproof.refinement.findings import Kind
+from mmaproof.reports.theorem_table import theorem_table
 from mmaproof.spec.instruction_set import NAMES, instruction_set
 
 REPOSITORY = Path(__file__).parent.parent
@@ -21,7 +22,7 @@ DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"
 def test_theorem_list_is_generated_from_the_catalogue() -> None:
     written = (REPOSITORY / "docs" / "theorem-list.md").read_text(encoding="utf-8")
     assert written == theorem_table(), (
-        "write it: python -m mmaproof.proofs.reports.theorem_table > docs/theorem-list.md"
+        "write it: python -m mmaproof.reports.theorem_table > docs/theorem-list.md"
     )
 
 
@@ -53,7 +54,8 @@ def test_links_and_named_files_exist(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text) if "://" not in link]
     assert [link for link in links if not (document.parent / link).exists()] == []
-    named = re.findall(r"`((?:spec|smt|refinement|proofs|cli|tests|benchmarks|docs)/[\w/.-]+)`", text)
+    folders = "|".join((*LAYERS, "tests", "benchmarks", "docs"))
+    named = re.findall(rf"`((?:{folders})/[\w/.-]+)`", text)
     assert [name for name in named if not (REPOSITORY / name).exists()] == []
 
 

@@ -1,0 +1,173 @@
+"""The words of PTO tables: a product by its element types, at any extents that fill whole blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import product
+
+from ..spec.errors import InputError, UnsupportedError
+from ..spec.instruction_set import Judgement, instruction_set
+from ..spec.pto import legality
+from ..spec.pto.elements import ELEMENT_TYPES
+from ..spec.pto.operations import OPERATIONS, Kind, Operation, operation_named
+from ..spec.pto.profiles import PROFILES, profile_named
+from ..spec.pto.resolution import resolve_known
+from ..spec.pto.syntax import Form, Instruction, Operand
+from ..spec.pto.type_text import read_type
+from ..spec.pto.type_triples import TYPE_TRIPLES
+from .vocabulary import NONE, Cells, Point, matching_names
+
+_EXTENT = 64
+"""Rows and columns of a tile whose row does not state a shape: whole blocks of every element type."""
+
+_TYPE_COLUMNS = ("d", "a", "b", "c", "scale_type")
+_SCALE = "f8E8M0FNU"
+_SPELLINGS: Mapping[str, str] = {
+    spelling.lower(): each.name
+    for each in ELEMENT_TYPES.values()
+    for spelling in (each.name, *each.spellings)
+}
+
+
+def _products() -> list[Operation]:
+    return [operation for operation in OPERATIONS.values() if operation.kind is not Kind.MOVE]
+
+
+@cache
+def _points() -> tuple[Point, ...]:
+    found = []
+    for operation, triple in product(_products(), TYPE_TRIPLES):
+        if not (triple.microscaled if operation.microscaled else triple.plain):
+            continue
+        for a, b in product(triple.factors, repeat=2):
+            cells = {"instruction": operation.name, "a": a.name, "b": b.name, "d": triple.accumulator.name}
+            cells["c"] = cells["d"] if operation.accumulates else NONE
+            found.append(Point(_spell(cells), cells, "pto-isa headers at 3186c381 (TMatmul)"))
+    return tuple(found)
+
+
+def _extents(cells: Cells, operation: Operation) -> Mapping[str, tuple[int, int]]:
+    shape = cells.get("shape")
+    match = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", shape) if shape else None
+    if shape and match is None:
+        raise InputError(f"a product has m, n and k, unlike {shape!r}")
+    m, n, k = map(int, match.groups()) if match else (_EXTENT, _EXTENT, _EXTENT)
+    m = 1 if operation.kind is Kind.GEMV and match is None else m
+    groups = -(-k // 32)
+    return {
+        "a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n), "bias": (1, n),
+        "scale_a": (m, groups), "scale_b": (groups, n),
+    }  # fmt: skip
+
+
+def _spell(cells: Cells) -> str:
+    operation = operation_named(cells["instruction"])
+    extents = _extents(cells, operation)
+    d = cells.get("d", "f32")
+    types = {
+        "a": cells.get("a", "f16"), "b": cells.get("b", cells.get("a", "f16")), "d": d,
+        "c": cells.get("c", d), "bias": d, "scale_a": cells.get("scale_type", _SCALE),
+        "scale_b": cells.get("scale_type", _SCALE),
+    }  # fmt: skip
+
+    def tile(role: str) -> str:
+        rows, columns = extents[role]
+        return f"!pto.tile<{rows}x{columns}x{types[role]}>"
+
+    operands = ", ".join(f"%{role}" for role in operation.inputs)
+    listed = ", ".join(map(tile, operation.inputs))
+    return f"%d = {operation} {operands} : ({listed}) -> {tile('d')}"
+
+
+_SPELLED = re.compile(r"%d = (\w[\w.]*) ((?:%\w+, )*%\w+) : \(([^()]*)\) -> ([^() ]*)", re.ASCII)
+
+
+def _read_back(text: str) -> Instruction | None:
+    """Return the statement that `_spell` wrote as a text; None of any other text."""
+    if (match := _SPELLED.fullmatch(text)) is None:
+        return None
+    operation, names, types = operation_named(match[1]), match[2].split(", "), match[3].split(", ")
+    if tuple(names) != tuple(f"%{role}" for role in operation.inputs) or len(names) != len(types):
+        return None
+    try:
+        inputs = tuple(Operand(name, read_type(written)) for name, written in zip(names, types, strict=True))
+        return Instruction(operation, Form.F1, inputs, (Operand("%d", read_type(match[4])),))
+    except InputError:
+        return None  # the parser says what is wrong, and where
+
+
+def _operation(name: str) -> str:
+    try:
+        return operation_named(name).name
+    except InputError:
+        raise UnsupportedError(f"{name!r} is not modelled; of PTO, {', '.join(OPERATIONS)} are") from None
+
+
+class PtoVocabulary:
+    """See `Vocabulary`."""
+
+    isa = instruction_set("pto")
+    free_columns = ("shape", "scale_type")
+
+    def points(self) -> Sequence[Point]:
+        """Return every product with every pair of element types."""
+        return _points()
+
+    def normal(self, column: str, value: str) -> str:
+        """Return the assembler's spelling of a value."""
+        plain = value.strip()
+        if column == "instruction":
+            return _operation(plain)
+        if column in _TYPE_COLUMNS:
+            return _SPELLINGS.get(plain.lower(), plain)
+        return plain
+
+    def completed(self, cells: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the cells with the operation."""
+        return {"instruction": "tmatmul", **cells}
+
+    def name_of(self, text: str) -> str:
+        """Return the operation; of a text with several statements, that of the first."""
+        names = "|".join(re.escape(name) for name in sorted(OPERATIONS, key=len, reverse=True))
+        match = re.search(rf"(?:^|[\s=.])({names})\b", text.replace("_", "."), re.IGNORECASE)
+        return _operation(match[1] if match else text.strip()[:40])
+
+    def read(self, text: str) -> Cells | None:
+        """Return None: a statement has extents, which points have not."""
+        return None
+
+    def spell(self, cells: Cells) -> str | None:
+        """Return a statement with the given element types and extents."""
+        return _spell(cells)
+
+    def judge(self, text: str, target: str, version: str | None) -> Judgement:
+        """Judge an instruction; one that `spell` wrote without the parser of whole texts."""
+        written = _read_back(text)
+        if written is None:
+            return self.isa.judge(text, target, version)
+        profile = profile_named(target)
+        found = legality.judge(resolve_known(written, profile))
+        return Judgement(profile.name, found.violations, found.notes)
+
+    def as_of(self, text: str, version: str | None) -> str:
+        """Return the text: it never changed."""
+        return text
+
+    def targets(self, value: str) -> tuple[str, ...]:
+        """Return profiles, by a pattern or by what other tools call them."""
+        if value.strip() in self.isa.targets:
+            return (profile_named(value.strip()).name,)
+        return matching_names(value.strip(), tuple(PROFILES), "profile")
+
+    def versions(self, value: str) -> tuple[str | None, ...]:
+        """Return that there is none."""
+        return (None,)
+
+    def knows(self, target: str, version: str | None) -> bool:
+        """Whether there is such a profile: always."""
+        return True
+
+
+VOCABULARY = PtoVocabulary()

@@ -1,0 +1,1 @@
+"""The files that say what was found."""

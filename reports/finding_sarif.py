@@ -1,0 +1,70 @@
+"""A comparison as SARIF 2.1.0: the rules with their help, and a result for each finding."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from urllib.parse import quote
+
+from ..spec.findings import Cause, Finding, FindingReport, Standing
+from .json_lines import spread
+from .sarif import SCHEMA_URI
+
+_KINDS = {Standing.UNDECIDED: ("open", "none"), Standing.WARNING: ("fail", "warning")}
+"""What is no error."""
+
+
+def document(report: FindingReport) -> dict[str, Any]:
+    """Return the SARIF log of a comparison."""
+    rules = list(report.rules.values())
+    numbers = {rule.id: number for number, rule in enumerate(rules)}
+    driver = {"name": "mmaproof", "version": report.version, "rules": [_rule(rule) for rule in rules]}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [
+            {"ruleId": finding.causes[0].id, "ruleIndex": numbers[finding.causes[0].id], **_result(finding)}
+            for finding in report.findings
+        ],
+    }
+    return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(rule: Cause) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": rule.reason},
+        "fullDescription": {"text": rule.reason},
+        "help": {"text": f"{rule.reason}\nSource: {rule.source}"},
+    }
+
+
+def _result(finding: Finding) -> dict[str, Any]:
+    """Return a result; what is undecided is of kind ``open``, whose level SARIF wants to be ``none``."""
+    kind, level = _KINDS.get(finding.standing, ("fail", "error"))
+    name = f"row {finding.at.row}: {finding.subject}" if finding.at.row else finding.subject
+    location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "member"}]}
+    if finding.file not in ("", "-"):
+        physical: dict[str, Any] = {
+            "artifactLocation": {"uri": quote(os.fsencode(finding.file.replace("\\", "/")))}
+        }
+        if finding.line:
+            physical["region"] = {"startLine": finding.line}
+        location["physicalLocation"] = physical
+    result: dict[str, Any] = {
+        "kind": kind,
+        "level": level,
+        "message": {"text": finding.summary},
+        "locations": [location],
+        "partialFingerprints": {"finding/v1": finding.id},
+    }
+    if finding.standing is Standing.ACCEPTED:
+        result["suppressions"] = [
+            {"kind": "external", "status": "accepted", "justification": finding.accepted_because}
+        ]
+    return result
+
+
+def render(report: FindingReport) -> str:
+    """Return the text of the SARIF log."""
+    return spread(document(report), 4) + "\n"

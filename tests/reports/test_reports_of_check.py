@@ -1,0 +1,219 @@
+"""The reports of a run: totals, JSON, JUnit XML, SARIF and HTML, all from the same verdicts."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+from document_schemas import validate
+from toy_theorems import COMMUTES, FALSE, IN_RING, OBLIGATIONS, PASSING, PINNED, THEOREMS, verdict
+
+from mmaproof.proofs import runner
+from mmaproof.proofs.obligation import Status
+from mmaproof.proofs.pinned import Difference
+from mmaproof.reports import github, html, json_report, junit, outcome_findings, sarif
+from mmaproof.reports.report import Conclusion, Judgement, Report, report
+
+RUN = list(OBLIGATIONS.values())
+
+
+def reported(*verdicts, obligations=None) -> Report:
+    chosen = obligations or [OBLIGATIONS[v.id] for v in verdicts]
+    return report(chosen, verdicts, THEOREMS, 1.5, "1.2.3")
+
+
+@pytest.fixture(scope="module")
+def decided() -> Report:
+    return reported(*runner.run(RUN, runner.Settings(jobs=0)))
+
+
+@pytest.mark.parametrize(
+    ("obligation", "status", "judgement", "conclusion"),
+    [
+        (COMMUTES, Status.PROVED, Judgement.PROVED, Conclusion.HOLDS),
+        (COMMUTES, Status.REFUTED, Judgement.UNEXPECTED, Conclusion.FAILS),
+        (COMMUTES, Status.UNKNOWN, Judgement.UNKNOWN, Conclusion.UNDECIDED),
+        (COMMUTES, Status.ERROR, Judgement.DEFECT, Conclusion.DEFECT),
+        (PINNED, Status.REFUTED, Judgement.PINNED, Conclusion.HOLDS),
+        (PINNED, Status.PROVED, Judgement.UNEXPECTED, Conclusion.FAILS),
+        (PINNED, Status.UNKNOWN, Judgement.UNKNOWN, Conclusion.UNDECIDED),
+        (PINNED, Status.ERROR, Judgement.DEFECT, Conclusion.DEFECT),
+    ],
+)
+def test_a_run_holds_only_if_every_status_is_the_expected_one(
+    obligation, status, judgement, conclusion
+) -> None:
+    found = reported(verdict(obligation, status))
+    assert found.outcomes[0].judgement is judgement
+    assert found.conclusion is conclusion
+    assert (found.spoiling == ()) == (conclusion is Conclusion.HOLDS)
+
+
+def test_a_failure_outweighs_what_is_undecided_and_comes_first() -> None:
+    found = reported(verdict(COMMUTES, Status.UNKNOWN), verdict(FALSE, Status.REFUTED))
+    assert found.conclusion is Conclusion.FAILS
+    assert [outcome.obligation for outcome in found.spoiling] == [FALSE, COMMUTES]
+
+
+def test_an_obligation_without_a_verdict_is_a_defect() -> None:
+    found = reported(verdict(COMMUTES, Status.PROVED), obligations=[COMMUTES, FALSE])
+    assert [outcome.judgement for outcome in found.outcomes] == [Judgement.PROVED, Judgement.DEFECT]
+
+
+def test_every_outcome_is_in_exactly_one_theorem(decided: Report) -> None:
+    assert sorted(o.obligation.id for t in decided.theorems for o in t.outcomes) == sorted(OBLIGATIONS)
+    assert sum(decided.count(judgement) for judgement in Judgement) == len(RUN)
+
+
+def test_every_report_says_what_is_not_as_pinned() -> None:
+    unpinned = (Difference("power/toy/addition/gone", Status.PROVED, None),)
+    found = report([COMMUTES], [verdict(COMMUTES, Status.PROVED)], THEOREMS, 1.5, "1.2.3", unpinned)
+    assert found.conclusion is Conclusion.FAILS
+    validate("check", json.loads(json_report.render(found)))
+    log = json.loads(sarif.render(found))
+    validate("sarif-subset", log)
+    (run,) = log["runs"]
+    (result,) = run["results"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    suites = ET.fromstring(junit.render(found))
+    assert (suites.get("tests"), suites.get("failures")) == ("2", "1")
+    summary = github.step_summary(outcome_findings.findings_of(found))
+    for text in (sarif.render(found), junit.render(found), html.render(found), summary):
+        assert "power/toy/addition/gone" in text and "vanished" in text
+    assert found.headline in summary
+
+
+def test_json_has_the_documented_form_and_the_verdicts(decided: Report) -> None:
+    document = json.loads(json_report.render(decided))
+    validate("check", document)
+    assert {entry["id"]: entry["status"] for entry in document["obligations"]} == {
+        outcome.obligation.id: outcome.verdict.status for outcome in decided.outcomes
+    }
+    totals = document["summary"]
+    assert sum(totals[status] for status in Status) == totals["obligations"] == len(RUN)
+    assert totals["expected"] + totals["unexpected"] + totals["unknown"] == len(RUN)
+
+
+def test_junit_passes_what_is_expected_and_skips_what_is_undecided() -> None:
+    statuses = {
+        COMMUTES: Status.UNKNOWN,
+        FALSE: Status.REFUTED,
+        PINNED: Status.REFUTED,
+        IN_RING: Status.ERROR,
+    }
+    root = ET.fromstring(junit.render(reported(*(verdict(o, s, "why <&>") for o, s in statuses.items()))))
+    details = {
+        f"{case.get('classname')}/{case.get('name')}": [child.tag for child in case]
+        for case in root.iter("testcase")
+    }
+    assert details == {
+        COMMUTES.id: ["skipped"], FALSE.id: ["failure"], PINNED.id: [], IN_RING.id: ["error"]
+    }  # fmt: skip
+    assert all("why <&>" in child.get("message", "") for case in root.iter("testcase") for child in case)
+    for tally in (root, *root.iter("testsuite")):
+        cases = list(tally.iter("testcase"))
+        assert int(tally.get("tests", "")) == len(cases)
+        for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            assert int(tally.get(attribute, "")) == sum(case.find(tag) is not None for case in cases)
+
+
+def test_junit_has_the_counterexample(decided: Report) -> None:
+    root = ET.fromstring(junit.render(decided))
+    (failure,) = root.findall(".//testcase[@name='absorbs']/failure")
+    assert "left value" in (failure.text or "")
+
+
+def test_junit_survives_characters_that_xml_has_not() -> None:
+    root = ET.fromstring(junit.render(reported(verdict(COMMUTES, Status.ERROR, "bell \a, nul \0"))))
+    (error,) = root.iter("error")
+    assert "bell \N{REPLACEMENT CHARACTER}, nul" in error.get("message", "")
+
+
+def test_sarif_has_a_rule_per_theorem_and_a_result_per_surprise() -> None:
+    statuses = {
+        COMMUTES: Status.UNKNOWN,
+        FALSE: Status.REFUTED,
+        PINNED: Status.REFUTED,
+        IN_RING: Status.ERROR,
+    }
+    log = json.loads(sarif.render(reported(*(verdict(o, s) for o, s in statuses.items()))))
+    validate("sarif-subset", log)
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert rules == [theorem.id for theorem in THEOREMS]
+    found = {}
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+        (location,) = result["locations"]
+        found[location["logicalLocations"][0]["fullyQualifiedName"]] = (result["kind"], result["level"])
+    assert found == {
+        FALSE.id: ("fail", "error"),
+        IN_RING.id: ("fail", "error"),
+        COMMUTES.id: ("open", "none"),
+    }
+
+
+class Page(HTMLParser):
+    """Collects the tags and the text of a page, and checks that tags are balanced."""
+
+    void = frozenset({"meta"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+        self.addresses: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.addresses += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data) -> None:
+        self.text += data
+
+
+def test_html_is_one_balanced_page_that_loads_nothing(decided: Report) -> None:
+    page = Page(html.render(decided))
+    assert page.open == []
+    assert all(address.startswith("#") for address in page.addresses)
+    assert not re.search(r"@import|url\(", page.text)
+    for outcome in decided.outcomes:
+        assert outcome.obligation.id in page.text
+    assert "Other <methods>" in page.text and "arithmetic <&> school" in page.text
+    assert "left value" in page.text
+
+
+def test_every_report_says_the_same(decided: Report) -> None:
+    surprising = {o.obligation.id for o in decided.spoiling}
+    assert surprising == {FALSE.id, IN_RING.id}
+    of_json = {
+        entry["id"]
+        for entry in json_report.document(decided)["obligations"]
+        if entry["status"] != entry["expect"]
+    }
+    of_junit = {
+        f"{case.get('classname')}/{case.get('name')}"
+        for case in ET.fromstring(junit.render(decided)).iter("testcase")
+        if len(case)
+    }
+    of_sarif = {
+        result["partialFingerprints"]["obligation/v1"]
+        for result in sarif.document(decided)["runs"][0]["results"]
+    }
+    assert of_json == of_junit == of_sarif == surprising
+
+
+def test_a_run_as_expected_has_nothing_to_show() -> None:
+    found = reported(*runner.run(PASSING, runner.Settings(jobs=0)))
+    assert found.conclusion is Conclusion.HOLDS
+    assert sarif.document(found)["runs"][0]["results"] == []
+    assert "Not as expected" not in html.render(found)
