@@ -14,8 +14,8 @@ from ..spec.pto.elements import ELEMENT_TYPES
 from ..spec.pto.operations import OPERATIONS, Kind, Operation, operation_named
 from ..spec.pto.profiles import PROFILES, profile_named
 from ..spec.pto.resolution import resolve_known
-from ..spec.pto.syntax import Form, Instruction, Operand
-from ..spec.pto.type_text import read_type
+from ..spec.pto.text.syntax import Form, Instruction, Operand
+from ..spec.pto.text.types import read_type
 from ..spec.pto.type_triples import TYPE_TRIPLES
 from .vocabulary import NONE, Cells, Point, matching_names
 

@@ -14,10 +14,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .module import Argument, Block, Constant, Module, Other, Placed
 from .operations import OPERATIONS
-from .places import quoted
-from .syntax import Instruction
+from .text.module import Argument, Block, Constant, Module, Other, Placed
+from .text.positions import quoted
+from .text.syntax import Instruction
 
 if TYPE_CHECKING:
     from lark import Lark, Token, UnexpectedInput
@@ -108,7 +108,7 @@ def parse_module(text: str, path: str | None = None) -> Module:
 def _read(text: str) -> Block:
     from lark import UnexpectedInput
 
-    from .statements import without_comments
+    from .text.tokens import without_comments
 
     text = without_comments(text)
     try:
@@ -124,11 +124,11 @@ def _parser() -> Lark:
     """Return the parser: built at first use, and once."""
     from lark import Lark
 
-    from .construction import construction
-    from .statements import Statements
+    from .text.semantic_actions import construction
+    from .text.tokens import Statements
 
     return Lark(
-        files(__package__).joinpath("pto.lark").read_text(encoding="utf-8"),
+        files(f"{__package__}.text").joinpath("pto.lark").read_text(encoding="utf-8"),
         start="file",
         parser="lalr",
         lexer="basic",

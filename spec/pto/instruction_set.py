@@ -14,12 +14,12 @@ from . import legality, tables
 from .assembly import parse, parse_module
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .formula import semantics
-from .module import Module
 from .module_legality import StatementFindings, judge_module, unjudged
 from .operations import OPERATIONS, Operation, operation_named
 from .profiles import A5, PROFILES, Profile, ProfileNames, profile_named
 from .resolution import resolve, resolve_known
-from .syntax import Form, Instruction
+from .text.module import Module
+from .text.syntax import Form, Instruction
 
 _BARE = re.compile(r"\s*((?:pto\.)?[A-Za-z][\w.]*)\s*;?\s*", re.ASCII)
 """An operation without operands."""

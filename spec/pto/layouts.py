@@ -12,7 +12,7 @@ from .fractal import buffer_layout, layout_of
 from .legality import tile_violations
 from .profiles import Profile
 from .resolution import resolve_known
-from .syntax import Instruction
+from .text.syntax import Instruction
 
 
 def operand_table(instruction: Instruction, role: str, profile: Profile) -> ElementTable:

@@ -19,7 +19,7 @@ from .product_rules import PRODUCT_RULES, product_sizes
 from .profiles import Profile
 from .resolution import Resolved
 from .rules import PtoRule, RuleKind, findings
-from .syntax import Form, Instruction
+from .text.syntax import Form, Instruction
 from .tile import DYNAMIC, Tile
 from .tile_rules import ADDRESS_RULES, TILE_RULES, PlacedTile
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .legality import Findings, address_violations, judge, tile_violations
-from .module import Allocation, Block, Constant, Module, Other, Statement, regions
 from .profiles import Profile
 from .resolution import resolve_known, tile_of_type
-from .syntax import Instruction, TileType
+from .text.module import Allocation, Block, Constant, Module, Other, Statement, regions
+from .text.syntax import Instruction, TileType
 from .tile import Tile
 
 _ASSIGNED = re.compile(r"@\w+\s*\(\s*(0x[0-9a-fA-F]{1,16}|[0-9]{1,18})\s*\)")

@@ -20,7 +20,7 @@ from .move_types import quantised
 from .resolution import Resolved
 from .run_time_extents import checked, of_arrays, of_matrix
 from .sizes import Extents
-from .syntax import OtherType
+from .text.syntax import OtherType
 
 
 def execute(

@@ -17,7 +17,7 @@ from .movers import GEMV_CHUNK_BYTES, alignment
 from .profiles import A2A3, A5, CPU, Profile, alias
 from .resolution import Resolved
 from .rules import CUBE, PtoRule, RuleKind, Standing
-from .syntax import TileType
+from .text.syntax import TileType
 from .tile import Location, Order, Tile
 
 Messages = Iterator[str]

@@ -17,7 +17,7 @@ from .elements import ELEMENT_TYPES, ElementType
 from .profiles import A2A3, A5, CPU, Profile
 from .resolution import Resolved
 from .rules import CUBE, PtoRule, RuleKind, Standing
-from .syntax import TileType
+from .text.syntax import TileType
 from .tile import Location
 
 Messages = Iterator[str]

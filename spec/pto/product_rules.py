@@ -26,7 +26,7 @@ from .rules import (
     always,
 )
 from .sizes import SIZE_BITS, size_sources
-from .syntax import OtherType, TileType
+from .text.syntax import OtherType, TileType
 from .tile import DYNAMIC, Extent
 from .type_triples import triples
 

@@ -18,7 +18,7 @@ from .elements import ElementType
 from .fractal import LAYOUT_NAMES
 from .operations import ROLE_LOCATIONS, Kind, Operation
 from .profiles import Profile, alias
-from .syntax import Form, Instruction, Operand, Spelling, TileType, Type
+from .text.syntax import Form, Instruction, Operand, Spelling, TileType, Type
 from .tile import Extent, Location, Order, Tile
 
 Value = TypeVar("Value")

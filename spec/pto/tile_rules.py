@@ -13,7 +13,7 @@ from .fractal import layout_of
 from .profiles import A2A3, A5, CPU, Profile
 from .resolution import FRACTAL_NAMES, Resolved
 from .rules import PtoRule, RuleKind, Standing, always
-from .syntax import TileType
+from .text.syntax import TileType
 from .tile import BLOCK_BYTES, FRACTAL_BYTES, Location, Order, Tile
 
 Messages = Iterator[str]

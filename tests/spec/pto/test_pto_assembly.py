@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mmaproof.spec.errors import InputError
-from mmaproof.spec.pto import module
 from mmaproof.spec.pto.assembly import parse, parse_module
 from mmaproof.spec.pto.elements import ELEMENT_TYPES
 from mmaproof.spec.pto.operations import OPERATIONS, Kind
-from mmaproof.spec.pto.printing import spell_type
-from mmaproof.spec.pto.syntax import (
+from mmaproof.spec.pto.text import module
+from mmaproof.spec.pto.text.printing import spell_type
+from mmaproof.spec.pto.text.syntax import (
     Form,
     Instruction,
     Operand,
@@ -25,8 +25,8 @@ from mmaproof.spec.pto.syntax import (
     TileType,
     writes_memory,
 )
+from mmaproof.spec.pto.text.types import FRACTAL_NAMES
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Order, Pad
-from mmaproof.spec.pto.type_text import FRACTAL_NAMES
 
 GEMM = (Path(__file__).parents[3] / "examples/pto/gemm.pto").read_text(encoding="utf-8")
 PLACE = re.compile(r"line \d+, column \d+: ")

@@ -20,7 +20,7 @@ from mmaproof.spec.pto.operations import OPERATIONS, Operation
 from mmaproof.spec.pto.placement import mover_placement
 from mmaproof.spec.pto.profiles import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.resolution import Resolved, applied
-from mmaproof.spec.pto.syntax import Form, Operand, OtherType
+from mmaproof.spec.pto.text.syntax import Form, Operand, OtherType
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Tile
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]

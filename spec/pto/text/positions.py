@@ -7,7 +7,7 @@ from typing import NoReturn, TypedDict
 
 from lark import Token
 
-from ..errors import InputError
+from ...errors import InputError
 
 
 class Place(TypedDict):

@@ -8,7 +8,8 @@ from typing import Any
 
 from lark import Token, Transformer, v_args
 
-from ..errors import InputError
+from ...errors import InputError
+from ..operations import operation_named
 from . import generic_form
 from .module import (
     Allocation,
@@ -29,12 +30,11 @@ from .module import (
     TensorView,
     Terminator,
 )
-from .operations import operation_named
-from .places import fail, place, quoted, within
+from .positions import fail, place, quoted, within
 from .printing import spell_attributes
 from .signatures import Attributes, count, instruction, names, typed, typed_results
 from .syntax import Form, Instruction, Operand, OtherType, Type, writes_memory
-from .type_text import TypeTextError, UnknownElementError, normalised, read_type
+from .types import TypeTextError, UnknownElementError, normalised, read_type
 
 Signature = tuple[tuple[Type, ...] | None, tuple[Type, ...]]
 """Types of the operands and of the results; None and one type where that is the type of all of them."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from lark import Token
 
-from .operations import Kind, Operation, operation_named
-from .places import fail, place
+from ..operations import Kind, Operation, operation_named
+from .positions import fail, place
 from .syntax import Form, Instruction, Operand, OtherType, TileType, Type
-from .type_text import TypeTextError, read_type
+from .types import TypeTextError, read_type
 
 Attributes = tuple[tuple[str, str], ...]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ..tile import Order
 from .module import (
     Allocation,
     Argument,
@@ -32,8 +33,7 @@ from .module import (
     Terminator,
 )
 from .syntax import Form, Instruction, Operand, OtherType, Spelling, TileType, Type, writes_memory
-from .tile import Order
-from .type_text import COMPACT_KEYS, KEYS, PAGE_ORDERS, PAGE_PADS
+from .types import COMPACT_KEYS, KEYS, PAGE_ORDERS, PAGE_PADS
 
 Attributes = tuple[tuple[str, str], ...]
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from lark import Token
 
+from ..operations import OPERATIONS, plain_name
 from .generic_form import ALLOCATION, CONSTANT
-from .operations import OPERATIONS, plain_name
-from .places import fail
+from .positions import fail
 
 DEEPEST = 64
 """How deep brackets and regions may be nested."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from .elements import ElementType
-from .operations import Operation
-from .tile import Compact, Extent, Location, Order, Pad
+from ..elements import ElementType
+from ..operations import Operation
+from ..tile import Compact, Extent, Location, Order, Pad
 
 
 class Form(StrEnum):

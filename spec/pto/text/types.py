@@ -12,10 +12,10 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import NoReturn, TypeVar
 
-from ..errors import InputError
-from .elements import ElementType, element_type_named
+from ...errors import InputError
+from ..elements import ElementType, element_type_named
+from ..tile import DYNAMIC, FRACTAL_BYTES, Compact, Extent, Location, Order, Pad
 from .syntax import OtherType, Spelling, TileType, Type
-from .tile import DYNAMIC, FRACTAL_BYTES, Compact, Extent, Location, Order, Pad
 
 KEYS = MappingProxyType(
     {

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 
 from lark import Token
 
+from ..operations import operation_named
 from .module import Allocation, Constant
-from .operations import operation_named
-from .places import Place, fail, place, quoted
+from .positions import Place, fail, place, quoted
 from .signatures import Attributes, instruction, typed, typed_results
 from .syntax import Form, Instruction, Operand, Type
-from .type_text import normalised, split
+from .types import normalised, split
 
 ALLOCATION = "pto.alloc_tile"
 CONSTANT = "arith.constant"
