@@ -10,10 +10,10 @@ from itertools import product
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import Judgement, instruction_set
 from ..spec.pto import legality
-from ..spec.pto.elements import ELEMENT_TYPES
-from ..spec.pto.operations import OPERATIONS, Kind, Operation, operation_named
-from ..spec.pto.profiles import PROFILES, profile_named
+from ..spec.pto.catalogue import OPERATIONS, Kind, Operation, operation_named
+from ..spec.pto.element_types import ELEMENT_TYPES
 from ..spec.pto.resolution import resolve_known
+from ..spec.pto.targets import PROFILES, profile_named
 from ..spec.pto.text.syntax import Form, Instruction, Operand
 from ..spec.pto.text.types import read_type
 from ..spec.pto.type_triples import TYPE_TRIPLES

@@ -13,9 +13,9 @@ import exact_arithmetic as exact
 import numpy as np
 
 from mmaproof.spec.formats import F32, F64, Bits, FloatFormat, Format, IntegerFormat
-from mmaproof.spec.pto.elements import ElementType, element_type_named
-from mmaproof.spec.pto.operations import OPERATIONS, ROLE_LOCATIONS, Kind, Operation
-from mmaproof.spec.pto.profiles import Profile, alias
+from mmaproof.spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, Kind, Operation
+from mmaproof.spec.pto.element_types import ElementType, element_type_named
+from mmaproof.spec.pto.targets import Profile, alias
 from mmaproof.spec.pto.tile import Compact, Tile
 from mmaproof.spec.rounding import Rounding
 

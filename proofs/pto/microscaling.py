@@ -10,8 +10,8 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import F32, F64, UE8M0, FloatFormat
+from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.choices import SEEDED, Choices
-from ...spec.pto.operations import OPERATIONS
 from ...spec.pto.products import SCALED, product
 from ...spec.pto.sizes import SCALE_GROUP, scale_groups
 from ...spec.rounding import Rounding

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import UE8M0, FloatFormat, Format, IntegerFormat
+from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.choices import ADDED_LAST, SEEDED, UNSPECIFIED, Choices
-from ...spec.pto.operations import OPERATIONS
 from ...spec.pto.products import product
-from ...spec.pto.profiles import A5
+from ...spec.pto.targets import A5
 from ...spec.pto.type_triples import triples
 from ...spec.rounding import Rounding
 from ..obligation import Inputs, Variable

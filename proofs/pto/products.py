@@ -12,12 +12,12 @@ from ...spec.algebra import Algebra, Array
 from ...spec.formats import F16, F32
 from ...spec.pto import cube
 from ...spec.pto.buffers import read, write
+from ...spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS
 from ...spec.pto.choices import ADDED_LAST, IN_PLACE, OPERAND, SEEDED, UNSPECIFIED, Choices, choices_of
-from ...spec.pto.elements import ELEMENT_TYPES
-from ...spec.pto.operations import OPERATIONS, ROLE_LOCATIONS
+from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.placement import mover_placement
-from ...spec.pto.profiles import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.sizes import SIZE_BITS, Sizes, operand_extents, sizes
+from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Tile
 from ..obligation import (
     Equality,

@@ -11,12 +11,12 @@ from ...spec.algebra import Algebra
 from ...spec.formats import F16, F32
 from ...spec.pto import cube
 from ...spec.pto.buffers import read, write
+from ...spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS
 from ...spec.pto.choices import UNSPECIFIED, Choices
-from ...spec.pto.elements import ELEMENT_TYPES
-from ...spec.pto.operations import OPERATIONS, ROLE_LOCATIONS
+from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.placement import physical
-from ...spec.pto.profiles import A2A3, A5, Profile, alias
 from ...spec.pto.sizes import Sizes, operand_extents
+from ...spec.pto.targets import A2A3, A5, Profile, alias
 from ..obligation import Equality, Equation, Inputs, Method, Property, Status, Variable, Variant, theorem
 from .blocked import SEEDED_ONLY
 from .operands import Formats, is_integer, multiplied, typed, variables

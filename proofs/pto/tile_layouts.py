@@ -8,10 +8,10 @@ from functools import partial
 from ...spec.algebra import Algebra
 from ...spec.formats import U64
 from ...spec.layout import Layout
-from ...spec.pto.elements import ELEMENT_TYPES
+from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.fractal import FractalLayout, buffer_layout, layout_of
 from ...spec.pto.placement import physical
-from ...spec.pto.profiles import A2A3, A5, CPU, Profile, alias
+from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Location, Order
 from ..obligation import (
     Certificate,

@@ -15,15 +15,15 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import F16, F32, U64, Format
 from ...spec.pto import cube, movers
+from ...spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS
 from ...spec.pto.choices import UNSPECIFIED, Choices, choices_of
-from ...spec.pto.elements import ELEMENT_TYPES
+from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.fractal import FractalLayout, layout_of
 from ...spec.pto.global_memory import contiguous
-from ...spec.pto.operations import OPERATIONS, ROLE_LOCATIONS
 from ...spec.pto.placement import mover_placement
 from ...spec.pto.products import product
-from ...spec.pto.profiles import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.sizes import Extents, operand_extents, sizes
+from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Compact, Location, Order, Tile
 from ..obligation import Equation, Inputs, Method, Property, Status, Variable, Variant, theorem
 from .indices import SIZE_BITS, name_of, size, word

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .operations import OPERATIONS
+from .catalogue import OPERATIONS
 from .text.module import Argument, Block, Constant, Module, Other, Placed
 from .text.positions import quoted
 from .text.syntax import Instruction

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .catalogue import ROLE_LOCATIONS
 from .contradictions import cited
-from .elements import ELEMENT_TYPES
-from .operations import ROLE_LOCATIONS
+from .element_types import ELEMENT_TYPES
 from .product_rules import static_sizes
-from .profiles import A2A3, A5, CPU, Profile
 from .resolution import Resolved
 from .rules import BIASED, GEMV, MATMUL, MICROSCALED, PLAIN, PtoRule, RuleKind, Standing
 from .sizes import SCALE_GROUP, operand_extents
+from .targets import A2A3, A5, CPU, Profile
 from .tile import DYNAMIC, Order
 
 Messages = Iterator[str]

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from ..choices import OpenPoint, choose
 from ..formats import TF32, FloatFormat
-from .profiles import Profile
+from .targets import Profile
 
 SEEDED = "seeded"
 ADDED_LAST = "added-last"

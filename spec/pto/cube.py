@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from ..algebra import Algebra, Array
 from ..errors import UnsupportedError
 from .buffers import read, require_whole_units, write
+from .catalogue import Operation
 from .choices import IN_PLACE, Choices
-from .operations import Operation
 from .placement import operand_placement
 from .products import formats_of, product
-from .profiles import Profile
 from .sizes import Sizes, executed_rows, operand_extents, rounded_up
+from .targets import Profile
 from .tile import Tile, c0
 
 

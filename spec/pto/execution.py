@@ -29,8 +29,8 @@ from ..operand_arrays import common_batch, encodings, refuse_unknown
 from ..values import values_of_encodings
 from . import cube, move_execution
 from .buffers import buffer_array, elements_of
+from .catalogue import Kind
 from .choices import IN_PLACE, UNSPECIFIED, Choices
-from .operations import Kind
 from .products import formats_of, product
 from .resolution import Resolved
 from .run_time_extents import of_arrays, of_matrix

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..formats import IntegerFormat
+from .catalogue import Kind, Operation
 from .choices import IN_PLACE, OPEN_POINTS, choices_of
 from .fractal import FractalLayout
-from .operations import Kind, Operation
 from .placement import unit_layout
-from .profiles import Profile
 from .resolution import Resolved
 from .sizes import (
     GEMV_ROWS,
@@ -20,6 +19,7 @@ from .sizes import (
     gemv_mode,
     size_sources,
 )
+from .targets import Profile
 
 _MOVES = {
     "tload": "target[i,j] = memory[offset(i,j)] for (i,j) in the target's valid region",

@@ -12,12 +12,12 @@ from ..instruction_set import Description, Judgement
 from ..legality import Violation
 from . import legality, tables
 from .assembly import parse, parse_module
+from .catalogue import OPERATIONS, Operation, operation_named
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .formula import semantics
 from .module_legality import StatementFindings, judge_module, unjudged
-from .operations import OPERATIONS, Operation, operation_named
-from .profiles import A5, PROFILES, Profile, ProfileNames, profile_named
 from .resolution import resolve, resolve_known
+from .targets import A5, PROFILES, Profile, ProfileNames, profile_named
 from .text.module import Module
 from .text.syntax import Form, Instruction
 

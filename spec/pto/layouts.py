@@ -10,8 +10,8 @@ from ..layout import Axis
 from .buffers import require_whole_units
 from .fractal import buffer_layout, layout_of
 from .legality import tile_violations
-from .profiles import Profile
 from .resolution import resolve_known
+from .targets import Profile
 from .text.syntax import Instruction
 
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from ..legality import Violation
 from .bias_rules import BIAS_RULES
+from .catalogue import OPERATIONS, Kind
 from .cube_rules import CUBE_RULES
 from .memory_rules import MEMORY_RULES
 from .move_rules import MOVE_RULES
 from .move_types import MOVE_TYPE_RULES
-from .operations import OPERATIONS, Kind
 from .product_rules import PRODUCT_RULES, product_sizes
-from .profiles import Profile
 from .resolution import Resolved
 from .rules import PtoRule, RuleKind, findings
+from .targets import Profile
 from .text.syntax import Form, Instruction
 from .tile import DYNAMIC, Tile
 from .tile_rules import ADDRESS_RULES, TILE_RULES, PlacedTile

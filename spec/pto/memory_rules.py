@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from .global_memory import view_extents
 from .move_types import place
-from .profiles import Profile
 from .resolution import Resolved
 from .rules import CUBE, PtoRule, RuleKind, Standing
+from .targets import Profile
 from .tile import Location
 
 Messages = Iterator[str]

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .legality import Findings, address_violations, judge, tile_violations
-from .profiles import Profile
 from .resolution import resolve_known, tile_of_type
+from .targets import Profile
 from .text.module import Allocation, Block, Constant, Module, Other, Statement, regions
 from .text.syntax import Instruction, TileType
 from .tile import Tile

@@ -14,9 +14,9 @@ from .contradictions import cited
 from .fractal import LAYOUT_NAMES
 from .move_types import place, quantised
 from .movers import GEMV_CHUNK_BYTES, alignment
-from .profiles import A2A3, A5, CPU, Profile, alias
 from .resolution import Resolved
 from .rules import CUBE, PtoRule, RuleKind, Standing
+from .targets import A2A3, A5, CPU, Profile, alias
 from .text.syntax import TileType
 from .tile import Location, Order, Tile
 

@@ -13,12 +13,12 @@ from ..errors import InputError, UnsupportedError
 from ..formats import FloatFormat, Format, IntegerFormat
 from ..rounding import Rounding
 from .buffers import read, write
+from .catalogue import Operation
 from .choices import UNSPECIFIED, Choices
 from .global_memory import GlobalView
-from .operations import Operation
 from .placement import mover_placement, source_placement
-from .profiles import Profile
 from .sizes import Extents, rounded_up
+from .targets import Profile
 from .tile import Location, Order, Pad, Tile, c0
 
 GEMV_CHUNK_BYTES = 512

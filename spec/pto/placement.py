@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import UnsupportedError
-from .elements import ElementType
+from .catalogue import ROLE_LOCATIONS, Operation
+from .element_types import ElementType
 from .fractal import FractalLayout, layout_of
-from .operations import ROLE_LOCATIONS, Operation
-from .profiles import A5, Profile, alias
 from .sizes import Sizes, gemv_mode, operand_extents, rounded_up
+from .targets import A5, Profile, alias
 from .tile import DYNAMIC, Compact, Location, Order, Tile
 
 LINEAR = FractalLayout(Order.ROW_MAJOR, Order.NONE_BOX, (1, 1))

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from .catalogue import ROLE_LOCATIONS, Kind
 from .contradictions import cited
-from .operations import ROLE_LOCATIONS, Kind
-from .profiles import A2A3, A5, CPU, Profile
 from .resolution import Resolved
 from .rules import (
     ACCUMULATING,
@@ -26,6 +25,7 @@ from .rules import (
     always,
 )
 from .sizes import SIZE_BITS, size_sources
+from .targets import A2A3, A5, CPU, Profile
 from .text.syntax import OtherType, TileType
 from .tile import DYNAMIC, Extent
 from .type_triples import triples

@@ -19,8 +19,8 @@ from ..errors import UnsupportedError
 from ..formats import B1, F32, F64, FloatFormat, Format, IntegerFormat
 from ..operand_arrays import blocks
 from ..rounding import Rounding
+from .catalogue import Operation
 from .choices import ADDED_LAST, TF32_FORMATS, UNSPECIFIED, Choices
-from .operations import Operation
 from .sizes import SCALE_GROUP
 from .tile import Tile
 

@@ -14,10 +14,10 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from ..errors import InputError
-from .elements import ElementType
+from .catalogue import ROLE_LOCATIONS, Kind, Operation
+from .element_types import ElementType
 from .fractal import LAYOUT_NAMES
-from .operations import ROLE_LOCATIONS, Kind, Operation
-from .profiles import Profile, alias
+from .targets import Profile, alias
 from .text.syntax import Form, Instruction, Operand, Spelling, TileType, Type
 from .tile import Extent, Location, Order, Tile
 

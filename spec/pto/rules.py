@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import TypeVar
 
 from ..legality import Rule, Violation
-from .operations import OPERATIONS, Kind, Operation
-from .profiles import A2A3, A5, CPU, Profile
+from .catalogue import OPERATIONS, Kind, Operation
+from .targets import A2A3, A5, CPU, Profile
 
 Subject = TypeVar("Subject")
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .operations import Kind, Operation
-from .profiles import A2A3, Profile
+from .catalogue import Kind, Operation
+from .targets import A2A3, Profile
 
 SIZE_BITS = 16
 """Sizes are narrowed to so many bits before anything looks at them."""

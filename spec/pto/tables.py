@@ -7,13 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 from .. import legality
+from .catalogue import OPERATIONS, ROLE_LOCATIONS, Kind, Operation
 from .contradictions import CONTRADICTIONS
-from .elements import ELEMENT_TYPES
+from .element_types import ELEMENT_TYPES
 from .fractal import LAYOUT_NAMES, layout_of
 from .legality import RULES
 from .move_rules import PLACES
-from .operations import OPERATIONS, ROLE_LOCATIONS, Kind, Operation
-from .profiles import PROFILES, Profile, alias
 from .rules import (
     ACCUMULATING,
     BIASED,
@@ -27,6 +26,7 @@ from .rules import (
     RuleKind,
 )
 from .sizes import OPERAND_EXTENTS, size_sources
+from .targets import PROFILES, Profile, alias
 from .tile import FRACTAL_BYTES, Location, Order, box
 from .tile_rules import ADDRESS_RULES
 from .type_triples import TYPE_TRIPLES, triples

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, IntEnum, StrEnum
 
-from .elements import ElementType
+from .element_types import ElementType
 
 
 class Location(StrEnum):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from .contradictions import cited
 from .fractal import layout_of
-from .profiles import A2A3, A5, CPU, Profile
 from .resolution import FRACTAL_NAMES, Resolved
 from .rules import PtoRule, RuleKind, Standing, always
+from .targets import A2A3, A5, CPU, Profile
 from .text.syntax import TileType
 from .tile import BLOCK_BYTES, FRACTAL_BYTES, Location, Order, Tile
 

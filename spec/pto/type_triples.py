@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .elements import ELEMENT_TYPES, ElementType
-from .operations import Operation
-from .profiles import A2A3, A5, CPU, Profile
+from .catalogue import Operation
+from .element_types import ELEMENT_TYPES, ElementType
+from .targets import A2A3, A5, CPU, Profile
 
 
 @dataclass(frozen=True)

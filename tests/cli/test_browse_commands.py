@@ -16,7 +16,7 @@ from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.power.catalogue import UPDATES
 from mmaproof.spec.power.forms import FORMS
 from mmaproof.spec.power.formula import formula
-from mmaproof.spec.pto.operations import OPERATIONS
+from mmaproof.spec.pto.catalogue import OPERATIONS
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, variants
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"

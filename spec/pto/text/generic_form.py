@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from lark import Token
 
-from ..operations import operation_named
+from ..catalogue import operation_named
 from .module import Allocation, Constant
 from .positions import Place, fail, place, quoted
 from .signatures import Attributes, instruction, typed, typed_results

@@ -9,7 +9,7 @@ from typing import Any
 from lark import Token, Transformer, v_args
 
 from ...errors import InputError
-from ..operations import operation_named
+from ..catalogue import operation_named
 from . import generic_form
 from .module import (
     Allocation,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lark import Token
 
-from ..operations import Kind, Operation, operation_named
+from ..catalogue import Kind, Operation, operation_named
 from .positions import fail, place
 from .syntax import Form, Instruction, Operand, OtherType, TileType, Type
 from .types import TypeTextError, read_type

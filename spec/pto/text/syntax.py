@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..elements import ElementType
-from ..operations import Operation
+from ..catalogue import Operation
+from ..element_types import ElementType
 from ..tile import Compact, Extent, Location, Order, Pad
 
 

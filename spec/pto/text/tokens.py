@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from ..operations import OPERATIONS, plain_name
+from ..catalogue import OPERATIONS, plain_name
 from .generic_form import ALLOCATION, CONSTANT
 from .positions import fail
 

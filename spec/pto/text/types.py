@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NoReturn, TypeVar
 
 from ...errors import InputError
-from ..elements import ElementType, element_type_named
+from ..element_types import ElementType, element_type_named
 from ..tile import DYNAMIC, FRACTAL_BYTES, Compact, Extent, Location, Order, Pad
 from .syntax import OtherType, Spelling, TileType, Type
 

@@ -28,8 +28,8 @@ from mmaproof.proofs.pto import (
 from mmaproof.spec.formats import UE8M0
 from mmaproof.spec.pto import cube, fractal, movers, placement, sizes
 from mmaproof.spec.pto import products as spec_products
-from mmaproof.spec.pto.elements import ELEMENT_TYPES
-from mmaproof.spec.pto.profiles import A2A3, A5, alias
+from mmaproof.spec.pto.element_types import ELEMENT_TYPES
+from mmaproof.spec.pto.targets import A2A3, A5, alias
 from mmaproof.spec.pto.tile import Location, Order
 
 MODULES = (layouts, tile_layouts, pitches, transport, products, microscaling, blocked, ragged_k)

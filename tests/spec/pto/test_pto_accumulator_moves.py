@@ -14,10 +14,10 @@ import pytest
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse
-from mmaproof.spec.pto.elements import ELEMENT_TYPES
+from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.legality import judge
-from mmaproof.spec.pto.profiles import profile_named
 from mmaproof.spec.pto.resolution import resolve_known
+from mmaproof.spec.pto.targets import profile_named
 
 SOURCES = ("f32", "i32", "f16", "i8")
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse, parse_module
-from mmaproof.spec.pto.elements import ELEMENT_TYPES
-from mmaproof.spec.pto.operations import OPERATIONS, Kind
+from mmaproof.spec.pto.catalogue import OPERATIONS, Kind
+from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.text import module
 from mmaproof.spec.pto.text.printing import spell_type
 from mmaproof.spec.pto.text.syntax import (

@@ -15,14 +15,14 @@ from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.formats import Bits
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.pto.buffers import read, write
+from mmaproof.spec.pto.catalogue import OPERATIONS, Operation
 from mmaproof.spec.pto.choices import choices_of
 from mmaproof.spec.pto.cube import multiply
-from mmaproof.spec.pto.elements import element_type_named
-from mmaproof.spec.pto.operations import OPERATIONS, Operation
+from mmaproof.spec.pto.element_types import element_type_named
 from mmaproof.spec.pto.placement import LINEAR, mover_placement, physical, rounded, unit_placement
 from mmaproof.spec.pto.products import product
-from mmaproof.spec.pto.profiles import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.sizes import executed_rows, sizes
+from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.tile import Compact, Location, Tile
 
 ALG = NumpyAlgebra()

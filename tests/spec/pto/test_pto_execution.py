@@ -12,14 +12,14 @@ from pto_products import PRODUCTS, element_types, operand_bits, product_tiles
 
 from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.pto.buffers import read, write
+from mmaproof.spec.pto.catalogue import OPERATIONS, Operation
 from mmaproof.spec.pto.choices import Choices, choices_of
-from mmaproof.spec.pto.elements import element_type_named
+from mmaproof.spec.pto.element_types import element_type_named
 from mmaproof.spec.pto.execution import execute
 from mmaproof.spec.pto.formula import semantics
-from mmaproof.spec.pto.operations import OPERATIONS, Operation
 from mmaproof.spec.pto.placement import mover_placement
-from mmaproof.spec.pto.profiles import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.resolution import Resolved, applied
+from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.text.syntax import Form, Operand, OtherType
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Tile
 

@@ -10,12 +10,12 @@ from pto_texts import INSTRUCTIONS, MANUAL_MODE, OTHER_STATEMENTS, PAGE_LISTINGS
 
 from mmaproof.spec.errors import InputError, MmaproofError
 from mmaproof.spec.pto.assembly import parse, parse_module
-from mmaproof.spec.pto.elements import ELEMENT_TYPES
+from mmaproof.spec.pto.catalogue import OPERATIONS
+from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.instruction_set import INSTRUCTION_SET
 from mmaproof.spec.pto.legality import judge
-from mmaproof.spec.pto.operations import OPERATIONS
-from mmaproof.spec.pto.profiles import PROFILES
 from mmaproof.spec.pto.resolution import resolve_known
+from mmaproof.spec.pto.targets import PROFILES
 from mmaproof.spec.pto.tile import Location, Order
 
 TILE = "!pto.tile_buf<acc, 32x48xf32, blayout=col_major, slayout=row_major, fractal=1024>"

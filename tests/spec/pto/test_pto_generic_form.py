@@ -11,8 +11,8 @@ from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse, parse_module
 from mmaproof.spec.pto.legality import judge
 from mmaproof.spec.pto.module_legality import judge_module
-from mmaproof.spec.pto.profiles import A5, PROFILES, Profile
 from mmaproof.spec.pto.resolution import resolve_known
+from mmaproof.spec.pto.targets import A5, PROFILES, Profile
 from mmaproof.spec.pto.text.module import Allocation, Constant
 from mmaproof.spec.pto.text.syntax import Form, Instruction
 

@@ -11,11 +11,11 @@ from pto_texts import INSTRUCTIONS, PAGE_LISTINGS
 from mmaproof.spec.element_table import ElementTable
 from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.pto.assembly import parse
-from mmaproof.spec.pto.elements import ELEMENT_TYPES
+from mmaproof.spec.pto.catalogue import OPERATIONS
+from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.layouts import operand_table
-from mmaproof.spec.pto.operations import OPERATIONS
-from mmaproof.spec.pto.profiles import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.resolution import applied
+from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.tile import Location, Tile
 
 

@@ -15,16 +15,16 @@ from pto_texts import INSTRUCTIONS, PAGE_LISTINGS
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse, parse_module
-from mmaproof.spec.pto.elements import ELEMENT_TYPES, element_type_named
+from mmaproof.spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, Kind, Operation
+from mmaproof.spec.pto.element_types import ELEMENT_TYPES, element_type_named
 from mmaproof.spec.pto.instruction_set import INSTRUCTION_SET
 from mmaproof.spec.pto.legality import RULES, address_violations, judge
 from mmaproof.spec.pto.module_legality import judge_module
-from mmaproof.spec.pto.operations import OPERATIONS, ROLE_LOCATIONS, Kind, Operation
 from mmaproof.spec.pto.placement import mover_placement, unit_placement
-from mmaproof.spec.pto.profiles import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.resolution import applied, resolve_known
 from mmaproof.spec.pto.rules import RuleKind
 from mmaproof.spec.pto.sizes import operand_extents
+from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Order, Tile
 
 F16, F32, I8 = (ELEMENT_TYPES[name] for name in ("f16", "f32", "i8"))

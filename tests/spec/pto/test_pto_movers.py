@@ -14,13 +14,13 @@ from mmaproof.spec.formats import BF16, E4M3, F16, F32, S8, S32, Bits
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.pto import movers
 from mmaproof.spec.pto.buffers import read, write
+from mmaproof.spec.pto.catalogue import OPERATIONS
 from mmaproof.spec.pto.choices import Choices, choices_of
-from mmaproof.spec.pto.elements import element_type_named
+from mmaproof.spec.pto.element_types import element_type_named
 from mmaproof.spec.pto.global_memory import GlobalView, ViewOrder, contiguous
-from mmaproof.spec.pto.operations import OPERATIONS
 from mmaproof.spec.pto.placement import mover_placement, source_placement
-from mmaproof.spec.pto.profiles import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.sizes import Extents
+from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Order, Pad, Tile
 
 ALG = NumpyAlgebra()

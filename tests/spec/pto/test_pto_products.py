@@ -26,11 +26,11 @@ from mmaproof.spec.algebra import Operand
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.formats import F32, S8, S32, UE8M0, Bits, Format
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
+from mmaproof.spec.pto.catalogue import OPERATIONS, Operation
 from mmaproof.spec.pto.choices import OPEN_POINTS, PRESETS, Choices, choices_named, choices_of
-from mmaproof.spec.pto.elements import element_type_named
-from mmaproof.spec.pto.operations import OPERATIONS, Operation
+from mmaproof.spec.pto.element_types import element_type_named
 from mmaproof.spec.pto.products import SCALED, formats_of, product
-from mmaproof.spec.pto.profiles import A5, CPU, alias
+from mmaproof.spec.pto.targets import A5, CPU, alias
 from mmaproof.spec.pto.tile import Location
 from mmaproof.spec.rounding import Rounding
 from mmaproof.spec.values import encodings_of_values

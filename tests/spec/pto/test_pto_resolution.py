@@ -9,10 +9,10 @@ from pto_texts import INSTRUCTIONS, PAGE_LISTINGS
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse
-from mmaproof.spec.pto.elements import ELEMENT_TYPES
-from mmaproof.spec.pto.operations import OPERATIONS
-from mmaproof.spec.pto.profiles import A2A3, A5, CPU, PROFILES, Profile, alias
+from mmaproof.spec.pto.catalogue import OPERATIONS
+from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.resolution import applied, resolve, resolve_known, tile_of_type, written_type
+from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Order, Pad, Tile
 
 F16, F32 = ELEMENT_TYPES["f16"], ELEMENT_TYPES["f32"]

@@ -6,12 +6,12 @@ import pytest
 from pto_products import element_types, product_tiles
 
 from mmaproof.spec.pto import tables
+from mmaproof.spec.pto.catalogue import OPERATIONS, Operation
 from mmaproof.spec.pto.contradictions import CONTRADICTIONS, cited
-from mmaproof.spec.pto.elements import ELEMENT_TYPES
+from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.legality import judge
-from mmaproof.spec.pto.operations import OPERATIONS, Operation
-from mmaproof.spec.pto.profiles import PROFILES, Profile
 from mmaproof.spec.pto.resolution import applied
+from mmaproof.spec.pto.targets import PROFILES, Profile
 
 FP8, FP4 = ("f8E4M3FN", "f8E5M2"), ("f4E1M2x2", "f4E2M1x2")
 COMMON = {("i32", "i8", "i8"), *(("f32", name, name) for name in ("f16", "bf16", "f32"))}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import InputError
-from .elements import ElementType
+from .element_types import ElementType
 from .tile import Compact, Extent, Location, Order, Tile
 
 KIB = 1024
