@@ -81,6 +81,7 @@ def verify(
     tell_github(report)
     return {
         "verified": ExitCode.HOLDS,
+        "safe": ExitCode.HOLDS,
         "refuted": ExitCode.FAILS,
         "undecided": ExitCode.UNDECIDED,
         "unsupported": ExitCode.UNDECIDED,
@@ -137,10 +138,14 @@ def _print(found: Verification) -> None:
     if result.bound is not None:
         say(result.bound)
     equality = f" ({result.equality})" if result.equality is not None else ""
-    colour = {"verified": "bold green", "refuted": "bold red"}.get(result.verdict, "bold")
+    colour = {"verified": "bold green", "safe": "bold green", "refuted": "bold red"}.get(
+        result.verdict, "bold"
+    )
     say(f"{result.verdict}{equality}: {result.kernel}", colour)
-    if result.verdict == "verified":
-        for line in (*result.outputs, *_rests_on(result)):
+    if result.verdict in ("verified", "safe"):
+        for line in (*result.outputs, *result.written, *_rests_on(result)):
             print(line)
-    if "outputs" in stats:
+    if result.verdict == "safe":
+        print("memory only: the contract has no [ensures], so nothing is said of what is computed")
+    elif "outputs" in stats and not found.contract.memory_only:
         print(f"{stats['outputs']} output elements, {stats['wrong']} not right; {stats['total_seconds']} s")

@@ -288,7 +288,7 @@ class Contract:
     parameters : tuple of Parameter
         In the kernel's order.
     formulas : tuple of Formula
-        One for each output.
+        One for each output; none where only accesses to memory are to be looked at.
     accumulate : Accumulate
         The order of floating-point sums.
     equality : Equality
@@ -307,6 +307,11 @@ class Contract:
     formulas: tuple[Formula, ...]
     accumulate: Accumulate = Accumulate.UNSPECIFIED
     equality: Equality = Equality.VALUE
+
+    @property
+    def memory_only(self) -> bool:
+        """Whether it says nothing of values: only what the kernel does to memory is looked at."""
+        return not self.formulas
 
     def formula(self, output: str) -> Formula:
         """Return the formula of an output."""

@@ -79,7 +79,7 @@ def _contract(document: Table) -> Contract:
         else None,
         tuple(sizes),
         parameters,
-        _formulas(ensures),
+        _formulas(ensures) if "ensures" in document.values else (),
         Accumulate(ensures.choice("accumulate", list(Accumulate), Accumulate.UNSPECIFIED)),
         Equality(ensures.choice("equality", list(Equality), Equality.VALUE)),
     )
@@ -88,7 +88,7 @@ def _contract(document: Table) -> Contract:
     outputs = {formula.output for formula in contract.formulas}
     for parameter in parameters:
         written = isinstance(parameter, ArrayParameter) and parameter.access.is_output
-        if written and parameter.name not in outputs:
+        if written and contract.formulas and parameter.name not in outputs:
             raise ensures.error("formula", f"{parameter.name} is an output, but has no formula")
     return contract
 

@@ -33,7 +33,7 @@ from .kernel_replay import confirmed
 from .normal_forms import NormalForms
 from .operations import FUNCTION
 from .overflow import NONE
-from .result import Coverage, Equality
+from .result import Coverage, Equality, Written
 from .rounding_depth import Roundings, roundings, worst
 from .terms import UNDEFINED, Operation, TermStore
 from .trials import Compared, Trials
@@ -82,6 +82,8 @@ class Examination:
         Runs on numbers, where nothing is wrong.
     coverage : list of Coverage
         How much of each output the contract is about.
+    written : list of Written
+        How much of each output was written, where the contract is about memory alone.
     assumptions : list of str
         What is taken from the contract.
     """
@@ -93,6 +95,7 @@ class Examination:
     counterexample: KernelCounterexample | None = None
     trials: Trials = field(default_factory=Trials)
     coverage: list[Coverage] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
     assumptions: list[str] = field(default_factory=list)
 
 

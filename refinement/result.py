@@ -17,6 +17,7 @@ class Verdict(StrEnum):
     """What is known about a kernel."""
 
     VERIFIED = "verified"
+    SAFE = "safe"
     REFUTED = "refuted"
     UNDECIDED = "undecided"
     UNSUPPORTED = "unsupported"
@@ -64,6 +65,35 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class Written:
+    """How much of an array a kernel wrote.
+
+    Attributes
+    ----------
+    name : str
+        The array.
+    sizes : mapping of str to int
+        The set of sizes.
+    elements, written : int
+        All elements, and those that were written whole.
+    """
+
+    name: str
+    sizes: Mapping[str, int]
+    elements: int
+    written: int
+
+    def document(self) -> dict[str, Any]:
+        """Return its part of the JSON document."""
+        return {**asdict(self), "sizes": dict(self.sizes)}
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+        whole = "all" if self.written == self.elements else f"{self.written} of"
+        return f"{self.name}{f' at {at}' if at else ''}: {whole} {self.elements} elements written"
+
+
+@dataclass(frozen=True)
 class Result:
     """What `mmaproof verify` found out.
 
@@ -83,6 +113,8 @@ class Result:
         The file of inputs on which the kernel is wrong.
     outputs : tuple of Coverage
         What was compared, for each output and set of sizes.
+    written : tuple of Written
+        Of a contract without formulas: how much of each output was written, at each set of sizes.
     hypotheses : tuple of Hypothesis
         On what a `Equality.VALUE` rests that is not shown.
     assumptions : tuple of str
@@ -99,6 +131,7 @@ class Result:
     findings: tuple[Finding, ...] = ()
     counterexample: str | None = None
     outputs: tuple[Coverage, ...] = ()
+    written: tuple[Written, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
     assumptions: tuple[str, ...] = ()
     stats: Mapping[str, Any] = field(default_factory=dict)
@@ -109,13 +142,14 @@ class Result:
             "schema": SCHEMA,
             **asdict(self),
             "outputs": [each.document() for each in self.outputs],
+            "written": [each.document() for each in self.written],
             "hypotheses": [each._asdict() for each in self.hypotheses],
             "stats": dict(self.stats),
         }
 
 
-def verdict_of(findings: Sequence[Finding], equality: Equality | None) -> Verdict:
-    """Return the verdict that findings and an equality give.
+def verdict_of(findings: Sequence[Finding], equality: Equality | None, *, memory_only: bool) -> Verdict:
+    """Return the verdict that findings and an equality give, or of memory alone, findings.
 
     A refutation stands whatever else is not modelled; nothing is verified while anything is left open.
     """
@@ -124,4 +158,6 @@ def verdict_of(findings: Sequence[Finding], equality: Equality | None) -> Verdic
         return Verdict.REFUTED
     if Kind.UNSUPPORTED in kinds:
         return Verdict.UNSUPPORTED
+    if memory_only:
+        return Verdict.UNDECIDED if Kind.UNDECIDED in kinds else Verdict.SAFE
     return Verdict.UNDECIDED if equality is None else Verdict.VERIFIED

@@ -15,8 +15,9 @@ from .contract import Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
 from .findings import Finding, Kind
-from .front_end import Kernel, read_kernel
+from .front_end import Kernel, Outcome, read_kernel
 from .given_data import for_all_numbers
+from .memory_safety import memory_findings
 from .output_comparison import Examination, OutputComparison
 from .result import Equality, Result, verdict_of
 from .rounding_depth import worst
@@ -77,7 +78,7 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
         except (OutOfBudget, MemoryError, RecursionError) as reason:
             examination = Examination([Finding(Kind.UNDECIDED, _given_up(reason), kernel.path)], None)
         examinations.append((instance, examination))
-        if examination.equality is None:
+        if examination.equality is None and examination.findings:
             break
     found = [examination for _, examination in examinations]
     coverage = tuple(each for examination in found for each in examination.coverage)
@@ -87,12 +88,13 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
     result = Result(
         str(kernel_path),
         str(contract_path),
-        verdict_of(findings, equality),
+        verdict_of(findings, equality, memory_only=contract.memory_only),
         equality,
         None if undergone is None or equality is None else str(undergone),
         findings,
         None,
         coverage,
+        tuple(each for examination in found for each in examination.written),
         undergone.hypotheses if undergone is not None and equality is Equality.VALUE else (),
         tuple(dict.fromkeys(each for examination in found for each in examination.assumptions)),
         {
@@ -147,6 +149,8 @@ def _examined(
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     examination = Examination(list(outcome.findings))
     examination.assumptions = assumptions_of(instance, outcome.alignments)
+    if instance.contract.memory_only:
+        return _memory_only(kernel, instance, store, outcome, examination), outcome.stats
     comparer = OutputComparison(kernel, instance, store, outcome, examination, given)
     if outcome.complete:
         for index, output in enumerate(instance.outputs):
@@ -163,8 +167,11 @@ def _examined(
     if not outcome.complete or any(finding.kind.refutes for finding in examination.findings):
         examination.equality = None
     if examination.equality is None and not examination.findings:
-        message = "the kernel did not come to its end" if not outcome.complete else "nothing is shown of it"
-        examination.findings.append(Finding(Kind.UNDECIDED, message, kernel.path))
+        examination.findings.append(
+            Finding(Kind.UNDECIDED, "nothing is shown of it", kernel.path)
+            if outcome.complete
+            else _without_end(kernel)
+        )
     if examination.equality is not None:
         if told is not None:
             told(f"running on numbers{where}", 0, 1)
@@ -172,3 +179,21 @@ def _examined(
         growth = 0.0 if undergone is None else float(undergone.growth)
         examination.trials = tried(kernel, instance, store, comparer.compared, equality, outcome, growth)
     return examination, outcome.stats
+
+
+def _memory_only(
+    kernel: Kernel, instance: Instance, store: TermStore, outcome: Outcome, examination: Examination
+) -> Examination:
+    """Examine what a kernel does to memory, of a contract that says nothing of values."""
+    examination.equality = None
+    if not outcome.complete:
+        if not examination.findings:
+            examination.findings.append(_without_end(kernel))
+        return examination
+    findings, examination.written = memory_findings(kernel, instance, store, outcome)
+    examination.findings += findings
+    return examination
+
+
+def _without_end(kernel: Kernel) -> Finding:
+    return Finding(Kind.UNDECIDED, "the kernel did not come to its end", kernel.path)

@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 SOURCE = "docs/command-line.md, verify"
 """Where the kinds of findings are described."""
 
+OF_MEMORY = Wording(
+    "kernel",
+    "checked",
+    {Standing.AGREES: "safe", Standing.DRIFT: "refuted", Standing.UNDECIDED: "undecided"},
+    {
+        Conclusion.HOLDS: "the kernel uses memory as its contract lets it",
+        Conclusion.FAILS: "the kernel is refuted",
+        Conclusion.UNDECIDED: "the kernel is not decided",
+    },
+)
+
 OF_KERNELS = Wording(
     "kernel",
     "checked",
@@ -55,7 +66,8 @@ def report(found: Verification, version: str) -> FindingReport:
         if here:
             rows += [(finding.at, finding.subject) for finding in here]
         else:
-            rows.append((NOWHERE, f"{_subject(found.contract, instance)} ({examination.equality})"))
+            shown = "memory" if found.contract.memory_only else examination.equality
+            rows.append((NOWHERE, f"{_subject(found.contract, instance)} ({shown})"))
     causes = [_cause(kind, kind.meaning) for kind in Kind]
     checked = Checked(found.result.kernel, "kernel", tuple(rows), tuple(findings))
     return FindingReport(
@@ -64,7 +76,7 @@ def report(found: Verification, version: str) -> FindingReport:
         (checked,),
         {cause.id: cause for cause in causes},
         found.result.stats["total_seconds"],
-        wording=OF_KERNELS,
+        wording=OF_MEMORY if found.contract.memory_only else OF_KERNELS,
     )
 
 

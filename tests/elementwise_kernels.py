@@ -69,12 +69,13 @@ def result_of(
     )
     with tempfile.TemporaryDirectory() as folder:
         kernel, wanted = Path(folder) / "kernel.ptx", Path(folder) / "contract.toml"
-        kernel.write_text(_kernel(body, kinds, target), encoding="utf-8")
+        kernel.write_text(kernel_text(body, kinds, target), encoding="utf-8")
         wanted.write_text(contract, encoding="utf-8")
         return verify(kernel, wanted).result
 
 
-def _kernel(body: str, kinds: Mapping[str, tuple[str, bool]], target: str) -> str:
+def kernel_text(body: str, kinds: Mapping[str, tuple[str, bool]], target: str) -> str:
+    """Return the text of such a kernel; `kinds` says of each array its type and whether it is written."""
     declared, loads, stores = [], [], []
     for index, (name, (kind, out)) in enumerate(kinds.items()):
         fmt = FORMATS[kind]

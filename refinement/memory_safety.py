@@ -1,0 +1,111 @@
+"""What a kernel does to memory, of a contract that says nothing of values: every access, for all data.
+
+What each access does wrong (bounds, alignment, initialisation, races, divergence) the run itself reports;
+here is what only shows when it has ended: memory that was to stay as it was, results that nobody computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .array_memory import ArrayMemory, elements_in, memories, untouched
+from .clobbering import clobbered
+from .contract import Instance
+from .element_places import place_of
+from .findings import Finding, Kind
+from .front_end import FinalArray, Kernel, Outcome
+from .interning import Ids
+from .normal_forms import NormalForms
+from .result import Written
+from .terms import CONCATENATION, UNDEFINED, VECTOR, Operation, TermStore
+from .traversal import fill, operands
+
+_UNKNOWN, _CLEAN, _TAINTED = 0, 1, 2
+
+
+def memory_findings(
+    kernel: Kernel, instance: Instance, store: TermStore, outcome: Outcome
+) -> tuple[list[Finding], list[Written]]:
+    """Return what is wrong with the memory that a kernel leaves, and how much of it it wrote.
+
+    Parameters
+    ----------
+    kernel, instance, store, outcome : Kernel, Instance, TermStore, Outcome
+        A run that came to its end.
+    """
+    forms, found, written = NormalForms(store), [], []
+    for name, memory in memories(instance).items():
+        if not memory.array.access.is_output:
+            continue
+        findings, _ = clobbered(kernel, instance, memory, forms, outcome)
+        found += findings
+        final = outcome.arrays[name]
+        whole, terms = elements_in(store, memory, final.lanes)
+        whole &= ~untouched(store, memory, terms)
+        stored = _stored(memory, final) & whole
+        written.append(Written(name, dict(instance.sizes), memory.array.elements, int(stored.sum())))
+        members = np.flatnonzero(stored)
+        found += _unfounded(kernel, memory, store, outcome, members, terms[members])
+    return found, written
+
+
+def _stored(memory: ArrayMemory, final: FinalArray) -> NDArray[np.bool_]:
+    """Tell which elements (by linear index) some store of the kernel reached."""
+    array = memory.array
+    reached: NDArray[np.bool_] = final.lines[array.footprint.lanes(array.bit_offsets.reshape(-1) // 8)] != 0
+    return reached
+
+
+def _unfounded(
+    kernel: Kernel,
+    memory: ArrayMemory,
+    store: TermStore,
+    outcome: Outcome,
+    members: NDArray[np.intp],
+    terms: Ids,
+) -> Iterator[Finding]:
+    """Yield one finding for each line that stores what no thread has computed.
+
+    A value that merely depends on such a one may still be the same whatever that is: it is undecided.
+    """
+    state = np.full(len(store), _UNKNOWN, dtype=np.uint8)
+
+    def depends(operation: Operation, some: Ids) -> list[Ids]:
+        return operands(store, operation, some)
+
+    def compute(operation: Operation, some: Ids, table: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        if operation.name == UNDEFINED:
+            return np.full(len(some), _TAINTED, dtype=np.uint8)
+        found: NDArray[np.uint8] = np.full(len(some), _CLEAN, dtype=np.uint8)
+        if operation.name == VECTOR:
+            np.maximum(found, table[store.elements(some)].max(axis=-1), out=found)
+        else:
+            for each in operands(store, operation, some):
+                np.maximum(found, table[each], out=found)
+        return found
+
+    fill(store, terms, state, _UNKNOWN, depends, compute)
+    wrong = np.flatnonzero(state[terms] == _TAINTED)
+    if not len(wrong):
+        return
+    final, array = outcome.arrays[memory.array.name], memory.array
+    lanes = array.footprint.lanes(array.bit_offsets.reshape(-1)[members[wrong]] // 8)
+    lines = final.lines[lanes]
+    for line in np.unique(lines):
+        at = np.flatnonzero(lines == line)
+        lane, term = int(lanes[at[0]]), int(terms[wrong[at[0]]])
+        plain = store.operation(term).name in (UNDEFINED, CONCATENATION)
+        place = place_of(array, int(array.bit_offsets.reshape(-1)[members[wrong[at[0]]]]))
+        what = "what nobody has computed" if plain else "what depends on a value that nobody has computed"
+        more = f" (and {len(at) - 1} more elements)" if len(at) > 1 else ""
+        yield Finding(
+            Kind.UNINITIALISED if plain else Kind.UNDECIDED,
+            f"stores to {place} {what}{more}",
+            kernel.path,
+            int(line),
+            outcome.thread_name(int(final.writers[lane])),
+            array.name,
+        )
