@@ -97,7 +97,7 @@ def check(
         with progress("check", len(selected)) as advance:
             verdicts = runner.run(selected, settings, report=lambda verdict: advance(verdict.id))
         elapsed = time.perf_counter() - start
-        found = report(selected, verdicts, catalogue.theorems(), elapsed, __version__, unpinned)
+        found = report(selected, verdicts, catalogue.theorems(patterns or []), elapsed, __version__, unpinned)
         for kind, stream in streams.items():
             files.write(stream, _rendered(kind, found))
     _print_theorems(found)

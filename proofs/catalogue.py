@@ -1,120 +1,109 @@
-"""Every theorem, and how patterns select obligations."""
+"""Every theorem, and how patterns select obligations.
+
+Theorems are imported by families (``power/layout``), and the obligations of a theorem built, when a pattern
+may select some of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from importlib import import_module
 
 from ..spec.errors import InputError
+from ..spec.instruction_set import NAMES
 from .obligation import Obligation, Theorem
-from .power import (
-    blocked,
-    encoding,
-    integers,
-    kernels,
-    layouts,
-    masking,
-    numerics,
-    priming,
-    signs,
-    state,
-    transport,
-)
-from .pto import blocked as pto_blocked
-from .pto import layouts as pto_layouts
-from .pto import microscaling, pitches, products, ragged_k, tile_layouts
-from .pto import transport as pto_transport
-from .ptx import (
-    alignment,
-    block_scaling,
-    composition,
-    dot_add_integers,
-    fragments,
-    integer_ranges,
-    loaded_tiles,
-    matrix_moves,
-    metadata,
-    printed_fragments,
-    rounding_bound,
-    rounding_error,
-    scaled_rows,
-    selectors,
-    sparsity,
-    warp,
-    wmma,
-)
-from .ptx import blocked as ptx_blocked
-from .ptx import numerics as ptx_numerics
 
 
 @cache
-def theorems() -> tuple[Theorem, ...]:
-    """Return every theorem, in the order they are reported."""
-    modules = (
-        layouts,
-        transport,
-        masking,
-        integers,
-        signs,
-        numerics,
-        priming,
-        state,
-        encoding,
-        blocked,
-        kernels,
-        fragments,
-        printed_fragments,
-        warp,
-        matrix_moves,
-        loaded_tiles,
-        wmma,
-        alignment,
-        selectors,
-        metadata,
-        sparsity,
-        block_scaling,
-        scaled_rows,
-        composition,
-        ptx_blocked,
-        integer_ranges,
-        ptx_numerics,
-        dot_add_integers,
-        rounding_error,
-        rounding_bound,
-        pto_layouts,
-        tile_layouts,
-        pitches,
-        pto_transport,
-        products,
-        microscaling,
-        pto_blocked,
-        ragged_k,
+def families() -> dict[str, tuple[str, ...]]:
+    """Return the modules that have the theorems of a family, by the prefix of the theorems' ids."""
+    return {
+        f"{isa}/{family}/": tuple(f"{__package__}.{isa}.{module}" for module in modules)
+        for isa in NAMES
+        for family, modules in import_module(f".{isa}", __package__).FAMILIES.items()
+    }
+
+
+def theorems(patterns: Sequence[str] = ()) -> tuple[Theorem, ...]:
+    """Return the theorems of which a pattern may select an obligation (all for none), as they are reported."""
+    return tuple(
+        theorem
+        for family, modules in families().items()
+        if _may_be_under(family, patterns)
+        for module in modules
+        for theorem in import_module(module).THEOREMS
+        if _may_be_under(theorem.id + "/", patterns)
     )
-    return tuple(theorem for module in modules for theorem in module.THEOREMS)
+
+
+def _may_be_under(prefix: str, patterns: Sequence[str]) -> bool:
+    """Tell whether a pattern may select an id that begins so: what it has before any wildcard tells."""
+    fixed = (re.split(r"[*?[]", pattern, maxsplit=1)[0] for pattern in patterns)
+    return not patterns or any(start.startswith(prefix) or prefix.startswith(start) for start in fixed)
 
 
 @cache
-def obligations() -> dict[str, Obligation]:
-    """Return every obligation by id.
+def _obligations_of(theorem: Theorem) -> dict[str, Obligation]:
+    found: dict[str, Obligation] = {}
+    for obligation in theorem.obligations():
+        if obligation.id in found or not obligation.id.startswith(theorem.id + "/"):
+            raise ValueError(f"{obligation.id}: not unique, or not under {theorem.id}")
+        found[obligation.id] = obligation
+    return found
+
+
+class Catalogue(Mapping[str, Obligation]):
+    """Every obligation by id, built with the others of its theorem when it is asked for.
 
     Raises
     ------
     ValueError
-        If two obligations have one id, or one does not belong to its theorem.
+        If two obligations of a theorem have one id, or one does not belong to its theorem.
     """
-    found: dict[str, Obligation] = {}
-    for theorem in theorems():
-        for obligation in theorem.obligations():
-            if obligation.id in found or not obligation.id.startswith(theorem.id + "/"):
-                raise ValueError(f"{obligation.id}: not unique, or not under {theorem.id}")
-            found[obligation.id] = obligation
-    return found
+
+    def __init__(self) -> None:
+        self._found: dict[str, Obligation] = {}
+
+    def __getitem__(self, identifier: str) -> Obligation:
+        if identifier not in self._found:
+            for theorem in theorems((identifier,)):
+                self._found |= _obligations_of(theorem)
+        return self._found[identifier]
+
+    def __iter__(self) -> Iterator[str]:
+        return (identifier for theorem in theorems() for identifier in _obligations_of(theorem))
+
+    def __len__(self) -> int:
+        return sum(len(_obligations_of(theorem)) for theorem in theorems())
+
+
+@cache
+def obligations() -> Mapping[str, Obligation]:
+    """Return the catalogue."""
+    return Catalogue()
 
 
 def matches(identifier: str, pattern: str) -> bool:
     """Tell whether a pattern (a prefix, or a glob) selects an id."""
     return identifier.startswith(pattern) or fnmatchcase(identifier, pattern)
+
+
+def selects(patterns: Sequence[str], identifier: str) -> bool:
+    """Tell whether any of the patterns selects an id; no patterns select everything."""
+    return not patterns or any(matches(identifier, pattern) for pattern in patterns)
+
+
+def matching(patterns: Sequence[str]) -> list[Obligation]:
+    """Return the obligations that any of the patterns selects (all for no pattern)."""
+    return [
+        obligation
+        for theorem in theorems(patterns)
+        for obligation in _obligations_of(theorem).values()
+        if selects(patterns, obligation.id)
+    ]
 
 
 def select(patterns: Sequence[str]) -> list[Obligation]:
@@ -125,9 +114,8 @@ def select(patterns: Sequence[str]) -> list[Obligation]:
     InputError
         If a pattern selects nothing.
     """
-    everything: Iterable[Obligation] = obligations().values()
     for pattern in patterns:
-        if not any(matches(identifier, pattern) for identifier in obligations()):
-            families = sorted({theorem.id for theorem in theorems()})
-            raise InputError(f"no obligation matches {pattern!r}; theorems: {', '.join(families)}")
-    return [o for o in everything if not patterns or any(matches(o.id, pattern) for pattern in patterns)]
+        if not matching((pattern,)):
+            known = ", ".join(sorted(theorem.id for theorem in theorems()))
+            raise InputError(f"no obligation matches {pattern!r}; theorems: {known}")
+    return matching(patterns)

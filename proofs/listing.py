@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, instruction_set
-from .catalogue import matches, obligations, theorems
+from .catalogue import matches, matching, theorems
 from .obligation import Obligation
 
 Row = dict[str, str]
@@ -22,15 +22,16 @@ def listing(patterns: Sequence[str]) -> dict[str, list[Row]]:
     InputError
         If a pattern selects nothing.
     """
-    everything: list[Obligation | Row] = [*obligations().values(), *_instructions()]
+    instructions = list(_instructions())
     for pattern in patterns:
-        if not any(_selects(pattern, entry) for entry in everything):
+        if not (matching((pattern,)) or any(_selects(pattern, row) for row in instructions)):
             known = ", ".join(theorem.id for theorem in theorems())
             raise InputError(f"no obligation or instruction matches {pattern!r}; theorems: {known}")
-    selected = [e for e in everything if not patterns or any(_selects(pattern, e) for pattern in patterns)]
     return {
-        "obligations": [_obligation(entry) for entry in selected if isinstance(entry, Obligation)],
-        "instructions": [entry for entry in selected if not isinstance(entry, Obligation)],
+        "obligations": [_obligation(obligation) for obligation in matching(patterns)],
+        "instructions": [
+            row for row in instructions if not patterns or any(_selects(pattern, row) for pattern in patterns)
+        ],
     }
 
 
@@ -40,10 +41,8 @@ def _instructions() -> Iterator[Row]:
             yield {"isa": isa.name, **row}
 
 
-def _selects(pattern: str, entry: Obligation | Row) -> bool:
-    if isinstance(entry, Obligation):
-        return matches(entry.id, pattern)
-    return pattern == entry["isa"] or matches(entry["mnemonic"], pattern)
+def _selects(pattern: str, instruction: Row) -> bool:
+    return pattern == instruction["isa"] or matches(instruction["mnemonic"], pattern)
 
 
 def _obligation(obligation: Obligation) -> Row:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from ..spec.errors import InputError
-from . import catalogue
+from .catalogue import matching, selects
 from .obligation import Obligation, Status
 
 FILE = "pinned_obligations.txt"
@@ -94,16 +94,14 @@ def pinned() -> Mapping[str, Status]:
 
 def differences(patterns: Sequence[str] = ()) -> tuple[Difference, ...]:
     """Return where the catalogue is not the pinned set, among what patterns select (everything for none)."""
-    listed, built = pinned(), catalogue.obligations()
-    found = []
-    for identifier in sorted({*listed, *built}):
-        expect = built[identifier].expect if identifier in built else None
-        if listed.get(identifier) is not expect and (
-            not patterns or any(catalogue.matches(identifier, pattern) for pattern in patterns)
-        ):
-            found.append(Difference(identifier, listed.get(identifier), expect))
-    return tuple(found)
+    listed = {identifier: expect for identifier, expect in pinned().items() if selects(patterns, identifier)}
+    built = {obligation.id: obligation.expect for obligation in matching(patterns)}
+    return tuple(
+        Difference(identifier, listed.get(identifier), built.get(identifier))
+        for identifier in sorted({*listed, *built})
+        if listed.get(identifier) is not built.get(identifier)
+    )
 
 
 if __name__ == "__main__":
-    print(pinned_text(catalogue.obligations().values()), end="")
+    print(pinned_text(matching(())), end="")

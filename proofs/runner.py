@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from contextlib import closing, nullcontext
@@ -118,7 +119,7 @@ def run(
             if catalogue.get(obligation.id) is not obligation:
                 raise ValueError(f"{obligation.id} is not in {settings.catalogue}; decide it with jobs=0")
     asked = {obligation.id: obligation for obligation in obligations}
-    needed, inductions = _with_premises({**catalogue, **asked}, asked)
+    needed, inductions = _with_premises(ChainMap(asked, catalogue), asked)
     verdicts: dict[str, Verdict] = {}
 
     def found(verdict: Verdict) -> None:

@@ -91,8 +91,7 @@ def main() -> None:
 
 def _built(catalogue: str) -> Mapping[str, Obligation]:
     module, _, function = catalogue.partition(":")
-    found: Mapping[str, Obligation] = getattr(import_module(module), function)()
-    return found
+    return dict(getattr(import_module(module), function)())
 
 
 def _decided(trial: Trial, obligations: Mapping[str, Obligation]) -> dict[str, Any]:

@@ -1,1 +1,15 @@
-"""The theorems on Power MMA."""
+"""Theorems about Power ISA MMA."""
+
+FAMILIES = {
+    "layout": ("layouts",),
+    "transport": ("transport",),
+    "masking": ("masking",),
+    "integers": ("integers",),
+    "signs": ("signs",),
+    "numerics": ("numerics",),
+    "state": ("priming", "state"),
+    "encoding": ("encoding",),
+    "blocked": ("blocked",),
+    "kernels": ("kernels",),
+}
+"""The modules that have the theorems ``power/FAMILY/…``, in the order they are reported."""

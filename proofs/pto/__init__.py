@@ -1,1 +1,11 @@
 """Theorems about PTO's tile instructions."""
+
+FAMILIES = {
+    "layout": ("layouts", "tile_layouts"),
+    "pitch": ("pitches",),
+    "transport": ("transport",),
+    "product": ("products",),
+    "microscaling": ("microscaling",),
+    "blocked": ("blocked", "ragged_k"),
+}
+"""The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""
