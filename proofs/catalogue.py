@@ -28,7 +28,7 @@ def families() -> dict[str, tuple[str, ...]]:
 
 
 def theorems(patterns: Sequence[str] = ()) -> tuple[Theorem, ...]:
-    """Return the theorems of which a pattern may select an obligation (all for none), as they are reported."""
+    """Return the theorems of which a pattern may select an obligation (all for none), in their order."""
     return tuple(
         theorem
         for family, modules in families().items()

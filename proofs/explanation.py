@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, Description, instruction_set, of_instruction
-from .catalogue import obligations, theorems
+from .catalogue import matching, obligations, theorems
 from .obligation import Certificate, Induction, Obligation, Status, Theorem, theorem_of
 
 _LISTED = 8
@@ -27,7 +27,7 @@ def explain(identifier: str) -> Description:
     InputError
         If nothing is called so, or a prefix is not unique.
     """
-    by_id = {theorem.id: theorem for theorem in theorems()}
+    by_id = {theorem.id: theorem for theorem in theorems((identifier,))}
     if identifier in obligations():
         return _obligation(obligations()[identifier])
     if identifier in by_id:
@@ -36,19 +36,20 @@ def explain(identifier: str) -> Description:
         return _instruction(identifier)
     except InputError:
         pass
-    matching: list[Theorem | Obligation] = [t for name, t in by_id.items() if name.startswith(identifier)]
-    matching = matching or [o for name, o in obligations().items() if name.startswith(identifier)]
-    match matching:
+    named: list[Theorem | Obligation] = [t for name, t in by_id.items() if name.startswith(identifier)]
+    named = named or [o for o in matching((identifier,)) if o.id.startswith(identifier)]
+    match named:
         case [Theorem() as theorem]:
             return _theorem(theorem)
         case [Obligation() as obligation]:
             return _obligation(obligation)
         case [_, *_]:
-            raise InputError(f"{identifier!r} is not unique: {_some([m.id for m in matching])}")
+            raise InputError(f"{identifier!r} is not unique: {_some([entry.id for entry in named])}")
     mnemonics = [row["mnemonic"] for name in NAMES for row in instruction_set(name).instructions()]
-    names = [*by_id, *mnemonics, *obligations()]
+    known = [theorem.id for theorem in theorems()]
+    names = [*known, *mnemonics, *obligations()]
     close = get_close_matches(identifier[:80], names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"theorems: {_some(list(by_id))}"
+    hint = f"did you mean {' or '.join(close)}?" if close else f"theorems: {_some(known)}"
     raise InputError(f"nothing is called {identifier!r}; {hint}")
 
 
@@ -58,7 +59,7 @@ def _some(names: list[str]) -> str:
 
 
 def _obligation(obligation: Obligation) -> Description:
-    theorem = theorem_of(obligation, theorems())
+    theorem = theorem_of(obligation, theorems((obligation.id,)))
     return Description(
         obligation.id,
         (
@@ -88,7 +89,7 @@ def _variables(obligation: Obligation) -> Iterator[str]:
 
 
 def _theorem(theorem: Theorem) -> Description:
-    members = [o for o in obligations().values() if o.id.startswith(theorem.id + "/")]
+    members = list(theorem.obligations())
     counts = {status: sum(o.expect is status for o in members) for status in EXPECTATIONS}
     return Description(
         f"{theorem.id}: {theorem.title}",
@@ -107,8 +108,9 @@ def _theorem(theorem: Theorem) -> Description:
 
 
 def _instruction(text: str) -> Description:
-    described = of_instruction(text).describe(text)
+    isa = of_instruction(text)
+    described = isa.describe(text)
     mnemonic = described.title.split()[0]
-    about = [o.id for o in obligations().values() if mnemonic in o.id.split("/")]
+    about = [o.id for o in matching((f"{isa.name}/",)) if mnemonic in o.id.split("/")]
     named = (("Obligations", (_some(about),)),) if about else ()
     return Description(described.title, (*described.sections, *named))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -119,7 +118,7 @@ def run(
             if catalogue.get(obligation.id) is not obligation:
                 raise ValueError(f"{obligation.id} is not in {settings.catalogue}; decide it with jobs=0")
     asked = {obligation.id: obligation for obligation in obligations}
-    needed, inductions = _with_premises(ChainMap(asked, catalogue), asked)
+    needed, inductions = _with_premises(catalogue, asked)
     verdicts: dict[str, Verdict] = {}
 
     def found(verdict: Verdict) -> None:
@@ -153,7 +152,7 @@ def run(
 
 
 def _with_premises(
-    known: Mapping[str, Obligation], asked: Iterable[str]
+    catalogue: Mapping[str, Obligation], asked: Mapping[str, Obligation]
 ) -> tuple[list[Obligation], list[tuple[Obligation, Induction]]]:
     """Return what must be decided directly, and the inductions, each after its premises."""
     direct: list[Obligation] = []
@@ -161,10 +160,10 @@ def _with_premises(
     seen: set[str] = set()
 
     def visit(identifier: str) -> None:
-        if identifier in seen or identifier not in known:
+        obligation = asked.get(identifier) or catalogue.get(identifier)
+        if identifier in seen or obligation is None:
             return
         seen.add(identifier)
-        obligation = known[identifier]
         goal = obligation.goal() if obligation.method is Method.INDUCTION else None
         if not isinstance(goal, Induction):
             direct.append(obligation)

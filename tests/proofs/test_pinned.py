@@ -33,12 +33,21 @@ def test_a_file_reads_as_it_was_written_in_any_order() -> None:
     ],
 )
 def test_what_differs_is_told_apart(monkeypatch: pytest.MonkeyPatch, built: dict, kind: str) -> None:
-    monkeypatch.setattr(catalogue, "obligations", lambda: built)
+    chosen = lambda patterns: [o for o in built.values() if catalogue.selects(patterns, o.id)]  # noqa: E731
+    monkeypatch.setattr("mmaproof.proofs.pinned.matching", chosen)
     monkeypatch.setattr("mmaproof.proofs.pinned.pinned", lambda: {COMMUTES.id: Status.PROVED})
     (found,) = differences()
     assert found.kind == kind and found.reason.startswith(kind)
     assert differences([found.id]) == (found,)
     assert differences(["power/toy/other"]) == ()
+
+
+def test_what_vanished_under_a_pattern_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = {"power/state/initial/gone": Status.PROVED, "ptx/gone/gone/gone": Status.PROVED}
+    listed = {**pinned(), **gone}
+    monkeypatch.setattr("mmaproof.proofs.pinned.pinned", lambda: listed)
+    assert [found.id for found in differences(["power/state"])] == ["power/state/initial/gone"]
+    assert {found.id for found in differences()} == set(gone)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,81 @@
+"""The catalogue: patterns select the same as a look at every id, and build no more than they may select."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mmaproof.proofs
+from mmaproof.proofs import catalogue
+from mmaproof.spec.errors import InputError
+from mmaproof.spec.instruction_set import NAMES
+
+IDS = list(catalogue.obligations())
+
+
+@st.composite
+def patterns(draw: st.DrawFn) -> str:
+    """Beginnings of ids, some characters of which are wildcards."""
+    identifier = draw(st.sampled_from(IDS))
+    text = list(identifier[: draw(st.integers(0, len(identifier)))])
+    for place in draw(st.sets(st.integers(0, max(0, len(text) - 1)), max_size=2)):
+        if text:
+            text[place] = draw(st.sampled_from(["*", "?", f"[{text[place]}x]", "[!~]"]))
+    return "".join(text) + draw(st.sampled_from(["", "*", "/"]))
+
+
+@given(st.lists(patterns(), max_size=3))
+def test_patterns_select_what_a_look_at_every_id_selects(chosen: list[str]) -> None:
+    expected = [i for i in IDS if not chosen or any(catalogue.matches(i, pattern) for pattern in chosen)]
+    assert [obligation.id for obligation in catalogue.matching(chosen)] == expected
+
+
+@pytest.mark.parametrize("isa", NAMES)
+def test_every_module_with_theorems_has_its_family(isa: str) -> None:
+    package = f"mmaproof.proofs.{isa}"
+    stems = {path.stem for path in Path(mmaproof.proofs.__path__[0], isa).glob("*.py")} - {"__init__"}
+    having = {stem for stem in stems if hasattr(import_module(f"{package}.{stem}"), "THEOREMS")}
+    listed = [module for modules in import_module(package).FAMILIES.values() for module in modules]
+    assert len(listed) == len(set(listed)) and set(listed) == having
+    for family, modules in import_module(package).FAMILIES.items():
+        for module in modules:
+            theorems = import_module(f"{package}.{module}").THEOREMS
+            assert [t.id for t in theorems if not t.id.startswith(f"{isa}/{family}/")] == []
+
+
+def test_theorems_have_ids_of_their_own() -> None:
+    identifiers = [theorem.id for theorem in catalogue.theorems()]
+    assert len(identifiers) == len(set(identifiers)) and len(IDS) == len(set(IDS))
+    assert [a for a in identifiers for b in identifiers if b.startswith(a + "/")] == []
+
+
+def test_what_a_pattern_cannot_select_is_not_imported() -> None:
+    program = (
+        "import sys; from mmaproof.proofs.catalogue import obligations, select;"
+        "select(['power/state']); 'power/state/initial/all' in obligations(); print(*sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    modules = {name for name in loaded.stdout.split() if name.startswith("mmaproof.proofs.")}
+    assert "mmaproof.proofs.power.state" in modules
+    assert (
+        modules & {f"mmaproof.proofs.{n}" for n in ("power.blocked", "ptx.blocked", "pto.blocked")} == set()
+    )
+
+
+@pytest.mark.parametrize("identifier", ["", "power", "power/state/initial", "power/nothing/at/all", "*"])
+def test_what_is_no_id_is_not_in_the_catalogue(identifier: str) -> None:
+    assert identifier not in catalogue.obligations()
+    assert catalogue.obligations().get(identifier) is None
+
+
+def test_a_pattern_that_selects_nothing_is_named_with_the_theorems() -> None:
+    with pytest.raises(
+        InputError, match=r"no obligation matches 'power/stat/'; theorems: power/blocked/any-k"
+    ):
+        catalogue.select(["ptx/warp", "power/stat/"])
