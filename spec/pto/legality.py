@@ -1,6 +1,6 @@
 """When a PTO statement is legal on a profile: every rule, with its kind, and what can't be decided.
 
-Source: reference section C; who checks a rule is said by its kind (`rules.RuleKind`).
+Source: reference section C; who checks a rule is said by its kind (`standing.RuleKind`).
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..legality import Violation
-from .bias_rules import BIAS_RULES
 from .catalogue import OPERATIONS, Kind
-from .cube_rules import CUBE_RULES
-from .memory_rules import MEMORY_RULES
-from .move_rules import MOVE_RULES
-from .move_types import MOVE_TYPE_RULES
-from .product_rules import PRODUCT_RULES, product_sizes
 from .resolution import Resolved
-from .rules import PtoRule, RuleKind, findings
+from .rules.bias_and_scales import BIAS_RULES
+from .rules.memory import MEMORY_RULES
+from .rules.move_types import MOVE_TYPE_RULES
+from .rules.moves import MOVE_RULES
+from .rules.operand_order import CUBE_RULES
+from .rules.products import PRODUCT_RULES, product_sizes
+from .rules.standing import PtoRule, RuleKind, findings
+from .rules.tiles import ADDRESS_RULES, TILE_RULES, PlacedTile
 from .targets import Profile
 from .text.syntax import Form, Instruction
 from .tile import DYNAMIC, Tile
-from .tile_rules import ADDRESS_RULES, TILE_RULES, PlacedTile
 
 StatementRule = PtoRule[Resolved]
 

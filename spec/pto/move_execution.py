@@ -16,8 +16,8 @@ from . import movers
 from .buffers import buffer_array, elements_of, require_whole_units
 from .choices import Choices
 from .global_memory import contiguous
-from .move_types import quantised
 from .resolution import Resolved
+from .rules.move_types import quantised
 from .run_time_extents import checked, of_arrays, of_matrix
 from .sizes import Extents
 from .text.syntax import OtherType

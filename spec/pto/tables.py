@@ -12,8 +12,8 @@ from .contradictions import CONTRADICTIONS
 from .element_types import ELEMENT_TYPES
 from .fractal import LAYOUT_NAMES, layout_of
 from .legality import RULES
-from .move_rules import PLACES
-from .rules import (
+from .rules.moves import PLACES
+from .rules.standing import (
     ACCUMULATING,
     BIASED,
     EVERYTHING,
@@ -25,10 +25,10 @@ from .rules import (
     PtoRule,
     RuleKind,
 )
+from .rules.tiles import ADDRESS_RULES
 from .sizes import OPERAND_EXTENTS, size_sources
 from .targets import PROFILES, Profile, alias
 from .tile import FRACTAL_BYTES, Location, Order, box
-from .tile_rules import ADDRESS_RULES
 from .type_triples import TYPE_TRIPLES, triples
 
 Row = dict[str, str]

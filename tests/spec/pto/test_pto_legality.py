@@ -22,7 +22,7 @@ from mmaproof.spec.pto.legality import RULES, address_violations, judge
 from mmaproof.spec.pto.module_legality import judge_module
 from mmaproof.spec.pto.placement import mover_placement, unit_placement
 from mmaproof.spec.pto.resolution import applied, resolve_known
-from mmaproof.spec.pto.rules import RuleKind
+from mmaproof.spec.pto.rules.standing import RuleKind
 from mmaproof.spec.pto.sizes import operand_extents
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Order, Tile

@@ -13,11 +13,11 @@ from mmaproof.spec.pto.assembly import parse, parse_module
 from mmaproof.spec.pto.catalogue import OPERATIONS
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.legality import judge
-from mmaproof.spec.pto.memory_rules import MEMORY_RULES
 from mmaproof.spec.pto.module_legality import judge_module
-from mmaproof.spec.pto.move_rules import MOVE_RULES
-from mmaproof.spec.pto.move_types import MOVE_TYPE_RULES
 from mmaproof.spec.pto.resolution import applied, resolve_known
+from mmaproof.spec.pto.rules.memory import MEMORY_RULES
+from mmaproof.spec.pto.rules.move_types import MOVE_TYPE_RULES
+from mmaproof.spec.pto.rules.moves import MOVE_RULES
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile
 from mmaproof.spec.pto.tile import Location as L
 from mmaproof.spec.pto.tile import Order, Tile

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from ..legality import Rule, Violation
-from .catalogue import OPERATIONS, Kind, Operation
-from .targets import A2A3, A5, CPU, Profile
+from ...legality import Rule, Violation
+from ..catalogue import OPERATIONS, Kind, Operation
+from ..targets import A2A3, A5, CPU, Profile
 
 Subject = TypeVar("Subject")
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .contradictions import cited
-from .fractal import layout_of
-from .resolution import FRACTAL_NAMES, Resolved
-from .rules import PtoRule, RuleKind, Standing, always
-from .targets import A2A3, A5, CPU, Profile
-from .text.syntax import TileType
-from .tile import BLOCK_BYTES, FRACTAL_BYTES, Location, Order, Tile
+from ..contradictions import cited
+from ..fractal import layout_of
+from ..resolution import FRACTAL_NAMES, Resolved
+from ..targets import A2A3, A5, CPU, Profile
+from ..text.syntax import TileType
+from ..tile import BLOCK_BYTES, FRACTAL_BYTES, Location, Order, Tile
+from .standing import PtoRule, RuleKind, Standing, always
 
 Messages = Iterator[str]
 

@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from .contradictions import cited
-from .fractal import LAYOUT_NAMES
+from ..contradictions import cited
+from ..fractal import LAYOUT_NAMES
+from ..movers import GEMV_CHUNK_BYTES, alignment
+from ..resolution import Resolved
+from ..targets import A2A3, A5, CPU, Profile, alias
+from ..text.syntax import TileType
+from ..tile import Location, Order, Tile
 from .move_types import place, quantised
-from .movers import GEMV_CHUNK_BYTES, alignment
-from .resolution import Resolved
-from .rules import CUBE, PtoRule, RuleKind, Standing
-from .targets import A2A3, A5, CPU, Profile, alias
-from .text.syntax import TileType
-from .tile import Location, Order, Tile
+from .standing import CUBE, PtoRule, RuleKind, Standing
 
 Messages = Iterator[str]
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .catalogue import ROLE_LOCATIONS
-from .contradictions import cited
-from .element_types import ELEMENT_TYPES
-from .product_rules import static_sizes
-from .resolution import Resolved
-from .rules import BIASED, GEMV, MATMUL, MICROSCALED, PLAIN, PtoRule, RuleKind, Standing
-from .sizes import SCALE_GROUP, operand_extents
-from .targets import A2A3, A5, CPU, Profile
-from .tile import DYNAMIC, Order
+from ..catalogue import ROLE_LOCATIONS
+from ..contradictions import cited
+from ..element_types import ELEMENT_TYPES
+from ..resolution import Resolved
+from ..sizes import SCALE_GROUP, operand_extents
+from ..targets import A2A3, A5, CPU, Profile
+from ..tile import DYNAMIC, Order
+from .products import static_sizes
+from .standing import BIASED, GEMV, MATMUL, MICROSCALED, PLAIN, PtoRule, RuleKind, Standing
 
 Messages = Iterator[str]
 

@@ -8,10 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .catalogue import ROLE_LOCATIONS, Kind
-from .contradictions import cited
-from .resolution import Resolved
-from .rules import (
+from ..catalogue import ROLE_LOCATIONS, Kind
+from ..contradictions import cited
+from ..resolution import Resolved
+from ..sizes import SIZE_BITS, size_sources
+from ..targets import A2A3, A5, CPU, Profile
+from ..text.syntax import OtherType, TileType
+from ..tile import DYNAMIC, Extent
+from ..type_triples import triples
+from .standing import (
     ACCUMULATING,
     CUBE,
     GEMV,
@@ -24,11 +29,6 @@ from .rules import (
     Standing,
     always,
 )
-from .sizes import SIZE_BITS, size_sources
-from .targets import A2A3, A5, CPU, Profile
-from .text.syntax import OtherType, TileType
-from .tile import DYNAMIC, Extent
-from .type_triples import triples
 
 Messages = Iterator[str]
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from .element_types import ELEMENT_TYPES, ElementType
-from .resolution import Resolved
-from .rules import CUBE, PtoRule, RuleKind, Standing
-from .targets import A2A3, A5, CPU, Profile
-from .text.syntax import TileType
-from .tile import Location
+from ..element_types import ELEMENT_TYPES, ElementType
+from ..resolution import Resolved
+from ..targets import A2A3, A5, CPU, Profile
+from ..text.syntax import TileType
+from ..tile import Location
+from .standing import CUBE, PtoRule, RuleKind, Standing
 
 Messages = Iterator[str]
 Pairs = Mapping[str, frozenset[ElementType]]

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from .catalogue import ROLE_LOCATIONS
-from .contradictions import cited
-from .fractal import LAYOUT_NAMES
-from .placement import LINEAR, mover_placement, unit_placement
-from .product_rules import static_sizes
-from .resolution import Resolved
-from .rules import CUBE, GEMV, MATMUL, MICROSCALED, PRODUCTS, PtoRule, RuleKind, Standing
-from .sizes import OPERAND_EXTENTS, executed_rows, operand_extents
-from .targets import A2A3, A5, CPU, Profile, alias
-from .tile import DYNAMIC, FRACTAL_BYTES, Compact, Order, Tile, c0
+from ..catalogue import ROLE_LOCATIONS
+from ..contradictions import cited
+from ..fractal import LAYOUT_NAMES
+from ..placement import LINEAR, mover_placement, unit_placement
+from ..resolution import Resolved
+from ..sizes import OPERAND_EXTENTS, executed_rows, operand_extents
+from ..targets import A2A3, A5, CPU, Profile, alias
+from ..tile import DYNAMIC, FRACTAL_BYTES, Compact, Order, Tile, c0
+from .products import static_sizes
+from .standing import CUBE, GEMV, MATMUL, MICROSCALED, PRODUCTS, PtoRule, RuleKind, Standing
 
 Messages = Iterator[str]
 Check = Callable[[Resolved, Profile], Messages]

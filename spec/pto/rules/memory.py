@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .global_memory import view_extents
+from ..global_memory import view_extents
+from ..resolution import Resolved
+from ..targets import Profile
+from ..tile import Location
 from .move_types import place
-from .resolution import Resolved
-from .rules import CUBE, PtoRule, RuleKind, Standing
-from .targets import Profile
-from .tile import Location
+from .standing import CUBE, PtoRule, RuleKind, Standing
 
 Messages = Iterator[str]
 
