@@ -56,11 +56,10 @@ def run(
         return _print_choices()
     if instruction is None or source is None or out is None:
         raise InputError("run takes INSTR, IN.npz and --out OUT.npz (or --list-choices)")
-    from ..spec.instruction_set import of_instruction
+    from ..spec.instruction_set import read
 
     doing(f"executing {instruction}")
-    results = of_instruction(instruction).execute(
-        instruction,
+    results = read(instruction).execute(
         read_archive(source),
         as_registers=registers,
         rounding=rounding,

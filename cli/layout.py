@@ -69,11 +69,11 @@ def layout(
     ] = None,
 ) -> ExitCode:
     """Say who holds which element of an operand: a lane or a register, and in which bits."""
-    from ..spec.instruction_set import of_instruction
+    from ..spec.instruction_set import read
 
     if against is not None:
         return _compare(instruction, operand, target, against, lane, element, layout_format)
-    table = of_instruction(instruction).layout(instruction, operand, target)
+    table = read(instruction).layout(operand, target)
     whole = lane is None and element is None
     if lane is not None:
         table = table.held_by("lane", lane)

@@ -109,20 +109,10 @@ class _Given:
 
 
 def _judged(instruction: str, given: _Given) -> dict[str, Any]:
-    from ..spec.instruction_set import of_instruction
+    from ..spec.instruction_set import read
 
-    isa = of_instruction(instruction, given.target)
-    if given.registers is None:
-        return _answer(instruction, isa.judge(instruction, given.target, given.ptx))
-    if isa.name != "ptx":
-        raise InputError(f"registers are declared for instructions of PTX, not of {isa.name}")
-    from ..spec.ptx.declarations import read_declarations
-    from ..spec.ptx.instruction_set import INSTRUCTION_SET
-
-    declared = read_declarations(given.registers)
-    return _answer(
-        instruction, INSTRUCTION_SET.judge_declared(instruction, declared, given.target, given.ptx)
-    )
+    read_as = read(instruction, given.target, given.registers)
+    return _answer(instruction, read_as.legal(given.target, given.ptx))
 
 
 def _answer(instruction: str, judgement: Judgement) -> dict[str, Any]:

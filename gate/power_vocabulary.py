@@ -81,7 +81,7 @@ class PowerVocabulary:
 
     def judge(self, text: str, target: str, version: str | None) -> Judgement:
         """Judge an instruction."""
-        return self.isa.judge(text, target, version)
+        return self.isa.read(text).legal(target, version)
 
     def as_of(self, text: str, version: str | None) -> str:
         """Return the text: it never changed."""

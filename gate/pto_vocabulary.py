@@ -146,7 +146,7 @@ class PtoVocabulary:
         """Judge an instruction; one that `spell` wrote without the parser of whole texts."""
         written = _read_back(text)
         if written is None:
-            return self.isa.judge(text, target, version)
+            return self.isa.read(text).legal(target, version)
         profile = profile_named(target)
         found = legality.judge(resolve_known(written, profile))
         return Judgement(profile.name, found.violations, found.notes)

@@ -37,7 +37,7 @@ def _of_variant(variant: Variant, target: str, version: str | None) -> Judgement
 
 
 def judge(text: str, target: str, version: str | None) -> Judgement:
-    """Judge an instruction as `InstructionSet.judge` does.
+    """Judge an instruction as `Instruction.legal` of the instruction set does.
 
     Raises
     ------

@@ -109,8 +109,8 @@ def _theorem(theorem: Theorem) -> Description:
 
 def _instruction(text: str) -> Description:
     isa = of_instruction(text)
-    described = isa.describe(text)
-    mnemonic = described.title.split()[0]
+    instruction = isa.read(text)
+    described, mnemonic = instruction.describe(), instruction.mnemonic
     about = [o.id for o in matching((f"{isa.name}/",)) if mnemonic in o.id.split("/")]
     named = (("Obligations", (_some(about),)),) if about else ()
     return Description(described.title, (*described.sections, *named))

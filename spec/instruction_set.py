@@ -1,4 +1,4 @@
-"""What every instruction set offers to a user: judge, execute, tabulate, lay out.
+"""What an instruction is to a user: judged, executed, laid out, written as mathematics and as a row.
 
 Each package of an instruction set has a module ``instruction_set`` with an `InstructionSet` of that
 name; it is imported when the instruction set is named, or recognised in an instruction's text.
@@ -57,6 +57,70 @@ class Description:
     sections: tuple[tuple[str, tuple[str, ...]], ...]
 
 
+class Instruction(Protocol):
+    """An instruction as it was read: what can be asked about it.
+
+    A text of several instructions is judged as a whole; everything else is asked about one.
+    """
+
+    @property
+    def mnemonic(self) -> str:
+        """Its name, with the modifiers that are part of it."""
+        ...
+
+    def legal(self, target: str | None = None, version: str | None = None) -> Judgement:
+        """Judge it for a target (by default `InstructionSet.default_target`) and a version of the ISA.
+
+        Raises
+        ------
+        InputError
+            If the target or version is unknown.
+        """
+        ...
+
+    def layout(self, operand: str, target: str | None = None) -> ElementTable:
+        """Say who holds which element of an operand, on a target where targets differ.
+
+        Raises
+        ------
+        InputError
+            If it has no such operand.
+        UnsupportedError
+            If the ISA does not specify it.
+        """
+        ...
+
+    def execute(
+        self,
+        arrays: Mapping[str, Array],
+        *,
+        as_registers: bool,
+        rounding: str | None,
+        choices: Sequence[str],
+        target: str | None = None,
+    ) -> dict[str, Array]:
+        """Execute it on named arrays, as a target does where targets differ.
+
+        Raises
+        ------
+        InputError
+            If it is not legal or can't be executed, or an array is missing or wrong.
+        """
+        ...
+
+    def formula(self, target: str | None = None) -> tuple[str, ...]:
+        """Return what it computes as mathematics, line by line, on a target where targets differ."""
+        ...
+
+    def row(self) -> dict[str, str]:
+        """Return its row of the table ``instructions``."""
+        ...
+
+    def describe(self) -> Description:
+        """Say what it means and what constrains it."""
+        ...
+
+
 class InstructionSet(Protocol):
     """An instruction set."""
 
@@ -72,54 +136,20 @@ class InstructionSet(Protocol):
         """Return ``mnemonic`` and ``operands`` of every instruction."""
         ...
 
-    def describe(self, text: str) -> Description:
-        """Say what an instruction means and what constrains it.
+    def read(self, text: str, declarations: str | None = None) -> Instruction:
+        """Read an instruction, with or without operands.
+
+        Parameters
+        ----------
+        text : str
+            As an assembler takes it.
+        declarations : str, optional
+            What the names in it are declared as, in instruction sets that declare names.
 
         Raises
         ------
         InputError
-            If the text is no instruction.
-        """
-        ...
-
-    def judge(self, text: str, target: str | None, version: str | None) -> Judgement:
-        """Judge an instruction for a target (by default `default_target`) and a version of the ISA.
-
-        Raises
-        ------
-        InputError
-            If the text is no instruction, or the target or version is unknown.
-        """
-        ...
-
-    def execute(
-        self,
-        text: str,
-        arrays: Mapping[str, Array],
-        *,
-        as_registers: bool,
-        rounding: str | None,
-        choices: Sequence[str],
-        target: str | None = None,
-    ) -> dict[str, Array]:
-        """Execute an instruction on named arrays, as a target does where targets differ.
-
-        Raises
-        ------
-        InputError
-            If the instruction is not legal or can't be executed, or an array is missing or wrong.
-        """
-        ...
-
-    def layout(self, text: str, operand: str, target: str | None = None) -> ElementTable:
-        """Say who holds which element of an operand, on a target where targets differ.
-
-        Raises
-        ------
-        InputError
-            If the instruction has no such operand.
-        UnsupportedError
-            If the ISA does not specify it.
+            If the text is no instruction, or the instruction set declares no names.
         """
         ...
 
@@ -198,3 +228,20 @@ def of_instruction(text: str, target: str | None = None) -> InstructionSet:
     if target is not None:
         return of_target(target)
     return instruction_set("ptx" if _MODIFIED.match(word) else NAMES[0])
+
+
+def read(text: str, target: str | None = None, declarations: str | None = None) -> Instruction:
+    """Read an instruction of any instruction set; see `of_instruction` and `InstructionSet.read`."""
+    return of_instruction(text, target).read(text, declarations)
+
+
+def refuse_declarations(isa: str, declarations: str | None) -> None:
+    """Refuse declarations of names for an instruction set that has none.
+
+    Raises
+    ------
+    InputError
+        If some are given.
+    """
+    if declarations is not None:
+        raise InputError(f"registers are declared for instructions of PTX, not of {isa}")

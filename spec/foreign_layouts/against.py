@@ -44,7 +44,7 @@ def compare_layout(instruction: str, operand: str, layout: str, target: str | No
         If the instruction set does not specify the operand's layout.
     """
     isa = of_instruction(instruction)
-    table = isa.layout(instruction, operand, target)
+    table = isa.read(instruction).layout(operand, target)
     text = layout.replace("\\n", "\n").strip()
     if is_transport(text):
         return compare_transport(text, instruction, operand)

@@ -3,21 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from ..algebra import Array
 from ..element_table import ElementTable
-from ..instruction_set import Description, Judgement
+from ..instruction_set import Description, Judgement, refuse_declarations
 from . import assembly, legality, tables
 from .catalogue import Move, RankKUpdate
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .forms import FORMS, Form
 from .formula import formula
+from .instructions import Instruction
 
 MOVE_EFFECTS = {
     Move.XXMFACC: "VSR[4·AS+i] ← ACC[AS][i] for i = 0..3; ACC[AS] becomes unprimed",
     Move.XXMTACC: "ACC[AT][i] ← VSR[4·AT+i] for i = 0..3; ACC[AT] becomes primed",
     Move.XXSETACCZ: "ACC[AT] ← 0, all 512 bits; ACC[AT] becomes primed",
 }
+
+
+@dataclass(frozen=True)
+class PowerInstruction:
+    """An instruction of Power; see `Instruction`.
+
+    Attributes
+    ----------
+    written : Instruction
+        The form, and the operands that were given.
+    """
+
+    written: Instruction
+
+    @property
+    def mnemonic(self) -> str:
+        """The mnemonic."""
+        return self.written.mnemonic
+
+    def legal(self, target: str | None = None, version: str | None = None) -> Judgement:
+        """Judge it; the version is of no concern."""
+        chosen = legality.target_named(target or PowerMMA.default_target)
+        return Judgement(chosen.name, tuple(legality.violations(self.written, chosen)))
+
+    def layout(self, operand: str, target: str | None = None) -> ElementTable:
+        """Return which register holds which element of an operand of a rank-k update."""
+        from .layouts import operand_table
+
+        return operand_table(self.written, operand)
+
+    def execute(
+        self,
+        arrays: Mapping[str, Array],
+        *,
+        as_registers: bool,
+        rounding: str | None,
+        choices: Sequence[str],
+        target: str | None = None,
+    ) -> dict[str, Array]:
+        """Execute a rank-k update or an accumulator move."""
+        from .execution import Environment, execute, rounding_named
+
+        environment = Environment(rounding_named(rounding or "nearest-even"), choices_named(list(choices)))
+        return execute(self.written, arrays, environment, as_registers=as_registers)
+
+    def formula(self, target: str | None = None) -> tuple[str, ...]:
+        """Return what the form does: it is the same on every target."""
+        return tuple(_semantics(self.written.form))
+
+    def row(self) -> dict[str, str]:
+        """Return the form's row."""
+        return tables.row(self.written.form)
+
+    def describe(self) -> Description:
+        """Describe the form."""
+        form = self.written.form
+        return Description(
+            f"{form.mnemonic} {form.syntax}",
+            (
+                ("Table row", tuple(f"{title}: {cell}" for title, cell in self.row().items() if cell)),
+                ("Semantics", self.formula()),
+                (
+                    "Legality rules",
+                    tuple(f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES),
+                ),
+            ),
+        )
 
 
 class PowerMMA:
@@ -38,48 +107,10 @@ class PowerMMA:
         """Return one row for each form."""
         return [{"mnemonic": form.mnemonic, "operands": form.syntax} for form in FORMS.values()]
 
-    def describe(self, text: str) -> Description:
-        """Describe the instruction's form."""
-        form = assembly.parse(text).form
-        row = next(row for row in tables.rows() if row["mnemonic"] == form.mnemonic)
-        return Description(
-            f"{form.mnemonic} {form.syntax}",
-            (
-                ("Table row", tuple(f"{title}: {cell}" for title, cell in row.items() if cell)),
-                ("Semantics", tuple(_semantics(form))),
-                (
-                    "Legality rules",
-                    tuple(f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES),
-                ),
-            ),
-        )
-
-    def judge(self, text: str, target: str | None, version: str | None) -> Judgement:
-        """Judge an instruction; the version is of no concern."""
-        chosen = legality.target_named(target or self.default_target)
-        return Judgement(chosen.name, tuple(legality.violations(assembly.parse(text), chosen)))
-
-    def execute(
-        self,
-        text: str,
-        arrays: Mapping[str, Array],
-        *,
-        as_registers: bool,
-        rounding: str | None,
-        choices: Sequence[str],
-        target: str | None = None,
-    ) -> dict[str, Array]:
-        """Execute a rank-k update or an accumulator move."""
-        from .execution import Environment, execute, rounding_named
-
-        environment = Environment(rounding_named(rounding or "nearest-even"), choices_named(list(choices)))
-        return execute(assembly.parse(text), arrays, environment, as_registers=as_registers)
-
-    def layout(self, text: str, operand: str, target: str | None = None) -> ElementTable:
-        """Return which register holds which element of an operand of a rank-k update."""
-        from .layouts import operand_table
-
-        return operand_table(assembly.parse(text), operand)
+    def read(self, text: str, declarations: str | None = None) -> PowerInstruction:
+        """Read an instruction."""
+        refuse_declarations(self.name, declarations)
+        return PowerInstruction(assembly.parse(text))
 
 
 def _semantics(form: Form) -> Iterator[str]:

@@ -86,9 +86,14 @@ COLUMNS: Mapping[str, Callable[[Form], str]] = MappingProxyType(
 """Column titles of `rows`, and what fills them; ``encoding`` has every operand 0."""
 
 
+def row(form: Form) -> Row:
+    """Return the row of an instruction form."""
+    return {title: cell(form) for title, cell in COLUMNS.items()}
+
+
 def rows() -> list[Row]:
     """Return one row for each instruction form."""
-    return [{title: cell(form) for title, cell in COLUMNS.items()} for form in FORMS.values()]
+    return list(map(row, FORMS.values()))
 
 
 def rule_rows() -> list[Row]:

@@ -61,9 +61,20 @@ def parse(text: str) -> Instruction:
     InputError
         If it is none; the message says where, what was found and what was expected.
     """
+    return only_instruction(parse_module(text))
+
+
+def only_instruction(module: Module) -> Instruction:
+    """Return the one instruction of a text; directives may stand in front of it.
+
+    Raises
+    ------
+    InputError
+        If there is none, or something else besides.
+    """
     statements = [
         statement
-        for statement in parse_module(text).body
+        for statement in module.body
         if not (isinstance(statement, Argument) or (isinstance(statement, Constant) and statement.directive))
     ]
     if not statements:

@@ -4,37 +4,121 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
-from ..instruction_set import Description, Judgement
+from ..instruction_set import Description, Judgement, refuse_declarations
 from ..legality import Violation
 from . import legality, tables
-from .assembly import parse, parse_module
+from .assembly import only_instruction, parse_module
 from .catalogue import OPERATIONS, Operation, operation_named
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .formula import semantics
 from .module_legality import StatementFindings, judge_module, unjudged
 from .resolution import resolve, resolve_known
 from .targets import A5, PROFILES, Profile, ProfileNames, profile_named
-from .text.module import Module
+from .text.module import Block, Module
 from .text.syntax import Form, Instruction
 
 _BARE = re.compile(r"\s*((?:pto\.)?[A-Za-z][\w.]*)\s*;?\s*", re.ASCII)
 """An operation without operands."""
 
 
-def read(text: str) -> Instruction:
-    """Read a statement, or the bare name of an operation.
+@dataclass(frozen=True)
+class TileInstruction:
+    """A statement, or a text of some, which only `legal` takes; see `Instruction`.
 
-    Raises
-    ------
-    InputError
-        If it is neither.
+    Attributes
+    ----------
+    text : Module
+        What was written.
     """
-    bare = _BARE.fullmatch(text)
-    return Instruction(operation_named(bare[1]), Form.F2, (), ()) if bare else parse(text)
+
+    text: Module
+
+    @cached_property
+    def statement(self) -> Instruction:
+        """The instruction, which stands alone.
+
+        Raises
+        ------
+        InputError
+            If it does not.
+        """
+        return only_instruction(self.text)
+
+    @property
+    def mnemonic(self) -> str:
+        """The operation's name."""
+        return self.statement.operation.name
+
+    def legal(self, target: str | None = None, version: str | None = None) -> Judgement:
+        """Judge every statement; the version is of no concern."""
+        profile = _profile(self.text, target)
+        judged = list(judge_module(self.text, profile))
+        if not judged:
+            only_instruction(self.text)  # says what is expected
+        return _together(profile, judged, _without_rules(self.text))
+
+    def layout(self, operand: str, target: str | None = None) -> ElementTable:
+        """Return where each element of an operand lies in its buffer."""
+        from .layouts import operand_table
+
+        return operand_table(self.statement, operand, _profile_or_default(target))
+
+    def execute(
+        self,
+        arrays: Mapping[str, Array],
+        *,
+        as_registers: bool,
+        rounding: str | None,
+        choices: Sequence[str],
+        target: str | None = None,
+    ) -> dict[str, Array]:
+        """Execute a product, or a move, on arrays."""
+        from .execution import execute
+
+        if rounding is not None:
+            raise InputError("PTO has no rounding modes: --rounding is not for it")
+        profile = _profile_or_default(target)
+        resolved = resolve(self.statement, profile)
+        if wrong := legality.judge(resolved).violations:
+            reasons = "; ".join(map(str, wrong))
+            raise InputError(f"{resolved.operation} is illegal on {profile}: {reasons}")
+        return execute(resolved, arrays, choices_named(choices, profile), as_registers=as_registers)
+
+    def formula(self, target: str | None = None) -> tuple[str, ...]:
+        """Return what the operation means on a profile."""
+        return tuple(semantics(resolve_known(self.statement, _profile_or_default(target))))
+
+    def row(self) -> dict[str, str]:
+        """Return the operation's row."""
+        return tables.row(self.statement.operation)
+
+    def describe(self) -> Description:
+        """Describe the operation, and what it means on each profile."""
+        operation = self.statement.operation
+        rules = [
+            f"{rule.id} ({_kinds(rule, operation)}): {rule.reason} ({rule.source})"
+            for rule in legality.RULES
+            if _kinds(rule, operation)
+        ]
+        meanings = tuple(
+            (f"Semantics on {profile}", self.formula(profile.name))
+            for profile in PROFILES.values()
+            if profile.microscaling or not operation.microscaled
+        )
+        return Description(
+            f"{operation} {_operands(operation)}",
+            (
+                ("Table row", tuple(f"{title}: {cell}" for title, cell in self.row().items() if cell)),
+                *meanings,
+                ("Legality rules", tuple(rules)),
+            ),
+        )
 
 
 class TileInstructions:
@@ -59,76 +143,23 @@ class TileInstructions:
         """Return one row for each operation."""
         return [{"mnemonic": op.name, "operands": _operands(op)} for op in OPERATIONS.values()]
 
-    def describe(self, text: str) -> Description:
-        """Describe the operation, and what it means on each profile."""
-        instruction = read(text)
-        operation = instruction.operation
-        row = next(row for row in tables.rows() if row["operation"] == operation.name)
-        rules = [
-            f"{rule.id} ({_kinds(rule, operation)}): {rule.reason} ({rule.source})"
-            for rule in legality.RULES
-            if _kinds(rule, operation)
-        ]
-        meanings = tuple(
-            (f"Semantics on {profile}", tuple(semantics(resolve_known(instruction, profile))))
-            for profile in PROFILES.values()
-            if profile.microscaling or not operation.microscaled
-        )
-        return Description(
-            f"{operation} {_operands(operation)}",
-            (
-                ("Table row", tuple(f"{title}: {cell}" for title, cell in row.items() if cell)),
-                *meanings,
-                ("Legality rules", tuple(rules)),
-            ),
-        )
+    def read(self, text: str, declarations: str | None = None) -> TileInstruction:
+        """Read a statement, a text of some, or the bare name of an operation."""
+        refuse_declarations(self.name, declarations)
+        if (bare := _BARE.fullmatch(text)) is None:
+            return TileInstruction(parse_module(text))
+        named = Instruction(operation_named(bare[1]), Form.F2, (), ())
+        return TileInstruction(Module(Block((named,)), explicit=False))
 
-    def judge(self, text: str, target: str | None, version: str | None) -> Judgement:
-        """Judge a statement, or every statement of a text; the version is of no concern."""
-        if _BARE.fullmatch(text):
-            profile = profile_named(target or self.default_target)
-            found = legality.judge(resolve_known(read(text), profile))
-            return Judgement(profile.name, found.violations, found.notes)
-        module = parse_module(text)
-        profile = _profile(module, target)
-        judged = list(judge_module(module, profile))
-        if not judged:
-            parse(text)  # says what is expected
-        return _together(profile, judged, _without_rules(module))
 
-    def execute(
-        self,
-        text: str,
-        arrays: Mapping[str, Array],
-        *,
-        as_registers: bool,
-        rounding: str | None,
-        choices: Sequence[str],
-        target: str | None = None,
-    ) -> dict[str, Array]:
-        """Execute a product, or a move, on arrays."""
-        from .execution import execute
-
-        if rounding is not None:
-            raise InputError("PTO has no rounding modes: --rounding is not for it")
-        profile = profile_named(target or self.default_target)
-        resolved = resolve(read(text), profile)
-        if wrong := legality.judge(resolved).violations:
-            reasons = "; ".join(map(str, wrong))
-            raise InputError(f"{resolved.operation} is illegal on {profile}: {reasons}")
-        return execute(resolved, arrays, choices_named(choices, profile), as_registers=as_registers)
-
-    def layout(self, text: str, operand: str, target: str | None = None) -> ElementTable:
-        """Return where each element of an operand lies in its buffer."""
-        from .layouts import operand_table
-
-        return operand_table(read(text), operand, profile_named(target or self.default_target))
+def _profile_or_default(target: str | None) -> Profile:
+    return profile_named(target or TileInstructions.default_target)
 
 
 def _profile(module: Module, target: str | None) -> Profile:
     """Return the profile that is asked for, or that a module says it is for."""
     if target is not None or (written := module.target) is None:
-        return profile_named(target or TileInstructions.default_target)
+        return _profile_or_default(target)
     if written not in TileInstructions.targets:
         known = ", ".join(PROFILES)
         raise InputError(

@@ -96,25 +96,25 @@ def _places(operation: Operation) -> str:
     return _by_profile(of)
 
 
+def row(operation: Operation) -> Row:
+    """Return the row of an operation."""
+    product = operation.kind is not Kind.MOVE
+    return {
+        "operation": operation.name,
+        "operands": ", ".join(operation.inputs),
+        "result": operation.output,
+        "computes": operation.summary,
+        "sizes": _sizes(operation) if product else "",
+        "extents": _extents(operation) if product else "",
+        "types": _types(operation) if product else "",
+        "places and layouts": _layouts(operation) if product else _places(operation),
+        "profiles": ", ".join(p.name for p in PROFILES.values() if _has(p, operation)),
+    }
+
+
 def rows() -> list[Row]:
     """Return one row for each operation."""
-    found = []
-    for operation in OPERATIONS.values():
-        product = operation.kind is not Kind.MOVE
-        found.append(
-            {
-                "operation": operation.name,
-                "operands": ", ".join(operation.inputs),
-                "result": operation.output,
-                "computes": operation.summary,
-                "sizes": _sizes(operation) if product else "",
-                "extents": _extents(operation) if product else "",
-                "types": _types(operation) if product else "",
-                "places and layouts": _layouts(operation) if product else _places(operation),
-                "profiles": ", ".join(p.name for p in PROFILES.values() if _has(p, operation)),
-            }
-        )
-    return found
+    return list(map(row, OPERATIONS.values()))
 
 
 def type_rows() -> list[Row]:

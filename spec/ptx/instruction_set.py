@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..algebra import Array
 from ..element_table import ElementTable
@@ -13,11 +14,94 @@ from . import legality, tables
 from .assembly import parse
 from .catalogue import ALL_FORMS, variants
 from .choices import OPEN_POINTS, PRESETS, choices_named
-from .declarations import Declarations
+from .declarations import read_declarations
 from .leniency import may_be_taken
 from .operands import Instruction
 from .signatures import signature
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
+
+
+@dataclass(frozen=True)
+class PtxInstruction:
+    """A warp-level matrix instruction; see `Instruction`.
+
+    Attributes
+    ----------
+    written : Instruction
+        The variant, and the operands that were given.
+    """
+
+    written: Instruction
+
+    @property
+    def mnemonic(self) -> str:
+        """The variant."""
+        return str(self.written.variant)
+
+    def legal(self, target: str | None = None, version: str | None = None) -> Judgement:
+        """Judge it in a module of a target and version (by default the newest)."""
+        chosen = target_named(target or WarpMatrixInstructions.default_target)
+        ptx = NEWEST if version is None else version_named(version)
+        wrong = legality.violations(self.written, chosen, ptx)
+        doubts = may_be_taken(self.written, legality.Module(chosen, ptx), wrong) if wrong else ()
+        return Judgement(chosen.name, tuple(wrong), tuple(map(_doubted, doubts)))
+
+    def layout(self, operand: str, target: str | None = None) -> ElementTable:
+        """Return the layout of an operand of a legal variant."""
+        from .layouts import operand_table
+
+        return operand_table(self.written.variant, operand)
+
+    def execute(
+        self,
+        arrays: Mapping[str, Array],
+        *,
+        as_registers: bool,
+        rounding: str | None,
+        choices: Sequence[str],
+        target: str | None = None,
+    ) -> dict[str, Array]:
+        """Execute a product, or a matrix move, on arrays."""
+        from .execution import execute
+
+        if rounding is not None:
+            raise InputError(
+                "PTX spells the rounding as a modifier (.rn, .rz, .rm, .rp): --rounding is not for it"
+            )
+        self._require_legal()
+        return execute(self.written, arrays, choices_named(list(choices)), as_registers=as_registers)
+
+    def _require_legal(self) -> None:
+        """Refuse what no module may contain: the newest target that has everything judges."""
+        newest = WarpMatrixInstructions.default_target
+        if wrong := legality.violations(self.written, target_named(newest), NEWEST):
+            where = f"{newest} (PTX {spell_version(NEWEST)})"
+            raise InputError(f"{self.mnemonic} is illegal on {where}: {'; '.join(map(str, wrong))}")
+
+    def formula(self, target: str | None = None) -> tuple[str, ...]:
+        """Return what a legal variant does, on every target that has it."""
+        from .formula import semantics
+
+        return tuple(semantics(self.written.variant))
+
+    def row(self) -> dict[str, str]:
+        """Return the row of a legal variant."""
+        return tables.row(legality.form_of(self.written.variant))
+
+    def describe(self) -> Description:
+        """Describe a legal variant."""
+        variant = self.written.variant
+        operands = signature(legality.form_of(variant), variant)
+        rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES)
+        return Description(
+            self.mnemonic,
+            (
+                ("Operands", tuple(map(str, operands))),
+                ("Table row", tuple(f"{title}: {cell}" for title, cell in self.row().items() if cell)),
+                ("Semantics", self.formula()),
+                ("Legality rules", tuple(rules)),
+            ),
+        )
 
 
 class WarpMatrixInstructions:
@@ -43,78 +127,10 @@ class WarpMatrixInstructions:
             for variant in variants(form)
         ]
 
-    def describe(self, text: str) -> Description:
-        """Describe a legal variant."""
-        from .formula import semantics
-
-        variant = parse(text).variant
-        form = legality.form_of(variant)
-        row = tables.rows()[ALL_FORMS.index(form)]
-        rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES)
-        return Description(
-            str(variant),
-            (
-                ("Operands", tuple(map(str, signature(form, variant)))),
-                ("Table row", tuple(f"{title}: {cell}" for title, cell in row.items() if cell)),
-                ("Semantics", tuple(semantics(variant))),
-                ("Legality rules", tuple(rules)),
-            ),
-        )
-
-    def judge(self, text: str, target: str | None, version: str | None) -> Judgement:
-        """Judge an instruction in a module of a target and version (by default the newest)."""
-        return self.judge_declared(text, None, target, version)
-
-    def judge_declared(
-        self, text: str, declarations: Declarations | None, target: str | None, version: str | None
-    ) -> Judgement:
-        """Judge an instruction whose names were declared, where declarations are given.
-
-        Raises
-        ------
-        InputError
-            If the text is no instruction, or the target or version is unknown.
-        """
-        chosen = target_named(target or self.default_target)
-        ptx = NEWEST if version is None else version_named(version)
-        instruction = parse(text, declarations)
-        wrong = legality.violations(instruction, chosen, ptx)
-        doubts = may_be_taken(instruction, legality.Module(chosen, ptx), wrong) if wrong else ()
-        return Judgement(chosen.name, tuple(wrong), tuple(map(_doubted, doubts)))
-
-    def execute(
-        self,
-        text: str,
-        arrays: Mapping[str, Array],
-        *,
-        as_registers: bool,
-        rounding: str | None,
-        choices: Sequence[str],
-        target: str | None = None,
-    ) -> dict[str, Array]:
-        """Execute a product, or a matrix move, on arrays."""
-        from .execution import execute
-
-        if rounding is not None:
-            raise InputError(
-                "PTX spells the rounding as a modifier (.rn, .rz, .rm, .rp): --rounding is not for it"
-            )
-        instruction = parse(text)
-        self._require_legal(instruction)
-        return execute(instruction, arrays, choices_named(list(choices)), as_registers=as_registers)
-
-    def _require_legal(self, instruction: Instruction) -> None:
-        """Refuse what no module may contain: the newest target that has everything judges."""
-        wrong = legality.violations(instruction, target_named(self.default_target), NEWEST)
-        if wrong:
-            where = f"{self.default_target} (PTX {spell_version(NEWEST)})"
-            raise InputError(f"{instruction.variant} is illegal on {where}: {'; '.join(map(str, wrong))}")
-
-    def layout(self, text: str, operand: str, target: str | None = None) -> ElementTable:
-        """Return the layout of an operand of a legal variant."""
-        from .layouts import operand_table
-
-        return operand_table(parse(text).variant, operand)
+    def read(self, text: str, declarations: str | None = None) -> PtxInstruction:
+        """Read an instruction whose names were declared, where declarations are given."""
+        declared = None if declarations is None else read_declarations(declarations)
+        return PtxInstruction(parse(text, declared))
 
 
 def _doubted(contradiction: Contradiction) -> str:

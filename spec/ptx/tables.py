@@ -58,7 +58,7 @@ def _product_row(form: MmaForm | WmmaForm) -> Row:
 def _mma_row(form: MmaForm) -> Row:
     a, b = form.multiplicands[0]
     variant = next(form.variants())
-    row = _product_row(form) | {
+    cells = _product_row(form) | {
         "registers": _numbers(
             [
                 ("A", form.registers("a", a)),
@@ -73,10 +73,10 @@ def _mma_row(form: MmaForm) -> Row:
     }
     if form.scale_vec:
         default = ", default" if form.scale_vec_default else ""
-        row["scale factors"] = f"scale_vec::{form.scale_vec}{default}, {form.scale_type}"
+        cells["scale factors"] = f"scale_vec::{form.scale_vec}{default}, {form.scale_type}"
     if form.sparse:
-        row["metadata"] = f"{form.chunk // 2}:{form.chunk}"
-    return row
+        cells["metadata"] = f"{form.chunk // 2}:{form.chunk}"
+    return cells
 
 
 def _wmma_row(form: WmmaForm) -> Row:
@@ -101,7 +101,8 @@ def _matrix_move_row(form: MatrixMoveForm) -> Row:
     }
 
 
-def _row(form: Form) -> Row:
+def row(form: Form) -> Row:
+    """Return a row of the catalogue as text."""
     name = families(form)[0].value
     cells: Row
     match form:
@@ -118,7 +119,7 @@ def _row(form: Form) -> Row:
 
 def rows() -> list[Row]:
     """Return one row for each row of the catalogue."""
-    return [_row(form) for form in ALL_FORMS]
+    return list(map(row, ALL_FORMS))
 
 
 def rule_rows() -> list[Row]:
@@ -136,8 +137,8 @@ def machine_code_rows() -> list[Row]:
     for form in ALL_FORMS:
         for variant in variants(form):
             if variant.family in MULTIPLYING:
-                row = _machine_code_row(multiplication(variant))
-                rows[tuple(row.values())] = row
+                cells = _machine_code_row(multiplication(variant))
+                rows[tuple(cells.values())] = cells
     return list(rows.values())
 
 

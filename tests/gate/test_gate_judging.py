@@ -29,7 +29,7 @@ F16 = {"shape": "m16n8k16", "a": "f16", "b": "f16"}
 def test_an_instruction_is_judged_as_legal_judges_it(point, target, version, broken) -> None:
     text = point.text.replace(".sync", "", 1) if broken else point.text
     spelled = spell_version(version)
-    expected = PTX.isa.judge(text, target, spelled).violations
+    expected = PTX.isa.read(text).legal(target, spelled).violations
     found = answer(PTX, text, target, spelled)
     assert found.legal == (not expected)
     if expected:
@@ -182,7 +182,7 @@ def test_a_product_of_tiles_is_judged_as_legal_judges_its_text(point, profile, d
         cells["a"] = data.draw(st.sampled_from(["f16", "i8", "f99"]))
     text = PTO.spell(cells)
     try:
-        expected = PTO.isa.judge(text, profile, None)
+        expected = PTO.isa.read(text).legal(profile)
     except InputError:
         with pytest.raises(InputError):
             PTO.judge(text, profile, None)

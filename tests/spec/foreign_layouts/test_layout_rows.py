@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.foreign_layouts.against import compare_layout
 from mmaproof.spec.foreign_layouts.comparison import Verdict
-from mmaproof.spec.instruction_set import of_instruction
+from mmaproof.spec.instruction_set import read
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 QUAD_PAIRS = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"
@@ -40,7 +40,7 @@ every_operand = pytest.mark.parametrize(("instruction", "operand"), OPERANDS)
 
 
 def _rows(instruction: str, operand: str) -> list[dict[str, int]]:
-    return of_instruction(instruction).layout(instruction, operand).rows()
+    return read(instruction).layout(operand).rows()
 
 
 def _csv(rows: list[dict[str, int]]) -> str:
@@ -71,7 +71,7 @@ def test_holders_may_be_named_by_register_and_bit_or_by_other_names() -> None:
 @given(st.sampled_from(OPERANDS), st.data())
 def test_two_exchanged_rows_are_found(which: tuple[str, str], data: st.DataObject) -> None:
     rows = _rows(*which)
-    axes = [axis.name for axis in of_instruction(which[0]).layout(*which).axes]
+    axes = [axis.name for axis in read(which[0]).layout(which[1]).axes]
     first, second = data.draw(
         st.lists(st.integers(0, len(rows) - 1), min_size=2, max_size=2, unique=True).map(sorted)
     )
@@ -85,7 +85,7 @@ def test_two_exchanged_rows_are_found(which: tuple[str, str], data: st.DataObjec
 @given(st.sampled_from(OPERANDS), st.data())
 def test_a_missing_row_is_an_element_that_nobody_holds(which: tuple[str, str], data: st.DataObject) -> None:
     rows = _rows(*which)
-    axes = [axis.name for axis in of_instruction(which[0]).layout(*which).axes]
+    axes = [axis.name for axis in read(which[0]).layout(which[1]).axes]
     lost = rows.pop(data.draw(st.integers(0, len(rows) - 1)))
     found = compare_layout(*which, _csv(rows))
     assert found.verdict is Verdict.GAP

@@ -90,7 +90,7 @@ def test_mutated_texts_are_judged_or_refused(seed: int) -> None:
         text = mutated(random_.choice(TEXTS), random_)
         target = random_.choice([*PROFILES, None])
         try:
-            judgement = INSTRUCTION_SET.judge(text, target, None)
+            judgement = INSTRUCTION_SET.read(text).legal(target)
         except MmaproofError as error:
             assert "\n" not in str(error), text
             assert len(str(error)) < 1500, text

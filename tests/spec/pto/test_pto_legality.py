@@ -385,7 +385,7 @@ def test_any_text_is_judged_or_refused_in_one_line(
     for place, replacement in edits:
         text = text[:place] + replacement + text[place + 1 :]
     try:
-        judgement = INSTRUCTION_SET.judge(text, target, None)
+        judgement = INSTRUCTION_SET.read(text).legal(target)
     except InputError as refusal:
         assert "\n" not in str(refusal)
     else:
@@ -435,6 +435,6 @@ def test_operations_without_rules_are_named_in_a_note() -> None:
 !pto.tile_buf<vec, 16x16xf32>) -> ()
       pto.get_block_idx
     }}"""
-    judgement = INSTRUCTION_SET.judge(text, "A5", None)
+    judgement = INSTRUCTION_SET.read(text).legal("A5")
     assert judgement.violations == ()
     assert judgement.notes == ("undecided: no rule is known on pto.tadd (2)",)
