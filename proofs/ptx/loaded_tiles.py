@@ -10,8 +10,9 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U8, U16, U32, IntegerFormat
+from ...spec.fragment import Fragment
 from ...spec.ptx.catalogue import ALL_FORMS
-from ...spec.ptx.fragments import QUADS, Fragment
+from ...spec.ptx.fragments import QUADS
 from ...spec.ptx.matrix_move_forms import ROW_BYTES
 from ...spec.ptx.matrix_moves import MatrixMove, load
 from ...spec.ptx.memory import to_bytes

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import F16, S8, S32, U8, U16, U32, U64
-from ...spec.ptx.fragments import Fragment, Packing, in_runs
+from ...spec.fragment import Fragment, Packing
+from ...spec.ptx.fragments import in_runs
 from ...spec.ptx.matrix_move_forms import MATRIX_MOVE_FORMS, ROW_BYTES
 from ...spec.ptx.matrix_moves import MatrixMove, load, matrix_move, row_addresses, store, transpose
 from ...spec.ptx.memory import to_bytes

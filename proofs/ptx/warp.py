@@ -11,9 +11,9 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U4
+from ...spec.fragment import Fragment, Packing
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.choices import Choices
-from ...spec.ptx.fragments import Fragment, Packing
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.product import Operands

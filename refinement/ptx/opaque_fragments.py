@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import U32, Format
-from ...spec.ptx.fragments import Packing
+from ...spec.fragment import Packing
 from ...spec.ptx.variant import WARP_LANES
 from .. import operations
 from ..interning import Ids

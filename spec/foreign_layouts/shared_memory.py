@@ -8,7 +8,7 @@ import numpy as np
 
 from ..algebra import Array
 from ..errors import InputError
-from ..ptx.fragments import Fragment
+from ..fragment import Fragment
 from ..ptx.matrix_move_forms import ROW_BYTES
 from .comparison import Comparison, Verdict
 from .cute import Composed

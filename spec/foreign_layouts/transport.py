@@ -21,9 +21,9 @@ import numpy as np
 
 from ..algebra import Array
 from ..errors import InputError, UnsupportedError
+from ..fragment import Fragment
 from ..layout import Axis
 from ..ptx.assembly import parse
-from ..ptx.fragments import Fragment
 from ..ptx.legality import form_of
 from ..ptx.matrix_move_forms import ROW_BYTES
 from ..ptx.matrix_moves import MatrixMove, matrix_move

@@ -18,9 +18,10 @@ import numpy as np
 from ..algebra import Algebra, Array, Operand
 from ..errors import InputError
 from ..formats import FloatFormat
+from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout
 from ..rounding import Rounding
-from .fragments import LANE, QUAD_LANES, QUADS, Fragment, Packing
+from .fragments import LANE, QUAD_LANES, QUADS
 
 SCALED = FloatFormat("scaled", 17, exponent_bits=9, fraction_bits=7, bias=255)
 """Holds the product of any 8-, 6- or 4-bit element and any scale factor exactly."""

@@ -19,6 +19,7 @@ import numpy as np
 from ..algebra import Array
 from ..errors import InputError
 from ..formats import TF32, U4, U32, Bits, Format
+from ..fragment import Packing
 from ..numpy_algebra import NumpyAlgebra
 from ..operand_arrays import (
     blocks,
@@ -34,7 +35,6 @@ from ..values import values_of_encodings
 from . import warp
 from .block_scaling import Selectors
 from .choices import UNSPECIFIED, Choices
-from .fragments import Packing
 from .moves import move
 from .multiplication import MULTIPLYING, Multiplication, multiplication
 from .operands import Instruction, Integer, Operand, Vector

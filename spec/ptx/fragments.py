@@ -9,14 +9,10 @@ A, the stored half of a sparse A, C and D are held by rows, B by columns. Source
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from ..algebra import Algebra, Array
-from ..formats import E2M1, U32, U64, Format
+from ..formats import E2M1, Format
+from ..fragment import Packing
 from ..layout import Axis, Layout
 from .variant import WARP_LANES
 
@@ -29,111 +25,9 @@ QUAD_LANES = WARP_LANES // QUADS
 """Lanes of a quad."""
 
 
-@dataclass(frozen=True)
-class Packing:
-    """How elements lie in a thread's registers, the first in the least significant bits.
-
-    Attributes
-    ----------
-    format : Format
-        The elements' encodings.
-    container : int
-        Bits that one element occupies.
-    """
-
-    format: Format
-    container: int
-
-    @property
-    def word(self) -> Format:
-        """Format of a register: b32, for f64 b64."""
-        return U64 if self.container > U32.bits else U32
-
-    @property
-    def per_register(self) -> int:
-        """Elements in one register."""
-        return self.word.bits // self.container
-
-    @property
-    def low(self) -> int:
-        """Lowest bit of an encoding in its container: 2 for e2m1 in 8 bits, else 0."""
-        return 2 if self.format == E2M1 and self.container == 8 else 0
-
-    @cached_property
-    def positions(self) -> tuple[int, ...]:
-        """Lowest bit of each element of a register."""
-        return tuple(range(self.low, self.word.bits, self.container))
-
-    @cached_property
-    def padding(self) -> int:
-        """The bits of a register that no encoding occupies."""
-        used = sum(((1 << self.format.bits) - 1) << position for position in self.positions)
-        return ~used & ((1 << self.word.bits) - 1)
-
-    def unpack(self, alg: Algebra, registers: Array) -> Array:
-        """Split registers (…, r) into encodings (…, per_register * r), those in one position together."""
-        return np.concatenate([alg.extract(registers, low, self.format) for low in self.positions], axis=-1)
-
-    def pack(self, alg: Algebra, elements: Array) -> Array:
-        """Join encodings (…, n) to registers (…, n / per_register), padding 0."""
-        fields = elements.reshape(*elements.shape[:-1], -1, self.per_register)
-        return alg.assemble(fields, self.format, self.positions, self.word)
-
-
-@dataclass(frozen=True)
-class Fragment:
-    """A matrix in a warp's registers.
-
-    Attributes
-    ----------
-    layout : Layout
-        (lane, element) ↔ coordinates in the matrix: (row, column), or for ``m8n8k4`` on f16
-        (computation, row, column).
-    packing : Packing
-        How a lane's elements lie in its registers, in the order of their numbers.
-    """
-
-    layout: Layout
-    packing: Packing
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Extents of the matrix."""
-        return tuple(axis.extent for axis in self.layout.target)
-
-    @property
-    def elements(self) -> int:
-        """Elements that a lane holds."""
-        return self.layout.source[1].extent
-
-    @property
-    def registers(self) -> int:
-        """Registers that a lane holds them in."""
-        return self.elements // self.packing.per_register
-
-    @cached_property
-    def _places(self) -> Array:
-        """Where every matrix element is among the warp's fields: by position, lane and register."""
-        lane, number = self.layout.inverse(*np.indices(self.shape))
-        register, position = divmod(number, self.packing.per_register)
-        places: Array = (position * WARP_LANES + lane) * self.registers + register
-        return places
-
-    @cached_property
-    def _held(self) -> tuple[Array, ...]:
-        """Matrix coordinates of every (lane, element)."""
-        return tuple(map(np.asarray, self.layout.forward(*np.indices((WARP_LANES, self.elements)))))
-
-    def gather(self, alg: Algebra, registers: Array) -> Array:
-        """Read registers (…, 32, r) as the matrix (…, *shape) of encodings."""
-        fields = self.packing.unpack(alg, registers.reshape(*registers.shape[:-2], -1))
-        matrix: Array = fields.take(self._places, axis=-1)
-        return matrix
-
-    def scatter(self, alg: Algebra, matrix: Array) -> Array:
-        """Write a matrix (…, *shape) of encodings to registers (…, 32, r), the inverse of `gather`."""
-        held: tuple[Any, ...] = (..., *self._held)
-        return self.packing.pack(alg, matrix[held])
+def packing(fmt: Format, container: int) -> Packing:
+    """Return how elements lie in b32 registers, f64 in b64: e2m1 in 8 bits occupies bits 5 to 2."""
+    return Packing(fmt, container, low=2 if fmt == E2M1 and container == 8 else 0)
 
 
 def in_runs(name: str, lines: int, length: int, run: int, *, by: str = "row") -> Layout:

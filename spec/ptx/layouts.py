@@ -7,8 +7,9 @@ import numpy as np
 from ..element_table import ElementTable
 from ..errors import InputError, UnsupportedError
 from ..formats import U4
+from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout
-from .fragments import LANE, Fragment, Packing
+from .fragments import LANE
 from .legality import form_of
 from .matrix_move_forms import MatrixMoveForm
 from .matrix_moves import matrix_move

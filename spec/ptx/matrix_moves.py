@@ -19,8 +19,9 @@ import numpy as np
 
 from ..algebra import Algebra, Array
 from ..formats import U8, U16, IntegerFormat
+from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout
-from .fragments import Fragment, Packing, in_runs
+from .fragments import in_runs
 from .memory import from_bytes, to_bytes
 from .row_expansion import EXPANSIONS, RowExpansion
 from .variant import WARP_LANES, Family, Shape, Variant

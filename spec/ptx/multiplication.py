@@ -7,12 +7,13 @@ from functools import cache, cached_property
 
 from ..errors import InputError
 from ..formats import F32, F64, FloatFormat, Format, IntegerFormat, format_named
+from ..fragment import Fragment, Packing
 from ..rounding import Rounding
 from . import quad_pairs
 from .architectures import Architecture
 from .block_scaling import BlockScale
 from .catalogue import availability
-from .fragments import Fragment, Packing, in_runs
+from .fragments import in_runs, packing
 from .legality import form_of
 from .mma_forms import MmaForm
 from .sparsity import Sparsity
@@ -231,13 +232,13 @@ def _fragment(form: Multiplication, role: str) -> Fragment:
     name = f"{form.shape} {fmt} {role}"
     m, n, k = form.shape
     if role in "cd":
-        packing = Packing(fmt, fmt.bits)
+        packed = Packing(fmt, fmt.bits)
         if form.is_quad_pairs:
-            return Fragment(quad_pairs.accumulator_layout(fmt), packing)
-        return Fragment(in_runs(name, m, n, ACCUMULATOR_RUN), packing)
-    packing = Packing(fmt, form.container)
+            return Fragment(quad_pairs.accumulator_layout(fmt), packed)
+        return Fragment(in_runs(name, m, n, ACCUMULATOR_RUN), packed)
+    packed = packing(fmt, form.container)
     if form.is_quad_pairs:
-        return Fragment(quad_pairs.multiplicand_layout(role, form.variant.layouts[role == "b"]), packing)
+        return Fragment(quad_pairs.multiplicand_layout(role, form.variant.layouts[role == "b"]), packed)
     if role == "a":
-        return Fragment(in_runs(name, m, form.products, packing.per_register), packing)
-    return Fragment(in_runs(name, n, k, packing.per_register, by="column"), packing)
+        return Fragment(in_runs(name, m, form.products, packed.per_register), packed)
+    return Fragment(in_runs(name, n, k, packed.per_register, by="column"), packed)

@@ -17,9 +17,10 @@ import numpy as np
 from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import U4, U32, IntegerFormat
+from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout
 from ..numpy_algebra import NumpyAlgebra
-from .fragments import LANE, QUAD_LANES, QUADS, Fragment, Packing
+from .fragments import LANE, QUAD_LANES, QUADS
 from .variant import Shape
 
 INDEX = IntegerFormat("metadata index", 2, signed=False)

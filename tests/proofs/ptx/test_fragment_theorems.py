@@ -11,9 +11,9 @@ from theorem_checks import decided, unexpected, vacuous
 
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.ptx import fragments, printed_fragments, warp
+from mmaproof.spec.fragment import Fragment, Packing
 from mmaproof.spec.layout import Layout
 from mmaproof.spec.ptx.block_scaling import BlockScale, Selectors
-from mmaproof.spec.ptx.fragments import Fragment, Packing
 from mmaproof.spec.ptx.multiplication import Multiplication
 from mmaproof.spec.ptx.sparsity import Sparsity
 

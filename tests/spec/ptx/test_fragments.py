@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from ptx_lane_loops import field, places, quad_pair_places
 
 from mmaproof.spec.formats import F16, F32, FORMATS
+from mmaproof.spec.fragment import Fragment, Packing
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
-from mmaproof.spec.ptx.fragments import Fragment, Packing
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
 from mmaproof.spec.ptx.quad_pairs import accumulator_layout, multiplicand_layout
