@@ -16,8 +16,9 @@ import z3
 from ..spec.algebra import Operand, Product
 from ..spec.dot_add import EXPONENT_OF_ZERO
 from ..spec.dot_add_model import DotAddModel
-from ..spec.formats import FloatFormat, Special
+from ..spec.formats import FloatFormat
 from ..spec.rounding import Rounding
+from .float_terms import is_nan, magnitude_of
 
 _EXPONENT_BITS = 12
 """Width of signed exponents: products of four factors of 8-bit exponents stay inside."""
@@ -144,8 +145,7 @@ def _grouped(left: FloatFormat, right: FloatFormat, pairs: Sequence[tuple[_Numbe
 
 def _number(bits: Any, fmt: FloatFormat) -> _Number:
     """Read the fields of an encoding."""
-    low = fmt.padding_bits
-    magnitude = z3.Extract(low + fmt.magnitude_bits - 1, low, bits)
+    magnitude = magnitude_of(bits, fmt)
     field = z3.Extract(fmt.magnitude_bits - 1, fmt.fraction_bits, magnitude)
     field = _wide(field, _EXPONENT_BITS)
     subnormal = field == 0 if fmt.subnormals else z3.BoolVal(False)
@@ -153,15 +153,14 @@ def _number(bits: Any, fmt: FloatFormat) -> _Number:
     significand = implicit
     if fmt.fraction_bits:
         significand = z3.Concat(implicit, z3.Extract(fmt.fraction_bits - 1, 0, magnitude))
-    ieee, finite = fmt.special is Special.IEEE, fmt.special is Special.FINITE
     return _Number(
         bits & fmt.sign_mask != 0 if fmt.signed else z3.BoolVal(False),
         significand,
         fmt.fraction_bits,
         z3.If(subnormal, _exponent(1), field) - _exponent(fmt.bias),
         magnitude == 0 if fmt.subnormals else z3.BoolVal(False),
-        magnitude == fmt.infinity if ieee else z3.BoolVal(False),
-        z3.BoolVal(False) if finite else z3.UGT(magnitude, fmt.infinity if ieee else fmt.largest),
+        z3.BoolVal(False) if fmt.infinity is None else magnitude == fmt.infinity,
+        is_nan(bits, fmt),
     )
 
 

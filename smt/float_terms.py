@@ -93,10 +93,24 @@ def _rescaled(bits: Any, fmt: FloatFormat) -> Any:
     if fmt.infinity is not None:
         infinite = z3.If(sign == 1, z3.fpMinusInfinity(_DOUBLE), z3.fpPlusInfinity(_DOUBLE))
         value = z3.If(magnitude == fmt.infinity, infinite, value)
-    if fmt.default_nan is not None:
-        largest = fmt.largest if fmt.infinity is None else fmt.infinity
-        value = z3.If(z3.UGT(magnitude, largest), z3.fpNaN(_DOUBLE), value)
-    return value
+    return z3.If(is_nan(bits, fmt), z3.fpNaN(_DOUBLE), value)
+
+
+def is_nan(bits: Any, fmt: FloatFormat) -> Any:
+    """Return the condition that an encoding is a NaN."""
+    match fmt.special:
+        case Special.FINITE:
+            return z3.BoolVal(False)
+        case Special.FNUZ:
+            return bits == fmt.default_nan
+        case _:
+            above = fmt.largest if fmt.infinity is None else fmt.infinity
+            return z3.UGT(magnitude_of(bits, fmt), above)
+
+
+def magnitude_of(bits: Any, fmt: FloatFormat) -> Any:
+    """Return the exponent and fraction of an encoding."""
+    return z3.Extract(fmt.padding_bits + fmt.magnitude_bits - 1, fmt.padding_bits, bits)
 
 
 def fused_term(

@@ -16,7 +16,7 @@ from ..spec.formats import FloatFormat, Format, IntegerFormat, Special
 from .bit_fields import cut, join
 from .dot_add_terms import dot_add_term
 from .exact_integer import ExactInteger, OpaqueInteger
-from .float_terms import Direction, fused_term, rounding_bits
+from .float_terms import Direction, fused_term, is_nan, magnitude_of, rounding_bits
 
 
 def element(term: Any) -> Array:
@@ -213,20 +213,22 @@ class Z3Algebra:
 
     def is_nan(self, operand: Operand) -> Array:
         """Compare the magnitude with infinity's (or the only NaN's)."""
-        return elementwise(lambda bits: _is_nan(bits, operand.format), operand.bits)
+        return elementwise(lambda bits: is_nan(bits, operand.format), operand.bits)
 
     def is_zero(self, operand: Operand) -> Array:
         """Compare the magnitude with 0."""
         if not operand.format.subnormals:
             return elementwise(lambda _: z3.BoolVal(False), operand.bits)
-        return elementwise(lambda b: _magnitude(b, operand.format) == 0, operand.bits)
+        if operand.format.special is Special.FNUZ:
+            return elementwise(lambda b: b == 0, operand.bits)
+        return elementwise(lambda b: magnitude_of(b, operand.format) == 0, operand.bits)
 
     def is_infinite(self, operand: Operand) -> Array:
         """Compare the magnitude with infinity's."""
         fmt = operand.format
         if fmt.infinity is None:
             return elementwise(lambda _: z3.BoolVal(False), operand.bits)
-        return elementwise(lambda b: _magnitude(b, fmt) == fmt.infinity, operand.bits)
+        return elementwise(lambda b: magnitude_of(b, fmt) == fmt.infinity, operand.bits)
 
     def ieee_equal(self, left: Operand, right: Operand) -> Array:
         """Identical encodings (padding aside), two zeros, or two NaNs."""
@@ -332,18 +334,8 @@ def _outside(value: ExactInteger, fmt: IntegerFormat) -> tuple[Any, Any]:
     return term < z3.BitVecVal(fmt.minimum, width), term > z3.BitVecVal(fmt.maximum, width)
 
 
-def _is_nan(bits: Any, fmt: FloatFormat) -> Any:
-    if fmt.special is Special.FINITE:
-        return z3.BoolVal(False)
-    return z3.UGT(_magnitude(bits, fmt), fmt.largest if fmt.infinity is None else fmt.infinity)
-
-
 def _negation(bits: Any, fmt: FloatFormat) -> Any:
-    return z3.If(_is_nan(bits, fmt), bits, bits ^ z3.BitVecVal(fmt.sign_mask, fmt.bits))
-
-
-def _magnitude(bits: Any, fmt: FloatFormat) -> Any:
-    return z3.Extract(fmt.padding_bits + fmt.magnitude_bits - 1, fmt.padding_bits, bits)
+    return z3.If(is_nan(bits, fmt), bits, bits ^ z3.BitVecVal(fmt.sign_mask, fmt.bits))
 
 
 def _quiet(bits: Any, fmt: FloatFormat, result: FloatFormat) -> Any:

@@ -57,7 +57,7 @@ def _scaled_significands(bits: Bits, fmt: FloatFormat) -> Reals:
     implicit = (field > 0) | (not fmt.subnormals)
     significand = (fraction + (implicit.astype(np.int64) << fmt.fraction_bits)).astype(np.float64)
     values = np.ldexp(significand, np.maximum(field, int(fmt.subnormals)) - fmt.bias - fmt.fraction_bits)
-    values = np.where(magnitude > fmt.largest, np.nan, values)
+    values = np.where(is_nan(bits, fmt), np.nan, values)
     if fmt.infinity is not None:
         values = np.where(magnitude == fmt.infinity, np.inf, values)
     return np.where(bits & bits.dtype.type(fmt.sign_mask), -values, values)
@@ -187,6 +187,8 @@ def round_significand(
         to_infinity = _outward(negative, rounding) | (rounding is Rounding.NEAREST_EVEN)
         limit = np.where(to_infinity, np.uint64(beyond), np.uint64(fmt.largest))
         magnitude = np.where(overflow, limit, magnitude)
+    if fmt.special is Special.FNUZ:
+        negative = negative & (magnitude > 0)  # there is no -0
     bits = (magnitude << np.uint64(fmt.padding_bits)) | (negative * np.uint64(fmt.sign_mask))
     if not fmt.signed:
         without_encoding = negative & ~zero if fmt.subnormals else negative | zero
@@ -224,6 +226,8 @@ def is_nan(bits: Bits, fmt: FloatFormat) -> Truths:
     """Tell which encodings are NaNs."""
     if fmt.special is Special.FINITE:
         return np.zeros(np.shape(bits), dtype=bool)
+    if fmt.special is Special.FNUZ:
+        return np.asarray(bits == default_nan(fmt))
     magnitude = bits & fmt.storage.type(((1 << fmt.magnitude_bits) - 1) << fmt.padding_bits)
     above = fmt.largest if fmt.infinity is None else fmt.infinity
     return np.asarray(magnitude > fmt.storage.type(above << fmt.padding_bits))

@@ -68,6 +68,7 @@ class Special(Enum):
     IEEE = "infinities and NaNs in the all-ones exponent"
     ONE_NAN = "only the all-ones magnitude is a NaN; no infinities"
     FINITE = "every encoding is a finite number"
+    FNUZ = "the encoding that would be -0 is the only NaN; no infinities"
 
 
 @dataclass(frozen=True)
@@ -159,12 +160,12 @@ class FloatFormat(Format):
                 return (((1 << self.exponent_bits) - 1) << self.fraction_bits) - 1
             case Special.ONE_NAN:
                 return top - 1
-            case Special.FINITE:
+            case Special.FINITE | Special.FNUZ:
                 return top
 
     @property
     def default_nan(self) -> int | None:
-        """Magnitude encoding of the default quiet NaN, None when the format has none."""
+        """Magnitude encoding of the default quiet NaN, None when the format has none; FNUZ: the sign bit."""
         match self.special:
             case Special.IEEE:
                 exponent = ((1 << self.exponent_bits) - 1) << self.fraction_bits
@@ -173,6 +174,8 @@ class FloatFormat(Format):
                 return (1 << self.magnitude_bits) - 1
             case Special.FINITE:
                 return None
+            case Special.FNUZ:
+                return 1 << self.magnitude_bits
 
     @property
     def quiet_bit(self) -> int:
@@ -190,7 +193,7 @@ class FloatFormat(Format):
         The sign of zero is not visible in the result.
         """
         magnitude = (encoding >> self.padding_bits) & ((1 << self.magnitude_bits) - 1)
-        if magnitude > self.largest:
+        if magnitude > self.largest or (self.special is Special.FNUZ and encoding == self.default_nan):
             return None
         field, fraction = divmod(magnitude, 1 << self.fraction_bits)
         implicit = 0 if self.subnormals and field == 0 else 1 << self.fraction_bits
