@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add, mul
 from typing import Any
 
 import numpy as np
@@ -12,56 +13,25 @@ from .algebra import Array, Encodings, Operand, Product
 from .dot_add_model import DotAddModel
 from .errors import UnsupportedError
 from .formats import FloatFormat, Format, IntegerFormat
+from .formula import Formula, bits, call, element
+from .formula import integer as number
 from .rounding import Rounding
 
 
-@dataclass(frozen=True)
-class Formula:
-    """A piece of mathematics.
+def named(name: str, *axes: str | int) -> Array:
+    """Return an array of formulas such as ``NAME[i,0]``, ``NAME[i,1]``.
 
-    Attributes
+    Parameters
     ----------
-    text : str
-        How it is written.
-    binds : int
-        How strongly its outermost operator binds: 0 a choice, 1 a sum or condition, 2 a product, 3 an atom.
+    name : str
+        The array's name.
+    *axes : str or int
+        Of each axis the name of its one index, or how many numbers it is indexed by.
     """
-
-    text: str
-    binds: int = 3
-
-    def within(self, binds: int) -> str:
-        """Return the text, in parentheses where the surroundings bind more strongly."""
-        return self.text if self.binds >= binds else f"({self.text})"
-
-    def __add__(self, other: Formula) -> Formula:
-        sign, term = ("−", other.text[1:]) if other.text[0] == "−" else ("+", other.within(1))
-        return Formula(f"{self.within(1)} {sign} {term}", 1)
-
-    def __mul__(self, other: Formula) -> Formula:
-        return Formula(f"{self.within(2)}·{other.within(2)}", 2)
-
-    def __neg__(self) -> Formula:
-        return Formula(f"−{self.within(2)}", 2)
-
-    def __and__(self, other: Any) -> Any:
-        if isinstance(other, bool | np.bool_):
-            return self if other else other
-        return Formula(f"{self.within(2)} ∧ {other.within(2)}", 1)
-
-    def __or__(self, other: Formula) -> Formula:
-        return Formula(f"{self.within(2)} ∨ {other.within(2)}", 1)
-
-    def __invert__(self) -> Formula:
-        return Formula(f"¬{self.within(3)}", 2)
-
-
-def named(name: str, *indices: Sequence[str]) -> Array:
-    """Return an array of formulas ``NAME[i,0]``, ``NAME[i,1]``, … over the given index names."""
-    array = np.empty(tuple(map(len, indices)), dtype=object)
+    array = np.empty([1 if isinstance(axis, str) else axis for axis in axes], dtype=object)
     for place in np.ndindex(array.shape):
-        subscript = ",".join(axis[position] for axis, position in zip(indices, place, strict=True))
-        array[place] = Formula(f"{name}[{subscript}]")
+        indices = (axis if isinstance(axis, str) else n for axis, n in zip(axes, place, strict=True))
+        array[place] = element(name, *indices)
     return array
 
 
@@ -74,8 +44,12 @@ def _each(function: Callable[..., Any], *arrays: Any) -> Array:
     return atom
 
 
-def _folded(function: Callable[..., Formula], groups: Sequence[Array]) -> Array:
+def _applied(name: str, groups: Sequence[Array]) -> Array:
     """Apply a function to what lies along the last axes of arrays; their leading axes broadcast."""
+    return _along(lambda *formulas: call(name, *formulas), groups)
+
+
+def _along(function: Callable[..., Formula], groups: Sequence[Array]) -> Array:
     shape = np.broadcast_shapes(*(group.shape[:-1] for group in groups))
     wide = [np.broadcast_to(group, (*shape, group.shape[-1])) for group in groups]
     result = np.empty(shape, dtype=object)
@@ -84,16 +58,63 @@ def _folded(function: Callable[..., Formula], groups: Sequence[Array]) -> Array:
     return result
 
 
-def _call(name: str) -> Callable[..., Formula]:
-    return lambda *formulas: Formula(f"{name}({', '.join(formula.text for formula in formulas)})")
+def _total(*terms: Formula) -> Formula:
+    return reduce(add, terms)
+
+
+def _rounded(result: FloatFormat, total: Formula, *, exact: bool) -> Formula:
+    return total if exact else call(f"round_{result}", total)
+
+
+def _has_products(fmt: FloatFormat, x: FloatFormat, y: FloatFormat) -> bool:
+    """Tell whether a format has every product of a number of one format and a number of another."""
+    return (
+        fmt.precision >= x.precision + y.precision
+        and fmt.maximum_exponent > x.maximum_exponent + y.maximum_exponent
+        and fmt.quantum <= x.quantum + y.quantum
+    )
+
+
+def _field(word: Formula, low: int, count: int) -> Formula:
+    """Return some bits of a word; those of a field that was put into it are the field's."""
+    if word.head == "bits" and len(word.parts[1].parts) == 1:
+        return bits(word.parts[0], word.parts[1].parts[0] + low, count)
+    if word.head == "concat":
+        width, *fields = word.parts
+        if low // width == (low + count - 1) // width:
+            inside = fields[low // width]
+            return inside if count == width else _field(inside, low % width, count)
+    return bits(word, low, count)
+
+
+def _word(width: int, fields: Sequence[Formula]) -> Formula:
+    """Return fields side by side; neighbouring bits of a word are bits of it again."""
+    first = fields[0]
+    if len(fields) == 1:
+        return first
+    if first.head == "bits" and len(first.parts[1].parts) == 1:
+        word, low = first.parts[0], first.parts[1].parts[0]
+        if all(field == bits(word, low + width * n, width) for n, field in enumerate(fields)):
+            return bits(word, low, width * len(fields))
+    return Formula("concat", (width, *fields))
 
 
 class FormulaAlgebra:
-    """Formulas; a condition that is known decides at once. Registers have no formula."""
+    """Formulas; a condition that is known decides at once.
+
+    Parameters
+    ----------
+    rounds : bool
+        Whether roundings are written; else what is written is meant over the reals.
+    """
+
+    def __init__(self, *, rounds: bool = True) -> None:
+        self.rounds = rounds
 
     def constant(self, encoding: int, fmt: Format) -> Array:
         """Write 0 as it is, another encoding in hexadecimal."""
-        return _each(Formula, hex(encoding) if encoding else "0")
+        known = isinstance(fmt, IntegerFormat) or not encoding
+        return _each(lambda value: number(value) if known else Formula(hex(value)), encoding)
 
     def where(self, condition: Array, then: Array, otherwise: Array) -> Array:
         """Write ``then if condition else otherwise``."""
@@ -101,17 +122,17 @@ class FormulaAlgebra:
         def choose(known: Any, left: Formula, right: Formula) -> Formula:
             if isinstance(known, bool | np.bool_):
                 return left if known else right
-            return Formula(f"{left.within(1)} if {known.text} else {right.within(1)}", 0)
+            return Formula("if", (left, known, right))
 
         return _each(choose, condition, then, otherwise)
 
     def same(self, left: Array, right: Array) -> Array:
         """Write an equation."""
-        return _each(lambda a, b: Formula(f"{a.within(1)} = {b.within(1)}", 1), left, right)
+        return _each(lambda a, b: Formula("=", (a, b)), left, right)
 
     def flags(self, immediate: Any, count: int) -> Array:
         """Write the bits of an immediate."""
-        return named(str(immediate), [str(bit) for bit in range(count)])
+        return named(str(immediate), count)
 
     def unpack(self, data: Array, fmt: Format) -> Array:
         """Refuse."""
@@ -122,16 +143,24 @@ class FormulaAlgebra:
         raise UnsupportedError("registers have no formula")
 
     def extract(self, words: Array, low: int, fmt: Format) -> Array:
-        """Refuse."""
-        raise UnsupportedError("registers have no formula")
+        """Write some bits."""
+        return _each(lambda word: _field(word, low, fmt.bits), words)
 
     def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
-        """Refuse."""
-        raise UnsupportedError("registers have no formula")
+        """Write fields side by side.
+
+        Raises
+        ------
+        UnsupportedError
+            If there are bits between or below them.
+        """
+        if list(positions) != [fmt.bits * place for place in range(len(positions))]:
+            raise UnsupportedError("fields with gaps between them have no formula")
+        return _along(lambda *each: _word(fmt.bits, each), [fields])
 
     def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
         """Write a function of all the arguments."""
-        return _folded(_call(name), [bits for bits, _ in arguments])
+        return _applied(name, [encodings for encodings, _ in arguments])
 
     def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
         """Take a name for the number it encodes."""
@@ -139,19 +168,19 @@ class FormulaAlgebra:
 
     def whole(self, value: int) -> Array:
         """Write a number."""
-        return _each(Formula, str(value))
+        return _each(number, value)
 
     def wrap(self, value: Array, fmt: IntegerFormat) -> Array:
         """Write a residue."""
-        return _each(lambda v: Formula(f"{v.within(2)} mod 2^{fmt.bits}", 1), value)
+        return _each(lambda v: Formula("mod", (v, fmt.bits)), value)
 
     def saturate(self, value: Array, fmt: IntegerFormat) -> Array:
         """Write a clamp."""
-        return _each(_call(f"clamp_{fmt}"), value)
+        return _each(partial(call, f"clamp_{fmt}"), value)
 
     def in_range(self, value: Array, fmt: IntegerFormat) -> Array:
         """Write a membership."""
-        return _each(lambda v: Formula(f"{v.within(1)} ∈ {fmt}", 1), value)
+        return _each(lambda v: Formula("∈", (v, Formula(str(fmt)))), value)
 
     def fused(
         self,
@@ -160,13 +189,15 @@ class FormulaAlgebra:
         products: Sequence[Product] = (),
         addends: Sequence[Operand] = (),
     ) -> Array:
-        """Write one rounding of a sum."""
-        terms = [_each(lambda x, y: x * y, x.bits, y.bits) for x, y in products]
-        terms += [addend.bits for addend in addends]
-        total = terms[0]
-        for term in terms[1:]:
-            total = _each(lambda left, right: left + right, total, term)
-        return _each(_call(f"round_{result}"), total)
+        """Write one rounding of a sum; none where the format has every product, or the one addend."""
+        terms = [_each(mul, x.bits, y.bits) for x, y in products] + [addend.bits for addend in addends]
+        exact = (
+            all(_has_products(result, x.format, y.format) for x, y in products)
+            and all(result.contains(addend.format) for addend in addends)
+            and len(terms) == 1
+        )
+        total = reduce(partial(_each, add), terms)
+        return _each(partial(_rounded, result, exact=exact), total) if self.rounds else total
 
     def dot_add(
         self,
@@ -177,19 +208,14 @@ class FormulaAlgebra:
         addend: Operand,
         scales: Product | None = None,
     ) -> Array:
-        """Write one rounding of a sum of products."""
+        """Write one rounding of a sum of products, as the model does it."""
         factors = [left.bits, right.bits]
         if scales is not None:
             count = max(left.bits.shape[-1], right.bits.shape[-1])
             factors += [np.repeat(scale.bits, count // scale.bits.shape[-1], axis=-1) for scale in scales]
-        products = factors[0]
-        for factor in factors[1:]:
-            products = _each(lambda x, y: x * y, products, factor)
-
-        def total(*terms: Formula) -> Formula:
-            return _call(f"round_{result}")(sum(terms[1:], terms[0]))
-
-        return _folded(total, [products, addend.bits[..., None]])
+        products = reduce(partial(_each, mul), factors)
+        total = _along(_total, [products, addend.bits[..., None]])
+        return _each(partial(call, f"{model}_{result}"), total) if self.rounds else total
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
         """Leave the rule for NaN operands out."""
@@ -205,16 +231,16 @@ class FormulaAlgebra:
 
     def is_nan(self, operand: Operand) -> Array:
         """Write a test."""
-        return _each(_call("is_nan"), operand.bits)
+        return _each(partial(call, "is_nan"), operand.bits)
 
     def is_zero(self, operand: Operand) -> Array:
         """Write a test."""
-        return _each(_call("is_zero"), operand.bits)
+        return _each(partial(call, "is_zero"), operand.bits)
 
     def is_infinite(self, operand: Operand) -> Array:
         """Write a test."""
-        return _each(_call("is_infinite"), operand.bits)
+        return _each(partial(call, "is_infinite"), operand.bits)
 
     def ieee_equal(self, left: Operand, right: Operand) -> Array:
         """Write a comparison."""
-        return _each(_call("ieee_equal"), left.bits, right.bits)
+        return _each(partial(call, "ieee_equal"), left.bits, right.bits)

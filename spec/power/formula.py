@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..formula_algebra import FormulaAlgebra, named
+from ..formula_contraction import contracted
+from ..formula_text import written
 from ..rounding import Rounding
 from .catalogue import RankKUpdate
 from .choices import Choices
@@ -22,12 +24,12 @@ def formula(update: RankKUpdate, *, masked: bool) -> str:
         Whether the ``pm`` form is meant.
     """
     alg = FormulaAlgebra()
-    steps = [str(p) for p in range(update.family.rank)]
+    steps = update.family.rank
     if masked:
-        products = named("PMSK", steps) if len(steps) > 1 else np.ones(1, dtype=bool)
-        live = Live(named("XMSK", ["i"]), named("YMSK", ["j"]), products)
+        products = named("PMSK", steps) if steps > 1 else np.ones(1, dtype=bool)
+        live = Live(named("XMSK", "i"), named("YMSK", "j"), products)
     else:
-        live = Live(np.ones(1, dtype=bool), np.ones(1, dtype=bool), np.ones(len(steps), dtype=bool))
-    x, y, acc = named("X", ["i"], steps), named("Y", ["j"], steps), named("ACC", ["i"], ["j"])
+        live = Live(np.ones(1, dtype=bool), np.ones(1, dtype=bool), np.ones(steps, dtype=bool))
+    x, y, acc = named("X", "i", steps), named("Y", "j", steps), named("ACC", "i", "j")
     result = rank_k_update(alg, update, x, y, acc, live, Rounding.NEAREST_EVEN, Choices())
-    return f"ACC[i,j] ← {result[0, 0].text}"
+    return f"ACC[i,j] ← {written(contracted(result[0, 0]))}"
