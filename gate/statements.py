@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from ..spec.errors import InputError, UnsupportedError
-from ..spec.instruction_set import NAMES, of_instruction, of_target
+from ..spec.instruction_set import NAMES, of_target, recognised
 from . import columns
 from .columns import INSTRUCTION, ISA, SHAPE, Values
 from .rows import Statement
@@ -52,10 +52,6 @@ def _read(items: tuple[tuple[str, Any], ...], target: str) -> Statement:
     return Statement(
         words, None, {name: _values(words, name, cell) for name, cell in {**named, **cells}.items()}
     )
-
-
-_PTX_WORDS = ("nvgpu", "nvvm", "wgmma", "tcgen05")
-"""How rows about PTX begin, besides those that `of_instruction` knows."""
 
 
 def vocabulary_of(isa: Any, text: str, target: str) -> Vocabulary:
@@ -122,13 +118,15 @@ def _isa_of_target(target: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def _isa_of_text(text: str) -> str:
-    word = first_word(text)
-    if not text or word in _PTX_WORDS:
+    if not text:
         return "ptx"
-    found = of_instruction(text).name
-    if found == NAMES[0] and not any(fnmatchcase(name, word) for name in _names(vocabulary(found))):
-        raise UnsupportedError(f"{word!r} is of no instruction set that is modelled: {', '.join(NAMES)}")
-    return found
+    if (isa := recognised(text)) is not None:
+        return isa.name
+    word = first_word(text)
+    for name in NAMES:
+        if any(fnmatchcase(mnemonic, word) for mnemonic in _names(vocabulary(name))):
+            return name
+    raise UnsupportedError(f"{word!r} is of no instruction set that is modelled: {', '.join(NAMES)}")
 
 
 def _is_full(words: Vocabulary, text: str, stated: Mapping[str, Any]) -> bool:

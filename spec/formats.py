@@ -14,8 +14,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np  # first: ml_dtypes hides a signal that comes while it imports numpy
+
+# isort: split
 import ml_dtypes
-import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError

@@ -6,11 +6,10 @@ name; it is imported when the instruction set is named, or recognised in an inst
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .errors import InputError
@@ -155,28 +154,21 @@ class InstructionSet(Protocol):
 
 
 NAMES = ("power", "ptx", "pto")
-"""The instruction sets."""
+"""The instruction sets: each is a package with the modules ``assembly`` and ``instruction_set``."""
 
-_FIRST_WORDS = MappingProxyType(
-    {
-        **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "ptx"),
-        **dict.fromkeys(("pto", "tmatmul", "tgemv", "tload", "tmov", "textract", "tinsert", "tstore"), "pto"),
-        **dict.fromkeys((".arg", ".const", "func", "module", "builtin", "!", "arith", "scf"), "pto"),
-    }
-)
-"""How the instructions of a set other than the first begin."""
 
-_RESULTS = re.compile(r"\A\s*%[\w$.:#-]+(?:\s*,\s*%[\w$.:#-]+)*\s*=")
-"""What a statement of PTO defines, in front of the operation."""
+class _Assembly(Protocol):
+    """What the module ``assembly`` of each instruction set says of the texts that it reads."""
 
-_COMMENTS = re.compile(r"\A(?:\s*(?://|[#;])[^\n]*\n)+")
-"""Lines in front of a statement."""
+    WORDS: Collection[str]
+    """How texts begin."""
 
-_FIRST_WORD = re.compile(r"\"?(\.?[a-zA-Z0-9]+|!)")
-"""What an operation begins with, up to a dot or an underscore, quoted in MLIR's generic form."""
+    KNOWN: str
+    """What instructions there are, shortly."""
 
-_MODIFIED = re.compile(r"[a-z][a-z0-9]*\.[a-z]")
-"""How a mnemonic with modifiers begins, such as ``wgmma.fence``: only PTX has such."""
+    def first_word(self, text: str) -> str:
+        """Return how a text begins, or nothing: what is compared with `WORDS`."""
+        ...
 
 
 def instruction_set(name: str) -> InstructionSet:
@@ -208,26 +200,45 @@ def of_target(name: str) -> InstructionSet:
     raise InputError(f"unknown target {name!r}; known: {known}")
 
 
+def recognised(text: str) -> InstructionSet | None:
+    """Return the instruction set that a text's first word belongs to, None where it belongs to none."""
+    for name in NAMES:
+        assembly = _assembly(name)
+        if assembly.first_word(text) in assembly.WORDS:
+            return instruction_set(name)
+    return None
+
+
 def of_instruction(text: str, target: str | None = None) -> InstructionSet:
     """Return the instruction set that an instruction's first word belongs to.
 
-    A word that says nothing is taken as an instruction of the target; without one, of PTX if it has
-    modifiers, or else of the first instruction set.
+    A word of none is taken as an instruction of the target; without one, of the only instruction set that
+    has some that are spelled much like it.
 
     Raises
     ------
     InputError
-        If the target is needed and unknown.
+        If there is no such instruction set, or the target is needed and unknown.
     """
-    for skipped in (_COMMENTS, _RESULTS):
-        text = skipped.sub("", text, count=1)
-    word = next((word for word in text.split() if not word.startswith("@")), "")
-    first = _FIRST_WORD.match(word)
-    if first is not None and (name := _FIRST_WORDS.get(first[1].lower())) is not None:
-        return instruction_set(name)
+    if (isa := recognised(text)) is not None:
+        return isa
     if target is not None:
         return of_target(target)
-    return instruction_set("ptx" if _MODIFIED.match(word) else NAMES[0])
+    if not text.strip():
+        raise InputError("an instruction is expected, such as 'xvf32gerpp a0,vs34,vs35', not an empty line")
+    alike = [name for name in NAMES if _alike(_assembly(name), text)]
+    if len(alike) == 1:
+        return instruction_set(alike[0])
+    known = "; ".join(f"{name} has {_assembly(name).KNOWN}" for name in NAMES)
+    raise InputError(f"unknown mnemonic {text.split(maxsplit=1)[0][:40]!r}: {known}")
+
+
+def _assembly(name: str) -> _Assembly:
+    return cast(_Assembly, import_module(f".{name}.assembly", __package__))
+
+
+def _alike(assembly: _Assembly, text: str) -> bool:
+    return bool(get_close_matches(assembly.first_word(text)[:40], assembly.WORDS, n=1, cutoff=0.7))
 
 
 def read(text: str, target: str | None = None, declarations: str | None = None) -> Instruction:

@@ -38,16 +38,29 @@ ALIASES = MappingProxyType({alias: form for form in FORMS.values() if (alias := 
 
 _SPELLINGS = {**FORMS, **ALIASES}
 
-_KNOWN = ", ".join(
+KNOWN = ", ".join(
     [f"[pm]{family.name}*" for family in FAMILIES]
     + [form.mnemonic for form in FORMS.values() if not isinstance(form.operation, RankKUpdate)]
 )
+
+"""The mnemonics, shortly."""
+
+WORDS = frozenset(_SPELLINGS)
+"""How instructions begin."""
+
+_FIRST_WORD = re.compile(r"\s*(\w+)", re.ASCII)
 
 _OPERAND = re.compile(r"[^,()]+")
 _NUMBER = r"-?(?:0x[0-9a-f]{1,16}|0b[01]{1,64}|0|[1-9][0-9]{0,18})"
 _REGISTER = re.compile(rf"%?([a-z]*)({_NUMBER})", re.IGNORECASE | re.ASCII)
 _DISTANCE = re.compile(rf"\.(?:\+?({_NUMBER}))?", re.IGNORECASE | re.ASCII)
 _ADDRESS = re.compile(r"(?:0x)?([0-9a-f]{1,16})", re.IGNORECASE | re.ASCII)
+
+
+def first_word(text: str) -> str:
+    """Return the mnemonic, in lower case, or what stands in its place."""
+    match = _FIRST_WORD.match(text)
+    return match[1].lower() if match else ""
 
 
 def parse(text: str, where: str | None = None, address: int | None = None) -> Instruction:
@@ -99,7 +112,7 @@ def _form(mnemonic: str) -> Form:
         return _SPELLINGS[mnemonic]
     except KeyError:
         close = difflib.get_close_matches(mnemonic[:40], _SPELLINGS, n=3, cutoff=0.7)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known are {_KNOWN}"
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known are {KNOWN}"
         raise InputError(f"unknown mnemonic {mnemonic!r}; {hint}") from None
 
 

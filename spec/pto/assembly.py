@@ -9,6 +9,7 @@ Source: reference section D; ptoas at a56b18c3.
 from __future__ import annotations
 
 import difflib
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -46,6 +47,29 @@ _TYPE_NAMES = frozenset({"TYPE", "PARAMETERS", "PARAMETRIC", "WORD"})
 _NUMBER_NAMES = frozenset({"INTEGER", "HEXADECIMAL", "FLOAT"})
 _OPERAND_NAMES = frozenset({"SSA", "ATTRIBUTE", "STRING", *_NUMBER_NAMES})
 _STATEMENT_WORDS = ("module", "return")
+
+
+KNOWN = ", ".join(OPERATIONS)
+"""The operations."""
+
+WORDS = frozenset(
+    {
+        *(name.partition(".")[0] for name in OPERATIONS),
+        *("pto", ".arg", ".const", "func", "module", "builtin", "!", "arith", "scf"),
+    }
+)
+"""How statements and texts begin, up to a dot or an underscore."""
+
+_COMMENTS = re.compile(r"\A(?:\s*(?://|[#;])[^\n]*\n)+")
+_RESULTS = re.compile(r"\A\s*%[\w$.:#-]+(?:\s*,\s*%[\w$.:#-]+)*\s*=")
+_FIRST_WORD = re.compile(r"\s*\"?(\.?[a-zA-Z0-9]+|!)")
+"""What an operation begins with, quoted in the generic form."""
+
+
+def first_word(text: str) -> str:
+    """Return how the operation's name begins, behind comments and results, in lower case."""
+    match = _FIRST_WORD.match(_RESULTS.sub("", _COMMENTS.sub("", text)))
+    return match[1].lower() if match else ""
 
 
 def parse(text: str) -> Instruction:
@@ -217,7 +241,7 @@ def _described(statement: Placed) -> str:
     plain = statement.name.removeprefix("pto.").lower()
     close = difflib.get_close_matches(plain[:40], OPERATIONS, n=3, cutoff=0.75)
     hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"operation {quoted(statement.name)}; {hint}known instructions: {', '.join(OPERATIONS)}"
+    return f"operation {quoted(statement.name)}; {hint}known instructions: {KNOWN}"
 
 
 def _place(statement: Placed | Instruction) -> str:

@@ -45,7 +45,14 @@ _OPCODES: Mapping[str, tuple[Family, str | None]] = MappingProxyType(
         **{family.value: (family, None) for family in (Family.LDMATRIX, Family.STMATRIX, Family.MOVMATRIX)},
     }
 )
-_KNOWN = ", ".join(_OPCODES)
+KNOWN = ", ".join(_OPCODES)
+"""The instructions, without modifiers."""
+
+_NOT_MODELLED = ("wgmma", "tcgen05", "dp2a", "dp4a", "nvgpu", "nvvm")
+"""Other products of PTX, and MLIR's names of its instructions: messages about them are PTX's."""
+
+WORDS = frozenset({*(opcode.partition(".")[0] for opcode in _OPCODES), *_NOT_MODELLED})
+"""How instructions begin, up to a dot or an underscore."""
 
 _FLAGS = ("sync", "aligned", "satfinite", "trans", "popc", "block_scale")
 _TYPES = (
@@ -78,6 +85,7 @@ _MODIFIERS: Mapping[str, tuple[str, Any]] = MappingProxyType(
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _GUARD = re.compile(r"\s*@\s*(!?)\s*([A-Za-z_$%][\w$]*)\s", re.ASCII)
 _MNEMONIC = re.compile(r"\s*([A-Za-z_]\w*(?:\s*\.(?:\w|::)+)*)", re.ASCII)
+_FIRST_WORD = re.compile(r"\s*([A-Za-z0-9]+)", re.ASCII)
 _SHAPE_LIKE = re.compile(r"m\d+n\d+(k\d+)?", re.ASCII)
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -94,6 +102,12 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _INTEGER_LIMIT = 1 << 64
+
+
+def first_word(text: str) -> str:
+    """Return how the name begins, in lower case, or what stands in its place."""
+    match = _FIRST_WORD.match(_GUARD.sub("", _COMMENT.sub(" ", text), count=1))
+    return match[1].lower() if match else ""
 
 
 def parse(text: str, declarations: Mapping[str, str] | None = None, where: str | None = None) -> Instruction:
@@ -150,7 +164,7 @@ def parse_mnemonic(text: str) -> Variant:
         words = 1 if modifiers[:1] == ["mma"] else 2
         opcode, modifiers = ".".join([opcode, *modifiers[:words]]), modifiers[words:]
     if opcode not in _OPCODES:
-        raise InputError(f"unknown instruction {_quoted(opcode)}; known: {_KNOWN}")
+        raise InputError(f"unknown instruction {_quoted(opcode)}; known: {KNOWN}")
     family, role = _OPCODES[opcode]
     fields: dict[str, Any] = {"sync": False, "aligned": False}
     listed: dict[str, list[str]] = {name: [] for name in _LISTED}
