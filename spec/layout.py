@@ -1,20 +1,25 @@
-"""Layouts: bijections between two index spaces, written once and evaluated on anything.
+"""Layouts: who holds what, as data: maps between two index spaces that are linear over F2.
 
-A formula uses only ``+ - * & | ^ >> <<`` on its coordinates, so Python ints, numpy arrays and Z3
-bit-vectors evaluate the same expression; the explicit inverse is the certificate of bijectivity.
+Every bit of a source coordinate has an *image*, one integer for each target coordinate; the images of the
+bits that are set are xored. Where extents are no powers of two (the pitch of 48 rows), digits of other
+radices have images that are added. The rest follows from this data: both directions, evaluated with
+``+ & ^ >> <<`` on Python ints, numpy arrays and Z3 bit-vectors alike; the rank; the printed formula.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from .binary_matrix import eliminated
+from .layout_terms import Coordinate, Term, is_power, log2
+
 Coordinates = tuple[Any, ...]
-Map = Callable[..., Coordinates]
 
 
 @dataclass(frozen=True)
@@ -26,8 +31,28 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Digit:
+    """A digit of a source coordinate: a bit, or a digit of another radix.
+
+    Attributes
+    ----------
+    axis : int
+        Which source coordinate it is a digit of.
+    weight, extent : int
+        It is ``coordinate // weight % extent``.
+    image : tuple of int
+        What one unit of it contributes to every target coordinate.
+    """
+
+    axis: int
+    weight: int
+    extent: int
+    image: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Layout:
-    """A bijection from `source` onto `target`.
+    """A map from `source` to `target`; the instruction sets' are bijections.
 
     Attributes
     ----------
@@ -35,43 +60,220 @@ class Layout:
         What is laid out where.
     source, target : tuple of Axis
         The index spaces.
-    forward, inverse : callable
-        Coordinates to coordinates.
-    formula : str
-        The forward map as text.
+    digits : tuple of Digit
+        The digits of the source coordinates and their images.
+    origin : tuple of int
+        The image of the source's first point, xored with what the digits contribute; empty if that is 0.
+    carries : bool
+        Whether contributions are added, as strides are, and not xored; bits need not be, the digits of
+        other radices must.
     """
 
     name: str
     source: tuple[Axis, ...]
     target: tuple[Axis, ...]
-    forward: Map
-    inverse: Map
-    formula: str
+    digits: tuple[Digit, ...]
+    origin: tuple[int, ...] = ()
+    carries: bool = False
 
     @property
     def points(self) -> int:
         """How many elements are laid out."""
-        return prod(axis.extent for axis in self.source)
+        return _size(self.source)
+
+    def forward(self, *coordinates: Any) -> Coordinates:
+        """Return the target coordinates of source coordinates: ints, arrays or Z3 terms."""
+        return tuple(coordinate.of(coordinates) for coordinate in self._images)
+
+    def inverse(self, *coordinates: Any) -> Coordinates:
+        """Return the source coordinates of target coordinates."""
+        return self.inverted.forward(*coordinates)
+
+    @property
+    def formula(self) -> str:
+        """The forward map as text."""
+        images = zip(self.target, self._images, strict=True)
+        return "; ".join(f"{axis.name} = {image}" for axis, image in images)
+
+    @cached_property
+    def _images(self) -> tuple[Coordinate, ...]:
+        found = []
+        for place in range(len(self.target)):
+            moved = [
+                Term(axis.name, axis.extent, digit.axis, digit.weight, digit.extent, factor)
+                for digit in self.digits
+                for axis in [self.source[digit.axis]]
+                for factor in ([digit.image[place]] if self.carries else _powers(digit.image[place]))
+                if factor
+            ]
+            flipped = self.origin[place] if self.origin else 0
+            found.append(Coordinate.joined(moved, carries=self.carries, flipped=flipped))
+        return tuple(found)
+
+    @cached_property
+    def inverted(self) -> Layout:
+        """The layout from `target` to `source`; of no bijection, one that inverts it on what it reaches."""
+        if self.carries:
+            return Layout(self.name, self.target, self.source, self._turned(), carries=True)
+        bits = [(digit.axis, digit.weight) for digit in self.digits]
+        digits = []
+        for row, (axis, weight) in enumerate(bits_of(self.target)):
+            image = [0] * len(self.source)
+            _, made_of = self._basis.get(1 << row, (0, 0))
+            for column in _powers(made_of):
+                place, moved = bits[log2(column)]
+                image[place] ^= moved
+            digits.append(Digit(axis, weight, 2, tuple(image)))
+        inverted = Layout(self.name, self.target, self.source, tuple(digits))
+        if not any(self.origin):
+            return inverted
+        return Layout(self.name, self.target, self.source, tuple(digits), inverted.forward(*self.origin))
+
+    # -- bijectivity
+    @cached_property
+    def _basis(self) -> dict[int, tuple[int, int]]:
+        """The images of the bits, flattened as `bits_of` counts the target's, eliminated."""
+        rows = {bit: row for row, bit in enumerate(bits_of(self.target))}
+        return eliminated(
+            sum(1 << rows[bit] for bit in _image_bits(digit) if bit in rows) for digit in self.digits
+        )
+
+    @property
+    def rank(self) -> int:
+        """How many bits of the target the bits of the source reach independently: the rank over F2."""
+        return len(self._basis)
+
+    def _turned(self) -> tuple[Digit, ...]:
+        """Return the digits of the target and their images in the source, where each has one."""
+        return tuple(
+            Digit(axis, weight, digit.extent, _unit(digit.axis, digit.weight, len(self.source)))
+            for digit in self.digits
+            for axis, weight in enumerate(digit.image)
+            if weight
+        )
+
+    def rank_defect(self) -> str | None:
+        """Return why the digits alone show this to be no bijection, or None: a certificate without points."""
+        if self.points != _size(self.target):
+            return f"{self.name}: {self.points} points can't fill {self.target}"
+        for digit in self.digits:
+            for axis, step in zip(self.target, digit.image, strict=True):
+                if step >= axis.extent:
+                    return f"{self.name}: an image has the {axis.name} {step} of {axis.extent}"
+        if not self.carries:
+            bits = log2(self.points)
+            return None if self.rank == bits else f"{self.name}: the rank is {self.rank}, not {bits}"
+        digits = sorted(self._turned(), key=lambda digit: (digit.axis, digit.weight))
+        for place, axis in enumerate(self.target):
+            reached = 1
+            for digit in digits:
+                if digit.axis == place and digit.weight == reached:
+                    reached *= digit.extent
+            if reached != axis.extent:
+                return f"{self.name}: no digit continues the first {reached} of {axis.extent} {axis.name}s"
+        return None
 
     def defect(self) -> str | None:
         """Enumerate the whole domain; return None, or the first point that shows this is no bijection."""
-        if self.points != prod(axis.extent for axis in self.target):
-            return f"{self.name}: {self.points} points can't fill {self.target}"
-        for domain, codomain, there, back in (
+        if (reason := self.rank_defect()) is not None:
+            return reason
+        for source, target, there, back in (
             (self.source, self.target, self.forward, self.inverse),
             (self.target, self.source, self.inverse, self.forward),
         ):
-            points = np.indices([axis.extent for axis in domain]).reshape(len(domain), -1)
-            images = [np.broadcast_to(c, points.shape[1:]) for c in there(*points)]
-            returned = [np.broadcast_to(c, points.shape[1:]) for c in back(*images)]
+            points = np.indices([axis.extent for axis in source]).reshape(len(source), -1)
+            images = there(*points)
             wrong = np.zeros(points.shape[1:], dtype=bool)
-            for image, axis in zip(images, codomain, strict=True):
+            for image, axis in zip(images, target, strict=True):
                 wrong |= (image < 0) | (image >= axis.extent)
-            for before, after in zip(points, returned, strict=True):
+            for before, after in zip(points, back(*images), strict=True):
                 wrong |= before != after
             if wrong.any():
                 first = int(np.argmax(wrong))
-                at = ", ".join(f"{a.name}={int(c[first])}" for a, c in zip(domain, points, strict=True))
-                to = ", ".join(f"{a.name}={int(c[first])}" for a, c in zip(codomain, images, strict=True))
+                at = ", ".join(f"{a.name}={int(c[first])}" for a, c in zip(source, points, strict=True))
+                to = ", ".join(f"{a.name}={int(c[first])}" for a, c in zip(target, images, strict=True))
                 return f"{self.name}: ({at}) goes to ({to}), which does not come back or is out of range"
         return None
+
+
+def rearranged(
+    name: str, source: Sequence[Axis], target: Sequence[Axis], order: str, **extents: int
+) -> Layout:
+    """Return the layout that writes the digits of the source in another order.
+
+    Parameters
+    ----------
+    name : str
+        What is laid out where.
+    source, target : sequence of Axis
+        The coordinates; the digits fill them as those of one number, the last coordinate's least
+        significant.
+    order : str
+        Names of digits, the most significant first: those of the source, ``->``, those of the target;
+        ``"quad lane run -> quad lane run"`` leaves all as it is.
+    **extents : int
+        Values of every digit. Where all are powers of two a digit may lie across coordinates.
+
+    Raises
+    ------
+    ValueError
+        If the digits do not fill the coordinates.
+    """
+    before, _, after = order.partition("->")
+    binary = all(map(is_power, extents.values()))
+    came, went = (
+        dict(_placed(axes, names.split(), extents, binary))
+        for axes, names in ((source, before), (target, after))
+    )
+    if came.keys() != went.keys():
+        raise ValueError(f"{order!r} names different digits before and after")
+    digits = tuple(
+        Digit(axis, weight, 2 if binary else extents[key[0]], _unit(*went[key], len(target)))
+        for key, (axis, weight) in sorted(came.items(), key=lambda item: item[1])
+    )
+    return Layout(name, tuple(source), tuple(target), digits, carries=not binary)
+
+
+def _placed(
+    axes: Sequence[Axis], names: Sequence[str], extents: dict[str, int], binary: bool
+) -> Iterator[tuple[tuple[str, int], tuple[int, int]]]:
+    """Yield (digit, its bit) with the (axis, weight) where it is, the least significant first."""
+    place, weight = len(axes) - 1, 1
+    for digit in reversed(names):
+        for bit in range(log2(extents[digit])) if binary else range(extents[digit] > 1):
+            while place >= 0 and weight == axes[place].extent:
+                place, weight = place - 1, 1
+            extent = 2 if binary else extents[digit]
+            if place < 0 or axes[place].extent % (weight * extent):
+                raise ValueError(f"the digits {' '.join(names)} do not fill {axes}")
+            yield (digit, bit), (place, weight)
+            weight *= extent
+    if any(axis.extent > 1 for axis in axes[:place]) or (place >= 0 and weight != axes[place].extent):
+        raise ValueError(f"the digits {' '.join(names)} do not fill {axes}")
+
+
+def bits_of(axes: Sequence[Axis]) -> Iterator[tuple[int, int]]:
+    """Yield the (axis, weight) of every bit of coordinates whose extents are powers of two."""
+    for place, axis in enumerate(axes):
+        for bit in range(log2(axis.extent)):
+            yield place, 1 << bit
+
+
+def _image_bits(digit: Digit) -> Iterator[tuple[int, int]]:
+    """Yield the (axis, weight) of every bit of the target that a bit moves to."""
+    return ((axis, power) for axis, image in enumerate(digit.image) for power in _powers(image))
+
+
+def _powers(number: int) -> Iterator[int]:
+    """Yield the powers of two that a number is the sum of."""
+    for bit in range(number.bit_length()):
+        if number >> bit & 1:
+            yield 1 << bit
+
+
+def _unit(place: int, value: int, rank: int) -> tuple[int, ...]:
+    return tuple(value if at == place else 0 for at in range(rank))
+
+
+def _size(axes: Sequence[Axis]) -> int:
+    return prod(axis.extent for axis in axes)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+import numpy as np
+
 from ...spec.algebra import Algebra
 from ...spec.formats import U64
 from ...spec.layout import Layout
@@ -49,7 +51,8 @@ TILES = (
 @theorem(
     "pto/layout/alias",
     "the layouts of the profiles' aliases, on concrete extents",
-    "(r, c) ↦ offset is a bijection onto the buffer, and the executable inverse is its inverse",
+    "(r, c) ↦ offset is a bijection onto the buffer, the executable inverse is its inverse, "
+    "and it is the formula of all extents",
     SOURCE,
 )
 def aliases() -> Iterator[Variant]:
@@ -59,27 +62,39 @@ def aliases() -> Iterator[Variant]:
         layout = buffer_layout(tile)
         yield Variant(
             f"{profile}/{location}/{element}/{rows}x{columns}",
-            partial(enumerated_layout, layout),
+            partial(enumerated_layout, layout, layout_of(tile)),
             method=Method.CERTIFICATE,
             statement=layout.formula,
         )
 
 
-def enumerated_layout(layout: Layout) -> Certificate:
-    """Return the claim that a buffer's layout is a bijection; solvers need no inverse, counting is enough."""
+def enumerated_layout(layout: Layout, order: FractalLayout) -> Certificate:
+    """Return the claim that a buffer's layout is a bijection and what the formula of all extents gives.
+
+    Solvers need no inverse, counting is enough.
+    """
     rows, columns = (axis.extent for axis in layout.source)
+    pitch = order.pitch(rows, columns)
+
+    def defect() -> str | None:
+        row, column = np.indices((rows, columns))
+        if not np.array_equal(order.offset(row, column, pitch), *layout.forward(row, column)):
+            return f"{layout.name} is not the formula of all extents"
+        return layout.defect()
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         one, other = ([word(alg, v[f"{name}_{n}"]) for name in ("row", "column")] for n in (1, 2))
         inside = below(alg, one[0], number(alg, rows)) & below(alg, one[1], number(alg, columns))
         (offset,), (again,) = layout.forward(*one), layout.forward(*other)
+        of_extent = order.offset(one[0], one[1], number(alg, pitch))
+        yield Equation(offset, of_extent, U64, inside, "the formula of all extents")
         yield holds(alg, below(alg, offset, number(alg, rows * columns)), "inside the buffer", inside)
         both = inside & below(alg, other[0], number(alg, rows)) & below(alg, other[1], number(alg, columns))
         for left, right in zip(one, other, strict=True):
             yield Equation(left, right, U64, both & alg.same(offset, again), "one element in a slot")
 
     variables = tuple(size(f"{name}_{n}") for n in (1, 2) for name in ("row", "column"))
-    return Certificate(layout.defect, layout.points, Property(variables, claim, abstract=False))
+    return Certificate(defect, layout.points, Property(variables, claim, abstract=False))
 
 
 VECTORS = (

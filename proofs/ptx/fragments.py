@@ -10,7 +10,7 @@ from typing import Any
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import F16, F32, U16
 from ...spec.fragment import Fragment
-from ...spec.layout import Axis, Layout
+from ...spec.layout import Axis, Layout, rearranged
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.fragments import LANE
 from ...spec.ptx.mma_forms import MmaForm
@@ -197,13 +197,14 @@ QUAD_PAIR_LAYOUTS: dict[tuple[str, str], Layout] = {
 }
 """The layouts of the f16 ``m8n8k4``: of A and B by layout, of C and D by type."""
 
-PAIR_LANES = Layout(
+PAIR_LANES = rearranged(
     "lanes of the computations of m8n8k4",
     (Axis("computation", COMPUTATIONS), Axis("member", WARP_LANES // COMPUTATIONS)),
     (LANE,),
-    lambda computation, member: ((computation << 2) + (member & 3) + ((member >> 2) << 4),),
-    lambda lane: ((lane >> 2) & 3, ((lane >> 4) << 2) + (lane & 3)),
-    "lane = 4·computation + (member & 3) + 16·(member >> 2)",
+    "pair second lane -> second pair lane",
+    pair=COMPUTATIONS,
+    second=2,
+    lane=4,
 )
 """Which eight lanes compute one product: two quads."""
 

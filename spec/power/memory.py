@@ -6,6 +6,7 @@ the orders were measured with compiled code under QEMU on both byte orders.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Literal
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ..algebra import Algebra, Array
 from ..formats import Format
-from ..layout import Axis, Layout
+from ..layout import Axis, Layout, rearranged
 
 
 class Endian(StrEnum):
@@ -34,24 +35,14 @@ def byte_layout(endian: Endian, count: int) -> Layout:
     ``lxv`` and ``stxv`` are count 1, ``lxvp`` and ``stxvp`` count 2: on little-endian the low half
     of memory belongs to the odd register. Count 4 is how GCC stores an accumulator.
     """
-    bits = count.bit_length() - 1
-    flip = 0 if endian is Endian.BIG else 16 * count - 1
-
-    def forward(address):  # type: ignore[no-untyped-def]
-        position = address ^ flip
-        return position >> 4, position & 15
-
-    def inverse(register, byte):  # type: ignore[no-untyped-def]
-        return (((register << 4) + byte) ^ flip,)
-
-    return Layout(
+    in_order = rearranged(
         f"{count} VSR{'s' * (count > 1)} in {endian}-endian memory",
-        (Axis("address", 16 << bits),),
+        (Axis("address", 16 * count),),
         (Axis("register", count), Axis("byte", 16)),
-        forward,
-        inverse,
-        f"b = address ^ {flip}; register = b >> 4; byte = b & 15",
+        "byte -> byte",
+        byte=16 * count,
     )
+    return in_order if endian is Endian.BIG else replace(in_order, origin=(count - 1, 15))
 
 
 def load(data: Array, endian: Endian) -> Array:

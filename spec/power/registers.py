@@ -6,11 +6,9 @@ A VSR is 16 bytes, byte 0 the most significant ("ISA byte order"); an accumulato
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..algebra import Algebra, Array
 from ..formats import Format
-from ..layout import Axis, Layout
+from ..layout import Axis, Layout, rearranged
 from .catalogue import Family
 
 REGISTER_BITS = 128
@@ -18,36 +16,20 @@ REGISTER_BYTES = 16
 ACCUMULATOR_ROWS = 4
 
 
-def operand_layout(name: str, rows: int, rank: int, fmt: Format) -> Layout:
+def operand_layout(name: str, rows: int, rank: int, fmt: Format, place: str = "k") -> Layout:
     """Return element (row, p) of a rows x rank operand ↔ (register, field) of its VSRs.
 
     Fields are numbered from the most significant; row i of a narrow operand is word i of the
     register, and the f64 X operand runs on into the odd register of its pair.
     """
     fields = REGISTER_BITS // fmt.bits
-    field_bits = fields.bit_length() - 1
-    rank_bits = rank.bit_length() - 1
-
-    def forward(i, p):  # type: ignore[no-untyped-def]
-        element = (i << rank_bits) + p
-        return element >> field_bits, element & (fields - 1)
-
-    def inverse(register, field):  # type: ignore[no-untyped-def]
-        element = (register << field_bits) + field
-        return element >> rank_bits, element & (rank - 1)
-
-    return Layout(
+    return rearranged(
         name,
-        (Axis("row", rows), Axis("k", rank)),
+        (Axis("row", rows), Axis(place, rank)),
         (Axis("register", rows * rank // fields), Axis("field", fields)),
-        forward,
-        inverse,
-        _formula("k", rank, fields),
+        "element -> element",
+        element=rows * rank,
     )
-
-
-def _formula(place: str, places: int, fields: int) -> str:
-    return f"e = {places}·row + {place}; register = e >> {fields.bit_length() - 1}; field = e & {fields - 1}"
 
 
 def x_layout(family: Family) -> Layout:
@@ -63,9 +45,7 @@ def y_layout(family: Family) -> Layout:
 def accumulator_layout(fmt: Format) -> Layout:
     """Return ACC[i, j] ↔ (VSR 4k + register, field) while the accumulator is moved to its VSRs."""
     columns = REGISTER_BITS // fmt.bits
-    layout = operand_layout(f"accumulator of {fmt}", ACCUMULATOR_ROWS, columns, fmt)
-    axes = (layout.source[0], Axis("column", columns))
-    return replace(layout, source=axes, formula=_formula("column", columns, columns))
+    return operand_layout(f"accumulator of {fmt}", ACCUMULATOR_ROWS, columns, fmt, "column")
 
 
 def matrix(alg: Algebra, registers: Array, fmt: Format, rows: int) -> Array:

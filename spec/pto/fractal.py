@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import InputError
-from ..layout import Axis, Layout
+from ..layout import Axis, Layout, rearranged
 from .tile import Order, Tile
 
 LAYOUT_NAMES = MappingProxyType(
@@ -113,26 +113,15 @@ def buffer_layout(tile: Tile) -> Layout:
         raise InputError(
             f"{tile.rows}x{tile.columns} {tile.element} is not whole blocks of {box_rows}x{box_columns}"
         )
-    pitch = order.pitch(tile.rows, tile.columns)
-
-    def forward(row: Any, column: Any) -> tuple[Any, ...]:
-        return (order.offset(row, column, pitch),)
-
-    def inverse(offset: Any) -> tuple[Any, ...]:
-        major, rest = offset // pitch, offset % pitch
-        minor, within = rest // (box_rows * box_columns), rest % (box_rows * box_columns)
-        block_row, block_column = (major, minor) if order.by_rows else (minor, major)
-        if order.inner is Order.COL_MAJOR:
-            inner_row, inner_column = within % box_rows, within // box_rows
-        else:
-            inner_row, inner_column = within // box_columns, within % box_columns
-        return block_row * box_rows + inner_row, block_column * box_columns + inner_column
-
-    return Layout(
+    blocks = "R C" if order.by_rows else "C R"
+    within = "c r" if order.inner is Order.COL_MAJOR else "r c"
+    return rearranged(
         f"{order.name} {tile.rows}x{tile.columns} {tile.element}",
         (Axis("row", tile.rows), Axis("column", tile.columns)),
         (Axis("offset", tile.rows * tile.columns),),
-        forward,
-        inverse,
-        f"offset = {order.formula(tile.rows, tile.columns)}",
+        f"R r C c -> {blocks} {within}",
+        R=tile.rows // box_rows,
+        r=box_rows,
+        C=tile.columns // box_columns,
+        c=box_columns,
     )

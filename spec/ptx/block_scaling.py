@@ -19,7 +19,7 @@ from ..algebra import Algebra, Array, Operand
 from ..errors import InputError
 from ..formats import FloatFormat
 from ..fragment import Fragment, Packing
-from ..layout import Axis, Layout
+from ..layout import Axis, Layout, rearranged
 from ..rounding import Rounding
 from .fragments import LANE, QUAD_LANES, QUADS
 
@@ -88,46 +88,26 @@ class ScaleFactors:
 
     def slot(self, line: Any, chunk: Any, selectors: Selectors) -> ScaleSlot:
         """Return where the factor of a chunk of a line is, for any value of the selectors."""
-        thread = selectors.thread_id * self.threads + (line >> 3)
-        return ScaleSlot((line & (QUADS - 1)) * QUAD_LANES + thread, selectors.byte_id + chunk)
+        lane, _ = self.layout.inverse(0, 0, *((line, chunk) if self.operand == "a" else (chunk, line)))
+        return ScaleSlot(lane + selectors.thread_id * self.threads, selectors.byte_id + chunk)
 
     @cached_property
     def layout(self) -> Layout:
         """(lane, byte) ↔ (thread_id, byte_id / size, row, chunk), for B (thread_id, …, chunk, column)."""
-        size_bits, thread_bits = _log2(self.size), _log2(self.threads)
-
-        def forward(lane: Any, byte: Any) -> tuple[Any, ...]:
-            line = (lane >> 2) + ((lane & (self.threads - 1)) << 3)
-            return (lane & 3) >> thread_bits, byte >> size_bits, *self._ordered(line, byte & (self.size - 1))
-
-        def inverse(thread_id: Any, vector: Any, *indices: Any) -> tuple[Any, Any]:
-            return self.slot(*self._ordered(*indices), Selectors(vector << size_bits, thread_id))
-
-        name, extent = LINES[self.operand]
-        return Layout(
+        line, chunk = Axis(*LINES[self.operand]), Axis("chunk", self.size)
+        of_a = self.operand == "a"
+        matrix = (line, chunk) if of_a else (chunk, line)
+        return rearranged(
             f"scale_{self.operand} of {self.size}X",
             (LANE, Axis("byte", REGISTER_BYTES)),
-            (
-                Axis("thread_id", len(self.thread_ids)),
-                Axis(f"byte_id / {self.size}", len(self.byte_ids)),
-                *self._ordered(Axis(name, extent), Axis("chunk", self.size)),
-            ),
-            forward,
-            inverse,
-            self._formula(name),
-        )
-
-    def _ordered(self, first: Any, second: Any) -> tuple[Any, Any]:
-        """Order (line, chunk) as the coordinates of the operand's matrix of factors, and back."""
-        return (first, second) if self.operand == "a" else (second, first)
-
-    def _formula(self, line: str) -> str:
-        thread_bits = _log2(self.threads)
-        thread_id = f"(lane & 3) >> {thread_bits}" if thread_bits else "lane & 3"
-        lines = "(lane >> 2) + 8·(lane & 1)" if thread_bits else "lane >> 2"
-        return (
-            f"thread_id = {thread_id}; byte_id = byte & {REGISTER_BYTES - self.size}; "
-            f"{line} = {lines}; chunk = byte & {self.size - 1}"
+            (Axis("thread_id", len(self.thread_ids)), Axis("vector", len(self.byte_ids)), *matrix),
+            "quad thread half vector chunk -> thread vector "
+            + ("half quad chunk" if of_a else "chunk half quad"),
+            quad=QUADS,
+            thread=len(self.thread_ids),
+            half=self.threads,
+            vector=len(self.byte_ids),
+            chunk=self.size,
         )
 
     def require_selectors(self, selectors: Selectors) -> None:
@@ -239,7 +219,3 @@ def spread(factors: Array, length: int) -> Array:
 def scaled(alg: Algebra, element: Operand, factor: Operand) -> Operand:
     """Return the exact product of elements and their scale factors, in `SCALED`."""
     return Operand(alg.fused(SCALED, Rounding.NEAREST_EVEN, [(element, factor)]), SCALED)
-
-
-def _log2(power: int) -> int:
-    return power.bit_length() - 1

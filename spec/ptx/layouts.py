@@ -8,7 +8,7 @@ from ..element_table import ElementTable
 from ..errors import InputError, UnsupportedError
 from ..formats import U4
 from ..fragment import Fragment, Packing
-from ..layout import Axis, Layout
+from ..layout import Layout
 from .fragments import LANE
 from .legality import form_of
 from .matrix_move_forms import MatrixMoveForm
@@ -101,7 +101,7 @@ def _table(title: str, fragment: Fragment) -> ElementTable:
         title,
         str(packing.format),
         fragment.layout.formula,
-        _plain(fragment.layout.target),
+        fragment.layout.target,
         {
             "lane": lanes,
             "element": elements,
@@ -110,13 +110,8 @@ def _table(title: str, fragment: Fragment) -> ElementTable:
         },
         {
             axis.name: np.broadcast_to(column, lanes.shape)
-            for axis, column in zip(_plain(fragment.layout.target), coordinates, strict=True)
+            for axis, column in zip(fragment.layout.target, coordinates, strict=True)
         },
         packing.format.bits,
         lane_axis,
     )
-
-
-def _plain(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
-    """Name axes by identifiers: ``byte_id / 2`` counts vectors of bytes."""
-    return tuple(Axis("vector" if "/" in axis.name else axis.name, axis.extent) for axis in axes)

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from ..algebra import Algebra, Array
 from ..formats import U8, U16, IntegerFormat
 from ..fragment import Fragment, Packing
-from ..layout import Axis, Layout
+from ..layout import Axis, Layout, rearranged
 from .fragments import in_runs
 from .memory import from_bytes, to_bytes
 from .row_expansion import EXPANSIONS, RowExpansion
@@ -77,39 +76,16 @@ class MatrixMove:
     @cached_property
     def address_lanes(self) -> Layout:
         """(matrix, memory row) ↔ the lane that supplies its address."""
-        bits = self.rows.bit_length() - 1
-        return Layout(
-            f"{self} addresses",
-            (Axis("matrix", self.count), Axis("row", self.rows)),
-            (Axis("lane", self.addresses),),
-            lambda matrix, row: ((matrix << bits) + row,),
-            lambda lane: (lane >> bits, lane & (self.rows - 1)),
-            f"lane = {self.rows}·matrix + row",
-        )
+        axes = Axis("matrix", self.count), Axis("row", self.rows)
+        lane = Axis("lane", self.addresses)
+        return rearranged(f"{self} addresses", axes, (lane,), "lane -> lane", lane=lane.extent)
 
     @cached_property
     def layout(self) -> Layout:
         """(lane, element) ↔ (matrix, memory row, element of that row)."""
         m, n, _ = self.shape
-        one = in_runs(str(self), m, n, n // 4, by="column" if self.trans else "row")
-        held = one.source[1].extent
-        bits = held.bit_length() - 1
-
-        def forward(lane: Any, i: Any) -> tuple[Any, ...]:
-            return (i >> bits, *one.forward(lane, i & (held - 1)))
-
-        def inverse(matrix: Any, row: Any, column: Any) -> tuple[Any, Any]:
-            lane, i = one.inverse(row, column)
-            return lane, (matrix << bits) + i
-
-        return Layout(
-            one.name,
-            (one.source[0], Axis("i", held * self.count)),
-            (Axis("matrix", self.count), *one.target),
-            forward,
-            inverse,
-            f"matrix = i >> {bits}; {one.formula}",
-        )
+        by = "column" if self.trans else "row"
+        return in_runs(str(self), m, n, n // 4, by=by, count=Axis("matrix", self.count))
 
     @cached_property
     def fragment(self) -> Fragment:

@@ -18,7 +18,7 @@ from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import U4, U32, IntegerFormat
 from ..fragment import Fragment, Packing
-from ..layout import Axis, Layout
+from ..layout import Axis, Layout, rearranged
 from ..numpy_algebra import NumpyAlgebra
 from .fragments import LANE, QUAD_LANES, QUADS
 from .variant import Shape
@@ -88,43 +88,29 @@ class Sparsity:
     def slot(self, row: Any, chunk: Any, selector: Any) -> MetadataSlot:
         """Return where the nibble of a chunk is.
 
-        A run of a row g < 8 is followed by the same run of row g + 8, then come the next runs; this
-        fills the nibbles of the selected lanes of quad g.
+        A selector picks the lanes `threads` further for each, whether or not they are of the quad.
         """
-        run_bits = _log2(self.run)
-        place = (chunk & (self.run - 1)) + ((row >> 3) << run_bits) + ((chunk >> run_bits) << (run_bits + 1))
-        lane = (row & (QUADS - 1)) * QUAD_LANES + selector * self.threads + (place >> 3)
-        return MetadataSlot(lane, place & 7)
+        lane, nibble = self.layout.inverse(0, row, chunk)
+        return MetadataSlot(lane + selector * self.threads, nibble)
 
     @cached_property
     def layout(self) -> Layout:
-        """(lane, nibble of its register) ↔ (selector that picks it, row, chunk)."""
-        run_bits, thread_bits = _log2(self.run), _log2(self.threads)
+        """(lane, nibble of its register) ↔ (selector that picks it, row, chunk).
 
-        def forward(lane: Any, nibble: Any) -> tuple[Any, Any, Any]:
-            place = ((lane & (self.threads - 1)) << 3) + nibble
-            row = (lane >> 2) + (((place >> run_bits) & 1) << 3)
-            chunk = (place & (self.run - 1)) + ((place >> (run_bits + 1)) << run_bits)
-            return (lane & 3) >> thread_bits, row, chunk
-
-        return Layout(
+        A run of a row g < 8 is followed by the same run of row g + 8, then come the next runs; this
+        fills the nibbles of the selected lanes of quad g.
+        """
+        return rearranged(
             f"{self.shape} metadata of {self.container}-bit elements",
             (LANE, Axis("nibble", _NIBBLES.per_register)),
             (Axis("selector", self.selectors), Axis("row", self.shape.m), Axis("chunk", self.chunks)),
-            forward,
-            lambda selector, row, chunk: self.slot(row, chunk, selector),
-            self._formula(),
+            "quad selector piece half run -> selector half quad piece run",
+            quad=QUADS,
+            selector=self.selectors,
+            piece=self.chunks // self.run,
+            half=self.shape.m // QUADS,
+            run=self.run,
         )
-
-    def _formula(self) -> str:
-        run_bits, thread_bits = _log2(self.run), _log2(self.threads)
-        place = f"p = 8·(lane & {self.threads - 1}) + nibble" if thread_bits else "p = nibble"
-        selector = f"(lane & 3) >> {thread_bits}" if thread_bits else "lane & 3"
-        chunk = f"(p & {self.run - 1})"
-        if self.chunks > self.run:
-            chunk += f" + {self.run}·(p >> {run_bits + 1})"
-        row = f"(lane >> 2) + 8·((p >> {run_bits}) & 1)"
-        return f"{place}; selector = {selector}; row = {row}; chunk = {chunk}"
 
     @cached_property
     def _fragment(self) -> Fragment:

@@ -90,7 +90,6 @@ class TestPlaceMutants:
     @pytest.fixture
     def patch_slot(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
         right = ScaleFactors.slot
-        layout = ScaleFactors.layout.func
 
         def patch(change: Callable[[ScaleSlot, Selectors], tuple[Any, Any]]) -> None:
             monkeypatch.setattr(
@@ -98,19 +97,18 @@ class TestPlaceMutants:
                 "slot",
                 lambda self, line, chunk, pair: ScaleSlot(*change(right(self, line, chunk, pair), pair)),
             )
-            monkeypatch.setattr(ScaleFactors, "layout", property(layout))
 
         return patch
 
     def test_the_odd_lane_serves_the_first_row(self, patch_slot: Callable[[Any], None]) -> None:
         patch_slot(lambda slot, pair: (slot.lane ^ 1, slot.byte))
-        refuted(selectors.scale_layout, "scale_a/1X")
+        refuted(selectors.scale_layout, "scale_a/1X/byte-0-thread-0")
         refuted(selectors.scale_layout, "scale_b/4X/byte-0-thread-2")
 
     def test_bytes_against_the_order_of_k(self, patch_slot: Callable[[Any], None]) -> None:
         patch_slot(lambda slot, pair: (slot.lane, slot.byte ^ 1))
-        refuted(selectors.scale_layout, "scale_a/2X")
-        refuted(selectors.scale_layout, "scale_b/4X")
+        refuted(selectors.scale_layout, "scale_a/2X/byte-2-thread-0")
+        refuted(selectors.scale_layout, "scale_b/4X/byte-0-thread-1")
 
     def test_one_lane_further(self, patch_slot: Callable[[Any], None]) -> None:
         patch_slot(lambda slot, pair: (slot.lane + 1, slot.byte))

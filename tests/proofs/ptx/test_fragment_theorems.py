@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from theorem_checks import decided, unexpected, vacuous
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.ptx import fragments, printed_fragments, warp
 from mmaproof.spec.fragment import Fragment, Packing
-from mmaproof.spec.layout import Layout
+from mmaproof.spec.layout import Digit, Layout
 from mmaproof.spec.ptx.block_scaling import BlockScale, Selectors
 from mmaproof.spec.ptx.multiplication import Multiplication
 from mmaproof.spec.ptx.sparsity import Sparsity
@@ -87,62 +87,63 @@ def patch_layout(monkeypatch: pytest.MonkeyPatch) -> Patch:
     return patch
 
 
-def renumbered(layout: Layout, number: Callable[[Any], Any]) -> Layout:
-    """Return a layout with its elements numbered otherwise, by an involution."""
+def with_images(layout: Layout, image: Callable[[Digit], tuple[int, ...]]) -> Layout:
+    """Return a layout whose digits have other images."""
+    return replace(layout, digits=tuple(replace(digit, image=image(digit)) for digit in layout.digits))
 
-    def inverse(*place: Any) -> tuple[Any, Any]:
-        lane, i = layout.inverse(*place)
-        return lane, number(i)
 
-    return replace(layout, forward=lambda lane, i: layout.forward(lane, number(i)), inverse=inverse)
+class NextColumn(Layout):
+    """A layout with the inverse of another."""
+
+    def inverse(self, *coordinates: Any) -> tuple[Any, ...]:
+        """Return who holds the neighbour."""
+        return super().inverse(*coordinates[:-1], coordinates[-1] ^ 1)
 
 
 class TestFragmentMutants:
     """Other maps of (lane, i)."""
 
     def test_halves_of_a_register_the_other_way_round(self, patch_layout: Patch) -> None:
-        patch_layout(lambda layout: renumbered(layout, lambda i: i ^ 1))
+        patch_layout(lambda layout: replace(layout, origin=layout.forward(0, 1)))
         refuted(printed_fragments.manual, "mma.m16n8k16/16-bit/a")
         refuted(printed_fragments.manual, "mma.m16n8k16/32-bit/c")
         refuted(printed_fragments.manual, "mma.m16n8k256/1-bit/b")
 
     def test_registers_1_and_2_swapped(self, patch_layout: Patch) -> None:
-        def number(i: Any) -> Any:
-            return (i & 1) + ((i & 2) << 1) + ((i & 4) >> 1)
+        def swapped(layout: Layout) -> Layout:
+            images = {1: 1, 2: 4, 4: 2}
+            return with_images(
+                layout,
+                lambda digit: layout.forward(0, images[digit.weight]) if digit.axis else digit.image,
+            )
 
-        patch_layout(lambda layout: renumbered(layout, number) if layout.points == 256 else layout)
+        patch_layout(lambda layout: swapped(layout) if layout.points == 256 else layout)
         refuted(printed_fragments.manual, "mma.m16n8k16/16-bit/a")
         refuted(printed_fragments.manual, "mma.sp.m16n8k32/16-bit/a")
 
     def test_rows_and_columns_swapped(self, patch_layout: Patch) -> None:
-        patch_layout(lambda layout: replace(layout, forward=lambda lane, i: layout.forward(lane, i)[::-1]))
+        patch_layout(lambda layout: with_images(layout, lambda digit: digit.image[::-1]))
         refuted(fragments.layout, "mma.m16n8k8/32-bit/a")
         refuted(printed_fragments.manual, "mma.m8n8k4/64-bit/b")
 
     def test_the_second_eight_rows_are_forgotten(self, patch_layout: Patch) -> None:
-        def forward(layout: Layout, lane: Any, i: Any) -> tuple[Any, Any]:
-            row, column = layout.forward(lane, i)
-            return row & 7, column
-
-        patch_layout(lambda layout: replace(layout, forward=lambda lane, i: forward(layout, lane, i)))
+        patch_layout(lambda layout: with_images(layout, lambda digit: (digit.image[0] & 7, *digit.image[1:])))
         refuted(fragments.layout, "mma.m16n8k16/8-bit/a")
         refuted(fragments.registers, "mma.m16n8k16/f16/c")
         refuted(printed_fragments.manual, "mma.m16n8k32/4-bit/a")
         refuted(printed_fragments.manual, "mma.sp.m16n8k16/16-bit/a")
 
     def test_threads_half_as_far_apart(self, patch_layout: Patch) -> None:
-        def forward(layout: Layout, lane: Any, i: Any) -> tuple[Any, Any]:
-            row, column = layout.forward(lane, i)
-            return row - ((lane & 3) << 2), column
+        def halved(digit: Digit) -> tuple[int, ...]:
+            in_quad = digit.axis == 0 and digit.weight < 4
+            return tuple(step // 2 for step in digit.image) if in_quad else digit.image
 
-        patch_layout(lambda layout: replace(layout, forward=lambda lane, i: forward(layout, lane, i)))
+        patch_layout(lambda layout: with_images(layout, halved))
         refuted(fragments.layout, "mma.m16n8k32/4-bit/b")
         refuted(printed_fragments.manual, "mma.m16n8k32/4-bit/b")
 
     def test_an_inverse_of_something_else(self, patch_layout: Patch) -> None:
-        patch_layout(
-            lambda layout: replace(layout, inverse=lambda *place: layout.inverse(*place[:-1], place[-1] ^ 1))
-        )
+        patch_layout(lambda layout: NextColumn(*(getattr(layout, field.name) for field in fields(layout))))
         refuted(fragments.layout, "mma.m16n8k64/4-bit/a")
         refuted(fragments.registers, "mma.m8n8k4/f16/b/row")
         refuted(warp.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
@@ -160,10 +161,11 @@ class TestQuadPairMutants:
 
     def test_eight_neighbouring_lanes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = fragments.QUAD_PAIR_LAYOUTS["a", "row"]
+        neighbours = {8: 1, 16: 2}
         monkeypatch.setitem(
             fragments.QUAD_PAIR_LAYOUTS,
             ("a", "row"),
-            replace(right, forward=lambda lane, i: (lane >> 3, *right.forward(lane, i)[1:])),
+            with_images(right, lambda digit: (neighbours.get(digit.weight, 0), *digit.image[1:])),
         )
         refuted(fragments.quad_pairs, "a/row/lanes")
         refuted(fragments.quad_pairs, "a/row/layout")
