@@ -14,8 +14,9 @@ from ..spec.pto.catalogue import OPERATIONS, Kind, Operation, operation_named
 from ..spec.pto.element_types import ELEMENT_TYPES
 from ..spec.pto.resolution import resolve_known
 from ..spec.pto.targets import PROFILES, profile_named
-from ..spec.pto.text.syntax import Form, Instruction, Operand
-from ..spec.pto.text.types import read_type
+from ..spec.pto.text.instructions import Form, Instruction
+from ..spec.pto.text.syntax import Operand
+from ..spec.pto.text.type_reader import read_type
 from ..spec.pto.type_triples import TYPE_TRIPLES
 from .vocabulary import NONE, Cells, Point, matching_names
 

@@ -21,6 +21,10 @@ class Kind(StrEnum):
     MOVE = "move"
 
 
+INDICES = ("row", "column")
+"""Roles of operands that are numbers: where a block begins in a tile."""
+
+
 @dataclass(frozen=True)
 class Operation:
     """An operation.
@@ -40,6 +44,8 @@ class Operation:
         One line.
     optional : tuple of str
         Roles of operands that may stand behind the inputs: a ``quantisation``, which is a scalar or a tile.
+    view : str, optional
+        Role of the operand that is a view of global memory.
     """
 
     name: str
@@ -48,6 +54,17 @@ class Operation:
     output: str
     summary: str
     optional: tuple[str, ...] = ()
+    view: str | None = None
+
+    @property
+    def stores(self) -> bool:
+        """Whether it writes global memory, which even a text with results names as an operand."""
+        return self.view == self.output
+
+    @property
+    def tiles(self) -> tuple[str, ...]:
+        """Roles of the operands that are tiles or views: all but indices, and optional ones."""
+        return tuple(role for role in (*self.inputs, self.output) if role not in INDICES)
 
     @property
     def microscaled(self) -> bool:
@@ -100,23 +117,19 @@ def _products() -> list[Operation]:
     return found
 
 
-_QUANTISED = ("quantisation",)
+def _move(
+    name: str, summary: str, *indices: str, view: str | None = None, quantised: bool = True
+) -> Operation:
+    optional = ("quantisation",) if quantised else ()
+    return Operation(name, Kind.MOVE, ("source", *indices), "target", summary, optional, view)
+
 
 _MOVES = (
-    Operation("tload", Kind.MOVE, ("source",), "target", "global memory to a tile"),
-    Operation("tmov", Kind.MOVE, ("source",), "target", "tile to tile, of one extent", _QUANTISED),
-    Operation(
-        "textract",
-        Kind.MOVE,
-        ("source", "row", "column"),
-        "target",
-        "a block of a tile to a tile",
-        _QUANTISED,
-    ),
-    Operation(
-        "tinsert", Kind.MOVE, ("source", "row", "column"), "target", "a tile to a block of a tile", _QUANTISED
-    ),
-    Operation("tstore", Kind.MOVE, ("source",), "target", "a tile to global memory", _QUANTISED),
+    _move("tload", "global memory to a tile", view="source", quantised=False),
+    _move("tmov", "tile to tile, of one extent"),
+    _move("textract", "a block of a tile to a tile", *INDICES),
+    _move("tinsert", "a tile to a block of a tile", *INDICES),
+    _move("tstore", "a tile to global memory", view="target"),
 )
 
 OPERATIONS = MappingProxyType({operation.name: operation for operation in (*_products(), *_MOVES)})

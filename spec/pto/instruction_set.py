@@ -20,8 +20,9 @@ from .formula import semantics
 from .module_legality import StatementFindings, judge_module, unjudged
 from .resolution import resolve, resolve_known
 from .targets import A5, PROFILES, Profile, ProfileNames, profile_named
-from .text.module import Block, Module
-from .text.syntax import Form, Instruction
+from .text.instructions import Form, Instruction
+from .text.module import Module
+from .text.syntax import Block
 
 _BARE = re.compile(r"\s*((?:pto\.)?[A-Za-z][\w.]*)\s*;?\s*", re.ASCII)
 """An operation without operands."""

@@ -12,7 +12,7 @@ from .fractal import buffer_layout, layout_of
 from .legality import tile_violations
 from .resolution import resolve_known
 from .targets import Profile
-from .text.syntax import Instruction
+from .text.instructions import Instruction
 
 
 def operand_table(instruction: Instruction, role: str, profile: Profile) -> ElementTable:

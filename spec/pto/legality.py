@@ -20,7 +20,7 @@ from .rules.products import PRODUCT_RULES, product_sizes
 from .rules.standing import PtoRule, RuleKind, findings
 from .rules.tiles import ADDRESS_RULES, TILE_RULES, PlacedTile
 from .targets import Profile
-from .text.syntax import Form, Instruction
+from .text.instructions import Form, Instruction
 from .tile import DYNAMIC, Tile
 
 StatementRule = PtoRule[Resolved]

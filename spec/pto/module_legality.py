@@ -13,8 +13,11 @@ from dataclasses import dataclass, field
 from .legality import Findings, address_violations, judge, tile_violations
 from .resolution import resolve_known, tile_of_type
 from .targets import Profile
-from .text.module import Allocation, Block, Constant, Module, Other, Statement, regions
-from .text.syntax import Instruction, TileType
+from .text.instructions import Instruction
+from .text.module import Module, Other
+from .text.statements import Allocation, Constant
+from .text.syntax import Block, Statement
+from .text.types import TileType
 from .tile import Tile
 
 _ASSIGNED = re.compile(r"@\w+\s*\(\s*(0x[0-9a-fA-F]{1,16}|[0-9]{1,18})\s*\)")
@@ -86,7 +89,7 @@ def _judge_block(block: Block, profile: Profile, names: _Names) -> Iterator[Stat
                     names.numbers[name] = statement.integer
             case Allocation() | Other():
                 yield from _declaration(statement, profile, names)
-        for region in regions(statement):
+        for region in statement.regions:
             yield from _judge_block(region, profile, names.inner())
 
 

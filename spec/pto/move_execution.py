@@ -20,7 +20,7 @@ from .resolution import Resolved
 from .rules.move_types import quantised
 from .run_time_extents import checked, of_arrays, of_matrix
 from .sizes import Extents
-from .text.syntax import OtherType
+from .text.types import OtherType
 
 
 def execute(

@@ -18,7 +18,9 @@ from .catalogue import ROLE_LOCATIONS, Kind, Operation
 from .element_types import ElementType
 from .fractal import LAYOUT_NAMES
 from .targets import Profile, alias
-from .text.syntax import Form, Instruction, Operand, Spelling, TileType, Type
+from .text.instructions import Form, Instruction
+from .text.syntax import Operand
+from .text.types import Spelling, TileType, Type
 from .tile import Extent, Location, Order, Tile
 
 Value = TypeVar("Value")

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from ..element_types import ELEMENT_TYPES, ElementType
 from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile
-from ..text.syntax import TileType
+from ..text.types import TileType
 from ..tile import Location
 from .standing import CUBE, PtoRule, RuleKind, Standing
 

@@ -15,7 +15,7 @@ from ..fractal import LAYOUT_NAMES
 from ..movers import GEMV_CHUNK_BYTES, alignment
 from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile, alias
-from ..text.syntax import TileType
+from ..text.types import TileType
 from ..tile import Location, Order, Tile
 from .move_types import place, quantised
 from .standing import CUBE, PtoRule, RuleKind, Standing

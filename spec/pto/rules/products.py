@@ -13,7 +13,7 @@ from ..contradictions import cited
 from ..resolution import Resolved
 from ..sizes import SIZE_BITS, size_sources
 from ..targets import A2A3, A5, CPU, Profile
-from ..text.syntax import OtherType, TileType
+from ..text.types import OtherType, TileType
 from ..tile import DYNAMIC, Extent
 from ..type_triples import triples
 from .standing import (

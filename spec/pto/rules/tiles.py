@@ -12,7 +12,7 @@ from ..contradictions import cited
 from ..fractal import layout_of
 from ..resolution import FRACTAL_NAMES, Resolved
 from ..targets import A2A3, A5, CPU, Profile
-from ..text.syntax import TileType
+from ..text.types import TileType
 from ..tile import BLOCK_BYTES, FRACTAL_BYTES, Location, Order, Tile
 from .standing import PtoRule, RuleKind, Standing, always
 

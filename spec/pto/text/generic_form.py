@@ -15,11 +15,13 @@ from collections.abc import Sequence
 from lark import Token
 
 from ..catalogue import operation_named
-from .module import Allocation, Constant
+from .instructions import Form, Instruction
 from .positions import Place, fail, place, quoted
-from .signatures import Attributes, instruction, typed, typed_results
-from .syntax import Form, Instruction, Operand, Type
-from .types import normalised, split
+from .signatures import instruction, typed, typed_results
+from .statements import Allocation, Constant
+from .syntax import Attributes, Operand
+from .type_reader import normalised, split
+from .types import Type
 
 ALLOCATION = "pto.alloc_tile"
 CONSTANT = "arith.constant"

@@ -10,42 +10,18 @@ Source: reference section D.3 and E; ptoas at a56b18c3.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from .syntax import Instruction, Operand, Type
+from .instructions import Instruction
+from .syntax import Attributes, Block, Statement, Structured, behind, defined, dictionary
+from .types import Type
 
 _VALUE = re.compile(r"%(?:[\w$.]|-(?!>))+(?:#\d+)?", re.ASCII)
-_DECIMAL_DIGITS = 4000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Placed:
-    """What stands somewhere in a text.
-
-    Attributes
-    ----------
-    line, column : int
-        Where it starts, from 1; statements that differ in nothing else are equal.
-    """
-
-    line: int = field(default=1, compare=False)
-    column: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True)
-class Block:
-    """The statements of a region."""
-
-    statements: tuple[Statement, ...] = ()
-
-    def __iter__(self) -> Iterator[Statement]:
-        return iter(self.statements)
-
-
-@dataclass(frozen=True)
-class Module(Placed):
+class Module(Structured):
     """A file, or a ``module`` inside of one.
 
     Attributes
@@ -63,15 +39,18 @@ class Module(Placed):
     """
 
     body: Block
-    attributes: tuple[tuple[str, str], ...] = ()
+    attributes: Attributes = ()
     name: str | None = None
     explicit: bool = True
     path: str | None = field(default=None, compare=False)
 
-    def __str__(self) -> str:
-        from .printing import spell_module
+    def _parts(self) -> Iterator[str | Block]:
+        named = f"module {_symbol(self.name)}" if self.name else "module"
+        yield named + (f" attributes {dictionary(self.attributes)}" if self.attributes else "")
+        yield self.body
 
-        return spell_module(self)
+    def __str__(self) -> str:
+        return "".join(f"{line}\n" for line in (self if self.explicit else self.body).lines())
 
     @property
     def target(self) -> str | None:
@@ -83,7 +62,7 @@ class Module(Placed):
 
     def walk(self) -> Iterator[Statement]:
         """Yield every statement, outer ones first, in the order of the text."""
-        yield from _walk(self.body)
+        return self.body.walk()
 
     @property
     def functions(self) -> tuple[Function, ...]:
@@ -97,15 +76,24 @@ class Module(Placed):
 
 
 @dataclass(frozen=True)
-class Function(Placed):
+class Function(Structured):
     """``func.func``; ``body`` is None for a declaration, whose parameters have no names."""
 
     name: str
     parameters: tuple[Parameter, ...]
     result_types: tuple[Type, ...] = ()
-    attributes: tuple[tuple[str, str], ...] = ()
+    attributes: Attributes = ()
     body: Block | None = None
     visibility: str | None = None
+
+    def _parts(self) -> Iterator[str | Block]:
+        visibility = f"{self.visibility} " if self.visibility else ""
+        returned = f" -> {_listed(self.result_types)}" if self.result_types else ""
+        attributes = f" attributes {dictionary(self.attributes)}" if self.attributes else ""
+        head = f"{visibility}{_symbol(self.name)}({', '.join(map(str, self.parameters))})"
+        yield f"func.func {head}{returned}{attributes}"
+        if self.body is not None:
+            yield self.body
 
 
 @dataclass(frozen=True)
@@ -114,11 +102,14 @@ class Parameter:
 
     name: str | None
     type: Type
-    attributes: tuple[tuple[str, str], ...] = ()
+    attributes: Attributes = ()
+
+    def __str__(self) -> str:
+        return (f"{self.name}: " if self.name else "") + f"{self.type}{behind(self.attributes)}"
 
 
 @dataclass(frozen=True)
-class Loop(Placed):
+class Loop(Structured):
     """``scf.for variable = lower to upper step step``.
 
     Attributes
@@ -141,11 +132,22 @@ class Loop(Placed):
     result_types: tuple[Type, ...] = ()
     index_type: Type | None = None
     unsigned: bool = False
-    attributes: tuple[tuple[str, str], ...] = ()
+    attributes: Attributes = ()
+
+    def _parts(self) -> Iterator[str | Block]:
+        starts = ", ".join(f"{name} = {start}" for name, start in self.carried)
+        carried = f" iter_args({starts}) -> {_listed(self.result_types)}" if self.carried else ""
+        unsigned = "unsigned " if self.unsigned else ""
+        index_type = "" if self.index_type is None else f" : {self.index_type}"
+        bounds = f"{self.variable} = {self.lower} to {self.upper} step {self.step}"
+        yield f"{defined(self.results)}scf.for {unsigned}{bounds}{carried}{index_type}"
+        yield self.body
+        if self.attributes:
+            yield dictionary(self.attributes)
 
 
 @dataclass(frozen=True)
-class Conditional(Placed):
+class Conditional(Structured):
     """``scf.if``; ``otherwise`` is None where there is no ``else``."""
 
     condition: str
@@ -153,161 +155,21 @@ class Conditional(Placed):
     otherwise: Block | None = None
     results: tuple[str, ...] = ()
     result_types: tuple[Type, ...] = ()
-    attributes: tuple[tuple[str, str], ...] = ()
+    attributes: Attributes = ()
+
+    def _parts(self) -> Iterator[str | Block]:
+        returned = f" -> {_listed(self.result_types)}" if self.result_types else ""
+        yield f"{defined(self.results)}scf.if {self.condition}{returned}"
+        yield self.body
+        if self.otherwise is not None:
+            yield "else"
+            yield self.otherwise
+        if self.attributes:
+            yield dictionary(self.attributes)
 
 
 @dataclass(frozen=True)
-class Terminator(Placed):
-    """``return``, ``func.return`` or ``scf.yield``."""
-
-    name: str
-    operands: tuple[Operand, ...] = ()
-
-
-@dataclass(frozen=True)
-class Constant(Placed):
-    """``arith.constant``, or the directive ``.const``.
-
-    Attributes
-    ----------
-    name : str
-        What it defines.
-    text : str
-        The value as written.
-    type : Type, optional
-        None where the text gives none (``true``).
-    directive : bool
-        Whether it is ``.const``.
-    """
-
-    name: str
-    text: str
-    type: Type | None = None
-    attributes: tuple[tuple[str, str], ...] = ()
-    directive: bool = False
-
-    @property
-    def integer(self) -> int | None:
-        """The value where it is an integer or a truth value; a hexadecimal float is not."""
-        if self.text in ("true", "false"):
-            return int(self.text == "true")
-        written_as_float = self.type is not None and re.match(r"(bf|tf|f)\d", str(self.type))
-        if written_as_float or len(self.text) > _DECIMAL_DIGITS:
-            return None
-        try:
-            return int(self.text, 16 if self.text.startswith("0x") else 10)
-        except ValueError:
-            return None
-
-
-@dataclass(frozen=True)
-class Argument(Placed):
-    """The directive ``.arg``."""
-
-    name: str
-    type: Type
-
-
-@dataclass(frozen=True)
-class Arithmetic(Placed):
-    """An operation of dialect ``arith``: ``%3 = arith.cmpi slt, %1, %2 : index``.
-
-    Attributes
-    ----------
-    predicate : str, optional
-        Of a comparison.
-    flags : str, optional
-        Such as ``overflow<nsw>``.
-    types : tuple of Type
-        After the colon.
-    target : Type, optional
-        What a cast goes ``to``.
-    """
-
-    results: tuple[str, ...]
-    name: str
-    operands: tuple[str, ...]
-    types: tuple[Type, ...]
-    predicate: str | None = None
-    flags: str | None = None
-    target: Type | None = None
-    attributes: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Allocation(Placed):
-    """``pto.alloc_tile``: a tile, at an address (level 3), with the valid extents its type leaves open."""
-
-    name: str
-    type: Type
-    address: str | None = None
-    valid_rows: str | None = None
-    valid_columns: str | None = None
-    attributes: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class TensorView(Placed):
-    """``pto.make_tensor_view``: global memory behind a pointer, as a tensor."""
-
-    name: str
-    pointer: str
-    shape: tuple[str, ...]
-    strides: tuple[str, ...]
-    type: Type
-    attributes: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class PartitionView(Placed):
-    """``pto.partition_view``: a block of a tensor view."""
-
-    name: str
-    source: str
-    offsets: tuple[str, ...]
-    sizes: tuple[str, ...]
-    source_type: Type
-    type: Type
-    attributes: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Handshake(Placed):
-    """``set_flag`` and ``wait_flag`` between pipes, ``record_event`` and ``wait_event`` between operations.
-
-    Attributes
-    ----------
-    name : str
-        Which, without ``pto.``.
-    source, target : str
-        Pipes (``PIPE_MTE2``) or operations (``TLOAD``).
-    event : str
-        ``EVENT_ID0``, ….
-    """
-
-    name: str
-    source: str
-    target: str
-    event: str
-    attributes: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Barrier(Placed):
-    """``pto.barrier <PIPE_ALL>``."""
-
-    pipe: str
-
-
-@dataclass(frozen=True)
-class Synchronization(Placed):
-    """``pto.tsync``: waits for events."""
-
-    events: tuple[Operand, ...]
-
-
-@dataclass(frozen=True)
-class Other(Placed):
+class Other(Structured):
     """A statement of an operation that mmaproof does not model, as it stands.
 
     Attributes
@@ -331,44 +193,14 @@ class Other(Placed):
             name for piece in self.pieces if isinstance(piece, str) for name in _VALUE.findall(piece)
         )
 
-
-Statement: TypeAlias = (
-    Instruction
-    | Module
-    | Function
-    | Loop
-    | Conditional
-    | Terminator
-    | Constant
-    | Argument
-    | Arithmetic
-    | Allocation
-    | TensorView
-    | PartitionView
-    | Handshake
-    | Barrier
-    | Synchronization
-    | Other
-)
+    def _parts(self) -> Iterator[str | Block]:
+        yield defined(self.results) + self.name
+        yield from self.pieces
 
 
-def regions(statement: Statement) -> tuple[Block, ...]:
-    """Return the regions of a statement, in the order of the text."""
-    match statement:
-        case Module(body) | Loop(body=body):
-            return (body,)
-        case Function(body=body):
-            return () if body is None else (body,)
-        case Conditional(body=body, otherwise=otherwise):
-            return (body,) if otherwise is None else (body, otherwise)
-        case Other(pieces=pieces):
-            return tuple(piece for piece in pieces if isinstance(piece, Block))
-        case _:
-            return ()
+def _listed(types: Sequence[Type]) -> str:
+    return f"({', '.join(map(str, types))})"
 
 
-def _walk(block: Block) -> Iterator[Statement]:
-    for statement in block:
-        yield statement
-        for region in regions(statement):
-            yield from _walk(region)
+def _symbol(name: str) -> str:
+    return f"@{name}" if re.fullmatch(r"[\w.$-]+", name, re.ASCII) else f'@"{name}"'

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn, TypedDict
-
-from lark import Token
+from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from ...errors import InputError
+
+if TYPE_CHECKING:
+    from lark import Token
 
 
 class Place(TypedDict):

@@ -1,4 +1,4 @@
-"""What the rules of `pto.lark` construct: one method a rule, called by the parser as it goes."""
+"""What each rule of `pto.lark` stands for: one method a rule, called by the parser as it goes."""
 
 from __future__ import annotations
 
@@ -11,43 +11,33 @@ from lark import Token, Transformer, v_args
 from ...errors import InputError
 from ..catalogue import operation_named
 from . import generic_form
-from .module import (
+from .instructions import Form, Instruction
+from .module import Conditional, Function, Loop, Module, Other, Parameter
+from .positions import fail, place, quoted, within
+from .signatures import count, instruction, names, typed, typed_results
+from .statements import (
     Allocation,
     Argument,
     Arithmetic,
     Barrier,
-    Block,
-    Conditional,
     Constant,
-    Function,
     Handshake,
-    Loop,
-    Module,
-    Other,
-    Parameter,
     PartitionView,
     Synchronization,
     TensorView,
     Terminator,
 )
-from .positions import fail, place, quoted, within
-from .printing import spell_attributes
-from .signatures import Attributes, count, instruction, names, typed, typed_results
-from .syntax import Form, Instruction, Operand, OtherType, Type, writes_memory
-from .types import TypeTextError, UnknownElementError, normalised, read_type
+from .syntax import Attributes, Block, Operand, dictionary
+from .type_reader import TypeTextError, UnknownElementError, normalised, read_type
+from .types import OtherType, Type
 
 Signature = tuple[tuple[Type, ...] | None, tuple[Type, ...]]
 """Types of the operands and of the results; None and one type where that is the type of all of them."""
 
 
-def construction() -> Transformer[Token, Block]:
-    """Return the methods that construct the dataclasses of `module` and `syntax`, for lark to call."""
-    return _Rules()
-
-
 @v_args(inline=True)
 class _Rules(Transformer[Token, Block]):
-    """A method for every rule, named after it."""
+    """A method for every rule of the grammar, named after it."""
 
     def file(self, block: Block) -> Block:
         return block
@@ -90,7 +80,7 @@ class _Rules(Transformer[Token, Block]):
             else:
                 operands = typed(operands, types, opcode)
                 outputs = typed_results(results, result_types, opcode)
-        if writes_memory(operation := operation_named(opcode)):
+        if (operation := operation_named(opcode)).stores:
             if outputs:
                 fail(f"expected no result of {operation}, which names what it writes; found one", opcode)
             operands, outputs = operands[:-1], operands[-1:]
@@ -174,7 +164,7 @@ class _Rules(Transformer[Token, Block]):
         return key.strip('"'), value or ""
 
     def attribute_value(self, value: str | Attributes, type_: Type | None) -> str:
-        text = value if isinstance(value, str) else spell_attributes(value)
+        text = value if isinstance(value, str) else dictionary(value)
         return text if type_ is None else f"{text} : {type_}"
 
     def attribute_list(self, *values: str | None) -> str:
@@ -383,6 +373,10 @@ class _Rules(Transformer[Token, Block]):
 
     def enclosed(self, *pieces: Any) -> list[Any]:
         return [each for piece in pieces for each in (piece if isinstance(piece, list) else (piece,))]
+
+
+SEMANTIC_ACTIONS: Transformer[Token, Block] = _Rules()
+"""Makes statements of what the grammar reads."""
 
 
 def _joined(pieces: Sequence[Any]) -> Iterator[str | Block]:

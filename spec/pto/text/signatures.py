@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from lark import Token
 
 from ..catalogue import Kind, Operation, operation_named
+from .instructions import Form, Instruction
 from .positions import fail, place
-from .syntax import Form, Instruction, Operand, OtherType, TileType, Type
-from .types import TypeTextError, read_type
-
-Attributes = tuple[tuple[str, str], ...]
+from .syntax import Attributes, Operand
+from .type_reader import TypeTextError, read_type
+from .types import OtherType, TileType, Type
 
 
 def instruction(

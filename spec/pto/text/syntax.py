@@ -1,86 +1,94 @@
-"""What a PTO text says: statements, operands and types, with nothing filled in that it leaves out.
+"""What the statements of PTO text are made of: text and regions, values with their types, attributes.
 
-Source: reference section D.3; `assembly` reads and prints it, `resolution` fills in what is left out.
+Source: reference sections D.3 and D.5.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
-from ..catalogue import Operation
-from ..element_types import ElementType
-from ..tile import Compact, Extent, Location, Order, Pad
+from .types import Type, in_destination_passing_style
 
+Attributes = tuple[tuple[str, str], ...]
+"""An attribute dictionary: keys, and values as written."""
 
-class Form(StrEnum):
-    """The families of textual forms."""
-
-    F1 = "PTO-AS synchronous form"
-    F2 = "AS/IR level 1 (SSA)"
-    F3 = "AS/IR level 2 (destination passing style)"
+_INDENT = "  "
+_BARE_KEY = re.compile(r"[A-Za-z_][\w$]*(?:\.[\w$]+)*", re.ASCII)
 
 
-class Spelling(StrEnum):
-    """How a tile type is written."""
-
-    OPAQUE = "!pto.tile<...>"
-    SHAPE = "!pto.tile<RxCxT>"
-    PAGE = "!pto.tile<loc=L, T, R, C, …>"
-    KEYED = "!pto.tile_buf<loc=L, dtype=T, rows=R, …>"
-    COMPACT = "!pto.tile_buf<L, RxCxT, key=value, …>"
-
-
-@dataclass(frozen=True)
-class TileType:
-    """A tile type as spelled; None where the text does not say.
-
-    Attributes are those of `Tile`; `fractal_name` is the page spelling's ``NZ``, ``ZN``, ….
-    """
-
-    spelling: Spelling
-    location: Location | None = None
-    element: ElementType | None = None
-    rows: int | None = None
-    columns: int | None = None
-    valid_rows: Extent | None = None
-    valid_columns: Extent | None = None
-    blocks: Order | None = None
-    inner: Order | None = None
-    fractal: int | None = None
-    pad: Pad | None = None
-    compact: Compact | None = None
-    fractal_name: str | None = None
-
-    def __str__(self) -> str:
-        from .printing import spell_type
-
-        return spell_type(self)
-
-
-@dataclass(frozen=True)
-class OtherType:
-    """A type that is no tile: ``index``, ``i64``, ``!pto.partition_tensor_view<64x128xf16>``, ….
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """What stands somewhere in a text; ``str`` prints it as it is read.
 
     Attributes
     ----------
-    text : str
-        As written, blanks normalised.
-    element : ElementType, optional
-        Of a tensor view.
-    extents : tuple of int or DYNAMIC
-        Of a tensor view.
+    line, column : int
+        Where it starts, from 1; statements that differ in nothing else are equal.
     """
 
-    text: str
-    element: ElementType | None = None
-    extents: tuple[Extent, ...] = ()
+    line: int = field(default=1, compare=False)
+    column: int = field(default=1, compare=False)
+
+    @property
+    def regions(self) -> tuple[Block, ...]:
+        """Its regions, in the order of the text."""
+        return ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of its text; only statements with regions have several."""
+        yield str(self)
+
+
+@dataclass(frozen=True)
+class Block:
+    """The statements of a region."""
+
+    statements: tuple[Statement, ...] = ()
+
+    def __iter__(self) -> Iterator[Statement]:
+        return iter(self.statements)
+
+    def walk(self) -> Iterator[Statement]:
+        """Yield every statement, outer ones first, in the order of the text."""
+        for statement in self:
+            yield statement
+            for region in statement.regions:
+                yield from region.walk()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of its text."""
+        for statement in self:
+            yield from statement.lines()
+
+
+class Structured(Statement):
+    """A statement with regions."""
+
+    def _parts(self) -> Iterator[str | Block]:
+        """Yield its text and its regions, as they stand in the text."""
+        raise NotImplementedError
+
+    @property
+    def regions(self) -> tuple[Block, ...]:
+        """Its regions, in the order of the text."""
+        return tuple(part for part in self._parts() if isinstance(part, Block))
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of its text."""
+        line = ""
+        for part in self._parts():
+            if isinstance(part, Block):
+                yield f"{line}{{" if line.endswith("(") else f"{line} {{"
+                yield from (_INDENT + each for each in part.lines())
+                line = "}"
+            else:
+                line += part if not line or part.startswith(("(", "[", ")", ",")) else f" {part}"
+        yield line
 
     def __str__(self) -> str:
-        return self.text
-
-
-Type = TileType | OtherType
+        return "\n".join(self.lines())
 
 
 @dataclass(frozen=True)
@@ -104,56 +112,46 @@ class Operand:
     indices: tuple[str, ...] = ()
     index_types: tuple[Type, ...] = ()
 
-
-def writes_memory(operation: Operation) -> bool:
-    """Whether an operation has no result in the forms that have results: it names what it writes."""
-    return operation.name == "tstore"
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One operation of `OPERATIONS`.
-
-    Attributes
-    ----------
-    operation : Operation
-        Which one.
-    form : Form
-        How it is written.
-    inputs, outputs : tuple of Operand
-        What it reads and writes; F1 and F2 write their results.
-    attributes : tuple of (str, str)
-        The attribute dictionary.
-    line, column : int
-        Where it starts, from 1; instructions that differ in nothing else are equal.
-    results : tuple of Operand
-        Tensors that the destination passing style of older files returns besides, in general none.
-    """
-
-    operation: Operation
-    form: Form
-    inputs: tuple[Operand, ...]
-    outputs: tuple[Operand, ...]
-    attributes: tuple[tuple[str, str], ...] = ()
-    line: int = field(default=1, compare=False)
-    column: int = field(default=1, compare=False)
-    results: tuple[Operand, ...] = ()
-
     def __str__(self) -> str:
-        from .printing import spell
+        return self.name + (f"[{', '.join(self.indices)}]" if self.indices else "")
 
-        return spell(self)
 
-    def operands(self) -> dict[str, Operand]:
-        """Return the operands by role (as far as there are as many as roles).
+def dictionary(attributes: Attributes) -> str:
+    """Return the text of an attribute dictionary."""
+    return f"{{{', '.join(_attribute(key, value) for key, value in attributes)}}}"
 
-        The indices of ``%panel[%row, %column]`` count as operands of their own.
-        """
-        inputs: list[Operand] = []
-        for operand in self.inputs:
-            types = operand.index_types or (None,) * len(operand.indices)
-            inputs += [Operand(operand.name, operand.type), *map(Operand, operand.indices, types)]
-        roles = (*self.operation.inputs, *self.operation.optional)
-        return dict(zip(roles, inputs, strict=False)) | dict(
-            zip((self.operation.output,), self.outputs, strict=False)
-        )
+
+def behind(attributes: Attributes) -> str:
+    """Return the text of an attribute dictionary behind something, if it is not empty."""
+    return f" {dictionary(attributes)}" if attributes else ""
+
+
+def defined(names: Sequence[str]) -> str:
+    """Return the text in front of an operation that defines values."""
+    return f"{', '.join(names)} = " if names else ""
+
+
+def operand_types(operands: Sequence[Operand]) -> Iterator[Type]:
+    """Yield the types of operands and of their indices.
+
+    Raises
+    ------
+    ValueError
+        If one has none.
+    """
+    for operand in operands:
+        if operand.type is None:
+            raise ValueError("an operand without a type among others that have one")
+        yield operand.type
+        yield from operand.index_types
+
+
+def arguments(operands: Sequence[Operand]) -> str:
+    """Return operands with their types in parentheses, as they stand behind ``ins`` and ``outs``."""
+    listed = ", ".join(map(in_destination_passing_style, operand_types(operands)))
+    return f"({', '.join(map(str, operands))} : {listed})"
+
+
+def _attribute(key: str, value: str) -> str:
+    name = key if _BARE_KEY.fullmatch(key) else f'"{key}"'
+    return f"{name} = {value}" if value else name

@@ -14,18 +14,16 @@ from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse, parse_module
 from mmaproof.spec.pto.catalogue import OPERATIONS, Kind
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
-from mmaproof.spec.pto.text import module
-from mmaproof.spec.pto.text.printing import spell_type
-from mmaproof.spec.pto.text.syntax import (
-    Form,
-    Instruction,
-    Operand,
+from mmaproof.spec.pto.text import module, statements
+from mmaproof.spec.pto.text.instructions import Form, Instruction
+from mmaproof.spec.pto.text.syntax import Operand
+from mmaproof.spec.pto.text.types import (
+    FRACTAL_NAMES,
     OtherType,
     Spelling,
     TileType,
-    writes_memory,
+    in_destination_passing_style,
 )
-from mmaproof.spec.pto.text.types import FRACTAL_NAMES
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Order, Pad
 
 GEMM = (Path(__file__).parents[3] / "examples/pto/gemm.pto").read_text(encoding="utf-8")
@@ -113,7 +111,7 @@ def test_every_instruction_is_read_as_it_was_printed(instruction):
 @given(instructions())
 def test_form_3_is_read_with_a_type_behind_every_operand_too(instruction):
     text = " ".join(
-        where + f"({', '.join(f'{each.name} : {spell_type(each.type, buffer=True)}' for each in group)})"
+        where + f"({', '.join(f'{each.name} : {in_destination_passing_style(each.type)}' for each in group)})"
         for where, group in (("ins", instruction.inputs), ("outs", instruction.outputs))
         if all(each.type is not None for each in group)
     )
@@ -136,7 +134,7 @@ def test_roles_follow_the_order_of_the_text():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("operation", [each for each in OPERATIONS.values() if writes_memory(each)])
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS.values() if each.stores])
 def test_a_store_names_what_it_writes(operation):
     instruction = parse(f"pto.{operation} %t, %memory : (!pto.tile<...>, !pto.memref<...>) -> ()")
     assert [each.name for each in instruction.outputs] == ["%memory"]
@@ -227,7 +225,7 @@ def test_the_gemm_file_gives_access_to_its_parts():
         "%bias_ptr",
         "%has_bias",
     ]
-    constants = {each.name: each.integer for each in read.walk() if isinstance(each, module.Constant)}
+    constants = {each.name: each.integer for each in read.walk() if isinstance(each, statements.Constant)}
     (loop,) = (each for each in read.walk() if isinstance(each, module.Loop))
     assert [constants[name] for name in (loop.lower, loop.upper, loop.step)] == [0, 8, 1]
     products = [each.operation.name for each in read.instructions if each.operation.kind is Kind.MATMUL]
@@ -263,8 +261,8 @@ func.func @f(%p: memref<?xf32>, %n: index) -> (i32) attributes {pto.entry} {
     read = parse_module(text)
     assert str(read) == text
     (section,) = (each for each in read.walk() if isinstance(each, module.Other) and "section" in each.name)
-    (body,) = module.regions(section)
-    assert [type(each) for each in body] == [module.Other, module.Arithmetic]
+    (body,) = section.regions
+    assert [type(each) for each in body] == [module.Other, statements.Arithmetic]
     assert body.statements[0].values == ("%a",)
 
 

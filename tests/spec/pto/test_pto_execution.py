@@ -20,7 +20,9 @@ from mmaproof.spec.pto.formula import semantics
 from mmaproof.spec.pto.placement import mover_placement
 from mmaproof.spec.pto.resolution import Resolved, applied
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
-from mmaproof.spec.pto.text.syntax import Form, Operand, OtherType
+from mmaproof.spec.pto.text.instructions import Form
+from mmaproof.spec.pto.text.syntax import Operand
+from mmaproof.spec.pto.text.types import OtherType
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Tile
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
