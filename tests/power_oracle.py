@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from power_vectors import ALGEBRA, Vectors
+from required_tools import required_tool
 
 from mmaproof.spec.power.catalogue import RankKUpdate
 from mmaproof.spec.power.encoding import LAYOUTS
@@ -33,17 +31,6 @@ OUTCOME = np.dtype([("acc", "u1", 64), ("fpscr", "<u8"), ("vscr", "u1", 16)])
 
 TARGET, X_OPERAND, Y_OPERAND = 1, 34, 36
 """The registers power_oracle.c loads: the accumulator, X (and the next VSR), Y."""
-
-
-def required_tool(*names: str, package: str) -> str:
-    """Return the path of the first of `names` that is installed; fail in CI, skip elsewhere without it."""
-    for name in names:
-        if path := shutil.which(name):
-            return path
-    reason = f"{names[0]} is not installed (Debian package {package})"
-    if os.environ.get("CI"):
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
 
 
 def compile_for_power10(source: str, executable: Path, *flags: str) -> Path:

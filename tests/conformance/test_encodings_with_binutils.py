@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.random import Generator
-from power_oracle import required_tool
+from required_tools import required_tool
 
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.catalogue import RankKUpdate

@@ -1,0 +1,170 @@
+"""Assembly text to instructions; ``str(written)`` is the way back.
+
+Accepted is what llvm-mc accepts: tuples as ``v[0:1]``, ``acc[0:3]`` or ``[v0, v1]``, sums in the place of
+numbers, commas or none, names in capitals, modifiers in their order only. A text may stop after the name.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import operator
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from ..errors import InputError, UnsupportedError
+from .catalogue import BY_NAME
+from .instructions import MODIFIERS, OPERANDS, Constant, Registers, Written
+
+UNMODELLED = MappingProxyType(
+    {
+        r"v_smfmac_": "a product with a sparse A",
+        r"v_mfma_(?:ld_)?scale_": "a product with scale factors, or their load",
+        r"v_mfma_\w*f8f6f4": "a product whose modifiers choose its element types",
+        r"v_accvgpr_": "a move between VGPRs and AGPRs",
+    }
+)
+"""What belongs to the instruction set and is not modelled, by how its name begins."""
+
+_COMMENT = re.compile(r"/\*.*?\*/|//.*|;.*", re.DOTALL)
+_EXPRESSION = r"[-+*()\w\s]+?"
+_TUPLE = re.compile(rf"(v|a|acc|s)\[({_EXPRESSION})(?::({_EXPRESSION}))?\]")
+_SINGLE = re.compile(r"(v|a|acc|s)([0-9]{1,6})(?!\w)")
+_LIST = re.compile(r"\[\s*((?:v|a|acc)[0-9]{1,6}(?:\s*,\s*(?:v|a|acc)[0-9]{1,6})*)\s*\]")
+_MODIFIER = re.compile(r"([a-z_]+)\s*:\s*(\[[^\]]*\]|[-+*()\w]+)")
+_EXPONENT = r"(?:e[-+]?[0-9]{1,4})"
+_FLOAT = re.compile(
+    rf"(-?)\s*([0-9]+\.[0-9]*{_EXPONENT}?|\.[0-9]+{_EXPONENT}?|[0-9]+{_EXPONENT})(?!\w)", re.IGNORECASE
+)
+_NUMBER = r"[-(\s]*(?:0x[0-9a-f]+|0b[01]+|[0-9]+)[)\s]*"
+_INTEGER = re.compile(rf"{_NUMBER}(?:[-+*]{_NUMBER})*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"\s*,?\s*")
+
+_LONGEST = 200
+"""Characters of an operand list that are read at all."""
+
+_OPERATIONS: Mapping[type[ast.AST], Callable[..., int]] = MappingProxyType(
+    {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.USub: operator.neg}
+)
+
+
+def parse(text: str) -> Written:
+    """Read one instruction, with or without operands.
+
+    Raises
+    ------
+    InputError
+        If the text is not an instruction; it names what is wrong and what is allowed.
+    UnsupportedError
+        If the instruction is known but not modelled.
+    """
+    words = _COMMENT.sub(" ", text).split(maxsplit=1)
+    if not words:
+        raise InputError("an instruction is expected, such as 'v_mfma_f32_32x32x8_f16', not an empty line")
+    mnemonic = words[0].lower().removesuffix("_e64")
+    if mnemonic not in BY_NAME:
+        raise _unknown(mnemonic)
+    if len(words) == 1:
+        return Written(mnemonic)
+    rest = words[1].strip()
+    if len(rest) > _LONGEST:
+        raise InputError(f"{mnemonic}: {len(rest)} characters of operands; at most {_LONGEST} are read")
+    try:
+        operands, modifiers = _operands(rest)
+    except InputError as reason:
+        raise InputError(f"{mnemonic}: {reason}") from None
+    if len(operands) != len(OPERANDS):
+        raise InputError(f"{mnemonic} takes D, A, B and C, not {len(operands)} operands")
+    return Written(mnemonic, operands, modifiers)
+
+
+def _unknown(mnemonic: str) -> InputError | UnsupportedError:
+    for pattern, meaning in UNMODELLED.items():
+        if re.match(pattern, mnemonic):
+            return UnsupportedError(f"{mnemonic} is {meaning}: known, but not modelled")
+    close = difflib.get_close_matches(mnemonic[:60], BY_NAME, n=3, cutoff=0.8)
+    hint = f"did you mean {' or '.join(close)}?" if close else "known are v_mfma_<type>_<M>x<N>x<K>…_<type>"
+    return InputError(f"unknown mnemonic {mnemonic!r}; {hint}")
+
+
+def _operands(text: str) -> tuple[tuple[Registers | Constant, ...], tuple[tuple[str, int], ...]]:
+    operands: list[Registers | Constant] = []
+    modifiers: dict[str, int] = {}
+    at = 0
+    while at < len(text):
+        if found := _MODIFIER.match(text, at):
+            name, value = found.groups()
+            _require_place(name, modifiers)
+            modifiers[name] = _negations(value) if name == "neg" else _integer(value)
+        elif modifiers:
+            raise InputError(f"{text[at:]!r} stands after a modifier; only modifiers do")
+        else:
+            found, operand = _operand(text, at)
+            operands.append(operand)
+        at = found.end()
+        separator = _SEPARATOR.match(text, at)
+        assert separator is not None
+        at = separator.end()
+    return tuple(operands), tuple(modifiers.items())
+
+
+def _operand(text: str, at: int) -> tuple[re.Match[str], Registers | Constant]:
+    if found := _TUPLE.match(text, at):
+        first = _integer(found[2])
+        last = first if found[3] is None else _integer(found[3])
+        if last < first:
+            raise InputError(f"{found[0]} ends before it begins")
+        return found, Registers(found[1][0], first, last - first + 1)
+    if found := _SINGLE.match(text, at):
+        return found, Registers(found[1][0], int(found[2]), 1)
+    if found := _LIST.match(text, at):
+        listed = re.findall(r"(v|a|acc)([0-9]+)", found[1])
+        first = int(listed[0][1])
+        if [(file[0], int(number)) for file, number in listed] != [
+            (listed[0][0][0], first + place) for place in range(len(listed))
+        ]:
+            raise InputError(f"{found[0]} are not consecutive registers")
+        return found, Registers(listed[0][0][0], first, len(listed))
+    if found := _FLOAT.match(text, at):
+        return found, Constant(float(found[1] + found[2]), found[0])
+    if found := _INTEGER.match(text, at):
+        return found, Constant(_integer(found[0]), found[0].strip())
+    word = text[at:].partition(",")[0].strip()
+    raise InputError(f"{word!r} is no operand: registers such as v[0:1] or a5, or a number, are")
+
+
+def _require_place(name: str, before: Mapping[str, int]) -> None:
+    if name not in MODIFIERS:
+        raise InputError(f"unknown modifier {name!r}; known: {', '.join(MODIFIERS)}")
+    places = [MODIFIERS.index(earlier) for earlier in before]
+    if places and MODIFIERS.index(name) <= places[-1]:
+        raise InputError(f"{name} stands after {MODIFIERS[places[-1]]}; the order is {', '.join(MODIFIERS)}")
+
+
+def _negations(value: str) -> int:
+    numbers = [_integer(part) for part in value.strip("[]").split(",")]
+    if not value.startswith("[") or len(numbers) > 3 or not set(numbers) <= {0, 1}:
+        raise InputError(f"neg:{value} must be [a,b,c], each 0 or 1")
+    return sum(number << place for place, number in enumerate(numbers))
+
+
+def _integer(text: str) -> int:
+    """Evaluate a sum or product of numbers."""
+    try:
+        return _evaluated(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(f"{text.strip()!r} is no number, nor a sum of numbers") from None
+
+
+def _evaluated(node: ast.expr) -> int:
+    match node:
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return -_evaluated(inner)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as kind, right=right):
+            return _OPERATIONS[type(kind)](_evaluated(left), _evaluated(right))
+        case ast.Name(id=name):
+            raise InputError(f"{name} is a symbol; registers are given by number")
+    raise ValueError(ast.dump(node))

@@ -1,0 +1,151 @@
+"""An instruction as it is written: a name, four operands, modifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from .catalogue import BY_NAME, MatrixMultiply
+from .targets import DEFAULT_TARGET, Target
+
+OPERANDS = ("d", "a", "b", "c")
+"""The operands in the order of the text."""
+
+MODIFIERS = ("cbsz", "abid", "blgp", "neg")
+"""The modifiers in the order of the text; ``neg`` stands in the place of ``blgp``."""
+
+INLINE_FLOATS = MappingProxyType(
+    {0.5: 240, -0.5: 241, 1.0: 242, -1.0: 243, 2.0: 244, -2.0: 245, 4.0: 246, -4.0: 247}
+)
+"""The codes of floating-point inline constants, but for 1/(2π)."""
+
+INVERSE_OF_TWO_PI = 248
+"""The code of 1/(2π), which is the 32-bit or the 64-bit number nearest to it."""
+
+_NEAREST = MappingProxyType({32: 0x3E22F983, 64: 0x3FC45F306DC9C882})
+
+
+@dataclass(frozen=True)
+class Registers:
+    """Consecutive registers: ``v[0:1]``, ``a5``.
+
+    Attributes
+    ----------
+    file : str
+        ``v`` (VGPRs), ``a`` (AGPRs) or ``s`` (scalar registers, which no MFMA takes).
+    first, count : int
+        The first register's number, and how many there are.
+    """
+
+    file: str
+    first: int
+    count: int
+
+    @property
+    def last(self) -> int:
+        """The last register's number."""
+        return self.first + self.count - 1
+
+    def __str__(self) -> str:
+        if self.count == 1:
+            return f"{self.file}{self.first}"
+        return f"{self.file}[{self.first}:{self.last}]"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number in the place of a register, as it was spelled.
+
+    Attributes
+    ----------
+    value : int or float
+        An integer may be a number or the bits of one.
+    text : str
+        How it was spelled.
+    """
+
+    value: int | float
+    text: str
+
+    def code(self, bits: int) -> int | None:
+        """Return the code of the inline constant, None if it is none of an operand of 32 or 64 bits."""
+        value = self.value
+        if isinstance(value, int):
+            if -16 <= (signed := _signed(value, bits)) <= 64:
+                return 128 + signed if signed >= 0 else 192 - signed
+            pattern = value
+        else:
+            pattern = _pattern(value, bits)
+            if pattern == 0:
+                return 128
+        if pattern == _NEAREST[bits]:
+            return INVERSE_OF_TWO_PI
+        return {_pattern(number, bits): code for number, code in INLINE_FLOATS.items()}.get(pattern)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _pattern(number: float, bits: int) -> int:
+    return int(np.array(number, dtype=f"f{bits // 8}").view(f"u{bits // 8}"))
+
+
+def _signed(value: int, bits: int) -> int:
+    """Return what an integer is in two's complement: assemblers have 64 bits, an operand may have 32."""
+    for width in (64, bits):
+        if value >> (width - 1) == 1:
+            value -= 1 << width
+    return value
+
+
+@dataclass(frozen=True)
+class Written:
+    """An instruction, with its operands where they were given.
+
+    What is written may be wrong: whether it is right is for `legality` to say, for one target.
+
+    Attributes
+    ----------
+    mnemonic : str
+        Its name, one of `BY_NAME`.
+    operands : tuple, optional
+        D, A, B and C; None when the instruction was named without operands.
+    modifiers : tuple of (name, value)
+        What was given of `MODIFIERS`; of ``neg`` bit 0 is A's, bit 1 is B's and bit 2 is C's.
+    """
+
+    mnemonic: str
+    operands: tuple[Registers | Constant, ...] | None = None
+    modifiers: tuple[tuple[str, int], ...] = ()
+
+    @cached_property
+    def given(self) -> Mapping[str, Registers | Constant]:
+        """The operands that were given, by name."""
+        return MappingProxyType(dict(zip(OPERANDS, self.operands or (), strict=False)))
+
+    def modifier(self, name: str) -> int:
+        """Return the value of a modifier, 0 where it was not given."""
+        return dict(self.modifiers).get(name, 0)
+
+    def on(self, target: Target) -> MatrixMultiply | None:
+        """Return what the name stands for on a target."""
+        return BY_NAME[self.mnemonic].get(target.name)
+
+    def anywhere(self, target: Target | None = None) -> MatrixMultiply:
+        """Return what the name stands for on a target, the default one, or the first that has it."""
+        found = BY_NAME[self.mnemonic]
+        preferred = (target or DEFAULT_TARGET, DEFAULT_TARGET)
+        return next((found[t.name] for t in preferred if t.name in found), next(iter(found.values())))
+
+    def __str__(self) -> str:
+        operands = ", ".join(map(str, self.operands or ()))
+        modifiers = (f"{name}:{_spelled(name, value)}" for name, value in self.modifiers)
+        return " ".join(filter(None, [self.mnemonic, operands, *modifiers]))
+
+
+def _spelled(name: str, value: int) -> str:
+    return f"[{value & 1},{value >> 1 & 1},{value >> 2 & 1}]" if name == "neg" else str(value)
