@@ -116,7 +116,7 @@ def _judged(instruction: str, given: _Given) -> dict[str, Any]:
 
 
 def _answer(instruction: str, judgement: Judgement) -> dict[str, Any]:
-    notes = {"notes": list(judgement.notes)} if judgement.notes else {}
+    notes = {"notes": list(map(str, judgement.notes))} if judgement.notes else {}
     return {
         "instr": instruction,
         "target": judgement.target,

@@ -74,8 +74,8 @@ def answer(words: Vocabulary, text: str, target: str, version: str | None) -> An
             for v in judged.violations
         )
         return Answer(False, tuple(causes))
-    if open_points := [note for note in judged.notes if note.startswith("undecided")]:
-        return Answer(None, (rules.UNDECIDED.saying("; ".join(open_points)),))
+    if judged.undecided:
+        return Answer(None, (rules.UNDECIDED.saying("; ".join(map(str, judged.undecided))),))
     return Answer(True)
 
 

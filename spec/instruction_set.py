@@ -13,12 +13,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .errors import InputError
+from .legality import Note, NoteKind, Violation
 
 if TYPE_CHECKING:  # --help starts without numpy
     from .algebra import Array
     from .choices import OpenPoint
     from .element_table import ElementTable
-    from .legality import Violation
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,18 @@ class Judgement:
         The processor it was judged for.
     violations : tuple of Violation
         The rules it violates; none means legal.
-    notes : tuple of str
-        What else there is to know: what was filled in, what can't be decided, who else objects.
+    notes : tuple of Note
+        What else there is to know.
     """
 
     target: str
     violations: tuple[Violation, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def undecided(self) -> tuple[Note, ...]:
+        """The notes on what can't be decided: if there are some, no violation does not mean legal."""
+        return tuple(note for note in self.notes if note.kind is NoteKind.UNDECIDED)
 
 
 @dataclass(frozen=True)

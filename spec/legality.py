@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Generic, TypeVar
 
 Subject = TypeVar("Subject")
@@ -78,6 +79,38 @@ class Violation:
 
     def __str__(self) -> str:
         return f"{self.rule.id}: {self.message}"
+
+
+class NoteKind(Enum):
+    """What a note says."""
+
+    FILLED_IN = "what the text leaves out, or is replaced in it"
+    OBJECTION = "who else objects"
+    UNDECIDED = "what can't be decided"
+    SCOPE = "what is judged"
+
+
+@dataclass(frozen=True)
+class Note:
+    """What there is to know of a judgement besides the violations.
+
+    Attributes
+    ----------
+    kind : NoteKind
+        What it says.
+    text : str
+        In words.
+    where : str
+        In front of it: which statement is meant, of a text with some.
+    """
+
+    kind: NoteKind
+    text: str
+    where: str = ""
+
+    def __str__(self) -> str:
+        undecided = "undecided: " * (self.kind is NoteKind.UNDECIDED)
+        return f"{self.where}{undecided}{self.text}"
 
 
 def violations(rules: Iterable[Rule[Subject, Target]], subject: Subject, target: Target) -> list[Violation]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ...spec.errors import InputError
 from ...spec.instruction_set import Judgement
-from ...spec.legality import Rule, Violation
+from ...spec.legality import Note, NoteKind, Rule, Violation
 from ...spec.ptx.targets import NEWEST, spell_version, target_named, version_named
 from .matrix import illegal
 from .module import Instruction, Module
@@ -68,7 +68,8 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
             if instruction.is_matrix_instruction:
                 count += 1
                 found += _judged(module, instruction, spaces)
-    return Judgement(module.target, tuple(found), (f"{count} matrix instructions are judged, no others",))
+    scope = Note(NoteKind.SCOPE, f"{count} matrix instructions are judged, no others")
+    return Judgement(module.target, tuple(found), (scope,))
 
 
 def _judged(module: Module, instruction: Instruction, spaces: Mapping[str, str]) -> list[Violation]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
 from ..instruction_set import Description, Judgement, refuse_declarations
-from ..legality import Violation
+from ..legality import Note, NoteKind, Violation
 from . import legality, tables
 from .assembly import only_instruction, parse_module
 from .catalogue import OPERATIONS, Operation, operation_named
@@ -183,20 +183,20 @@ def _kinds(rule: legality.StatementRule, operation: Operation) -> str:
     return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
 
 
-def _without_rules(module: Module) -> list[str]:
+def _without_rules(module: Module) -> list[Note]:
     """Say which operations of a text are not judged, if there are some."""
     names = [name if count == 1 else f"{name} ({count})" for name, count in sorted(unjudged(module).items())]
-    return [f"undecided: no rule is known on {', '.join(names)}"] if names else []
+    return [Note(NoteKind.UNDECIDED, f"no rule is known on {', '.join(names)}")] if names else []
 
 
-def _together(profile: Profile, judged: Sequence[StatementFindings], remarks: Sequence[str]) -> Judgement:
+def _together(profile: Profile, judged: Sequence[StatementFindings], remarks: Sequence[Note]) -> Judgement:
     """Return one judgement of several statements, that says of each violation where it is."""
     violations: list[Violation] = []
-    notes: list[str] = []
+    notes: list[Note] = []
     for each in judged:
         where = f"line {each.line}, {each.statement}: " if len(judged) > 1 else ""
         violations += (Violation(v.rule, where + v.message) for v in each.findings.violations)
-        notes += (where + note for note in each.findings.notes)
+        notes += (replace(note, where=where) for note in each.findings.notes)
     return Judgement(profile.name, tuple(violations), (*notes, *remarks))
 
 

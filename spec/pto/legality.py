@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..legality import Violation
+from ..legality import Note, NoteKind, Violation
 from .catalogue import OPERATIONS, Kind
 from .resolution import Resolved
 from .rules.bias_and_scales import BIAS_RULES
@@ -39,37 +39,37 @@ class Findings:
     ----------
     violations : tuple of Violation
         What makes it illegal; none means legal.
-    notes : tuple of str
+    notes : tuple of Note
         What only ptoas or only pages object to; if it is legal so far, also what is known at run time only.
     """
 
     violations: tuple[Violation, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def judge(resolved: Resolved) -> Findings:
     """Judge a statement as far as its tiles are known."""
     wrong: list[Violation] = []
-    notes: list[str] = []
+    notes: list[Note] = []
     for kind, violation in findings(RULES, resolved, resolved.profile, resolved.operation):
         if kind.forbids:
             wrong.append(violation)
         else:
-            notes.append(str(violation))
+            notes.append(Note(NoteKind.OBJECTION, str(violation)))
     if not wrong:
-        notes += _undecided(resolved)
+        notes += (Note(NoteKind.UNDECIDED, reason) for reason in _undecided(resolved))
     return Findings(tuple(wrong), (*resolved.notes, *notes))
 
 
 def _undecided(resolved: Resolved) -> Iterator[str]:
     if resolved.open:
         reasons = "; ".join(f"{role}: {reason}" for role, reason in resolved.open.items())
-        yield f"undecided: {reasons}"
+        yield f"{reasons}"
     unknown = [
         f"{name} ({source})" for name, (size, source) in product_sizes(resolved).items() if size is DYNAMIC
     ]
     if unknown:
-        yield f"undecided: {', '.join(unknown)}: known at run time only, so are sizes and pitches"
+        yield f"{', '.join(unknown)}: known at run time only, so are sizes and pitches"
     written, operation = resolved.instruction, resolved.operation
     if operation.kind is not Kind.MOVE and operation.accumulates and written.form is Form.F3:
         operands = written.operands()
@@ -77,7 +77,7 @@ def _undecided(resolved: Resolved) -> Iterator[str]:
             c, d = operands["c"].name, operands["d"].name
             if c != d:
                 yield (
-                    f"undecided: {resolved.profile} accumulates in place and never reads {c}: "
+                    f"{resolved.profile} accumulates in place and never reads {c}: "
                     f"it must be the storage of {d} (contradiction 18)"
                 )
 

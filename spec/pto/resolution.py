@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from ..errors import InputError
+from ..legality import Note, NoteKind
 from .catalogue import ROLE_LOCATIONS, Kind, Operation
 from .element_types import ElementType
 from .fractal import LAYOUT_NAMES
@@ -48,7 +49,7 @@ class Resolved:
         Tiles by role, as far as the text gives them.
     open : mapping of str to str
         Roles of tiles that the text does not give, and why.
-    notes : tuple of str
+    notes : tuple of Note
         What was filled in or replaced.
     """
 
@@ -56,7 +57,7 @@ class Resolved:
     profile: Profile
     tiles: Mapping[str, Tile]
     open: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def operation(self) -> Operation:
@@ -128,7 +129,7 @@ def resolve_known(instruction: Instruction, profile: Profile) -> Resolved:
         else:
             tiles[role] = _in_blocks(tile, written, instruction.operation, profile)
             types[role] = written
-    notes = tuple(_notes(profile, tiles, types))
+    notes = tuple(Note(NoteKind.FILLED_IN, text) for text in _filled_in(profile, tiles, types))
     return Resolved(instruction, profile, MappingProxyType(tiles), MappingProxyType(unknown), notes)
 
 
@@ -232,7 +233,7 @@ def _in_blocks(tile: Tile, written: TileType, operation: Operation, profile: Pro
     return tile
 
 
-def _notes(profile: Profile, tiles: Mapping[str, Tile], written: Mapping[str, TileType]) -> Iterator[str]:
+def _filled_in(profile: Profile, tiles: Mapping[str, Tile], written: Mapping[str, TileType]) -> Iterator[str]:
     """Say what was filled in, and what replaced."""
     filled = [
         f"{role} {tile.location} {tile.rows}x{tile.columns} {LAYOUT_NAMES[tile.blocks, tile.inner]}"

@@ -9,7 +9,7 @@ from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
 from ..instruction_set import Description, Judgement
-from ..legality import Contradiction
+from ..legality import Contradiction, Note, NoteKind
 from . import legality, tables
 from .assembly import parse
 from .catalogue import ALL_FORMS, variants
@@ -133,9 +133,10 @@ class WarpMatrixInstructions:
         return PtxInstruction(parse(text, declared))
 
 
-def _doubted(contradiction: Contradiction) -> str:
+def _doubted(contradiction: Contradiction) -> Note:
     claims = "; ".join(f"{who}: {what}" for who, what in contradiction.claims)
-    return f"the assembler may take it all the same, contradiction {contradiction.id} ({claims})"
+    text = f"the assembler may take it all the same, contradiction {contradiction.id} ({claims})"
+    return Note(NoteKind.OBJECTION, text)
 
 
 INSTRUCTION_SET = WarpMatrixInstructions()

@@ -94,7 +94,7 @@ def test_the_simulator_assigns_any_type_to_any(operation: str, form: str) -> Non
         found = judge(resolve_known(parse(text), profile_named("CPU")))
         assert found.violations == ()
         assigned = operation == "tmov" or form == "none"
-        noted = any("as C++ converts them" in note for note in found.notes)
+        noted = any("as C++ converts them" in note for note in map(str, found.notes))
         assert noted is (assigned and source != target)
 
 

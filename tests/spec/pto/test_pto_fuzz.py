@@ -160,5 +160,5 @@ def test_any_operands_of_any_operation_are_judged_for_every_profile(operation) -
             continue
         for profile in PROFILES.values():
             found = judge(resolve_known(instruction, profile))
-            for message in (*map(str, found.violations), *found.notes):
+            for message in map(str, (*found.violations, *found.notes)):
                 assert "None" not in message, text

@@ -187,7 +187,7 @@ def test_what_headers_take_without_a_documented_result_is_legal_with_a_note(
 ) -> None:
     found = judge(resolve_known(parse(text), profile))
     assert found.violations == ()
-    assert any(remark in note and "(unspecified: " in note for note in found.notes)
+    assert any(remark in note and "(unspecified: " in note for note in map(str, found.notes))
 
 
 @pytest.mark.parametrize("text", COMPILED_ON_CPU)
@@ -224,7 +224,7 @@ def test_a_memref_is_undecided(role: str, profile: Profile) -> None:
     tiles = {"source": MAT, "target": LEFT.replace("64x32", "64x128"), role: memref}
     found = judge(resolve_known(parse(move(tiles["source"], tiles["target"])), profile))
     assert found.violations == ()
-    assert any(note.startswith(f"undecided: {role}: {memref} does not say") for note in found.notes)
+    assert any(note.startswith(f"undecided: {role}: {memref} does not say") for note in map(str, found.notes))
     product = f"pto.tmatmul ins(%a, %b : {memref}, {memref}) outs(%c : {memref})"
     assert broken(product, profile) == {}
 
