@@ -18,6 +18,7 @@ from ..spec.errors import UnsupportedError
 from ..spec.float_arithmetic import sum_to_odd
 from ..spec.float_encoding import decode, default_nan, encode
 from ..spec.formats import F64, S32, FloatFormat, Format, IntegerFormat
+from ..spec.matrix_product import block_scaled, chain, rounded
 from ..spec.numpy_algebra import NumpyAlgebra
 from ..spec.rounding import Rounding
 from . import operations
@@ -168,22 +169,19 @@ def _dot(operation: Operation, arguments: Sequence[Words]) -> Any:
 
 
 def _chain(result: FloatFormat, x: Operand, y: Operand, c: Operand) -> Any:
-    total = ALGEBRA.fused(result, Rounding.NEAREST_EVEN, (), [c])
-    for k in range(x.bits.shape[-1]):
-        product = Operand(x.bits[..., k], x.format), Operand(y.bits[..., k], y.format)
-        total = ALGEBRA.fused(result, Rounding.NEAREST_EVEN, [product], [Operand(total, result)])
-    return total
+    step = rounded(ALGEBRA)
+    return chain(step, result, x, y, step(result, (), [c])).bits
 
 
 def _scaled_dot(operation: Operation, arguments: Sequence[Words]) -> Any:
-    from ..spec.ptx.block_scaling import scaled, spread
+    from ..spec.ptx.block_scaling import SCALED
 
     assert isinstance(operation.result, FloatFormat)
     x, y, c, scale_x, scale_y = (
         _operand(words, fmt) for words, fmt in zip(arguments, operation.operands, strict=True)
     )
     left, right = (
-        scaled(ALGEBRA, factor, Operand(spread(scale.bits, factor.bits.shape[-1]), scale.format))
+        block_scaled(ALGEBRA, factor, scale, factor.bits.shape[-1] // scale.bits.shape[-1], SCALED)
         for factor, scale in ((x, scale_x), (y, scale_y))
     )
     return _chain(operation.result, left, right, c)

@@ -166,14 +166,12 @@ def saturation() -> Iterator[Variant]:
 
 
 def _saturation(update: RankKUpdate) -> Property:
-    family = family_of(update)
-
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         masks = live(alg, update, v)
         clamped = spec.saturation(alg, update, v["x"], v["y"], v["acc"], masks)
         saturating = updated(alg, update, v, Choices())
         modulo = updated(alg, _modulo_form(update), v, Choices())
-        total = spec.integer_sum(alg, update, family, v["x"], v["y"], v["acc"], masks)
+        total = spec.exact_sum(alg, update, v["x"], v["y"], v["acc"], masks)
         in_range = alg.in_range(total, S32)
         yield Equation(clamped, masks.elements & ~in_range, label="clamped = live and out of range")
         yield Equation(saturating, modulo, S32, in_range, "in range")

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from ...spec import matrix_product
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import F32, F64, UE8M0, FloatFormat
 from ...spec.pto.catalogue import OPERATIONS
@@ -67,7 +68,7 @@ Multiply = Callable[[Algebra, Operand, Operand], Operand]
 
 def scaled(alg: Algebra, x: Operand, factor: Operand) -> Operand:
     """Return an element times its scale factor, in the format that the products take it in."""
-    return Operand(alg.fused(SCALED, Rounding.NEAREST_EVEN, [(x, factor)]), SCALED)
+    return matrix_product.scaled(alg, x, factor, SCALED)
 
 
 def as_f64(alg: Algebra, x: Operand) -> Array:

@@ -20,7 +20,8 @@ from ...spec.formats import (
     UE8M0,
     FloatFormat,
 )
-from ...spec.ptx.block_scaling import scaled, spread
+from ...spec.matrix_product import scaled, spread
+from ...spec.ptx.block_scaling import SCALED
 from ...spec.ptx.catalogue import forms, variants
 from ...spec.ptx.mma_forms import NARROW_FLOATS, MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
@@ -91,7 +92,7 @@ def _unit(element: FloatFormat, scale: FloatFormat) -> Certificate:
 
 def unchanged(alg: Algebra, x: Operand, scale: FloatFormat) -> Equation:
     """Return the equation that elements times scale factor 1 are the same numbers."""
-    product = scaled(alg, x, Operand(one(alg, scale), scale))
+    product = scaled(alg, x, Operand(one(alg, scale), scale), SCALED)
     return Equation(number(alg, product), number(alg, x), F64, label="x · 1 = x")
 
 
@@ -111,7 +112,7 @@ def _exact(element: FloatFormat, scale: FloatFormat) -> Certificate:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         x, factor = Operand(v["x"], element), Operand(v["factor"], scale)
         down, up = (alg.fused(F64, way, [(x, factor)]) for way in (Rounding.DOWNWARD, Rounding.UPWARD))
-        yield Equation(number(alg, scaled(alg, x, factor)), down, F64, label="x · s")
+        yield Equation(number(alg, scaled(alg, x, factor, SCALED)), down, F64, label="x · s")
         yield Equation(down, up, F64, label="x · s rounded down and up")
 
     formats = {"x": element, "factor": scale}
@@ -139,7 +140,8 @@ def _chunk(instruction: Multiplication) -> Property:
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         numbers = np.array([alg.constant(i, U16)[()] for i in range(block_scale.vector)])
-        for s, number in enumerate(spread(numbers, instruction.products)):
+        stored = instruction.products
+        for s, number in enumerate(spread(numbers, stored // len(numbers), stored)):
             column = alg.constant(s, U16) if sparsity is None else sparsity.column(s, v["nibble"])
             yield Equation(column >> served, number, U16, known(alg, v), f"factor of element {s}")
 

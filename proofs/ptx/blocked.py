@@ -10,8 +10,9 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand, Product
 from ...spec.formats import S32, U4
+from ...spec.matrix_product import scaled
 from ...spec.ptx.accumulation import float_sum
-from ...spec.ptx.block_scaling import scaled
+from ...spec.ptx.block_scaling import SCALED
 from ...spec.ptx.choices import SEQUENTIAL, UNSPECIFIED, Choices
 from ...spec.ptx.mma_forms import DENSE_FORMS, MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
@@ -111,7 +112,7 @@ def _factors(alg: Algebra, form: Multiplication, v: Inputs, met: Array, k: int) 
         Operand(bits, block_scale.format)
         for bits in (v["scale_a"][..., :, chunk], v["scale_b"][..., chunk, :])
     )
-    return scaled(alg, x, left), scaled(alg, y, right)
+    return scaled(alg, x, left, SCALED), scaled(alg, y, right, SCALED)
 
 
 def full_product_step(alg: Algebra, form: Multiplication, v: Inputs) -> Array:

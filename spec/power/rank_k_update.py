@@ -7,10 +7,12 @@ al. equations (1) and (2); the masked element's value is the ISA's +0, not equat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..algebra import Algebra, Array, Operand
+from ..algebra import Algebra, Array, Operand, Product
 from ..formats import FloatFormat
+from ..matrix_product import Step, chain, converted, integer_sum, zeroed
 from ..rounding import Rounding
 from .catalogue import FloatFamily, IntegerFamily, RankKUpdate
 from .choices import Choices
@@ -78,23 +80,19 @@ def rank_k_update(
     """
     family = update.family
     if isinstance(family, IntegerFamily):
-        total = integer_sum(alg, update, family, x, y, acc, live)
         encode = alg.saturate if update.saturates else alg.wrap
-        value = encode(total, family.result)
-    elif isinstance(family, FloatFamily) and family.rank == 1:
-        value = fused_multiply_add(alg, update, family, x, y, acc, rounding, choices)
+        value = encode(exact_sum(alg, update, x, y, acc, live), family.result)
     else:
-        assert isinstance(family, FloatFamily)
-        value = sum_of_two_products(alg, update, family, x, y, acc, live, rounding, choices)
-    return alg.where(live.elements, value, alg.constant(0, family.result))
+        value = float_sum(alg, update, x, y, acc, live, rounding, choices)
+    return zeroed(alg, live.elements, value, family.result)
 
 
-def integer_sum(
-    alg: Algebra, update: RankKUpdate, family: IntegerFamily, x: Array, y: Array, acc: Array, live: Live
-) -> Array:
-    """Return ``[ACC[i,j] +] sum_p X[i,p] * Y[j,p]`` over the live p, exactly."""
-    products = alg.integer(x, family.x)[..., :, None, :] * alg.integer(y, family.y)[..., None, :, :]
-    total: Array = alg.where(live.products[..., None, None, :], products, alg.whole(0)).sum(axis=-1)
+def exact_sum(alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array, live: Live) -> Any:
+    """Return the exact integers ``[ACC[i,j] +] sum_p X[i,p] * Y[j,p]`` over the live p."""
+    family = update.family
+    assert isinstance(family, IntegerFamily)
+    rows, columns = (x[..., :, None, :], family.x), (y[..., None, :, :], family.y)
+    total = integer_sum(alg, rows, columns, live.products[..., None, None, :])
     return total + alg.integer(acc, family.result) if update.accumulates else total
 
 
@@ -103,54 +101,13 @@ def saturation(alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array
     family = update.family
     if not (update.saturates and isinstance(family, IntegerFamily)):
         return live.elements & ~live.elements
-    total = integer_sum(alg, update, family, x, y, acc, live)
-    clamped: Array = live.elements & ~alg.in_range(total, family.result)
+    clamped: Array = live.elements & ~alg.in_range(exact_sum(alg, update, x, y, acc, live), family.result)
     return clamped
 
 
-def fused_multiply_add(
+def float_sum(
     alg: Algebra,
     update: RankKUpdate,
-    family: FloatFamily,
-    x: Array,
-    y: Array,
-    acc: Array,
-    rounding: Rounding | Any,
-    choices: Choices,
-) -> Array:
-    """Return ``[-] round(X[i] * Y[j] [± ACC[i,j]])``, for f32 and f64.
-
-    ``np`` is ``-(x*y - acc)`` and ``nn`` is ``-(x*y + acc)``.
-    """
-    fmt = family.result
-    xi = Operand(x[..., :, None, 0], family.x)
-    yj = Operand(y[..., None, :, 0], family.y)
-    addends, operands = [], [xi, yj]
-    if update.accumulates:
-        subtract = update.negative_accumulator != update.negative_product
-        old = Operand(acc, fmt)
-        addends = [Operand(alg.negate(old), fmt) if subtract else old]
-        operands = [xi, old, yj]
-    total = alg.fused(fmt, rounding, [(xi, yj)], addends)
-    if update.negative_product and choices.negation == "before-rounding":
-        total = _rounded_after_negation(alg, fmt, rounding, (xi, yj), addends, total)
-    result = Operand(_propagate(alg, fmt, total, operands, choices), fmt)
-    return alg.negate(result) if update.negative_product else result.bits
-
-
-def _rounded_after_negation(
-    alg: Algebra, fmt: FloatFormat, rounding: Rounding, product: Any, addends: list[Operand], total: Array
-) -> Array:
-    """Return what, negated, is the rounding of the negated exact sum; an exact zero keeps its sign rule."""
-    mirrored = alg.fused(fmt, rounding.mirrored, [product], addends)
-    exact_zero = alg.is_zero(Operand(total, fmt)) & alg.is_zero(Operand(mirrored, fmt))
-    return alg.where(exact_zero, total, mirrored)
-
-
-def sum_of_two_products(
-    alg: Algebra,
-    update: RankKUpdate,
-    family: FloatFamily,
     x: Array,
     y: Array,
     acc: Array,
@@ -158,40 +115,64 @@ def sum_of_two_products(
     rounding: Rounding | Any,
     choices: Choices,
 ) -> Array:
-    """Return ``round([-] round(X[i,0]*Y[j,0] + X[i,1]*Y[j,1]) [± ACC[i,j]])``, for f16 and bf16.
+    """Return the rounded sum of the products and the accumulator.
 
-    A product that PMSK switches off has both operands replaced by +0.
+    f32 and f64 take one fused multiply-add, ``[-] round(X[i] * Y[j] [± ACC[i,j]])``: ``np`` is
+    ``-(x*y - acc)`` and ``nn`` is ``-(x*y + acc)``. f16 and bf16 add the accumulator last,
+    ``round([-] round(X[i,0]*Y[j,0] + X[i,1]*Y[j,1]) [± ACC[i,j]])``; a product that PMSK switches off has
+    both operands replaced by +0.
     """
+    family = update.family
+    assert isinstance(family, FloatFamily)
     fmt = family.result
-    zero = alg.constant(0, family.x)
-    x = alg.where(live.products[..., None, :], x, zero)
-    y = alg.where(live.products[..., None, :], y, zero)
-    x0, x1 = (Operand(x[..., :, None, p], family.x) for p in (0, 1))
-    y0, y1 = (Operand(y[..., None, :, p], family.y) for p in (0, 1))
-
-    two_step = family.x.exponent_bits == fmt.exponent_bits and choices.bf16_sum == "two-step"
-    exact = SIGNIFICAND_24 if family.x.exponent_bits == fmt.exponent_bits else fmt
-    first = SIGNIFICAND_24 if two_step else fmt
-
-    def stage(target: FloatFormat, products: Any, addends: Any, operands: list[Operand]) -> Operand:
-        total = alg.fused(target, rounding, products, addends)
-        return Operand(_propagate(alg, target, total, operands, choices), target)
-
-    product = stage(exact, [(x0, y0)], [], [x0, y0])
-    total = stage(first, [(x1, y1)], [product], [x1, product, y1])
+    old = Operand(acc, fmt) if update.accumulates else None
+    if family.rank == 1:
+        factors = Operand(x[..., :, None, :], family.x), Operand(y[..., None, :, :], family.y)
+        if old is not None and update.negative_accumulator != update.negative_product:
+            old = Operand(alg.negate(old), fmt)
+        before = update.negative_product and choices.negation == "before-rounding"
+        total = chain(_step(alg, rounding, choices, negated=before), fmt, *factors, old)
+        return alg.negate(total) if update.negative_product else total.bits
+    live_factors = live.products[..., None, :]
+    left = zeroed(alg, live_factors, x, family.x)[..., :, None, :]
+    right = zeroed(alg, live_factors, y, family.y)[..., None, :, :]
+    step = _step(alg, rounding, choices)
+    wide = SIGNIFICAND_24 if family.x.exponent_bits == fmt.exponent_bits else fmt
+    total = chain(step, wide, Operand(left[..., :1], family.x), Operand(right[..., :1], family.y))
+    total = chain(
+        step,
+        wide if choices.bf16_sum == "two-step" else fmt,
+        Operand(left[..., 1:], family.x),
+        Operand(right[..., 1:], family.y),
+        total,
+    )
     if update.negative_product:
-        total = Operand(alg.negate(total), first)
-    if not update.accumulates:
-        return total.bits if first is fmt else stage(fmt, [], [total], [total]).bits
-    old = Operand(acc, fmt)
+        total = Operand(alg.negate(total), total.format)
+    if old is None:
+        return converted(step, total, fmt).bits
     if update.negative_accumulator:
         old = Operand(alg.negate(old), fmt)
-    return stage(fmt, [], [total, old], [total, old]).bits
+    return step(fmt, (), [total, old]).bits
 
 
-def _propagate(
-    alg: Algebra, fmt: FloatFormat, total: Array, operands: list[Operand], choices: Choices
-) -> Array:
-    if choices.nan == "default":
-        return total
-    return alg.propagate_nan(Operand(total, fmt), operands)
+def _step(alg: Algebra, rounding: Rounding | Any, choices: Choices, *, negated: bool = False) -> Step:
+    """Return a fused multiply-add that, if so chosen, takes the first NaN of the operands x, addends, y.
+
+    Parameters
+    ----------
+    negated : bool
+        Whether the negated sum is rounded, and negated back.
+    """
+
+    def step(fmt: FloatFormat, products: Sequence[Product], addends: Sequence[Operand]) -> Operand:
+        total = Operand(alg.fused(fmt, rounding, products, addends), fmt)
+        if negated:  # an exact zero keeps its sign rule
+            mirrored = Operand(alg.fused(fmt, rounding.mirrored, products, addends), fmt)
+            exact_zero = alg.is_zero(total) & alg.is_zero(mirrored)
+            total = Operand(alg.where(exact_zero, total.bits, mirrored.bits), fmt)
+        if choices.nan == "default":
+            return total
+        operands = [*(x for x, _ in products), *addends, *(y for _, y in products)]
+        return Operand(alg.propagate_nan(total, operands), fmt)
+
+    return step

@@ -8,17 +8,22 @@ Source: pto-isa headers at 3186c381 (TMatmul, TGemv, TMatmul_MX).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
-from math import prod
-from operator import add
 
 import numpy as np
 
-from ..algebra import Algebra, Array, Operand, Product
+from ..algebra import Algebra, Array, Operand
 from ..errors import UnsupportedError
 from ..formats import B1, F32, F64, FloatFormat, Format, IntegerFormat
-from ..operand_arrays import blocks
-from ..rounding import Rounding
+from ..matrix_product import (
+    Step,
+    arbitrary_sum,
+    block_scaled,
+    chain,
+    converted,
+    integer_sum,
+    paired,
+    rounded,
+)
 from .catalogue import Operation
 from .choices import ADDED_LAST, TF32_FORMATS, UNSPECIFIED, Choices
 from .sizes import SCALE_GROUP
@@ -26,11 +31,6 @@ from .tile import Tile
 
 SCALED = FloatFormat("scaled", 13, exponent_bits=9, fraction_bits=3, bias=255)
 """Holds the product of any 8- or 4-bit element and any scale factor exactly."""
-
-_NEAREST = Rounding.NEAREST_EVEN
-
-_BLOCK = 1 << 22
-"""Integer products held at a time."""
 
 
 def formats_of(tiles: Mapping[str, Tile]) -> dict[str, Format]:
@@ -91,124 +91,64 @@ def product(
     """
     start = c if operation.accumulates else bias if operation.biased else None
     result = formats["d"]
+    rows, columns = paired(a, b)
     if isinstance(result, IntegerFormat):
-        return _integer_sum(alg, (a, formats["a"]), (b, formats["b"]), start, result)
+        exact = integer_sum(alg, (rows, formats["a"]), (columns, formats["b"]))
+        if start is not None:
+            exact = exact + alg.integer(start, result)
+        return _broadcast(alg.wrap(exact, result), rows, columns)
     assert isinstance(result, FloatFormat)
-    x, y = (_factor(alg, bits, formats[role], choices) for role, bits in (("a", a), ("b", b)))
-    if start is not None:
-        start = _flushed(alg, Operand(start, result), choices).bits
+    x, y = (_factor(alg, bits, formats[role], choices) for role, bits in (("a", rows), ("b", columns)))
+    zero = Operand(alg.constant(0, result), result)
+    added = None if start is None else _flushed(alg, Operand(start, result), choices)
     scales = None
     if operation.microscaled:
         assert scale_a is not None
         assert scale_b is not None
-        scales = (
-            Operand(scale_a, _float(formats["scale_a"])),
-            Operand(scale_b, _float(formats["scale_b"])),
-        )
+        of_rows, of_columns = paired(scale_a, scale_b)
+        scales = Operand(of_rows, _float(formats["scale_a"])), Operand(of_columns, _float(formats["scale_b"]))
     if choices.accumulation == UNSPECIFIED:
-        return _arbitrary_sum(alg, x, y, start, scales, result)
-    if scales is None:
-        return _float_sum(alg, x, y, start, result, choices)
-    x, y = _scaled(alg, x, scales[0], axis=-1), _scaled(alg, y, scales[1], axis=-2)
-    if choices.microscaled_sum == "f64":
-        return _double_sum(alg, operation, x, y, start, result)
-    return _float_sum(alg, x, y, start, result, choices)
-
-
-def _integer_sum(
-    alg: Algebra,
-    a: tuple[Array, Format],
-    b: tuple[Array, Format],
-    start: Array | None,
-    result: IntegerFormat,
-) -> Array:
-    (x, x_format), (y, y_format) = ((bits, _integer(fmt)) for bits, fmt in (a, b))
-    rows, columns = x[..., :, None, :], y.swapaxes(-1, -2)[..., None, :, :]
-    shape = _product_shape(x, y)
-    addends = []
-    for part in blocks(x.shape[-1], _BLOCK // max(1, prod(shape))):
-        left, right = alg.integer(rows[..., part], x_format), alg.integer(columns[..., part], y_format)
-        addends.append((left * right).sum(-1))
-    if start is not None:
-        addends.append(alg.integer(start, result))
-    total = reduce(add, addends) if addends else alg.whole(0)
-    return _broadcast(alg.wrap(total, result), shape)
-
-
-def _float_sum(
-    alg: Algebra, x: Operand, y: Operand, start: Array | None, result: FloatFormat, choices: Choices
-) -> Array:
-    """Chain fused multiply-adds from the start; or from +0, and add the start to their sum."""
-    zero = alg.constant(0, result)
-    last = choices.accumulation == ADDED_LAST
-    total = _chain(alg, x, y, Operand(zero if last or start is None else start, result), choices)
-    if last and start is not None:
-        added = alg.fused(result, _NEAREST, (), [Operand(start, result), total])
-        total = _flushed(alg, Operand(added, result), choices)
-    return total.bits
-
-
-def _chain(alg: Algebra, x: Operand, y: Operand, total: Operand, choices: Choices | None = None) -> Operand:
-    """Add the products of x (…, m, k) and y (…, k, n) to a total one after the other, k increasing."""
-    for t in range(x.bits.shape[-1]):
-        pair = (Operand(x.bits[..., :, t, None], x.format), Operand(y.bits[..., t, None, :], y.format))
-        total = Operand(alg.fused(total.format, _NEAREST, [pair], [total]), total.format)
-        if choices is not None:
-            total = _flushed(alg, total, choices)
-    return Operand(_broadcast(total.bits, _product_shape(x.bits, y.bits)), total.format)
+        # one function for every form and profile: an order that nobody states, but always the same
+        return arbitrary_sum(alg, "accumulate", (x, y), added or zero, scales, result)
+    if scales is not None:
+        x, y = (
+            block_scaled(alg, factor, scale, SCALE_GROUP, SCALED)
+            for factor, scale in zip((x, y), scales, strict=True)
+        )
+        if choices.microscaled_sum == "f64":
+            return _double_sum(alg, operation, x, y, added, result)
+    step = _step(alg, choices)
+    last = added is not None and choices.accumulation == ADDED_LAST
+    total = chain(step, result, x, y, zero if last else added or zero)
+    if added is not None and last:
+        total = step(result, (), [added, total])
+    return _broadcast(total.bits, rows, columns)
 
 
 def _double_sum(
-    alg: Algebra, operation: Operation, x: Operand, y: Operand, start: Array | None, result: FloatFormat
+    alg: Algebra, operation: Operation, x: Operand, y: Operand, start: Operand | None, result: FloatFormat
 ) -> Array:
     """Add in f64 and round at the end, as the CPU simulator does for scaled factors."""
-    total = _chain(alg, x, y, Operand(alg.constant(0, F64), F64))
+    step = rounded(alg)
+    total = chain(step, F64, x, y, Operand(alg.constant(0, F64), F64))
     if start is not None and operation.accumulates:
-        total = Operand(alg.fused(F64, _NEAREST, (), [Operand(start, result), total]), F64)
-    rounded = alg.fused(result, _NEAREST, (), [total])
+        total = step(F64, (), [start, total])
+    total = step(result, (), [total])
     if start is not None and operation.biased:
-        rounded = alg.fused(result, _NEAREST, (), [Operand(rounded, result), Operand(start, result)])
-    return rounded
+        total = step(result, (), [total, start])
+    return _broadcast(total.bits, x.bits, y.bits)
 
 
-def _arbitrary_sum(
-    alg: Algebra, x: Operand, y: Operand, start: Array | None, scales: Product | None, result: FloatFormat
-) -> Array:
-    """Apply an arbitrary function of a row of A, a column of B, the start and their scale factors.
-
-    It is one function for every form and profile: an order that nobody states, but always the same.
-    """
-    zero = alg.constant(0, result)
-    factors = [(x, y)] if scales is None else [(x, y), scales]
-    arguments = [
-        group
-        for left, right in factors
-        for group in (
-            (left.bits[..., :, None, :], left.format),
-            (right.bits.swapaxes(-1, -2)[..., None, :, :], right.format),
-        )
-    ]
-    addend = ((zero if start is None else start)[..., None], result)
-    return alg.arbitrary("accumulate", [*arguments, addend], result)
-
-
-def _product_shape(x: Array, y: Array) -> tuple[int, ...]:
-    """Return (…, m, n)."""
-    return (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1])
-
-
-def _broadcast(total: Array, shape: tuple[int, ...]) -> Array:
-    """Return a sum in the shape of the product, which an empty one does not have by itself."""
-    whole = np.broadcast_shapes(total.shape, shape)
+def _broadcast(total: Array, x: Array, y: Array) -> Array:
+    """Return a sum in the shape of the product, which a sum of nothing does not have by itself."""
+    whole = np.broadcast_shapes(total.shape, x.shape[:-1], y.shape[:-1])
     return total if total.shape == whole else np.broadcast_to(total, whole).copy()
 
 
-def _scaled(alg: Algebra, elements: Operand, factors: Operand, axis: int) -> Operand:
-    """Return the exact products of elements and the scale factors of their groups along an axis."""
-    length = elements.bits.shape[axis]
-    spread = factors.bits.repeat(SCALE_GROUP, axis=axis).take(range(length), axis=axis)
-    pair = (elements, Operand(spread, factors.format))
-    return Operand(alg.fused(SCALED, _NEAREST, [pair]), SCALED)
+def _step(alg: Algebra, choices: Choices) -> Step:
+    """Return a fused multiply-add whose results are flushed, where the choice is to flush them."""
+    step = rounded(alg)
+    return step if choices.subnormals == "kept" else lambda *terms: _flushed(alg, step(*terms), choices)
 
 
 def _factor(alg: Algebra, bits: Array, fmt: Format, choices: Choices) -> Operand:
@@ -217,7 +157,7 @@ def _factor(alg: Algebra, bits: Array, fmt: Format, choices: Choices) -> Operand
     narrow = TF32_FORMATS.get(choices.tf32)
     if narrow is None or fmt != F32:
         return factor
-    return Operand(alg.fused(narrow, _NEAREST, (), [factor]), narrow)
+    return converted(rounded(alg), factor, narrow)
 
 
 def _flushed(alg: Algebra, operand: Operand, choices: Choices) -> Operand:
@@ -232,11 +172,6 @@ def _flushed(alg: Algebra, operand: Operand, choices: Choices) -> Operand:
         alg.same(sign, alg.constant(1, B1)), alg.constant(fmt.sign_mask, fmt), alg.constant(0, fmt)
     )
     return Operand(alg.where(alg.same(field, alg.constant(0, exponent)), zero, bits), fmt)
-
-
-def _integer(fmt: Format) -> IntegerFormat:
-    assert isinstance(fmt, IntegerFormat)
-    return fmt
 
 
 def _float(fmt: Format) -> FloatFormat:

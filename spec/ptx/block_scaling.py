@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..algebra import Algebra, Array, Operand
+from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import FloatFormat
 from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout, rearranged
-from ..rounding import Rounding
 from .fragments import LANE, QUAD_LANES, QUADS
 
 SCALED = FloatFormat("scaled", 17, exponent_bits=9, fraction_bits=7, bias=255)
@@ -209,13 +208,3 @@ class BlockScale:
                 f"scale_{operand} of {place} is {byte:#04x}: "
                 f"{self.format} has {self.format.magnitude_bits} bits, the others must be 0"
             )
-
-
-def spread(factors: Array, length: int) -> Array:
-    """Return each factor (…, X) once for every element that it serves, (…, length)."""
-    return factors.repeat(length // factors.shape[-1], axis=-1)
-
-
-def scaled(alg: Algebra, element: Operand, factor: Operand) -> Operand:
-    """Return the exact product of elements and their scale factors, in `SCALED`."""
-    return Operand(alg.fused(SCALED, Rounding.NEAREST_EVEN, [(element, factor)]), SCALED)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..algebra import Algebra, Array, Operand, Product
-from .accumulation import bit_count, float_sum, integer_sum
+from ..matrix_product import paired
+from .accumulation import exact_sum, float_sum
 from .choices import Choices
 from .multiplication import Multiplication
 
@@ -57,15 +58,13 @@ def product(alg: Algebra, form: Multiplication, operands: Operands, choices: Cho
     choices : Choices
         Readings of what PTX leaves open.
     """
-    x = operands.a[..., :, None, :]
-    y = _columns(operands.b)
+    x, y = paired(operands.a, operands.b)
     if form.sparsity is not None:
         assert operands.metadata is not None
         met = form.sparsity.select(alg, operands.b, operands.metadata)  # (…, M, K / 2, N)
         y = met.swapaxes(-1, -2)
     if form.is_integer:
-        total = bit_count if form.variant.bit_operation else integer_sum
-        return total(alg, form, x, y, operands.c)
+        return exact_sum(alg, form, x, y, operands.c)
     return float_sum(
         alg,
         form,
@@ -77,15 +76,11 @@ def product(alg: Algebra, form: Multiplication, operands: Operands, choices: Cho
     )
 
 
-def _columns(matrix: Array) -> Array:
-    """Return (…, K, N) as (…, 1, N, K), to be paired with rows (…, M, 1, K)."""
-    return matrix.swapaxes(-1, -2)[..., None, :, :]
-
-
 def _scales(form: Multiplication, operands: Operands) -> Product | None:
     if form.block_scale is None:
         return None
     assert operands.scale_a is not None
     assert operands.scale_b is not None
     fmt = form.block_scale.format
-    return Operand(operands.scale_a[..., :, None, :], fmt), Operand(_columns(operands.scale_b), fmt)
+    rows, columns = paired(operands.scale_a, operands.scale_b)
+    return Operand(rows, fmt), Operand(columns, fmt)

@@ -16,9 +16,9 @@ from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.power import integers, masking, signs
 from mmaproof.smt.solvers import solve_with_z3
 from mmaproof.spec.algebra import Algebra, Array
-from mmaproof.spec.formats import S8
+from mmaproof.spec.formats import S8, FloatFormat, IntegerFormat
 from mmaproof.spec.power import rank_k_update as spec
-from mmaproof.spec.power.catalogue import IntegerFamily, RankKUpdate
+from mmaproof.spec.power.catalogue import RankKUpdate
 from mmaproof.spec.power.rank_k_update import Live
 from mmaproof.spec.rounding import Rounding
 
@@ -128,45 +128,45 @@ def _saturating_wraps(patch: pytest.MonkeyPatch) -> None:
 
 
 def _the_product_is_saturated_first(patch: pytest.MonkeyPatch) -> None:
-    exact = spec.integer_sum
+    exact = spec.exact_sum
 
-    def mutant(alg: Algebra, update: RankKUpdate, family: IntegerFamily, x: Array, y: Array, acc: Array,
-               live: Live) -> Array:  # fmt: skip
+    def mutant(alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array, live: Live) -> Array:
         alone = replace(update, suffix="")
-        first = alg.saturate(exact(alg, alone, family, x, y, acc, live), family.result)
-        total = alg.integer(first, family.result)
-        return total + alg.integer(acc, family.result) if update.accumulates else total
+        fmt = update.family.result
+        assert isinstance(fmt, IntegerFormat)
+        total = alg.integer(alg.saturate(exact(alg, alone, x, y, acc, live), fmt), fmt)
+        return total + alg.integer(acc, fmt) if update.accumulates else total
 
-    patch.setattr(spec, "integer_sum", mutant)
+    patch.setattr(spec, "exact_sum", mutant)
 
 
 def _u8_is_read_as_s8(patch: pytest.MonkeyPatch) -> None:
-    exact = spec.integer_sum
+    exact = spec.exact_sum
 
-    def mutant(alg: Algebra, update: RankKUpdate, family: IntegerFamily, *rest: Any) -> Array:
-        return exact(alg, update, replace(family, y=S8), *rest)
+    def mutant(alg: Algebra, update: RankKUpdate, *rest: Any) -> Array:
+        return exact(alg, replace(update, family=replace(update.family, y=S8)), *rest)
 
-    patch.setattr(spec, "integer_sum", mutant)
+    patch.setattr(spec, "exact_sum", mutant)
 
 
 def _x_and_y_are_swapped(patch: pytest.MonkeyPatch) -> None:
-    exact = spec.integer_sum
+    exact = spec.exact_sum
 
-    def mutant(alg: Algebra, update: RankKUpdate, family: IntegerFamily, *rest: Any) -> Array:
-        return exact(alg, update, replace(family, x=family.y, y=family.x), *rest)
+    def mutant(alg: Algebra, update: RankKUpdate, *rest: Any) -> Array:
+        family = update.family
+        return exact(alg, replace(update, family=replace(family, x=family.y, y=family.x)), *rest)
 
-    patch.setattr(spec, "integer_sum", mutant)
+    patch.setattr(spec, "exact_sum", mutant)
 
 
 def _the_last_product_is_left_out(patch: pytest.MonkeyPatch) -> None:
-    exact = spec.integer_sum
+    exact = spec.exact_sum
 
-    def mutant(alg: Algebra, update: RankKUpdate, family: IntegerFamily, x: Array, y: Array, acc: Array,
-               live: Live) -> Array:  # fmt: skip
+    def mutant(alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array, live: Live) -> Array:
         kept = live._replace(products=live.products[..., :-1])
-        return exact(alg, update, family, x[..., :-1], y[..., :-1], acc, kept)
+        return exact(alg, update, x[..., :-1], y[..., :-1], acc, kept)
 
-    patch.setattr(spec, "integer_sum", mutant)
+    patch.setattr(spec, "exact_sum", mutant)
 
 
 def _nothing_is_reported_as_clamped(patch: pytest.MonkeyPatch) -> None:
@@ -188,23 +188,23 @@ def _a_disabled_element_counts_as_clamped(patch: pytest.MonkeyPatch) -> None:
 
 
 def _the_result_is_not_negated(patch: pytest.MonkeyPatch) -> None:
-    true = spec.fused_multiply_add
+    true = spec.float_sum
 
     def mutant(alg: Algebra, update: RankKUpdate, *rest: Any) -> Array:
         return true(
             alg, replace(update, suffix={"np": "pn", "nn": "pp"}.get(update.suffix, update.suffix)), *rest
         )
 
-    patch.setattr(spec, "fused_multiply_add", mutant)
+    patch.setattr(spec, "float_sum", mutant)
 
 
 def _negation_always_comes_first(patch: pytest.MonkeyPatch) -> None:
-    true = spec.fused_multiply_add
+    true = spec.float_sum
 
     def mutant(*arguments: Any) -> Array:
         return true(*arguments[:-1], replace(arguments[-1], negation="before-rounding"))
 
-    patch.setattr(spec, "fused_multiply_add", mutant)
+    patch.setattr(spec, "float_sum", mutant)
 
 
 def _negation_never_mirrors_the_direction(patch: pytest.MonkeyPatch) -> None:
@@ -225,14 +225,15 @@ def _the_direction_is_ignored(patch: pytest.MonkeyPatch) -> None:
 
 
 def _two_products_are_negated_last(patch: pytest.MonkeyPatch) -> None:
-    true = spec.sum_of_two_products
+    true = spec.float_sum
 
-    def mutant(alg: Algebra, update: RankKUpdate, family: Any, *rest: Any) -> Array:
+    def mutant(alg: Algebra, update: RankKUpdate, *rest: Any) -> Array:
         positive = replace(update, suffix={"np": "pn", "nn": "pp"}.get(update.suffix, update.suffix))
-        computed = true(alg, positive, family, *rest)
-        return alg.negate(spec.Operand(computed, family.result)) if update.negative_product else computed
+        computed, fmt = true(alg, positive, *rest), update.family.result
+        assert isinstance(fmt, FloatFormat)
+        return alg.negate(spec.Operand(computed, fmt)) if update.negative_product else computed
 
-    patch.setattr(spec, "sum_of_two_products", mutant)
+    patch.setattr(spec, "float_sum", mutant)
 
 
 REFUTED_MUTANTS: list[Mutant] = [

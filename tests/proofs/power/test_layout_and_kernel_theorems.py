@@ -132,12 +132,12 @@ class TestBlockingMutants:
         refuted(f"power/blocked/next/{family}")
 
     def test_a_sign_error_shows_over_the_ring(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = rank_k_update.fused_multiply_add
+        right = rank_k_update.float_sum
 
         def flipped(alg: Any, update: Any, *rest: Any) -> Any:
             return right(alg, UPDATES["xvf32gerpp"] if update.suffix == "pn" else update, *rest)
 
-        monkeypatch.setattr(rank_k_update, "fused_multiply_add", flipped)
+        monkeypatch.setattr(rank_k_update, "float_sum", flipped)
         verdict = decided(obligations()["power/blocked/ring/xvf32gerpn"])
         assert verdict.status is Status.REFUTED
 
@@ -183,12 +183,12 @@ class TestNumericsMutants:
         assert verdict.counterexample is not None and verdict.counterexample.replays
 
     def test_a_reading_that_f16_depends_on(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = rank_k_update.sum_of_two_products
+        right = rank_k_update.float_sum
 
-        def dependent(alg: Any, update: Any, family: Any, x: Any, y: Any, *rest: Any) -> Any:
+        def dependent(alg: Any, update: Any, x: Any, y: Any, *rest: Any) -> Any:
             if rest[-1].bf16_sum == "single":
                 x = x[..., ::-1]
-            return right(alg, update, family, x, y, *rest)
+            return right(alg, update, x, y, *rest)
 
-        monkeypatch.setattr(rank_k_update, "sum_of_two_products", dependent)
+        monkeypatch.setattr(rank_k_update, "float_sum", dependent)
         refuted("power/numerics/bf16-sum/xvf16ger2pp")

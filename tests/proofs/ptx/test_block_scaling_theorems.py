@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,11 +16,11 @@ from mmaproof.proofs.obligation import Equality, Induction, Property, Status, Th
 from mmaproof.proofs.ptx import block_scaling, scaled_rows, selectors
 from mmaproof.proofs.replay import samples
 from mmaproof.smt.number_algebra import NumberAlgebra
+from mmaproof.spec import matrix_product
 from mmaproof.spec.algebra import Algebra, Array, Operand
 from mmaproof.spec.formats import FloatFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import accumulation
-from mmaproof.spec.ptx import block_scaling as spec
 from mmaproof.spec.ptx.block_scaling import ScaleFactors, ScaleSlot, Selectors
 from mmaproof.spec.ptx.multiplication import Multiplication
 from mmaproof.spec.rounding import Rounding
@@ -166,18 +167,18 @@ class TestScalingMutants:
     def test_a_narrower_format(
         self, monkeypatch: pytest.MonkeyPatch, narrower: FloatFormat, name: str
     ) -> None:
-        def rounded(alg: Algebra, x: Operand, factor: Operand) -> Operand:
+        def rounded(alg: Algebra, x: Operand, factor: Operand, exact: FloatFormat) -> Operand:
             return Operand(alg.fused(narrower, Rounding.NEAREST_EVEN, [(x, factor)]), narrower)
 
         monkeypatch.setattr(block_scaling, "scaled", rounded)
         refuted(block_scaling.exact, name)
 
     def test_factors_in_turn_instead_of_side_by_side(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def in_turn(factors: Array, length: int) -> Array:
-            return np.concatenate([factors] * (length // factors.shape[-1]), axis=-1)
+        def in_turn(factors: Array, served: int, length: int) -> Array:
+            return np.concatenate([factors] * served, axis=-1)
 
         monkeypatch.setattr(block_scaling, "spread", in_turn)
-        monkeypatch.setattr(accumulation, "spread", in_turn)
+        monkeypatch.setattr(matrix_product, "spread", in_turn)
         refuted(block_scaling.chunk, "mma/mxf4/2X/ue8m0/e2m1-e2m1")
         refuted(block_scaling.chunk, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")
         refuted(scaled_rows.commutes, "mma/mxf4/2X/ue8m0/e2m1-e2m1")
@@ -185,12 +186,13 @@ class TestScalingMutants:
         refuted(scaled_rows.equal_pairs, "mma/mxf4nvf4/4X/ue8m0/e2m1-e2m1")
 
     def test_only_the_elements_of_a_are_scaled(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = accumulation._scaled
+        right = accumulation.block_scaled
+        of_a = itertools.cycle((True, False))
 
-        def one_sided(alg: Algebra, x: Operand, y: Operand, scales: Any) -> Any:
-            return right(alg, x, y, scales)[0], y
+        def one_sided(alg: Algebra, x: Operand, *rest: Any) -> Operand:
+            return right(alg, x, *rest) if next(of_a) else x
 
-        monkeypatch.setattr(accumulation, "_scaled", one_sided)
+        monkeypatch.setattr(accumulation, "block_scaled", one_sided)
         refuted(scaled_rows.commutes, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
 
     def test_an_order_that_depends_on_the_kind(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,12 +201,11 @@ class TestScalingMutants:
         refuted(scaled_rows.kinds, "mma.sp")
 
     def test_a_second_factor_for_every_element(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = accumulation.scaled
+        right = matrix_product.scaled
 
-        def twice(alg: Algebra, x: Operand, factor: Operand) -> Operand:
-            return right(alg, right(alg, x, factor), Operand(factor.bits ^ 1, factor.format))
+        def twice(alg: Algebra, x: Operand, factor: Operand, exact: FloatFormat) -> Operand:
+            return right(alg, right(alg, x, factor, exact), Operand(factor.bits ^ 1, factor.format), exact)
 
-        assert accumulation.scaled is spec.scaled
-        monkeypatch.setattr(accumulation, "scaled", twice)
+        monkeypatch.setattr(matrix_product, "scaled", twice)
         refuted(scaled_rows.unscaled_row, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
         refuted(scaled_rows.unscaled_row, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from mmaproof.spec.algebra import Operand
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.formats import E2M1, E2M3, E3M2, E4M3, E5M2, UE4M3, UE8M0, FloatFormat
+from mmaproof.spec.matrix_product import scaled, spread
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
-from mmaproof.spec.ptx.block_scaling import SCALED, BlockScale, ScaleFactors, Selectors, scaled, spread
+from mmaproof.spec.ptx.block_scaling import SCALED, BlockScale, ScaleFactors, Selectors
 from mmaproof.spec.ptx.catalogue import forms, variants
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
@@ -108,7 +109,8 @@ def test_elements_that_share_a_factor() -> None:
 
 
 def test_factors_are_spread_over_neighbours() -> None:
-    assert spread(np.array([[1, 2], [3, 4]]), 6).tolist() == [[1, 1, 1, 2, 2, 2], [3, 3, 3, 4, 4, 4]]
+    assert spread(np.array([[1, 2]]), 3, 5).tolist() == [[1, 1, 1, 2, 2]]
+    assert spread(np.array([[1, 2], [3, 4]]), 3, 6).tolist() == [[1, 1, 1, 2, 2, 2], [3, 3, 3, 4, 4, 4]]
 
 
 def test_the_unused_bit_of_ue4m3_is_refused_with_its_place() -> None:
@@ -135,7 +137,7 @@ def number(encoding: int, fmt: FloatFormat) -> Fraction | None:
 @pytest.mark.parametrize(("element", "scale"), PAIRS, ids=[f"{a}-{b}" for a, b in PAIRS])
 def test_scaled_elements_are_exact(element: FloatFormat, scale: FloatFormat) -> None:
     elements, factors = (np.arange(1 << fmt.bits, dtype=np.uint8) for fmt in (element, scale))
-    outcome = scaled(ALG, Operand(elements[:, None], element), Operand(factors, scale))
+    outcome = scaled(ALG, Operand(elements[:, None], element), Operand(factors, scale), SCALED)
     assert outcome.format == SCALED
     xs, ys = [number(i, element) for i in elements.tolist()], [number(i, scale) for i in factors.tolist()]
     values = {int(bits): SCALED.exact(int(bits)) for bits in np.unique(outcome.bits)}
@@ -155,9 +157,13 @@ def test_a_power_of_two_commutes_with_the_product(fmt: FloatFormat, seed: int, f
         for bits in np.random.default_rng(seed).integers(0, 1 << fmt.bits, (2, 64))
     )
     power = Operand(np.full(64, factor, dtype=np.uint8), UE8M0)
-    left, right = scaled(ALG, scaled(ALG, x, power), y), scaled(ALG, scaled(ALG, x, y), power)
+
+    def times(left: Operand, right: Operand) -> Operand:
+        return scaled(ALG, left, right, SCALED)
+
+    left, right = times(times(x, power), y), times(times(x, y), power)
     assert np.array_equal(left.bits, right.bits)
-    assert np.array_equal(left.bits, scaled(ALG, x, scaled(ALG, y, power)).bits)
+    assert np.array_equal(left.bits, times(x, times(y, power)).bits)
 
 
 SCALED_INSTRUCTIONS = tuple(
