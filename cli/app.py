@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from .. import __version__
-from . import browse, check, execute, gate, layout, legality, replay, verify
+from . import browse, check, contract, execute, gate, layout, legality, replay, verify
 from .budget import budgeted
 from .endings import ended
 from .exit_codes import EPILOG
@@ -33,6 +33,7 @@ for name, command in (
     ("gate", gate.gate),
     ("layout", layout.layout),
     ("run", execute.run),
+    ("contract", contract.contract),
     ("verify", verify.verify),
     ("replay", replay.replay),
 ):

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from ..spec.errors import InputError, UnsupportedError
 from .contract import Instance
+from .demangling import demangled
 from .findings import Finding
 from .interning import Ids
+from .kernel_outline import KernelOutline
 from .memory import ByteLanes
 from .terms import TermStore
 
@@ -148,6 +150,12 @@ def read_kernel(isa: str, path: Path, entry: str | None, target: str | None) -> 
     return cast(Kernel, module.read_kernel(path, entry, target))
 
 
+def read_outline(path: Path, entry: str | None) -> KernelOutline:
+    """Read what a kernel says of its launch and does with its parameters; see `read_kernel`."""
+    module = import_module(_MODULES["ptx"], __package__)
+    return cast(KernelOutline, module.read_outline(path, entry))
+
+
 def only_entry(names: list[str], path: Path) -> str:
     """Return the only kernel of a file.
 
@@ -157,6 +165,6 @@ def only_entry(names: list[str], path: Path) -> str:
         If there are more, or none.
     """
     if len(names) != 1:
-        found = ", ".join(names) or "none"
+        found = ", ".join(map(demangled, names)) or "none"
         raise InputError(f"{path} has {len(names)} kernels ({found}): name one as entry in [kernel]")
     return names[0]

@@ -11,14 +11,17 @@ from ...spec.ptx.targets import target_named
 from .. import contract
 from ..array_memory import ArrayMemory, initial_bytes, memories
 from ..contract import Array, Instance
+from ..demangling import demangled, spellings
 from ..element_places import place_of
 from ..front_end import FinalArray, Outcome, Progress, only_entry
 from ..interning import Ids
+from ..kernel_outline import KernelOutline
 from ..terms import TermStore
 from . import machine
 from .address_spaces import Buffer
 from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, check_size, entry_named
-from .module import Module
+from .module import Function, Module
+from .outline import outline
 from .parser import read
 from .threads import Indices, Launch
 
@@ -122,9 +125,21 @@ def read_kernel(path: Path, entry: str | None, target: str | None) -> PtxKernel:
     if target is not None:
         target_named(target)
         module = replace(module, target=target)
-    defined = [each.name for each in module.entries if each.defined]
-    if entry is None:
-        entry = only_entry(defined, path)
-    elif entry not in defined:
-        raise InputError(f"{path} has no kernel {entry!r}; there are: {', '.join(defined) or 'none'}")
-    return PtxKernel(module, entry)
+    return PtxKernel(module, _entry(module, entry, path).name)
+
+
+def read_outline(path: Path, entry: str | None) -> KernelOutline:
+    """Read what a kernel of a PTX file says of its launch, and does with its parameters."""
+    module = read(path)
+    return outline(module, _entry(module, entry, path))
+
+
+def _entry(module: Module, name: str | None, path: Path) -> Function:
+    defined = {each.name: each for each in module.entries if each.defined}
+    if name in defined:
+        return defined[name]
+    meant = [each for each in defined if name is None or name in spellings(each)]
+    if name is not None and not meant:
+        known = ", ".join(map(demangled, defined)) or "none"
+        raise InputError(f"{path} has no kernel {name!r}; there are: {known}")
+    return defined[only_entry(meant, path)]

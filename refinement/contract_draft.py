@@ -1,0 +1,264 @@
+"""A contract to complete: what a kernel's code tells, as TOML, and `fill in` where it tells nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..spec.errors import InputError
+from ..spec.formats import FORMATS, FloatFormat
+from ..spec.json_text import read_json
+from ..spec.text_files import read_text
+from .demangling import argument_types, demangled
+from .formula_parser import KEYWORDS
+from .kernel_outline import KernelOutline, MemoryAccess, ParameterUse
+
+FILL_IN = "fill in"
+"""Marks what has to be completed."""
+
+_LINES = 3
+"""Lines of a kernel that are named for one fact."""
+
+_BY_SIZE = {1: "u8", 2: "f16", 4: "f32", 8: "f64"}
+"""Element types where nothing is known but a width."""
+
+_MEMORY_TYPES = {"tf32": "f32", "f16x2": "f16", "bf16x2": "bf16"}
+"""Types of elements whose registers are used as another type."""
+
+_C_TYPES = {
+    "bool": "u8", "char": "s8", "signed char": "s8", "unsigned char": "u8", "short": "s16",
+    "unsigned short": "u16", "int": "s32", "unsigned int": "u32", "long": "s64", "unsigned long": "u64",
+    "long long": "s64", "unsigned long long": "u64", "float": "f32", "double": "f64", "__half": "f16",
+    "__nv_bfloat16": "bf16", "__nv_fp8_e4m3": "e4m3", "__nv_fp8_e5m2": "e5m2",
+}  # fmt: skip
+"""Types of C++, as demangled names have them."""
+
+_TYPE = re.compile(r"\w+")
+_NOT_A_LETTER = re.compile(r"\W+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class TritonMetadata:
+    """What Triton's cache says of a kernel, in the JSON file beside the PTX.
+
+    Attributes
+    ----------
+    name : str
+        The kernel.
+    threads : int
+        Of a block.
+    shared : int
+        Bytes of dynamic shared memory.
+    scratch : tuple of int
+        Bytes for each block of the scratch memory that the last parameters point to.
+    """
+
+    name: str
+    threads: int
+    shared: int
+    scratch: tuple[int, ...]
+
+
+def read_triton_metadata(path: Path) -> TritonMetadata:
+    """Read the file that Triton writes beside the PTX of a kernel.
+
+    Raises
+    ------
+    InputError
+        If it can't be read, or says no launch.
+    """
+    document = read_json(read_text(path), str(path))
+    if not isinstance(document, dict):
+        raise InputError("is no metadata of Triton: an object is expected", str(path))
+
+    def number(key: str, default: int | None = None) -> int:
+        value = document.get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise InputError(f"is no metadata of Triton: {key} must be a number, not {value!r}", str(path))
+        return value
+
+    scratch = [key for key in ("global_scratch_size", "profile_scratch_size") if key in document]
+    return TritonMetadata(
+        str(document.get("name", "")),
+        number("num_warps") * number("warp_size", 32),
+        number("shared"),
+        tuple(number(key) for key in scratch),
+    )
+
+
+def draft(outline: KernelOutline, metadata: TritonMetadata | None = None) -> str:
+    """Return a contract as TOML, which can be read as it is; see ``docs/contracts.md``."""
+    names = _names(outline)
+    scratch = 0 if metadata is None else len(metadata.scratch)
+    first_scratch = len(outline.parameters) - scratch
+    lines = [
+        f"# A contract for {demangled(outline.entry)},",
+        f"# to complete where it says `{FILL_IN}`; docs/contracts.md has all keys.",
+        "# As it is, without [ensures], `mmaproof verify` looks at what the kernel does to memory.",
+        "",
+        "[kernel]",
+        f'isa = "{outline.isa}"',
+        f'entry = "{outline.entry}"',
+        f'# target = "{outline.target}" is what the file says',
+        "",
+        *_launch(outline, metadata),
+        "",
+        "[sizes]",
+        f"# {FILL_IN}: M = 128",
+    ]
+    written = argument_types(outline.entry)
+    types = written if len(written) == len(outline.parameters) else ("",) * len(outline.parameters)
+    for number, (parameter, c_type) in enumerate(zip(outline.parameters, types, strict=True)):
+        lines += ["", "[[param]]", f'name = "{names[parameter.name]}"' + _comment(parameter.name, names)]
+        if metadata is not None and number >= first_scratch:
+            lines += _scratch(metadata.scratch[number - first_scratch])
+        else:
+            lines += _parameter(parameter, names, outline.products, c_type)
+    lines += ["", "# [ensures]", *_formula(outline, names)]
+    return "\n".join([*lines, ""])
+
+
+def _launch(outline: KernelOutline, metadata: TritonMetadata | None) -> Iterator[str]:
+    yield "[launch]"
+    yield f'grid = 1  # {FILL_IN}: blocks, an extent or [x, y, z], such as ["(N + 31) // 32", 1]'
+    if outline.block is not None:
+        yield f"block = {list(outline.block)}  # the kernel demands it"
+    elif metadata is not None:
+        yield f"block = {metadata.threads}  # the warps that Triton says"
+    elif outline.most_threads is not None:
+        yield f"block = {outline.most_threads}  # {FILL_IN}: the kernel takes at most so many threads"
+    else:
+        yield f"block = 32  # {FILL_IN}: threads, an extent or [x, y, z]"
+    if metadata is not None:
+        yield f"dynamic_shared = {metadata.shared}  # bytes, as Triton says"
+    elif outline.dynamic:
+        what = ", ".join(f"{name}, aligned to {alignment}" for name, alignment in outline.dynamic)
+        yield f"dynamic_shared = 0  # {FILL_IN}: bytes ({what})"
+    for product in outline.products:
+        yield f"# it has {product}"
+    if outline.shared:
+        yield f"# {outline.shared} bytes of shared memory are the kernel's own"
+
+
+def _parameter(
+    parameter: ParameterUse, names: dict[str, str], products: tuple[str, ...], c_type: str
+) -> Iterator[str]:
+    if parameter.is_structure:
+        yield f"# a structure of {parameter.size} bytes"
+        yield f'type = "u{8 * parameter.size}"'
+        return
+    if parameter.is_pointer and (parameter.accesses or parameter.used):
+        yield from _array(parameter, names, products, c_type)
+        return
+    fmt = _C_TYPES.get(c_type) or _scalar_type(parameter)
+    yield f'type = "{fmt}"'
+    if not parameter.used:
+        yield "value = 0  # the kernel never reads it"
+        return
+    compared = f"; compared in {_listed(parameter.compared)}" if parameter.compared else ""
+    if isinstance(FORMATS[fmt], FloatFormat):
+        yield f'value = "any"{compared.replace(";", "  #", 1)}'
+    else:
+        yield f'value = 1  # {FILL_IN}: a number, an expression in sizes, or "any"{compared}'
+
+
+def _array(
+    parameter: ParameterUse, names: dict[str, str], products: tuple[str, ...], c_type: str
+) -> Iterator[str]:
+    fmt, told = _element_type(parameter, products)
+    pointed = c_type.removesuffix("__restrict__").rstrip("* ").removesuffix("const").strip()
+    if c_type.endswith("*") and pointed in _C_TYPES:
+        fmt, told = _C_TYPES[pointed], True
+    width = f"an index goes on by {parameter.step} bytes" if parameter.step else "by the width of accesses"
+    yield f'type = "{fmt}"' + ("" if told else f"  # {FILL_IN}: a guess, {width}")
+    indices = ", ".join(names[each] for each in parameter.indices)
+    yield f"shape = [1]  # {FILL_IN}: extents" + (f"; addresses depend on {indices}" if indices else "")
+    access = {(True, True): "inout", (False, True): "out"}.get(
+        (parameter.is_read, parameter.is_written), "in"
+    )
+    yield f'access = "{access}"'
+    if parameter.alignment is not None and parameter.alignment > 1:
+        yield f"alignment = {max(parameter.alignment, 1)}  # the kernel declares it"
+    for what, some in (
+        ("read", [each for each in parameter.accesses if each.reads]),
+        ("written", [each for each in parameter.accesses if each.writes]),
+    ):
+        if some:
+            yield f"# {what} by {_described(some)}"
+
+
+def _element_type(parameter: ParameterUse, products: tuple[str, ...]) -> tuple[str, bool]:
+    """Return the type of an array's elements, and whether the code tells it."""
+    types = {each.type for each in parameter.accesses if each.type is not None}
+    told = {_MEMORY_TYPES.get(each, each) for each in types}
+    floats = {each for each in told if isinstance(FORMATS.get(each), FloatFormat)}
+    if len(floats) == 1:
+        return floats.pop(), True
+    if len(told) == 1 and (known := FORMATS.get(next(iter(told)))) and known.bits != 16:
+        return known.name, False
+    sizes = [each.size for each in parameter.accesses if each.size]
+    width = parameter.step or min(sizes, default=4)
+    multiplied = [FORMATS[each] for product in products for each in _TYPE.findall(product) if each in FORMATS]
+    fitting = [each.name for each in multiplied if each.bits == 8 * width]
+    return fitting[0] if fitting else _BY_SIZE.get(width, "u8"), False
+
+
+def _scalar_type(parameter: ParameterUse) -> str:
+    """Return the type of a value; integers are signed, so that they may be any number that fits."""
+    found = FORMATS.get(parameter.type or "")
+    if isinstance(found, FloatFormat) and found.bits == 8 * parameter.size:
+        return found.name
+    return f"{'u' if parameter.size == 8 and not parameter.used else 's'}{8 * parameter.size}"
+
+
+def _scratch(size: int) -> Iterator[str]:
+    if size:
+        yield 'type = "u8"'
+        yield f"shape = [{size}]  # {FILL_IN}: Triton's scratch memory, {size} bytes for each block"
+        yield 'access = "inout"'
+    else:
+        yield 'type = "u64"'
+        yield "value = 0  # Triton's scratch memory, of which there is none"
+
+
+def _formula(outline: KernelOutline, names: dict[str, str]) -> Iterator[str]:
+    outputs = [names[each.name] for each in outline.parameters if each.is_pointer and each.is_written]
+    inputs = [names[each.name] for each in outline.parameters if each.is_pointer and not each.is_written]
+    if not outputs:
+        yield f'# formula = ""  # {FILL_IN}'
+        return
+    if outline.products and len(inputs) > 1:
+        yield f'# formula = "{outputs[0]}[i, j] = sum(k, {inputs[0]}[i, k] * {inputs[1]}[k, j])"  # {FILL_IN}'
+        return
+    of = inputs[0] if inputs else outputs[0]
+    yield f'# formula = "{outputs[0]}[i] = {of}[i]"  # {FILL_IN}'
+
+
+def _names(outline: KernelOutline) -> dict[str, str]:
+    """Return names for formulas: the kernel's own, without its name in front, or p0, p1, …."""
+    found: dict[str, str] = {}
+    for number, parameter in enumerate(outline.parameters):
+        name = parameter.name.removeprefix(outline.entry).strip("_%$.")
+        name = re.sub(r"\Aparam_(\d+)\Z", r"p\1", _NOT_A_LETTER.sub("_", name))
+        usable = re.fullmatch(r"[A-Za-z_]\w*", name) and name not in KEYWORDS and name not in found.values()
+        found[parameter.name] = name if usable else f"p{number}"
+    return found
+
+
+def _comment(name: str, names: dict[str, str]) -> str:
+    return "" if names[name] == name else f"  # {name}"
+
+
+def _described(accesses: Iterable[MemoryAccess]) -> str:
+    by_mnemonic: dict[str, list[int]] = {}
+    for access in accesses:
+        by_mnemonic.setdefault(access.mnemonic, []).append(access.line)
+    return "; ".join(f"{mnemonic} in {_listed(lines)}" for mnemonic, lines in by_mnemonic.items())
+
+
+def _listed(lines: Iterable[int]) -> str:
+    every = list(dict.fromkeys(lines))
+    shown = ", ".join(map(str, every[:_LINES]))
+    return f"line{'s' if len(every) > 1 else ''} {shown}{', …' if len(every) > _LINES else ''}"

@@ -1,0 +1,118 @@
+"""What a kernel says of its launch and does with its parameters, as far as that shows without a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MemoryAccess:
+    """An access to the memory that a pointer leads to.
+
+    Attributes
+    ----------
+    line : int
+        Of the kernel's file.
+    mnemonic : str
+        The instruction.
+    size : int
+        Bytes for each thread; 0 where it is not a thread's.
+    type : str, optional
+        Of an element, where instructions that use what is moved say it.
+    reads, writes : bool
+        What it does.
+    """
+
+    line: int
+    mnemonic: str
+    size: int
+    type: str | None
+    reads: bool
+    writes: bool
+
+
+@dataclass(frozen=True)
+class ParameterUse:
+    """A parameter of a kernel.
+
+    Attributes
+    ----------
+    name : str
+        As the kernel calls it.
+    size : int
+        Bytes.
+    type : str, optional
+        Of the value, where an instruction that uses it or the declaration says more than a width.
+    is_structure : bool
+        Whether it is declared as an array of bytes: a structure passed by value.
+    is_pointer : bool
+        Whether addresses of memory are reckoned from it, or it is declared as a pointer.
+    alignment : int, optional
+        Of what it points to, where the kernel declares that.
+    accesses : tuple of MemoryAccess
+        Through it.
+    step : int, optional
+        The bytes that one more of an index goes on: those of an element.
+    indices : tuple of str
+        Other parameters that go into addresses reckoned from it.
+    compared : tuple of int
+        Lines in which it is compared, or what is reckoned from it.
+    used : bool
+        Whether it is loaded at all.
+    """
+
+    name: str
+    size: int
+    type: str | None
+    is_structure: bool
+    is_pointer: bool
+    alignment: int | None
+    accesses: tuple[MemoryAccess, ...]
+    step: int | None
+    indices: tuple[str, ...]
+    compared: tuple[int, ...]
+    used: bool
+
+    @property
+    def is_read(self) -> bool:
+        """Whether memory is read through it."""
+        return any(access.reads for access in self.accesses)
+
+    @property
+    def is_written(self) -> bool:
+        """Whether memory is written through it."""
+        return any(access.writes for access in self.accesses)
+
+
+@dataclass(frozen=True)
+class KernelOutline:
+    """A kernel.
+
+    Attributes
+    ----------
+    isa, path, entry, target : str
+        Its language, file, name, and the processor that the file names.
+    block : tuple of int, optional
+        The extents that it must be launched with.
+    most_threads : int, optional
+        Of a block, where it is launched with any extents.
+    shared : int
+        Bytes of shared memory that it has itself.
+    dynamic : tuple of (str, int)
+        Names and alignments of shared memory whose extent is told at launch.
+    products : tuple of str
+        Its matrix products, each mnemonic once.
+    parameters : tuple of ParameterUse
+        In order.
+    """
+
+    isa: str
+    path: str
+    entry: str
+    target: str
+    block: tuple[int, ...] | None
+    most_threads: int | None
+    shared: int
+    dynamic: tuple[tuple[str, int], ...]
+    products: tuple[str, ...]
+    parameters: tuple[ParameterUse, ...]
