@@ -5,8 +5,6 @@ from __future__ import annotations
 import json as json_format
 import shlex
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,13 +15,14 @@ from .. import __version__
 from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
-from .finding_output import SHOWN, tell_github
+from .finding_output import CONCLUSIONS, SHOWN, exit_code, result_files, tell_github
 from .mutation import check_mutants
 from .output import note, print_table, say, say_lines
 from .progress import progress
 
 if TYPE_CHECKING:
-    from ..reports.report import Outcome, Report
+    from ..proofs.outcomes import DecidedObligation, Run
+    from ..reports.check_report import CheckReport
 
 SAVED = Path("mmaproof-counterexamples")
 """Where counterexamples go that nobody expected."""
@@ -66,8 +65,8 @@ def check(
     counterexample.
     """
     from ..proofs import cache, catalogue, pinned, runner
-    from ..reports import outcome_findings
-    from ..reports.report import report
+    from ..proofs.outcomes import tallied
+    from ..reports import check_report
 
     settings = runner.Settings(
         timeout=timeout,
@@ -86,48 +85,32 @@ def check(
             raise InputError(f"--mutants has a report of its own (--json), and takes no {', '.join(refused)}")
         return check_mutants(selected, patterns or [], mutants, seed, settings, json)
     unpinned = pinned.differences(patterns or [])
-    wanted = {"json": json, "junit": junit, "sarif": sarif, "html": html}
-    with ExitStack() as stack:
-        if counterexamples is not None:
-            files.directory(counterexamples)
-        streams = {
-            kind: stack.enter_context(files.result_file(path)) for kind, path in wanted.items() if path
-        }
+    if counterexamples is not None:
+        files.directory(counterexamples)
+    with result_files({"json": json, "junit": junit, "sarif": sarif, "html": html}) as fill:
         start = time.perf_counter()
         with progress("check", len(selected)) as advance:
             verdicts = runner.run(selected, settings, report=lambda verdict: advance(verdict.id))
         elapsed = time.perf_counter() - start
-        found = report(selected, verdicts, catalogue.theorems(patterns or []), elapsed, __version__, unpinned)
-        for kind, stream in streams.items():
-            files.write(stream, _rendered(kind, found))
-    _print_theorems(found)
-    _print_spoiling(found, _save(found, counterexamples))
-    _print_unpinned(found)
-    _print_totals(found)
-    tell_github(outcome_findings.findings_of(found))
-    return ExitCode[found.conclusion.name]
+        run = tallied(selected, verdicts, catalogue.theorems(patterns or []), elapsed, unpinned)
+        report = check_report.report(run, __version__)
+        fill(report)
+    _print_theorems(run)
+    _print_spoiling(run, _save(run, counterexamples))
+    _print_unpinned(run)
+    _print_totals(report)
+    tell_github(report)
+    return exit_code(report)
 
 
-def _rendered(kind: str, found: Report) -> str:
-    from ..reports import html, json_report, junit, sarif
-
-    render: dict[str, Callable[[Report], str]] = {
-        "json": json_report.render,
-        "junit": junit.render,
-        "sarif": sarif.render,
-        "html": html.render,
-    }
-    return render[kind](found)
-
-
-def _print_theorems(found: Report) -> None:
-    from ..reports.report import Judgement
+def _print_theorems(found: Run) -> None:
+    from ..proofs.outcomes import Agreement
 
     columns = {
-        "proved": (Judgement.PROVED,),
-        "pinned": (Judgement.PINNED,),
-        "unknown": (Judgement.UNKNOWN,),
-        "unexpected": (Judgement.UNEXPECTED, Judgement.DEFECT),
+        "proved": (Agreement.PROVED,),
+        "pinned": (Agreement.PINNED,),
+        "unknown": (Agreement.UNKNOWN,),
+        "unexpected": (Agreement.UNEXPECTED, Agreement.DEFECT),
     }
     rows = []
     for entry in found.theorems:
@@ -139,7 +122,7 @@ def _print_theorems(found: Report) -> None:
             [
                 entry.theorem.id,
                 entry.theorem.title,
-                *(str(entry.count(*judgements)) for judgements in columns.values()),
+                *(str(entry.count(*agreements)) for agreements in columns.values()),
                 f"{entry.seconds:.2f}",
                 f"{name} ({seconds:.2f} s)" if seconds >= 0.005 else "",
             ]
@@ -148,7 +131,7 @@ def _print_theorems(found: Report) -> None:
     print_table(titles, rows, numbers=range(2, 7), beneath=1, optional=[7])
 
 
-def _save(found: Report, asked: Path | None) -> dict[str, Path]:
+def _save(found: Run, asked: Path | None) -> dict[str, Path]:
     """Save counterexamples and return where, by obligation id."""
     outcomes = found.outcomes if asked else found.spoiling
     having = [(o.obligation.id, o.verdict.counterexample) for o in outcomes if o.verdict.counterexample]
@@ -164,12 +147,12 @@ def _save(found: Report, asked: Path | None) -> dict[str, Path]:
     return saved
 
 
-def _print_spoiling(found: Report, saved: dict[str, Path]) -> None:
+def _print_spoiling(found: Run, saved: dict[str, Path]) -> None:
+    from ..proofs.outcomes import Agreement
     from ..reports.counterexample_text import counterexample_text
-    from ..reports.report import Judgement
 
     for outcome in found.spoiling:
-        undecided = outcome.judgement is Judgement.UNKNOWN
+        undecided = outcome.agreement is Agreement.UNKNOWN
         print()
         say(outcome.summary, "yellow" if undecided else "bold red")
         if undecided:
@@ -180,12 +163,12 @@ def _print_spoiling(found: Report, saved: dict[str, Path]) -> None:
         _print_saved(outcome, saved)
 
 
-def _print_saved(outcome: Outcome, saved: dict[str, Path]) -> None:
+def _print_saved(outcome: DecidedObligation, saved: dict[str, Path]) -> None:
     if path := saved.get(outcome.obligation.id):
         say(f"  reproduce: mmaproof replay {shlex.quote(str(path))}")
 
 
-def _print_unpinned(found: Report) -> None:
+def _print_unpinned(found: Run) -> None:
     from ..proofs.pinned import COMMAND
 
     if not found.unpinned:
@@ -198,14 +181,11 @@ def _print_unpinned(found: Report) -> None:
     say(f"where that is intended, pin it: {COMMAND}")
 
 
-def _print_totals(found: Report) -> None:
-    from ..reports.report import Conclusion, Judgement
-
-    styles = {Conclusion.HOLDS: "green", Conclusion.UNDECIDED: "yellow"}
-    counts = ", ".join(f"{found.count(judgement)} {judgement}" for judgement in Judgement)
+def _print_totals(report: CheckReport) -> None:
+    run = report.run
+    counts = ", ".join(f"{run.count(agreement)} {agreement}" for agreement in report.agreements)
     print()
     print(
-        f"{len(found.outcomes)} obligations: {counts}; "
-        f"{found.cached} from the cache, {found.elapsed:.2f} s elapsed"
+        f"{len(run.outcomes)} obligations: {counts}; {run.cached} from the cache, {run.elapsed:.2f} s elapsed"
     )
-    say(found.headline, styles.get(found.conclusion, "bold red"))
+    say(report.headline, CONCLUSIONS[report.conclusion.name])

@@ -13,15 +13,19 @@ from .exit_codes import ExitCode
 from .output import note, say, say_lines
 
 if TYPE_CHECKING:
-    from ..spec.findings import Finding, FindingReport
+    from ..reports.report import Report
+    from ..spec.findings import Finding
 
 SHOWN = 100
 """Findings that are printed; result files have all of them."""
 
+CONCLUSIONS = {"HOLDS": "green", "FAILS": "bold red", "UNDECIDED": "yellow", "DEFECT": "bold red"}
+"""How conclusions look, by name."""
+
 
 @contextmanager
-def result_files(wanted: Mapping[str, Path | None]) -> Iterator[Callable[[FindingReport], None]]:
-    """Open result files by kind (``json``, ``junit``, ``sarif``), to be filled with one report.
+def result_files(wanted: Mapping[str, Path | None]) -> Iterator[Callable[[Report], None]]:
+    """Open result files by kind (``json``, ``junit``, ``sarif``, ``html``), to be filled with one report.
 
     Raises
     ------
@@ -33,20 +37,21 @@ def result_files(wanted: Mapping[str, Path | None]) -> Iterator[Callable[[Findin
             kind: stack.enter_context(files.result_file(path)) for kind, path in wanted.items() if path
         }
 
-        def fill(report: FindingReport) -> None:
+        def fill(report: Report) -> None:
             for kind, stream in streams.items():
                 files.write(stream, _rendered(kind, report))
 
         yield fill
 
 
-def _rendered(kind: str, report: FindingReport) -> str:
-    from ..reports import finding_json, finding_junit, finding_sarif
+def _rendered(kind: str, report: Report) -> str:
+    from ..reports import html, json_report, junit, sarif
 
-    render: dict[str, Callable[[FindingReport], str]] = {
-        "json": finding_json.render,
-        "junit": finding_junit.render,
-        "sarif": finding_sarif.render,
+    render: dict[str, Callable[[Report], str]] = {
+        "json": json_report.render,
+        "junit": junit.render,
+        "sarif": sarif.render,
+        "html": html.render,
     }
     return render[kind](report)
 
@@ -56,12 +61,12 @@ def running_on_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def tell_github(report: FindingReport, *, annotate: bool = True) -> None:
+def tell_github(report: Report, *, annotate: bool = True) -> None:
     """Print annotations and append a summary of the step, when run by GitHub Actions.
 
     Parameters
     ----------
-    report : FindingReport
+    report : Report
         What was found.
     annotate : bool
         Whether to print annotations: not where standard output is for another program.
@@ -82,9 +87,9 @@ def tell_github(report: FindingReport, *, annotate: bool = True) -> None:
             stream.write(github.step_summary(report))
 
 
-def print_findings(report: FindingReport) -> None:
+def print_findings(report: Report) -> None:
     """Print every finding, with its rules, then the totals."""
-    from ..spec.findings import Conclusion, Standing
+    from ..spec.findings import Standing
 
     styles = {
         Standing.DRIFT: "bold red",
@@ -105,11 +110,14 @@ def print_findings(report: FindingReport) -> None:
     if findings:
         print()
     totals = report.totals
-    told = (standing for standing in Standing if standing is not Standing.WARNING or totals["warning"])
+    told = (
+        standing
+        for standing in report.wording.standings
+        if standing is not Standing.WARNING or totals["warning"]
+    )
     counts = ", ".join(f"{totals[standing.value]} {standing}" for standing in told)
-    shown = {Conclusion.HOLDS: "green", Conclusion.FAILS: "bold red", Conclusion.UNDECIDED: "yellow"}
     print(f"{totals['rows']} rows in {totals['files']} files: {counts}; {report.elapsed:.2f} s")
-    say(str(report.conclusion), shown[report.conclusion])
+    say(report.headline, CONCLUSIONS[report.conclusion.name])
 
 
 def _lines(finding: Finding) -> Iterator[str]:
@@ -125,8 +133,6 @@ def _accepted(finding: Finding) -> str:
     return f" (accepted: {finding.accepted_because})" if finding.accepted_because else ""
 
 
-def exit_code(report: FindingReport) -> ExitCode:
+def exit_code(report: Report) -> ExitCode:
     """Return the status that a report means."""
-    return {"HOLDS": ExitCode.HOLDS, "FAILS": ExitCode.FAILS, "UNDECIDED": ExitCode.UNDECIDED}[
-        report.conclusion.name
-    ]
+    return ExitCode[report.conclusion.name]

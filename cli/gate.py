@@ -51,6 +51,7 @@ def gate(
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the findings as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a web page.")] = None,
 ) -> ExitCode:
     """Compare constraint tables and layouts with the spec.
 
@@ -60,10 +61,10 @@ def gate(
     from dataclasses import replace
 
     from ..gate.columns import renaming
-    from ..gate.comparison import compare
     from ..gate.rows import Defaults
     from ..gate.settings import settings
     from ..gate.statements import require_known
+    from ..reports.gate_report import report
 
     require_known(isa, target)
     cells = {name: value for name, value in (("isa", isa), ("target", target), ("ptx", ptx)) if value}
@@ -75,13 +76,14 @@ def gate(
             )
         chosen = replace(chosen, allow=allow)
     chosen = replace(chosen, allow_undecided=allow_undecided or chosen.allow_undecided)
-    with result_files({"json": json, "junit": junit, "sarif": sarif}) as fill, _without_garbage_collection():
+    wanted = {"json": json, "junit": junit, "sarif": sarif, "html": html}
+    with result_files(wanted) as fill, _without_garbage_collection():
         doing(f"comparing {', '.join(str(each) for each in _named(tables))} with the spec")
-        report = compare(chosen, __version__)
-        fill(report)
-    print_findings(report)
-    tell_github(report)
-    return exit_code(report)
+        found = report(chosen, __version__)
+        fill(found)
+    print_findings(found)
+    tell_github(found)
+    return exit_code(found)
 
 
 @contextmanager

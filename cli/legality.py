@@ -160,11 +160,11 @@ def _judge_standard_input(given: _Given, wanted: Mapping[str, Path | None]) -> E
             if reported:
                 answers.append((number, answer))
         if reported:
-            from ..gate.answers import report_of_answers
+            from ..reports.legal_report import report
 
-            report = report_of_answers(answers, __version__, time.perf_counter() - start)
-            fill(report)
-            tell_github(report, annotate=False)
+            found = report(answers, __version__, time.perf_counter() - start)
+            fill(found)
+            tell_github(found, annotate=False)
     return ExitCode.HOLDS if everything_legal else ExitCode.FAILS
 
 

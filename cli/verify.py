@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_format
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,16 +47,10 @@ def verify(
     """
     from ..refinement.trials import DisagreementError
     from ..refinement.verification import verify as decide
-    from ..reports import kernel_findings, verify_page
+    from ..reports import verify_report
     from ..spec.errors import DefectError
 
-    with ExitStack() as stack:
-        streams = {
-            kind: stack.enter_context(files.result_file(path))
-            for kind, path in (("json", json), ("html", html))
-            if path is not None
-        }
-        fill = stack.enter_context(result_files({"junit": junit, "sarif": sarif}))
+    with result_files({"json": json, "junit": junit, "sarif": sarif, "html": html}) as fill:
         with _progress() as shown:
 
             def told(what: str, done: int, all_: int) -> None:
@@ -70,12 +64,7 @@ def verify(
                 path = _written(defect.counterexample, counterexamples)
                 raise DefectError(f"{defect}; mmaproof replay {path} runs it again") from defect
         found = _saved(found, counterexamples)
-        if "json" in streams:
-            document = json_format.dumps(found.result.document(), indent=1) + "\n"
-            files.write(streams["json"], document)
-        if "html" in streams:
-            files.write(streams["html"], verify_page.render(found))
-        report = kernel_findings.report(found, __version__)
+        report = verify_report.report(found, __version__)
         fill(report)
     _print(found)
     tell_github(report)

@@ -25,7 +25,7 @@ _SHOWN = 300
 
 def layout_rules() -> list[Cause]:
     """Return a rule for each way in which a layout may be wrong."""
-    return [_cause(verdict, verdict.meaning) for verdict in Verdict if verdict is not Verdict.EQUAL]
+    return [_rule(verdict) for verdict in Verdict if verdict is not Verdict.EQUAL]
 
 
 def judge_layout(row: LayoutRow, file: str) -> Finding | None:
@@ -47,7 +47,7 @@ def judge_layout(row: LayoutRow, file: str) -> Finding | None:
     if found.equal:
         cause, spec_says = rules.ALLOWED.saying(found.witness), "it is its layout"
     else:
-        cause, spec_says = _cause(found.verdict, _message(found)), found.expected or "another layout"
+        cause, spec_says = _rule(found.verdict).saying(_message(found)), found.expected or "another layout"
     return Finding(Standing.DRIFT, file, row.at, row.subject, they_say, spec_says, (cause,))
 
 
@@ -61,8 +61,9 @@ def layout_key(row: LayoutRow) -> tuple[str, ...]:
     return (row.instruction, row.operand, row.target or "", json.dumps(row.layout))
 
 
-def _cause(verdict: Verdict, message: str) -> Cause:
-    return Cause(OWNER, verdict.value, f"a layout is not so: {verdict.meaning}", SOURCE, message)
+def _rule(verdict: Verdict) -> Cause:
+    reason = f"a layout is not so: {verdict.meaning}"
+    return Cause(OWNER, verdict.value, reason, SOURCE, reason)
 
 
 def _text(layout: Any) -> str:

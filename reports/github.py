@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..spec.findings import Finding, FindingReport, Standing, Wording
+from ..spec.findings import Finding, Standing
 from ..spec.shown_text import visible
+from .report import Report, Wording
 
 SHOWN_ANNOTATIONS = 10
 """GitHub shows no more than this many of each level in a step."""
@@ -16,10 +17,15 @@ SHOWN_ANNOTATIONS = 10
 SHOWN_FINDINGS = 200
 """Rows of the table in the summary, which may have at most a mebibyte."""
 
-_LEVELS = {Standing.DRIFT: "error", Standing.UNDECIDED: "warning", Standing.WARNING: "warning"}
+_LEVELS = {
+    Standing.DRIFT: "error",
+    Standing.DEFECT: "error",
+    Standing.UNDECIDED: "warning",
+    Standing.WARNING: "warning",
+}
 
 
-def annotation_lines(report: FindingReport) -> Iterator[str]:
+def annotation_lines(report: Report) -> Iterator[str]:
     """Yield the workflow commands that annotate lines: drift as errors, what is undecided as warnings."""
     shown = dict.fromkeys(_LEVELS.values(), 0)
     for finding in report.findings:
@@ -46,11 +52,11 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def step_summary(report: FindingReport) -> str:
+def step_summary(report: Report) -> str:
     """Return the summary of the step, as Markdown."""
     wording = report.wording
     lines = [
-        f"### mmaproof {report.command}: {wording.conclusions[report.conclusion]}",
+        f"### mmaproof {report.command}: {report.headline}",
         "",
         _row([wording.file, wording.rows, *wording.standings.values()]),
         "|---|---:|" + "---:|" * len(wording.standings),

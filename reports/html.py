@@ -1,9 +1,22 @@
-"""The report as one HTML page that needs nothing else."""
+"""Reports as one HTML page that needs nothing else."""
 
 from __future__ import annotations
 
-from .counterexample_text import counterexample_text
-from .report import Judgement, Report
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from ..spec.findings import Finding
+from .report import Report
+
+SHOWN = 1000
+"""Findings that a page shows; the other formats have all of them."""
+
+_CONTEXT = 2
+"""Lines shown before and after a finding's."""
+
+_LONGEST = 300
+"""Characters of such a line."""
 
 
 def render(report: Report) -> str:
@@ -17,7 +30,25 @@ def render(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page = environment.get_template("check.html.j2")
-    return (
-        page.render(report=report, judgements=list(Judgement), counterexample_text=counterexample_text) + "\n"
-    )
+    page = environment.get_template(report.template)
+    return page.render(report=report, findings=list(report.findings), shown=SHOWN, excerpt=_excerpts()) + "\n"
+
+
+def _excerpts() -> Callable[[Finding], list[tuple[int, str]]]:
+    """Return a function to the numbered lines around a finding; it reads each file once."""
+
+    @cache
+    def lines(file: str) -> Sequence[str]:
+        try:
+            return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        except (OSError, ValueError):  # gone by now, or no name of a file
+            return ()
+
+    def excerpt(finding: Finding) -> list[tuple[int, str]]:
+        if finding.file in ("", "-") or not finding.line:
+            return []
+        start = max(1, finding.line - _CONTEXT)
+        near = lines(finding.file)[start - 1 : finding.line + _CONTEXT]
+        return [(start + number, text[:_LONGEST]) for number, text in enumerate(near)]
+
+    return excerpt

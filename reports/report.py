@@ -1,200 +1,153 @@
-"""The outcome of a run: every verdict beside what was expected, per theorem and in total."""
+"""What a command found, as all its reports say it; each format has one writer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any, ClassVar
 
-from ..proofs.obligation import Obligation, Status, Theorem, theorem_of
-from ..proofs.pinned import Difference
-from ..proofs.verdict import Verdict
+from ..spec.findings import Cause, Checked, Finding, Standing
 
-
-class Judgement(StrEnum):
-    """What a verdict means for its obligation; the value is how tables name it."""
-
-    PROVED = "proved"
-    PINNED = "refuted as pinned"
-    UNKNOWN = "unknown"
-    UNEXPECTED = "unexpected"
-    DEFECT = "error"
+SCHEMA = 1
 
 
 class Conclusion(StrEnum):
-    """What a run means as a whole."""
+    """What a report means as a whole; the values are how JSON reports name it."""
 
-    HOLDS = "every verdict is the expected one"
-    FAILS = "a verdict is not the expected one"
-    UNDECIDED = "some obligations are undecided"
-    DEFECT = "mmaproof has a defect"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """An obligation with its verdict."""
-
-    obligation: Obligation
-    verdict: Verdict
-
-    @property
-    def judgement(self) -> Judgement:
-        """What the verdict means."""
-        match self.verdict.status:
-            case Status.ERROR:
-                return Judgement.DEFECT
-            case Status.UNKNOWN:
-                return Judgement.UNKNOWN
-            case status if status is not self.obligation.expect:
-                return Judgement.UNEXPECTED
-            case status:
-                return Judgement.PROVED if status is Status.PROVED else Judgement.PINNED
-
-    @property
-    def summary(self) -> str:
-        """One line: what came out instead of what."""
-        verdict, expected = self.verdict, self.obligation.expect
-        line = f"{self.obligation.id}: {verdict.status}, expected {expected}"
-        return f"{line}: {verdict.message}" if verdict.message else line
+    HOLDS = "holds"
+    FAILS = "fails"
+    DEFECT = "defect"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Outcomes counted."""
-
-    outcomes: tuple[Outcome, ...]
-
-    def count(self, *judgements: Judgement) -> int:
-        """Return how many outcomes were judged so."""
-        return sum(outcome.judgement in judgements for outcome in self.outcomes)
-
-    @property
-    def seconds(self) -> float:
-        """Time the verdicts took where they were decided, added up."""
-        return sum(outcome.verdict.seconds for outcome in self.outcomes)
-
-    @property
-    def cached(self) -> int:
-        """How many verdicts came from the cache."""
-        return sum(outcome.verdict.cached for outcome in self.outcomes)
-
-    @property
-    def slowest(self) -> Outcome | None:
-        """The outcome that took longest."""
-        return max(self.outcomes, key=lambda outcome: outcome.verdict.seconds, default=None)
-
-    @property
-    def conclusion(self) -> Conclusion:
-        """What the outcomes mean together: a failure outweighs a defect, and that what is undecided."""
-        for judgement, conclusion in (
-            (Judgement.UNEXPECTED, Conclusion.FAILS),
-            (Judgement.DEFECT, Conclusion.DEFECT),
-            (Judgement.UNKNOWN, Conclusion.UNDECIDED),
-        ):
-            if self.count(judgement):
-                return conclusion
-        return Conclusion.HOLDS
-
-
-@dataclass(frozen=True)
-class TheoremReport(Tally):
-    """The outcomes of one theorem's obligations."""
-
-    theorem: Theorem
-
-
-@dataclass(frozen=True)
-class Report(Tally):
-    """A whole run.
+class Wording:
+    """What a command calls the things it counts.
 
     Attributes
     ----------
-    theorems : tuple of TheoremReport
-        The theorems that had obligations in the run, in the catalogue's order.
-    elapsed : float
-        Seconds on the wall clock.
-    version : str
-        Version of mmaproof.
-    unpinned : tuple of Difference
-        Where the catalogue is not the pinned set.
+    file, rows : str
+        Titles of what is checked, and of what it consists of.
+    row : str
+        What fingerprints call one of these.
+    standings : mapping of Standing to str
+        Titles of the standings that occur.
+    conclusions : mapping of Conclusion to str
+        What a report means.
     """
 
-    theorems: tuple[TheoremReport, ...]
-    elapsed: float
+    file: str
+    rows: str
+    row: str
+    standings: Mapping[Standing, str]
+    conclusions: Mapping[Conclusion, str]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was checked, what was found, and how to speak of it.
+
+    Attributes
+    ----------
+    command : str
+        Who checked, such as ``gate``.
+    version : str
+        Version of mmaproof.
+    wording : Wording
+        How the command speaks.
+    files : tuple of Checked
+        What was checked.
+    rules : mapping of str to Cause
+        Every rule that a finding may cite, by id.
+    elapsed : float
+        Seconds.
+    allow_undecided : bool
+        Whether undecided rows are let pass.
+    """
+
+    command: str
     version: str
-    unpinned: tuple[Difference, ...] = ()
+    wording: Wording
+    files: tuple[Checked, ...]
+    rules: Mapping[str, Cause]
+    elapsed: float
+    allow_undecided: bool = False
+
+    template: ClassVar[str] = "findings.html.j2"
+    """The page that shows it."""
+
+    indented: ClassVar[bool] = False
+    """Whether its JSON text is indented."""
+
+    @property
+    def findings(self) -> Iterator[Finding]:
+        """Every finding, file by file."""
+        return (finding for checked in self.files for finding in checked.findings)
+
+    def count(self, standing: Standing) -> int:
+        """Return how many rows or findings of all files stand so."""
+        return sum(checked.count(standing) for checked in self.files)
 
     @property
     def conclusion(self) -> Conclusion:
-        """What the run means: another set of obligations than the pinned one is a failure."""
-        return Conclusion.FAILS if self.unpinned else super().conclusion
+        """What the findings mean together: a failure outweighs a defect, and that what is undecided."""
+        if self.count(Standing.DRIFT):
+            return Conclusion.FAILS
+        if self.count(Standing.DEFECT):
+            return Conclusion.DEFECT
+        undecided = self.count(Standing.UNDECIDED) and not self.allow_undecided
+        return Conclusion.UNDECIDED if undecided else Conclusion.HOLDS
 
     @property
     def headline(self) -> str:
         """The conclusion in words."""
-        if not self.unpinned:
-            return self.conclusion.value
-        outcome = f"; {super().conclusion}" if self.spoiling else ""
-        return f"the obligations are not the pinned ones{outcome}"
-
-    @property
-    def spoiling(self) -> tuple[Outcome, ...]:
-        """The outcomes that are not the expected ones: failures first, then the undecided."""
-        spoils = (Judgement.UNEXPECTED, Judgement.DEFECT, Judgement.UNKNOWN)
-        spoiling = (outcome for outcome in self.outcomes if outcome.judgement in spoils)
-        return tuple(sorted(spoiling, key=lambda outcome: outcome.judgement is Judgement.UNKNOWN))
+        return self.wording.conclusions[self.conclusion]
 
     @property
     def totals(self) -> dict[str, int | float | str]:
-        """The run in numbers, as ``check --json`` has it."""
-        statuses = {status.value: sum(o.verdict.status is status for o in self.outcomes) for status in Status}
+        """The report in numbers."""
         return {
-            "obligations": len(self.outcomes),
-            **statuses,
-            "expected": self.count(Judgement.PROVED, Judgement.PINNED),
-            "unexpected": self.count(Judgement.UNEXPECTED, Judgement.DEFECT),
-            "unpinned": len(self.unpinned),
-            "cached": self.cached,
-            "seconds": round(self.seconds, 3),
+            "files": len(self.files),
+            "rows": sum(len(checked.rows) for checked in self.files),
+            **{standing.value: self.count(standing) for standing in self.wording.standings},
             "elapsed": round(self.elapsed, 3),
-            "conclusion": self.conclusion.name.lower(),
+            "conclusion": self.conclusion.value,
         }
 
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document (``docs/schemas/gate.schema.json``)."""
+        return {
+            "schema": SCHEMA,
+            "version": self.version,
+            "command": self.command,
+            "files": [self._file(checked) for checked in self.files],
+            "findings": [_finding(finding) for finding in self.findings],
+            "summary": self.totals,
+        }
 
-def report(
-    obligations: Sequence[Obligation],
-    verdicts: Iterable[Verdict],
-    theorems: Sequence[Theorem],
-    elapsed: float,
-    version: str,
-    unpinned: tuple[Difference, ...] = (),
-) -> Report:
-    """Put verdicts beside their obligations.
+    def _file(self, checked: Checked) -> dict[str, Any]:
+        counts = {standing.value: checked.count(standing) for standing in self.wording.standings}
+        return {"file": checked.file, "kind": checked.kind, "rows": len(checked.rows), **counts}
 
-    Parameters
-    ----------
-    obligations : sequence of Obligation
-        What was to be decided; the order of the report.
-    verdicts : iterable of Verdict
-        In any order.
-    theorems : sequence of Theorem
-        The catalogue.
-    elapsed : float
-        Seconds on the wall clock.
-    version : str
-        Version of mmaproof.
-    unpinned : tuple of Difference
-        Where the catalogue is not the pinned set.
-    """
-    found = {verdict.id: verdict for verdict in verdicts}
-    missing = "defect of mmaproof: the run ended without a verdict"
-    outcomes = tuple(
-        Outcome(o, found.get(o.id, Verdict(o.id, Status.ERROR, "", message=missing))) for o in obligations
-    )
-    grouped: dict[str, list[Outcome]] = {theorem.id: [] for theorem in theorems}
-    for outcome in outcomes:
-        grouped[theorem_of(outcome.obligation, theorems).id].append(outcome)
-    reports = tuple(
-        TheoremReport(tuple(grouped[theorem.id]), theorem) for theorem in theorems if grouped[theorem.id]
-    )
-    return Report(outcomes, reports, elapsed, version, unpinned)
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    first = finding.causes[0]
+    entry: dict[str, Any] = {
+        "id": finding.id,
+        "standing": finding.standing.value,
+        "file": finding.file,
+        "line": finding.line,
+        **({"row": finding.at.row} if finding.at.row else {}),
+        "subject": finding.subject,
+        "they_say": finding.they_say,
+        "spec_says": finding.spec_says,
+        "rule": first.rule,
+        "reason": first.reason,
+        "source": first.source,
+        "message": first.message,
+        "causes": [asdict(cause) for cause in finding.causes],
+    }
+    if finding.accepted_because:
+        entry["accepted_because"] = finding.accepted_because
+    return entry

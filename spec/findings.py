@@ -1,59 +1,23 @@
-"""What a comparison found, of tables with the spec or of a kernel with its contract, however it is shown."""
+"""Findings: what of a table, a kernel, or a run of the catalogue is not as it should be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
 
 class Standing(StrEnum):
-    """How a row of a table stands to the spec."""
+    """How a row of a table stands to the spec, a kernel to its contract, a verdict to what is expected."""
 
     AGREES = "agrees"
     DRIFT = "drift"
     UNDECIDED = "undecided"
     ACCEPTED = "accepted"
     WARNING = "warning"
-
-
-class Conclusion(StrEnum):
-    """What a report means as a whole; the values are what is printed."""
-
-    HOLDS = "everything agrees with the spec"
-    FAILS = "not everything agrees with the spec"
-    UNDECIDED = "some rows are undecided"
-
-
-@dataclass(frozen=True)
-class Wording:
-    """What a command calls the things it counts.
-
-    Attributes
-    ----------
-    file, rows : str
-        Titles of what is checked, and of what it consists of.
-    standings : mapping of Standing to str
-        Titles of the standings that occur.
-    conclusions : mapping of Conclusion to str
-        What a report means.
-    """
-
-    file: str
-    rows: str
-    standings: Mapping[Standing, str]
-    conclusions: Mapping[Conclusion, str]
-
-
-OF_TABLES = Wording(
-    "file",
-    "rows",
-    {standing: standing.value for standing in Standing},
-    {conclusion: conclusion.value for conclusion in Conclusion},
-)
-"""How comparisons of tables with the spec speak."""
+    DEFECT = "defect"
 
 
 @dataclass(frozen=True)
@@ -71,7 +35,7 @@ class Cause:
     source : str
         Where it is stated.
     message : str
-        What is wrong, with the offending values.
+        What is wrong, with the offending values; of a rule by itself, the rule in full.
     """
 
     owner: str
@@ -119,7 +83,7 @@ class Finding:
     Attributes
     ----------
     standing : Standing
-        Drift, undecided, accepted, or a warning.
+        Not `Standing.AGREES`.
     file : str
         The file the row stands in; ``-`` for standard input, empty where there is none.
     at : Position
@@ -132,6 +96,8 @@ class Finding:
         The rules behind it, the most telling first; at least one.
     accepted_because : str
         The reason of an accepted difference.
+    details : str
+        What takes more than a line, such as a counterexample.
     """
 
     standing: Standing
@@ -142,11 +108,13 @@ class Finding:
     spec_says: str
     causes: tuple[Cause, ...]
     accepted_because: str = ""
+    details: str = ""
 
     @property
     def id(self) -> str:
-        """Stable name, by which a difference is accepted."""
-        return f"{self.causes[0].id}: {self.subject}"
+        """Stable name, by which a difference is accepted; the id of an obligation begins with its rule's."""
+        rule = self.causes[0].id
+        return self.subject if self.subject.startswith(f"{rule}/") else f"{rule}: {self.subject}"
 
     @property
     def place(self) -> str:
@@ -161,7 +129,8 @@ class Finding:
     @property
     def summary(self) -> str:
         """One line without the place."""
-        why = "; ".join(f"{cause.rule}: {cause.message}" for cause in self.causes)
+        named = self.id != self.subject
+        why = "; ".join(f"{cause.rule}: {cause.message}" if named else cause.message for cause in self.causes)
         sides = f"they say {self.they_say}; the spec says {self.spec_says}: " if self.they_say else ""
         return f"{self.subject}: {sides}{why}"
 
@@ -180,12 +149,15 @@ class Checked:
         Position and subject of every row; a row without a line is known by its subject.
     findings : tuple of Finding
         What does not agree.
+    seconds : mapping of str to float
+        How long rows took, by subject, where that is known.
     """
 
     file: str
     kind: str
     rows: tuple[tuple[Position, str], ...]
     findings: tuple[Finding, ...]
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def agreeing(self) -> list[tuple[Position, str]]:
@@ -198,62 +170,3 @@ class Checked:
         if standing is Standing.AGREES:
             return len(self.agreeing)
         return sum(finding.standing is standing for finding in self.findings)
-
-
-@dataclass(frozen=True)
-class FindingReport:
-    """A whole comparison.
-
-    Attributes
-    ----------
-    command : str
-        Who compared, such as ``gate``.
-    version : str
-        Version of mmaproof.
-    files : tuple of Checked
-        What was compared.
-    rules : mapping of str to Cause
-        Every rule that a finding may cite, by id.
-    elapsed : float
-        Seconds.
-    allow_undecided : bool
-        Whether undecided rows are let pass.
-    wording : Wording
-        How the command speaks.
-    """
-
-    command: str
-    version: str
-    files: tuple[Checked, ...]
-    rules: Mapping[str, Cause]
-    elapsed: float
-    allow_undecided: bool = False
-    wording: Wording = OF_TABLES
-
-    @property
-    def findings(self) -> Iterator[Finding]:
-        """Every finding, file by file."""
-        return (finding for checked in self.files for finding in checked.findings)
-
-    def count(self, standing: Standing) -> int:
-        """Return how many rows or findings of all files stand so."""
-        return sum(checked.count(standing) for checked in self.files)
-
-    @property
-    def conclusion(self) -> Conclusion:
-        """What the findings mean together; drift outweighs what is undecided."""
-        if self.count(Standing.DRIFT):
-            return Conclusion.FAILS
-        undecided = self.count(Standing.UNDECIDED) and not self.allow_undecided
-        return Conclusion.UNDECIDED if undecided else Conclusion.HOLDS
-
-    @property
-    def totals(self) -> dict[str, int | float | str]:
-        """The comparison in numbers."""
-        return {
-            "files": len(self.files),
-            "rows": sum(len(checked.rows) for checked in self.files),
-            **{standing.value: self.count(standing) for standing in Standing},
-            "elapsed": round(self.elapsed, 3),
-            "conclusion": self.conclusion.name.lower(),
-        }

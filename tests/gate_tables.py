@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mmaproof.gate.comparison import compare
 from mmaproof.gate.rows import Defaults
 from mmaproof.gate.settings import settings
-from mmaproof.spec.findings import Finding, FindingReport, Standing
+from mmaproof.reports import gate_report
+from mmaproof.reports.report import Report
+from mmaproof.spec.findings import Finding, Standing
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "gate"
 TODAY = datetime.date(2026, 6, 15)
@@ -34,8 +35,8 @@ def csv_table(folder: Path, text: str) -> Path:
     return path
 
 
-def compared(*files: Path, complete: bool = False, **cells: str) -> FindingReport:
-    return compare(settings(files, Defaults(cells), complete), "1.2.3", TODAY)
+def compared(*files: Path, complete: bool = False, **cells: str) -> Report:
+    return gate_report.report(settings(files, Defaults(cells), complete), "1.2.3", TODAY)
 
 
 def judged(folder: Path, *rows: Mapping[str, Any], **header: Any) -> list[Finding]:

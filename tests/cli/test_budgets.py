@@ -93,7 +93,7 @@ def test_a_command_that_ends_early_writes_nothing(tmp_path: Path, monkeypatch: p
         doing("comparing rows")
         time.sleep(60)
 
-    monkeypatch.setattr("mmaproof.gate.comparison.compare", slow)
+    monkeypatch.setattr("mmaproof.reports.gate_report.compare", slow)
     Path("table.json").write_text("[]")
     result = mmaproof("gate", "table.json", "--json", "out.json", "--timeout", "0.1")
     assert (result.status, result.out) == (3, "")

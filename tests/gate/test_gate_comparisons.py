@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
 
-from mmaproof.gate.comparison import compare
 from mmaproof.gate.completeness import missing
 from mmaproof.gate.documents import read_document
 from mmaproof.gate.locks import compare_lock
@@ -21,8 +20,10 @@ from mmaproof.gate.row_reading import read_rows
 from mmaproof.gate.rows import Defaults
 from mmaproof.gate.settings import Settings, Table, settings
 from mmaproof.gate.vocabulary import vocabulary
+from mmaproof.reports import gate_report
+from mmaproof.reports.report import Conclusion
 from mmaproof.spec.errors import InputError
-from mmaproof.spec.findings import Conclusion, Finding, Standing
+from mmaproof.spec.findings import Finding, Standing
 from mmaproof.spec.instruction_set import NAMES, instruction_set
 
 DRIFTING = {"shape": "m16n8k16", "a": "f16", "target": "sm_75"}
@@ -118,7 +119,7 @@ def allowed(folder: Path, *entries: str) -> tuple[list[Standing], list[str]]:
     allow = folder / "accepted.toml"
     allow.write_text("\n".join(f"[[allow]]\n{entry}\n" for entry in entries), encoding="utf-8")
     table = Table(json_table(folder, {**DRIFTING, "target": "sm_80"}, DRIFTING))
-    report = compare(Settings((table,), allow), "1.2.3", TODAY)
+    report = gate_report.report(Settings((table,), allow), "1.2.3", TODAY)
     findings = list(report.findings)
     return [finding.standing for finding in findings], rules(findings)
 
@@ -171,7 +172,7 @@ def test_an_accepted_difference_has_a_reason_and_a_date(tmp_path: Path, entry: s
 def test_an_accepted_difference_is_no_drift(tmp_path: Path) -> None:
     allow = tmp_path / "accepted.toml"
     allow.write_text(f"[[allow]]\n{ALLOWED}\n", encoding="utf-8")
-    report = compare(Settings((Table(json_table(tmp_path, DRIFTING)),), allow), "1.2.3", TODAY)
+    report = gate_report.report(Settings((Table(json_table(tmp_path, DRIFTING)),), allow), "1.2.3", TODAY)
     assert report.conclusion is Conclusion.HOLDS
     assert next(report.findings).accepted_because == "emulated"
 
@@ -221,7 +222,7 @@ def test_settings_name_tables_relative_to_their_file(tmp_path: Path) -> None:
     )
     chosen = settings([toml], Defaults(), complete=False)
     assert chosen.allow_undecided
-    report = compare(chosen, "1.2.3", TODAY)
+    report = gate_report.report(chosen, "1.2.3", TODAY)
     assert [(Path(f.file).name, f.line) for f in report.findings] == [("table.csv", 2)]
 
 
@@ -288,4 +289,4 @@ def test_the_example_that_forgets_a_shape() -> None:
 
 def test_the_example_settings_hold() -> None:
     chosen = settings([EXAMPLES / "mmaproof.toml"], Defaults(), complete=False)
-    assert compare(chosen, "1.2.3", datetime.date(2026, 1, 1)).conclusion is Conclusion.HOLDS
+    assert gate_report.report(chosen, "1.2.3", datetime.date(2026, 1, 1)).conclusion is Conclusion.HOLDS

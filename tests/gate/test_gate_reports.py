@@ -12,10 +12,10 @@ from document_schemas import SCHEMAS, validate
 from gate_tables import EXAMPLES, MMA, TODAY, json_table
 
 from mmaproof.gate.columns import COLUMNS
-from mmaproof.gate.comparison import compare
 from mmaproof.gate.settings import Settings, Table
-from mmaproof.reports import finding_json, finding_junit, finding_sarif, github
-from mmaproof.spec.findings import Conclusion, FindingReport, Standing
+from mmaproof.reports import gate_report, github, json_report, junit, sarif
+from mmaproof.reports.report import Conclusion, Report
+from mmaproof.spec.findings import Standing
 
 ROWS = (
     {"instr": MMA, "target": "sm_80"},
@@ -27,21 +27,21 @@ ROWS = (
 
 
 @pytest.fixture
-def report(tmp_path: Path) -> FindingReport:
+def report(tmp_path: Path) -> Report:
     """One row of each standing, and one that no format can write as it is."""
     allow = tmp_path / "accepted.toml"
     allow.write_text(
         f'[[allow]]\nfinding = "ptx/target: {MMA} on sm_70"\nreason = "why <&>"\nexpires = 2030-01-01\n',
         encoding="utf-8",
     )
-    return compare(Settings((Table(json_table(tmp_path, *ROWS)),), allow), "1.2.3", TODAY)
+    return gate_report.report(Settings((Table(json_table(tmp_path, *ROWS)),), allow), "1.2.3", TODAY)
 
 
-def standings(report: FindingReport) -> dict[int, Standing]:
+def standings(report: Report) -> dict[int, Standing]:
     return {finding.line: finding.standing for finding in report.findings}
 
 
-def test_the_report_has_one_of_each(report: FindingReport) -> None:
+def test_the_report_has_one_of_each(report: Report) -> None:
     assert standings(report) == {
         4: Standing.DRIFT, 5: Standing.ACCEPTED, 6: Standing.UNDECIDED, 7: Standing.DRIFT
     }  # fmt: skip
@@ -51,7 +51,7 @@ def test_the_report_has_one_of_each(report: FindingReport) -> None:
 def test_conclusions(tmp_path: Path, allow_undecided: bool) -> None:
     def conclusion(*rows: dict) -> Conclusion:
         tables = (Table(json_table(tmp_path, *rows)),)
-        return compare(Settings(tables, None, allow_undecided), "1.2.3", TODAY).conclusion
+        return gate_report.report(Settings(tables, None, allow_undecided), "1.2.3", TODAY).conclusion
 
     undecided = Conclusion.HOLDS if allow_undecided else Conclusion.UNDECIDED
     assert conclusion(ROWS[0]) is Conclusion.HOLDS
@@ -59,8 +59,8 @@ def test_conclusions(tmp_path: Path, allow_undecided: bool) -> None:
     assert conclusion(ROWS[3], ROWS[1]) is Conclusion.FAILS
 
 
-def test_json_has_the_documented_form(report: FindingReport) -> None:
-    document = json.loads(finding_json.render(report))
+def test_json_has_the_documented_form(report: Report) -> None:
+    document = json.loads(json_report.render(report))
     validate("gate", document)
     assert {finding["line"]: finding["standing"] for finding in document["findings"]} == standings(report)
     summary = document["summary"]
@@ -69,8 +69,8 @@ def test_json_has_the_documented_form(report: FindingReport) -> None:
     )
 
 
-def test_junit_has_a_case_for_each_row(report: FindingReport) -> None:
-    root = ET.fromstring(finding_junit.render(report))
+def test_junit_has_a_case_for_each_row(report: Report) -> None:
+    root = ET.fromstring(junit.render(report))
     details = {int(c.get("name", "").split()[1][:-1]): [d.tag for d in c] for c in root[0].iter("testcase")}
     assert details == {3: [], 4: ["failure"], 5: [], 6: ["skipped"], 7: ["failure"]}
     for tally in (root, *root.iter("testsuite")):
@@ -80,8 +80,8 @@ def test_junit_has_a_case_for_each_row(report: FindingReport) -> None:
             assert int(tally.get(attribute, "")) == sum(case.find(tag) is not None for case in cases)
 
 
-def test_sarif_results_have_places_and_rules_with_help(report: FindingReport) -> None:
-    log = json.loads(finding_sarif.render(report))
+def test_sarif_results_have_places_and_rules_with_help(report: Report) -> None:
+    log = json.loads(sarif.render(report))
     validate("sarif-subset", log)
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]
@@ -101,7 +101,7 @@ def test_sarif_results_have_places_and_rules_with_help(report: FindingReport) ->
     }  # fmt: skip
 
 
-def test_github_annotates_lines(report: FindingReport) -> None:
+def test_github_annotates_lines(report: Report) -> None:
     lines = list(github.annotation_lines(report))
     command = re.compile(r"::(error|warning) file=[^,:]+,line=(\d+),title=[\w/-]+::(.+)")
     found = [command.fullmatch(line) for line in lines]
@@ -114,16 +114,16 @@ def test_github_annotates_lines(report: FindingReport) -> None:
 
 def test_github_gets_no_more_annotations_than_it_shows(tmp_path: Path) -> None:
     rows = ({"shape": f"m16n8k{k}", "a": "f16", "target": "sm_80"} for k in range(100, 150))
-    report = compare(Settings((Table(json_table(tmp_path, *rows)),)), "1.2.3", TODAY)
+    report = gate_report.report(Settings((Table(json_table(tmp_path, *rows)),)), "1.2.3", TODAY)
     assert len(list(github.annotation_lines(report))) == github.SHOWN_ANNOTATIONS
     assert report.count(Standing.DRIFT) == 50
 
 
-def test_the_step_summary_is_a_table_of_every_finding(report: FindingReport) -> None:
+def test_the_step_summary_is_a_table_of_every_finding(report: Report) -> None:
     lines = github.step_summary(report).splitlines()
     table = [line for line in lines if line.startswith("|")]
     widths = [len(re.findall(r"(?<!\\)\|", line)) for line in table]
-    assert set(widths) == {len(Standing) + 3, 6}
+    assert set(widths) == {len(report.wording.standings) + 3, 6}
     assert widths.count(6) == 2 + len(standings(report))
     assert "<" not in "".join(table)
 
@@ -157,8 +157,10 @@ def test_every_rule_that_a_finding_cites_has_help(tmp_path: Path) -> None:
         {"shape": "m16n8k16", "a": "f16", "sparse": False, "metadata": "sp"},
         {"shape": "m16n8k16", "a": "f99"},
     )
-    report = compare(Settings((Table(json_table(tmp_path, *rows), complete=True),)), "1.2.3", TODAY)
+    report = gate_report.report(
+        Settings((Table(json_table(tmp_path, *rows), complete=True),)), "1.2.3", TODAY
+    )
     cited = {cause.id for finding in report.findings for cause in finding.causes}
     assert {"layout", "power", "pto", "gate"} <= {name.partition("/")[0] for name in cited}
     assert cited <= set(report.rules)
-    validate("sarif-subset", json.loads(finding_sarif.render(report)))
+    validate("sarif-subset", json.loads(sarif.render(report)))

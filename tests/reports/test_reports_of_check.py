@@ -13,64 +13,66 @@ from toy_theorems import COMMUTES, FALSE, IN_RING, OBLIGATIONS, PASSING, PINNED,
 
 from mmaproof.proofs import runner
 from mmaproof.proofs.obligation import Status
+from mmaproof.proofs.outcomes import Agreement, tallied
 from mmaproof.proofs.pinned import Difference
-from mmaproof.reports import github, html, json_report, junit, outcome_findings, sarif
-from mmaproof.reports.report import Conclusion, Judgement, Report, report
+from mmaproof.reports import check_report, github, html, json_report, junit, sarif
+from mmaproof.reports.check_report import CheckReport
+from mmaproof.reports.report import Conclusion
 
 RUN = list(OBLIGATIONS.values())
 
 
-def reported(*verdicts, obligations=None) -> Report:
+def reported(*verdicts, obligations=None, unpinned=()) -> CheckReport:
     chosen = obligations or [OBLIGATIONS[v.id] for v in verdicts]
-    return report(chosen, verdicts, THEOREMS, 1.5, "1.2.3")
+    return check_report.report(tallied(chosen, verdicts, THEOREMS, 1.5, unpinned), "1.2.3")
 
 
 @pytest.fixture(scope="module")
-def decided() -> Report:
+def decided() -> CheckReport:
     return reported(*runner.run(RUN, runner.Settings(jobs=0)))
 
 
 @pytest.mark.parametrize(
-    ("obligation", "status", "judgement", "conclusion"),
+    ("obligation", "status", "agreement", "conclusion"),
     [
-        (COMMUTES, Status.PROVED, Judgement.PROVED, Conclusion.HOLDS),
-        (COMMUTES, Status.REFUTED, Judgement.UNEXPECTED, Conclusion.FAILS),
-        (COMMUTES, Status.UNKNOWN, Judgement.UNKNOWN, Conclusion.UNDECIDED),
-        (COMMUTES, Status.ERROR, Judgement.DEFECT, Conclusion.DEFECT),
-        (PINNED, Status.REFUTED, Judgement.PINNED, Conclusion.HOLDS),
-        (PINNED, Status.PROVED, Judgement.UNEXPECTED, Conclusion.FAILS),
-        (PINNED, Status.UNKNOWN, Judgement.UNKNOWN, Conclusion.UNDECIDED),
-        (PINNED, Status.ERROR, Judgement.DEFECT, Conclusion.DEFECT),
+        (COMMUTES, Status.PROVED, Agreement.PROVED, Conclusion.HOLDS),
+        (COMMUTES, Status.REFUTED, Agreement.UNEXPECTED, Conclusion.FAILS),
+        (COMMUTES, Status.UNKNOWN, Agreement.UNKNOWN, Conclusion.UNDECIDED),
+        (COMMUTES, Status.ERROR, Agreement.DEFECT, Conclusion.DEFECT),
+        (PINNED, Status.REFUTED, Agreement.PINNED, Conclusion.HOLDS),
+        (PINNED, Status.PROVED, Agreement.UNEXPECTED, Conclusion.FAILS),
+        (PINNED, Status.UNKNOWN, Agreement.UNKNOWN, Conclusion.UNDECIDED),
+        (PINNED, Status.ERROR, Agreement.DEFECT, Conclusion.DEFECT),
     ],
 )
 def test_a_run_holds_only_if_every_status_is_the_expected_one(
-    obligation, status, judgement, conclusion
+    obligation, status, agreement, conclusion
 ) -> None:
     found = reported(verdict(obligation, status))
-    assert found.outcomes[0].judgement is judgement
+    assert found.run.outcomes[0].agreement is agreement
     assert found.conclusion is conclusion
-    assert (found.spoiling == ()) == (conclusion is Conclusion.HOLDS)
+    assert (found.run.spoiling == ()) == (conclusion is Conclusion.HOLDS)
 
 
 def test_a_failure_outweighs_what_is_undecided_and_comes_first() -> None:
     found = reported(verdict(COMMUTES, Status.UNKNOWN), verdict(FALSE, Status.REFUTED))
     assert found.conclusion is Conclusion.FAILS
-    assert [outcome.obligation for outcome in found.spoiling] == [FALSE, COMMUTES]
+    assert [outcome.obligation for outcome in found.run.spoiling] == [FALSE, COMMUTES]
 
 
 def test_an_obligation_without_a_verdict_is_a_defect() -> None:
     found = reported(verdict(COMMUTES, Status.PROVED), obligations=[COMMUTES, FALSE])
-    assert [outcome.judgement for outcome in found.outcomes] == [Judgement.PROVED, Judgement.DEFECT]
+    assert [outcome.agreement for outcome in found.run.outcomes] == [Agreement.PROVED, Agreement.DEFECT]
 
 
-def test_every_outcome_is_in_exactly_one_theorem(decided: Report) -> None:
-    assert sorted(o.obligation.id for t in decided.theorems for o in t.outcomes) == sorted(OBLIGATIONS)
-    assert sum(decided.count(judgement) for judgement in Judgement) == len(RUN)
+def test_every_outcome_is_in_exactly_one_theorem(decided: CheckReport) -> None:
+    assert sorted(o.obligation.id for t in decided.run.theorems for o in t.outcomes) == sorted(OBLIGATIONS)
+    assert sum(decided.run.count(agreement) for agreement in Agreement) == len(RUN)
 
 
 def test_every_report_says_what_is_not_as_pinned() -> None:
     unpinned = (Difference("power/toy/addition/gone", Status.PROVED, None),)
-    found = report([COMMUTES], [verdict(COMMUTES, Status.PROVED)], THEOREMS, 1.5, "1.2.3", unpinned)
+    found = reported(verdict(COMMUTES, Status.PROVED), unpinned=unpinned)
     assert found.conclusion is Conclusion.FAILS
     validate("check", json.loads(json_report.render(found)))
     log = json.loads(sarif.render(found))
@@ -80,17 +82,17 @@ def test_every_report_says_what_is_not_as_pinned() -> None:
     assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
     suites = ET.fromstring(junit.render(found))
     assert (suites.get("tests"), suites.get("failures")) == ("2", "1")
-    summary = github.step_summary(outcome_findings.findings_of(found))
+    summary = github.step_summary(found)
     for text in (sarif.render(found), junit.render(found), html.render(found), summary):
         assert "power/toy/addition/gone" in text and "vanished" in text
     assert found.headline in summary
 
 
-def test_json_has_the_documented_form_and_the_verdicts(decided: Report) -> None:
+def test_json_has_the_documented_form_and_the_verdicts(decided: CheckReport) -> None:
     document = json.loads(json_report.render(decided))
     validate("check", document)
     assert {entry["id"]: entry["status"] for entry in document["obligations"]} == {
-        outcome.obligation.id: outcome.verdict.status for outcome in decided.outcomes
+        outcome.obligation.id: outcome.verdict.status for outcome in decided.run.outcomes
     }
     totals = document["summary"]
     assert sum(totals[status] for status in Status) == totals["obligations"] == len(RUN)
@@ -120,7 +122,7 @@ def test_junit_passes_what_is_expected_and_skips_what_is_undecided() -> None:
             assert int(tally.get(attribute, "")) == sum(case.find(tag) is not None for case in cases)
 
 
-def test_junit_has_the_counterexample(decided: Report) -> None:
+def test_junit_has_the_counterexample(decided: CheckReport) -> None:
     root = ET.fromstring(junit.render(decided))
     (failure,) = root.findall(".//testcase[@name='absorbs']/failure")
     assert "left value" in (failure.text or "")
@@ -159,7 +161,7 @@ def test_sarif_has_a_rule_per_theorem_and_a_result_per_surprise() -> None:
 class Page(HTMLParser):
     """Collects the tags and the text of a page, and checks that tags are balanced."""
 
-    void = frozenset({"meta"})
+    void = frozenset({"meta", "br"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -181,24 +183,22 @@ class Page(HTMLParser):
         self.text += data
 
 
-def test_html_is_one_balanced_page_that_loads_nothing(decided: Report) -> None:
+def test_html_is_one_balanced_page_that_loads_nothing(decided: CheckReport) -> None:
     page = Page(html.render(decided))
     assert page.open == []
     assert all(address.startswith("#") for address in page.addresses)
     assert not re.search(r"@import|url\(", page.text)
-    for outcome in decided.outcomes:
+    for outcome in decided.run.outcomes:
         assert outcome.obligation.id in page.text
     assert "Other <methods>" in page.text and "arithmetic <&> school" in page.text
     assert "left value" in page.text
 
 
-def test_every_report_says_the_same(decided: Report) -> None:
-    surprising = {o.obligation.id for o in decided.spoiling}
+def test_every_report_says_the_same(decided: CheckReport) -> None:
+    surprising = {o.obligation.id for o in decided.run.spoiling}
     assert surprising == {FALSE.id, IN_RING.id}
     of_json = {
-        entry["id"]
-        for entry in json_report.document(decided)["obligations"]
-        if entry["status"] != entry["expect"]
+        entry["id"] for entry in decided.document()["obligations"] if entry["status"] != entry["expect"]
     }
     of_junit = {
         f"{case.get('classname')}/{case.get('name')}"

@@ -8,8 +8,10 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.reports import finding_json, finding_junit, finding_sarif, github
-from mmaproof.spec.findings import Cause, Checked, Finding, FindingReport, Position, Standing
+from mmaproof.reports import github, html, json_report, junit, sarif
+from mmaproof.reports.gate_report import OF_TABLES
+from mmaproof.reports.report import Report
+from mmaproof.spec.findings import Cause, Checked, Finding, Position, Standing
 
 TEXT = st.text(st.characters(), max_size=30) | st.sampled_from(
     [
@@ -33,10 +35,12 @@ def test_reports_of_hostile_text(file: str, subject: str, said: str, message: st
     cause = Cause("ptx", "rule", "reason", "source", message)
     finding = Finding(Standing.DRIFT, file, Position(3), subject, said, said, (cause,))
     checked = Checked(file, "table", ((Position(3), subject), (Position(4), subject)), (finding,))
-    report = FindingReport("gate", "1", (checked,), {cause.id: cause}, 0.0)
-    json.loads(finding_json.render(report))
-    json.loads(finding_sarif.render(report))
-    ET.fromstring(finding_junit.render(report).encode("utf-8"))
+    report = Report("gate", "1", OF_TABLES, (checked,), {cause.id: cause}, 0.0)
+    json.loads(json_report.render(report))
+    json.loads(sarif.render(report))
+    ET.fromstring(junit.render(report).encode("utf-8"))
+    page = html.render(report)
+    assert page.count("<script") == 0
     (line,) = github.annotation_lines(report)
     summary = github.step_summary(report)
     assert line.startswith("::error ") and line.count("::") >= 2

@@ -1,13 +1,15 @@
-"""The answers of ``legal -`` as a report: each illegal line is a finding."""
+"""The report of ``legal -``: each illegal line is a finding."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..spec.findings import Cause, Checked, Finding, FindingReport, Position, Standing
+from ..gate.rule_book import rule_book
+from ..spec.findings import Cause, Checked, Finding, Position, Standing
 from ..spec.instruction_set import of_target
-from .rule_book import rule_book
+from .gate_report import OF_TABLES
+from .report import Report
 
 OWNER = "legal"
 """Whose rule it is that a line is an instruction."""
@@ -17,9 +19,7 @@ SYNTAX = "syntax"
 """Its name."""
 
 
-def report_of_answers(
-    answers: Sequence[tuple[int, Mapping[str, Any]]], version: str, elapsed: float
-) -> FindingReport:
+def report(answers: Sequence[tuple[int, Mapping[str, Any]]], version: str, elapsed: float) -> Report:
     """Return the report of answers as ``legal -`` prints them.
 
     Parameters
@@ -36,7 +36,8 @@ def report_of_answers(
     causes = [cause for each in findings for cause in each.causes]
     isas = sorted({cause.owner for cause in causes} - {OWNER})
     rules = {**rule_book(isas), **{c.id: c.saying(c.reason) for c in causes if c.owner == OWNER}}
-    return FindingReport("legal", version, (Checked("-", "instructions", rows, findings),), rules, elapsed)
+    checked = Checked("-", "instructions", rows, findings)
+    return Report("legal", version, OF_TABLES, (checked,), rules, elapsed)
 
 
 def _subject(answer: Mapping[str, Any]) -> str:

@@ -1,26 +1,20 @@
-"""What was found about a kernel, for the reports: a row for each set of sizes, or what is wrong at it."""
+"""The report of ``verify``: a row for each set of sizes, or what is wrong with the kernel at it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..refinement.findings import Kind
-from ..spec.findings import (
-    NOWHERE,
-    Cause,
-    Checked,
-    Conclusion,
-    Finding,
-    FindingReport,
-    Position,
-    Standing,
-    Wording,
-)
+from ..spec.findings import NOWHERE, Cause, Checked, Finding, Position, Standing
+from .report import Conclusion, Report, Wording
 
 if TYPE_CHECKING:
     from ..refinement import findings as kernel
     from ..refinement.contract import Contract, Instance
     from ..refinement.verification import Verification
+    from .output_drawing import Drawing
 
 SOURCE = "docs/command-line.md, verify"
 """Where the kinds of findings are described."""
@@ -28,6 +22,7 @@ SOURCE = "docs/command-line.md, verify"
 OF_MEMORY = Wording(
     "kernel",
     "checked",
+    "finding",
     {Standing.AGREES: "safe", Standing.DRIFT: "refuted", Standing.UNDECIDED: "undecided"},
     {
         Conclusion.HOLDS: "the kernel uses memory as its contract lets it",
@@ -39,6 +34,7 @@ OF_MEMORY = Wording(
 OF_KERNELS = Wording(
     "kernel",
     "checked",
+    "finding",
     {Standing.AGREES: "verified", Standing.DRIFT: "refuted", Standing.UNDECIDED: "undecided"},
     {
         Conclusion.HOLDS: "the kernel computes what its contract says",
@@ -48,8 +44,43 @@ OF_KERNELS = Wording(
 )
 
 
-def report(found: Verification, version: str) -> FindingReport:
-    """Return a verification as findings; its rules are the kinds of ``verify``'s findings.
+@dataclass(frozen=True, kw_only=True)
+class VerifyReport(Report):
+    """A report of ``verify``.
+
+    Attributes
+    ----------
+    found : Verification
+        The outcome for a kernel.
+    """
+
+    found: Verification
+
+    template: ClassVar[str] = "verify.html.j2"
+    indented: ClassVar[bool] = True
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document (``docs/schemas/verify.schema.json``)."""
+        return self.found.result.document()
+
+    @property
+    def contract(self) -> str:
+        """The text of the contract."""
+        return Path(self.found.result.contract).read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def drawings(self) -> list[tuple[str, list[Drawing]]]:
+        """The outputs at each set of sizes, element by element."""
+        from .output_drawing import drawn
+
+        return [
+            (str(instance), [drawn(status) for status in examination.outputs])
+            for instance, examination in self.found.examinations
+        ]
+
+
+def report(found: Verification, version: str) -> VerifyReport:
+    """Return the report of a verification; its rules are the kinds of ``verify``'s findings.
 
     Parameters
     ----------
@@ -68,16 +99,11 @@ def report(found: Verification, version: str) -> FindingReport:
         else:
             shown = "memory" if found.contract.memory_only else examination.equality
             rows.append((NOWHERE, f"{_subject(found.contract, instance)} ({shown})"))
-    causes = [_cause(kind, kind.meaning) for kind in Kind]
     checked = Checked(found.result.kernel, "kernel", tuple(rows), tuple(findings))
-    return FindingReport(
-        "verify",
-        version,
-        (checked,),
-        {cause.id: cause for cause in causes},
-        found.result.stats["total_seconds"],
-        wording=OF_MEMORY if found.contract.memory_only else OF_KERNELS,
-    )
+    rules = {rule.id: rule for rule in map(_rule, Kind)}
+    wording = OF_MEMORY if found.contract.memory_only else OF_KERNELS
+    elapsed = found.result.stats["total_seconds"]
+    return VerifyReport("verify", version, wording, (checked,), rules, elapsed, found=found)
 
 
 def _finding(found: Verification, instance: Instance, finding: kernel.Finding) -> Finding:
@@ -88,7 +114,7 @@ def _finding(found: Verification, instance: Instance, finding: kernel.Finding) -
         _subject(found.contract, instance, finding.output or finding.thread),
         "",
         "",
-        (_cause(finding.kind, finding.message),),
+        (_rule(finding.kind).saying(finding.message),),
     )
 
 
@@ -99,5 +125,5 @@ def _subject(contract: Contract, instance: Instance, of: str = "") -> str:
     return f"{name} at {instance}" if instance.sizes else name
 
 
-def _cause(kind: Kind, message: str) -> Cause:
-    return Cause("verify", kind.value, kind.meaning, SOURCE, message)
+def _rule(kind: Kind) -> Cause:
+    return Cause("verify", kind.value, kind.meaning, SOURCE, kind.meaning)

@@ -1,0 +1,168 @@
+"""The report of ``check``: each verdict that is not the expected one, by its theorem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from ..proofs.obligation import Status
+from ..proofs.outcomes import Agreement, DecidedObligation, Run, TheoremOutcomes
+from ..proofs.pinned import COMMAND, FILE, REASON, RULE, Difference
+from ..spec.findings import NOWHERE, Cause, Checked, Finding, Standing
+from .counterexample_text import counterexample_text
+from .report import Conclusion, Report, Wording
+
+SCHEMA = 1
+
+OF_THEOREMS = Wording(
+    "theorem",
+    "obligations",
+    "obligation",
+    {
+        Standing.AGREES: "as expected",
+        Standing.DRIFT: "unexpected",
+        Standing.UNDECIDED: "unknown",
+        Standing.DEFECT: "error",
+    },
+    {
+        Conclusion.HOLDS: "every verdict is the expected one",
+        Conclusion.FAILS: "a verdict is not the expected one",
+        Conclusion.UNDECIDED: "some obligations are undecided",
+        Conclusion.DEFECT: "mmaproof has a defect",
+    },
+)
+
+_STANDINGS = {
+    Agreement.UNEXPECTED: Standing.DRIFT,
+    Agreement.DEFECT: Standing.DEFECT,
+    Agreement.UNKNOWN: Standing.UNDECIDED,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport(Report):
+    """A report of ``check``.
+
+    Attributes
+    ----------
+    run : Run
+        The verdicts.
+    """
+
+    run: Run
+
+    template: ClassVar[str] = "check.html.j2"
+    indented: ClassVar[bool] = True
+    agreements: ClassVar[tuple[Agreement, ...]] = tuple(Agreement)
+
+    @property
+    def headline(self) -> str:
+        """The conclusion in words; another set of obligations than the pinned one comes first."""
+        if not self.run.unpinned:
+            return super().headline
+        verdicts = replace(self, run=replace(self.run, unpinned=()), files=self.files[1:])
+        outcome = f"; {verdicts.headline}" if self.run.spoiling else ""
+        return f"the obligations are not the pinned ones{outcome}"
+
+    @property
+    def totals(self) -> dict[str, int | float | str]:
+        """The run in numbers."""
+        run = self.run
+        statuses = {status.value: sum(o.verdict.status is status for o in run.outcomes) for status in Status}
+        return {
+            "obligations": len(run.outcomes),
+            **statuses,
+            "expected": run.count(Agreement.PROVED, Agreement.PINNED),
+            "unexpected": run.count(Agreement.UNEXPECTED, Agreement.DEFECT),
+            "unpinned": len(run.unpinned),
+            "cached": run.cached,
+            "seconds": round(run.seconds, 3),
+            "elapsed": round(self.elapsed, 3),
+            "conclusion": self.conclusion.value,
+        }
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document (``docs/schemas/check.schema.json``)."""
+        return {
+            "schema": SCHEMA,
+            "version": self.version,
+            "obligations": [_entry(outcome) for outcome in self.run.outcomes],
+            "unpinned": [_unpinned_entry(difference) for difference in self.run.unpinned],
+            "summary": self.totals,
+        }
+
+
+def report(run: Run, version: str) -> CheckReport:
+    """Return the report of a run; its rules are the theorems, its findings are in no file.
+
+    Parameters
+    ----------
+    run : Run
+        The verdicts.
+    version : str
+        Version of mmaproof.
+    """
+    rules = {entry.theorem.id: _rule(entry) for entry in run.theorems}
+    checked = [_checked(entry, rules[entry.theorem.id]) for entry in run.theorems]
+    if run.unpinned:
+        owner, _, name = RULE.partition("/")
+        rules[RULE] = Cause(owner, name, REASON, f"proofs/{FILE}, written anew by: {COMMAND}", REASON)
+        checked.insert(0, _unpinned(run, rules[RULE]))
+    return CheckReport("check", version, OF_THEOREMS, tuple(checked), rules, run.elapsed, run=run)
+
+
+def _rule(entry: TheoremOutcomes) -> Cause:
+    owner, _, rule = entry.theorem.id.partition("/")
+    return Cause(owner, rule, entry.theorem.title, entry.theorem.source, entry.theorem.statement)
+
+
+def _checked(entry: TheoremOutcomes, rule: Cause) -> Checked:
+    rows = tuple((NOWHERE, outcome.obligation.id) for outcome in entry.outcomes)
+    findings = (_finding(outcome, rule) for outcome in entry.outcomes if outcome.agreement in _STANDINGS)
+    seconds = {outcome.obligation.id: outcome.verdict.seconds for outcome in entry.outcomes}
+    return Checked(entry.theorem.id, "theorem", rows, tuple(findings), seconds)
+
+
+def _finding(outcome: DecidedObligation, rule: Cause) -> Finding:
+    identifier, found = outcome.obligation.id, outcome.verdict.counterexample
+    cause = rule.saying(outcome.summary.removeprefix(f"{identifier}: "))
+    details = [outcome.obligation.statement, *([counterexample_text(found)] if found else [])]
+    standing = _STANDINGS[outcome.agreement]
+    return Finding(standing, "", NOWHERE, identifier, "", "", (cause,), details="\n".join(details))
+
+
+def _unpinned(run: Run, rule: Cause) -> Checked:
+    rows = tuple((NOWHERE, difference.id) for difference in run.unpinned)
+    findings = tuple(
+        Finding(Standing.DRIFT, "", NOWHERE, difference.id, "", "", (rule.saying(difference.reason),))
+        for difference in run.unpinned
+    )
+    return Checked(RULE, "theorem", rows, findings)
+
+
+def _entry(outcome: DecidedObligation) -> dict[str, Any]:
+    obligation, verdict = outcome.obligation, outcome.verdict
+    entry: dict[str, Any] = {
+        "id": obligation.id,
+        "status": verdict.status.value,
+        "expect": obligation.expect.value,
+        "equality": obligation.equality.value,
+        "solver": verdict.solver,
+        "seconds": round(verdict.seconds, 6),
+        "cached": verdict.cached,
+        "method": obligation.method.value,
+        "choices": obligation.choices,
+        "message": verdict.message,
+    }
+    if verdict.counterexample is not None:
+        entry["counterexample"] = verdict.counterexample.document()
+    return entry
+
+
+def _unpinned_entry(difference: Difference) -> dict[str, Any]:
+    return {
+        "id": difference.id,
+        "kind": difference.kind,
+        "pinned": difference.pinned and difference.pinned.value,
+        "expect": difference.built and difference.built.value,
+    }
