@@ -67,6 +67,7 @@ def legal(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="With -: write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="With -: write SARIF 2.1.0.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="With -: write a web page.")] = None,
 ) -> ExitCode:
     """Say whether an instruction is legal, or which rules it violates.
 
@@ -80,9 +81,9 @@ def legal(
         of_target(target)
     given = _Given(target, ptx, registers)
     if instruction == "-":
-        return _judge_standard_input(given, {"junit": junit, "sarif": sarif})
-    if junit is not None or sarif is not None:
-        raise InputError("--junit and --sarif are for standard input: mmaproof legal -")
+        return _judge_standard_input(given, {"junit": junit, "sarif": sarif, "html": html})
+    if any((junit, sarif, html)):
+        raise InputError("--junit, --sarif and --html are for standard input: mmaproof legal -")
     text = text_of_file(instruction)
     answer = _judged(instruction, given) if text is None else _of_text(instruction, text, given)
     if json:

@@ -60,7 +60,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
 
 
 def test_result_files(tmp_path: Path) -> None:
-    names = {kind: tmp_path / f"out.{kind}" for kind in ("json", "junit", "sarif")}
+    names = {kind: tmp_path / f"out.{kind}" for kind in ("json", "junit", "sarif", "html")}
     options = [argument for kind, path in names.items() for argument in (f"--{kind}", path)]
     assert mmaproof("gate", json_table(tmp_path, RIGHT, WRONG), *options).status == 1
     document = json.loads(names["json"].read_text())
@@ -68,6 +68,7 @@ def test_result_files(tmp_path: Path) -> None:
     assert [finding["line"] for finding in document["findings"]] == [4]
     assert len(ET.parse(names["junit"]).findall(".//failure")) == 1
     validate("sarif-subset", json.loads(names["sarif"].read_text()))
+    assert "not everything agrees with the spec" in names["html"].read_text().lower()
 
 
 def test_no_result_file_of_a_table_that_can_not_be_used(tmp_path: Path) -> None:
@@ -186,8 +187,8 @@ LINES = "xvf32ger\n\nxvf64ger a0,vs33,vs36\nfrobnicate\n"
 
 
 def test_legal_lines_have_result_files(tmp_path: Path) -> None:
-    junit, sarif = tmp_path / "legal.xml", tmp_path / "legal.sarif"
-    result = mmaproof("legal", "-", "--junit", junit, "--sarif", sarif, stdin=LINES)
+    junit, sarif, html = (tmp_path / f"legal.{kind}" for kind in ("xml", "sarif", "html"))
+    result = mmaproof("legal", "-", "--junit", junit, "--sarif", sarif, "--html", html, stdin=LINES)
     assert (result.status, result.out.count("\n")) == (1, 3)
     cases = {case.get("name"): len(case) for case in ET.parse(junit).iter("testcase")}
     assert cases == {
@@ -195,6 +196,7 @@ def test_legal_lines_have_result_files(tmp_path: Path) -> None:
         "line 3: xvf64ger a0,vs33,vs36 on power10 (power/odd-pair)": 1,
         "line 4: frobnicate (legal/syntax)": 1,
     }
+    assert all(rule in html.read_text() for rule in ("power/odd-pair", "legal/syntax"))
     log = json.loads(sarif.read_text())
     validate("sarif-subset", log)
     (run,) = log["runs"]

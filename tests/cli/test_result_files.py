@@ -44,7 +44,9 @@ def test_a_name_that_is_not_utf8_is_written_as_an_escape(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     name = "ta\udcffble.csv"
     Path(name).write_text("instruction\nxvf32gerqq\n")
-    result = mmaproof("gate", name, "--json", "a.json", "--junit", "a.xml", "--sarif", "a.sarif")
+    result = mmaproof(
+        "gate", name, "--json", "a.json", "--junit", "a.xml", "--sarif", "a.sarif", "--html", "a.html"
+    )
     assert result.status in (1, 2, 3)
     assert "ta\\udcffble.csv" in result.out + result.err
     for path in tmp_path.glob("a.*"):

@@ -13,7 +13,7 @@ from gate_tables import EXAMPLES, MMA, TODAY, json_table
 
 from mmaproof.gate.columns import COLUMNS
 from mmaproof.gate.settings import Settings, Table
-from mmaproof.reports import gate_report, github, json_report, junit, sarif
+from mmaproof.reports import gate_report, github, html, json_report, junit, sarif
 from mmaproof.reports.report import Conclusion, Report
 from mmaproof.spec.findings import Standing
 
@@ -99,6 +99,14 @@ def test_sarif_results_have_places_and_rules_with_help(report: Report) -> None:
         4: ("fail", "error", False), 5: ("fail", "error", True),
         6: ("open", "none", False), 7: ("fail", "error", False),
     }  # fmt: skip
+
+
+def test_the_page_shows_every_finding_with_its_line(report: Report) -> None:
+    page = html.render(report)
+    shown = re.findall(r'class="here">\s*(\d+) ', page)
+    assert [int(number) for number in shown] == list(standings(report))
+    assert "mma.\\u0007&lt;&amp;&gt;%" in page and "why &lt;&amp;&gt;" in page
+    assert all(cause.id in page for finding in report.findings for cause in finding.causes)
 
 
 def test_github_annotates_lines(report: Report) -> None:
