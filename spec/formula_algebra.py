@@ -62,10 +62,6 @@ def _total(*terms: Formula) -> Formula:
     return reduce(add, terms)
 
 
-def _rounded(result: FloatFormat, total: Formula, *, exact: bool) -> Formula:
-    return total if exact else call(f"round_{result}", total)
-
-
 def _has_products(fmt: FloatFormat, x: FloatFormat, y: FloatFormat) -> bool:
     """Tell whether a format has every product of a number of one format and a number of another."""
     return (
@@ -79,7 +75,7 @@ def _field(word: Formula, low: int, count: int) -> Formula:
     """Return some bits of a word; those of a field that was put into it are the field's."""
     if word.head == "bits" and len(word.parts[1].parts) == 1:
         return bits(word.parts[0], word.parts[1].parts[0] + low, count)
-    if word.head == "concat":
+    if word.head == "pack":
         width, *fields = word.parts
         if low // width == (low + count - 1) // width:
             inside = fields[low // width]
@@ -87,16 +83,16 @@ def _field(word: Formula, low: int, count: int) -> Formula:
     return bits(word, low, count)
 
 
-def _word(width: int, fields: Sequence[Formula]) -> Formula:
-    """Return fields side by side; neighbouring bits of a word are bits of it again."""
+def _word(count: int, width: int, fields: Sequence[Formula]) -> Formula:
+    """Return fields of so many bits, so far apart; neighbouring bits of a word are bits of it again."""
     first = fields[0]
     if len(fields) == 1:
         return first
-    if first.head == "bits" and len(first.parts[1].parts) == 1:
+    if count == width and first.head == "bits" and len(first.parts[1].parts) == 1:
         word, low = first.parts[0], first.parts[1].parts[0]
         if all(field == bits(word, low + width * n, width) for n, field in enumerate(fields)):
             return bits(word, low, width * len(fields))
-    return Formula("concat", (width, *fields))
+    return Formula("pack", (width, *fields))
 
 
 class FormulaAlgebra:
@@ -152,11 +148,13 @@ class FormulaAlgebra:
         Raises
         ------
         UnsupportedError
-            If there are bits between or below them.
+            If they are not equally far apart.
         """
-        if list(positions) != [fmt.bits * place for place in range(len(positions))]:
-            raise UnsupportedError("fields with gaps between them have no formula")
-        return _along(lambda *each: _word(fmt.bits, each), [fields])
+        low, width = positions[0], positions[1] - positions[0] if len(positions) > 1 else word.bits
+        if list(positions) != [low + width * place for place in range(len(positions))]:
+            raise UnsupportedError("fields of a word that are not equally far apart have no formula")
+        placed = _each(lambda field: number(1 << low) * field, fields) if low else fields
+        return _along(lambda *each: _word(fmt.bits, width, each), [placed])
 
     def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
         """Write a function of all the arguments."""
@@ -197,7 +195,10 @@ class FormulaAlgebra:
             and len(terms) == 1
         )
         total = reduce(partial(_each, add), terms)
-        return _each(partial(_rounded, result, exact=exact), total) if self.rounds else total
+        if exact or not self.rounds:
+            return total
+        direction = "" if rounding is Rounding.NEAREST_EVEN else f"_{rounding.name.lower()}"
+        return _each(partial(call, f"round_{result}{direction}"), total)
 
     def dot_add(
         self,

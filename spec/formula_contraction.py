@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 from .formula import INTEGER, Formula, generalised, instance
 
@@ -40,8 +41,8 @@ def contracted(formula: Formula, letters: str = "knp") -> Formula:
             return _sum(parts, letters)
         case "if":
             return _looked_up(*parts)
-        case "concat":
-            return _joined(parts, letters)
+        case "pack":
+            return _packed(parts, letters)
         case _:
             return formula.with_parts(parts)
 
@@ -68,12 +69,12 @@ def _sum(terms: Sequence[Formula], letters: str) -> Formula:
     return shorter[0] if len(shorter) == 1 else Formula("+", tuple(shorter))
 
 
-def _joined(parts: Sequence[Formula], letters: str) -> Formula:
+def _packed(parts: Sequence[Any], letters: str) -> Formula:
     """Write the fields of a word, the lowest first, as those of an index."""
     width, *fields = parts
     found = _general(fields, letters)
     return (
-        Formula("concat", (width, *fields))
+        Formula("pack", (width, *fields))
         if found is None
         else Formula("fields", (width, *found, len(fields)))
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from .formula import Formula
@@ -18,10 +19,33 @@ def written(formula: Formula) -> str:
     """Write a formula in one line.
 
     ``sum(f, k = 0..n)`` is a sum over k. ``fold(s ← f, s = x, k = 0..n)`` is the s that is left when s, x at
-    first, has become f for one k after the other. ``bits(x, n, w)`` are w bits of x from bit n on;
-    ``concat(f, k = 0..n)`` is the word of these fields, the first in its lowest bits.
+    first, has become f for one k after the other; see `NOTATION` for the rest.
     """
     return _text(formula)[0]
+
+
+NOTATION = (
+    (
+        r"\bfold\(",
+        "fold(s ← f, s = x, k = 0..n): the s that is left when s, x at first, has become f for every k",
+    ),
+    (r"\bbits\(", "bits(x, n, w): w bits of x from bit n on, the lowest being bit 0"),
+    (r"\bpack\d+\(", "packW(x, h = 0..n): a word of the x for every h, W bits apart, the first lowest"),
+    (r"\bround_", "round_F(x): x rounded to F, to nearest even if nothing else is said"),
+    (
+        r"\bdot_add_",
+        "dot_add_N_R_F(x): terms cut to multiples of 2^(E-N), 2^E the largest's; their sum rounded to F",
+    ),
+    (r"\bclamp_", "clamp_F(x): the number of F that is nearest to x"),
+)
+"""Patterns of what `written` writes, and what it means."""
+
+
+def notation(lines: Sequence[str]) -> Iterator[str]:
+    """Yield what is not common notation in some formulas, and what it means."""
+    for pattern, meaning in NOTATION:
+        if any(re.search(pattern, line) for line in lines):
+            yield meaning
 
 
 def _text(formula: Formula) -> Text:
@@ -76,7 +100,9 @@ def _call(name: Formula, *arguments: Formula) -> Text:
 
 
 def _element(name: Formula, *indices: Formula) -> Text:
-    return f"{name.head}[{','.join(_text(each)[0] for each in indices)}]", ATOM
+    texts = [_text(each)[0] for each in indices]
+    comma = ", " if any(" " in text for text in texts) else ","
+    return f"{name.head}[{comma.join(texts)}]", ATOM
 
 
 def _over(letter: Formula, count: int | Formula) -> str:
@@ -94,7 +120,7 @@ def _folded(step: Formula, state: Formula, start: Formula, letter: Formula, coun
 
 
 def _fields(width: int, body: Formula, letter: Formula, count: int) -> Text:
-    return f"concat({_text(body)[0]}, {_over(letter, count)})", ATOM
+    return f"pack{width}({_text(body)[0]}, {_over(letter, count)})", ATOM
 
 
 def _choice(then: Formula, condition: Formula, otherwise: Formula) -> Text:
@@ -117,7 +143,7 @@ _WRITERS: Mapping[str, Callable[..., Text]] = MappingProxyType(
         "call": _call,
         "element": _element,
         "bits": lambda word, low, count: (f"bits({_text(word)[0]}, {_text(low)[0]}, {count})", ATOM),
-        "concat": lambda width, *parts: (f"concat({', '.join(_text(part)[0] for part in parts)})", ATOM),
+        "pack": lambda width, *parts: (f"pack{width}({', '.join(_text(part)[0] for part in parts)})", ATOM),
         "fields": _fields,
         "sum": _summed,
         "fold": _folded,

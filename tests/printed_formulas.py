@@ -30,6 +30,7 @@ def evaluated(text: str, **names: object) -> Any:
         "sum": sum,
         "range": range,
         "fold": _fold,
+        "pack": lambda width, fields: sum(int(field) << width * n for n, field in enumerate(fields)),
     }
     return eval(code, {"__builtins__": {}, **known, **names})
 
@@ -42,7 +43,7 @@ def _fold(step: Callable[[Any, int], Any], state: Any, count: int) -> Any:
 
 def _translated(text: str) -> str:
     """Turn sums and folds into Python's, the innermost last, and spell operators as Python does."""
-    found = re.search(r"(?<![\w.])(sum|fold|concat)\(", text)
+    found = re.search(r"(?<![\w.])(sum|fold|pack\d+)\(", text)
     if found is None:
         for written, spelled in SPELLING:
             text = text.replace(written, spelled)
@@ -58,8 +59,11 @@ def _translated(text: str) -> str:
         assert step is not None and start is not None and step["state"] == start["state"]
         body, first = _translated(step["value"]), _translated(start["value"])
         inside = f"fold(lambda {step['state']}, {letter}: {body}, {first}, {count})"
+    elif found[1] == "sum":
+        inside = f"sum([{_translated(arguments[0])} for {letter} in range({count})])"
     else:
-        inside = f"{found[1]}([{_translated(arguments[0])} for {letter} in range({count})])"
+        width = found[1].removeprefix("pack")
+        inside = f"pack({width}, [{_translated(arguments[0])} for {letter} in range({count})])"
     return before + inside + after
 
 

@@ -1,16 +1,27 @@
-"""What the instructions compute, as mathematics."""
+"""What the instructions compute, as mathematics: their semantics, run on names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .choices import OPEN_POINTS
-from .layouts import operand_table, operands
+import numpy as np
+
+from ..algebra import Array
+from ..errors import InputError
+from ..formula import Formula, bits, element
+from ..formula_algebra import FormulaAlgebra, named
+from ..formula_contraction import contracted, tabulated
+from ..formula_text import notation, written
+from .architectures import ARCHITECTURES, Architecture
+from .choices import OPEN_POINTS, SEQUENTIAL, Choices
 from .legality import form_of
-from .matrix_move_forms import MatrixMoveForm
-from .matrix_moves import matrix_move
+from .machine_code import machine_code
+from .matrix_move_forms import ROW_BYTES, MatrixMoveForm
+from .matrix_moves import MatrixMove, load, matrix_move, row_addresses, store, transpose
 from .multiplication import MULTIPLYING, Multiplication, multiplication
-from .variant import Family, Variant
+from .product import Operands, product
+from .targets import target_named
+from .variant import WARP_LANES, Family, Variant
 from .wmma import memory_operand
 
 
@@ -19,64 +30,148 @@ def semantics(variant: Variant) -> Iterator[str]:
     if variant.family in MULTIPLYING:
         yield from _product(multiplication(variant))
     elif isinstance(form_of(variant), MatrixMoveForm):
-        yield from _move(variant)
+        yield from _move(matrix_move(variant))
     else:
-        memory = memory_operand(variant)
-        rows, columns = memory.extents
-        place = "row·stride + column" if memory.layout == "row" else "column·stride + row"
-        arrow = "→" if variant.family is Family.WMMA_STORE else "←"
-        yield f"fragment[row, column] {arrow} memory element {place} from the pointer, {rows}x{columns}"
-        yield (
-            f"stride >= {memory.minimum_stride} elements (the default); pointer and stride multiples of "
-            f"{memory.fragment_bytes} bytes"
-        )
-        yield "which thread holds which element is unspecified"
+        yield from _wmma_move(variant)
 
 
+# -- products
 def _product(form: Multiplication) -> Iterator[str]:
-    k = form.shape.k
-    a, b = "A[i,k]", "B[k,j]"
-    over = f"k = 0..{k - 1}"
-    if form.sparsity is not None:
-        a, b, over = "A[i,s]", "B[column(i,s),j]", f"s = 0..{form.products - 1}"
-        yield (
-            f"column(i,s): the {form.sparsity.kept} stored of every {form.sparsity.chunk} columns, "
-            "named by the metadata nibble of row i"
-        )
-    if form.block_scale is not None:
-        chunk = form.block_scale.chunk
-        column = "column(i,s)" if form.sparsity else "k"
-        a, b = f"SA[i,{column} div {chunk}]·{a}", f"SB[{column} div {chunk},j]·{b}"
-    match form.variant.bit_operation:
-        case None:
-            term = f"{a}·{b}"
-        case operation:
-            term = f"popc({a} {operation} {b})"
-    total = f"C[i,j] + sum({term}, {over})"
-    if form.is_integer:
-        total = f"clamp({total}, -2^31, 2^31 - 1)" if form.variant.satfinite else f"({total}) mod 2^32"
-    yield f"D[i,j] = {total}"
-    m, n, _ = form.shape
-    yield f"for i = 0..{m - 1}, j = 0..{n - 1}" + (
-        "; four such products in a warp" if form.is_quad_pairs else ""
+    yield product_formula(form, Choices(), rounds=form.is_double) + (
+        "" if form.is_integer or form.is_double else " over the reals"
     )
-    if form.is_double:
-        yield f"fused multiply-adds, k increasing from C, rounding {form.variant.rounding or 'rn'}"
-    elif not form.is_integer:
+    m, n, _ = form.shape
+    batch = f"; q = 0..{form.batch[0] - 1}: independent products" if form.batch else ""
+    yield f"i = 0..{m - 1}, j = 0..{n - 1}{batch}"
+    if form.sparsity is not None:
+        chunk = f"chunk c, {form.sparsity.chunk} columns"
+        yield f"A: its stored half; E[i,c]: the metadata nibble of row i and {chunk}"
+    if form.block_scale is not None:
+        scale = form.block_scale
+        yield f"SA, SB: scale factors, {scale.format}, one for each {scale.chunk} elements of K"
+    if not form.is_integer:
         yield f"open points, at their defaults: {', '.join(f'{p.name}={p.default}' for p in OPEN_POINTS)}"
     if form.variant.family is Family.WMMA_MMA:
         yield "which thread holds which element is unspecified"
         return
-    for operand in operands(form):
-        yield f"{operand}: {operand_table(form.variant, operand).formula}"
+    yield "in registers, as encodings:"
+    for role in "abcd":
+        yield _fragment(form, role)
 
 
-def _move(variant: Variant) -> Iterator[str]:
-    move = matrix_move(variant)
-    if variant.family is Family.MOVMATRIX:
-        yield "d[row, column] = a[column, row]"
+def product_formula(form: Multiplication, choices: Choices, *, rounds: bool = True) -> str:
+    """Return the formula of an element of D.
+
+    Parameters
+    ----------
+    form : Multiplication
+        The instruction.
+    choices : Choices
+        Readings of what PTX leaves open.
+    rounds : bool
+        Whether roundings are written; else the formula is meant over the reals.
+
+    Raises
+    ------
+    InputError
+        If the choice of accumulation is an architecture that has no matrix unit for the instruction.
+    """
+    place = ("q",) if form.batch else ()
+    scale, sparsity, k = form.block_scale, form.sparsity, form.shape.k
+    operands = Operands(
+        named("A", *place, "i", form.products),
+        named("B", *place, k, "j"),
+        named("C", *place, "i", "j"),
+        None if scale is None else named("SA", "i", scale.vector),
+        None if scale is None else named("SB", scale.vector, "j"),
+        None if sparsity is None else named("E", "i", sparsity.chunks),
+    )
+    d = product(FormulaAlgebra(rounds=rounds), form, operands, choices)
+    return f"D[{','.join((*place, 'i', 'j'))}] = {written(contracted(d.item()))}"
+
+
+def roundings(variant: Variant) -> Iterator[str]:
+    """Yield how the open accumulation of floats is read: by default, and by each architecture's model."""
+    if variant.family not in MULTIPLYING:
+        return
+    form = multiplication(variant)
+    if form.is_integer or form.is_double:
+        return
+    default = product_formula(form, Choices(accumulation=SEQUENTIAL))
+    same: dict[str, list[str]] = {default: [f"{SEQUENTIAL}, the default"]}
+    for architecture in ARCHITECTURES:
+        try:
+            text = product_formula(form, Choices(accumulation=architecture.name))
+        except InputError:
+            continue
+        same.setdefault(f"{text}{_machine_code(form, architecture)}", []).append(architecture.name)
+    lines = [f"{', '.join(names)}: {text}" for text, names in same.items()]
+    yield from lines
+    yield from notation(lines)
+
+
+def _machine_code(form: Multiplication, architecture: Architecture) -> str:
+    code = machine_code(form, target_named(architecture.target))
+    return "" if code is None or code.is_native(form) else f" ({code.described(form)})"
+
+
+def _fragment(form: Multiplication, role: str) -> str:
+    fragment = form.fragment(role)
+    registers = fragment.scatter(FormulaAlgebra(), named(role.upper(), *fragment.shape))
+    return _registers(role, registers)
+
+
+# -- moves
+def _registers(name: str, registers: Array) -> str:
+    """Write registers (32, r) as a function of the lane and the register."""
+    count = registers.shape[-1]
+    which = f"r = 0..{count - 1}" if count > 1 else "r = 0"
+    return f"{name}[r] of a lane = {_general(registers, ('lane', 'r'))}, {which}"
+
+
+def _general(table: Array, letters: tuple[str, ...]) -> str:
+    shorter = np.frompyfunc(lambda formula: contracted(formula, "h"), 1, 1)(table)
+    found = tabulated(shorter, letters)
+    assert found is not None, "the moves' layouts are linear in the bits of their indices"
+    return written(found)
+
+
+def _move(move: MatrixMove) -> Iterator[str]:
+    alg = FormulaAlgebra()
+    if move.family is Family.MOVMATRIX:
+        yield _registers("d", transpose(alg, move, named("a", WARP_LANES, 1)))
+        yield "a[n,0]: the register of lane n"
+        return
+    addresses = row_addresses(move, named("p", WARP_LANES))
+    if move.family is Family.LDMATRIX:
+        yield _registers("d", load(alg, move, _memory(addresses)))
     else:
-        verb = "registers → memory" if variant.family is Family.STMATRIX else "memory → registers"
-        yield f"{verb}: {move.count} x {move.shape}, each of {move.rows} rows of 16 bytes"
-        yield f"addresses: {move.address_lanes.formula}"
-    yield f"registers: {move.layout.formula}"
+        stored = store(alg, move, named("r", WARP_LANES, move.registers))
+        at = _general(addresses, ("m", "i"))
+        yield (
+            f"bits(M[{at}], 8·b, 8) ← {_general(stored, ('m', 'i', 'b'))}, "
+            f"b = 0..{ROW_BYTES - 1}, i = 0..{move.rows - 1}, m = 0..{move.count - 1}"
+        )
+        yield "r[n,m]: register m of lane n"
+    yield f"M[p[n]]: the {ROW_BYTES} bytes at the address of lane n = 0..{move.addresses - 1}, little-endian"
+
+
+def _memory(addresses: Array) -> Array:
+    """Return the bytes (…, 16) of the memory rows at some addresses."""
+    byte = np.frompyfunc(lambda address, number: bits(element("M", address), 8 * number, 8), 2, 1)
+    rows: Array = byte(addresses[..., None], np.arange(ROW_BYTES, dtype=object))
+    return rows
+
+
+def _wmma_move(variant: Variant) -> Iterator[str]:
+    memory = memory_operand(variant)
+    rows, columns = memory.extents
+    place = memory.element(Formula("i"), Formula("j"), Formula("stride"))
+    arrow = "→" if variant.family is Family.WMMA_STORE else "←"
+    yield f"fragment[i,j] {arrow} {written(element('M', place))}, i = 0..{rows - 1}, j = 0..{columns - 1}"
+    yield f"M[n]: element n, {memory.format}, from the pointer"
+    yield (
+        f"stride >= {memory.minimum_stride} elements (the default); pointer and stride multiples of "
+        f"{memory.fragment_bytes} bytes"
+    )
+    yield "which thread holds which element is unspecified"

@@ -80,9 +80,11 @@ class PtxInstruction:
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what a legal variant does, on every target that has it."""
+        from ..formula_text import notation
         from .formula import semantics
 
-        return tuple(semantics(self.written.variant))
+        lines = tuple(semantics(self.written.variant))
+        return *lines, *notation(lines)
 
     def row(self) -> dict[str, str]:
         """Return the row of a legal variant."""
@@ -90,6 +92,8 @@ class PtxInstruction:
 
     def describe(self) -> Description:
         """Describe a legal variant."""
+        from .formula import roundings
+
         variant = self.written.variant
         operands = signature(legality.form_of(variant), variant)
         rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES)
@@ -99,6 +103,7 @@ class PtxInstruction:
                 ("Operands", tuple(map(str, operands))),
                 ("Table row", tuple(f"{title}: {cell}" for title, cell in self.row().items() if cell)),
                 ("Semantics", self.formula()),
+                ("Roundings", tuple(roundings(variant))),
                 ("Legality rules", tuple(rules)),
             ),
         )

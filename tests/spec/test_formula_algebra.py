@@ -86,7 +86,7 @@ def test_fields_of_a_word() -> None:
     joined = ALG.assemble(np.stack([low, high], axis=-1), U8, [0, 8], U32)
     assert written(joined[0]) == "bits(W[i], 8, 16)"
     swapped = ALG.assemble(np.stack([high, low], axis=-1), U8, [0, 8], U32)
-    assert written(swapped[0]) == "concat(bits(W[i], 16, 8), bits(W[i], 8, 8))"
+    assert written(swapped[0]) == "pack8(bits(W[i], 16, 8), bits(W[i], 8, 8))"
     assert ALG.extract(swapped, 8, U8)[0] == low[0]
     assert written(ALG.extract(swapped, 10, U4)[0]) == "bits(W[i], 10, 4)"
 
@@ -94,5 +94,5 @@ def test_fields_of_a_word() -> None:
 def test_what_has_no_formula() -> None:
     with pytest.raises(UnsupportedError, match=r"^registers have no formula$"):
         ALG.unpack(ROW, U8)
-    with pytest.raises(UnsupportedError, match=r"^fields with gaps between them have no formula$"):
-        ALG.assemble(ROW, U8, [0, 16], U32)
+    with pytest.raises(UnsupportedError, match=r"^fields of a word that are not equally far apart have"):
+        ALG.assemble(named("A", 3), U8, [0, 8, 24], U32)

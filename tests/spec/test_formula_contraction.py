@@ -72,7 +72,7 @@ def test_a_choice_between_some_entries_stays() -> None:
 def test_a_table_is_a_function_of_its_indices() -> None:
     table = named("A", 4, 8).reshape(2, 2, 8)
     found = tabulated(table, "xyz")
-    assert found is not None and written(found) == "A[2·x + y,z]"
+    assert found is not None and written(found) == "A[2·x + y, z]"
     swapped = table.copy()
     swapped[0, 0, 0] = element("B", 0, 0)
     assert tabulated(swapped, "xyz") is None
