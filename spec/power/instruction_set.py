@@ -46,7 +46,7 @@ class PowerInstruction:
 
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Return which register holds which element of an operand of a rank-k update."""
-        from .layouts import operand_table
+        from .operand_tables import operand_table
 
         return operand_table(self.written, operand)
 

@@ -66,7 +66,7 @@ class TileInstruction:
 
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Return where each element of an operand lies in its buffer."""
-        from .layouts import operand_table
+        from .operand_tables import operand_table
 
         return operand_table(self.statement, operand, _profile_or_default(target))
 

@@ -48,7 +48,7 @@ class PtxInstruction:
 
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Return the layout of an operand of a legal variant."""
-        from .layouts import operand_table
+        from .operand_tables import operand_table
 
         return operand_table(self.written.variant, operand)
 

@@ -9,7 +9,7 @@ from mmaproof.spec.errors import InputError
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.catalogue import FAMILIES, Family
-from mmaproof.spec.power.layouts import OPERANDS, operand_table
+from mmaproof.spec.power.operand_tables import OPERANDS, operand_table
 from mmaproof.spec.power.registers import matrix
 
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

@@ -13,7 +13,7 @@ from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.pto.assembly import parse
 from mmaproof.spec.pto.catalogue import OPERATIONS
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
-from mmaproof.spec.pto.layouts import operand_table
+from mmaproof.spec.pto.operand_tables import operand_table
 from mmaproof.spec.pto.resolution import applied
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.tile import Location, Tile
