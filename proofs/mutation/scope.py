@@ -46,7 +46,9 @@ def modules_of(isas: Iterable[str]) -> list[SpecificationModule]:
     package = Path(spec.__path__[0])
     chosen = sorted(set(isas))
     own = [path for isa in chosen for path in sorted((package / isa).glob("*.py"))]
-    theorems = [path for isa in chosen for path in (package.parent / "proofs" / isa).glob("*.py")]
+    theorems = [
+        path for part in (*chosen, "families") for path in (package.parent / "proofs" / part).glob("*.py")
+    ]
     generic = _imported(package, [*own, *theorems, package / "numpy_algebra.py"])
     found = []
     for path in [*sorted(generic), *own]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.errors import InputError
-from ...spec.formats import S32, U4, U32, FloatFormat, IntegerFormat
+from ...spec.formats import S32, U4, U32, IntegerFormat
 from ...spec.ptx.accumulation import float_sum
 from ...spec.ptx.architectures import ARCHITECTURES, Architecture
 from ...spec.ptx.choices import SEQUENTIAL, Choices
@@ -21,6 +21,7 @@ from ...spec.ptx.product import Operands, product
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.step_sequences import step_sequence
 from ...spec.ptx.variant import WARP_LANES, Shape
+from ..families.blocked import variables
 from ..obligation import (
     Equality,
     Equation,
@@ -33,15 +34,13 @@ from ..obligation import (
     Variant,
     theorem,
 )
+from .operands import IN_ORDER, lost_one_by_one, operands_of
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.5 and 9.7.14.6"
 
 HALVES = (0, 1)
 
 DEFAULT = Choices()
-
-IN_ORDER = 0b0100
-"""A nibble of metadata that every granularity allows: indices 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -189,18 +188,6 @@ def _metadata(each: Composition) -> Property:
 # -- one element of D, or one in each half of the rows
 
 
-def element_operands(form: Multiplication, rows: int = 1) -> tuple[Variable, ...]:
-    """Return the variables of `rows` rows of A, a column of B and C; every (i, j) has the same function."""
-    variables = (
-        Variable("a", form.a, (rows, form.products)),
-        Variable("b", form.b, (form.shape.k, 1)),
-        Variable("c", form.c, (rows, 1)),
-    )
-    if form.sparsity is None:
-        return variables
-    return (*variables, Variable("metadata", U4, (rows, form.sparsity.chunks)))
-
-
 def _whole(alg: Algebra, each: Composition, v: Inputs, choices: Choices) -> Array:
     operands = Operands(v["a"], v["b"], v["c"], metadata=v.get("metadata"))
     return product(alg, each.big, operands, choices)
@@ -236,8 +223,8 @@ def composed(
         whole, parts = _whole(alg, each, v, choices), _composed(alg, each, v, choices)
         yield Equation(whole, parts, each.big.d, label="D")
 
-    variables = element_operands(each.big, rows=2 if each.axis == "m" else 1)
-    return Property(variables, claim, pinned=pinned)
+    rows = 2 if each.axis == "m" else 1
+    return Property(variables(operands_of(each.big), rows), claim, pinned=pinned)
 
 
 @theorem(
@@ -353,29 +340,6 @@ def architectures() -> Iterator[Variant]:
                 Status.PROVED if same_steps else Status.REFUTED,
                 choices=architecture.name,
             )
-
-
-def lost_one_by_one(form: Multiplication, *, first_of_halves: bool = False) -> dict[str, Any]:
-    """Return operands with two products of half a last place of C = 2^n: rounded alone, each is lost.
-
-    They are the first two of the row, or the first ones of its halves.
-    """
-    a, b, c = (form.floats(form.format(role)) for role in "abc")
-    exponents = [max(fmt.minimum_exponent, -12) for fmt in (a, b)]
-    row = np.zeros((1, form.products), dtype=np.uint64)
-    row[0, [0, form.products // 2 if first_of_halves else 1]] = power_of_two(a, exponents[0])
-    last_place = form.floats(form.d).fraction_bits
-    return {
-        "a": row,
-        "b": power_of_two(b, exponents[1]),
-        "c": power_of_two(c, sum(exponents) + last_place + 1),
-        "metadata": IN_ORDER,
-    }
-
-
-def power_of_two(fmt: FloatFormat, exponent: int) -> int:
-    """Return the encoding of 2**exponent, which must be a normal number."""
-    return (exponent + fmt.bias) << (fmt.fraction_bits + fmt.padding_bits)
 
 
 @theorem(

@@ -25,6 +25,7 @@ from ...spec.dot_add_model import DotAddModel
 from ...spec.formats import E2M1, F16, F32, FloatFormat, IntegerFormat
 from ...spec.ptx.step_sequences import StepSequence
 from ...spec.rounding import Rounding
+from ..families.sums import power_of_two
 from ..obligation import (
     Equality,
     Equation,
@@ -40,7 +41,6 @@ from ..obligation import (
     theorem,
 )
 from .accumulations import Accumulation, accumulations
-from .composition import power_of_two
 from .integer_ranges import within
 from .numerics import exact_product, small_integers
 

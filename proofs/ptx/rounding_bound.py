@@ -24,7 +24,7 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .blocked import instructions, next_block
+from .blocked import instructions, step
 from .rounding_error import NEAREST, RESULTS, Tail, at_most, between, directed, exact_below, nearest, numbers
 
 SOURCE = "Higham, Accuracy and Stability of Numerical Algorithms, sections 2.2 and 4.2"
@@ -166,7 +166,7 @@ def sequential() -> Iterator[Variant]:
     """Yield one induction per float instruction: it is a chain of roundings, which is a tree."""
     for name, form in instructions().items():
         if not form.is_integer:
-            premises = (f"{next_block.id}/{name}", f"{any_order.id}/{_rounding_of(form)}")
+            premises = (f"{step.id}/{name}", f"{any_order.id}/{_rounding_of(form)}")
             yield Variant(
                 name,
                 partial(Induction, premises),

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from theorem_checks import decided, unexpected
 
+from mmaproof.proofs.families import blocked as families
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.ptx import blocked, sparsity
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.mma_forms import MmaForm
+
+TILE_ROWS = families.ROWS[0].stop
 
 
 def test_every_obligation_has_the_expected_verdict() -> None:
@@ -58,9 +61,9 @@ def test_a_step_that_drops_a_product_is_refuted(monkeypatch: pytest.MonkeyPatch)
         return right(alg, form, shorter, choices)
 
     monkeypatch.setattr(blocked, "product", dropped)
-    refuted(blocked.next_block, "k16/s8-s8-s32")
-    refuted(blocked.next_block, "k8/f16-f16-f32")
-    refuted(blocked.next_block, "k256/b1-b1-s32-xor")
+    refuted(blocked.step, "k16/s8-s8-s32")
+    refuted(blocked.step, "k8/f16-f16-f32")
+    refuted(blocked.step, "k256/b1-b1-s32-xor")
     refuted(blocked.reals, "k8/tf32-tf32-f32")
 
 
@@ -79,7 +82,7 @@ def changed_operands(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], An
 )
 def test_metadata_of_the_neighbouring_chunk_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     changed_operands(monkeypatch, lambda o: replace(o, metadata=o.metadata[..., ::-1]))
-    refuted(blocked.next_block, name)
+    refuted(blocked.step, name)
 
 
 def test_stored_elements_in_another_order_are_refuted_for_floats(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +95,7 @@ def test_stored_elements_in_another_order_are_refuted_for_floats(monkeypatch: py
         return replace(operands, a=operands.a[..., order], metadata=exchanged)
 
     changed_operands(monkeypatch, swapped)
-    refuted(blocked.next_block, "sparse-k16/f16-f16-f32")
+    refuted(blocked.step, "sparse-k16/f16-f16-f32")
 
 
 SCALED = ("k64/e2m1-e2m1-f32-mxf4nvf4-4X-ue4m3", "sparse-k128/e2m1-e2m1-f32-mxf4-2X-ue8m0")
@@ -105,7 +108,7 @@ def test_scale_factors_of_another_chunk_are_refuted(
 ) -> None:
     reverse = (..., slice(None, None, -1)) if axis == "scale_a" else (..., slice(None, None, -1), slice(None))
     changed_operands(monkeypatch, lambda o: replace(o, **{axis: getattr(o, axis)[reverse]}))
-    refuted(blocked.next_block, name)
+    refuted(blocked.step, name)
 
 
 def test_a_scale_factor_left_out_is_refuted_over_the_reals(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +127,7 @@ def test_a_scale_factor_left_out_is_refuted_over_the_reals(monkeypatch: pytest.M
 def test_tiles_need_what_belongs_to_their_rows(role: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def other_rows(operands: Any) -> Any:
         rows = getattr(operands, role)
-        return replace(operands, **{role: rows[..., ::-1, :]}) if len(rows) == blocked.TILE_ROWS else operands
+        return replace(operands, **{role: rows[..., ::-1, :]}) if len(rows) == TILE_ROWS else operands
 
     changed_operands(monkeypatch, other_rows)
     refuted(blocked.tiles, name)
@@ -138,17 +141,14 @@ def test_a_step_in_descending_order_is_refuted_for_floats(monkeypatch: pytest.Mo
         return right(alg, form, backwards, choices)
 
     monkeypatch.setattr(blocked, "product", reversed_order)
-    refuted(blocked.next_block, "k16/f16-f16-f16")
+    refuted(blocked.step, "k16/f16-f16-f16")
 
 
 def test_tiles_of_other_rows_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocked, "tile", lambda i: slice(i, i + 2) if i else slice(2, 4))
     right: Any = blocked.product
-    shapes = []
 
     def shifted(alg: Any, form: Any, operands: Any, choices: Any) -> Any:
-        shapes.append(operands.a.shape)
-        if operands.a.shape[-2] == blocked.TILE_ROWS:
+        if operands.a.shape[-2] == TILE_ROWS:
             operands = replace(operands, a=operands.a[..., ::-1, :])
         return right(alg, form, operands, choices)
 
@@ -157,9 +157,9 @@ def test_tiles_of_other_rows_are_refuted(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_adding_the_accumulator_twice_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    right: Any = blocked._added
+    right = families.added
     monkeypatch.setattr(
-        blocked, "_added", lambda alg, form, x, y: right(alg, form, right(alg, form, x, y), x)
+        families, "added", lambda alg, x, y, *how: right(alg, right(alg, x, y, *how), x, *how)
     )
-    refuted(blocked.split_step, "k16/u8-s8-s32")
-    refuted(blocked.split_step, "k8/f16-f16-f32/reals")
+    refuted(blocked.split_k_step, "k16/u8-s8-s32")
+    refuted(blocked.split_k_step, "k8/f16-f16-f32/reals")

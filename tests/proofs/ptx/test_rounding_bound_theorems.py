@@ -18,7 +18,7 @@ THEOREMS = (*rounding_error.THEOREMS, *rounding_bound.THEOREMS)
 
 
 def test_every_obligation_has_the_expected_verdict() -> None:
-    assert unexpected((blocked.next_block, *THEOREMS)) == {}
+    assert unexpected((blocked.step, *THEOREMS)) == {}
 
 
 def test_no_obligation_is_vacuous() -> None:
