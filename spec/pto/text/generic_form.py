@@ -16,7 +16,7 @@ from lark import Token
 
 from ..catalogue import operation_named
 from .instructions import Form, Instruction
-from .positions import Place, fail, place, quoted
+from .positions import fail, quoted
 from .signatures import instruction, typed, typed_results
 from .statements import Allocation, Constant
 from .syntax import Attributes, Operand
@@ -89,23 +89,21 @@ def statement(
     if plain == ALLOCATION:
         if segments is None and operands:
             fail(f"expected {_SEGMENTS[0]}, which says what the operands are; found none", name)
-        return _allocation(_one(outputs, name), operands, segments or (), attributes, place(name, results))
+        return _allocation(_one(outputs, name), operands, segments or (), attributes)
     if plain == CONSTANT:
         result = _one(outputs, name)
         value = dict(attributes).get("value", "").partition(" : ")[0]
         if _NUMBER.fullmatch(value) is None:
             fail(f"expected a number as 'value' of {name}, found {quoted(value)}", name)
         rest = tuple(each for each in attributes if each[0] != "value")
-        return Constant(result.name, value, result.type, rest, **place(name, results))
+        return Constant(result.name, value, result.type, rest)
     operation = operation_named(plain)
     opcode = name.update(value=plain)
     read = len(operation.inputs)
     if len(operands) > read:  # destination passing: what is written stands behind what is read
         written, optional = operands[read : read + 1], operands[read + 1 :]
-        return instruction(
-            opcode, Form.F3, (*operands[:read], *optional), written, attributes, results, outputs
-        )
-    return instruction(opcode, Form.F2, operands, outputs, attributes, results)
+        return instruction(opcode, Form.F3, (*operands[:read], *optional), written, attributes, outputs)
+    return instruction(opcode, Form.F2, operands, outputs, attributes)
 
 
 def _segments(attributes: Attributes, operands: Sequence[Operand], name: Token) -> tuple[int, ...] | None:
@@ -124,14 +122,13 @@ def _allocation(
     operands: tuple[Operand, ...],
     segments: tuple[int, ...],
     attributes: Attributes,
-    where: Place,
 ) -> Allocation:
     """Return an allocation; which operands are there say the segments: address, valid rows and columns."""
     rest = iter(operands)
     given = [next(rest).name if size else None for size in segments]
     address, rows, columns = (*given, None, None, None)[:3]
     assert result.type is not None
-    return Allocation(result.name, result.type, address, rows, columns, attributes, **where)
+    return Allocation(result.name, result.type, address, rows, columns, attributes)
 
 
 def _one(outputs: Sequence[Operand], name: Token) -> Operand:

@@ -1,28 +1,13 @@
-"""Where tokens stand, for statements and for messages."""
+"""Messages about a text, with the place of what is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn, TypedDict
+from typing import TYPE_CHECKING, NoReturn
 
 from ...errors import InputError
 
 if TYPE_CHECKING:
     from lark import Token
-
-
-class Place(TypedDict):
-    """Where a statement starts."""
-
-    line: int
-    column: int
-
-
-def place(keyword: Token, results: Sequence[Token] | None = None) -> Place:
-    """Return where a statement starts: its results, if it has some, stand before its name."""
-    first = results[0] if results else keyword
-    assert first.line is not None and first.column is not None
-    return {"line": first.line, "column": first.column}
 
 
 def within(token: Token, offset: int) -> str:

@@ -15,8 +15,8 @@ from .tokens import Statements, without_comments
 
 _HUMAN_NAMES = {
     "$END": "the end",
-    "_NEXT": "a statement",
-    "REGION": "a region",
+    "NEXT": "a statement",
+    "_REGION": "a region",
     "PREFIXED": "an operation such as 'pto.tmatmul'",
     "PLAIN": "an operation such as 'tmatmul'",
     "QUOTED": "an operation such as '\"pto.tmatmul\"'",
@@ -61,7 +61,7 @@ def _parser() -> Lark:
     """Return the parser: built at first use, and once."""
     return Lark(
         files(__package__).joinpath("pto.lark").read_text(encoding="utf-8"),
-        start="file",
+        start="block",
         parser="lalr",
         lexer="basic",
         postlex=Statements(),
@@ -93,8 +93,8 @@ def _explained(error: UnexpectedInput, text: str) -> InputError:
 def _found(token: Token) -> str:
     if token.type == "$END":
         return "the end"
-    if token.type in ("_NEXT", "REGION"):
-        return "the next statement" if token.type == "_NEXT" else "a region"
+    if token.type in ("NEXT", "_REGION"):
+        return "the next statement" if token.type == "NEXT" else "a region"
     return quoted(token.value)
 
 
@@ -108,7 +108,7 @@ def _expected(terminals: set[str]) -> str:
         rest -= {"SSA", "PREFIXED", "PLAIN", "QUOTED", "ARITHMETIC", "OTHER"}
         rest = {name for name in rest if "." not in patterns[name] and patterns[name] not in _STATEMENT_WORDS}
     if "SEMICOLON" in rest:
-        rest -= {"SEMICOLON", "_NEXT", "RBRACE", "$END"}
+        rest -= {"SEMICOLON", "NEXT", "RBRACE", "$END"}
         names.append("the end of the statement")
     if rest >= _OPERAND_NAMES:
         rest -= _OPERAND_NAMES

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from lark import Token, Transformer, v_args
 
@@ -13,7 +14,7 @@ from ..catalogue import operation_named
 from . import generic_form
 from .instructions import Form, Instruction
 from .module import Conditional, Function, Loop, Module, Other, Parameter
-from .positions import fail, place, quoted, within
+from .positions import fail, quoted, within
 from .signatures import count, instruction, names, typed, typed_results
 from .statements import (
     Allocation,
@@ -27,9 +28,11 @@ from .statements import (
     TensorView,
     Terminator,
 )
-from .syntax import Attributes, Block, Operand, dictionary
+from .syntax import Attributes, Block, Operand, Statement, dictionary
 from .type_reader import TypeTextError, UnknownElementError, normalised, read_type
 from .types import OtherType, Type
+
+_T = TypeVar("_T")
 
 Signature = tuple[tuple[Type, ...] | None, tuple[Type, ...]]
 """Types of the operands and of the results; None and one type where that is the type of all of them."""
@@ -39,14 +42,12 @@ Signature = tuple[tuple[Type, ...] | None, tuple[Type, ...]]
 class _Rules(Transformer[Token, Block]):
     """A method for every rule of the grammar, named after it."""
 
-    def file(self, block: Block) -> Block:
-        return block
-
-    def block(self, *statements: Any) -> Block:
+    def block(self, *statements: Statement) -> Block:
         return Block(statements)
 
-    def region(self, opening: Token, block: Block) -> Block:
-        return block
+    def placed(self, first: Token, statement: Statement) -> Statement:
+        assert first.line is not None and first.column is not None
+        return replace(statement, line=first.line, column=first.column)
 
     # The matrix instructions and the moves
 
@@ -60,7 +61,7 @@ class _Rules(Transformer[Token, Block]):
         result_types: tuple[Type, ...] | None,
     ) -> Instruction:
         returned = typed_results(results, result_types or (), opcode)
-        return instruction(opcode, Form.F3, inputs, outputs, attributes, results, returned)
+        return instruction(opcode, Form.F3, inputs, outputs, attributes, returned)
 
     def ssa_form(
         self,
@@ -85,7 +86,7 @@ class _Rules(Transformer[Token, Block]):
                 fail(f"expected no result of {operation}, which names what it writes; found one", opcode)
             operands, outputs = operands[:-1], operands[-1:]
         form = Form.F2 if opcode.type == "PREFIXED" else Form.F1
-        return instruction(opcode, form, operands, outputs, attributes, results)
+        return instruction(opcode, form, operands, outputs, attributes)
 
     def generic(
         self,
@@ -102,9 +103,6 @@ class _Rules(Transformer[Token, Block]):
 
     def values(self, *names: Token) -> tuple[Operand, ...]:
         return tuple(Operand(str(name)) for name in names)
-
-    def opcode(self, token: Token) -> Token:
-        return token
 
     def results(self, *names: Token) -> tuple[Token, ...]:
         return names
@@ -129,7 +127,7 @@ class _Rules(Transformer[Token, Block]):
         return operands
 
     def value(self, name: Token, *indices: str | None) -> Operand:
-        return Operand(str(name), indices=tuple(index for index in indices if index is not None))
+        return Operand(str(name), indices=_present(indices))
 
     def literal(self, token: Token) -> Operand:
         return Operand(_attribute_text(token))
@@ -158,7 +156,7 @@ class _Rules(Transformer[Token, Block]):
             raise InputError(str(error), within(token, error.offset)) from None
 
     def attributes(self, *attributes: tuple[str, str] | None) -> Attributes:
-        return tuple(each for each in attributes if each is not None)
+        return _present(attributes)
 
     def attribute(self, key: Token, value: str | None) -> tuple[str, str]:
         return key.strip('"'), value or ""
@@ -168,35 +166,25 @@ class _Rules(Transformer[Token, Block]):
         return text if type_ is None else f"{text} : {type_}"
 
     def attribute_list(self, *values: str | None) -> str:
-        return f"[{', '.join(value for value in values if value is not None)}]"
+        return f"[{', '.join(_present(values))}]"
 
     def attribute_item(self, token: Token) -> str:
         return _attribute_text(token)
 
     # Structure
 
-    def module(
-        self, keyword: Token, name: Token | None, attributes: Attributes | None, body: Block
-    ) -> Module:
-        return Module(body=body, attributes=attributes or (), name=name and _symbol(name), **place(keyword))
+    def module(self, name: Token | None, attributes: Attributes | None, body: Block) -> Module:
+        return Module(body, attributes or (), name and _symbol(name))
 
-    def function(self, keyword: Token, visibility: str | None, name: Token, *rest: Any) -> Function:
+    def function(self, visibility: Token | None, name: Token, *rest: Any) -> Function:
         *parameters, result_types, attributes, body = rest
         return Function(
-            _symbol(name),
-            tuple(parameter for parameter in parameters if parameter is not None),
-            result_types or (),
-            attributes or (),
-            body,
-            visibility,
-            **place(keyword),
-        )
-
-    def visibility(self, token: Token) -> str:
-        return str(token)
+            _symbol(name), _present(parameters), result_types or (), attributes or (), body,
+            visibility and str(visibility),
+        )  # fmt: skip
 
     def parameter(self, name: Token | None, type_: Type, attributes: Attributes | None) -> Parameter:
-        return Parameter(None if name is None else str(name), type_, attributes or ())
+        return Parameter(name and str(name), type_, attributes or ())
 
     def loop(
         self,
@@ -218,7 +206,7 @@ class _Rules(Transformer[Token, Block]):
         return Loop(
             str(variable), str(lower), str(upper), str(step), body,
             results=names(results), carried=carried, result_types=result_types, index_type=index_type,
-            unsigned=unsigned is not None, attributes=attributes or (), **place(keyword, results),
+            unsigned=unsigned is not None, attributes=attributes or (),
         )  # fmt: skip
 
     def iteration(self, *parts: Any) -> tuple[tuple[tuple[str, str], ...], tuple[Type, ...]]:
@@ -231,7 +219,6 @@ class _Rules(Transformer[Token, Block]):
     def conditional(
         self,
         results: tuple[Token, ...] | None,
-        keyword: Token,
         condition: Token,
         result_types: tuple[Type, ...] | None,
         body: Block,
@@ -239,33 +226,29 @@ class _Rules(Transformer[Token, Block]):
         attributes: Attributes | None,
     ) -> Conditional:
         return Conditional(
-            str(condition), body, otherwise, names(results), result_types or (), attributes or (),
-            **place(keyword, results),
-        )  # fmt: skip
+            str(condition), body, otherwise, names(results), result_types or (), attributes or ()
+        )
 
     def terminator(
         self, name: Token, operands: tuple[Operand, ...] | None, types: tuple[Type, ...] | None
     ) -> Terminator:
-        return Terminator(str(name), typed(operands or (), types or (), name), **place(name))
-
-    def terminator_name(self, token: Token) -> Token:
-        return token
+        return Terminator(str(name), typed(operands or (), types or (), name))
 
     # Numbers
 
     def constant(
         self, results: tuple[Token, ...], attributes: Attributes | None, text: str, type_: Type | None
     ) -> Constant:
-        return Constant(_single(results), text, type_, attributes or (), **place(results[0]))
+        return Constant(_single(results), text, type_, attributes or ())
 
-    def constant_directive(self, keyword: Token, name: Token, text: str, type_: Type) -> Constant:
-        return Constant(str(name), text, type_, directive=True, **place(keyword))
+    def constant_directive(self, name: Token, text: str, type_: Type) -> Constant:
+        return Constant(str(name), text, type_, directive=True)
 
     def constant_value(self, token: Token) -> str:
         return _attribute_text(token)
 
-    def argument(self, keyword: Token, name: Token, type_: Type) -> Argument:
-        return Argument(str(name), type_, **place(keyword))
+    def argument(self, name: Token, type_: Type) -> Argument:
+        return Argument(str(name), type_)
 
     def arithmetic(
         self,
@@ -281,7 +264,6 @@ class _Rules(Transformer[Token, Block]):
         return Arithmetic(
             names(results), str(name), tuple(each.name for each in operands), tuple(given),
             predicate and str(predicate), flags and normalised(flags), target, attributes or (),
-            **place(name, results),
         )  # fmt: skip
 
     # Memory
@@ -295,14 +277,11 @@ class _Rules(Transformer[Token, Block]):
             given[str(key)] = name
         return Allocation(
             _single(results), type_, given.get("addr"), given.get("valid_row"), given.get("valid_col"),
-            (before or ()) + (behind or ()), **place(results[0]),
+            (before or ()) + (behind or ()),
         )  # fmt: skip
 
     def allocation_operand(self, key: Token, name: Token) -> tuple[Token, str]:
         return key, str(name)
-
-    def allocation_key(self, token: Token) -> Token:
-        return token
 
     def tensor_view(
         self,
@@ -313,9 +292,7 @@ class _Rules(Transformer[Token, Block]):
         attributes: Attributes | None,
         type_: Type,
     ) -> TensorView:
-        return TensorView(
-            _single(results), str(pointer), shape, strides, type_, attributes or (), **place(results[0])
-        )
+        return TensorView(_single(results), str(pointer), shape, strides, type_, attributes or ())
 
     def partition_view(
         self,
@@ -328,28 +305,24 @@ class _Rules(Transformer[Token, Block]):
         type_: Type,
     ) -> PartitionView:
         return PartitionView(
-            _single(results), str(source), offsets, sizes, source_type, type_, attributes or (),
-            **place(results[0]),
-        )  # fmt: skip
+            _single(results), str(source), offsets, sizes, source_type, type_, attributes or ()
+        )
 
     def indices(self, *indices: str | None) -> tuple[str, ...]:
-        return tuple(index for index in indices if index is not None)
+        return _present(indices)
 
     # Order between pipes
 
     def handshake(
         self, name: Token, source: str, target: str, event: str, attributes: Attributes | None
     ) -> Handshake:
-        return Handshake(name.removeprefix("pto."), source, target, event, attributes or (), **place(name))
+        return Handshake(name.removeprefix("pto."), source, target, event, attributes or ())
 
-    def handshake_name(self, token: Token) -> Token:
-        return token
+    def barrier(self, pipe: str) -> Barrier:
+        return Barrier(pipe)
 
-    def barrier(self, keyword: Token, pipe: str) -> Barrier:
-        return Barrier(pipe, **place(keyword))
-
-    def synchronization(self, keyword: Token, events: tuple[Operand, ...]) -> Synchronization:
-        return Synchronization(events, **place(keyword))
+    def synchronization(self, events: tuple[Operand, ...]) -> Synchronization:
+        return Synchronization(events)
 
     def mark(self, token: Token) -> str:
         inside = token.partition("<")[2].rpartition(">")[0] if token.endswith(">") else token.strip('"')
@@ -369,7 +342,7 @@ class _Rules(Transformer[Token, Block]):
                 "expected 'pto.partition_view'",
                 name,
             )
-        return Other(normalised(name), names(results), found, **place(name, results))
+        return Other(normalised(name), names(results), found)
 
     def enclosed(self, *pieces: Any) -> list[Any]:
         return [each for piece in pieces for each in (piece if isinstance(piece, list) else (piece,))]
@@ -395,6 +368,11 @@ def _joined(pieces: Sequence[Any]) -> Iterator[str | Block]:
             end = each.end_pos
     if text:
         yield text
+
+
+def _present(items: Iterable[_T | None]) -> tuple[_T, ...]:
+    """Return what stands between brackets, for which the parser gives one None where nothing does."""
+    return tuple(item for item in items if item is not None)
 
 
 def _attribute_text(token: Token) -> str:

@@ -8,7 +8,7 @@ from lark import Token
 
 from ..catalogue import Kind, Operation, operation_named
 from .instructions import Form, Instruction
-from .positions import fail, place
+from .positions import fail
 from .syntax import Attributes, Operand
 from .type_reader import TypeTextError, read_type
 from .types import OtherType, TileType, Type
@@ -20,7 +20,6 @@ def instruction(
     inputs: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
     attributes: Attributes | None,
-    results: Sequence[Token] | None,
     returned: tuple[Operand, ...] = (),
 ) -> Instruction:
     """Return an instruction with as many operands as it has roles."""
@@ -31,9 +30,7 @@ def instruction(
     if operation.kind is not Kind.MOVE:
         for operand in (*inputs, *outputs):
             _check_elements(operand.type, opcode)
-    return Instruction(
-        operation, form, inputs, outputs, attributes or (), results=returned, **place(opcode, results)
-    )
+    return Instruction(operation, form, inputs, outputs, attributes or (), returned)
 
 
 def typed(operands: tuple[Operand, ...], types: tuple[Type, ...], near: Token) -> tuple[Operand, ...]:

@@ -101,7 +101,7 @@ class _Marker:
                 frame.head = self._head(at)
                 frame.has_region = False
                 frame.raw = self._sort(frame.head) == "OTHER"
-                yield Token("_NEXT", "", line=token.line, column=token.column)
+                yield Token("NEXT", "", line=token.line, column=token.column)
             if token.value in _CLOSING:
                 yield self._open(at, frame)
             elif token.value in (")", "]", "}"):
@@ -125,7 +125,7 @@ class _Marker:
         region = token == "{" and self._opens_region(at, frame)
         frame.has_region |= region
         self._frames.append(_Frame(token, block=region, raw=frame.raw and not region))
-        return _as(token, "REGION") if region else token
+        return _as(token, "_REGION") if region else token
 
     def _close(self, token: Token) -> None:
         opening = self._frames[-1].opening
