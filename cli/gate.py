@@ -60,10 +60,10 @@ def gate(
     """
     from dataclasses import replace
 
+    from ..gate.cell_reading import require_known
     from ..gate.columns import renaming
     from ..gate.rows import Defaults
     from ..gate.settings import settings
-    from ..gate.statements import require_known
     from ..reports.gate_report import report
 
     require_known(isa, target)

@@ -31,7 +31,7 @@ def replay(
     document = kernel_replay.document_of_kernel(file)
     if document is not None:
         return _replay_kernel(kernel_replay.replay(file, document))
-    from ..proofs.reexecution import reexecute
+    from ..proofs.counterexample_files import reexecute
     from ..reports.counterexample_text import counterexample_text
 
     again = reexecute(file)

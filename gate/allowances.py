@@ -14,7 +14,7 @@ from typing import Any
 from ..spec.errors import InputError
 from ..spec.findings import Checked, Finding, Position, Standing
 from ..spec.text_files import read_text
-from . import rules
+from . import table_rules
 
 _HEADING = re.compile(r"^\s*\[\[\s*allow\s*\]\]", re.MULTILINE)
 _KEYS = ("finding", "file", "reason", "expires")
@@ -124,10 +124,10 @@ def apply_allowances(
     wrong = []
     for each in allowances:
         if each.expires < today:
-            cause = rules.EXPIRED.saying(f"it expired on {each.expires}: {each.reason}")
+            cause = table_rules.EXPIRED.saying(f"it expired on {each.expires}: {each.reason}")
             wrong.append(_about(path, each, f"accepted until {each.expires}", f"it is {today}", cause))
         elif each not in used:
-            cause = rules.UNUSED.saying("no finding has this id: remove it")
+            cause = table_rules.UNUSED.saying("no finding has this id: remove it")
             wrong.append(_about(path, each, "accepted", "there is no such difference", cause))
     subjects = tuple((Position(each.line), each.finding) for each in allowances)
     return [*checked, Checked(str(path), "allowances", subjects, tuple(wrong))]

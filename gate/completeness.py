@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 
 from ..spec.findings import NOWHERE, Finding, Standing
-from . import rules
+from . import table_rules
 from .columns import INSTRUCTION, is_pattern
 from .judging import Place, answer, places
 from .matching import Index, combinations, index
@@ -57,7 +57,7 @@ def _missing_of(words: Vocabulary, rows: Sequence[Row], file: str) -> Iterator[F
                 have.add(form)
                 gaps.setdefault(form, []).append(place)
     for form, listed in gaps.items():
-        cause = rules.MISSING.saying(f"no row is about it; it is legal on {_spelled(listed)}")
+        cause = table_rules.MISSING.saying(f"no row is about it; it is legal on {_spelled(listed)}")
         yield Finding(Standing.DRIFT, file, NOWHERE, form, "", "", (cause,))
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.findings import Cause, Finding, Position, Standing
-from . import rules
+from . import table_rules
 from .columns import is_pattern
 from .matching import combinations, index
 from .rows import Row, Statement
@@ -65,9 +65,9 @@ def answer(words: Vocabulary, text: str, target: str, version: str | None) -> An
     try:
         judged = words.judge(text, target, version)
     except UnsupportedError as reason:
-        return Answer(None, (rules.UNDECIDED.saying(str(reason)),))
+        return Answer(None, (table_rules.UNDECIDED.saying(str(reason)),))
     except InputError as reason:
-        return Answer(False, (rules.SYNTAX.saying(str(reason)),))
+        return Answer(False, (table_rules.SYNTAX.saying(str(reason)),))
     if judged.violations:
         causes = (
             Cause(words.isa.name, v.rule.id, v.rule.reason, v.rule.source, v.message)
@@ -75,7 +75,7 @@ def answer(words: Vocabulary, text: str, target: str, version: str | None) -> An
         )
         return Answer(False, tuple(causes))
     if judged.undecided:
-        return Answer(None, (rules.UNDECIDED.saying("; ".join(map(str, judged.undecided))),))
+        return Answer(None, (table_rules.UNDECIDED.saying("; ".join(map(str, judged.undecided))),))
     return Answer(True)
 
 
@@ -195,7 +195,7 @@ def judge_row(row: Row, file: str) -> Finding | None:
 
 def undecided(file: str, at: Position, subject: str, they_say: str, because: str) -> Finding:
     """Return the finding about a row that the spec does not decide."""
-    cause = rules.UNDECIDED.saying(because)
+    cause = table_rules.UNDECIDED.saying(because)
     return Finding(Standing.UNDECIDED, file, at, subject, they_say, "nothing", (cause,))
 
 
@@ -241,7 +241,7 @@ class _Claim:
         return best or _NO_FORM, "", place
 
 
-_NO_FORM = Answer(False, (rules.NO_FORM.saying("no instruction has what the row states"),))
+_NO_FORM = Answer(False, (table_rules.NO_FORM.saying("no instruction has what the row states"),))
 
 
 def _newest_first(words: Vocabulary) -> tuple[str, ...]:
@@ -256,7 +256,8 @@ def _allowed(words: Vocabulary, text: str, place: Place) -> Cause:
     known = index(words)
     source = next((point.source for point in known.listed(known.matching(cells))), "") if cells else ""
     return replace(
-        rules.ALLOWED.saying(f"{text} is legal on {place.target}"), source=source or rules.ALLOWED.source
+        table_rules.ALLOWED.saying(f"{text} is legal on {place.target}"),
+        source=source or table_rules.ALLOWED.source,
     )
 
 

@@ -9,7 +9,7 @@ from ..spec.errors import InputError, UnsupportedError
 from ..spec.findings import Cause, Finding, Standing
 from ..spec.foreign_layouts.against import compare_layout
 from ..spec.foreign_layouts.comparison import Comparison, Verdict
-from . import rules
+from . import table_rules
 from .judging import undecided
 from .rows import LayoutRow
 
@@ -45,7 +45,7 @@ def judge_layout(row: LayoutRow, file: str) -> Finding | None:
     if found.equal == row.legal:
         return None
     if found.equal:
-        cause, spec_says = rules.ALLOWED.saying(found.witness), "it is its layout"
+        cause, spec_says = table_rules.ALLOWED.saying(found.witness), "it is its layout"
     else:
         cause, spec_says = _rule(found.verdict).saying(_message(found)), found.expected or "another layout"
     return Finding(Standing.DRIFT, file, row.at, row.subject, they_say, spec_says, (cause,))

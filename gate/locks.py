@@ -9,7 +9,7 @@ from functools import partial
 from ..spec.errors import InputError
 from ..spec.findings import NOWHERE, Checked, Finding, Standing
 from ..spec.instruction_set import NAMES, instruction_set
-from . import rules
+from . import table_rules
 from .documents import Document, RawRow
 
 SCHEMA = 1
@@ -72,7 +72,7 @@ def _differences(
         match = max(new, key=partial(_likeness, old), default=None)
         subject = _subject(name, row.cells)
         if match is None or not _is_same_row(old, match):
-            cause = rules.LOCK_REMOVED.saying(f"{subject} is gone")
+            cause = table_rules.LOCK_REMOVED.saying(f"{subject} is gone")
             findings.append(
                 Finding(Standing.DRIFT, file, row.at, subject, "it exists", "it does not", (cause,))
             )
@@ -81,14 +81,14 @@ def _differences(
         for title in sorted(titles):
             before, now = old.get(title, ""), match.get(title, "")
             if before != now:
-                cause = rules.LOCK_CHANGED.saying(f"{title} was {before!r} and is {now!r}")
+                cause = table_rules.LOCK_CHANGED.saying(f"{title} was {before!r} and is {now!r}")
                 about = f"{subject}, {title}"
                 findings.append(
                     Finding(Standing.DRIFT, file, row.at, about, repr(before), repr(now), (cause,))
                 )
     for each in new:
         subject = _subject(name, each)
-        cause = rules.LOCK_ADDED.saying(f"{subject} is new")
+        cause = table_rules.LOCK_ADDED.saying(f"{subject} is new")
         findings.append(Finding(Standing.DRIFT, file, NOWHERE, subject, "nothing", "it exists", (cause,)))
     return findings
 
@@ -100,7 +100,9 @@ def _unknown_columns(file: str, name: str, locked: Sequence[RawRow], known: set[
         for title in row.cells.keys() - known:
             filled.setdefault(title, []).append(row)
     for title, rows in sorted(filled.items()):
-        cause = rules.LOCK_COLUMN.saying(f"{name} has no column {title!r}; {len(rows)} locked rows fill it")
+        cause = table_rules.LOCK_COLUMN.saying(
+            f"{name} has no column {title!r}; {len(rows)} locked rows fill it"
+        )
         about = f"{name}, column {title}"
         yield Finding(Standing.DRIFT, file, rows[0].at, about, "it exists", "it does not", (cause,))
 
@@ -111,7 +113,7 @@ def _new_columns(
     """Yield a warning for each column that no locked row fills: what it says is not compared."""
     filled = {title for row in current for title, cell in row.items() if cell}
     for title in sorted(filled - _WORDING - {title for row in locked for title in row.cells}):
-        cause = rules.LOCK_COLUMN.saying(f"no locked row fills {title!r}: it is not compared")
+        cause = table_rules.LOCK_COLUMN.saying(f"no locked row fills {title!r}: it is not compared")
         about = f"{name}, column {title}"
         yield Finding(Standing.WARNING, file, NOWHERE, about, "nothing", "it exists", (cause,))
 

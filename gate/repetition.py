@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..spec.errors import InputError
 from ..spec.findings import Finding, Position, Standing
-from . import rules
+from . import table_rules
 from .judging import claim_keys
 from .layout_rows import layout_key
 from .rows import AnyRow, LayoutRow, Row
@@ -39,7 +39,7 @@ def repetitions(rows: Sequence[AnyRow], path: Path) -> dict[Position, Finding]:
 
 def _repeated(row: AnyRow, other: AnyRow, file: str) -> Finding:
     verdict = _verdict(row)
-    cause = rules.REPEATED.saying(f"line {other.at} says so already")
+    cause = table_rules.REPEATED.saying(f"line {other.at} says so already")
     return Finding(Standing.WARNING, file, row.at, row.subject, verdict, verdict, (cause,))
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.findings import Position
 from . import columns
+from .cell_reading import statement_of, vocabulary_of
 from .columns import INSTRUCTION, ISA, LAYOUT, LEGAL, OPERAND, PTX, SHAPE, TARGET, TYPES
 from .documents import Document, RawRow
 from .rows import AnyRow, Defaults, LayoutRow, Row, Undecidable, place_words
-from .statements import statement_of, vocabulary_of
 
 
 def read_rows(document: Document, defaults: Defaults) -> Iterator[AnyRow]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from ..spec.findings import Cause
 from ..spec.instruction_set import instruction_set
 from .layout_rows import layout_rules
-from .rules import GATE_RULES
+from .table_rules import GATE_RULES
 
 
 def rule_book(isas: Iterable[str]) -> Mapping[str, Cause]:

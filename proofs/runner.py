@@ -13,10 +13,10 @@ from ..smt.portfolio import names_for
 from ..spec.errors import InputError
 from .cache import Cache, fingerprint
 from .cluster import cluster
+from .counterexample_files import refutes_again
 from .induction import decide_by_induction
 from .obligation import Induction, Method, Obligation, Status
 from .pool import Pool, decide_elsewhere
-from .reexecution import refutes_again
 from .verdict import Verdict
 from .worker import CATALOGUE, Assignment, decide_or_report
 

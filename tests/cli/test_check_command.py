@@ -52,7 +52,7 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     monkeypatch.setattr("mmaproof.proofs.catalogue.theorems", lambda patterns=(): THEOREMS)
     monkeypatch.setattr("mmaproof.proofs.catalogue.obligations", lambda: OBLIGATIONS)
     monkeypatch.setattr("mmaproof.proofs.pinned.matching", lambda patterns: list(OBLIGATIONS.values()))
-    monkeypatch.setattr("mmaproof.proofs.reexecution.obligations", lambda: OBLIGATIONS)
+    monkeypatch.setattr("mmaproof.proofs.counterexample_files.obligations", lambda: OBLIGATIONS)
     state.pinned = {o.id: o.expect for o in OBLIGATIONS.values()}
     monkeypatch.setattr("mmaproof.proofs.pinned.pinned", lambda: state.pinned)
     return state

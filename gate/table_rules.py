@@ -1,4 +1,4 @@
-"""The rules that are the gate's own, besides those of the instruction sets and of layouts."""
+"""What the gate demands of tables itself, besides the rules of the instruction sets and of layouts."""
 
 from __future__ import annotations
 
