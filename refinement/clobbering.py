@@ -17,7 +17,7 @@ from .contract import Instance
 from .counterexamples import ATTEMPTS, input_formats
 from .element_places import place_of
 from .equivalence import compare
-from .findings import Finding, Kind
+from .findings import KernelFinding, Kind
 from .footprint import Offsets
 from .front_end import Kernel, Outcome
 from .interning import Ids
@@ -57,19 +57,19 @@ class Change:
 
 def clobbered(
     kernel: Kernel, instance: Instance, memory: ArrayMemory, forms: NormalForms, outcome: Outcome
-) -> tuple[list[Finding], Offsets]:
+) -> tuple[list[KernelFinding], Offsets]:
     """Return what a kernel did to bits that it must leave as they are, and the lanes that it changed.
 
     A finding is a refutation only with inputs on which a byte differs from what it was; a change that is
     not shown to be none is `Kind.UNDECIDED`.
     """
-    found: list[Finding] = []
+    found: list[KernelFinding] = []
     changed: list[Offsets] = [np.zeros(0, dtype=np.int64)]
     final = outcome.arrays[memory.array.name]
 
     def note(kind: Kind, message: str, lane: int) -> None:
         line, thread = int(final.lines[lane]), outcome.thread_name(int(final.writers[lane]))
-        found.append(Finding(kind, message, kernel.path, line, thread, memory.array.name))
+        found.append(KernelFinding(kind, message, kernel.path, line, thread, memory.array.name))
 
     for change in _changes(forms.store, memory, instance, outcome):
         lines = final.lines[change.lanes]

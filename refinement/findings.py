@@ -50,7 +50,7 @@ _MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class KernelFinding:
     """One thing found.
 
     Attributes

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..spec.errors import InputError, UnsupportedError
 from .contract import Instance
 from .demangling import demangled
-from .findings import Finding
+from .findings import KernelFinding
 from .interning import Ids
 from .kernel_outline import KernelOutline
 from .memory import ByteLanes
@@ -52,7 +52,7 @@ class Outcome:
     ----------
     arrays : mapping of str to FinalArray
         Final contents, by the array's name.
-    findings : tuple of Finding
+    findings : tuple of KernelFinding
         What is wrong with it, or not modelled.
     loads : mapping of int to array
         The input terms that each line loaded.
@@ -72,7 +72,7 @@ class Outcome:
     """
 
     arrays: Mapping[str, FinalArray]
-    findings: tuple[Finding, ...]
+    findings: tuple[KernelFinding, ...]
     loads: Mapping[int, Ids]
     complete: bool
     unordered: bool

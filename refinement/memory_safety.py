@@ -15,7 +15,7 @@ from .array_memory import ArrayMemory, elements_in, memories, untouched
 from .clobbering import clobbered
 from .contract import Instance
 from .element_places import place_of
-from .findings import Finding, Kind
+from .findings import KernelFinding, Kind
 from .front_end import FinalArray, Kernel, Outcome
 from .interning import Ids
 from .normal_forms import NormalForms
@@ -28,7 +28,7 @@ _UNKNOWN, _CLEAN, _TAINTED = 0, 1, 2
 
 def memory_findings(
     kernel: Kernel, instance: Instance, store: TermStore, outcome: Outcome
-) -> tuple[list[Finding], list[Written]]:
+) -> tuple[list[KernelFinding], list[Written]]:
     """Return what is wrong with the memory that a kernel leaves, and how much of it it wrote.
 
     Parameters
@@ -66,7 +66,7 @@ def _unfounded(
     outcome: Outcome,
     members: NDArray[np.intp],
     terms: Ids,
-) -> Iterator[Finding]:
+) -> Iterator[KernelFinding]:
     """Yield one finding for each line that stores what no thread has computed.
 
     A value that merely depends on such a one may still be the same whatever that is: it is undecided.
@@ -101,7 +101,7 @@ def _unfounded(
         place = place_of(array, int(array.bit_offsets.reshape(-1)[members[wrong[at[0]]]]))
         what = "what nobody has computed" if plain else "what depends on a value that nobody has computed"
         more = f" (and {len(at) - 1} more elements)" if len(at) > 1 else ""
-        yield Finding(
+        yield KernelFinding(
             Kind.UNINITIALISED if plain else Kind.UNDECIDED,
             f"stores to {place} {what}{more}",
             kernel.path,

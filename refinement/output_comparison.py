@@ -25,7 +25,7 @@ from .counterexamples import (
 )
 from .diagnosis import Monomial, Namer, differing, explained, line_of_product
 from .equivalence import Comparison, compare, compared_as
-from .findings import Finding, Kind
+from .findings import KernelFinding, Kind
 from .footprint import Offsets
 from .front_end import Kernel, Outcome
 from .interning import Ids
@@ -68,7 +68,7 @@ class Examination:
 
     Attributes
     ----------
-    findings : list of Finding
+    findings : list of KernelFinding
         What is wrong, or not modelled.
     equality : Equality, optional
         The weakest that an output needed; None while something is not shown to be right.
@@ -88,7 +88,7 @@ class Examination:
         What is taken from the contract.
     """
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[KernelFinding] = field(default_factory=list)
     equality: Equality | None = Equality.BITS
     roundings: Roundings | None = None
     outputs: list[OutputStatus] = field(default_factory=list)
@@ -232,7 +232,9 @@ class OutputComparison:
         self._note(Kind.MISSING_OUTPUT, message, 0, first)
 
     def _note(self, kind: Kind, message: str, line: int, output: str) -> None:
-        self._examination.findings.append(Finding(kind, message, self._kernel.path, line, output=output))
+        self._examination.findings.append(
+            KernelFinding(kind, message, self._kernel.path, line, output=output)
+        )
 
     def _wrong(
         self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids, found: Comparison

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from .findings import Finding, Kind
+from .findings import KernelFinding, Kind
 from .rounding_depth import Hypothesis
 
 SCHEMA = 1
@@ -107,7 +107,7 @@ class Result:
         The weakest that any output needed; None unless verified.
     bound : str, optional
         For `Equality.VALUE`: how far the kernel's floats can be from the contract's real numbers.
-    findings : tuple of Finding
+    findings : tuple of KernelFinding
         What is wrong, or not modelled.
     counterexample : str, optional
         The file of inputs on which the kernel is wrong.
@@ -128,7 +128,7 @@ class Result:
     verdict: Verdict
     equality: Equality | None = None
     bound: str | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[KernelFinding, ...] = ()
     counterexample: str | None = None
     outputs: tuple[Coverage, ...] = ()
     written: tuple[Written, ...] = ()
@@ -148,7 +148,7 @@ class Result:
         }
 
 
-def verdict_of(findings: Sequence[Finding], equality: Equality | None, *, memory_only: bool) -> Verdict:
+def verdict_of(findings: Sequence[KernelFinding], equality: Equality | None, *, memory_only: bool) -> Verdict:
     """Return the verdict that findings and an equality give, or of memory alone, findings.
 
     A refutation stands whatever else is not modelled; nothing is verified while anything is left open.

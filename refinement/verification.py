@@ -14,7 +14,7 @@ from .assumptions import assumptions_of
 from .contract import Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
-from .findings import Finding, Kind
+from .findings import KernelFinding, Kind
 from .front_end import Kernel, Outcome, read_kernel
 from .given_data import for_all_numbers
 from .memory_safety import memory_findings
@@ -76,7 +76,7 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
         try:
             examination, stats = examine(kernel, instance, told)
         except (OutOfBudget, MemoryError, RecursionError) as reason:
-            examination = Examination([Finding(Kind.UNDECIDED, _given_up(reason), kernel.path)], None)
+            examination = Examination([KernelFinding(Kind.UNDECIDED, _given_up(reason), kernel.path)], None)
         examinations.append((instance, examination))
         if examination.equality is None and examination.findings:
             break
@@ -161,14 +161,14 @@ def _examined(
             except UnsupportedError as error:
                 message = f"{output.name} can't be compared: {error}"
                 examination.findings.append(
-                    Finding(Kind.UNSUPPORTED, message, kernel.path, output=output.name)
+                    KernelFinding(Kind.UNSUPPORTED, message, kernel.path, output=output.name)
                 )
                 examination.equality = None
     if not outcome.complete or any(finding.kind.refutes for finding in examination.findings):
         examination.equality = None
     if examination.equality is None and not examination.findings:
         examination.findings.append(
-            Finding(Kind.UNDECIDED, "nothing is shown of it", kernel.path)
+            KernelFinding(Kind.UNDECIDED, "nothing is shown of it", kernel.path)
             if outcome.complete
             else _without_end(kernel)
         )
@@ -195,5 +195,5 @@ def _memory_only(
     return examination
 
 
-def _without_end(kernel: Kernel) -> Finding:
-    return Finding(Kind.UNDECIDED, "the kernel did not come to its end", kernel.path)
+def _without_end(kernel: Kernel) -> KernelFinding:
+    return KernelFinding(Kind.UNDECIDED, "the kernel did not come to its end", kernel.path)

@@ -11,8 +11,8 @@ from ..spec.findings import NOWHERE, Cause, Checked, Finding, Position, Standing
 from .report import Conclusion, Report, Wording
 
 if TYPE_CHECKING:
-    from ..refinement import findings as kernel
     from ..refinement.contract import Contract, Instance
+    from ..refinement.findings import KernelFinding
     from ..refinement.verification import Verification
     from .output_drawing import Drawing
 
@@ -106,7 +106,7 @@ def report(found: Verification, version: str) -> VerifyReport:
     return VerifyReport("verify", version, wording, (checked,), rules, elapsed, found=found)
 
 
-def _finding(found: Verification, instance: Instance, finding: kernel.Finding) -> Finding:
+def _finding(found: Verification, instance: Instance, finding: KernelFinding) -> Finding:
     return Finding(
         Standing.DRIFT if finding.kind.refutes else Standing.UNDECIDED,
         finding.file or found.result.kernel,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from ..findings import Finding, Kind
+from ..findings import KernelFinding, Kind
 from ..interning import Ids
 from ..memory import ByteLanes
 from ..terms import TermStore
@@ -96,7 +96,7 @@ class Run:
     ----------
     contents : mapping of str to Contents
         By the buffer's name.
-    findings : tuple of Finding
+    findings : tuple of KernelFinding
         The first few of each kind and line.
     occurrences : mapping of (Kind, int) to int
         How often each kind was met at each line, counting every thread.
@@ -116,7 +116,7 @@ class Run:
     """
 
     contents: Mapping[str, Contents]
-    findings: tuple[Finding, ...]
+    findings: tuple[KernelFinding, ...]
     occurrences: Mapping[tuple[Kind, int], int]
     loads: Mapping[int, Ids]
     complete: bool

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..findings import Finding, Kind
+from ..findings import KernelFinding, Kind
 from ..interning import Ids
 from ..terms import INPUT, TermStore
 
@@ -26,7 +26,7 @@ class Observations:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._kept: dict[tuple[Kind, int], list[Finding]] = {}
+        self._kept: dict[tuple[Kind, int], list[KernelFinding]] = {}
         self._occurrences: dict[tuple[Kind, int], int] = {}
 
     def add(self, kind: Kind, message: str, line: int, thread: str = "", occurrences: int = 1) -> None:
@@ -34,7 +34,7 @@ class Observations:
         key = kind, line
         self._occurrences[key] = self._occurrences.get(key, 0) + occurrences
         kept = self._kept.setdefault(key, [])
-        finding = Finding(kind, message, self._path, line, thread)
+        finding = KernelFinding(kind, message, self._path, line, thread)
         if len(kept) < KEPT and finding not in kept:
             kept.append(finding)
 
@@ -44,7 +44,7 @@ class Observations:
         return any(kind.refutes for kind, _ in self._kept)
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[KernelFinding, ...]:
         """The findings kept, in the order in which their kind and line were first met."""
         return tuple(finding for kept in self._kept.values() for finding in kept)
 
