@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ...spec.algebra import Algebra, Array
 from ...spec.pto.choices import ADDED_LAST, SEEDED, UNSPECIFIED, Choices
+from ..families.blocked import (
+    Block,
+    Blocks,
+    adds,
+    over_bits,
+    over_the_reals,
+    polynomial,
+    split_loops,
+    splits,
+    sum_of_products,
+    tiled,
+)
+from ..families.sums import added, one_after_the_other, outer, power_of_two
 from ..obligation import (
     Equality,
     Equation,
@@ -15,7 +31,6 @@ from ..obligation import (
     Inputs,
     Method,
     Property,
-    RingProperty,
     Status,
     Variant,
     theorem,
@@ -26,15 +41,12 @@ from .operands import (
     SEEDED_CHOICES,
     STARTS,
     Formats,
-    added,
-    chain,
     float_types,
     is_integer,
     multiplied,
-    power_of_two,
+    operands_of,
     typed,
     variables,
-    zero,
 )
 
 SOURCE = "pto-isa demos (gemm_basic, gemm_performance) and ptoas split-K sample; pto-isa issue 280"
@@ -46,14 +58,35 @@ SEEDED_ONLY = f"accumulation={SEEDED}"
 ADDED_LAST_ONLY = f"accumulation={ADDED_LAST}"
 
 
-def _start(alg: Algebra, suffix: str, v: Inputs, formats: Formats) -> Array:
-    """Return what the sum of a form starts from."""
-    (start,) = _given(suffix, v).values() or (zero(alg, formats),)
-    return start
+def block(suffix: str, formats: Formats, k: int, *readings: Choices, choices: str = SEEDED_ONLY) -> Block:
+    """Return a form on k products; integers are the same in every reading."""
+    starts = STARTS[suffix]
+
+    def multiply(alg: Algebra, v: Inputs, reading: Choices) -> Array:
+        return multiplied(alg, suffix, v, formats, reading, start={role: v[role] for role in starts})
+
+    def expected(alg: Algebra, v: Inputs, reading: Choices) -> Array:
+        zero = alg.constant(0, formats["d"])[np.newaxis, np.newaxis]
+        start = v[starts[0]] if starts else zero
+        factors = outer(v["a"], v["b"], (formats["a"], formats["b"]))
+        return one_after_the_other(alg, start, factors, formats["d"])
+
+    return Block(
+        operands_of(formats, k, *starts),
+        formats["d"],
+        multiply,
+        expected,
+        readings or (SEEDED_CHOICES,),
+        "all" if is_integer(formats) else choices,
+        total=lambda v: sum((v[role] for role in starts), sum_of_products(v)),
+    )
 
 
-def _given(suffix: str, v: Inputs) -> dict[str, Array]:
-    return {role: v[role] for role in STARTS[suffix]}
+def _forms() -> Iterator[tuple[str, str, Formats]]:
+    """Yield the name, the suffix and the types of every form and types."""
+    for name, formats in typed().items():
+        for suffix in STARTS:
+            yield f"{name}/tmatmul{suffix}", suffix, formats
 
 
 @theorem(
@@ -64,21 +97,10 @@ def _given(suffix: str, v: Inputs) -> dict[str, Array]:
 )
 def step() -> Iterator[Variant]:
     """Yield every form and types for several lengths of a block."""
-    for name, formats in typed().items():
-        choices = "all" if is_integer(formats) else SEEDED_ONLY
-        for suffix in STARTS:
-            for k in LENGTHS:
-                yield Variant(
-                    f"{name}/tmatmul{suffix}/k{k}", partial(_step, suffix, formats, k), choices=choices
-                )
-
-
-def _step(suffix: str, formats: Formats, k: int) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        d = multiplied(alg, suffix, v, formats, start=_given(suffix, v))
-        yield Equation(d, chain(alg, formats, v, _start(alg, suffix, v, formats)), formats["d"], label="D")
-
-    return Property(variables(formats, (1, k, 1), *STARTS[suffix]), claim)
+    return over_bits(
+        adds,
+        {f"{name}/k{k}": block(suffix, formats, k) for name, suffix, formats in _forms() for k in LENGTHS},
+    )
 
 
 @theorem(
@@ -89,17 +111,16 @@ def _step(suffix: str, formats: Formats, k: int) -> Property:
 )
 def one_more() -> Iterator[Variant]:
     """Yield every form and types, for up to 8 products: the sum is a loop whose body does not depend on k."""
-    for name, formats in typed().items():
+    for name, suffix, formats in _forms():
         choices = "all" if is_integer(formats) else SEEDED_ONLY
-        for suffix in STARTS:
-            yield Variant(f"{name}/tmatmul{suffix}", partial(_one_more, suffix, formats), choices=choices)
+        yield Variant(name, partial(_one_more, suffix, formats), choices=choices)
 
 
 def _one_more(suffix: str, formats: Formats) -> Property:
     longest = 8
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        given = _given(suffix, v)
+        given = {role: v[role] for role in STARTS[suffix]}
         for k in range(1, longest):
             before = multiplied(alg, suffix, v, formats, lanes=slice(k), start=given)
             after = multiplied(alg, ".acc", v, formats, lanes=slice(k, k + 1), start={"c": before})
@@ -119,21 +140,24 @@ def _one_more(suffix: str, formats: Formats) -> Property:
 )
 def any_trip_count() -> Iterator[Variant]:
     """Yield one induction per form and types."""
-    for name, formats in typed().items():
-        choices = "all" if is_integer(formats) else SEEDED_ONLY
-        for suffix in STARTS:
-            premises = dict.fromkeys(
-                f"{theorem}/{name}/tmatmul{form}{k}"
-                for form in (suffix, ".acc")
-                for theorem, lengths in ((step.id, [f"/k{k}" for k in LENGTHS]), (one_more.id, [""]))
-                for k in lengths
-            )
-            yield Variant(
-                f"{name}/tmatmul{suffix}",
-                partial(Induction, tuple(premises)),
-                method=Method.INDUCTION,
-                choices=choices,
-            )
+    for name, _, formats in _forms():
+        premises = dict.fromkeys(
+            f"{theorem}/{form}{k}"
+            for form in (name, _accumulating(name))
+            for theorem, lengths in ((step.id, [f"/k{k}" for k in LENGTHS]), (one_more.id, [""]))
+            for k in lengths
+        )
+        yield _induction(name, tuple(premises), formats)
+
+
+def _accumulating(name: str) -> str:
+    """Return the name of the accumulating form of the same types."""
+    return f"{name.partition('/')[0]}/tmatmul.acc"
+
+
+def _induction(name: str, premises: tuple[str, ...], formats: Formats) -> Variant:
+    choices = "all" if is_integer(formats) else SEEDED_ONLY
+    return Variant(name, partial(Induction, premises), method=Method.INDUCTION, choices=choices)
 
 
 @theorem(
@@ -143,26 +167,12 @@ def any_trip_count() -> Iterator[Variant]:
     SOURCE,
 )
 def reals() -> Iterator[Variant]:
-    """Yield every form and types, for both orders; then the induction."""
-    for name, formats in typed().items():
-        for suffix in STARTS:
-            yield Variant(
-                f"{name}/tmatmul{suffix}",
-                partial(_reals, suffix, formats),
-                equality=Equality.VALUE,
-                method=Method.STRUCTURAL,
-            )
-
-
-def _reals(suffix: str, formats: Formats) -> RingProperty:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        total = (v["a"][:, :, None] * v["b"][None, :, :]).sum(axis=-2)
-        start = _given(suffix, v).values()
-        for choices in (SEEDED_CHOICES, ADDED_LAST_CHOICES):
-            d = multiplied(alg, suffix, v, formats, choices, start=_given(suffix, v))
-            yield Equation(d, sum(start, total), formats["d"], label=choices.accumulation)
-
-    return RingProperty(variables(formats, (2, 5, 2), *STARTS[suffix]), claim)
+    """Yield every form and types, for both orders."""
+    blocks = {
+        name: block(suffix, formats, 5, SEEDED_CHOICES, ADDED_LAST_CHOICES)
+        for name, suffix, formats in _forms()
+    }
+    return over_the_reals(partial(polynomial, m=2, n=2), blocks)
 
 
 @theorem(
@@ -173,15 +183,9 @@ def _reals(suffix: str, formats: Formats) -> RingProperty:
 )
 def any_trip_count_reals() -> Iterator[Variant]:
     """Yield one induction per form and types."""
-    for name in typed():
-        for suffix in STARTS:
-            premises = tuple(dict.fromkeys(f"{reals.id}/{name}/tmatmul{form}" for form in (suffix, ".acc")))
-            yield Variant(
-                f"{name}/tmatmul{suffix}",
-                partial(Induction, premises),
-                equality=Equality.VALUE,
-                method=Method.INDUCTION,
-            )
+    for name, _, _ in _forms():
+        premises = tuple(dict.fromkeys(f"{reals.id}/{form}" for form in (name, _accumulating(name))))
+        yield Variant(name, partial(Induction, premises), equality=Equality.VALUE, method=Method.INDUCTION)
 
 
 # -- what loops must not do
@@ -245,12 +249,12 @@ def _loop(formats: Formats, second: str, choices: Choices) -> Property:
 
 def _bias_twice(formats: Formats) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        parts = [
+        first, second = (
             multiplied(alg, ".bias", v, formats, lanes=slice(t, t + 1), start={"bias": v["bias"]})
             for t in range(2)
-        ]
+        )
         whole = multiplied(alg, ".bias", v, formats, start={"bias": v["bias"]})
-        yield Equation(added(alg, formats, *parts), whole, formats["d"], label="D")
+        yield Equation(added(alg, first, second, formats["d"]), whole, formats["d"], label="D")
 
     return Property(variables(formats, (1, 2, 1), "bias"), claim, pinned=_lost_one_by_one(formats, 1))
 
@@ -263,31 +267,24 @@ def _bias_twice(formats: Formats) -> Property:
 )
 def split_step() -> Iterator[Variant]:
     """Yield a proof for integers; for floats one over the reals, and a refutation."""
-    for name, formats in typed().items():
-        if is_integer(formats):
-            yield Variant(name, partial(_split, formats))
-            continue
-        goal = partial(_split_reals, formats)
-        yield Variant(f"{name}/reals", goal, equality=Equality.VALUE, method=Method.STRUCTURAL)
-        yield Variant(f"{name}/bits", partial(_split, formats), Status.REFUTED, choices=SEEDED_ONLY)
+    return splits(_partial_sums(), _partial_sums())
 
 
-def _split_claim(formats: Formats, alg: Algebra, v: Inputs) -> Iterator[Equation]:
-    after = added(alg, formats, multiplied(alg, ".acc", v, formats, start={"c": v["p"]}), v["q"])
-    before = multiplied(alg, ".acc", v, formats, start={"c": added(alg, formats, v["p"], v["q"])})
-    yield Equation(after, before, formats["d"], label="added after = added before")
+def _partial_sums() -> Blocks:
+    """Return the accumulating form on four products and a partial sum p, for every types."""
+    return {name: _partial_sum(formats) for name, formats in typed().items()}
 
 
-def _split(formats: Formats) -> Property:
-    pinned = None
-    if not is_integer(formats):
-        pinned = _lost_one_by_one(formats, 24)
-        pinned |= {"q": pinned["bias"], "p": 0}
-    return Property(variables(formats, (1, 4, 1), "p", "q"), partial(_split_claim, formats), pinned=pinned)
-
-
-def _split_reals(formats: Formats) -> RingProperty:
-    return RingProperty(variables(formats, (1, 4, 1), "p", "q"), partial(_split_claim, formats))
+def _partial_sum(formats: Formats) -> Block:
+    accumulating = block(".acc", formats, 4)
+    lost = _lost_one_by_one(formats, 24)
+    return replace(
+        accumulating,
+        operands=operands_of(formats, 4, "p"),
+        multiply=lambda alg, v, reading: accumulating.multiply(alg, {**v, "c": v["p"]}, reading),
+        accumulator="p",
+        lost={} if is_integer(formats) else {"a": lost["a"], "b": lost["b"], "p": lost["bias"]},
+    )
 
 
 @theorem(
@@ -299,10 +296,7 @@ def _split_reals(formats: Formats) -> RingProperty:
 )
 def split_k() -> Iterator[Variant]:
     """Yield one induction per types: modulo 2^32 for integers, over the reals for floats."""
-    for name, formats in typed().items():
-        premise = f"{split_step.id}/{name}" + ("" if is_integer(formats) else "/reals")
-        equality = Equality.BITS if is_integer(formats) else Equality.VALUE
-        yield Variant(name, partial(Induction, (premise,)), equality=equality, method=Method.INDUCTION)
+    return split_loops(split_step, _partial_sums())
 
 
 # -- edges
@@ -314,28 +308,14 @@ def split_k() -> Iterator[Variant]:
 )
 def tiles() -> Iterator[Variant]:
     """Yield every form and types: tiles of 2 x 1 and of 1 x 2 of a 3 x 3 result."""
-    for name, formats in typed().items():
-        choices = "all" if is_integer(formats) else f"accumulation={UNSPECIFIED}"
-        for suffix in STARTS:
-            yield Variant(f"{name}/tmatmul{suffix}", partial(_tiles, suffix, formats), choices=choices)
-
-
-CUTS = (slice(0, 2), slice(2, 3))
-"""Rows or columns of the tiles: the second is ragged."""
-
-
-def _tiles(suffix: str, formats: Formats) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        whole = multiplied(alg, suffix, v, formats, ARBITRARY_CHOICES, start=_given(suffix, v))
-        for rows in CUTS:
-            for columns in CUTS:
-                block = {"a": v["a"][..., rows, :], "b": v["b"][..., columns]}
-                cuts = {"c": (..., rows, columns), "bias": (..., slice(None), columns)}
-                start = {role: array[cuts[role]] for role, array in _given(suffix, v).items()}
-                part = multiplied(alg, suffix, block, formats, ARBITRARY_CHOICES, start=start)
-                yield Equation(whole[..., rows, columns], part, formats["d"], label="tile")
-
-    return Property(variables(formats, (3, 4, 3), *STARTS[suffix]), claim)
+    arbitrary = f"accumulation={UNSPECIFIED}"
+    return over_bits(
+        tiled,
+        {
+            name: block(suffix, formats, 4, ARBITRARY_CHOICES, choices=arbitrary)
+            for name, suffix, formats in _forms()
+        },
+    )
 
 
 @theorem(
@@ -347,18 +327,9 @@ def _tiles(suffix: str, formats: Formats) -> Property:
 )
 def full() -> Iterator[Variant]:
     """Yield one induction per form and types: tiles are independent, each is a loop."""
-    for name, formats in typed().items():
-        for suffix in STARTS:
-            form = f"{name}/tmatmul{suffix}"
-            premises = dict.fromkeys(
-                (f"{tiles.id}/{form}", f"{tiles.id}/{name}/tmatmul.acc", f"{any_trip_count.id}/{form}")
-            )
-            yield Variant(
-                form,
-                partial(Induction, tuple(premises)),
-                method=Method.INDUCTION,
-                choices="all" if is_integer(formats) else SEEDED_ONLY,
-            )
+    for name, _, formats in _forms():
+        premises = (f"{tiles.id}/{name}", f"{tiles.id}/{_accumulating(name)}", f"{any_trip_count.id}/{name}")
+        yield _induction(name, tuple(dict.fromkeys(premises)), formats)
 
 
 THEOREMS = (

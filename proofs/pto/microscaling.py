@@ -17,6 +17,7 @@ from ...spec.pto.products import SCALED, product
 from ...spec.pto.sizes import SCALE_GROUP, scale_groups
 from ...spec.rounding import Rounding
 from ..enumeration import enumerated
+from ..families.sums import power_of_two
 from ..obligation import (
     Certificate,
     Equality,
@@ -38,7 +39,6 @@ from .operands import (
     Formats,
     floating,
     multiplied,
-    power_of_two,
     typed,
     variables,
 )

@@ -19,6 +19,7 @@ from ...spec.pto.placement import mover_placement
 from ...spec.pto.sizes import SIZE_BITS, Sizes, operand_extents, sizes
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Tile
+from ..families.sums import added, power_of_two
 from ..obligation import (
     Equality,
     Equation,
@@ -37,10 +38,8 @@ from .operands import (
     ARBITRARY_CHOICES,
     SEEDED_CHOICES,
     Formats,
-    added,
     is_integer,
     multiplied,
-    power_of_two,
     typed,
     variables,
 )
@@ -76,7 +75,7 @@ def accumulator() -> Iterator[Variant]:
 
 
 def _accumulated_claim(formats: Formats, choices: Choices, alg: Algebra, v: Inputs) -> Iterator[Equation]:
-    sum_after = added(alg, formats, v["c"], multiplied(alg, "", v, formats, choices))
+    sum_after = added(alg, v["c"], multiplied(alg, "", v, formats, choices), formats["d"])
     yield Equation(
         multiplied(alg, ".acc", v, formats, choices, start={"c": v["c"]}), sum_after, formats["d"], label="D"
     )
