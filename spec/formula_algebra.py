@@ -58,15 +58,21 @@ def _along(function: Callable[..., Formula], groups: Sequence[Array]) -> Array:
     return result
 
 
+def _plus(left: Formula, right: Formula) -> Formula:
+    """Add over the reals, where 0 is nothing."""
+    return right if left == number(0) else left if right == number(0) else left + right
+
+
 def _total(*terms: Formula) -> Formula:
     return reduce(add, terms)
 
 
 def _has_products(fmt: FloatFormat, x: FloatFormat, y: FloatFormat) -> bool:
     """Tell whether a format has every product of a number of one format and a number of another."""
+    carry = min(x.precision, y.precision) > 1  # powers of two move a number's exponent alone
     return (
-        fmt.precision >= x.precision + y.precision
-        and fmt.maximum_exponent > x.maximum_exponent + y.maximum_exponent
+        fmt.precision >= x.precision + y.precision - 1 + carry
+        and fmt.maximum_exponent >= x.maximum_exponent + y.maximum_exponent + carry
         and fmt.quantum <= x.quantum + y.quantum
     )
 
@@ -194,7 +200,7 @@ class FormulaAlgebra:
             and all(result.contains(addend.format) for addend in addends)
             and len(terms) == 1
         )
-        total = reduce(partial(_each, add), terms)
+        total = reduce(partial(_each, add if self.rounds else _plus), terms)
         if exact or not self.rounds:
             return total
         direction = "" if rounding is Rounding.NEAREST_EVEN else f"_{rounding.name.lower()}"

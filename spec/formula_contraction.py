@@ -6,7 +6,7 @@ terms that it stands for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -156,6 +156,29 @@ def _replaced(formula: Formula, path: Sequence[int]) -> Formula | None:
         return None
     part = _replaced(formula.parts[place], rest)
     return part and formula.with_parts([*formula.parts[:place], part, *formula.parts[place + 1 :]])
+
+
+def of_any_length(instances: Mapping[int, Formula], length: Formula) -> Formula | None:
+    """Return the formula for every length of a sum or chain, from those for some; None if they differ.
+
+    Parameters
+    ----------
+    instances : mapping of int to Formula
+        Shortened formulas, by the number of terms.
+    length : Formula
+        What the number is called.
+    """
+    found = {_with_length(formula, number, length) for number, formula in instances.items()}
+    return found.pop() if len(found) == 1 else None
+
+
+def _with_length(formula: Formula, number: int, length: Formula) -> Formula:
+    parts = [
+        _with_length(part, number, length) if isinstance(part, Formula) else part for part in formula.parts
+    ]
+    if formula.head in ("sum", "fold") and parts[-1] == number:
+        parts[-1] = length
+    return Formula(formula.head, tuple(parts))
 
 
 def tabulated(table: object, letters: Sequence[str]) -> Formula | None:

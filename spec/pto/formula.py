@@ -1,15 +1,27 @@
-"""What the operations compute, as mathematics, for `mmaproof explain`."""
+"""What the operations compute, as mathematics: their semantics, run on names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
-from ..formats import IntegerFormat
+import numpy as np
+
+from ..algebra import Array
+from ..formats import E4M3, F16, F32, S8, S32, UE8M0, Format, IntegerFormat
+from ..formula import Formula, element
+from ..formula_algebra import FormulaAlgebra, named
+from ..formula_contraction import contracted, of_any_length, tabulated
+from ..formula_text import written
 from .catalogue import Kind, Operation
-from .choices import IN_PLACE, OPEN_POINTS, choices_of
+from .choices import IN_PLACE, OPEN_POINTS, Choices, choices_of
 from .fractal import FractalLayout
+from .global_memory import GlobalView
+from .movers import block, converted
 from .placement import unit_layout
+from .products import product
 from .resolution import Resolved
+from .rules.move_types import quantised
 from .sizes import (
     GEMV_ROWS,
     OPERAND_EXTENTS,
@@ -17,24 +29,24 @@ from .sizes import (
     SIZE_BITS,
     executed_rows,
     gemv_mode,
+    scale_groups,
     size_sources,
 )
 from .targets import Profile
+from .type_triples import triples
 
-_MOVES = {
-    "tload": "target[i,j] = memory[offset(i,j)] for (i,j) in the target's valid region",
-    "tmov": "target[i,j] = source[i,j] for (i,j) in the target's valid region",
-    "tinsert": "target[row + i, column + j] = source[i,j] for (i,j) in the source's valid region",
-    "textract": "target[i,j] = source[row + i, column + j] for (i,j) in the target's valid region",
-    "tstore": "memory[offset(i,j)] = source[i,j] for (i,j) in the source's valid region",
-}
+_LENGTHS = (2 * SCALE_GROUP, 3 * SCALE_GROUP)
+"""Sizes k whose formulas are compared; the formula printed is what they have in common."""
+
+_BLOCK = 4
+"""Rows and columns of the blocks that are moved to learn the formula of a move."""
 
 
 def semantics(resolved: Resolved) -> Iterator[str]:
     """Yield what an operation does on a profile, a line at a time; tiles may be unknown."""
     operation, profile = resolved.operation, resolved.profile
     if operation.kind is Kind.MOVE:
-        yield _MOVES[operation.name]
+        yield from _move(resolved)
         yield "indices are logical: the mover changes the order of elements, not their places in the matrix"
         yield _mover_pitch(profile)
         points = ["load-fill"] if operation.name == "tload" else ["conversion"]
@@ -42,7 +54,7 @@ def semantics(resolved: Resolved) -> Iterator[str]:
         return
     element = resolved.element("d")
     integer = element is not None and isinstance(element.format, IntegerFormat)
-    yield _sum(operation, integer)
+    yield from _product(resolved)
     yield f"for i < m and j < n: {_sizes(operation, profile)}, each modulo 2^{SIZE_BITS}"
     if executed_rows(operation, profile, 1) != 1:
         yield f"m = 1 is executed as {GEMV_ROWS} rows: as many of A are read and of D written"
@@ -55,13 +67,110 @@ def semantics(resolved: Resolved) -> Iterator[str]:
     yield from _buffers(resolved)
 
 
-def _sum(operation: Operation, integer: bool) -> str:
-    a, b = "A[i,t]", "B[t,j]"
-    if operation.microscaled:
-        a, b = f"({a}·SA[i, t div {SCALE_GROUP}])", f"({b}·SB[t div {SCALE_GROUP}, j])"
-    start = "C[i,j] + " if operation.accumulates else "bias[0,j] + " if operation.biased else ""
-    total = f"{start}sum({a}·{b}, t = 0..k-1)"
-    return f"D[i,j] = ({total}) mod 2^32" if integer else f"D[i,j] = {total}"
+def _product(resolved: Resolved) -> Iterator[str]:
+    operation, choices = resolved.operation, choices_of(resolved.profile)
+    written_formats = {r: known.format for r in _MATRICES if (known := resolved.element(r)) is not None}
+    formats = [_FORMATS[operation.microscaled] | {r: f for r, f in written_formats.items() if f is not None}]
+    if "d" not in written_formats and any(
+        isinstance(triple.accumulator.format, IntegerFormat)
+        for triple in triples(resolved.profile, operation)
+    ):
+        formats.append({"a": S8, "b": S8, "d": S32})
+    for each in formats:
+        name = each["d"]
+        if not isinstance(name, IntegerFormat):
+            yield f"{product_formula(operation, each, choices, rounds=False)} over the reals"
+        yield f"{product_formula(operation, each, choices)} for {name}"
+
+
+_MATRICES = ("a", "b", "d", "scale_a", "scale_b")
+
+
+_FORMATS: Mapping[bool, dict[str, Format]] = MappingProxyType(
+    {
+        False: {"a": F16, "b": F16, "d": F32},
+        True: {"a": E4M3, "b": E4M3, "d": F32, "scale_a": UE8M0, "scale_b": UE8M0},
+    }
+)
+"""Formats of operands that a text says nothing of, by whether there are scale factors."""
+
+
+def product_formula(
+    operation: Operation, formats: Mapping[str, Format], choices: Choices, *, rounds: bool = True
+) -> str:
+    """Return the formula of an element of D, for every k.
+
+    Parameters
+    ----------
+    operation : Operation
+        A product.
+    formats : mapping of str to Format
+        Of the matrices by role.
+    choices : Choices
+        Readings of what the documents leave open.
+    rounds : bool
+        Whether roundings are written; else the formula is meant over the reals.
+    """
+    instances = {k: _of_length(operation, formats, choices, k, rounds=rounds) for k in _LENGTHS}
+    found = of_any_length(instances, Formula("k"))
+    assert found is not None, f"{operation} has one formula for every k"
+    return f"D[i,j] = {written(found)}"
+
+
+def _of_length(
+    operation: Operation, formats: Mapping[str, Format], choices: Choices, k: int, *, rounds: bool
+) -> Formula:
+    groups = scale_groups(k)
+    matrices = {
+        "c": named("C", "i", "j"),
+        "a": named("A", "i", k),
+        "scale_a": named("SA", "i", groups),
+        "b": named("B", k, "j"),
+        "scale_b": named("SB", groups, "j"),
+        "bias": named("bias", 1, "j"),
+    }
+    operands = {role: matrices[role] for role in operation.inputs}
+    alg = FormulaAlgebra(rounds=rounds)
+    d = product(alg, operation, **operands, formats=formats, choices=choices)
+    found: Formula = d.item()
+    return contracted(found, "tn")
+
+
+def _move(resolved: Resolved) -> Iterator[str]:
+    operation = resolved.operation
+    if quantised(resolved):
+        yield "a quantisation is not modelled"
+        return
+    strides = tuple(Formula(f"stride{dimension}") for dimension in range(5))
+    view = GlobalView((1, 1, 1, 1, 1), strides)  # type: ignore[arg-type]
+    memory = written(element("memory", view.offset(Formula("i"), Formula("j"))))
+    match operation.name:
+        case "tload":
+            yield f"target[i,j] = {memory} for (i,j) in the target's valid region"
+        case "tstore":
+            yield f"{memory} = {_block(resolved, 'source')} for (i,j) in the source's valid region"
+        case "tinsert":
+            yield f"{_block(resolved, 'target')} = source[i,j] for (i,j) in the source's valid region"
+            yield "judged, not executed"
+        case _:
+            yield f"target[i,j] = {_block(resolved, 'source')} for (i,j) in the target's valid region"
+    if operation.name in ("tload", "tstore"):
+        yield f"memory is a view of order {view.order} whose rows are one dimension"
+
+
+def _block(resolved: Resolved, name: str) -> str:
+    """Write element (i, j) of the block of a matrix that begins at (row, column), or at (0, 0)."""
+    matrix = named(name, 2 * _BLOCK, 2 * _BLOCK)
+    starts = range(_BLOCK if "row" in resolved.operation.inputs else 1)
+    blocks = [[block(matrix, row, column, (_BLOCK, _BLOCK)) for column in starts] for row in starts]
+    source, target = (resolved.element(role) for role in ("source", "target"))
+    table: Array = np.array(blocks)
+    if name == "source" and source and target and source.format and target.format:
+        choices = choices_of(resolved.profile)
+        table = converted(FormulaAlgebra(), table, source.format, target.format, choices)
+    found = tabulated(table, ("row", "column", "i", "j"))
+    assert found is not None, "blocks are rectangles"
+    return written(found)
 
 
 def _sizes(operation: Operation, profile: Profile) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
 from math import prod
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -56,11 +58,14 @@ class GlobalView:
 
     def offset(self, row: Any, column: Any) -> Any:
         """Return the element offset of (row, column); terms where no carry needs a division."""
-        total = 0
-        for index, axes in zip((row, column), _AXES[self.order], strict=True):
-            for axis, digit in zip(axes, self._digits(index, axes), strict=False):
-                total = total + digit * self.strides[axis]
-        return total
+        return reduce(
+            add,
+            (
+                digit * self.strides[axis]
+                for index, axes in zip((row, column), _AXES[self.order], strict=True)
+                for axis, digit in zip(axes, self._digits(index, axes), strict=False)
+            ),
+        )
 
     def _digits(self, index: Any, axes: Sequence[int]) -> list[Any]:
         """Split an index over dimensions, the fastest first, as far as there are more than one of them."""

@@ -10,6 +10,7 @@ from functools import cached_property
 from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
+from ..formula_text import notation
 from ..instruction_set import Description, Judgement, refuse_declarations
 from ..legality import Note, NoteKind, Violation
 from . import legality, tables
@@ -93,7 +94,8 @@ class TileInstruction:
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what the operation means on a profile."""
-        return tuple(semantics(resolve_known(self.statement, _profile_or_default(target))))
+        lines = tuple(semantics(resolve_known(self.statement, _profile_or_default(target))))
+        return *lines, *notation(lines)
 
     def row(self) -> dict[str, str]:
         """Return the operation's row."""
