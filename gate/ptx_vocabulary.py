@@ -11,7 +11,7 @@ from typing import Any
 
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import Judgement, instruction_set
-from ..spec.ptx.catalogue import ALL_FORMS, canonical, variants
+from ..spec.ptx.catalogue import ALL_FORMS
 from ..spec.ptx.legality import ALIGNED_SPELLED, form_of
 from ..spec.ptx.targets import NEWEST, TARGETS, VERSIONS, Target, spell_version, target_named, version_named
 from ..spec.ptx.variant import Family, Shape, Variant
@@ -73,7 +73,7 @@ def _metadata(variant: Variant) -> str:
 def _points() -> tuple[Point, ...]:
     found: dict[str, Point] = {}  # rows of wmma share the loads and stores of C and D
     for form in ALL_FORMS:
-        for variant in variants(form):
+        for variant in form.variants():
             found.setdefault(str(variant), Point(str(variant), _cells(variant), form.source))
     return tuple(found.values())
 
@@ -140,7 +140,7 @@ class PtxVocabulary:
         """Return the columns of a variant."""
         try:
             variant = parsed(text).variant
-            return _cells(canonical(form_of(variant), variant))
+            return _cells(form_of(variant).canonical(variant))
         except InputError:
             return None
 

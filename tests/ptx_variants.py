@@ -12,7 +12,7 @@ from ptx_assembler import DECLARATIONS, REGISTER_TYPES
 
 from mmaproof.spec.ptx.aspects import narrow
 from mmaproof.spec.ptx.assembly import parse
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, forms, variants
+from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, forms
 from mmaproof.spec.ptx.mma_forms import KINDS, NARROW_FLOATS, ROUNDINGS, SCALE_TYPES, MmaForm
 from mmaproof.spec.ptx.operands import (
     Address,
@@ -30,7 +30,7 @@ from mmaproof.spec.ptx.signatures import OperandForm, Sort, signature
 from mmaproof.spec.ptx.targets import Availability
 from mmaproof.spec.ptx.variant import Family, Shape, Variant
 
-LEGAL = tuple(dict.fromkeys(variant for form in ALL_FORMS for variant in variants(form)))
+LEGAL = tuple(dict.fromkeys(variant for form in ALL_FORMS for variant in form.variants()))
 """Every legal variant."""
 
 PRODUCTS = (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
@@ -156,7 +156,7 @@ def _other_types(variant: Variant) -> Iterator[tuple[str, ...]]:
 
 def form_of_legal(variant: Variant) -> Form:
     """Return a row of a legal variant."""
-    return next(form for form in forms(variant.family) if variant in variants(form))
+    return next(form for form in forms(variant.family) if variant in form.variants())
 
 
 def operand_neighbours(form: Form, variant: Variant) -> Iterator[Instruction]:

@@ -8,7 +8,7 @@ from functools import cache
 from ...spec.dot_add_model import DotAddModel
 from ...spec.formats import FloatFormat
 from ...spec.ptx.architectures import Architecture
-from ...spec.ptx.catalogue import forms, variants
+from ...spec.ptx.catalogue import forms
 from ...spec.ptx.multiplication import MULTIPLYING, Multiplication, multiplication
 from ...spec.ptx.step_sequences import StepSequence, step_sequence
 from .composition import executing
@@ -115,7 +115,7 @@ def accumulations() -> tuple[Accumulation, ...]:
     found = {}
     for family in MULTIPLYING:
         for form in forms(family):
-            for variant in variants(form):
+            for variant in form.variants():
                 if variant.family in MULTIPLYING:
                     instruction = multiplication(variant)
                     for architecture in executing(instruction):

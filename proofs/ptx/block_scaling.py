@@ -22,7 +22,7 @@ from ...spec.formats import (
 )
 from ...spec.matrix_product import scaled, spread
 from ...spec.ptx.block_scaling import SCALED
-from ...spec.ptx.catalogue import forms, variants
+from ...spec.ptx.catalogue import forms
 from ...spec.ptx.mma_forms import NARROW_FLOATS, MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.variant import Family
@@ -51,7 +51,7 @@ def instructions() -> dict[str, Multiplication]:
             assert isinstance(form, MmaForm)
             if form.scale_type is None:
                 continue
-            for instruction in map(multiplication, variants(form)):
+            for instruction in map(multiplication, form.variants()):
                 a, b = instruction.a.name, instruction.b.name
                 if (a, b) in neighbours and (form.kind == "mxf8f6f4") == (a != b):
                     name = f"{family}/{form.kind}/{form.scale_vec}/{form.scale_type}/{a}-{b}"

@@ -11,15 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .catalogue import Form, forms
-from .matrix_move_forms import MOVE_SPACES, MatrixMoveForm
-from .mma_forms import MmaForm
+from .forms import Values
 from .variant import Family, Variant
-from .wmma_forms import SPACES, WmmaForm
 
-Values = tuple[Hashable, ...]
-"""What a row allows."""
-
-ABSENT: Values = (None,)
+_ABSENT: Values = (None,)
 
 
 @dataclass(frozen=True)
@@ -34,14 +29,11 @@ class Aspect:
         The rule.
     value : callable (variant) -> value
         What is spelled.
-    allowed : callable (form, variant) -> values
-        What a row allows; the variant says which instruction of a row, and which operand, is meant.
     """
 
     id: str
     reason: str
     value: Callable[[Variant], Hashable]
-    allowed: Callable[[Form, Variant], Values]
 
 
 def _spell(value: Hashable) -> str:
@@ -70,19 +62,6 @@ def _flag(name: str) -> Callable[[Variant], Hashable]:
     return lambda variant: f".{name}" if getattr(variant, name) else None
 
 
-def _only_mma(values: Callable[[MmaForm], Values]) -> Callable[[Form, Variant], Values]:
-    """Return what rows of ``mma`` and ``mma.sp`` allow; others don't have it."""
-    return lambda form, _: values(form) if isinstance(form, MmaForm) else ABSENT
-
-
-def _layouts(form: Form, variant: Variant) -> Values:
-    if isinstance(form, MatrixMoveForm):
-        return ((),)
-    if isinstance(form, WmmaForm) and variant.role is not None:
-        return tuple((layout,) for layout in form.role_layouts(variant.role))
-    return form.layouts
-
-
 def _is_product(variant: Variant) -> bool:
     return variant.family in (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
 
@@ -94,138 +73,48 @@ def _pair(variant: Variant, first: str, second: str) -> Hashable:
     return (types[first], types[second])
 
 
-def _multiplicands(form: Form, variant: Variant) -> Values:
-    return form.multiplicands if _is_product(variant) and not isinstance(form, MatrixMoveForm) else ABSENT
-
-
-def _accumulators(form: Form, variant: Variant) -> Values:
-    return form.accumulators if _is_product(variant) and not isinstance(form, MatrixMoveForm) else ABSENT
-
-
-def _moved(form: Form, variant: Variant) -> Values:
-    if isinstance(form, MatrixMoveForm):
-        return (form.types,)
-    if isinstance(form, WmmaForm) and variant.role is not None:
-        return tuple((element_type,) for element_type in form.role_types(variant.role))
-    return ABSENT
-
-
-def _type_count(form: Form, variant: Variant) -> Values:
-    if isinstance(form, MatrixMoveForm) or variant.role is not None:
-        return ABSENT
-    if isinstance(form, WmmaForm) and form.multiplicands[0][0] == "f16":
-        return (2,)
-    return (4,)
-
-
-def _satfinite(form: Form, variant: Variant) -> Values:
-    if isinstance(form, MatrixMoveForm) or not _is_product(variant):
-        return ABSENT
-    once = isinstance(form, WmmaForm) and form.satfinite_before is not None
-    return (None, ".satfinite") if form.satfinite or once else ABSENT
-
-
-def _roundings(form: Form, variant: Variant) -> Values:
-    if isinstance(form, MatrixMoveForm) or not _is_product(variant):
-        return ABSENT
-    return (None, *form.roundings)
-
-
-def _operations(form: Form, variant: Variant) -> Values:
-    if isinstance(form, MmaForm):
-        return (form.bit_operation,)
-    if isinstance(form, WmmaForm) and _is_product(variant) and form.bit_operations:
-        return tuple(operation for operation, _ in form.bit_operations)
-    return ABSENT
-
-
-def _scale_vec(form: MmaForm) -> Values:
-    return (form.scale_vec, None) if form.scale_vec_default else (form.scale_vec,)
-
-
-def _metadata(family: Family, *, ordered: bool) -> str | None:
-    if family is not Family.MMA_SP:
+def _metadata(variant: Variant) -> str | None:
+    if variant.family is not Family.MMA_SP:
         return None
-    return "sp::ordered_metadata" if ordered else "sp"
-
-
-def _transpositions(form: Form) -> Values:
-    if not isinstance(form, MatrixMoveForm):
-        return ABSENT
-    return tuple(".trans" if trans else None for trans in form.transposition.allowed)
-
-
-def _spaces(form: Form, variant: Variant) -> Values:
-    if isinstance(form, MatrixMoveForm):
-        return ABSENT if form.family is Family.MOVMATRIX else MOVE_SPACES
-    return SPACES if variant.role is not None else ABSENT
+    return "sp::ordered_metadata" if variant.ordered_metadata else "sp"
 
 
 ASPECTS: tuple[Aspect, ...] = (
-    Aspect("shape", "the instruction has the shape", lambda v: v.shape, lambda form, _: (form.shape,)),
-    Aspect(
-        "multiplicand-types", "the shape multiplies the types of A and B",
-        lambda v: _pair(v, "a", "b"), _multiplicands,
-    ),
+    Aspect("shape", "the instruction has the shape", lambda v: v.shape),
+    Aspect("multiplicand-types", "the shape multiplies the types of A and B", lambda v: _pair(v, "a", "b")),
     Aspect(
         "element-type", "a matrix of the shape is moved as elements of the type",
-        lambda v: None if _is_product(v) else v.types, _moved,
+        lambda v: None if _is_product(v) else v.types,
     ),
     Aspect(
-        "kind", "a kind is spelled exactly for block scaling and for 6- and 4-bit floats",
-        lambda v: v.kind, _only_mma(lambda form: (form.kind,)),
+        "kind", "a kind is spelled exactly for block scaling and for 6- and 4-bit floats", lambda v: v.kind
     ),
-    Aspect(
-        "block-scale", "the mx kinds need .block_scale, others exclude it",
-        _flag("block_scale"), _only_mma(lambda form: (".block_scale" if form.scale_vec else None,)),
-    ),
+    Aspect("block-scale", "the mx kinds need .block_scale, others exclude it", _flag("block_scale")),
     Aspect(
         "scale-vector", "the kind has the vector size; only mxf8f6f4 and mxf4 have a default",
-        lambda v: v.scale_vec, _only_mma(_scale_vec),
+        lambda v: v.scale_vec,
     ),
     Aspect(
         "scale-type", "the kind and vector size have the type of scale factors",
-        lambda v: v.element_types.get("scale"), _only_mma(lambda form: (form.scale_type,)),
+        lambda v: v.element_types.get("scale"),
     ),
     Aspect(
         "accumulator-types", "the multiplicands are accumulated in the types of D and C",
-        lambda v: _pair(v, "d", "c"), _accumulators,
+        lambda v: _pair(v, "d", "c"),
     ),
     Aspect(
         "type-count", "the types of D A B C are spelled, of wmma.mma on f16 those of D C",
-        lambda v: len(v.types) - ("scale" in v.element_types) if _is_product(v) else None, _type_count,
+        lambda v: len(v.types) - ("scale" in v.element_types) if _is_product(v) else None,
     ),
-    Aspect(
-        "layout", "the operands may have the layouts",
-        lambda v: v.layouts, _layouts,
-    ),
-    Aspect(
-        "satfinite", "only integer products saturate", _flag("satfinite"), _satfinite,
-    ),
-    Aspect("rounding", "only f64 products have a rounding", lambda v: v.rounding, _roundings),
-    Aspect(
-        "bit-operation", "exactly b1 products have a bit operation",
-        lambda v: v.bit_operation, _operations,
-    ),
-    Aspect(
-        "popc", "a bit operation is followed by .popc, nothing else is",
-        _flag("popc"), lambda form, v: tuple(operation and ".popc" for operation in _operations(form, v)),
-    ),
-    Aspect(
-        "metadata-variant", "the types are multiplied with the variant of metadata",
-        lambda v: _metadata(v.family, ordered=v.ordered_metadata),
-        _only_mma(lambda form: (_metadata(form.family, ordered=form.ordered_metadata),)),
-    ),
-    Aspect(
-        "transposition", ".trans is spelled where it must be and may be",
-        _flag("trans"), lambda form, _: _transpositions(form),
-    ),
-    Aspect(
-        "count", "the number of matrices is one the shape has",
-        lambda v: v.count,
-        lambda form, _: (isinstance(form, MatrixMoveForm) and form.counts) or ABSENT,
-    ),
-    Aspect("state-space", "the memory operand may be in the state space", lambda v: v.space, _spaces),
+    Aspect("layout", "the operands may have the layouts", lambda v: v.layouts),
+    Aspect("satfinite", "only integer products saturate", _flag("satfinite")),
+    Aspect("rounding", "only f64 products have a rounding", lambda v: v.rounding),
+    Aspect("bit-operation", "exactly b1 products have a bit operation", lambda v: v.bit_operation),
+    Aspect("popc", "a bit operation is followed by .popc, nothing else is", _flag("popc")),
+    Aspect("metadata-variant", "the types are multiplied with the variant of metadata", _metadata),
+    Aspect("transposition", ".trans is spelled where it must be and may be", _flag("trans")),
+    Aspect("count", "the number of matrices is one the shape has", lambda v: v.count),
+    Aspect("state-space", "the memory operand may be in the state space", lambda v: v.space),
 )  # fmt: skip
 """Every aspect, in the order in which they are judged."""
 
@@ -254,13 +143,13 @@ def narrow(variant: Variant) -> Narrowing:
     agreed: list[str] = []
     for aspect in ASPECTS:
         value = aspect.value(variant)
-        left = tuple(row for row in rows if value in aspect.allowed(row, variant))
+        left = tuple(row for row in rows if value in row.allowed(variant).get(aspect.id, _ABSENT))
         if left:
             if len(left) < len(rows) and value is not None:
                 agreed.append(_spell(value))
             rows = left
             continue
-        allowed = _widest(aspect.allowed(row, variant) for row in rows)
+        allowed = _widest(row.allowed(variant).get(aspect.id, _ABSENT) for row in rows)
         given = f" with {' '.join(agreed)}" if agreed else ""
         messages[aspect.id] = (
             f"{_complaint(aspect, value)}{given}; allowed: {', '.join(map(_spell_all, allowed))}"

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from ..errors import InputError
-from .catalogue import forms, variants
+from .catalogue import forms
 from .constant_expressions import CAST, OPERATOR, WARP_SIZE, compiled
 from .mma_forms import KINDS, ROUNDINGS
 from .operands import (
@@ -216,7 +216,7 @@ def _allowed(family: Family) -> tuple[str, ...]:
         modifier
         for each in families
         for form in forms(each)
-        for variant in variants(form)
+        for variant in form.variants()
         if variant.family is each
         for modifier in str(variant).removeprefix(variant.opcode).split(".")[1:]
     )

@@ -12,7 +12,7 @@ from ..instruction_set import Description, Judgement
 from ..legality import Contradiction, Note, NoteKind
 from . import legality, tables
 from .assembly import parse
-from .catalogue import ALL_FORMS, variants
+from .catalogue import ALL_FORMS
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .declarations import read_declarations
 from .leniency import may_be_taken
@@ -129,7 +129,7 @@ class WarpMatrixInstructions:
         return [
             {"mnemonic": str(variant), "operands": ", ".join(map(str, signature(form, variant)))}
             for form in ALL_FORMS
-            for variant in variants(form)
+            for variant in form.variants()
         ]
 
     def read(self, text: str, declarations: str | None = None) -> PtxInstruction:

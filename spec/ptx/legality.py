@@ -19,21 +19,19 @@ from . import contradictions as known
 from . import operand_rules
 from .aspects import ASPECTS, narrow
 from .braces import braced_metadata, refuses_braces
-from .catalogue import Form, availability
+from .catalogue import Form
 from .operand_rules import Complaint, complaints
 from .operands import UNDECLARED, Instruction
 from .signatures import signature
 from .targets import NEWEST, Availability, Target, Version, spell_version
-from .variant import Family, Variant
-from .wmma_forms import WmmaForm
+from .variant import Variant
+from .wmma_forms import WMMA
 
 ALIGNED_SPELLED: Version = (6, 3)
 """The PTX version since which ``wmma`` must have ``.aligned``; before, it is implied and not spelled."""
 
 CTA_SPACE: Version = (7, 8)
 """The PTX version of ``.shared::cta``."""
-
-_WMMA = (Family.WMMA_LOAD, Family.WMMA_STORE, Family.WMMA_MMA)
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def _availabilities(variant: Variant) -> tuple[Availability, ...]:
     narrowing = narrow(variant)
     if any(aspect in narrowing.messages for aspect in _IDENTIFYING):
         return ()
-    return tuple(availability(form, variant) for form in narrowing.forms)
+    return tuple(form.availability(variant) for form in narrowing.forms)
 
 
 def _target(instruction: Instruction, module: Module) -> Messages:
@@ -112,7 +110,7 @@ def _cta_version(instruction: Instruction, module: Module) -> Messages:
 
 def _satfinite_removed(instruction: Instruction, module: Module) -> Messages:
     for form in narrow(instruction.variant).forms if instruction.variant.satfinite else ():
-        removed = form.satfinite_before if isinstance(form, WmmaForm) else None
+        removed = form.satfinite_before
         if removed is not None and module.ptx >= removed:
             yield f".satfinite on floats ended with PTX {spell_version(removed)}; it is not in {module}"
 
@@ -124,7 +122,7 @@ def _sync(instruction: Instruction, _: Module) -> Messages:
 
 def _aligned(instruction: Instruction, module: Module) -> Messages:
     variant = instruction.variant
-    implied = variant.family in _WMMA and module.ptx < ALIGNED_SPELLED
+    implied = variant.family in WMMA and module.ptx < ALIGNED_SPELLED
     if not variant.aligned and not implied:
         yield f"{variant.opcode} without .aligned"
     if variant.aligned and implied:
@@ -308,7 +306,7 @@ def form_of(variant: Variant) -> Form:
     """
     narrowing = narrow(variant)
     wrong = [f"{rule}: {message}" for rule, message in narrowing.messages.items()]
-    if not variant.sync or not (variant.aligned or variant.family in _WMMA):
+    if not variant.sync or not (variant.aligned or variant.family in WMMA):
         wrong.append("sync, aligned: both are mandatory")
     if wrong:
         raise InputError(f"{variant} is illegal: {'; '.join(wrong)}")

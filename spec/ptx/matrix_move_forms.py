@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from itertools import product
 
+from .forms import Allowed, CatalogueRow
 from .mma_forms import REGISTER_BITS, since
 from .targets import Availability
 from .variant import WARP_LANES, Family, Shape, Variant
@@ -41,7 +43,7 @@ class Transposition(Enum):
 
 
 @dataclass(frozen=True)
-class MatrixMoveForm:
+class MatrixMoveForm(CatalogueRow):
     """One row of the tables of the matrix moves.
 
     Attributes
@@ -95,10 +97,34 @@ class MatrixMoveForm:
         """Return the length of the register vector."""
         return self.matrices(count) * self.registers_per_matrix
 
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The one instruction."""
+        return (self.family,)
+
+    @property
+    def spaces(self) -> tuple[str | None, ...]:
+        """State spaces of the memory operand."""
+        return (None,) if self.family is Family.MOVMATRIX else MOVE_SPACES
+
+    @cached_property
+    def _allowed(self) -> Allowed:
+        return {
+            "shape": (self.shape,),
+            "element-type": (self.types,),
+            "layout": ((),),
+            "transposition": tuple(".trans" if trans else None for trans in self.transposition.allowed),
+            "count": self.counts or (None,),
+            "state-space": self.spaces,
+        }
+
+    def allowed(self, variant: Variant) -> Allowed:
+        """Return what every variant of the row may spell."""
+        return self._allowed
+
     def variants(self) -> Iterator[Variant]:
         """Yield every variant of the row."""
-        spaces = (None,) if self.family is Family.MOVMATRIX else MOVE_SPACES
-        for count, trans, space in product(self.counts or (None,), self.transposition.allowed, spaces):
+        for count, trans, space in product(self.counts or (None,), self.transposition.allowed, self.spaces):
             yield Variant(self.family, self.shape, self.types, count=count, trans=trans, space=space)
 
 

@@ -7,10 +7,12 @@ ptxas of CUDA 13.0, the one of PTX 9.1 against CUDA 13.5.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 from ..formats import FORMATS
+from .forms import Allowed, CatalogueRow
 from .targets import Availability, Version
 from .variant import WARP_LANES, Family, Shape, Variant
 
@@ -26,7 +28,7 @@ NARROW_FLOATS = (*EIGHT_BIT_FLOATS, "e3m2", "e2m3", "e2m1")
 
 
 @dataclass(frozen=True)
-class MmaForm:
+class MmaForm(CatalogueRow):
     """One row of the tables of ``mma`` and ``mma.sp``: a set of legal variants.
 
     Attributes
@@ -122,6 +124,40 @@ class MmaForm:
         """Return how many registers (of 32 bits, for f64 of 64) hold an operand of this type."""
         bits = self.container_bits(operand, element_type)
         return self.elements(operand) * bits // max(bits, REGISTER_BITS)
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The one instruction."""
+        return (self.family,)
+
+    @cached_property
+    def _allowed(self) -> Allowed:
+        metadata = "sp::ordered_metadata" if self.ordered_metadata else "sp"
+        return {
+            "shape": (self.shape,),
+            "multiplicand-types": self.multiplicands,
+            "kind": (self.kind,),
+            "block-scale": (".block_scale" if self.scale_vec else None,),
+            "scale-vector": (self.scale_vec, None) if self.scale_vec_default else (self.scale_vec,),
+            "scale-type": (self.scale_type,),
+            "accumulator-types": self.accumulators,
+            "type-count": (4,),
+            "layout": self.layouts,
+            "satfinite": (None, ".satfinite") if self.satfinite else (None,),
+            "rounding": (None, *self.roundings),
+            "bit-operation": (self.bit_operation,),
+            "popc": (self.bit_operation and ".popc",),
+            "metadata-variant": (metadata if self.sparse else None,),
+        }
+
+    def allowed(self, variant: Variant) -> Allowed:
+        """Return what every variant of the row may spell."""
+        return self._allowed
+
+    def canonical(self, variant: Variant) -> Variant:
+        """Return a variant with the vector size of block scaling spelled."""
+        left_out = variant.block_scale and variant.scale_vec is None
+        return replace(variant, scale_vec=self.scale_vec) if left_out else variant
 
     def variants(self) -> Iterator[Variant]:
         """Yield every variant of the row, with the vector size of block scaling spelled."""

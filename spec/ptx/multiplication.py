@@ -12,7 +12,6 @@ from ..rounding import Rounding
 from . import quad_pairs
 from .architectures import Architecture
 from .block_scaling import BlockScale
-from .catalogue import availability
 from .fragments import in_runs, packing
 from .legality import form_of
 from .mma_forms import MmaForm
@@ -198,7 +197,7 @@ class Multiplication:
             If its target lacks the instruction, or replaces it by other arithmetic.
         """
         target = target_named(architecture.target)
-        supported = availability(self.form, self.variant).allows(target, NEWEST)
+        supported = self.form.availability(self.variant).allows(target, NEWEST)
         if self.is_quad_pairs:  # a sequence of scalar instructions from sm_80 on
             supported = target.number < 80
         if not supported:

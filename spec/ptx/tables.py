@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from .. import legality
 from .aspects import spell_pairs
-from .catalogue import ALL_FORMS, Form, availability, families, variants
+from .catalogue import ALL_FORMS, Form
 from .contradictions import CONTRADICTIONS
 from .legality import RULES
 from .machine_code import machine_code
@@ -103,7 +103,7 @@ def _matrix_move_row(form: MatrixMoveForm) -> Row:
 
 def row(form: Form) -> Row:
     """Return a row of the catalogue as text."""
-    name = families(form)[0].value
+    name = form.families[0].value
     cells: Row
     match form:
         case MmaForm():
@@ -135,7 +135,7 @@ def machine_code_rows() -> list[Row]:
     """Return, for each row of the catalogue that multiplies, how each generation executes its types."""
     rows = {}
     for form in ALL_FORMS:
-        for variant in variants(form):
+        for variant in form.variants():
             if variant.family in MULTIPLYING:
                 cells = _machine_code_row(multiplication(variant))
                 rows[tuple(cells.values())] = cells
@@ -149,7 +149,7 @@ def _machine_code_row(form: Multiplication) -> Row:
     name += f".{form.variant.bit_operation}" if form.variant.bit_operation else ""
     row = {"instruction": name, "shape": str(form.shape), "A x B": f"{a} x {b}", "D <- C": f"{d} <- {c}"}
     for target in map(target_named, GENERATIONS):
-        if availability(form.form, form.variant).allows(target, NEWEST):
+        if form.form.availability(form.variant).allows(target, NEWEST):
             code = machine_code(form, target)
             row[target.name] = "scalar instructions" if code is None else code.described(form)
         else:

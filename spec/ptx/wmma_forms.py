@@ -5,14 +5,19 @@ Source: PTX ISA 9.1 section 9.7.14.4 (wmma); every row was checked against ptxas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 from ..formats import FORMATS
+from .forms import Allowed, CatalogueRow
 from .mma_forms import REGISTER_BITS, ROUNDINGS, Pairs, equal, pairs, since
 from .targets import Availability, Version
 from .variant import WARP_LANES, Family, Shape, Variant
+
+WMMA = (Family.WMMA_LOAD, Family.WMMA_STORE, Family.WMMA_MMA)
+"""The instructions."""
 
 SPACES = (None, "global", "shared", "shared::cta")
 """State spaces of the memory operand; None is a generic address."""
@@ -22,7 +27,7 @@ ALL_LAYOUTS: Pairs = pairs(*LAYOUTS)
 
 
 @dataclass(frozen=True)
-class WmmaForm:
+class WmmaForm(CatalogueRow):
     """One row of the tables of ``wmma``: loads, stores and products on one shape and element type.
 
     Attributes
@@ -63,9 +68,45 @@ class WmmaForm:
     bit_operations: tuple[tuple[str, Availability], ...] = ()
     source: str = "PTX ISA 9.7.14.4; ptxas"
 
-    def availability(self, bit_operation: str | None) -> Availability:
-        """Return where and since when it can be used, given the bit operation."""
-        return dict(self.bit_operations).get(bit_operation or "", self.available)
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """Loads, stores and products."""
+        return WMMA
+
+    def availability(self, variant: Variant) -> Availability:
+        """Return where and since when a variant can be used: it depends on the bit operation."""
+        return dict(self.bit_operations).get(variant.bit_operation or "", self.available)
+
+    @cached_property
+    def _allowed(self) -> Mapping[str | None, Allowed]:
+        """What may be spelled, by the operand that is moved; None of products."""
+        operations = tuple(operation for operation, _ in self.bit_operations) or (None,)
+        saturates = self.satfinite or self.satfinite_before is not None
+        product_only: Allowed = {
+            "shape": (self.shape,),
+            "multiplicand-types": self.multiplicands,
+            "accumulator-types": self.accumulators,
+            "type-count": (2,) if self.multiplicands[0][0] == "f16" else (4,),
+            "layout": self.layouts,
+            "satfinite": (None, ".satfinite") if saturates else (None,),
+            "rounding": (None, *self.roundings),
+            "bit-operation": operations,
+            "popc": tuple(operation and ".popc" for operation in operations),
+        }
+        moves: dict[str | None, Allowed] = {
+            role: {
+                "shape": (self.shape,),
+                "element-type": tuple((element_type,) for element_type in self.role_types(role)),
+                "layout": tuple((layout,) for layout in self.role_layouts(role)),
+                "state-space": SPACES,
+            }
+            for role in "abcd"
+        }
+        return {None: product_only, **moves}
+
+    def allowed(self, variant: Variant) -> Allowed:
+        """Return what a load or store of the variant's operand, or a product, may spell."""
+        return self._allowed[variant.role]
 
     def role_types(self, role: str) -> tuple[str, ...]:
         """Return the element types of operand ``a``, ``b``, ``c`` or ``d``."""

@@ -17,11 +17,11 @@ from mmaproof.spec.power.catalogue import UPDATES
 from mmaproof.spec.power.forms import FORMS
 from mmaproof.spec.power.formula import formula
 from mmaproof.spec.pto.catalogue import OPERATIONS
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, variants
+from mmaproof.spec.ptx.catalogue import ALL_FORMS
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 
-PTX_VARIANTS = [str(variant) for form in ALL_FORMS for variant in variants(form)]
+PTX_VARIANTS = [str(variant) for form in ALL_FORMS for variant in form.variants()]
 
 
 def listed(*patterns: str) -> dict[str, list[str]]:

@@ -28,7 +28,7 @@ from ptx_variants import (
 from mmaproof.spec.legality import Contradiction
 from mmaproof.spec.ptx import contradictions as known
 from mmaproof.spec.ptx.assembly import parse
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, availability, variants
+from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
 from mmaproof.spec.ptx.declarations import Declarations
 from mmaproof.spec.ptx.legality import RULES, Module, violations
 from mmaproof.spec.ptx.leniency import LENIENCIES, Leniency, may_be_taken
@@ -91,7 +91,7 @@ def disagreements(judged: Iterable[tuple[Instruction, Module]], *, generate: boo
 
 def around(form: Form, variant: Variant) -> Iterator[Module]:
     """Yield modules of every target, at the versions of the form and the target, and those before."""
-    needed = availability(form, variant).ptx
+    needed = form.availability(variant).ptx
     for target in TARGETS.values():
         places = {VERSIONS.index(max(version, VERSIONS[1])) for version in (needed, target.since)}
         versions = {VERSIONS[place - step] for place in places for step in (0, 1)}
@@ -108,7 +108,7 @@ def test_ptxas_has_every_form_exactly_on_its_targets_and_versions() -> None:
     judged = [
         (legal_instruction(form, variant), module)
         for form in ALL_FORMS
-        for variant in sampled(list(variants(form)), VARIANTS_OF_A_FORM, rng)
+        for variant in sampled(list(form.variants()), VARIANTS_OF_A_FORM, rng)
         for module in around(form, variant)
     ]
     assert disagreements(judged) == []
@@ -117,8 +117,8 @@ def test_ptxas_has_every_form_exactly_on_its_targets_and_versions() -> None:
 def test_ptxas_generates_code_for_a_variant_of_every_form() -> None:
     judged = []
     for form in ALL_FORMS:
-        variant = next(variants(form))
-        targets = [target for target in TARGETS.values() if availability(form, variant).on(target)]
+        variant = next(form.variants())
+        targets = [target for target in TARGETS.values() if form.availability(variant).on(target)]
         judged.append((legal_instruction(form, variant), Module(targets[-1], NEWEST_MODULE.ptx)))
     assert disagreements(judged, generate=True) == []
 
@@ -144,7 +144,7 @@ def all_operand_neighbours() -> list[Instruction]:
         dict.fromkeys(
             instruction
             for form in ALL_FORMS
-            for variant in variants(form)
+            for variant in form.variants()
             if variant.space in (None, "shared")
             for instruction in operand_neighbours(form, variant)
         )
@@ -165,11 +165,11 @@ def test_ptxas_takes_braces_around_one_register_where_the_rules_do() -> None:
     newest = NEWEST_MODULE.ptx
     judged = []
     for form in ALL_FORMS:
-        chosen = {variant.types[1:2]: variant for variant in variants(form)}
+        chosen = {variant.types[1:2]: variant for variant in form.variants()}
         for variant in chosen.values():
             everywhere = variant.family is Family.MMA_SP  # where ptxas expands it depends on the target
             targets = TARGETS.values() if everywhere else (NEWEST_MODULE.target,)
-            fitting = [target for target in targets if availability(form, variant).on(target)]
+            fitting = [target for target in targets if form.availability(variant).on(target)]
             judged += [(i, Module(t, newest)) for i in braced_neighbours(form, variant) for t in fitting]
     verdicts = {(i.variant.family, not violations(i, m.target, m.ptx)) for i, m in judged}
     assert verdicts >= {(family, legal) for family in (Family.MMA, Family.MMA_SP) for legal in (True, False)}
@@ -275,7 +275,7 @@ def test_modifiers_may_stand_in_any_order() -> None:
     questions = []
     for form in ALL_FORMS:
         assert form.available.on(NEWEST_MODULE.target)
-        for variant in sampled(list(variants(form)), VARIANTS_OF_A_FORM, rng):
+        for variant in sampled(list(form.variants()), VARIANTS_OF_A_FORM, rng):
             text = shuffled(variant, rng)
             assert parse(text).variant == variant
             operands = ", ".join(map(str, legal_instruction(form, variant).operands or ()))

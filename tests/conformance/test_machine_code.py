@@ -9,7 +9,7 @@ from machine_code import Code, assemble
 from ptx_assembler import assembler
 
 from mmaproof.spec.formats import F16, F32, F64, IntegerFormat
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, availability, variants
+from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.machine_code import MachineCode, machine_code
 from mmaproof.spec.ptx.multiplication import MULTIPLYING, Multiplication, multiplication
 from mmaproof.spec.ptx.tables import GENERATIONS
@@ -24,7 +24,7 @@ def one_of_each_type() -> Iterator[Variant]:
     """Yield a variant of every row, for each of its types, satfinite or not."""
     seen = set()
     for form in ALL_FORMS:
-        for variant in variants(form):
+        for variant in form.variants():
             kind = (id(form), variant.family, variant.types, variant.satfinite, variant.bit_operation)
             if variant.family in MULTIPLYING and kind not in seen:
                 seen.add(kind)
@@ -36,7 +36,7 @@ FORMS = [multiplication(variant) for variant in one_of_each_type()]
 
 def present(target: Target) -> list[Multiplication]:
     newest = assembler().ptx
-    return [form for form in FORMS if availability(form.form, form.variant).allows(target, newest)]
+    return [form for form in FORMS if form.form.availability(form.variant).allows(target, newest)]
 
 
 def mismatch(form: Multiplication, expected: MachineCode | None, code: Code) -> str | None:

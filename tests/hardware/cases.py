@@ -13,7 +13,7 @@ import numpy as np
 
 from mmaproof.spec.ptx.assembly import parse, parse_mnemonic
 from mmaproof.spec.ptx.block_scaling import ScaleFactors, Selectors
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, availability
+from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
 from mmaproof.spec.ptx.execution import register_operands
 from mmaproof.spec.ptx.legality import form_of, violations
 from mmaproof.spec.ptx.matrix_moves import MatrixMove, matrix_move
@@ -167,7 +167,7 @@ def cases(target: Target) -> Iterator[tuple[Case, Version]]:
     """Yield everything that a target executes, and the lowest PTX version for it."""
     for form in ALL_FORMS:
         for number, variant in enumerate(form.variants()):
-            if not availability(form, variant).on(target):
+            if not form.availability(variant).on(target):
                 continue
             for case in _settings(form, variant, number):
                 if (version := _lowest_version(case, target)) is not None:
@@ -217,7 +217,7 @@ def _around_wmma(form: WmmaForm, variant: Variant, number: int) -> Iterator[Case
 def _lowest_version(case: Case, target: Target) -> Version | None:
     """Return the lowest PTX version in which all of a case is legal, None if there is none."""
     used = [parse(str(variant)) for variant in (case.variant, *case.moves)]
-    floor = max(target.since, *(availability(form_of(u.variant), u.variant).ptx for u in used))
+    floor = max(target.since, *(form_of(u.variant).availability(u.variant).ptx for u in used))
     for version in VERSIONS:
         if version >= floor and not any(violations(u, target, version) for u in used):
             return version

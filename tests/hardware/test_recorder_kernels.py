@@ -15,7 +15,7 @@ from ptx_assembler import assembler
 
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.block_scaling import ScaleFactors
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, availability
+from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.legality import form_of, violations
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.targets import NEWEST, Version, target_named
@@ -63,7 +63,7 @@ def test_every_legal_variant_is_recorded(name: str) -> None:
         variant
         for form in ALL_FORMS
         for variant in form.variants()
-        if availability(form, variant).on(target) and not violations(parse(str(variant)), target, NEWEST)
+        if form.availability(variant).on(target) and not violations(parse(str(variant)), target, NEWEST)
     }
     assert {str(variant) for variant in legal - recorded} == set()
 

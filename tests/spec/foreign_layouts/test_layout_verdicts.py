@@ -19,7 +19,7 @@ from mmaproof.spec.foreign_layouts.linear import LinearLayout
 from mmaproof.spec.foreign_layouts.linear_comparison import compare_linear, linear_layout
 from mmaproof.spec.foreign_layouts.permutations import cycles
 from mmaproof.spec.layout import Axis
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, variants
+from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.multiplication import multiplication
 from mmaproof.spec.ptx.operand_tables import operand_table, operands
@@ -35,7 +35,7 @@ OPERANDS = {
     )
     for form in ALL_FORMS
     if isinstance(form, MmaForm)
-    for variant in [next(iter(variants(form)))]
+    for variant in [next(iter(form.variants()))]
     for operand in operands(multiplication(variant))
 }
 DISTRIBUTIONS = {name: list(readings) for name, readings in OPERANDS.items()}

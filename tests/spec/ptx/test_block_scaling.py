@@ -16,7 +16,7 @@ from mmaproof.spec.formats import E2M1, E2M3, E3M2, E4M3, E5M2, UE4M3, UE8M0, Fl
 from mmaproof.spec.matrix_product import scaled, spread
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.block_scaling import SCALED, BlockScale, ScaleFactors, Selectors
-from mmaproof.spec.ptx.catalogue import forms, variants
+from mmaproof.spec.ptx.catalogue import forms
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
 from mmaproof.spec.ptx.product import Operands, product
@@ -171,7 +171,7 @@ SCALED_INSTRUCTIONS = tuple(
     for family in (Family.MMA, Family.MMA_SP)
     for form in forms(family)
     if form.scale_type
-    for variant in variants(form)
+    for variant in form.variants()
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.block_scaling import ScaleFactors
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, availability, canonical, families, forms, variants
+from mmaproof.spec.ptx.catalogue import ALL_FORMS, forms
 from mmaproof.spec.ptx.legality import form_of, violations
 from mmaproof.spec.ptx.matrix_move_forms import MATRIX_MOVE_FORMS
 from mmaproof.spec.ptx.mma_forms import BLOCK_SCALING, DENSE_FORMS, MmaForm
@@ -164,27 +164,27 @@ def test_the_sparsity_selectors_are_the_groups_of_lanes_with_metadata(form: MmaF
 
 def test_every_variant_is_legal_somewhere_and_leads_back_to_a_row_that_has_it() -> None:
     for form in ALL_FORMS:
-        for variant in variants(form):
-            assert variant.family in families(form)
-            assert variant in variants(form_of(variant))
-            assert canonical(form, variant) == variant
+        for variant in form.variants():
+            assert variant.family in form.families
+            assert variant in form_of(variant).variants()
+            assert form.canonical(variant) == variant
             assert any(
                 not violations(Instruction(variant), target, NEWEST)
                 for target in TARGETS.values()
-                if availability(form, variant).on(target)
+                if form.availability(variant).on(target)
             ), variant
 
 
 def test_the_rows_of_a_family_are_its_own() -> None:
     assert {form for family in Family for form in forms(family)} == set(ALL_FORMS)
     for family in Family:
-        assert all(family in families(form) for form in forms(family))
+        assert all(family in form.families for form in forms(family))
 
 
 def test_the_default_vector_size_is_spelled_by_the_canonical_form() -> None:
     types = ("f32", "e2m1", "e2m1", "f32", "ue8m0")
     short = Variant(Family.MMA, Shape(16, 8, 64), types, ("row", "col"), kind="mxf4", block_scale=True)
-    assert canonical(form_of(short), short).scale_vec == "2X"
+    assert form_of(short).canonical(short).scale_vec == "2X"
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,14 @@ from printed_formulas import evaluated
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.architectures import ARCHITECTURES
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, variants
+from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.formula import product_formula, semantics
 from mmaproof.spec.ptx.instruction_set import INSTRUCTION_SET
 from mmaproof.spec.ptx.multiplication import MULTIPLYING, Multiplication, multiplication
 from mmaproof.spec.ptx.variant import Family, Variant
 
-SAMPLED = [list(variants(form)) for form in ALL_FORMS]
+SAMPLED = [list(form.variants()) for form in ALL_FORMS]
 VARIANTS = {str(v): v for number, each in enumerate(SAMPLED) for v in each if v is each[number % len(each)]}
 for each in SAMPLED:  # wmma rows have loads, stores and products
     VARIANTS |= {str(v): v for v in each[:1] + each[-1:]}

@@ -9,6 +9,7 @@ from ptx_variants import form_of_legal, legal_instruction, legal_variants, near_
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.aspects import ASPECTS, narrow
 from mmaproof.spec.ptx.assembly import parse
+from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
 from mmaproof.spec.ptx.contradictions import CONTRADICTIONS
 from mmaproof.spec.ptx.declarations import read_declarations
 from mmaproof.spec.ptx.legality import RULES, form_of, violations
@@ -281,3 +282,10 @@ def test_rules_and_contradictions_have_names_of_their_own() -> None:
     assert len({contradiction.id for contradiction in CONTRADICTIONS}) == len(CONTRADICTIONS)
     assert all(rule.reason and rule.source for rule in RULES)
     assert {contradiction for rule in RULES for contradiction in rule.contradictions} < set(CONTRADICTIONS)
+
+
+@pytest.mark.parametrize("form", ALL_FORMS, ids=lambda form: f"{form.families[0]}.{form.shape}")
+def test_rows_speak_of_nothing_but_aspects(form: Form) -> None:
+    known = {aspect.id for aspect in ASPECTS}
+    for variant in form.variants():
+        assert form.allowed(variant).keys() <= known

@@ -13,7 +13,7 @@ from mmaproof.spec.formats import E2M1, F32, UE8M0, FloatFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import accumulation
 from mmaproof.spec.ptx.architectures import architecture_named
-from mmaproof.spec.ptx.catalogue import forms, variants
+from mmaproof.spec.ptx.catalogue import forms
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
@@ -28,7 +28,7 @@ PRODUCTS = 64
 def with_factors(scale_vec: str) -> Multiplication:
     for form in forms(Family.MMA):
         if isinstance(form, MmaForm) and (form.scale_type, form.scale_vec) == ("ue8m0", scale_vec):
-            return multiplication(next(iter(variants(form))))
+            return multiplication(next(iter(form.variants())))
     raise AssertionError(scale_vec)
 
 

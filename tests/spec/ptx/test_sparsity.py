@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
-from mmaproof.spec.ptx.catalogue import forms, variants
+from mmaproof.spec.ptx.catalogue import forms
 from mmaproof.spec.ptx.multiplication import multiplication
 from mmaproof.spec.ptx.sparsity import Sparsity
 from mmaproof.spec.ptx.variant import Family, Shape
@@ -51,7 +51,7 @@ def place(name: str, row: int, chunk: int, selector: int) -> tuple[int, int]:
 
 
 def test_the_catalogue_has_the_rows_of_the_table() -> None:
-    instructions = [multiplication(v) for form in forms(Family.MMA_SP) for v in variants(form)]
+    instructions = [multiplication(v) for form in forms(Family.MMA_SP) for v in form.variants()]
     found = {(str(i.shape), i.container, i.sparsity.chunk) for i in instructions if i.sparsity}
     assert found == set(PLACES)
     for instruction in instructions:
