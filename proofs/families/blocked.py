@@ -78,6 +78,8 @@ class BlockOperand:
 
     def part(self, array: Array, rows: slice, columns: slice) -> Array:
         """Return what a tile of D needs of the operand."""
+        if not self.axes:
+            return array
         places: dict[str | int, slice] = {"m": rows, "n": columns}
         index: Any = (..., *(places.get(axis, slice(None)) for axis in self.axes))
         part: Array = array[index]
@@ -127,9 +129,9 @@ class Block:
         The operand that the sum starts from: the D of the block before.
     total : callable
         The sum as a polynomial.
-    lost : mapping
-        For floats, encodings of operands with an accumulator of 2**n to which two products of half a last
-        place are added.
+    pinned : mapping
+        For floats, encodings of operands and of ``q``, for which it shows whether q is added to the
+        accumulator or to D.
     """
 
     operands: Mapping[str, BlockOperand]
@@ -140,7 +142,7 @@ class Block:
     choices: str = "all"
     accumulator: str = "c"
     total: Callable[[Inputs], Array] = sum_onto_c
-    lost: Mapping[str, Any] = field(default_factory=dict)
+    pinned: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_integer(self) -> bool:
@@ -200,8 +202,8 @@ def added_later(block: Block) -> Property:
             before = block.multiply(alg, {**v, block.accumulator: sooner}, reading)
             yield Equation(after, before, block.result, label="added after = added before")
 
-    pinned = {**block.lost, "q": block.lost[block.accumulator], block.accumulator: 0} if block.lost else None
-    return Property((*block.variables(), Variable("q", accumulator.format, (1, 1))), claim, pinned=pinned)
+    q = Variable("q", accumulator.format, (1, 1))
+    return Property((*block.variables(), q), claim, pinned=block.pinned or None)
 
 
 def added_later_over_the_reals(block: Block) -> RingProperty:

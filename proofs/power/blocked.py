@@ -12,15 +12,26 @@ from ...spec.formats import F32, U32, FloatFormat
 from ...spec.power.catalogue import FAMILIES, UPDATES, Family, FloatFamily, IntegerFamily, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.power.rank_k_update import SIGNIFICAND_24, Live
-from ...spec.rounding import Rounding
+from ..families.blocked import (
+    Block,
+    BlockOperand,
+    Loops,
+    adds,
+    over_the_reals,
+    polynomial,
+    split_k,
+    split_k_step,
+    sum_of_products,
+    tiles,
+)
+from ..families.sums import one_after_the_other, outer, power_of_two
 from ..obligation import (
-    Equality,
+    RN,
     Equation,
     Induction,
     Inputs,
     Method,
     Property,
-    RingProperty,
     Status,
     Variable,
     Variant,
@@ -43,16 +54,11 @@ def full_product_step(alg: Algebra, family: Family, v: Inputs, acc: Array | None
     Integers add one product at a time modulo 2**32. f32 and f64 take one fused multiply-add per k. f16
     and bf16 take two products at a time: their exact sum is rounded, then added.
     """
-    x, y = v["x"][..., :, None, :], v["y"][..., None, :, :]
     if isinstance(family, IntegerFamily):
-        partial_result = acc
-        for p in range(family.rank):
-            product = alg.integer(x[..., p], family.x) * alg.integer(y[..., p], family.y)
-            if partial_result is not None:
-                product = product + alg.integer(partial_result, family.result)
-            partial_result = alg.wrap(product, family.result)
-        assert partial_result is not None
-        return partial_result
+        start = alg.constant(0, family.result) if acc is None else acc
+        factors = outer(v["x"], v["y"].swapaxes(-1, -2), (family.x, family.y))
+        return one_after_the_other(alg, start, factors, family.result)
+    x, y = v["x"][..., :, None, :], v["y"][..., None, :, :]
     assert isinstance(family, FloatFamily)
     fmt = family.result
 
@@ -73,6 +79,49 @@ def full_product_step(alg: Algebra, family: Family, v: Inputs, acc: Array | None
     if acc is None and target is fmt:
         return total.bits
     return rounded(fmt, [], [total, *old], [total, *old]).bits
+
+
+def block(update: RankKUpdate) -> Block:
+    """Return an unmasked update; y has the columns of B as rows."""
+    family = update.family
+    operands = {
+        "x": BlockOperand(family.x, ("m", family.rank)),
+        "y": BlockOperand(family.y, ("n", family.rank)),
+        "acc": BlockOperand(family.result, ("m", "n")),
+    }
+    pinned = {}
+    if isinstance(family, FloatFamily):  # 1 + 1 survives in q, and neither does alone
+        operands["rounding"] = BlockOperand(RN)
+        ones = {name: [[power_of_two(family.x, 0)] + [0] * (family.rank - 1)] for name in "xy"}
+        q = power_of_two(family.result, family.result.fraction_bits + 1)
+        pinned = {**ones, "acc": power_of_two(family.result, 0), "q": q}
+
+    def multiply(alg: Algebra, v: Inputs, choices: Choices) -> Array:
+        extents = (v["x"].shape[-2], v["y"].shape[-2], family.rank)
+        everything = Live(*(alg.flags((1 << extent) - 1, extent) for extent in extents))
+        return updated(alg, update, v, choices, live=everything)
+
+    def expected(alg: Algebra, v: Inputs, choices: Choices) -> Array:
+        return full_product_step(alg, family, v, v["acc"] if update.accumulates else None, choices)
+
+    def total(v: Inputs) -> Array:
+        added = sum_of_products({"a": v["x"], "b": v["y"].swapaxes(-1, -2)})
+        added = -added if update.negative_product else added
+        if not update.accumulates:
+            return added
+        old: Array = v["acc"]
+        return added - old if update.negative_accumulator else added + old
+
+    return Block(
+        operands,
+        family.result,
+        multiply,
+        expected,
+        tuple(readings(update)),
+        accumulator="acc",
+        total=total,
+        pinned=pinned,
+    )
 
 
 @theorem(
@@ -109,8 +158,11 @@ def _indices(bits: int) -> Property:
 )
 def first() -> Iterator[Variant]:
     """Yield one base case per family."""
-    for family in FAMILIES:
-        yield Variant(family.name, partial(_block, family, first=True))
+    return (_added_products(family.name, UPDATES[family.name]) for family in FAMILIES)
+
+
+def _added_products(name: str, update: RankKUpdate) -> Variant:
+    return Variant(name, partial(adds, block(update), 4, update.family.columns))
 
 
 @theorem(
@@ -121,20 +173,7 @@ def first() -> Iterator[Variant]:
 )
 def following() -> Iterator[Variant]:
     """Yield one induction step per family."""
-    for family in FAMILIES:
-        yield Variant(family.name, partial(_block, family, first=False))
-
-
-def _block(family: Family, *, first: bool) -> Property:
-    update = UPDATES[family.name] if first else accumulating(family)
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        for choices in readings(update):
-            step = updated(alg, update, v, choices, live=all_live(alg, update))
-            expected = full_product_step(alg, family, v, None if first else v["acc"], choices)
-            yield Equation(step, expected, family.result, label=f"partial result, {choices}")
-
-    return Property(operand_variables(update, masks=False), claim)
+    return (_added_products(family.name, accumulating(family)) for family in FAMILIES)
 
 
 @theorem(
@@ -164,23 +203,8 @@ def any_k() -> Iterator[Variant]:
 def ring() -> Iterator[Variant]:
     """Yield one identity per mnemonic."""
     for update in UPDATES.values():
-        yield Variant(
-            update.mnemonic, partial(_ring, update), equality=Equality.VALUE, method=Method.STRUCTURAL
-        )
-
-
-def _ring(update: RankKUpdate) -> RingProperty:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        total = (v["x"][:, None, :] * v["y"][None, :, :]).sum(axis=-1)
-        expected = -total if update.negative_product else total
-        if update.accumulates:
-            expected = expected - v["acc"] if update.negative_accumulator else expected + v["acc"]
-        for choices in readings(update):
-            step = updated(alg, update, v, choices, live=all_live(alg, update))
-            yield Equation(step, expected, update.family.result, label=f"polynomial, {choices}")
-
-    variables = tuple(w for w in operand_variables(update, masks=False) if w.name != "rounding")
-    return RingProperty(variables, claim, {"rounding": Rounding.NEAREST_EVEN})
+        whole = partial(polynomial, m=4, n=update.family.columns)
+        yield from over_the_reals(whole, {update.mnemonic: block(update)})
 
 
 @theorem(
@@ -258,4 +282,22 @@ def _zeroed_start(family: Family) -> Property:
     return Property(variables, claim)
 
 
-THEOREMS = (indices, first, following, any_k, ring, ragged, zeroed_start)
+LOOPS = Loops(
+    "power",
+    "update",
+    SOURCE,
+    lambda: {family.name: block(accumulating(family)) for family in FAMILIES},
+)
+
+THEOREMS = (
+    indices,
+    first,
+    following,
+    any_k,
+    ring,
+    ragged,
+    zeroed_start,
+    split_k_step(LOOPS),
+    split_k(LOOPS),
+    tiles(LOOPS),
+)

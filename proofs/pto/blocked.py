@@ -283,7 +283,7 @@ def _partial_sum(formats: Formats) -> Block:
         operands=operands_of(formats, 4, "p"),
         multiply=lambda alg, v, reading: accumulating.multiply(alg, {**v, "c": v["p"]}, reading),
         accumulator="p",
-        lost={} if is_integer(formats) else {"a": lost["a"], "b": lost["b"], "p": lost["bias"]},
+        pinned={} if is_integer(formats) else {"a": lost["a"], "b": lost["b"], "p": 0, "q": lost["bias"]},
     )
 
 

@@ -115,11 +115,12 @@ def _differ(alg: Algebra, x: Encodings, y: Encodings) -> Array:
 
 
 def _block(form: Multiplication) -> Block:
-    lost = {}
-    if not form.is_integer:
+    pinned = {}
+    if not form.is_integer:  # both products survive in 0, and are lost one by one in q
         lost = lost_one_by_one(form)
+        pinned = {**lost, "c": 0, "q": lost["c"]}
         if form.block_scale is not None:
-            lost |= dict.fromkeys(("scale_a", "scale_b"), ONE[form.block_scale.format])
+            pinned |= dict.fromkeys(("scale_a", "scale_b"), ONE[form.block_scale.format])
     return Block(
         operands_of(form),
         form.d,
@@ -127,7 +128,7 @@ def _block(form: Multiplication) -> Block:
         lambda alg, v, choices: full_product_step(alg, form, v),
         (CHOICES,),
         SEQUENTIAL,
-        lost=lost,
+        pinned=pinned,
     )
 
 
