@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .algebra import Array
 from .errors import InputError
-from .layout import Axis
+from .fragment import Fragment
+from .layout import Axis, Layout
 
 
 @dataclass(frozen=True)
@@ -22,29 +23,35 @@ class ElementTable:
         Instruction and operand.
     format : str
         Element type.
+    bits : int
+        Width of an element's encoding.
+    layout : Layout
+        (owner, number of an element that it holds) ↔ the operand's coordinates: (row, column), perhaps
+        with a leading axis that counts matrices.
     formula : str
-        The map from holder to coordinates.
-    axes : tuple of Axis
-        The operand's coordinates: (row, column), or with a leading axis that counts matrices.
+        The layout in the direction that the instruction set states.
+    owners : Axis
+        What the owner is called, and how many there are.
     holders : mapping of str to array
         Who holds each element: first the owner (a lane, or a register that belongs to no lane), then
         which one of the owner's elements it is, then where its bits are.
     coordinates : mapping of str to array
         Where each element is, by axis.
-    bits : int
-        Width of an element's encoding.
-    owners : Axis
-        What the owner is called, and how many there are.
     """
 
     title: str
     format: str
+    bits: int
+    layout: Layout
     formula: str
-    axes: tuple[Axis, ...]
+    owners: Axis
     holders: Mapping[str, Array]
     coordinates: Mapping[str, Array]
-    bits: int
-    owners: Axis
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The operand's coordinates."""
+        return self.layout.target
 
     def __len__(self) -> int:
         return len(next(iter(self.holders.values())))
@@ -94,3 +101,58 @@ class ElementTable:
             holders={name: column[chosen] for name, column in self.holders.items()},
             coordinates={name: column[chosen] for name, column in self.coordinates.items()},
         )
+
+
+def element_table(
+    title: str,
+    fmt: str,
+    bits: int,
+    layout: Layout,
+    holders: Callable[[Array, Array], Mapping[str, Array]],
+    *,
+    formula: str | None = None,
+    owners: Axis | None = None,
+) -> ElementTable:
+    """Return the table of a layout.
+
+    Parameters
+    ----------
+    title : str
+        Instruction and operand.
+    fmt : str
+        Element type.
+    bits : int
+        Width of an element's encoding.
+    layout : Layout
+        (owner, number) ↔ coordinates.
+    holders : callable
+        Maps owners (n,) and numbers (n,) to the columns that say who holds an element, and where.
+    formula : str, optional
+        The layout's, where it is stated in the other direction.
+    owners : Axis, optional
+        All owners, where some hold nothing.
+    """
+    points = np.indices([axis.extent for axis in layout.source]).reshape(2, -1)
+    images = zip(layout.target, layout.forward(*points), strict=True)
+    return ElementTable(
+        title,
+        fmt,
+        bits,
+        layout,
+        layout.formula if formula is None else formula,
+        owners or layout.source[0],
+        holders(*points),
+        {axis.name: column for axis, column in images},
+    )
+
+
+def fragment_table(title: str, fragment: Fragment) -> ElementTable:
+    """Return who holds which element of a fragment: lane, element, register, and the lowest bit in it."""
+    packing = fragment.packing
+    positions = np.array(packing.positions)
+
+    def holders(lane: Array, element: Array) -> dict[str, Array]:
+        register, position = np.divmod(element, packing.per_register)
+        return {"lane": lane, "element": element, "register": register, "bit": positions[position]}
+
+    return element_table(title, str(packing.format), packing.format.bits, fragment.layout, holders)

@@ -129,6 +129,30 @@ class Layout:
             return inverted
         return Layout(self.name, self.target, self.source, tuple(digits), inverted.forward(*self.origin))
 
+    def regrouped(
+        self, *, source: Sequence[Axis] | None = None, target: Sequence[Axis] | None = None
+    ) -> Layout:
+        """Return the same map between other coordinates, that are as one number the same number.
+
+        Raises
+        ------
+        ValueError
+            If a digit would lie across two coordinates.
+        """
+        from_axes, to_axes = tuple(source or self.source), tuple(target or self.target)
+        digits = []
+        for digit in self.digits:
+            place = _unravelled(
+                _ravelled(_unit(digit.axis, digit.weight, len(self.source)), self.source), from_axes
+            )
+            ((axis, weight),) = ((at, step) for at, step in enumerate(place) if step)
+            if from_axes[axis].extent % (weight * digit.extent):
+                raise ValueError(f"{self.name}: {digit} lies across {from_axes}")
+            image = _unravelled(_ravelled(digit.image, self.target), to_axes)
+            digits.append(Digit(axis, weight, digit.extent, image))
+        origin = _unravelled(_ravelled(self.origin, self.target), to_axes) if self.origin else ()
+        return Layout(self.name, from_axes, to_axes, tuple(digits), origin, self.carries)
+
     # -- bijectivity
     @cached_property
     def _basis(self) -> dict[int, tuple[int, int]]:
@@ -273,6 +297,21 @@ def _powers(number: int) -> Iterator[int]:
 
 def _unit(place: int, value: int, rank: int) -> tuple[int, ...]:
     return tuple(value if at == place else 0 for at in range(rank))
+
+
+def _ravelled(coordinates: Sequence[int], axes: Sequence[Axis]) -> int:
+    number = 0
+    for coordinate, axis in zip(coordinates, axes, strict=True):
+        number = number * axis.extent + coordinate
+    return number
+
+
+def _unravelled(number: int, axes: Sequence[Axis]) -> tuple[int, ...]:
+    coordinates = []
+    for axis in reversed(axes[1:]):
+        number, coordinate = divmod(number, axis.extent)
+        coordinates.append(coordinate)
+    return (number, *reversed(coordinates))
 
 
 def _size(axes: Sequence[Axis]) -> int:

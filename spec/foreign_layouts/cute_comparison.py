@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
+from operator import mul
 
 import numpy as np
 
-from ..algebra import Array
 from ..errors import InputError
 from .comparison import MAX_CHANGES, Claim, Comparison, Verdict, compare
 from .cute import CuteLayout, Tree, leaves, nested_as, spell
@@ -37,8 +37,7 @@ def compare_cute(layout: CuteLayout, candidates: Iterable[Distribution]) -> Comp
 
 
 def _compare_one(layout: CuteLayout, domain: tuple[int, ...], expected: Distribution) -> Comparison:
-    canonical = cute_layout(expected)
-    told = None if canonical is None else str(canonical)
+    told = str(cute_layout(expected))
     if not layout.congruent:
         return replace(_incongruent(layout, expected, domain), expected=told)
     if domain != expected.domain:
@@ -112,24 +111,24 @@ def _named_modes(layout: CuteLayout, expected: Distribution) -> list[tuple[str, 
     return [(expected.holders[0], first, 0), (expected.holders[1], second, len(leaves(first.shape)))]
 
 
-def cute_layout(expected: Distribution) -> CuteLayout | None:
-    """Return a distribution in CuTe's notation; None where it has none with extents of powers of two."""
-    index = expected.index(expected.coordinates)
-    first, second = _mode(index[:, 0]), _mode(index[0])
-    layout = CuteLayout((first.shape, second.shape), (first.stride, second.stride))
-    return layout if layout.size == index.size and np.array_equal(layout.grid(), index) else None
+def cute_layout(expected: Distribution) -> CuteLayout:
+    """Return a distribution in CuTe's notation."""
+    modes = [_mode(expected, axis) for axis in (0, 1)]
+    return CuteLayout(tuple(mode.shape for mode in modes), tuple(mode.stride for mode in modes))
 
 
-def _mode(index: Array) -> CuteLayout:
-    """Join the steps of the bits of a coordinate wherever one doubles the step before."""
+def _mode(expected: Distribution, axis: int) -> CuteLayout:
+    """Return the steps of the digits of a coordinate, joined wherever one continues the step before."""
     shape: list[int] = []
     stride: list[int] = []
-    for bit in range(len(index).bit_length() - 1):
-        step = int(index[1 << bit])
+    for digit in sorted(expected.layout.digits, key=lambda digit: digit.weight):
+        if digit.axis != axis:
+            continue
+        step = sum(map(mul, digit.image, expected.index_steps()))
         if shape and step == stride[-1] * shape[-1]:
-            shape[-1] *= 2
+            shape[-1] *= digit.extent
         else:
-            shape.append(2)
+            shape.append(digit.extent)
             stride.append(step)
     if len(shape) > 1:
         return CuteLayout(tuple(shape), tuple(stride))

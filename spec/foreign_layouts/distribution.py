@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 import numpy as np
 
 from ..algebra import Array
 from ..element_table import ElementTable
-from ..errors import UnsupportedError
-from ..layout import Axis
+from ..layout import Axis, Digit, Layout
+from ..layout_terms import log2
 
 MAX_ELEMENTS = 1 << 20
 """Elements of the largest layout that is looked at: more than any register file or shared memory has."""
@@ -27,12 +28,10 @@ class Distribution:
         Instruction and operand.
     holders : (str, str)
         What an owner and a number are called: ``("lane", "element")``; of a buffer ``("row", "column")``.
-    axes : tuple of Axis
-        The coordinates of an element; of a buffer its offset.
-    coordinates : array (owners, numbers, axes)
-        The element that is held.
+    layout : Layout
+        (owner, number) to the coordinates of an element; of a buffer to its offset.
     order : tuple of int
-        The axes from the fastest to the slowest of CuTe's column-major index.
+        The coordinates from the fastest to the slowest of CuTe's column-major index.
     per_register : int
         Neighbouring numbers that share a register; 1 where that is of no concern.
     convention : str
@@ -41,16 +40,28 @@ class Distribution:
 
     title: str
     holders: tuple[str, str]
-    axes: tuple[Axis, ...]
-    coordinates: Array
+    layout: Layout
     order: tuple[int, ...]
     per_register: int = 1
     convention: str = ""
 
     @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The coordinates of an element."""
+        return self.layout.target
+
+    @cached_property
+    def coordinates(self) -> Array:
+        """The element that is held, (owners, numbers, axes)."""
+        points = np.indices([axis.extent for axis in self.layout.source])
+        images = self.layout.forward(*points)
+        return np.stack(images, axis=-1)
+
+    @property
     def domain(self) -> tuple[int, int]:
         """How many owners there are, and how many elements each holds."""
-        return self.coordinates.shape[0], self.coordinates.shape[1]
+        owners, numbers = self.layout.source
+        return owners.extent, numbers.extent
 
     @property
     def size(self) -> int:
@@ -102,6 +113,13 @@ class Distribution:
         coordinates[..., self.order[-1]] = rest
         return coordinates
 
+    def index_steps(self) -> tuple[int, ...]:
+        """Return how far one step along each coordinate moves the index."""
+        steps, weight = [0] * len(self.axes), 1
+        for place in self.order:
+            steps[place], weight = weight, weight * self.axes[place].extent
+        return tuple(steps)
+
 
 UNCOMPRESSED = "equal, counting the uncompressed K"
 """How CUTLASS counts what belongs to a sparse A: every element of A before half of them were left out."""
@@ -126,89 +144,80 @@ def distributions(
         The instruction's K, over which scale factors and metadata are spread.
     convention : str
         What such a spread means.
-
-    Raises
-    ------
-    UnsupportedError
-        If the owners do not all hold equally many elements.
     """
     full = _whole(table, by_columns)
     if len(table.axes) > 2:
         yield from _matrices(full, k, convention)
     elif "offset" in table.holders:
-        yield _buffer(table)
+        buffer = table.layout.inverted.regrouped(target=(Axis("offset", table.layout.points),))
+        first, second = table.axes
+        yield Distribution(table.title, (first.name, second.name), buffer, (0,))
     yield full
 
 
 def _whole(table: ElementTable, by_columns: bool) -> Distribution:
-    owners, *within = table.holders.values()
-    order = np.lexsort((*reversed(within), owners))
-    count = len(np.unique(owners))
-    if len(table) % count or (np.bincount(owners)[np.unique(owners)] != len(table) // count).any():
-        raise UnsupportedError(
-            f"the {table.owners.name}s of {table.title} hold different numbers of elements"
-        )
-    columns = np.stack([table.coordinates[axis.name] for axis in table.axes], axis=-1)
     rank = len(table.axes)
     last = (rank - 1, rank - 2) if by_columns else (rank - 2, rank - 1)
-    registers = table.holders.get("register")
+    owner, number, *_ = (*table.holders, "element")
     shared = 1
-    if registers is not None and table.owners.name != "register":
+    if owner != "register" and "register" in table.holders:
+        owners, registers = table.holders[owner], table.holders["register"]
         shared = int(np.sum((owners == owners[0]) & (registers == registers[0])))
     return Distribution(
-        table.title,
-        (table.owners.name, next(iter([*table.holders][1:]), "element")),
-        table.axes,
-        columns[order].reshape(count, -1, rank),
-        (*last, *reversed(range(rank - 2))),
-        shared,
+        table.title, (owner, number), table.layout, (*last, *reversed(range(rank - 2))), shared
     )
-
-
-def _buffer(table: ElementTable) -> Distribution:
-    """Read a buffer the other way: each (row, column) has an offset."""
-    first, second = table.axes
-    offsets = np.zeros((first.extent, second.extent), dtype=np.int64)
-    offsets[tuple(table.coordinates[axis.name] for axis in table.axes)] = table.holders["offset"]
-    extent = Axis("offset", int(offsets.max()) + 1)
-    return Distribution(table.title, (first.name, second.name), (extent,), offsets[..., None], (0,))
 
 
 def uncompressed(stored: Distribution) -> Distribution:
     """Return the distribution of a sparse A as if it were whole: of two neighbours, one is stored."""
-    place = len(stored.axes) - 1
-    return _spread(stored, stored.coordinates, stored.axes, stored.order, place, 2, UNCOMPRESSED)
+    return _spread(stored, len(stored.axes) - 1, 2, UNCOMPRESSED)
 
 
 def _matrices(full: Distribution, k: int | None, convention: str) -> Iterator[Distribution]:
-    leading, matrix = full.coordinates[..., :-2], full.coordinates[..., -2:]
-    axes, order = full.axes[-2:], tuple(place - len(full.axes) + 2 for place in full.order[:2])
-    by_number = (leading != leading[:, :1]).any(axis=(0, 1))
-    kept = (leading[0][:, by_number] == 0).all(axis=-1)
-    alike = matrix[:, kept]
-    yield Distribution(full.title, full.holders, axes, alike, order, full.per_register)
-    for place, axis in enumerate(axes):
+    """Read the last two coordinates alone, of what lies at the first point of the others in an owner."""
+    leading = len(full.axes) - 2
+
+    def counts(digit: Digit) -> bool:
+        return any(digit.image[:leading])
+
+    alike = replace(
+        full,
+        layout=_restricted(full.layout, lambda digit: digit.axis == 0 or not counts(digit), leading),
+        order=tuple(place - leading for place in full.order[:2]),
+    )
+    yield alike
+    for place, axis in enumerate(alike.axes):
         if axis.name == "chunk" and k is not None:
-            yield _spread(full, alike, axes, order, place, k // axis.extent, convention)
-    groups = leading[:, 0][:, ~by_number]
-    members = [alike[(groups == group).all(axis=-1)] for group in np.unique(groups, axis=0)]
-    if len(members) > 1 and all(np.array_equal(members[0], member) for member in members[1:]):
-        title = f"{full.title} (the {len(members[0])} lanes of one group)"
-        yield Distribution(title, ("thread", full.holders[1]), axes, members[0], order, full.per_register)
+            yield _spread(alike, place, k // axis.extent, convention)
+    if any(digit.axis == 0 and counts(digit) for digit in full.layout.digits):
+        group = _restricted(full.layout, lambda digit: not counts(digit), leading)
+        title = f"{full.title} (the {group.source[0].extent} lanes of one group)"
+        yield replace(alike, title=title, holders=("thread", full.holders[1]), layout=group)
 
 
-def _spread(
-    full: Distribution,
-    held: Array,
-    axes: tuple[Axis, ...],
-    order: tuple[int, ...],
-    place: int,
-    count: int,
-    convention: str,
-) -> Distribution:
+def _restricted(layout: Layout, keeps: Callable[[Digit], bool], leading: int) -> Layout:
+    """Return what the kept bits alone do, counted without the others, but for the leading coordinates."""
+    extents = [1] * len(layout.source)
+    digits = []
+    for digit in filter(keeps, layout.digits):
+        digits.append(replace(digit, weight=extents[digit.axis], image=digit.image[leading:]))
+        extents[digit.axis] *= digit.extent
+    source = tuple(Axis(axis.name, extent) for axis, extent in zip(layout.source, extents, strict=True))
+    return Layout(layout.name, source, layout.target[leading:], tuple(digits))
+
+
+def _spread(full: Distribution, place: int, count: int, convention: str) -> Distribution:
     """Repeat what is held for each of the `count` elements along K that it serves."""
-    spread = np.repeat(held, count, axis=1)
-    spread[..., place] = spread[..., place] * count + np.arange(spread.shape[1]) % count
-    along_k = Axis("k", axes[place].extent * count)
-    spread_axes = tuple(along_k if at == place else axis for at, axis in enumerate(axes))
-    return Distribution(full.title, full.holders, spread_axes, spread, order, convention=convention)
+    scales = [count if at == place else 1 for at in range(len(full.axes))]
+    served = (
+        tuple(1 << bit if at == place else 0 for at in range(len(scales))) for bit in range(log2(count))
+    )
+    digits = [Digit(1, max(image), 2, image) for image in served]
+    for digit in full.layout.digits:
+        image = tuple(step * scale for step, scale in zip(digit.image, scales, strict=True))
+        digits.append(replace(digit, weight=digit.weight * (count if digit.axis else 1), image=image))
+    owners, numbers = full.layout.source
+    axes = tuple(Axis("k", a.extent * count) if at == place else a for at, a in enumerate(full.axes))
+    source = (owners, Axis(numbers.name, numbers.extent * count))
+    layout = Layout(full.layout.name, source, axes, tuple(digits))
+    return replace(full, layout=layout, per_register=1, convention=convention)

@@ -106,16 +106,12 @@ def _with_exchanged(found: Comparison, layout: LinearLayout, held: int, expected
 
 def linear_layout(expected: Distribution) -> LinearLayout | None:
     """Return a distribution as vectors of registers and lanes; None where it is not linear."""
-    owners, numbers = expected.domain
-    if owners & (owners - 1) or numbers & (numbers - 1):
+    if expected.layout.carries:
         return None
-    held = expected.coordinates
-    bases = {
-        "register": tuple(tuple(map(int, held[0, 1 << b])) for b in range(numbers.bit_length() - 1)),
-        "lane": tuple(tuple(map(int, held[1 << b, 0])) for b in range(owners.bit_length() - 1)),
-    }
-    layout = LinearLayout(bases)
-    return layout if np.array_equal(_grid(layout, len(bases["register"]), len(expected.axes)), held) else None
+    found: dict[str, list[tuple[int, ...]]] = {"register": [], "lane": []}
+    for digit in sorted(expected.layout.digits, key=lambda digit: digit.weight):
+        found["register" if digit.axis else "lane"].append(digit.image)
+    return LinearLayout({holder: tuple(basis) for holder, basis in found.items()})
 
 
 def _linear_repair(

@@ -22,7 +22,6 @@ import numpy as np
 from ..algebra import Array
 from ..errors import InputError, UnsupportedError
 from ..fragment import Fragment
-from ..layout import Axis
 from ..ptx.assembly import parse
 from ..ptx.legality import form_of
 from ..ptx.matrix_move_forms import ROW_BYTES
@@ -97,12 +96,10 @@ def compare_transport(text: str, instruction: str, operand: str) -> Comparison:
     if (collision := clash(shared)) is not None:
         return collision
     pieces = _pieces(move, fragment, selected)
-    axes = tuple(map(Axis, ("row", "column"), fragment.shape))
     expected = Distribution(
         f"{operand} of {variant}",
         ("lane", "element"),
-        axes,
-        np.stack(fragment.layout.forward(*np.indices((WARP_LANES, fragment.elements))), axis=-1),
+        fragment.layout,
         (1, 0) if by_columns else (0, 1),
         fragment.packing.per_register,
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..element_table import ElementTable
+from ..algebra import Array
+from ..element_table import ElementTable, element_table
 from ..errors import InputError
 from .catalogue import RankKUpdate
 from .instructions import Instruction
@@ -37,17 +36,12 @@ def operand_table(instruction: Instruction, operand: str) -> ElementTable:
         "y": (y_layout(family), family.y),
         "acc": (accumulator_layout(family.result), family.result),
     }[operand]
-    owners, fields = layout.target
-    register, field = (index.ravel() for index in np.indices((owners.extent, fields.extent)))
-    bit = field * (REGISTER_BITS // fields.extent)
-    coordinates = layout.inverse(register, field)
-    return ElementTable(
-        f"{operand} of {instruction}",
-        str(fmt),
-        layout.formula,
-        layout.source,
-        {"register": register, "field": field, "byte": bit // 8, "bit": bit},
-        {axis.name: column for axis, column in zip(layout.source, coordinates, strict=True)},
-        fmt.bits,
-        owners,
+    width = REGISTER_BITS // layout.target[1].extent
+
+    def holders(register: Array, field: Array) -> dict[str, Array]:
+        bit = field * width
+        return {"register": register, "field": field, "byte": bit // 8, "bit": bit}
+
+    return element_table(
+        f"{operand} of {instruction}", str(fmt), fmt.bits, layout.inverted, holders, formula=layout.formula
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..element_table import ElementTable
+from ..algebra import Array
+from ..element_table import ElementTable, element_table
 from ..errors import InputError
 from ..layout import Axis
 from .buffers import require_whole_units
@@ -53,19 +52,20 @@ def operand_table(instruction: Instruction, role: str, profile: Profile) -> Elem
     if wrong := tile_violations(role, tile, profile):
         raise InputError(f"{profile} has no such tile {role}: {'; '.join(map(str, wrong))}")
     order, layout = layout_of(tile), buffer_layout(tile)
-    size, boxed = tile.rows * tile.columns, order.box != (1, 1)
+    boxed = order.box != (1, 1)
     length = order.box[0] * order.box[1] if boxed else order.pitch(tile.rows, tile.columns)
-    offset = np.arange(size)
-    owners = Axis("block" if boxed else "line", size // length)
-    row, column = layout.inverse(offset)
-    bit = offset * tile.element.bits
-    return ElementTable(
+    owners = Axis("block" if boxed else "line", layout.points // length)
+
+    def holders(owner: Array, element: Array) -> dict[str, Array]:
+        offset = owner * length + element
+        bit = offset * tile.element.bits
+        return {owners.name: owner, "offset": offset, "byte": bit // 8, "bit": bit}
+
+    return element_table(
         f"{role} of {operation} on {profile}, {layout.name}, in {tile.location}",
         tile.element.name,
-        layout.formula,
-        layout.source,
-        {owners.name: offset // length, "offset": offset, "byte": bit // 8, "bit": bit},
-        {"row": row, "column": column},
         tile.element.bits,
-        owners,
+        layout.inverted.regrouped(source=(owners, Axis("element", length))),
+        holders,
+        formula=layout.formula,
     )

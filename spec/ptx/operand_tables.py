@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..element_table import ElementTable
+from ..element_table import ElementTable, element_table, fragment_table
 from ..errors import InputError, UnsupportedError
 from ..formats import U4
 from ..fragment import Fragment, Packing
-from ..layout import Layout
+from ..layout import Axis, Layout
 from .fragments import LANE
 from .legality import form_of
 from .matrix_move_forms import MatrixMoveForm
@@ -63,12 +61,12 @@ def _product(form: Multiplication, operand: str) -> ElementTable:
     title = f"{operand} of {form.variant}"
     if operand == "metadata":
         assert form.sparsity is not None
-        return _table(title, Fragment(form.sparsity.layout, Packing(U4, U4.bits)))
+        return fragment_table(title, Fragment(form.sparsity.layout, Packing(U4, U4.bits)))
     if operand.startswith("scale_"):
         assert form.block_scale is not None
         layout = form.block_scale.factors(operand[-1]).layout
-        return _table(title, Fragment(layout, Packing(form.block_scale.format, 8)))
-    return _table(title, form.fragment(operand))
+        return fragment_table(title, Fragment(layout, Packing(form.block_scale.format, 8)))
+    return fragment_table(title, form.fragment(operand))
 
 
 def _matrix_move(variant: Variant, operand: str) -> ElementTable:
@@ -78,40 +76,12 @@ def _matrix_move(variant: Variant, operand: str) -> ElementTable:
     if operand not in ("registers", "a", "d", "r"):
         known = "registers" if variant.family == "movmatrix" else "registers, addresses"
         raise InputError(f"{variant} has no operand {operand!r}; it has {known}")
-    return _table(f"registers of {variant}", move.fragment)
+    return fragment_table(f"registers of {variant}", move.fragment)
 
 
 def _addresses(title: str, layout: Layout) -> ElementTable:
     (lane,) = layout.target
-    lanes = np.arange(lane.extent)
-    coordinates = layout.inverse(lanes)
-    names = [axis.name for axis in layout.source]
-    return ElementTable(
-        title, "address", layout.formula, layout.source, {"lane": lanes},
-        dict(zip(names, map(np.asarray, coordinates), strict=True)), 64, LANE,
-    )  # fmt: skip
-
-
-def _table(title: str, fragment: Fragment) -> ElementTable:
-    packing, (lane_axis, element_axis) = fragment.packing, fragment.layout.source
-    lanes, elements = (index.ravel() for index in np.indices((lane_axis.extent, element_axis.extent)))
-    coordinates = fragment.layout.forward(lanes, elements)
-    positions = np.array(packing.positions)
-    return ElementTable(
-        title,
-        str(packing.format),
-        fragment.layout.formula,
-        fragment.layout.target,
-        {
-            "lane": lanes,
-            "element": elements,
-            "register": elements // packing.per_register,
-            "bit": positions[elements % packing.per_register],
-        },
-        {
-            axis.name: np.broadcast_to(column, lanes.shape)
-            for axis, column in zip(fragment.layout.target, coordinates, strict=True)
-        },
-        packing.format.bits,
-        lane_axis,
+    held = layout.inverted.regrouped(source=(lane, Axis("element", 1)))
+    return element_table(
+        title, "address", 64, held, lambda lanes, _: {"lane": lanes}, formula=layout.formula, owners=LANE
     )

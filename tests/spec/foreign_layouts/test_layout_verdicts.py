@@ -18,7 +18,7 @@ from mmaproof.spec.foreign_layouts.distribution import Distribution, distributio
 from mmaproof.spec.foreign_layouts.linear import LinearLayout
 from mmaproof.spec.foreign_layouts.linear_comparison import compare_linear, linear_layout
 from mmaproof.spec.foreign_layouts.permutations import cycles
-from mmaproof.spec.layout import Axis
+from mmaproof.spec.layout import Axis, rearranged
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.multiplication import multiplication
@@ -46,7 +46,6 @@ every_operand = pytest.mark.parametrize("name", DISTRIBUTIONS, ids="-".join)
 def test_every_operand_has_a_cute_layout_and_vectors_that_are_found_equal(name: tuple[str, str]) -> None:
     for reading in DISTRIBUTIONS[name]:
         layout, linear = cute_layout(reading), linear_layout(reading)
-        assert layout is not None
         assert linear is not None
         assert compare_cute(layout, [reading]).equal
         assert compare_layout(*name, str(layout)).equal
@@ -58,7 +57,6 @@ def test_every_operand_has_a_cute_layout_and_vectors_that_are_found_equal(name: 
 def test_one_changed_stride_is_found_and_named(name: tuple[str, str], data: st.DataObject) -> None:
     reading = data.draw(st.sampled_from(DISTRIBUTIONS[name]))
     layout = cute_layout(reading)
-    assert layout is not None
     steps = leaves(layout.stride)
     place = data.draw(st.integers(0, len(steps) - 1))
     changed = data.draw(st.integers(-4, 2 * max(steps)).filter(lambda step: step != steps[place]))
@@ -201,13 +199,9 @@ def test_registers_and_transposition_are_recognised() -> None:
     assert swapped.permutation == "registers (1 2)"
     transposed = compare_layout(MMA, "b", "((4,8),(2,2)):((2,16),(1,8))")
     assert transposed.notes == ("it is equal if its index counts rows first, and not columns",)
-    square = Distribution(
-        "x",
-        ("lane", "element"),
-        tuple(Axis(n, 4) for n in ("row", "column")),
-        np.moveaxis(np.indices((4, 4)), 0, -1),
-        (0, 1),
-    )
+    held, matrix = (tuple(Axis(name, 4) for name in names) for names in (("lane", "i"), ("row", "column")))
+    in_order = rearranged("x", held, matrix, "row column -> row column", row=4, column=4)
+    square = Distribution("x", ("lane", "element"), in_order, (0, 1))
     exchanged = compare(Claim.of_grid(square.coordinates[..., ::-1]), square)
     assert exchanged.permutation == "rows and columns are exchanged"
 
