@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.findings import Cause, Finding, Position, Standing
+from ..spec.instruction_set import Instruction, InstructionSet
 from . import table_rules
 from .columns import is_pattern
 from .matching import combinations, index
@@ -59,11 +60,16 @@ class Place:
         return f"{where}, PTX {self.version}" if self.version else where
 
 
+@lru_cache(maxsize=1 << 16)
+def _read(isa: InstructionSet, text: str) -> Instruction:
+    return isa.read(text)
+
+
 @lru_cache(maxsize=1 << 20)
 def answer(words: Vocabulary, text: str, target: str, version: str | None) -> Answer:
     """Judge one instruction."""
     try:
-        judged = words.judge(text, target, version)
+        judged = _read(words.isa, text).legal(target, version)
     except UnsupportedError as reason:
         return Answer(None, (table_rules.UNDECIDED.saying(str(reason)),))
     except InputError as reason:

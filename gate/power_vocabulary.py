@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from ..spec.errors import InputError, UnsupportedError
-from ..spec.instruction_set import Judgement, instruction_set
+from ..spec.instruction_set import instruction_set
 from ..spec.power.assembly import parse
 from ..spec.power.catalogue import RankKUpdate
 from ..spec.power.forms import FORMS, Form
@@ -78,10 +78,6 @@ class PowerVocabulary:
     def spell(self, cells: Cells) -> str | None:
         """Return None: types and rank are in the mnemonic, so there is no wrong spelling."""
         return None
-
-    def judge(self, text: str, target: str, version: str | None) -> Judgement:
-        """Judge an instruction."""
-        return self.isa.read(text).legal(target, version)
 
     def as_of(self, text: str, version: str | None) -> str:
         """Return the text: it never changed."""

@@ -8,15 +8,10 @@ from functools import cache
 from itertools import product
 
 from ..spec.errors import InputError, UnsupportedError
-from ..spec.instruction_set import Judgement, instruction_set
-from ..spec.pto import legality
+from ..spec.instruction_set import instruction_set
 from ..spec.pto.catalogue import OPERATIONS, Kind, Operation, operation_named
 from ..spec.pto.element_types import ELEMENT_TYPES
-from ..spec.pto.resolution import resolve_known
 from ..spec.pto.targets import PROFILES, profile_named
-from ..spec.pto.text.instructions import Form, Instruction
-from ..spec.pto.text.syntax import Operand
-from ..spec.pto.text.type_reader import read_type
 from ..spec.pto.type_triples import TYPE_TRIPLES
 from .vocabulary import NONE, Cells, Point, matching_names
 
@@ -82,23 +77,6 @@ def _spell(cells: Cells) -> str:
     return f"%d = {operation} {operands} : ({listed}) -> {tile('d')}"
 
 
-_SPELLED = re.compile(r"%d = (\w[\w.]*) ((?:%\w+, )*%\w+) : \(([^()]*)\) -> ([^() ]*)", re.ASCII)
-
-
-def _read_back(text: str) -> Instruction | None:
-    """Return the statement that `_spell` wrote as a text; None of any other text."""
-    if (match := _SPELLED.fullmatch(text)) is None:
-        return None
-    operation, names, types = operation_named(match[1]), match[2].split(", "), match[3].split(", ")
-    if tuple(names) != tuple(f"%{role}" for role in operation.inputs) or len(names) != len(types):
-        return None
-    try:
-        inputs = tuple(Operand(name, read_type(written)) for name, written in zip(names, types, strict=True))
-        return Instruction(operation, Form.F1, inputs, (Operand("%d", read_type(match[4])),))
-    except InputError:
-        return None  # the parser says what is wrong, and where
-
-
 def _operation(name: str) -> str:
     try:
         return operation_named(name).name
@@ -142,15 +120,6 @@ class PtoVocabulary:
     def spell(self, cells: Cells) -> str | None:
         """Return a statement with the given element types and extents."""
         return _spell(cells)
-
-    def judge(self, text: str, target: str, version: str | None) -> Judgement:
-        """Judge an instruction; one that `spell` wrote without the parser of whole texts."""
-        written = _read_back(text)
-        if written is None:
-            return self.isa.read(text).legal(target, version)
-        profile = profile_named(target)
-        found = legality.judge(resolve_known(written, profile))
-        return Judgement(profile.name, found.violations, found.notes)
 
     def as_of(self, text: str, version: str | None) -> str:
         """Return the text: it never changed."""

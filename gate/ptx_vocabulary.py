@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import Any
 
 from ..spec.errors import InputError, UnsupportedError
-from ..spec.instruction_set import Judgement, instruction_set
+from ..spec.instruction_set import instruction_set
+from ..spec.ptx.assembly import parse
 from ..spec.ptx.catalogue import ALL_FORMS
 from ..spec.ptx.legality import ALIGNED_SPELLED, form_of
 from ..spec.ptx.targets import NEWEST, TARGETS, VERSIONS, Target, spell_version, target_named, version_named
 from ..spec.ptx.variant import Family, Shape, Variant
 from .matching import index
-from .ptx_judging import judge, parsed
 from .vocabulary import NO, NONE, YES, Cells, Point, first_word, matching_names
 
 _FLAGS = ("block_scale", "satfinite", "trans")
@@ -40,6 +40,11 @@ _TYPE_NAMES: Mapping[str, str] = MappingProxyType(
     }
 )  # fmt: skip
 """What MLIR, CUTLASS and others call the element types; an integer without a sign is signed."""
+
+
+@lru_cache(maxsize=1 << 16)
+def _variant(text: str) -> Variant:
+    return parse(text).variant
 
 
 def _cells(variant: Variant) -> Cells:
@@ -139,7 +144,7 @@ class PtxVocabulary:
     def read(self, text: str) -> Cells | None:
         """Return the columns of a variant."""
         try:
-            variant = parsed(text).variant
+            variant = _variant(text)
             return _cells(form_of(variant).canonical(variant))
         except InputError:
             return None
@@ -151,11 +156,7 @@ class PtxVocabulary:
             return None
         apart = ("a_layout", "b_layout") if "layout" in cells else ()
         filled = {column: value for column, value in nearest.cells.items() if column not in apart}
-        return str(_with(parsed(nearest.text).variant, {**filled, **cells}))
-
-    def judge(self, text: str, target: str, version: str | None) -> Judgement:
-        """Judge an instruction."""
-        return judge(text, target, version)
+        return str(_with(_variant(nearest.text), {**filled, **cells}))
 
     def as_of(self, text: str, version: str | None) -> str:
         """Return the text of ``wmma`` without ``.aligned`` where a version does not spell it."""

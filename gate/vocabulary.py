@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from ..spec.errors import UnsupportedError
-from ..spec.instruction_set import InstructionSet, Judgement
+from ..spec.instruction_set import InstructionSet
 
 Cells = Mapping[str, str]
 """Values by column."""
@@ -82,10 +82,6 @@ class Vocabulary(Protocol):
 
     def spell(self, cells: Cells) -> str | None:
         """Return text with the given cells, right or wrong; None where there is no way to say it."""
-        ...
-
-    def judge(self, text: str, target: str, version: str | None) -> Judgement:
-        """Judge an instruction, as the instruction set does; the same text again costs less."""
         ...
 
     def as_of(self, text: str, version: str | None) -> str:

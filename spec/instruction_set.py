@@ -136,6 +136,8 @@ class InstructionSet(Protocol):
     tables: Mapping[str, Callable[[], list[dict[str, str]]]]
     """Tables by name: ``instructions``, ``rules``, ``contradictions``, and what else there is to look up."""
 
+    def __hash__(self) -> int: ...
+
     def instructions(self) -> list[dict[str, str]]:
         """Return ``mnemonic`` and ``operands`` of every instruction."""
         ...

@@ -11,7 +11,6 @@ from gate_tables import MMA, compared, csv_table, json_table, judged, rules, sta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.gate import ptx_judging
 from mmaproof.gate.judging import answer
 from mmaproof.gate.vocabulary import vocabulary
 from mmaproof.spec.errors import InputError
@@ -149,45 +148,6 @@ def test_lists_and_patterns_claim_it_of_each(tmp_path: Path, row: dict, disagree
     says = [finding.spec_says for finding in judged(tmp_path, row)]
     assert len(says) == bool(disagreeing)
     assert all(disagreeing in text for text in says)
-
-
-def test_what_rows_have_in_common_is_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows that differ by operands only, or by target and version, do not judge the variant anew."""
-    checked: list[str] = []
-    kept = ptx_judging.violations
-
-    def counted(rules, instruction, module):
-        checked.append("aspects" if rules is ptx_judging.ASPECT_RULES else "others")
-        return kept(rules, instruction, module)
-
-    monkeypatch.setattr(ptx_judging, "violations", counted)
-    for cache in (ptx_judging._anywhere, ptx_judging._of_variant, answer):
-        cache.cache_clear()
-    operands = [f" {{d{n},e,f,g}}, {{a,b,c,d}}, {{a,b}}, {{d,e,f,g}};" for n in range(20)]
-    rows = [{"instr": MMA + each, "target": t} for each in operands for t in ("sm_80", "sm_90")]
-    assert judged(tmp_path, *rows) == []
-    assert checked.count("aspects") == 1
-    assert checked.count("others") == 2 + len(rows)
-
-
-PTO = vocabulary("pto")
-
-
-@given(st.sampled_from(PTO.points()), st.sampled_from(["A2A3", "A5", "CPU"]), st.data())
-@settings(max_examples=100, deadline=None)
-def test_a_product_of_tiles_is_judged_as_legal_judges_its_text(point, profile, data) -> None:
-    extents = st.sampled_from([1, 7, 16, 48, 64, 4096])
-    cells = {**point.cells, "shape": "m{}n{}k{}".format(*(data.draw(extents) for _ in "mnk"))}
-    if data.draw(st.booleans()):
-        cells["a"] = data.draw(st.sampled_from(["f16", "i8", "f99"]))
-    text = PTO.spell(cells)
-    try:
-        expected = PTO.isa.read(text).legal(profile)
-    except InputError:
-        with pytest.raises(InputError):
-            PTO.judge(text, profile, None)
-    else:
-        assert PTO.judge(text, profile, None) == expected
 
 
 def test_a_finding_says_who_says_what_and_why(tmp_path: Path) -> None:
