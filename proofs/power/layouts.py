@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
-
 from ...spec.algebra import Algebra
 from ...spec.formats import F32, F64, S32, U8, Format
 from ...spec.layout import Layout
 from ...spec.power import memory, registers
 from ...spec.power.catalogue import FAMILIES, Family
 from ...spec.power.memory import Endian
-from ..bijectivity import bijectivity
+from ..families.layouts import HeldMatrix, bijections, readings
 from ..obligation import Equation, Inputs, Method, Property, Variable, Variant, theorem
 
 SOURCE = "Power ISA 3.1 sections 7.2 and 7.6; Moreira et al. Figure 1"
@@ -28,13 +26,8 @@ SOURCE = "Power ISA 3.1 sections 7.2 and 7.6; Moreira et al. Figure 1"
 def operand() -> Iterator[Variant]:
     """Yield X and Y of every family."""
     for family in FAMILIES:
-        for name, layout in (("x", registers.x_layout(family)), ("y", registers.y_layout(family))):
-            yield Variant(
-                f"{family.name}/{name}",
-                partial(bijectivity, layout),
-                method=Method.CERTIFICATE,
-                statement=layout.formula,
-            )
+        layouts = {"x": registers.x_layout(family), "y": registers.y_layout(family)}
+        yield from bijections({f"{family.name}/{name}": layout for name, layout in layouts.items()})
 
 
 @theorem(
@@ -45,11 +38,7 @@ def operand() -> Iterator[Variant]:
 )
 def accumulator() -> Iterator[Variant]:
     """Yield one obligation per element type."""
-    for fmt in (S32, F32, F64):
-        layout = registers.accumulator_layout(fmt)
-        yield Variant(
-            fmt.name, partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula
-        )
+    return bijections({fmt.name: registers.accumulator_layout(fmt) for fmt in (S32, F32, F64)})
 
 
 @theorem(
@@ -60,15 +49,8 @@ def accumulator() -> Iterator[Variant]:
 )
 def memory_bytes() -> Iterator[Variant]:
     """Yield both byte orders and the three sizes."""
-    for endian in Endian:
-        for count in (1, 2, 4):
-            layout = memory.byte_layout(endian, count)
-            yield Variant(
-                f"{endian}/{count}",
-                partial(bijectivity, layout),
-                method=Method.CERTIFICATE,
-                statement=layout.formula,
-            )
+    layouts = {f"{endian}/{n}": memory.byte_layout(endian, n) for endian in Endian for n in (1, 2, 4)}
+    return bijections(layouts)
 
 
 @theorem(
@@ -80,10 +62,8 @@ def memory_bytes() -> Iterator[Variant]:
 def executed() -> Iterator[Variant]:
     """Yield X and Y of every family and the accumulator formats."""
     for family in FAMILIES:
-        yield from (
-            Variant(f"{family.name}/{name}", partial(_executed, layout, fmt), method=Method.STRUCTURAL)
-            for name, layout, fmt in _views(family)
-        )
+        held = {f"{family.name}/{name}": _held(layout, fmt) for name, layout, fmt in _views(family)}
+        yield from readings(held)
 
 
 def _views(family: Family) -> tuple[tuple[str, Layout, Format], ...]:
@@ -94,18 +74,16 @@ def _views(family: Family) -> tuple[tuple[str, Layout, Format], ...]:
     )
 
 
-def _executed(layout: Layout, fmt: Format) -> Property:
+def _held(layout: Layout, fmt: Format) -> HeldMatrix:
     rows, count = layout.source[0].extent, layout.target[0].extent
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        matrix = registers.matrix(alg, v["registers"], fmt, rows)
-        fields = alg.unpack(v["registers"], fmt)
-        register, field = layout.forward(*np.indices(matrix.shape[-2:]))
-        yield Equation(matrix, fields[..., register, field], fmt, label="element = field")
-        again = registers.registers(alg, matrix, fmt)
-        yield Equation(again, v["registers"], U8, label="written = read")
-
-    return Property((Variable("registers", U8, (count, registers.REGISTER_BYTES)),), claim)
+    return HeldMatrix(
+        layout,
+        fmt,
+        Variable("registers", U8, (count, registers.REGISTER_BYTES)),
+        lambda alg, held: alg.unpack(held, fmt),
+        lambda alg, held: registers.matrix(alg, held, fmt, rows),
+        lambda alg, matrix: registers.registers(alg, matrix, fmt),
+    )
 
 
 @theorem(

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U32, Format, IntegerFormat
-from ..bijectivity import COORDINATE
+from ..families.layouts import COORDINATE
 from ..obligation import Equation, Variable
 
 _OF_FOUR = IntegerFormat("one of four", 2, signed=False)

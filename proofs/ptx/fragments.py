@@ -17,8 +17,8 @@ from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.quad_pairs import COMPUTATIONS, accumulator_layout, multiplicand_layout
 from ...spec.ptx.variant import WARP_LANES
-from ..bijectivity import COORDINATE, bijectivity
 from ..enumeration import enumerated
+from ..families.layouts import COORDINATE, bijections, held_in, readings
 from ..obligation import (
     Certificate,
     Equation,
@@ -111,11 +111,19 @@ def by_width() -> dict[str, HeldOperand]:
 )
 def layout() -> Iterator[Variant]:
     """Yield one obligation per shape, width of an element and operand; the quad pairs have their own."""
-    for name, operand in by_width().items():
-        described = operand.fragment.layout
-        yield Variant(
-            name, partial(bijectivity, described), method=Method.CERTIFICATE, statement=described.formula
-        )
+    return bijections({name: operand.fragment.layout for name, operand in by_width().items()})
+
+
+@theorem(
+    "ptx/fragment/executed",
+    "what the executor reads is what the layout's formula says",
+    "gather(R)[row, column] is the element i of the lane's registers that the layout names; "
+    "scatter(gather(R)) = R without padding",
+    SOURCE,
+)
+def executed() -> Iterator[Variant]:
+    """Yield one obligation per shape, element type and operand."""
+    return readings({operand.typed: held_in(operand.fragment) for operand in held_operands()})
 
 
 @theorem(
@@ -218,20 +226,10 @@ PAIR_LANES = rearranged(
 )
 def quad_pairs() -> Iterator[Variant]:
     """Yield the partition, each operand's lanes and layout, and that f16 and f32 accumulators differ."""
-    yield Variant(
-        "partition",
-        partial(bijectivity, PAIR_LANES),
-        method=Method.CERTIFICATE,
-        statement=PAIR_LANES.formula,
-    )
+    yield from bijections({"partition": PAIR_LANES})
     for (role, kind), described in QUAD_PAIR_LAYOUTS.items():
         yield Variant(f"{role}/{kind}/lanes", partial(_in_its_lanes, described), method=Method.CERTIFICATE)
-        yield Variant(
-            f"{role}/{kind}/layout",
-            partial(bijectivity, described),
-            method=Method.CERTIFICATE,
-            statement=described.formula,
-        )
+        yield from bijections({f"{role}/{kind}/layout": described})
     yield Variant(
         "c-f16-as-d-f32",
         _accumulators_alike,
@@ -262,4 +260,4 @@ def _accumulators_alike() -> Property:
     return Property(variables, claim, pinned={"lane": 0, "i": 2}, abstract=False)
 
 
-THEOREMS = (layout, registers, quad_pairs)
+THEOREMS = (layout, executed, registers, quad_pairs)

@@ -17,7 +17,7 @@ from ...spec.ptx.matrix_moves import MatrixMove, load, matrix_move, row_addresse
 from ...spec.ptx.memory import to_bytes
 from ...spec.ptx.multiplication import multiplication
 from ...spec.ptx.variant import WARP_LANES, Family, Shape, Variant
-from ..bijectivity import bijectivity
+from ..families.layouts import bijections
 from ..obligation import Equation, Inputs, Method, Property, Status, Variable, theorem
 from ..obligation import Variant as Case
 
@@ -50,13 +50,7 @@ def layout() -> Iterator[Case]:
         described = {"elements": move.layout}
         if name in with_memory():
             described["addresses"] = move.address_lanes
-        for part, described_layout in described.items():
-            yield Case(
-                f"{name}/{part}",
-                partial(bijectivity, described_layout),
-                method=Method.CERTIFICATE,
-                statement=described_layout.formula,
-            )
+        yield from bijections({f"{name}/{part}": each for part, each in described.items()})
 
 
 @theorem(

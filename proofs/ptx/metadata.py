@@ -16,8 +16,8 @@ from ...spec.ptx.fragments import QUAD_LANES, QUADS
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.sparsity import Sparsity
 from ...spec.ptx.variant import WARP_LANES, Family
-from ..bijectivity import COORDINATE, bijectivity
 from ..enumeration import enumerated
+from ..families.layouts import COORDINATE, bijections
 from ..obligation import (
     Certificate,
     Equation,
@@ -80,12 +80,7 @@ def _placed_types() -> tuple[SparseType, ...]:
 def metadata_layout() -> Iterator[Variant]:
     """Yield the whole layout of each shape and type of A, and one obligation per selector."""
     for name, sparsity, _ in _placed_types():
-        yield Variant(
-            name,
-            partial(bijectivity, sparsity.layout),
-            method=Method.CERTIFICATE,
-            statement=sparsity.layout.formula,
-        )
+        yield from bijections({name: sparsity.layout})
         for selector in range(sparsity.selectors):
             yield Variant(
                 f"{name}/selector-{selector}",

@@ -12,7 +12,7 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.layout import Layout
 from ...spec.ptx.variant import WARP_LANES
-from ..bijectivity import COORDINATE
+from ..families.layouts import COORDINATE
 from ..obligation import Certificate, Equation, Inputs, Method, Property, Status, Variant, holds, theorem
 from .coordinates import below, coordinate
 from .fragments import QUAD_PAIR_LAYOUTS, SOURCE, HeldOperand, by_width, on_elements

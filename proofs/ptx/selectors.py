@@ -15,8 +15,8 @@ from ...spec.formats import U16, UE4M3, UE8M0, FloatFormat
 from ...spec.ptx.block_scaling import REGISTER_BYTES, ScaleFactors, Selectors
 from ...spec.ptx.fragments import QUAD_LANES, QUADS
 from ...spec.ptx.variant import WARP_LANES
-from ..bijectivity import COORDINATE, bijectivity
 from ..enumeration import enumerated
+from ..families.layouts import COORDINATE, bijections
 from ..obligation import (
     Certificate,
     Equation,
@@ -60,12 +60,7 @@ def name_of(factors: ScaleFactors) -> str:
 def scale_layout() -> Iterator[Variant]:
     """Yield the whole layout of each operand and vector size, and one obligation per legal selector pair."""
     for factors in SCALES:
-        yield Variant(
-            name_of(factors),
-            partial(bijectivity, factors.layout),
-            method=Method.CERTIFICATE,
-            statement=factors.layout.formula,
-        )
+        yield from bijections({name_of(factors): factors.layout})
         for selectors in factors.selectors:
             yield Variant(
                 f"{name_of(factors)}/{_pair(selectors)}",
