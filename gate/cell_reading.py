@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
@@ -14,6 +13,9 @@ from . import columns
 from .columns import INSTRUCTION, ISA, SHAPE, Values
 from .rows import Statement
 from .vocabulary import Vocabulary, first_word, vocabulary
+
+UNNAMED = "ptx"
+"""What rows are about that name neither the instruction set, nor an instruction or a target of it."""
 
 
 def statement_of(cells: Mapping[str, Any], target: str) -> Statement:
@@ -103,11 +105,9 @@ def require_known(isa: str | None, target: str | None) -> None:
 @lru_cache(maxsize=1024)
 def _isa_of_target(target: str) -> str | None:
     """Return the instruction set that a target executes; None for a pattern, which may be of any."""
-    low = target.lower()
-    if re.match(r"\s*>?=?\s*((sm|compute|cc)\b|(sm|compute|cc)?[_ ]?\d|sm_)", low):
-        return "ptx"
-    if re.match(r"\s*(pwr|power_?)\d", low):
-        return "power"
+    for name in NAMES:
+        if vocabulary(name).spells_target(target.lower()):
+            return name
     if not target or columns.is_pattern(target) or target.endswith("+"):
         return None
     try:
@@ -119,7 +119,7 @@ def _isa_of_target(target: str) -> str | None:
 @lru_cache(maxsize=65536)
 def _isa_of_text(text: str) -> str:
     if not text:
-        return "ptx"
+        return UNNAMED
     if (isa := recognised(text)) is not None:
         return isa.name
     word = first_word(text)
@@ -132,11 +132,9 @@ def _isa_of_text(text: str) -> str:
 def _is_full(words: Vocabulary, text: str, stated: Mapping[str, Any]) -> bool:
     """Whether an instruction is written in full, not only named."""
     plain = text.strip()
-    if len(stated) == 1 and words.isa.name != "ptx":
-        return not columns.is_pattern(plain)
     if columns.is_pattern(plain) or "|" in plain:
         return False
-    return words.normal(INSTRUCTION, plain) not in _names(words) if words.isa.name != "pto" else "%" in plain
+    return words.in_full(plain, alone=len(stated) == 1)
 
 
 @cache

@@ -60,6 +60,10 @@ class PowerVocabulary:
         """Return the cells: nothing follows from them."""
         return cells
 
+    def in_full(self, text: str, *, alone: bool) -> bool:
+        """Whether there are operands, or nothing else is said of the form."""
+        return alone or text.lower() not in FORMS
+
     def name_of(self, text: str) -> str:
         """Return the mnemonic."""
         word = first_word(text)
@@ -82,6 +86,10 @@ class PowerVocabulary:
     def as_of(self, text: str, version: str | None) -> str:
         """Return the text: it never changed."""
         return text
+
+    def spells_target(self, value: str) -> bool:
+        """Whether it is ``pwr10``, ``power_10``, ..."""
+        return re.match(r"\s*(pwr|power_?)\d", value) is not None
 
     def targets(self, value: str) -> tuple[str, ...]:
         """Return processors."""

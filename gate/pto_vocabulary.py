@@ -107,6 +107,10 @@ class PtoVocabulary:
         """Return the cells with the operation."""
         return {"instruction": "tmatmul", **cells}
 
+    def in_full(self, text: str, *, alone: bool) -> bool:
+        """Whether there are operands, or nothing else is said of the operation."""
+        return alone or "%" in text
+
     def name_of(self, text: str) -> str:
         """Return the operation; of a text with several statements, that of the first."""
         names = "|".join(re.escape(name) for name in sorted(OPERATIONS, key=len, reverse=True))
@@ -124,6 +128,10 @@ class PtoVocabulary:
     def as_of(self, text: str, version: str | None) -> str:
         """Return the text: it never changed."""
         return text
+
+    def spells_target(self, value: str) -> bool:
+        """Return that there are no names but the profiles'."""
+        return False
 
     def targets(self, value: str) -> tuple[str, ...]:
         """Return profiles, by a pattern or by what other tools call them."""

@@ -83,6 +83,11 @@ def _points() -> tuple[Point, ...]:
     return tuple(found.values())
 
 
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(point.cells["instruction"] for point in _points())
+
+
 class PtxVocabulary:
     """See `Vocabulary`."""
 
@@ -133,6 +138,10 @@ class PtxVocabulary:
             found["instruction"] = "mma.sp" if sparse else "wmma.mma" if of_wmma else "mma"
         return found
 
+    def in_full(self, text: str, *, alone: bool) -> bool:
+        """Whether there are modifiers besides a name."""
+        return self.normal("instruction", text) not in _names()
+
     def name_of(self, text: str) -> str:
         """Return the first word of a mnemonic."""
         word = first_word(text).lower()
@@ -163,6 +172,10 @@ class PtxVocabulary:
         if version is None or not text.startswith("wmma.") or version_named(version) >= ALIGNED_SPELLED:
             return text
         return text.replace(".aligned", "", 1)
+
+    def spells_target(self, value: str) -> bool:
+        """Whether it is ``sm_80``, ``compute_80``, ``cc 8.0``, ``8.0+``, ``>= 80``, ..."""
+        return re.match(r"\s*>?=?\s*((sm|compute|cc)\b|(sm|compute|cc)?[_ ]?\d|sm_)", value) is not None
 
     def targets(self, value: str) -> tuple[str, ...]:
         """Return targets; ``sm_80+`` is every one from sm_80 on."""

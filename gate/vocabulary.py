@@ -66,6 +66,10 @@ class Vocabulary(Protocol):
         """Return cells with what follows from them: the instruction, where it is left out."""
         ...
 
+    def in_full(self, text: str, *, alone: bool) -> bool:
+        """Whether a text, alone in its row or beside other cells, is an instruction and not only a name."""
+        ...
+
     def name_of(self, text: str) -> str:
         """Return the name of the instruction that a text spells, right or wrong.
 
@@ -86,6 +90,10 @@ class Vocabulary(Protocol):
 
     def as_of(self, text: str, version: str | None) -> str:
         """Return what spells a point's text in a version that spells it otherwise."""
+        ...
+
+    def spells_target(self, value: str) -> bool:
+        """Whether a cell names a target, or some, as other tools do; in lower case."""
         ...
 
     def targets(self, value: str) -> tuple[str, ...]:
