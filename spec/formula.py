@@ -78,7 +78,13 @@ def integer(constant: int | Formula, terms: Sequence[Formula] = ()) -> Formula:
     if isinstance(constant, Formula):
         constant, *more = constant.parts
         terms = (*more, *terms)
-    return Formula(INTEGER, (constant, *sorted(terms, key=lambda term: -abs(term.parts[0]))))
+    return Formula(INTEGER, (constant, *sorted(terms, key=_order)))
+
+
+def _order(term: Formula) -> tuple[int, int]:
+    """Order `digits`: the heaviest first, then words in front of letters."""
+    weight, base, *_ = term.parts
+    return -abs(weight), -len(base.head)
 
 
 def digits(weight: int, index: Formula, low: int, count: int) -> Formula:

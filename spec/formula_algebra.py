@@ -129,8 +129,8 @@ class FormulaAlgebra:
         return _each(choose, condition, then, otherwise)
 
     def same(self, left: Array, right: Array) -> Array:
-        """Write an equation."""
-        return _each(lambda a, b: Formula("=", (a, b)), left, right)
+        """Write an equation, or decide it between register numbers."""
+        return _each(lambda a, b: Formula("=", (a, b)) if isinstance(a, Formula) else a == b, left, right)
 
     def flags(self, immediate: Any, count: int) -> Array:
         """Write the bits of an immediate."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from .algebra import Array
 from .formula import INTEGER, Formula, generalised, instance
 
 LONG = 3
@@ -181,18 +182,27 @@ def _with_length(formula: Formula, number: int, length: Formula) -> Formula:
     return Formula(formula.head, tuple(parts))
 
 
-def tabulated(table: object, letters: Sequence[str]) -> Formula | None:
-    """Return the element of an array of formulas, as a function of its indices; None if none is found.
+def tabulated(table: Array, letters: Sequence[str]) -> Formula:
+    """Return the entry of an array of formulas as a function of its indices.
 
     Parameters
     ----------
     table : array of Formula
-        What the elements are, shortened already.
+        What the entries are; they are shortened.
     letters : sequence of str
-        Names of the indices, one for each axis.
+        Names of the indices, one for each axis; ``h`` is left for fields of a word.
+
+    Raises
+    ------
+    ValueError
+        If the entries are not those of a function that `generalised` finds.
     """
-    if isinstance(table, Formula):
-        return table
-    rows = [tabulated(row, letters[1:]) for row in table]  # type: ignore[attr-defined]
-    known = [row for row in rows if row is not None]
-    return generalised(known, Formula(letters[0])) if len(known) == len(rows) else None
+    entries = [contracted(entry, "h") for entry in table.ravel()]
+    for letter, count in zip(reversed(letters), reversed(table.shape), strict=True):
+        rows = (entries[start : start + count] for start in range(0, len(entries), count))
+        found = [generalised(row, Formula(letter)) for row in rows]
+        entries = [entry for entry in found if entry is not None]
+        if len(entries) < len(found):
+            raise ValueError(f"the entries are no function of {letter}")
+    (entry,) = entries
+    return entry

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..algebra import Array
 from ..element_table import ElementTable
+from ..formula_text import notation
 from ..instruction_set import Description, Judgement, refuse_declarations
 from . import assembly, legality, tables
-from .catalogue import Move, RankKUpdate
 from .choices import OPEN_POINTS, PRESETS, choices_named
-from .forms import FORMS, Form
-from .formula import formula
+from .forms import FORMS
+from .formula import semantics
 from .instructions import Instruction
-
-MOVE_EFFECTS = {
-    Move.XXMFACC: "VSR[4·AS+i] ← ACC[AS][i] for i = 0..3; ACC[AS] becomes unprimed",
-    Move.XXMTACC: "ACC[AT][i] ← VSR[4·AT+i] for i = 0..3; ACC[AT] becomes primed",
-    Move.XXSETACCZ: "ACC[AT] ← 0, all 512 bits; ACC[AT] becomes primed",
-}
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,8 @@ class PowerInstruction:
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what the form does: it is the same on every target."""
-        return tuple(_semantics(self.written.form))
+        lines = tuple(semantics(self.written.form))
+        return *lines, *notation(lines)
 
     def row(self) -> dict[str, str]:
         """Return the form's row."""
@@ -111,19 +106,6 @@ class PowerMMA:
         """Read an instruction."""
         refuse_declarations(self.name, declarations)
         return PowerInstruction(assembly.parse(text))
-
-
-def _semantics(form: Form) -> Iterator[str]:
-    match form.operation:
-        case RankKUpdate() as update:
-            family = update.family
-            yield formula(update, masked=form.prefixed)
-            yield f"for i = 0..3 and j = 0..{family.columns - 1}, in ISA element order"
-            yield f"open points, at their defaults: {', '.join(f'{p.name}={p.default}' for p in OPEN_POINTS)}"
-        case Move() as move:
-            yield MOVE_EFFECTS[move]
-        case _:
-            yield f"Power ISA {form.isa} Book I"
 
 
 INSTRUCTION_SET = PowerMMA()

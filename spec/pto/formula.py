@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..algebra import Array
+from ..errors import UnsupportedError
 from ..formats import E4M3, F16, F32, S8, S32, UE8M0, Format, IntegerFormat
 from ..formula import Formula, element
 from ..formula_algebra import FormulaAlgebra, named
@@ -46,7 +47,10 @@ def semantics(resolved: Resolved) -> Iterator[str]:
     """Yield what an operation does on a profile, a line at a time; tiles may be unknown."""
     operation, profile = resolved.operation, resolved.profile
     if operation.kind is Kind.MOVE:
-        yield from _move(resolved)
+        try:
+            yield from _move(resolved)
+        except UnsupportedError as reason:
+            yield str(reason)
         yield "indices are logical: the mover changes the order of elements, not their places in the matrix"
         yield _mover_pitch(profile)
         points = ["load-fill"] if operation.name == "tload" else ["conversion"]
@@ -168,9 +172,7 @@ def _block(resolved: Resolved, name: str) -> str:
     if name == "source" and source and target and source.format and target.format:
         choices = choices_of(resolved.profile)
         table = converted(FormulaAlgebra(), table, source.format, target.format, choices)
-    found = tabulated(table, ("row", "column", "i", "j"))
-    assert found is not None, "blocks are rectangles"
-    return written(found)
+    return written(tabulated(table, ("row", "column", "i", "j")))
 
 
 def _sizes(operation: Operation, profile: Profile) -> str:

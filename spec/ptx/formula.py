@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -126,14 +126,11 @@ def _registers(name: str, registers: Array) -> str:
     """Write registers (32, r) as a function of the lane and the register."""
     count = registers.shape[-1]
     which = f"r = 0..{count - 1}" if count > 1 else "r = 0"
-    return f"{name}[r] of a lane = {_general(registers, ('lane', 'r'))}, {which}"
+    return f"{name}[r] of a lane = {_entry(registers, ('lane', 'r'))}, {which}"
 
 
-def _general(table: Array, letters: tuple[str, ...]) -> str:
-    shorter = np.frompyfunc(lambda formula: contracted(formula, "h"), 1, 1)(table)
-    found = tabulated(shorter, letters)
-    assert found is not None, "the moves' layouts are linear in the bits of their indices"
-    return written(found)
+def _entry(table: Array, letters: Sequence[str]) -> str:
+    return written(tabulated(table, letters))
 
 
 def _move(move: MatrixMove) -> Iterator[str]:
@@ -147,9 +144,9 @@ def _move(move: MatrixMove) -> Iterator[str]:
         yield _registers("d", load(alg, move, _memory(addresses)))
     else:
         stored = store(alg, move, named("r", WARP_LANES, move.registers))
-        at = _general(addresses, ("m", "i"))
+        at = _entry(addresses, ("m", "i"))
         yield (
-            f"bits(M[{at}], 8·b, 8) ← {_general(stored, ('m', 'i', 'b'))}, "
+            f"bits(M[{at}], 8·b, 8) ← {_entry(stored, ('m', 'i', 'b'))}, "
             f"b = 0..{ROW_BYTES - 1}, i = 0..{move.rows - 1}, m = 0..{move.count - 1}"
         )
         yield "r[n,m]: register m of lane n"

@@ -98,6 +98,8 @@ CAST = (
 
 def test_a_conversion_is_written() -> None:
     assert INSTRUCTION_SET.read(CAST).formula("A5")[0].startswith("target[i,j] = round_f16(source[i,j]) for")
+    quantised = INSTRUCTION_SET.read(CAST.replace("f16", "i8")).formula("A5")
+    assert quantised[0] == "a move from f32 to s8 needs a quantisation: not modelled"
 
 
 @pytest.mark.parametrize("profile", [p for p in PROFILES.values() if p.cube], ids=str)
