@@ -124,7 +124,7 @@ def _isa_of_text(text: str) -> str:
         return isa.name
     word = first_word(text)
     for name in NAMES:
-        if any(fnmatchcase(mnemonic, word) for mnemonic in _names(vocabulary(name))):
+        if any(fnmatchcase(mnemonic, word) for mnemonic in vocabulary(name).names):
             return name
     raise UnsupportedError(f"{word!r} is of no instruction set that is modelled: {', '.join(NAMES)}")
 
@@ -135,11 +135,6 @@ def _is_full(words: Vocabulary, text: str, stated: Mapping[str, Any]) -> bool:
     if columns.is_pattern(plain) or "|" in plain:
         return False
     return words.in_full(plain, alone=len(stated) == 1)
-
-
-@cache
-def _names(words: Vocabulary) -> frozenset[str]:
-    return frozenset(point.cells[INSTRUCTION] for point in words.points())
 
 
 def _of_text(words: Vocabulary, text: str, cells: Mapping[str, Any]) -> Statement:
@@ -170,14 +165,14 @@ def _values(words: Vocabulary, name: str, cell: Any) -> Values:
         raise InputError(f"column {name!r} is no pattern in rows about {words.isa.name}: {'|'.join(values)}")
     if name == INSTRUCTION:
         for value in values:
-            if value not in _names(words) and not columns.is_pattern(value):
+            if value not in words.names and not columns.is_pattern(value):
                 words.name_of(value)
     return values
 
 
 @cache
 def _columns(words: Vocabulary) -> tuple[str, ...]:
-    stated = dict.fromkeys(column for point in words.points() for column in point.cells)
+    stated = dict.fromkeys(column for point in words.points for column in point.cells)
     return (*stated, *words.free_columns)
 
 

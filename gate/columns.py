@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..spec.errors import InputError
+from ..spec.instruction_set import NAMES
 
 Values = tuple[str, ...]
 """The values that a cell lists; never empty."""
@@ -46,7 +47,7 @@ COLUMNS = (
         INSTRUCTION, "an instruction's text, or only its name",
         ("instr", "instruction_text", "mnemonic", "op", "opcode", "operation", "asm", "family"),
     ),
-    Column(ISA, "power, ptx or pto; recognised by the instruction and the target"),
+    Column(ISA, f"{', '.join(NAMES[:-1])} or {NAMES[-1]}; recognised by the instruction and the target"),
     Column(
         TARGET, "processor or profile: sm_90a, sm_80+, power10, A5",
         ("targets", "arch", "architecture", "sm", "profile", "processor", "cpu", "mcpu",

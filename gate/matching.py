@@ -28,7 +28,7 @@ class Index:
     """
 
     def __init__(self, words: Vocabulary) -> None:
-        self.points = tuple(words.points())
+        self.points = tuple(words.points)
         self.everything = (1 << len(self.points)) - 1
         self._sets: dict[str, dict[str, int]] = {}
         for number, point in enumerate(self.points):

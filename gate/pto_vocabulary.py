@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cached_property
 from itertools import product
 
 from ..spec.errors import InputError, UnsupportedError
@@ -13,7 +13,7 @@ from ..spec.pto.catalogue import OPERATIONS, Kind, Operation, operation_named
 from ..spec.pto.element_types import ELEMENT_TYPES
 from ..spec.pto.targets import PROFILES, profile_named
 from ..spec.pto.type_triples import TYPE_TRIPLES
-from .vocabulary import NONE, Cells, Point, matching_names
+from .vocabulary import NONE, Cells, Point, Vocabulary, matching_names
 
 _EXTENT = 64
 """Rows and columns of a tile whose row does not state a shape: whole blocks of every element type."""
@@ -29,19 +29,6 @@ _SPELLINGS: Mapping[str, str] = {
 
 def _products() -> list[Operation]:
     return [operation for operation in OPERATIONS.values() if operation.kind is not Kind.MOVE]
-
-
-@cache
-def _points() -> tuple[Point, ...]:
-    found = []
-    for operation, triple in product(_products(), TYPE_TRIPLES):
-        if not (triple.microscaled if operation.microscaled else triple.plain):
-            continue
-        for a, b in product(triple.factors, repeat=2):
-            cells = {"instruction": operation.name, "a": a.name, "b": b.name, "d": triple.accumulator.name}
-            cells["c"] = cells["d"] if operation.accumulates else NONE
-            found.append(Point(_spell(cells), cells, "pto-isa headers at 3186c381 (TMatmul)"))
-    return tuple(found)
 
 
 def _extents(cells: Cells, operation: Operation) -> Mapping[str, tuple[int, int]]:
@@ -77,61 +64,63 @@ def _spell(cells: Cells) -> str:
     return f"%d = {operation} {operands} : ({listed}) -> {tile('d')}"
 
 
-def _operation(name: str) -> str:
-    try:
-        return operation_named(name).name
-    except InputError:
-        raise UnsupportedError(f"{name!r} is not modelled; of PTO, {', '.join(OPERATIONS)} are") from None
+class PtoVocabulary(Vocabulary):
+    """A statement has extents, which points have not: a text is not told by its columns."""
 
-
-class PtoVocabulary:
-    """See `Vocabulary`."""
-
-    isa = instruction_set("pto")
     free_columns = ("shape", "scale_type")
+    modelled = f"of PTO, {', '.join(OPERATIONS)} are"
 
+    @cached_property
     def points(self) -> Sequence[Point]:
-        """Return every product with every pair of element types."""
-        return _points()
+        """Every product with every pair of element types."""
+        found = []
+        for operation, triple in product(_products(), TYPE_TRIPLES):
+            if not (triple.microscaled if operation.microscaled else triple.plain):
+                continue
+            for a, b in product(triple.factors, repeat=2):
+                cells = {
+                    "instruction": operation.name, "a": a.name, "b": b.name, "d": triple.accumulator.name
+                }  # fmt: skip
+                cells["c"] = cells["d"] if operation.accumulates else NONE
+                found.append(Point(_spell(cells), cells, "pto-isa headers at 3186c381 (TMatmul)"))
+        return tuple(found)
 
     def normal(self, column: str, value: str) -> str:
         """Return the assembler's spelling of a value."""
         plain = value.strip()
         if column == "instruction":
-            return _operation(plain)
+            return self._operation(plain)
         if column in _TYPE_COLUMNS:
             return _SPELLINGS.get(plain.lower(), plain)
         return plain
 
-    def completed(self, cells: Mapping[str, str]) -> Mapping[str, str]:
+    def completed(self, cells: Cells) -> Cells:
         """Return the cells with the operation."""
         return {"instruction": "tmatmul", **cells}
-
-    def in_full(self, text: str, *, alone: bool) -> bool:
-        """Whether there are operands, or nothing else is said of the operation."""
-        return alone or "%" in text
 
     def name_of(self, text: str) -> str:
         """Return the operation; of a text with several statements, that of the first."""
         names = "|".join(re.escape(name) for name in sorted(OPERATIONS, key=len, reverse=True))
         match = re.search(rf"(?:^|[\s=.])({names})\b", text.replace("_", "."), re.IGNORECASE)
-        return _operation(match[1] if match else text.strip()[:40])
+        return self._operation(match[1] if match else text.strip()[:40])
+
+    def _operation(self, name: str) -> str:
+        try:
+            return operation_named(name).name
+        except InputError:
+            raise UnsupportedError(f"{name!r} is not modelled; {self.modelled}") from None
+
+    def in_full(self, text: str, *, alone: bool) -> bool:
+        """Whether it has operands, or is all that is stated."""
+        return alone or "%" in text
 
     def read(self, text: str) -> Cells | None:
-        """Return None: a statement has extents, which points have not."""
+        """Return None."""
         return None
 
     def spell(self, cells: Cells) -> str | None:
         """Return a statement with the given element types and extents."""
         return _spell(cells)
-
-    def as_of(self, text: str, version: str | None) -> str:
-        """Return the text: it never changed."""
-        return text
-
-    def spells_target(self, value: str) -> bool:
-        """Return that there are no names but the profiles'."""
-        return False
 
     def targets(self, value: str) -> tuple[str, ...]:
         """Return profiles, by a pattern or by what other tools call them."""
@@ -139,13 +128,5 @@ class PtoVocabulary:
             return (profile_named(value.strip()).name,)
         return matching_names(value.strip(), tuple(PROFILES), "profile")
 
-    def versions(self, value: str) -> tuple[str | None, ...]:
-        """Return that there is none."""
-        return (None,)
 
-    def knows(self, target: str, version: str | None) -> bool:
-        """Whether there is such a profile: always."""
-        return True
-
-
-VOCABULARY = PtoVocabulary()
+VOCABULARY = PtoVocabulary(instruction_set("pto"))

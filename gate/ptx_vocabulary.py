@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..spec.ptx.legality import ALIGNED_SPELLED, form_of
 from ..spec.ptx.targets import NEWEST, TARGETS, VERSIONS, Target, spell_version, target_named, version_named
 from ..spec.ptx.variant import Family, Shape, Variant
 from .matching import index
-from .vocabulary import NO, NONE, YES, Cells, Point, first_word, matching_names
+from .vocabulary import NO, NONE, YES, Cells, Point, Vocabulary, first_word, matching_names
 
 _FLAGS = ("block_scale", "satfinite", "trans")
 _WORDS = ("kind", "scale_vec", "rounding", "bit_operation", "count", "space")
@@ -74,29 +74,22 @@ def _metadata(variant: Variant) -> str:
     return "sp::ordered_metadata" if variant.ordered_metadata else "sp"
 
 
-@cache
-def _points() -> tuple[Point, ...]:
-    found: dict[str, Point] = {}  # rows of wmma share the loads and stores of C and D
-    for form in ALL_FORMS:
-        for variant in form.variants():
-            found.setdefault(str(variant), Point(str(variant), _cells(variant), form.source))
-    return tuple(found.values())
+_NAMES = tuple(dict.fromkeys(family.partition(".")[0] for family in Family))
 
 
-@cache
-def _names() -> frozenset[str]:
-    return frozenset(point.cells["instruction"] for point in _points())
+class PtxVocabulary(Vocabulary):
+    """Whatever a table says can be spelled as a mnemonic."""
 
+    modelled = f"of PTX, {', '.join(_NAMES)} are"
 
-class PtxVocabulary:
-    """See `Vocabulary`."""
-
-    isa = instruction_set("ptx")
-    free_columns = ()
-
+    @cached_property
     def points(self) -> Sequence[Point]:
-        """Return every legal variant."""
-        return _points()
+        """Every legal variant."""
+        found: dict[str, Point] = {}  # rows of wmma share the loads and stores of C and D
+        for form in ALL_FORMS:
+            for variant in form.variants():
+                found.setdefault(str(variant), Point(str(variant), _cells(variant), form.source))
+        return tuple(found.values())
 
     def normal(self, column: str, value: str) -> str:
         """Return PTX's spelling of a value."""
@@ -125,7 +118,7 @@ class PtxVocabulary:
                 return "sp::ordered_metadata" if low.startswith(("ordered", "sp::")) else low
         return low.removeprefix(".")
 
-    def completed(self, cells: Mapping[str, str]) -> Mapping[str, str]:
+    def completed(self, cells: Cells) -> Cells:
         """Fill the instruction in: a product, ``mma`` where it has the shape, else ``wmma.mma``."""
         found = dict(cells)
         if found.get("instruction") == "mma.sp::ordered_metadata":
@@ -138,17 +131,16 @@ class PtxVocabulary:
             found["instruction"] = "mma.sp" if sparse else "wmma.mma" if of_wmma else "mma"
         return found
 
-    def in_full(self, text: str, *, alone: bool) -> bool:
-        """Whether there are modifiers besides a name."""
-        return self.normal("instruction", text) not in _names()
-
     def name_of(self, text: str) -> str:
         """Return the first word of a mnemonic."""
         word = first_word(text).lower()
-        names = tuple(dict.fromkeys(family.partition(".")[0] for family in Family))
-        if word not in names:
-            raise UnsupportedError(f"{word!r} is not modelled; of PTX, {', '.join(names)} are")
+        if word not in _NAMES:
+            raise UnsupportedError(f"{word!r} is not modelled; {self.modelled}")
         return word
+
+    def in_full(self, text: str, *, alone: bool) -> bool:
+        """Whether there is more than a name: a name says no form."""
+        return super().in_full(text, alone=False)
 
     def read(self, text: str) -> Cells | None:
         """Return the columns of a variant."""
@@ -174,8 +166,9 @@ class PtxVocabulary:
         return text.replace(".aligned", "", 1)
 
     def spells_target(self, value: str) -> bool:
-        """Whether it is ``sm_80``, ``compute_80``, ``cc 8.0``, ``8.0+``, ``>= 80``, ..."""
-        return re.match(r"\s*>?=?\s*((sm|compute|cc)\b|(sm|compute|cc)?[_ ]?\d|sm_)", value) is not None
+        """Whether it is a target, such as ``sm_77``, ``8.0``, ``>= 80`` or ``compute capability 9.0``."""
+        spelled = r"\s*>?=?\s*((sm|compute|cc)\b|(sm|compute|cc)?[_ ]?\d|sm_)"
+        return re.match(spelled, value) is not None
 
     def targets(self, value: str) -> tuple[str, ...]:
         """Return targets; ``sm_80+`` is every one from sm_80 on."""
@@ -212,7 +205,7 @@ class PtxVocabulary:
 def _wmma_shapes() -> frozenset[str]:
     """Return the shapes that only wmma has."""
     by_name: dict[str, set[str]] = {}
-    for point in _points():
+    for point in VOCABULARY.points:
         by_name.setdefault(point.cells["instruction"], set()).add(point.cells["shape"])
     return frozenset(by_name["wmma.mma"] - by_name["mma"])
 
@@ -316,4 +309,4 @@ def _product_layouts(cells: Cells) -> tuple[str, ...]:
     return stated if None in apart or len(stated) != 2 else tuple(map(str, apart))
 
 
-VOCABULARY = PtxVocabulary()
+VOCABULARY = PtxVocabulary(instruction_set("ptx"))

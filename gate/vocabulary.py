@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
-from typing import Protocol, cast
+from importlib.util import find_spec
+from typing import cast
 
-from ..spec.errors import UnsupportedError
-from ..spec.instruction_set import InstructionSet
+from ..spec.errors import InputError, UnsupportedError
+from ..spec.instruction_set import InstructionSet, instruction_set
+from .columns import INSTRUCTION, SHAPE, column_named, shapes
 
 Cells = Mapping[str, str]
 """Values by column."""
@@ -39,18 +41,58 @@ class Point:
     source: str
 
 
-class Vocabulary(Protocol):
-    """The words of one instruction set."""
+class Vocabulary:
+    """The words of one instruction set, as its own tables have them.
 
-    isa: InstructionSet
-    free_columns: tuple[str, ...]
-    """Columns that rows may state and points leave open."""
+    An instruction set of which other tools' tables say more, or say it in other words, has a class of its
+    own in ``gate/ISA_vocabulary.py``.
 
-    def __hash__(self) -> int: ...
+    Parameters
+    ----------
+    isa : InstructionSet
+        Whose.
 
+    Attributes
+    ----------
+    free_columns : tuple of str
+        Columns that rows may state and points leave open.
+    """
+
+    free_columns: tuple[str, ...] = ()
+
+    def __init__(self, isa: InstructionSet) -> None:
+        self.isa = isa
+
+    @cached_property
     def points(self) -> Sequence[Point]:
-        """Return every instruction."""
-        ...
+        """Every instruction."""
+        return tuple(
+            Point(row["mnemonic"], dict(self._cells(row)), row.get("source", ""))
+            for row in self.isa.tables["instructions"]()
+        )
+
+    def _cells(self, row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        for title, cell in row.items():
+            try:
+                name = column_named(title)
+            except InputError:  # a column for readers
+                continue
+            if name and cell:
+                yield name, shapes(cell)[0] if name == SHAPE else self.normal(name, cell)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What instructions are called."""
+        return frozenset(point.cells[INSTRUCTION] for point in self.points)
+
+    @cached_property
+    def _by_text(self) -> Mapping[str, Cells]:
+        return {point.text: point.cells for point in self.points}
+
+    @property
+    def modelled(self) -> str:
+        """What there is, as messages name it."""
+        return f"of {self.isa.name}, {', '.join(sorted(self.names))} are"
 
     def normal(self, column: str, value: str) -> str:
         """Return the ISA's spelling of a value; of one that it does not have, the value.
@@ -60,15 +102,11 @@ class Vocabulary(Protocol):
         InputError
             If the column does not go with the instruction set.
         """
-        ...
+        return value.strip().lower()
 
-    def completed(self, cells: Mapping[str, str]) -> Mapping[str, str]:
+    def completed(self, cells: Cells) -> Cells:
         """Return cells with what follows from them: the instruction, where it is left out."""
-        ...
-
-    def in_full(self, text: str, *, alone: bool) -> bool:
-        """Whether a text, alone in its row or beside other cells, is an instruction and not only a name."""
-        ...
+        return cells
 
     def name_of(self, text: str) -> str:
         """Return the name of the instruction that a text spells, right or wrong.
@@ -78,23 +116,38 @@ class Vocabulary(Protocol):
         UnsupportedError
             If mmaproof does not model one of that name.
         """
-        ...
+        word = first_word(text)
+        try:
+            return self.isa.read(word).mnemonic
+        except InputError:
+            raise UnsupportedError(f"{word!r} is not modelled; {self.modelled}") from None
+
+    def in_full(self, text: str, *, alone: bool) -> bool:
+        """Whether a text, alone in its row or beside other cells, is an instruction and not only a name."""
+        return alone or self.normal(INSTRUCTION, text) not in self.names
 
     def read(self, text: str) -> Cells | None:
         """Return what the columns of an instruction say; None where it can't be told."""
-        ...
+        try:
+            return self._by_text.get(self.isa.read(text).mnemonic)
+        except InputError:
+            return None
 
     def spell(self, cells: Cells) -> str | None:
         """Return text with the given cells, right or wrong; None where there is no way to say it."""
-        ...
+        return None
 
     def as_of(self, text: str, version: str | None) -> str:
         """Return what spells a point's text in a version that spells it otherwise."""
-        ...
+        return text
 
     def spells_target(self, value: str) -> bool:
         """Whether a cell names a target, or some, as other tools do; in lower case."""
-        ...
+        return False
+
+    def target_name(self, value: str) -> str:
+        """Return the ISA's spelling of a target, a pattern, or ``target+``: it and all later ones."""
+        return value.strip().lower()
 
     def targets(self, value: str) -> tuple[str, ...]:
         """Return the targets that a cell names.
@@ -104,28 +157,33 @@ class Vocabulary(Protocol):
         UnsupportedError
             If mmaproof knows none of that name.
         """
-        ...
+        name, known = self.target_name(value), tuple(self.isa.targets)
+        if name.endswith("+"):
+            return known[known.index(matching_names(name[:-1], known, "target")[0]) :]
+        return matching_names(name, known, "target")
 
     def versions(self, value: str) -> tuple[str | None, ...]:
-        """Return the versions that a cell names; see `targets`.
+        """Return the versions that a cell names; see `targets`. An ISA without versions has only None.
 
         Raises
         ------
         InputError
             If it is no version.
         """
-        ...
+        return (None,)
 
     def knows(self, target: str, version: str | None) -> bool:
         """Whether a version of the ISA has a target."""
-        ...
+        return True
 
 
 @cache
 def vocabulary(isa: str) -> Vocabulary:
     """Return the words of an instruction set."""
-    module = import_module(f".{isa}_vocabulary", __package__)
-    return cast(Vocabulary, module.VOCABULARY)
+    own = f"{__package__}.{isa}_vocabulary"
+    if find_spec(own) is None:
+        return Vocabulary(instruction_set(isa))
+    return cast(Vocabulary, import_module(own).VOCABULARY)
 
 
 def matching_names(value: str, names: Sequence[str], what: str) -> tuple[str, ...]:

@@ -187,7 +187,7 @@ def test_a_table_of_every_legal_instruction_misses_nothing_and_a_forgotten_one_i
     tmp_path: Path,
 ) -> None:
     words = vocabulary("ptx")
-    texts = [p.text for p in words.points() if not words.isa.read(p.text).legal("sm_80", "7.1").violations]
+    texts = [p.text for p in words.points if not words.isa.read(p.text).legal("sm_80", "7.1").violations]
     lines = [f"{text},sm_80,7.1" for text in texts]
     assert missed(tmp_path, "\n".join(["instr,target,ptx", *lines])) == []
     forgotten = lines.pop(37).partition(",")[0]

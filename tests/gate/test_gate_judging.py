@@ -18,7 +18,7 @@ from mmaproof.spec.findings import Standing
 from mmaproof.spec.ptx.targets import TARGETS, VERSIONS, spell_version
 
 PTX = vocabulary("ptx")
-POINTS = PTX.points()
+POINTS = PTX.points
 AGREES, DRIFT, UNDECIDED = Standing.AGREES, Standing.DRIFT, Standing.UNDECIDED
 F16 = {"shape": "m16n8k16", "a": "f16", "b": "f16"}
 
@@ -43,14 +43,14 @@ def test_columns_of_an_instruction_spell_it(point) -> None:
 
 @pytest.mark.parametrize("isa", ["ptx", "power", "pto"])
 def test_no_instruction_is_listed_twice(isa: str) -> None:
-    texts = [point.text for point in vocabulary(isa).points()]
+    texts = [point.text for point in vocabulary(isa).points]
     assert texts and len(set(texts)) == len(texts)
 
 
 @pytest.mark.parametrize("isa", ["power", "pto"])
 def test_every_instruction_is_legal_somewhere(isa: str) -> None:
     words = vocabulary(isa)
-    for point in words.points():
+    for point in words.points:
         assert any(answer(words, point.text, target, None).legal for target in words.isa.targets), point
 
 
