@@ -35,7 +35,7 @@ from ..values import values_of_encodings
 from . import warp
 from .block_scaling import Selectors
 from .choices import UNSPECIFIED, Choices
-from .moves import move
+from .move_execution import move
 from .multiplication import MULTIPLYING, Multiplication, multiplication
 from .operands import Instruction, Integer, Operand, Vector
 from .product import Operands, product
