@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from ptx_assembler import DECLARATIONS, REGISTER_TYPES
 
-from mmaproof.spec.ptx.aspects import narrow
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, forms
 from mmaproof.spec.ptx.mma_forms import KINDS, NARROW_FLOATS, ROUNDINGS, SCALE_TYPES, MmaForm
@@ -29,6 +28,7 @@ from mmaproof.spec.ptx.operands import (
 from mmaproof.spec.ptx.signatures import OperandForm, Sort, signature
 from mmaproof.spec.ptx.targets import Availability
 from mmaproof.spec.ptx.variant import Family, Shape, Variant
+from mmaproof.spec.ptx.variant_rules import narrow
 
 LEGAL = tuple(dict.fromkeys(variant for form in ALL_FORMS for variant in form.variants()))
 """Every legal variant."""

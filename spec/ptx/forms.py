@@ -12,7 +12,7 @@ Values = tuple[Hashable, ...]
 """What may be spelled; None stands for nothing."""
 
 Allowed = Mapping[str, Values]
-"""What a row allows, by aspect (see `aspects`); what it does not mention must not be spelled."""
+"""What a row allows, by aspect (see `variant_rules`); what it does not mention must not be spelled."""
 
 
 class CatalogueRow(ABC):

@@ -1,6 +1,6 @@
 """When a PTX matrix instruction is legal in a module: rules with reasons and sources.
 
-What is judged is a variant, by aspects that narrow the catalogue's rows (`aspects`), then the module's
+What is judged is a variant, by aspects that narrow the catalogue's rows (`variant_rules`), then the module's
 target and version, then the operands where there are any. Classes of registers are judged where they were
 declared.
 """
@@ -17,7 +17,6 @@ from ..errors import InputError
 from ..legality import Contradiction, Violation
 from . import contradictions as known
 from . import operand_rules
-from .aspects import ASPECTS, narrow
 from .braces import braced_metadata, refuses_braces
 from .catalogue import Form
 from .operand_rules import Complaint, complaints
@@ -25,6 +24,7 @@ from .operands import UNDECLARED, Instruction
 from .signatures import signature
 from .targets import NEWEST, Availability, Target, Version, spell_version
 from .variant import Variant
+from .variant_rules import ASPECTS, narrow
 from .wmma_forms import WMMA
 
 ALIGNED_SPELLED: Version = (6, 3)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from ..legality import Contradiction, Violation
 from . import contradictions
-from .aspects import narrow
 from .legality import Module
 from .mma_forms import KINDS
 from .operands import Address, Instruction, Register, Vector
 from .signatures import Sort, signature
 from .targets import Version, target_named
 from .variant import Family, Shape, Variant
+from .variant_rules import narrow
 
 _NEWEST_MODULE = Module(target_named("sm_120a"), (9, 0))
 

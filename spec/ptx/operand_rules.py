@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .aspects import narrow
 from .operands import (
     UNDECLARED,
     Address,
@@ -18,6 +17,7 @@ from .operands import (
     Vector,
 )
 from .signatures import OperandForm, Signature, Sort, constant_sort
+from .variant_rules import narrow
 from .wmma import STRIDE_BITS, memory_operand
 
 Complaint = tuple[str, str]

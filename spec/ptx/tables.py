@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .. import legality
-from .aspects import spell_pairs
 from .catalogue import ALL_FORMS, Form
 from .contradictions import CONTRADICTIONS
 from .legality import RULES
@@ -15,6 +14,7 @@ from .mma_forms import MmaForm
 from .multiplication import MULTIPLYING, Multiplication, multiplication
 from .signatures import Sort, signature
 from .targets import NEWEST, spell_version, target_named
+from .variant_rules import spell_pairs
 from .wmma_forms import WmmaForm
 
 Row = dict[str, str]

@@ -7,7 +7,6 @@ from ptx_assembler import DECLARATIONS, REGISTER_TYPES
 from ptx_variants import form_of_legal, legal_instruction, legal_variants, near_legal_variants
 
 from mmaproof.spec.errors import InputError
-from mmaproof.spec.ptx.aspects import ASPECTS, narrow
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
 from mmaproof.spec.ptx.contradictions import CONTRADICTIONS
@@ -16,6 +15,7 @@ from mmaproof.spec.ptx.legality import RULES, form_of, violations
 from mmaproof.spec.ptx.operands import UNDECLARED, Instruction
 from mmaproof.spec.ptx.targets import NEWEST, TARGETS, VERSIONS, target_named, version_named
 from mmaproof.spec.ptx.variant import Variant
+from mmaproof.spec.ptx.variant_rules import ASPECTS, narrow
 
 targets = st.sampled_from(list(TARGETS.values()))
 versions = st.sampled_from(VERSIONS)
