@@ -38,6 +38,8 @@ class LayoutFormat(StrEnum):
     JSON = "json"
     SVG = "svg"
     HTML = "html"
+    CUTE = "cute"
+    LINEAR = "linear"
 
 
 def layout(
@@ -73,6 +75,8 @@ def layout(
 
     if against is not None:
         return _compare(instruction, operand, target, against, lane, element, layout_format)
+    if layout_format in (LayoutFormat.CUTE, LayoutFormat.LINEAR):
+        return _write(instruction, operand, target, lane, element, layout_format)
     table = read(instruction).layout(operand, target)
     whole = lane is None and element is None
     if lane is not None:
@@ -116,6 +120,24 @@ def _compare(
     if layout_format not in (LayoutFormat.TABLE, LayoutFormat.JSON):
         raise InputError(f"a comparison is written as table or json, not as {layout_format.value}")
     return compare(instruction, operand, target, against, as_json=layout_format is LayoutFormat.JSON)
+
+
+def _write(
+    instruction: str,
+    operand: str,
+    target: str | None,
+    lane: int | None,
+    element: str | None,
+    layout_format: LayoutFormat,
+) -> ExitCode:
+    from ..spec.foreign_layouts.against import Notation, written_layout
+
+    if lane is not None or element is not None:
+        raise InputError(
+            f"{layout_format.value} describes whole layouts: --lane and --element are not for it"
+        )
+    say(written_layout(instruction, operand, Notation(layout_format.value), target))
+    return ExitCode.HOLDS
 
 
 def _coordinates(element: str) -> list[int]:

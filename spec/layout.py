@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .algebra import Array
 from .binary_matrix import eliminated
 from .layout_terms import Coordinate, Term, is_power, log2
 
@@ -88,6 +89,11 @@ class Layout:
     def inverse(self, *coordinates: Any) -> Coordinates:
         """Return the source coordinates of target coordinates."""
         return self.inverted.forward(*coordinates)
+
+    def images(self) -> Array:
+        """Return the target coordinates of all points: an array (*source extents, axes)."""
+        points = np.indices([axis.extent for axis in self.source])
+        return np.stack(self.forward(*points), axis=-1)
 
     @property
     def formula(self) -> str:

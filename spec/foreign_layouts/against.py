@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from enum import StrEnum
+
+from ..element_table import ElementTable
 from ..errors import InputError
 from ..instruction_set import InstructionSet, of_instruction
 from . import rows
 from .comparison import Comparison
-from .cute_comparison import compare_cute
+from .cute_comparison import compare_cute, cute_layout
 from .cute_text import is_cute, parse_layout
-from .distribution import UNCOMPRESSED, distributions, uncompressed
+from .distribution import UNCOMPRESSED, Distribution, distributions, uncompressed
 from .linear import is_linear, parse_linear
-from .linear_comparison import compare_linear
+from .linear_comparison import compare_linear, linear_layout
 from .transport import compare_transport, is_transport
 
 NOTATIONS = (
@@ -18,6 +22,13 @@ NOTATIONS = (
     "rows (CSV or JSON) of lane, element, row, column, or LDMATRIX <- LAYOUT"
 )
 """What is understood."""
+
+
+class Notation(StrEnum):
+    """How a layout is written for another tool."""
+
+    CUTE = "cute"
+    LINEAR = "linear"
 
 
 def compare_layout(instruction: str, operand: str, layout: str, target: str | None = None) -> Comparison:
@@ -43,24 +54,55 @@ def compare_layout(instruction: str, operand: str, layout: str, target: str | No
     UnsupportedError
         If the instruction set does not specify the operand's layout.
     """
-    isa = of_instruction(instruction)
-    table = isa.read(instruction).layout(operand, target)
+    table, candidates = _read(instruction, operand, target)
     text = layout.replace("\\n", "\n").strip()
     if is_transport(text):
         return compare_transport(text, instruction, operand)
-    by_columns = isa.name == "ptx" and operand in ("b", "scale_b")
-    k, sparse = _extent_k(isa, instruction)
-    convention = UNCOMPRESSED if sparse and operand == "metadata" else ""
-    candidates = list(distributions(table, by_columns=by_columns, k=k, convention=convention))
     if rows.is_rows(text):
-        return rows.compare_rows(rows.parse_rows(text), table, candidates[-1])
-    if sparse and operand == "a":
-        candidates.append(uncompressed(candidates[-1]))
+        return rows.compare_rows(rows.parse_rows(text), table, _whole(candidates))
     if is_linear(text):
         return compare_linear(parse_linear(text), candidates)
     if is_cute(text):
         return compare_cute(parse_layout(text), candidates)
     raise InputError(f"{text[:60]!r} is no layout; understood are {NOTATIONS}")
+
+
+def written_layout(instruction: str, operand: str, notation: Notation, target: str | None = None) -> str:
+    """Return the layout of an operand in CuTe's or Triton's notation: what `compare_layout` finds equal.
+
+    Raises
+    ------
+    InputError
+        If there is no such instruction or operand, or its layout is not linear.
+    UnsupportedError
+        If the instruction set does not specify the operand's layout.
+    """
+    table, candidates = _read(instruction, operand, target)
+    whole = _whole(candidates)
+    if notation is Notation.CUTE:
+        return str(cute_layout(candidates[0] if whole.holders[1] == "offset" else whole))
+    if (linear := linear_layout(whole)) is None:
+        extents = " x ".join(str(axis.extent) for axis in table.axes)
+        raise InputError(f"{table.title}, {extents}, is not linear: the extents are not powers of two")
+    return f"{{{linear}}}"
+
+
+def _whole(candidates: Sequence[Distribution]) -> Distribution:
+    """Return the reading of all that a table says: the last that counts what is stored."""
+    return next(each for each in reversed(candidates) if each.convention != UNCOMPRESSED)
+
+
+def _read(instruction: str, operand: str, target: str | None) -> tuple[ElementTable, list[Distribution]]:
+    """Return the table of an operand, and the maps that it can be read as."""
+    isa = of_instruction(instruction)
+    table = isa.read(instruction).layout(operand, target)
+    by_columns = isa.name == "ptx" and operand in ("b", "scale_b")
+    k, sparse = _extent_k(isa, instruction)
+    convention = UNCOMPRESSED if sparse and operand == "metadata" else ""
+    candidates = list(distributions(table, by_columns=by_columns, k=k, convention=convention))
+    if sparse and operand == "a":
+        candidates.append(uncompressed(candidates[-1]))
+    return table, candidates
 
 
 def _extent_k(isa: InstructionSet, instruction: str) -> tuple[int | None, bool]:

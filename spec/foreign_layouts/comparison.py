@@ -130,13 +130,18 @@ class Comparison:
 
 def compare(claim: Claim, expected: Distribution) -> Comparison:
     """Say how a claim compares with a distribution; the first defect in the order of `Verdict` decides."""
-    whole = f"the {expected.tile_text} is held as specified for {expected.title}"
     return (
         _outside(claim, expected)
         or _badly_covering(claim, expected)
         or _differing(claim, expected)
-        or Comparison(Verdict.EQUAL, whole, notes=(expected.convention,) if expected.convention else ())
+        or equal(expected)
     )
+
+
+def equal(expected: Distribution) -> Comparison:
+    """Say that a claim is a distribution."""
+    whole = f"the {expected.tile_text} is held as specified for {expected.title}"
+    return Comparison(Verdict.EQUAL, whole, notes=(expected.convention,) if expected.convention else ())
 
 
 def _outside(claim: Claim, expected: Distribution) -> Comparison | None:

@@ -53,9 +53,7 @@ class Distribution:
     @cached_property
     def coordinates(self) -> Array:
         """The element that is held, (owners, numbers, axes)."""
-        points = np.indices([axis.extent for axis in self.layout.source])
-        images = self.layout.forward(*points)
-        return np.stack(images, axis=-1)
+        return self.layout.images()
 
     @property
     def domain(self) -> tuple[int, int]:
@@ -149,9 +147,7 @@ def distributions(
     if len(table.axes) > 2:
         yield from _matrices(full, k, convention)
     elif "offset" in table.holders:
-        buffer = table.layout.inverted.regrouped(target=(Axis("offset", table.layout.points),))
-        first, second = table.axes
-        yield Distribution(table.title, (first.name, second.name), buffer, (0,))
+        yield _buffer(full)
     yield full
 
 
@@ -165,6 +161,15 @@ def _whole(table: ElementTable, by_columns: bool) -> Distribution:
         shared = int(np.sum((owners == owners[0]) & (registers == registers[0])))
     return Distribution(
         table.title, (owner, number), table.layout, (*last, *reversed(range(rank - 2))), shared
+    )
+
+
+def _buffer(full: Distribution) -> Distribution:
+    """Read a buffer the other way: each (row, column) has an offset."""
+    offset = Axis("offset", full.layout.points)
+    first, second = full.axes
+    return Distribution(
+        full.title, (first.name, second.name), full.layout.inverted.regrouped(target=(offset,)), (0,)
     )
 
 

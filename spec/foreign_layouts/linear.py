@@ -11,17 +11,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..algebra import Array
 from ..errors import InputError
+from ..layout import Axis, Digit, Layout
+from ..layout_terms import log2
 from .distribution import MAX_ELEMENTS
 
 Basis = tuple[tuple[int, ...], ...]
 """The vectors of the bits of one kind of holder, the lowest bit's first."""
 
-HOLDERS = ("register", "lane", "warp", "block", "offset")
-"""What has bits: a lane's registers (one element each), lanes, warps, blocks; the offsets of a buffer."""
+HOLDERS = ("register", "lane", "warp", "block", "offset", "field")
+"""What has bits: a lane's registers (one element each), lanes, warps, blocks; the offsets of a buffer; the
+fields of registers that belong to no lane."""
 
 _ALIASES = {"reg": "register", "value": "register", "thread": "lane", "cta": "block"}
 _MAX_INTEGER = 1 << 31
@@ -52,6 +52,18 @@ class LinearLayout:
         """Return the vectors of a kind of holder, none where it is not written."""
         return self.bases.get(holder, ())
 
+    def layout(self, source: Sequence[Axis], target: Sequence[Axis]) -> Layout:
+        """Return what the vectors of these holders say, of as many bits of each as there are."""
+        digits = (
+            Digit(place, 1 << bit, 2, vector)
+            for place, axis in enumerate(source)
+            for bit, vector in enumerate(self.basis(axis.name)[: log2(axis.extent)])
+        )
+        return Layout("", tuple(source), tuple(target), tuple(digits))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{holder} = {spell_basis(basis)}" for holder, basis in self.bases.items())
+
     def reordered(self, places: Sequence[int]) -> LinearLayout:
         """Return the layout with its coordinates in another order."""
         return LinearLayout(
@@ -61,14 +73,6 @@ class LinearLayout:
             },
             tuple(self.names[place] for place in places) if self.names else (),
         )
-
-
-def span(basis: Basis, rank: int) -> Array:
-    """Return the element (2^n, rank) of every number of n bits."""
-    image = np.zeros((1, rank), dtype=np.int64)
-    for vector in basis:
-        image = np.concatenate([image, image ^ np.array(vector, dtype=np.int64)])
-    return image
 
 
 def spell_basis(basis: Basis) -> str:
@@ -92,7 +96,7 @@ _ENTRY = re.compile(r"""\s*["']?([A-Za-z_]\w*)["']?\s*[=:]\s*(\[[^A-Za-z=:]*\])\
 def is_linear(text: str) -> bool:
     """Whether a text looks like vectors of registers and lanes."""
     return re.search(r"=\s*\d+\s*->|size 1 dimension", text) is not None or (
-        re.search(r"""(?:register|lane|reg_bases|offset)["']?\s*[=:]\s*\[""", text) is not None
+        re.search(r"""(?:register|lane|reg_bases|offset|field)["']?\s*[=:]\s*\[""", text) is not None
     )
 
 

@@ -9,9 +9,11 @@ import numpy as np
 
 from ..algebra import Array
 from ..errors import InputError
-from .comparison import MAX_CHANGES, Claim, Comparison, Verdict, compare
+from ..layout import Axis
+from ..layout_terms import log2
+from .comparison import MAX_CHANGES, Claim, Comparison, Verdict, compare, equal
 from .distribution import Distribution
-from .linear import Basis, LinearLayout, span, spell_basis, spell_vector
+from .linear import Basis, LinearLayout, spell_vector
 
 
 def compare_linear(layout: LinearLayout, candidates: Iterable[Distribution]) -> Comparison:
@@ -24,42 +26,56 @@ def compare_linear(layout: LinearLayout, candidates: Iterable[Distribution]) -> 
     InputError
         If it has coordinates or holders that the operand does not have.
     """
-    known = list(candidates)
+    known = [_held_as_bits(candidate) for candidate in candidates if candidate.axes[0].name != "offset"]
+    whole = known[-1]
     fitting = [candidate for candidate in known if len(candidate.axes) == layout.rank]
     if not fitting:
         counts = " or ".join(dict.fromkeys(str(len(candidate.axes)) for candidate in known))
-        raise InputError(f"an element of {known[-1].title} has {counts} coordinates, not {layout.rank}")
-    if layout.basis("offset"):
-        raise InputError(
-            f"{known[-1].title} is held by {known[-1].holders[0]}s; 'offset' is for shared memory"
-        )
-    lanes, registers = 1 << len(layout.basis("lane")), layout.basis("register")
-    if known[-1].holders[0] != "lane":
-        raise InputError(f"{known[-1].title} has no lanes: a linear layout can't describe it")
-    expected = next(
-        (c for c in fitting if c.domain[0] == lanes and c.domain[1] <= 1 << len(registers)), fitting[-1]
-    )
+        raise InputError(f"an element of {whole.title} has {counts} coordinates, not {layout.rank}")
+    _require_holders(layout, whole)
+    owner, number = (axis.name for axis in whole.layout.source)
+    lanes, registers = 1 << len(layout.basis(owner)), 1 << len(layout.basis(number))
+    expected = next((c for c in fitting if c.domain[0] == lanes and c.domain[1] <= registers), fitting[-1])
     layout = layout.reordered(_coordinate_order(layout, expected))
     canonical = linear_layout(expected)
-    told = None
-    if canonical is not None:
-        told = ", ".join(f"{holder} = {spell_basis(basis)}" for holder, basis in canonical.bases.items())
+    told = None if canonical is None else str(canonical)
     owners, numbers = expected.domain
-    if owners != lanes or numbers > 1 << len(registers):
-        witness = f"it has {lanes} lanes of {1 << len(registers)} registers; {expected.domain_text}"
+    if owners != lanes or numbers > registers:
+        witness = f"it has {lanes} {owner}s of {registers} {number}s; {expected.domain_text}"
         return Comparison(Verdict.WRONG_SIZE, witness, expected=told)
-    held = numbers.bit_length() - 1
-    found = compare(Claim.of_grid(_grid(layout, held, layout.rank)), expected)
-    found = _repeated(found, layout, held, expected) if found.equal else found
+    claimed = layout.layout(expected.layout.source, expected.axes).images()
+    found = compare(Claim.of_grid(claimed), expected)
+    beyond = _repeated(layout, expected)
+    if found.equal:
+        found = beyond
     if not found.equal:
-        found = _with_exchanged(found, layout, held, expected)
-    repair = _linear_repair(layout, held, expected, canonical)
+        found = _with_exchanged(found, claimed, expected)
+    repair = _linear_repair(layout, canonical) if beyond.equal else None
     return replace(found, expected=told, repair=None if found.equal else repair)
 
 
-def _grid(layout: LinearLayout, held: int, rank: int) -> Array:
-    lanes, registers = span(layout.basis("lane"), rank), span(layout.basis("register")[:held], rank)
-    return lanes[:, None] ^ registers
+def _held_as_bits(candidate: Distribution) -> Distribution:
+    """Name the holders as linear layouts do: a lane has registers of one element, a buffer offsets."""
+    owners, numbers = candidate.layout.source
+    names = candidate.holders
+    if names[0] in ("lane", "thread"):
+        names = ("lane", "register")
+    if names[1] == "offset":
+        owners, numbers, names = Axis("", 1), Axis("", candidate.layout.points), ("buffer", "offset")
+    source = tuple(Axis(name, axis.extent) for name, axis in zip(names, (owners, numbers), strict=True))
+    return replace(candidate, layout=candidate.layout.regrouped(source=source))
+
+
+def _require_holders(layout: LinearLayout, whole: Distribution) -> None:
+    known = [axis.name for axis in whole.layout.source]
+    known += ["warp", "block"] if "lane" in known else []
+    for holder, basis in layout.bases.items():
+        if basis and holder not in known:
+            if holder == "offset":
+                raise InputError(
+                    f"{whole.title} is held by {whole.holders[0]}s; 'offset' is for shared memory"
+                )
+            raise InputError(f"{whole.title} has no {holder}s: it is held by {' and '.join(known)}")
 
 
 def _coordinate_order(layout: LinearLayout, expected: Distribution) -> list[int]:
@@ -70,11 +86,13 @@ def _coordinate_order(layout: LinearLayout, expected: Distribution) -> list[int]
     return list(range(layout.rank))
 
 
-def _repeated(found: Comparison, layout: LinearLayout, held: int, expected: Distribution) -> Comparison:
-    """Look whether what lies beyond the one instruction that was found equal repeats its tile whole."""
+def _repeated(layout: LinearLayout, expected: Distribution) -> Comparison:
+    """Look whether what lies beyond the one instruction repeats its tile whole."""
+    number = expected.layout.source[1]
+    held = log2(number.extent)
     extents = [axis.extent for axis in expected.axes]
     beyond: dict[str, tuple[int, Basis]] = {
-        "register": (held, layout.basis("register")[held:]),
+        number.name: (held, layout.basis(number.name)[held:]),
         "warp": (0, layout.basis("warp")),
         "block": (0, layout.basis("block")),
     }
@@ -85,18 +103,21 @@ def _repeated(found: Comparison, layout: LinearLayout, held: int, expected: Dist
                     f"{holder}={1 << bit} -> {spell_vector(vector)} is no step from one {expected.tile_text}"
                 )
                 return Comparison(Verdict.OTHER_BIJECTION, f"{witness} to another")
-    steps = tuple(vector for _, basis in beyond.values() for vector in basis)
-    tiles = len(np.unique(span(steps, layout.rank), axis=0))
+    copies = LinearLayout({"tile": tuple(vector for _, basis in beyond.values() for vector in basis)})
+    tile = Axis("tile", 1 << len(copies.basis("tile")))
+    tiles = len(np.unique(copies.layout([tile], expected.axes).images(), axis=0))
+    found = equal(expected)
     if tiles > 1:
         found = found.with_notes(f"the tile of the instruction is repeated {tiles} times")
-    if tiles < 1 << len(steps):
+    if tiles < tile.extent:
         found = found.with_notes("some registers, warps or blocks hold copies of others")
     return found
 
 
-def _with_exchanged(found: Comparison, layout: LinearLayout, held: int, expected: Distribution) -> Comparison:
-    exchanged = layout.reordered([*range(layout.rank - 2), layout.rank - 1, layout.rank - 2])
-    if layout.rank > 1 and np.array_equal(_grid(exchanged, held, layout.rank), expected.coordinates):
+def _with_exchanged(found: Comparison, claimed: Array, expected: Distribution) -> Comparison:
+    rank = len(expected.axes)
+    exchanged = claimed[..., [*range(rank - 2), rank - 1, rank - 2]] if rank > 1 else claimed
+    if rank > 1 and np.array_equal(exchanged, expected.coordinates):
         first, second = (axis.name for axis in expected.axes[-2:])
         return found.with_notes(
             f"it is equal if its coordinates are ({second}, {first}), not ({first}, {second})"
@@ -105,20 +126,19 @@ def _with_exchanged(found: Comparison, layout: LinearLayout, held: int, expected
 
 
 def linear_layout(expected: Distribution) -> LinearLayout | None:
-    """Return a distribution as vectors of registers and lanes; None where it is not linear."""
-    if expected.layout.carries:
+    """Return a distribution as vectors of its holders' bits; None where it is not linear."""
+    named = _held_as_bits(expected).layout
+    if named.carries:
         return None
-    found: dict[str, list[tuple[int, ...]]] = {"register": [], "lane": []}
-    for digit in sorted(expected.layout.digits, key=lambda digit: digit.weight):
-        found["register" if digit.axis else "lane"].append(digit.image)
-    return LinearLayout({holder: tuple(basis) for holder, basis in found.items()})
+    bases: dict[str, list[tuple[int, ...]]] = {axis.name: [] for axis in reversed(named.source)}
+    for digit in sorted(named.digits, key=lambda digit: digit.weight):
+        bases[named.source[digit.axis].name].append(digit.image)
+    return LinearLayout({holder: tuple(basis) for holder, basis in bases.items() if holder != "buffer"})
 
 
-def _linear_repair(
-    layout: LinearLayout, held: int, expected: Distribution, canonical: LinearLayout | None
-) -> str | None:
+def _linear_repair(layout: LinearLayout, canonical: LinearLayout | None) -> str | None:
     """Say which vectors, changed to the specified ones, make the layout equal."""
-    if canonical is None or not _repeated(Comparison(Verdict.EQUAL, ""), layout, held, expected).equal:
+    if canonical is None:
         return None
     changes = [
         f"{holder}={1 << bit} -> {spell_vector(given)} to {spell_vector(wanted)}"

@@ -121,9 +121,18 @@ def test_one_wrong_vector_is_named() -> None:
 
 
 @pytest.mark.parametrize("operand", ["x", "acc"])
-def test_what_has_no_lanes_has_no_linear_layout(operand: str) -> None:
+def test_an_operand_of_power_has_registers_and_fields_but_no_lanes(operand: str) -> None:
     with pytest.raises(InputError, match="no lanes"):
-        compare_layout("xvf32ger", operand, "{register: [[1, 0]], lane: []}")
+        compare_layout("xvf32ger", operand, "{register: [[1, 0]], lane: [[2, 0]]}")
+    with pytest.raises(InputError, match="'offset' is for shared memory"):
+        compare_layout("xvf32ger", operand, "{offset: [[1, 0]]}")
+    assert compare_layout("xvf32ger", "acc", "{field: [[0,1],[0,2]], register: [[1,0],[2,0]]}").equal
+    found = compare_layout("xvf32ger", "acc", "{field: [[0,1],[0,2]], register: [[2,0],[1,0]]}")
+    assert found.permutation == "registers (1 2)"
+    assert found.repair == "change register=1 -> [2, 0] to [1, 0], register=2 -> [1, 0] to [2, 0]"
+    found = compare_layout("xvf32ger", "acc", "{field: [[0,1],[0,2]]}")
+    assert found.verdict is Verdict.WRONG_SIZE
+    assert found.witness.startswith("it has 1 registers of 4 fields; acc of xvf32ger has 4 registers")
 
 
 @pytest.mark.parametrize("warps", ["[[0,0]]", "[[16,0],[16,0]]"])
