@@ -108,6 +108,11 @@ class HeldMatrix:
     scatter: Callable[[Algebra, Array], Array]
     padded: bool = False
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the matrix."""
+        return tuple(axis.extent for axis in self.layout.source)
+
 
 def held_in(fragment: Fragment) -> HeldMatrix:
     """Return the matrix that a fragment holds."""
@@ -132,7 +137,7 @@ def _read(held: HeldMatrix) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         registers = v["registers"]
         matrix, fields = held.gather(alg, registers), held.fields(alg, registers)
-        places = held.layout.forward(*np.indices(tuple(axis.extent for axis in held.layout.source)))
+        places = held.layout.forward(*np.indices(held.shape))
         yield Equation(matrix, fields[(..., *places)], held.format, label="element = field")
         if not held.padded:
             again = held.scatter(alg, matrix)

@@ -18,6 +18,7 @@ from ...spec.ptx.memory import to_bytes
 from ...spec.ptx.multiplication import multiplication
 from ...spec.ptx.variant import WARP_LANES, Family, Shape, Variant
 from ..families.layouts import bijections
+from ..families.transport import inverse
 from ..obligation import Equation, Inputs, Method, Property, Status, Variable, theorem
 from ..obligation import Variant as Case
 
@@ -121,13 +122,10 @@ def store_load() -> Iterator[Case]:
 def _inverse(move: MatrixMove) -> Property:
     """Claim both compositions; no ``ldmatrix`` has the form m16n8.b8, but its map has an inverse."""
     back = replace(move, family=Family.LDMATRIX)
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        yield Equation(store(alg, move, load(alg, back, v["rows"])), v["rows"], U8, label="memory")
-        again = load(alg, back, store(alg, move, v["registers"]))
-        yield Equation(again, v["registers"], U32, label="registers")
-
-    return Property((*memory_rows(move), *registers(move)), claim)
+    (rows,), (held,) = memory_rows(move), registers(move)
+    return inverse(
+        lambda alg, memory: load(alg, back, memory), lambda alg, warp: store(alg, move, warp), (rows, held)
+    )
 
 
 def _bytes_copied() -> Property:

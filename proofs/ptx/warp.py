@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
-from typing import NamedTuple
-
-import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U4
@@ -16,9 +13,10 @@ from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.choices import Choices
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
-from ...spec.ptx.product import Operands
 from ...spec.ptx.warp import Immediates, WarpRegisters, execute
-from ..obligation import Equation, Inputs, Method, Property, Variable, Variant, theorem
+from ..families.layouts import held_in
+from ..families.transport import Multiply, Operand, Registers, sees_matrices
+from ..obligation import Method, Property, Variant, theorem
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5 and 9.7.14.6"
 
@@ -44,34 +42,19 @@ def selectors(form: Multiplication) -> Immediates:
     return Immediates(scale_a, scale_b, sparsity)
 
 
-class Held(NamedTuple):
-    """An operand in registers.
-
-    Attributes
-    ----------
-    fragment : Fragment
-        Everything in the registers.
-    selected : tuple of int
-        What of it the instruction takes: all, or what the selectors pick.
-    """
-
-    fragment: Fragment
-    selected: tuple[int, ...] = ()
-
-
-def held(form: Multiplication, selected: Immediates) -> dict[str, Held]:
+def operands(form: Multiplication, selected: Immediates) -> dict[str, Operand]:
     """Return how a warp holds each operand of an instruction."""
-    operands = {role: Held(form.fragment(role)) for role in "abc"}
+    found = {role: Operand(held_in(form.fragment(role))) for role in "abc"}
     if form.block_scale is not None:
         for name in ("scale_a", "scale_b"):
             factors, pair = form.block_scale.factors(name[-1]), getattr(selected, name)
             fragment = Fragment(factors.layout, Packing(form.block_scale.format, 8))
-            operands[name] = Held(fragment, (pair.thread_id, pair.byte_id // factors.size))
+            found[name] = Operand(held_in(fragment), (pair.thread_id, pair.byte_id // factors.size))
     if form.sparsity is not None:
         assert selected.sparsity is not None
         fragment = Fragment(form.sparsity.layout, Packing(U4, U4.bits))
-        operands["metadata"] = Held(fragment, (selected.sparsity,))
-    return operands
+        found["metadata"] = Operand(held_in(fragment), (selected.sparsity,))
+    return found
 
 
 @theorem(
@@ -91,29 +74,13 @@ def product() -> Iterator[Variant]:
 
 def _on_registers(form: Multiplication) -> Property:
     selected = selectors(form)
-    operands = held(form, selected)
 
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        given: list[Operands] = []
+    def executed(alg: Algebra, registers: Registers, multiply: Multiply) -> Array:
+        return execute(
+            alg, form, WarpRegisters(**registers), selected, Choices(), lambda given: multiply(vars(given))
+        )
 
-        def multiply(matrices: Operands) -> Array:
-            """Return f(matrices): as f is arbitrary, any matrix."""
-            given.append(matrices)
-            return np.asarray(v["d"])
-
-        registers = {name: each.fragment.scatter(alg, v[name]) for name, each in operands.items()}
-        d = execute(alg, form, WarpRegisters(**registers), selected, Choices(), multiply)
-        for name, each in operands.items():
-            rest = (slice(None),) * len(form.matrix_shape("d"))
-            expected = v[name][(..., *each.selected, *rest)]
-            found = getattr(given[0], name)
-            yield Equation(found, expected, each.fragment.packing.format, label=name)
-        yield Equation(form.fragment("d").gather(alg, d), v["d"], form.d, label="d")
-
-    variables = [
-        Variable(name, each.fragment.packing.format, each.fragment.shape) for name, each in operands.items()
-    ]
-    return Property((*variables, Variable("d", form.d, form.matrix_shape("d"))), claim)
+    return sees_matrices(operands(form, selected), held_in(form.fragment("d")), executed)
 
 
 THEOREMS = (product,)
