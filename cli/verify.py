@@ -33,6 +33,10 @@ def verify(
     contract: Annotated[
         Path, typer.Option(metavar="C.toml", help="What it is launched with and is to compute.")
     ],
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="OLD", help="A kernel that computes the same, instead of formulas."),
+    ] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
@@ -42,6 +46,9 @@ def verify(
     ] = SAVED,
 ) -> ExitCode:
     """Verify a kernel against a contract, for all data, at every set of the contract's sizes.
+
+    A contract without [ensures] says what is in memory: then only accesses are looked at, or, with
+    --against, whether two kernels compute the same.
 
     A refuted kernel comes with inputs on which it is wrong, for `mmaproof replay`.
     """
@@ -59,7 +66,7 @@ def verify(
 
             doing(f"reading {kernel} and {contract}")
             try:
-                found = decide(kernel, contract, told)
+                found = decide(kernel, contract, told, against=against)
             except DisagreementError as defect:
                 path = _written(defect.counterexample, counterexamples)
                 raise DefectError(f"{defect}; mmaproof replay {path} runs it again") from defect
@@ -136,5 +143,5 @@ def _print(found: Verification) -> None:
             print(line)
     if result.verdict == "safe":
         print("memory only: the contract has no [ensures], so nothing is said of what is computed")
-    elif "outputs" in stats and not found.contract.memory_only:
+    elif "outputs" in stats and not found.memory_only:
         print(f"{stats['outputs']} output elements, {stats['wrong']} not right; {stats['total_seconds']} s")

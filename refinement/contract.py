@@ -53,6 +53,14 @@ class Gaps(StrEnum):
     ANY = "any"
 
 
+class Passed(StrEnum):
+    """To which of two kernels that are compared a parameter is passed."""
+
+    BOTH = "both"
+    NEW = "new"
+    OLD = "old"
+
+
 class Accumulate(StrEnum):
     """How floating-point sums are added up."""
 
@@ -74,12 +82,15 @@ class ScalarParameter:
         An integer in the sizes, or the encoding of a float; None for any value at all.
     where : str
         ``file:line``.
+    passed : Passed
+        To which kernels.
     """
 
     name: str
     format: Format
     value: Expression | int | None
     where: str
+    passed: Passed = Passed.BOTH
 
 
 @dataclass(frozen=True)
@@ -108,6 +119,8 @@ class ArrayParameter:
         Whether the kernel may use memory between elements.
     where : str
         ``file:line``.
+    passed : Passed
+        To which kernels.
     """
 
     name: str
@@ -121,6 +134,7 @@ class ArrayParameter:
     contents: Bits | None
     gaps: Gaps
     where: str
+    passed: Passed = Passed.BOTH
 
 
 Parameter = ScalarParameter | ArrayParameter
@@ -260,11 +274,49 @@ class Instance:
 
     @property
     def outputs(self) -> tuple[Array, ...]:
-        """The arrays that formulas describe, in their order."""
-        return tuple(self.arrays[formula.output] for formula in self.contract.formulas)
+        """The arrays that are compared: those that formulas describe, or all that may be written."""
+        if self.contract.formulas:
+            return tuple(self.arrays[formula.output] for formula in self.contract.formulas)
+        return tuple(array for array in self.arrays.values() if array.access.is_output)
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+
+
+@dataclass(frozen=True)
+class LaunchExtents:
+    """With what a kernel is launched.
+
+    Attributes
+    ----------
+    grid, block : tuple of Expression
+        Up to three extents.
+    dynamic_shared : Expression, optional
+        Bytes; None where it does not say.
+    """
+
+    grid: tuple[Expression, ...]
+    block: tuple[Expression, ...]
+    dynamic_shared: Expression | None
+
+
+@dataclass(frozen=True)
+class FormerKernel:
+    """The kernel that another one is compared with.
+
+    Attributes
+    ----------
+    entry : str, optional
+        Its name in its module.
+    launch : LaunchExtents
+        Its own.
+    equality : Equality
+        The weakest that is enough.
+    """
+
+    entry: str | None
+    launch: LaunchExtents
+    equality: Equality = Equality.VALUE
 
 
 @dataclass(frozen=True)
@@ -279,10 +331,10 @@ class Contract:
         ``ptx``, ``power`` or ``pto``.
     entry, target : str, optional
         The kernel's name in its module, and the processor it is for.
-    grid, block : tuple of Expression
-        Up to three extents.
-    dynamic_shared : Expression, optional
-        Bytes; None where it does not say.
+    launch : LaunchExtents
+        Its launch.
+    former : FormerKernel
+        The kernel that it is compared with, where it is compared with one.
     sizes : tuple of mapping
         The sets of sizes at which it is to hold.
     parameters : tuple of Parameter
@@ -299,9 +351,8 @@ class Contract:
     isa: str
     entry: str | None
     target: str | None
-    grid: tuple[Expression, ...]
-    block: tuple[Expression, ...]
-    dynamic_shared: Expression | None
+    launch: LaunchExtents
+    former: FormerKernel
     sizes: tuple[Mapping[str, int], ...]
     parameters: tuple[Parameter, ...]
     formulas: tuple[Formula, ...]
@@ -309,9 +360,9 @@ class Contract:
     equality: Equality = Equality.VALUE
 
     @property
-    def memory_only(self) -> bool:
-        """Whether it says nothing of values: only what the kernel does to memory is looked at."""
-        return not self.formulas
+    def says_values(self) -> bool:
+        """Whether it says what is computed, and not only what is in memory."""
+        return bool(self.formulas)
 
     def formula(self, output: str) -> Formula:
         """Return the formula of an output."""
@@ -322,17 +373,19 @@ class Contract:
         for sizes in self.sizes:
             yield self.instance(sizes)
 
-    def instance(self, sizes: Mapping[str, int]) -> Instance:
-        """Return the contract at one set of sizes.
+    def instance(self, sizes: Mapping[str, int], *, former: bool = False) -> Instance:
+        """Return the contract at one set of sizes, for the kernel or for the former one.
 
         Raises
         ------
         InputError
             If an extent, a stride or a value is not possible at these sizes.
         """
-        shared = None if self.dynamic_shared is None else self.dynamic_shared.value(sizes, 0)
-        grid, block = (_three(extents, sizes) for extents in (self.grid, self.block))
-        arguments = tuple(_argument(parameter, sizes) for parameter in self.parameters)
+        launch = self.former.launch if former else self.launch
+        shared = None if launch.dynamic_shared is None else launch.dynamic_shared.value(sizes, 0)
+        grid, block = (_three(extents, sizes) for extents in (launch.grid, launch.block))
+        other = Passed.NEW if former else Passed.OLD
+        arguments = tuple(_argument(each, sizes) for each in self.parameters if each.passed is not other)
         elements = sum(each.elements for each in arguments if isinstance(each, Array))
         if elements > HELD_ELEMENTS:
             raise InputError(f"the arrays have {elements} elements; at most {HELD_ELEMENTS}", self.path)

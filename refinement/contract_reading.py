@@ -14,7 +14,18 @@ from ..spec.float_encoding import encode
 from ..spec.formats import FORMATS, Bits, FloatFormat, Format, IntegerFormat, format_named
 from ..spec.rounding import Rounding
 from ..spec.values import encodings_of_values
-from .contract import Access, Accumulate, ArrayParameter, Contract, Gaps, Parameter, ScalarParameter
+from .contract import (
+    Access,
+    Accumulate,
+    ArrayParameter,
+    Contract,
+    FormerKernel,
+    Gaps,
+    LaunchExtents,
+    Parameter,
+    Passed,
+    ScalarParameter,
+)
 from .formula import Formula, Source
 from .formula_checking import check_formula
 from .formula_parser import KEYWORDS, parse_expression, parse_formula
@@ -23,13 +34,14 @@ from .result import Equality
 from .toml_document import Table, is_integer, parse_document, read_document, shown
 
 ISAS = ("ptx", "power", "pto")
-SECTIONS = ("kernel", "launch", "sizes", "param", "ensures")
+SECTIONS = ("kernel", "launch", "sizes", "param", "ensures", "against")
 KERNEL = ("isa", "entry", "target")
 LAUNCH = ("grid", "block", "dynamic_shared")
-SCALAR = ("name", "type", "value")
+AGAINST = ("entry", *LAUNCH, "equality")
+SCALAR = ("name", "type", "value", "kernel")
 ARRAY = (
     "name", "type", "shape", "strides", "access", "alignment", "values", "element_bits", "low_bit",
-    "gaps",
+    "gaps", "kernel",
 )  # fmt: skip
 ENSURES = ("formula", "accumulate", "equality")
 STRIDES = ("row-major", "column-major")
@@ -63,6 +75,8 @@ def _contract(document: Table) -> Contract:
     kernel, launch, ensures = (document.table(name) for name in ("kernel", "launch", "ensures"))
     kernel.check_keys(KERNEL)
     launch.check_keys(LAUNCH)
+    against = document.table("against")
+    against.check_keys(AGAINST)
     ensures.check_keys(ENSURES)
     kernel.require("isa", f"one of {', '.join(ISAS)}")
     sizes = _sizes(document)
@@ -72,11 +86,12 @@ def _contract(document: Table) -> Contract:
         kernel.choice("isa", ISAS, ""),
         kernel.text("entry"),
         kernel.text("target"),
-        _extents(launch, "grid", sizes[0]),
-        _extents(launch, "block", sizes[0]),
-        _expression(launch, "dynamic_shared", launch.values["dynamic_shared"], sizes[0])
-        if "dynamic_shared" in launch.values
-        else None,
+        _launch(launch, sizes[0]),
+        FormerKernel(
+            against.text("entry"),
+            _launch(against if against.values.keys() & set(LAUNCH) else launch, sizes[0]),
+            Equality(against.choice("equality", list(Equality), Equality.VALUE)),
+        ),
         tuple(sizes),
         parameters,
         _formulas(ensures) if "ensures" in document.values else (),
@@ -143,6 +158,15 @@ def _expressions(table: Table, key: str, value: Any, sizes: Mapping[str, int]) -
     return tuple(_expression(table, key, each, sizes) for each in value)
 
 
+def _launch(launch: Table, sizes: Mapping[str, int]) -> LaunchExtents:
+    shared = launch.values.get("dynamic_shared")
+    return LaunchExtents(
+        _extents(launch, "grid", sizes),
+        _extents(launch, "block", sizes),
+        None if shared is None else _expression(launch, "dynamic_shared", shared, sizes),
+    )
+
+
 def _extents(launch: Table, key: str, sizes: Mapping[str, int]) -> tuple[Expression, ...]:
     value = launch.values.get(key, 1)
     values = value if isinstance(value, list) else [value]
@@ -193,7 +217,7 @@ def _scalar(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> S
     value = table.values.get("value")
     if isinstance(fmt, FloatFormat):
         encoding = None if value is None or value == ANY else _encoding(table, fmt, value)
-        return ScalarParameter(name, fmt, encoding, table.where())
+        return ScalarParameter(name, fmt, encoding, table.where(), _passed(table))
     if value is None:
         raise table.error(
             None,
@@ -201,8 +225,13 @@ def _scalar(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> S
             'or a shape = ["M", "K"], for a pointer',
         )
     if value == ANY:
-        return ScalarParameter(name, fmt, None, table.where())
-    return ScalarParameter(name, fmt, _expression(table, "value", value, sizes), table.where("value"))
+        return ScalarParameter(name, fmt, None, table.where(), _passed(table))
+    expression = _expression(table, "value", value, sizes)
+    return ScalarParameter(name, fmt, expression, table.where("value"), _passed(table))
+
+
+def _passed(table: Table) -> Passed:
+    return Passed(table.choice("kernel", list(Passed), Passed.BOTH))
 
 
 def _encoding(table: Table, fmt: FloatFormat, value: Any) -> int:
@@ -237,6 +266,7 @@ def _array(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> Ar
         _contents(table, fmt),
         Gaps(table.choice("gaps", list(Gaps), Gaps.KEPT)),
         table.where(),
+        _passed(table),
     )
 
 

@@ -64,8 +64,12 @@ class KernelCounterexample:
 
     Attributes
     ----------
-    kernel, contract : str
-        The files.
+    kernel : str
+        The file.
+    against : str, optional
+        That of the kernel that it is compared with.
+    contract : str
+        The file.
     sizes : mapping of str to int
         The set of sizes.
     inputs : mapping
@@ -79,6 +83,7 @@ class KernelCounterexample:
     """
 
     kernel: str
+    against: str | None
     contract: str
     sizes: Mapping[str, int]
     inputs: Mapping[str, Mapping[str, Any]]
@@ -88,7 +93,10 @@ class KernelCounterexample:
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""
-        return {"schema": SCHEMA, "kind": KIND, **asdict(self)}
+        document = {"schema": SCHEMA, "kind": KIND, **asdict(self)}
+        if self.against is None:
+            del document["against"]
+        return document
 
     def save(self, path: Path) -> None:
         """Write the JSON document, whole or not at all."""

@@ -1,74 +1,23 @@
-"""A kernel run on numbers, and the contract computed with numpy: the two sides of a counterexample."""
+"""Counterexamples that were saved, run again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..spec.errors import InputError
 from ..spec.formats import format_named
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
-from .array_memory import elements_in, memories
-from .assignments import Assignment
-from .contract import Array, Instance
 from .contract_reading import read_contract
-from .counterexamples import (
-    KIND,
-    SCHEMA,
-    Difference,
-    Inputs,
-    as_constants,
-    given_constants,
-    input_formats,
-    numbers_in,
-    unequal,
-)
-from .front_end import Kernel, read_kernel
-from .reference_result import reference, stored
-from .terms import TermStore
-
-
-def outputs_on(kernel: Kernel, instance: Instance, inputs: Inputs) -> dict[str, NDArray[Any]]:
-    """Run a kernel on numbers; returns the values of each output by linear index, NaN where unwritten."""
-    store = TermStore()
-    constants = as_constants(store, instance, inputs)
-    given = given_constants(store, instance)
-    outcome = kernel.run(instance, store, given | constants)
-    assignment = Assignment(store, {})
-    memory = memories(instance)
-    values = {}
-    for output in instance.outputs:
-        written, terms = elements_in(store, memory[output.name], outcome.arrays[output.name].lanes)
-        found = np.full(output.elements, np.nan, dtype=object)
-        found[written] = numbers_in(assignment.values(terms[written]), output.format).astype(object)
-        values[output.name] = found
-    return values
-
-
-def confirmed(
-    kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int, bound: float
-) -> Difference | None:
-    """Return how an element differs between the kernel on numbers and numpy on the contract, if it does.
-
-    Floats differ that are further apart than `bound`.
-    """
-    got, wanted = _sides(kernel, instance, inputs, output, element)
-    if not unequal(np.array([got]), np.array([wanted]), np.array([bound]))[0]:
-        return None
-    index = ",".join(map(str, np.unravel_index(element, output.shape)))
-    return Difference(f"{output.name}[{index}]", str(got), str(wanted))
-
-
-def _sides(
-    kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int
-) -> tuple[Any, Any]:
-    got = outputs_on(kernel, instance, inputs)[output.name][element]
-    return got, stored(reference(instance, inputs)[output.name], output.format).reshape(-1)[element]
+from .counterexamples import KIND, SCHEMA, Difference, input_formats
+from .front_end import read_kernel
+from .kernel_runs import confirmed, outputs_on, sides
+from .reference_result import formula_values
 
 
 @dataclass(frozen=True)
@@ -124,6 +73,12 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
         if formats.get(name) != fmt or len(inputs.get(name, ())) != int(np.prod(shape)):
             raise InputError(f"{path}: {name} is not {fmt} of shape {list(shape)} as in {contract_path}")
     kernel = read_kernel(contract.isa, kernel_path, contract.entry, contract.target)
+    other = document.get("against")
+    if other is None:
+        wanted_on = partial(formula_values, instance)
+    else:
+        former = read_kernel(contract.isa, Path(other), contract.former.entry, contract.target)
+        wanted_on = partial(outputs_on, former, contract.instance(sizes, former=True))
     name, _, index = element.partition("[")
     try:
         output = next(each for each in instance.outputs if each.name == name)
@@ -132,6 +87,6 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
     except (StopIteration, ValueError, TypeError, OverflowError):
         raise InputError(f"{path}: {element!r} is no element of an output of {contract_path}") from None
     if relative:  # written when bounds were relative
-        sides = (float(each) for each in _sides(kernel, instance, inputs, output, number))
-        bound = relative * max(abs(each) for each in sides)
-    return Replayed(document, confirmed(kernel, instance, inputs, output, number, bound))
+        values = (float(each) for each in sides(kernel, instance, wanted_on, inputs, output, number))
+        bound = relative * max(abs(each) for each in values)
+    return Replayed(document, confirmed(kernel, instance, wanted_on, inputs, output, number, bound))

@@ -13,8 +13,8 @@ from ..spec.formats import FloatFormat
 from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched
 from .clobbering import clobbered
 from .contract import Array, Instance
-from .contract_terms import covered, expected_terms
 from .counterexamples import (
+    Difference,
     Inputs,
     KernelCounterexample,
     candidates,
@@ -29,10 +29,11 @@ from .findings import KernelFinding, Kind
 from .footprint import Offsets
 from .front_end import Kernel, Outcome
 from .interning import Ids
-from .kernel_replay import confirmed
+from .kernel_runs import confirmed
 from .normal_forms import NormalForms
 from .operations import FUNCTION
 from .overflow import NONE
+from .references import Reference
 from .result import Coverage, Equality, Written
 from .rounding_depth import Roundings, roundings, worst
 from .terms import UNDEFINED, Operation, TermStore
@@ -74,6 +75,8 @@ class Examination:
         The weakest that an output needed; None while something is not shown to be right.
     roundings : Roundings, optional
         Those of outputs that are right over the reals.
+    former_roundings : Roundings, optional
+        Those of the same outputs of the kernel that it is compared with.
     outputs : list of OutputStatus
         Element by element.
     counterexample : KernelCounterexample, optional
@@ -91,6 +94,7 @@ class Examination:
     findings: list[KernelFinding] = field(default_factory=list)
     equality: Equality | None = Equality.BITS
     roundings: Roundings | None = None
+    former_roundings: Roundings | None = None
     outputs: list[OutputStatus] = field(default_factory=list)
     counterexample: KernelCounterexample | None = None
     trials: Trials = field(default_factory=Trials)
@@ -106,6 +110,8 @@ class OutputComparison:
     ----------
     kernel, instance, store, outcome : Kernel, Instance, TermStore, Outcome
         The run.
+    reference : Reference
+        What the outputs are to be.
     examination : Examination
         Where it is noted what is found.
     given : mapping of str to array
@@ -124,10 +130,12 @@ class OutputComparison:
         instance: Instance,
         store: TermStore,
         outcome: Outcome,
+        reference: Reference,
         examination: Examination,
         given: Inputs,
     ) -> None:
-        self._given = given
+        self._given, self._reference = given, reference
+        self._unordered = outcome.unordered or reference.unordered
         self._kernel, self._instance, self._store = kernel, instance, store
         self._outcome, self._examination = outcome, examination
         self._forms = NormalForms(store)
@@ -138,13 +146,13 @@ class OutputComparison:
 
     def compare(self, output: Array) -> None:
         """Compare one output, and note what is wrong with it."""
-        expected = np.asarray(expected_terms(self._instance, output, self._store)).reshape(-1)
+        expected, wanted = self._reference.expected(output), self._reference.covered(output)
         memory = self._memories[output.name]
         written, actual = elements_in(self._store, memory, self._outcome.arrays[output.name].lanes)
         written &= ~untouched(self._store, memory, actual)
-        wanted = np.asarray(covered(self._instance, output)).reshape(-1)
         if (wanted & ~written).any():
             self._missing(output, np.flatnonzero(wanted & ~written))
+        self._note_strays(output)
         self._examination.coverage.append(_coverage(self._instance, output, wanted))
         members = np.flatnonzero(written & wanted)
         self.compared.append(Compared(output, members, actual, expected))
@@ -155,17 +163,24 @@ class OutputComparison:
         self._examination.outputs.append(
             OutputStatus(output.name, right.reshape(output.shape), written.reshape(output.shape))
         )
-        if self._outcome.unordered and isinstance(output.format, FloatFormat):
+        if self._unordered and isinstance(output.format, FloatFormat):
             nowhere = np.zeros(len(members), dtype=bool)
             undergone = roundings(self._store, actual[members[found.equal]])
             found = replace(found, identical=nowhere, roundings=undergone)
         self._weaken(found)
+        self._weaken_by_former(expected[members[found.equal & ~found.identical]])
         if not found.equal.all():
             self._wrong(output, members, actual, expected, found)
         if self._given and found.equal.all():
             self._on_given_data(output, members, actual, expected, found.roundings)
-        if self._instance.contract.equality is Equality.BITS:
+        if self._reference.equality is Equality.BITS:
             self._value_only(output, members[found.equal & ~found.identical], actual, expected)
+
+    def _note_strays(self, output: Array) -> None:
+        """Note what is written beside the elements that are compared."""
+        if strays := list(self._reference.strays(self._kernel, output, self._outcome)):
+            self._examination.findings += strays
+            self._examination.equality = None
 
     def _on_given_data(
         self,
@@ -207,6 +222,13 @@ class OutputComparison:
             known = [] if examination.roundings is None else [examination.roundings]
             examination.roundings = worst([*known, found.roundings])
 
+    def _weaken_by_former(self, expected: Ids) -> None:
+        """Note the roundings of the other kernel, in terms that are equal over the reals only."""
+        if self._reference.former is not None and len(expected):
+            known = self._examination.former_roundings
+            undergone = roundings(self._store, expected)
+            self._examination.former_roundings = worst([each for each in (known, undergone) if each])
+
     def _value_only(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> None:
         """Say which elements are equal over the reals only, where the contract demands bits."""
         if not len(members):
@@ -216,7 +238,7 @@ class OutputComparison:
         for element in members[:SHOWN].tolist():
             name = self._namer.element(output.name, element)
             stored, wanted = (self._namer.term(int(terms[element])) for terms in (actual, expected))
-            open_order = "; the language leaves its order or fusion open" if self._outcome.unordered else ""
+            open_order = "; the language leaves its order or fusion open" if self._unordered else ""
             self._note(
                 Kind.UNDECIDED,
                 f"{name} is equal over the reals only, and the contract demands bits: "
@@ -256,6 +278,7 @@ class OutputComparison:
             element = int(members[owner])
             name = self._namer.element(output.name, element)
             message = f"{name} {explained(difference, self._namer, self._inside)}"
+            message += self._reference.origin(output, element)
             line = self._line_of_store(output, element)
             if found.overflowing is not None and found.overflowing[owner] != NONE:
                 rounding = int(found.overflowing[owner])
@@ -313,10 +336,11 @@ class OutputComparison:
             if told is None:
                 continue
             index, bound = told
-            difference = confirmed(self._kernel, self._instance, inputs, output, int(some[index]), bound)
+            difference = self._confirmed(inputs, output, int(some[index]), bound)
             if difference is not None:
                 return KernelCounterexample(
                     self._kernel.path,
+                    self._reference.former,
                     self._instance.contract.path,
                     dict(self._instance.sizes),
                     documented(self._instance, inputs),
@@ -325,6 +349,9 @@ class OutputComparison:
                     relative_to(difference, bound),
                 )
         return None
+
+    def _confirmed(self, inputs: Inputs, output: Array, element: int, bound: float) -> Difference | None:
+        return confirmed(self._kernel, self._instance, self._reference.values, inputs, output, element, bound)
 
     def _cause(
         self, difference: Sequence[Monomial], output: Array, element: int, term: int

@@ -58,6 +58,12 @@ def reference(instance: Instance, arrays: Mapping[str, NDArray[Any]]) -> dict[st
         return {output.name: _Reference(instance, output, arrays).result() for output in instance.outputs}
 
 
+def formula_values(instance: Instance, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Values]:
+    """Return what outputs are to be, by linear index, as their formats hold it; see `reference`."""
+    found = reference(instance, arrays)
+    return {each.name: stored(found[each.name], each.format).reshape(-1) for each in instance.outputs}
+
+
 def stored(values: Values, fmt: Format) -> Values:
     """Return the results of a formula as an output of a format holds them."""
     if not isinstance(fmt, FloatFormat):

@@ -99,8 +99,12 @@ class Result:
 
     Attributes
     ----------
-    kernel, contract : str
-        The files.
+    kernel : str
+        The file.
+    against : str, optional
+        That of the kernel that it is compared with.
+    contract : str
+        The file.
     verdict : Verdict
         For all data, at every set of sizes of the contract.
     equality : Equality, optional
@@ -124,6 +128,7 @@ class Result:
     """
 
     kernel: str
+    against: str | None
     contract: str
     verdict: Verdict
     equality: Equality | None = None

@@ -36,7 +36,7 @@ from .error_bounds import ErrorBounds
 from .findings import Kind
 from .front_end import Kernel, Outcome
 from .interning import Ids
-from .reference_result import magnitudes, reference, stored
+from .references import Reference
 from .result import Equality
 from .rounding_depth import roundings
 from .terms import TermStore
@@ -136,6 +136,7 @@ def tried(
     equality: Equality,
     outcome: Outcome,
     growth: float,
+    reference: Reference,
 ) -> Trials:
     """Run a kernel that is to be verified on numbers.
 
@@ -153,6 +154,8 @@ def tried(
         Of the run on terms.
     growth : float
         By how much of the sum of its terms' magnitudes an output may be off.
+    reference : Reference
+        What the outputs are to be.
 
     Raises
     ------
@@ -160,7 +163,7 @@ def tried(
         If an element differs by more than the roundings of both sides explain.
     """
     started = time.perf_counter()
-    trial = _Trial(kernel, instance, store, compared, equality, outcome, growth)
+    trial = _Trial(kernel, instance, store, compared, equality, outcome, growth, reference)
     blocks = _some_blocks(instance)
     every = int(np.prod(instance.grid))
     wrong, elements = trial.wrong(blocks)
@@ -191,14 +194,16 @@ class _Trial:
         equality: Equality,
         outcome: Outcome,
         growth: float,
+        reference: Reference,
     ) -> None:
         self._growth = growth
+        self._former = reference.former
         self._kernel, self._instance, self._store = kernel, instance, store
         self._compared, self._equality, self._outcome = compared, equality, outcome
         self.inputs: Inputs = trial_inputs(instance, SEED, finite=equality is Equality.VALUE)
         self._memories = memories(instance)
-        self._wanted = reference(instance, self.inputs)
-        self._sizes = magnitudes(instance, self.inputs)
+        self._wanted = reference.values(self.inputs)
+        self._sizes = reference.magnitudes(self.inputs)
         self._bounds = ErrorBounds(store, self.inputs, overflows=False)
         self.unjudged = 0
 
@@ -235,7 +240,7 @@ class _Trial:
         members = members[written[members]]
         words = Assignment(store, {}).values(terms[members])
         got = numbers_in(words, output.format)
-        wanted = stored(self._wanted[output.name], output.format).reshape(-1)[members]
+        wanted = self._wanted[output.name][members]
         suspects = np.flatnonzero(unequal(got, wanted, self._surely_allowed(output)[members]))
         if len(suspects) > SUSPECTS:
             suspects = np.unique(_most_apart(got, wanted, suspects))
@@ -257,7 +262,7 @@ class _Trial:
         """
         if self._equality is Equality.BITS or not isinstance(output.format, FloatFormat):
             return np.zeros(output.elements)
-        sizes = np.nan_to_num(self._sizes[output.name].reshape(-1), posinf=0.0)
+        sizes = np.nan_to_num(self._sizes[output.name], posinf=0.0)
         found: NDArray[np.float64] = min(self._growth, COARSE) * sizes
         return found
 
@@ -291,6 +296,7 @@ class _Trial:
     def _documented(self, difference: Difference, bound: float) -> KernelCounterexample:
         return KernelCounterexample(
             self._kernel.path,
+            self._former,
             self._instance.contract.path,
             dict(self._instance.sizes),
             documented(self._instance, self.inputs),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..spec.errors import OutOfBudget, UnsupportedError
+from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .array_memory import inputs_of
 from .assumptions import assumptions_of
 from .contract import Contract, Instance
@@ -19,8 +19,9 @@ from .front_end import Kernel, Outcome, read_kernel
 from .given_data import for_all_numbers
 from .memory_safety import memory_findings
 from .output_comparison import Examination, OutputComparison
+from .references import FormulaReference, KernelReference, Reference
 from .result import Equality, Result, verdict_of
-from .rounding_depth import worst
+from .rounding_depth import Roundings, worst
 from .terms import TermStore
 from .trials import Trials, tried
 
@@ -49,9 +50,16 @@ class Verification:
     examinations: tuple[tuple[Instance, Examination], ...]
     counterexample: KernelCounterexample | None
 
+    @property
+    def memory_only(self) -> bool:
+        """Whether only what the kernel does to memory was looked at."""
+        return self.result.against is None and not self.contract.says_values
 
-def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> Verification:
-    """Verify a kernel against a contract.
+
+def verify(
+    kernel_path: Path, contract_path: Path, told: Told | None = None, *, against: Path | None = None
+) -> Verification:
+    """Verify a kernel against a contract, or against another kernel that computes the same.
 
     Parameters
     ----------
@@ -59,6 +67,8 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
         The files.
     told : callable, optional
         Told about the progress.
+    against : Path, optional
+        The other kernel's file; the contract then has no formulas.
 
     Raises
     ------
@@ -69,12 +79,17 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
     """
     started = time.perf_counter()
     contract = read_contract(contract_path)
+    if against is not None and contract.says_values:
+        raise InputError("two kernels are compared by a contract without [ensures]", str(contract_path))
     kernel = read_kernel(contract.isa, kernel_path, contract.entry, contract.target)
+    former = None
+    if against is not None:
+        former = read_kernel(contract.isa, against, contract.former.entry or contract.entry, contract.target)
     examinations: list[tuple[Instance, Examination]] = []
     stats: Mapping[str, Any] = {}
     for instance in contract.instances():
         try:
-            examination, stats = examine(kernel, instance, told)
+            examination, stats = examine(kernel, instance, told, former)
         except (OutOfBudget, MemoryError, RecursionError) as reason:
             examination = Examination([KernelFinding(Kind.UNDECIDED, _given_up(reason), kernel.path)], None)
         examinations.append((instance, examination))
@@ -85,12 +100,14 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
     findings = tuple(finding for examination in found for finding in examination.findings)
     equality = _weakest([examination.equality for examination in found])
     undergone = worst([each.roundings for each in found if each.roundings is not None])
+    former_undergone = worst([each.former_roundings for each in found if each.former_roundings is not None])
     result = Result(
         str(kernel_path),
+        None if against is None else str(against),
         str(contract_path),
-        verdict_of(findings, equality, memory_only=contract.memory_only),
+        verdict_of(findings, equality, memory_only=former is None and not contract.says_values),
         equality,
-        None if undergone is None or equality is None else str(undergone),
+        None if equality is None else _bound(undergone, former_undergone, against),
         findings,
         None,
         coverage,
@@ -110,6 +127,13 @@ def verify(kernel_path: Path, contract_path: Path, told: Told | None = None) -> 
     return Verification(result, contract, tuple(examinations), counterexample)
 
 
+def _bound(undergone: Roundings | None, former: Roundings | None, against: Path | None) -> str | None:
+    """Return how far the kernel is from the real numbers, and how far the one that it is compared with."""
+    if against is None or undergone is None:
+        return None if undergone is None else str(undergone)
+    return f"{undergone}; of {against}: {former}" if former is not None else str(undergone)
+
+
 def _given_up(reason: BaseException) -> str:
     """Return why a set of sizes was given up."""
     match reason:
@@ -127,21 +151,23 @@ def _weakest(found: Sequence[Equality | None]) -> Equality | None:
 
 
 def examine(
-    kernel: Kernel, instance: Instance, told: Told | None = None
+    kernel: Kernel, instance: Instance, told: Told | None = None, former: Kernel | None = None
 ) -> tuple[Examination, Mapping[str, Any]]:
     """Verify a kernel at one set of sizes; returns what was found, and the run's counts."""
-    examination, stats = _examined(kernel, instance, told, {})
+    examination, stats = _examined(kernel, instance, told, {}, former)
+    if former is not None:
+        return examination, stats
     wrong = any(not output.right.all() for output in examination.outputs)
     of_values = all(finding.kind in (Kind.WRONG_VALUE, Kind.UNDECIDED) for finding in examination.findings)
     if not (wrong and of_values) or (wider := for_all_numbers(instance)) is None:
         return examination, stats
-    again, _ = _examined(kernel, wider[0], told, wider[1])
+    again, _ = _examined(kernel, wider[0], told, wider[1], None)
     shown = len(again.outputs) == len(instance.outputs) and all(each.right.all() for each in again.outputs)
     return (again if shown else examination), stats
 
 
 def _examined(
-    kernel: Kernel, instance: Instance, told: Told | None, given: Mapping[str, Any]
+    kernel: Kernel, instance: Instance, told: Told | None, given: Mapping[str, Any], former: Kernel | None
 ) -> tuple[Examination, Mapping[str, Any]]:
     store = TermStore()
     where = f" at {instance}" if instance.sizes else ""
@@ -149,9 +175,19 @@ def _examined(
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     examination = Examination(list(outcome.findings))
     examination.assumptions = assumptions_of(instance, outcome.alignments)
-    if instance.contract.memory_only:
+    reference: Reference = FormulaReference(instance, store)
+    if former is not None:
+        if told is not None:
+            told(f"running {former.path}{where}", 0, 1)
+        other, objections = _run_of_former(former, instance, store)
+        examination.findings += objections
+        if other is None:
+            examination.equality = None
+            return examination, outcome.stats
+        reference = other
+    elif not instance.contract.says_values:
         return _memory_only(kernel, instance, store, outcome, examination), outcome.stats
-    comparer = OutputComparison(kernel, instance, store, outcome, examination, given)
+    comparer = OutputComparison(kernel, instance, store, outcome, reference, examination, given)
     if outcome.complete:
         for index, output in enumerate(instance.outputs):
             if told is not None:
@@ -177,8 +213,29 @@ def _examined(
             told(f"running on numbers{where}", 0, 1)
         undergone, equality = examination.roundings, examination.equality
         growth = 0.0 if undergone is None else float(undergone.growth)
-        examination.trials = tried(kernel, instance, store, comparer.compared, equality, outcome, growth)
+        examination.trials = tried(
+            kernel, instance, store, comparer.compared, equality, outcome, growth, reference
+        )
     return examination, outcome.stats
+
+
+def _run_of_former(
+    former: Kernel, instance: Instance, store: TermStore
+) -> tuple[KernelReference | None, list[KernelFinding]]:
+    """Run the kernel that another one is compared with; what is wrong with it leaves the other undecided."""
+    own = instance.contract.instance(instance.sizes, former=True)
+    outcome = former.run(own, store, inputs_of(store, own))
+    objections = [
+        replace(
+            each,
+            kind=Kind.UNSUPPORTED if each.kind is Kind.UNSUPPORTED else Kind.UNDECIDED,
+            message=f"the kernel to compare with can't be relied on: {each.kind}: {each.message}",
+        )
+        for each in outcome.findings
+    ]
+    if not outcome.complete and not objections:
+        objections.append(_without_end(former))
+    return (None if objections else KernelReference(former, own, store, outcome)), objections
 
 
 def _memory_only(

@@ -97,11 +97,11 @@ def report(found: Verification, version: str) -> VerifyReport:
         if here:
             rows += [(finding.at, finding.subject) for finding in here]
         else:
-            shown = "memory" if found.contract.memory_only else examination.equality
+            shown = "memory" if found.memory_only else examination.equality
             rows.append((NOWHERE, f"{_subject(found.contract, instance)} ({shown})"))
     checked = Checked(found.result.kernel, "kernel", tuple(rows), tuple(findings))
     rules = {rule.id: rule for rule in map(_rule, Kind)}
-    wording = OF_MEMORY if found.contract.memory_only else OF_KERNELS
+    wording = OF_MEMORY if found.memory_only else OF_KERNELS
     elapsed = found.result.stats["total_seconds"]
     return VerifyReport("verify", version, wording, (checked,), rules, elapsed, found=found)
 

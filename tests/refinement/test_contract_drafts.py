@@ -38,7 +38,7 @@ def corpora() -> Iterator[tuple[Path, Contract]]:
 @pytest.mark.parametrize(("path", "written"), list(corpora()), ids=lambda each: getattr(each, "stem", ""))
 def test_a_draft_agrees_with_the_contract_that_a_person_wrote(path: Path, written: Contract) -> None:
     found = parse_contract(draft(read_outline(path, written.entry)))
-    assert found.memory_only
+    assert not found.says_values
     for mine, theirs in zip(found.parameters, written.parameters, strict=True):
         if isinstance(mine, ArrayParameter):
             assert isinstance(theirs, ArrayParameter), theirs.name
@@ -95,7 +95,7 @@ def test_triton_tells_block_shared_memory_and_scratch(tmp_path: Path) -> None:
     metadata = read_triton_metadata(metadata_of(tmp_path))
     assert metadata == TritonMetadata("gemm", 128, 4096, (0, 0))
     found = parse_contract(draft(read_outline(CORPUS / RIGHT[0], None), metadata))
-    assert found.dynamic_shared is not None and found.dynamic_shared.value({}) == 4096
+    assert found.launch.dynamic_shared is not None and found.launch.dynamic_shared.value({}) == 4096
     assert [str(each.format) for each in found.parameters[-2:]] == ["u64", "u64"]
     used = draft(read_outline(CORPUS / RIGHT[0], None), TritonMetadata("gemm", 128, 4096, (512, 0)))
     assert isinstance(parse_contract(used).parameters[-2], ArrayParameter)

@@ -1,0 +1,65 @@
+"""A kernel run on numbers, beside what its outputs are to be: the two sides of a counterexample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .array_memory import elements_in, memories
+from .assignments import Assignment
+from .contract import Array, Instance
+from .counterexamples import Difference, Inputs, as_constants, given_constants, numbers_in, unequal
+from .front_end import Kernel
+from .terms import TermStore
+
+
+def outputs_on(kernel: Kernel, instance: Instance, inputs: Inputs) -> dict[str, NDArray[Any]]:
+    """Run a kernel on numbers; returns the values of each output by linear index, NaN where unwritten."""
+    store = TermStore()
+    constants = as_constants(store, instance, inputs)
+    given = given_constants(store, instance)
+    outcome = kernel.run(instance, store, given | constants)
+    assignment = Assignment(store, {})
+    memory = memories(instance)
+    values = {}
+    for output in instance.outputs:
+        written, terms = elements_in(store, memory[output.name], outcome.arrays[output.name].lanes)
+        found = np.full(output.elements, np.nan, dtype=object)
+        found[written] = numbers_in(assignment.values(terms[written]), output.format).astype(object)
+        values[output.name] = found
+    return values
+
+
+Wanted = Callable[[Inputs], Mapping[str, NDArray[Any]]]
+"""The values of each output, by linear index, that inputs are to give."""
+
+
+def confirmed(
+    kernel: Kernel,
+    instance: Instance,
+    wanted_on: Wanted,
+    inputs: Inputs,
+    output: Array,
+    element: int,
+    bound: float,
+) -> Difference | None:
+    """Return how an element differs between the kernel on numbers and what is wanted, if it does.
+
+    Floats differ that are further apart than `bound`.
+    """
+    got, wanted = sides(kernel, instance, wanted_on, inputs, output, element)
+    if not unequal(np.array([got]), np.array([wanted]), np.array([bound]))[0]:
+        return None
+    index = ",".join(map(str, np.unravel_index(element, output.shape)))
+    return Difference(f"{output.name}[{index}]", str(got), str(wanted))
+
+
+def sides(
+    kernel: Kernel, instance: Instance, wanted_on: Wanted, inputs: Inputs, output: Array, element: int
+) -> tuple[Any, Any]:
+    """Return an element of the kernel's on numbers, and what it is to be."""
+    got = outputs_on(kernel, instance, inputs)[output.name][element]
+    return got, wanted_on(inputs)[output.name][element]
