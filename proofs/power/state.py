@@ -17,10 +17,11 @@ from ...spec.algebra import Algebra, Array
 from ...spec.formats import B1
 from ...spec.power.forms import Form
 from ...spec.power.instructions import Instruction
-from ...spec.power.legality import RULES, TARGETS
+from ...spec.power.legality import RULES
 from ...spec.power.priming import ACCUMULATORS, CONDITIONS, SOURCE, after, own, owners, priming
 from ...spec.power.registers import ACCUMULATOR_ROWS
 from ...spec.power.state import ASSOCIATED_VSRS, VSRS, State, groups, operands, with_groups, written
+from ...spec.power.targets import TARGETS
 from ..obligation import (
     Certificate,
     Equation,

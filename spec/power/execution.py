@@ -25,9 +25,10 @@ from ..values import values_of_encodings
 from .catalogue import Move, RankKUpdate
 from .choices import Choices
 from .instructions import Instruction
-from .legality import TARGETS, violations
+from .legality import violations
 from .rank_k_update import Live, rank_k_update, saturation
 from .registers import ACCUMULATOR_ROWS, REGISTER_BYTES, matrix, registers
+from .targets import TARGETS
 
 ALGEBRA = NumpyAlgebra()
 

@@ -14,6 +14,7 @@ from .choices import OPEN_POINTS, PRESETS, choices_named
 from .forms import FORMS
 from .formula import semantics
 from .instructions import Instruction
+from .targets import TARGETS, target_named
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class PowerInstruction:
 
     def legal(self, target: str | None = None, version: str | None = None) -> Judgement:
         """Judge it; the version is of no concern."""
-        chosen = legality.target_named(target or PowerMMA.default_target)
+        chosen = target_named(target or PowerMMA.default_target)
         return Judgement(chosen.name, tuple(legality.violations(self.written, chosen)))
 
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
@@ -88,7 +89,7 @@ class PowerMMA:
     """Power ISA 3.1 Matrix-Multiply Assist; see `InstructionSet`."""
 
     name = "power"
-    targets = tuple(legality.TARGETS)
+    targets = tuple(TARGETS)
     default_target = "power10"
     open_points = OPEN_POINTS
     presets = PRESETS

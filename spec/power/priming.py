@@ -33,7 +33,7 @@ from .catalogue import Move, RankKUpdate
 from .contradictions import ALIASING
 from .forms import Operation
 from .instructions import VSRS_PER_ACCUMULATOR, Instruction
-from .legality import TARGETS, Target
+from .targets import TARGETS, Target
 
 ACCUMULATORS = 8
 

@@ -11,8 +11,9 @@ from .contradictions import CONTRADICTIONS
 from .encoding import LAYOUTS
 from .forms import FORMS, MASKS, Form, Kind, mask_widths
 from .instructions import Instruction
-from .legality import RULES, TARGETS, violations
+from .legality import RULES, violations
 from .priming import priming
+from .targets import TARGETS
 
 Row = dict[str, str]
 

@@ -17,8 +17,9 @@ from mmaproof.spec.power.catalogue import RankKUpdate
 from mmaproof.spec.power.encoding import encode, to_bytes
 from mmaproof.spec.power.forms import FORMS, MASKS, FixedPoint, Form, Kind
 from mmaproof.spec.power.instructions import Instruction
-from mmaproof.spec.power.legality import TARGETS, violations
+from mmaproof.spec.power.legality import violations
 from mmaproof.spec.power.memory import Endian
+from mmaproof.spec.power.targets import TARGETS
 
 SAMPLES = 25
 """Instructions of each form, operands drawn from all that can be encoded."""

@@ -13,7 +13,8 @@ from mmaproof.spec.power.catalogue import RankKUpdate
 from mmaproof.spec.power.encoding import encode
 from mmaproof.spec.power.forms import FORMS, Form
 from mmaproof.spec.power.instructions import Instruction
-from mmaproof.spec.power.legality import RULES, TARGETS, target_named, violations
+from mmaproof.spec.power.legality import RULES, violations
+from mmaproof.spec.power.targets import TARGETS, target_named
 
 POWER10 = TARGETS["power10"]
 

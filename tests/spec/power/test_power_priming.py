@@ -13,7 +13,6 @@ from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.catalogue import Move, RankKUpdate
 from mmaproof.spec.power.forms import FORMS, Form
 from mmaproof.spec.power.instructions import Instruction
-from mmaproof.spec.power.legality import TARGETS
 from mmaproof.spec.power.priming import (
     ACCUMULATORS,
     CONDITIONS,
@@ -23,6 +22,7 @@ from mmaproof.spec.power.priming import (
     check_program,
     priming,
 )
+from mmaproof.spec.power.targets import TARGETS
 
 ALG = NumpyAlgebra()
 FUTURE = TARGETS["future"]

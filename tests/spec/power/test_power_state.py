@@ -17,7 +17,7 @@ from mmaproof.spec.power.choices import Choices
 from mmaproof.spec.power.execution import execute
 from mmaproof.spec.power.forms import FORMS, Transfer
 from mmaproof.spec.power.instructions import Instruction, associated_vsrs
-from mmaproof.spec.power.legality import TARGETS, violations
+from mmaproof.spec.power.legality import violations
 from mmaproof.spec.power.memory import Endian, load, store
 from mmaproof.spec.power.priming import ACCUMULATORS, check_program
 from mmaproof.spec.power.registers import REGISTER_BYTES
@@ -32,6 +32,7 @@ from mmaproof.spec.power.state import (
     step,
     with_groups,
 )
+from mmaproof.spec.power.targets import TARGETS
 
 ALG = NumpyAlgebra()
 MACHINES = {name: Choices(aliasing=name) for name in ("shared", "separate")}
