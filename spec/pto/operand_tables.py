@@ -39,9 +39,9 @@ def operand_table(instruction: Instruction, role: str, profile: Profile) -> Elem
     """
     operation, resolved = instruction.operation, resolve_known(instruction, profile)
     if role not in resolved.tiles:
-        known = [name for name in (*operation.inputs, operation.output) if name not in ("row", "column")]
-        if role not in known:
-            raise InputError(f"{operation} has no operand {role!r} in a buffer; it has {', '.join(known)}")
+        if role not in operation.tiles:
+            known = ", ".join(operation.tiles)
+            raise InputError(f"{operation} has no operand {role!r} in a buffer; it has {known}")
         reason = resolved.open.get(role, "it is a view of global memory")
         raise InputError(
             f"the layout of {role} needs its extent and element type: {reason}; "

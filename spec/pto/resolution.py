@@ -68,6 +68,10 @@ class Resolved:
         """Whether the tiles of all these roles are known."""
         return all(role in self.tiles for role in roles)
 
+    def location(self, role: str) -> Location | None:
+        """Return where the tile of a role is, as far as it is known."""
+        return self.tiles[role].location if role in self.tiles else None
+
     def type_of(self, role: str) -> Type | None:
         """Return the type of an operand as written; None where there is none."""
         operand = self.instruction.operands().get(role)
@@ -78,7 +82,7 @@ class Resolved:
         if role in self.tiles:
             return self.tiles[role].element
         written = self.type_of(role)
-        if written is None or not (isinstance(written, TileType) or _may_be_a_view(self.operation, role)):
+        if written is None or not (isinstance(written, TileType) or role == self.operation.view):
             return None
         return written.element
 
@@ -114,10 +118,10 @@ def resolve_known(instruction: Instruction, profile: Profile) -> Resolved:
     unknown: dict[str, str] = {}
     operands = instruction.operands()
     optional = [role for role in instruction.operation.optional if _is_a_tile(operands.get(role))]
-    for role in (*_tile_roles(instruction.operation), *optional):
+    for role in (*instruction.operation.tiles, *optional):
         written = operands[role].type if role in operands else None
         if written is not None and not isinstance(written, TileType):
-            if not _may_be_a_view(instruction.operation, role):
+            if role != instruction.operation.view:
                 unknown[role] = f"{written.text} does not say where a tile is, and in what order"
             continue
         if written is None or written.spelling is Spelling.OPAQUE:
@@ -148,7 +152,7 @@ def applied(operation: Operation, tiles: Mapping[str, Tile], profile: Profile) -
     instruction = Instruction(
         operation, Form.F3, tuple(map(operand, operation.inputs)), (operand(operation.output),)
     )
-    missing = {role: "it is not given" for role in _tile_roles(operation) if role not in tiles}
+    missing = {role: "it is not given" for role in operation.tiles if role not in tiles}
     return Resolved(instruction, profile, MappingProxyType(dict(tiles)), MappingProxyType(missing))
 
 
@@ -160,17 +164,8 @@ def written_type(tile: Tile) -> TileType:
     )  # fmt: skip
 
 
-def _tile_roles(operation: Operation) -> tuple[str, ...]:
-    return tuple(role for role in (*operation.inputs, operation.output) if role not in ("row", "column"))
-
-
 def _is_a_tile(operand: Operand | None) -> bool:
     return operand is not None and isinstance(operand.type, TileType)
-
-
-def _may_be_a_view(operation: Operation, role: str) -> bool:
-    """Whether an operand is a view of global memory."""
-    return (operation.name, role) in (("tload", "source"), ("tstore", "target"))
 
 
 def _location(operation: Operation, role: str, written: TileType) -> Location | None:

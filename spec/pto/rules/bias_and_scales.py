@@ -5,68 +5,68 @@ Source: pto-isa headers at 3186c381, ptoas at a56b18c3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from operator import gt, lt
 
-from ..catalogue import ROLE_LOCATIONS
 from ..contradictions import cited
 from ..element_types import ELEMENT_TYPES
 from ..resolution import Resolved
 from ..sizes import SCALE_GROUP, operand_extents
 from ..targets import A2A3, A5, CPU, Profile
-from ..tile import DYNAMIC, Order
-from .products import static_sizes
-from .standing import BIASED, GEMV, MATMUL, MICROSCALED, PLAIN, PtoRule, RuleKind, Standing
-
-Messages = Iterator[str]
+from ..tile import DYNAMIC, Order, Tile
+from .products import located, static_sizes
+from .standing import (
+    BIASED,
+    GEMV,
+    MATMUL,
+    MICROSCALED,
+    PLAIN,
+    Check,
+    Messages,
+    PtoRule,
+    RuleKind,
+    Standing,
+    on_tiles,
+)
 
 MICROSCALED_GRANULE = 2 * SCALE_GROUP
 """Columns of A in a microscaled product come in multiples: a block of scale factors has two columns."""
 
-
-def _bias_type(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("bias", "d"):
-        bias, accumulator = resolved.tiles["bias"].element, resolved.tiles["d"].element
-        if bias != accumulator:
-            yield f"the bias is {bias}, the accumulator {accumulator}"
+_SCALES = ("scale_a", "scale_b")
 
 
-def _bias_rows(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("bias") and (rows := resolved.tiles["bias"].rows) != 1:
-        yield f"the bias has {rows} rows"
+@on_tiles("bias", "d")
+def _bias_type(_: Profile, bias: Tile, d: Tile) -> Messages:
+    if bias.element != d.element:
+        yield f"the bias is {bias.element}, the accumulator {d.element}"
 
 
-def _bias_row_major(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("bias"):
-        tile = resolved.tiles["bias"]
-        if (tile.blocks, tile.inner) != (Order.ROW_MAJOR, Order.NONE_BOX):
-            yield f"the bias is {tile.blocks}, {tile.inner}"
+@on_tiles("bias")
+def _bias_rows(_: Profile, bias: Tile) -> Messages:
+    if bias.rows != 1:
+        yield f"the bias has {bias.rows} rows"
 
 
-def _bias_columns(resolved: Resolved, _: Profile) -> Messages:
-    n = static_sizes(resolved).get("n")
-    if resolved.has("bias") and n is not None:
-        columns = resolved.tiles["bias"].valid_columns
-        if isinstance(columns, int) and columns < n:
-            yield f"the bias has {columns} valid columns, n is {n}"
+@on_tiles("bias")
+def _bias_row_major(_: Profile, bias: Tile) -> Messages:
+    if (bias.blocks, bias.inner) != (Order.ROW_MAJOR, Order.NONE_BOX):
+        yield f"the bias is {bias.blocks}, {bias.inner}"
 
 
-def _bias_width(resolved: Resolved, _: Profile) -> Messages:
-    n = static_sizes(resolved).get("n")
-    if resolved.has("bias") and n is not None:
-        columns = resolved.tiles["bias"].valid_columns
-        if isinstance(columns, int) and columns > n:
-            yield f"the bias has {columns} valid columns, n is {n}"
+def _bias_columns(wrong: Callable[[int, int], bool]) -> Check:
+    def check(resolved: Resolved, _: Profile) -> Messages:
+        n = static_sizes(resolved).get("n")
+        if resolved.has("bias") and n is not None:
+            columns = resolved.tiles["bias"].valid_columns
+            if isinstance(columns, int) and wrong(columns, n):
+                yield f"the bias has {columns} valid columns, n is {n}"
 
-
-def _scale_location(resolved: Resolved, _: Profile) -> Messages:
-    for role in ("scale_a", "scale_b"):
-        if resolved.has(role) and (found := resolved.tiles[role].location) is not ROLE_LOCATIONS[role]:
-            yield f"{role} is in {found}; it must be in {ROLE_LOCATIONS[role]}"
+    return check
 
 
 def _scale_type(resolved: Resolved, _: Profile) -> Messages:
     wanted = ELEMENT_TYPES["f8E8M0FNU"]
-    for role in ("scale_a", "scale_b"):
+    for role in _SCALES:
         if resolved.has(role) and (element := resolved.tiles[role].element) != wanted:
             yield f"{role} is of {element}; it must be {wanted}"
 
@@ -75,9 +75,7 @@ def _scale_extent(resolved: Resolved, _: Profile) -> Messages:
     sizes = static_sizes(resolved)
     if len(sizes) < 3:
         return
-    for role in ("scale_a", "scale_b"):
-        if not resolved.has(role):
-            continue
+    for role in filter(resolved.has, _SCALES):
         tile, (rows, columns) = resolved.tiles[role], operand_extents(**sizes)[role]
         found = tile.valid_rows, tile.valid_columns
         if any(has is not DYNAMIC and has < needs for has, needs in zip(found, (rows, columns), strict=True)):
@@ -85,9 +83,10 @@ def _scale_extent(resolved: Resolved, _: Profile) -> Messages:
             yield f"{role} has {found[0]}x{found[1]} valid factors; {named} take {rows}x{columns}"
 
 
-def _left_columns(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("a") and (columns := resolved.tiles["a"].columns) % MICROSCALED_GRANULE:
-        yield f"a has {columns} columns, not a multiple of {MICROSCALED_GRANULE}"
+@on_tiles("a")
+def _left_columns(_: Profile, a: Tile) -> Messages:
+    if a.columns % MICROSCALED_GRANULE:
+        yield f"a has {a.columns} columns, not a multiple of {MICROSCALED_GRANULE}"
 
 
 _HEADERS = "pto-isa headers, TMATMUL_BIAS and TGEMV_BIAS"
@@ -113,12 +112,12 @@ BIAS_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "bias-columns", "the bias has at least n valid columns",
-        "pages; ptoas for tgemv.mx.bias; no header: what lies beyond is read", _bias_columns, cited(3),
+        "pages; ptoas for tgemv.mx.bias; no header: what lies beyond is read", _bias_columns(lt), cited(3),
         standings=(Standing(RuleKind.SILENT, operations=BIASED),),
     ),
     PtoRule(
         "bias-width", "the bias has no more than n valid columns", "pages; ptoas for tgemv.mx.bias",
-        _bias_width, cited(3),
+        _bias_columns(gt), cited(3),
         standings=(
             Standing(RuleKind.ASSEMBLER_ONLY, operations=BIASED & MICROSCALED & GEMV),
             Standing(RuleKind.PAGE_ONLY, operations=BIASED),
@@ -127,7 +126,7 @@ BIAS_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "scale-location", "scale factors of A are in scale_left, of B in scale_right",
         "pto-isa headers: they are at addresses tied to those of A and B; ptoas spells both scaling",
-        _scale_location, cited(35), standings=(Standing(RuleKind.SILENT, (A5,), MICROSCALED),),
+        located(*_SCALES), cited(35), standings=(Standing(RuleKind.SILENT, (A5,), MICROSCALED),),
     ),
     PtoRule(
         "scale-type", "scale factors are e8m0",

@@ -5,24 +5,16 @@ Source: pto-isa headers at 3186c381 (TLoad, TStore).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ..global_memory import view_extents
 from ..resolution import Resolved
 from ..targets import Profile
-from ..tile import Location
-from .move_types import place
-from .standing import CUBE, PtoRule, RuleKind, Standing
-
-Messages = Iterator[str]
-
-_LOAD, _STORE = frozenset({"tload"}), frozenset({"tstore"})
+from ..tile import Location, Tile
+from .standing import Messages, PtoRule, RuleKind, Standing, of_moves, on_tiles
 
 
 def _view_extent(resolved: Resolved, _: Profile) -> Messages:
-    tile_role, view_role = (
-        ("target", "source") if resolved.operation.name == "tload" else ("source", "target")
-    )
+    view_role = resolved.operation.view or ""
+    (tile_role,) = (role for role in resolved.operation.tiles if role != view_role)
     view = resolved.extent(view_role) if view_role not in resolved.tiles else None
     if not resolved.has(tile_role) or view is None:
         return
@@ -42,10 +34,9 @@ def _view_extent(resolved: Resolved, _: Profile) -> Messages:
     yield from wanting[0] if wanting else ()
 
 
-def _load_layout(resolved: Resolved, _: Profile) -> Messages:
-    if not resolved.has("target") or (tile := resolved.tiles["target"]).location is not Location.MAT:
-        return
-    if tile.boxed and tile.fractal != 32:
+@on_tiles("target")
+def _load_layout(_: Profile, tile: Tile) -> Messages:
+    if tile.location is Location.MAT and tile.boxed and tile.fractal != 32:
         if tile.fractal != 512 or tile.blocks is tile.inner:
             yield f"target is {tile.blocks}, {tile.inner} of {tile.fractal} bytes; loads make Nz or Zn of 512"
         if tile.rows > 16384:
@@ -53,7 +44,7 @@ def _load_layout(resolved: Resolved, _: Profile) -> Messages:
 
 
 def _store_extent(resolved: Resolved, _: Profile) -> Messages:
-    if place(resolved, "source") is Location.ACC:
+    if resolved.location("source") is Location.ACC:
         tile = resolved.tiles["source"]
         if not 1 <= tile.columns <= 4095:
             yield f"source has {tile.columns} columns; a store of an accumulator has 1 to 4095"
@@ -68,16 +59,16 @@ MEMORY_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "view-extent", "the valid region is in the view of global memory, in any order of its dimensions",
         "pto-isa headers (TLoad, TStore); nothing checks it", _view_extent,
-        standings=(Standing(RuleKind.SILENT, operations=_LOAD | _STORE),),
+        standings=(Standing(RuleKind.SILENT, operations=frozenset({"tload", "tstore"})),),
     ),
     PtoRule(
         "load-layout", "a load to boxes in mat makes Nz or Zn", "TLoad.hpp: ND to Nz, DN to Zn", _load_layout,
-        standings=(Standing(RuleKind.STATIC, CUBE, _LOAD),),
+        standings=(of_moves("tload"),),
     ),
     PtoRule(
         "store-extent",
         "an accumulator that is stored has 1 to 4095 columns, at most 8192 rows (65535 to fractals)",
-        "TStore.hpp: CheckAcc2gm", _store_extent, standings=(Standing(RuleKind.STATIC, CUBE, _STORE),),
+        "TStore.hpp: CheckAcc2gm", _store_extent, standings=(of_moves("tstore"),),
     ),
 )  # fmt: skip
 """Rules on loads and stores, besides those on element types."""

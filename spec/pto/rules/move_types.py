@@ -10,17 +10,17 @@ is_textract_supported_type (TExtract.hpp).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
+from ..catalogue import OPERATIONS, Kind
 from ..element_types import ELEMENT_TYPES, ElementType
 from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile
 from ..text.types import TileType
 from ..tile import Location
-from .standing import CUBE, PtoRule, RuleKind, Standing
+from .standing import ALL_PROFILES, Messages, PtoRule, RuleKind, of_moves
 
-Messages = Iterator[str]
 Pairs = Mapping[str, frozenset[ElementType]]
 
 _MAT, _VEC, _ACC = Location.MAT, Location.VEC, Location.ACC
@@ -68,9 +68,9 @@ _EXTRACTED = MappingProxyType(
 )
 
 
-def place(resolved: Resolved, role: str) -> Location | None:
-    """Return where the tile of a role is, as far as it is known."""
-    return resolved.tiles[role].location if resolved.has(role) else None
+def route(resolved: Resolved) -> tuple[Location | None, Location | None]:
+    """Return where a move goes from and to, as far as it is known; None is global memory too."""
+    return resolved.location("source"), resolved.location("target")
 
 
 def quantised(resolved: Resolved) -> bool:
@@ -95,11 +95,11 @@ def _pair(resolved: Resolved) -> tuple[ElementType, ElementType] | None:
 def _move_types(resolved: Resolved, profile: Profile) -> Messages:
     if (pair := _pair(resolved)) is None:
         return
-    (source, target), operation = pair, resolved.operation.name
-    places = place(resolved, "source"), place(resolved, "target")
-    if places[0] is _ACC:
+    source, target = pair
+    places = route(resolved)
+    if places[0] is _ACC and resolved.operation.view != "source":
         yield from _leaves_accumulator(resolved, profile, source, target)
-    elif operation in ("tload", "tstore"):
+    elif resolved.operation.view is not None:
         if source.storage_bytes != target.storage_bytes:
             yield f"{source} to {target}; elements in memory and in the tile have one size"
     elif places[1] is Location.BIAS:
@@ -114,8 +114,7 @@ def _move_types(resolved: Resolved, profile: Profile) -> Messages:
 
 def _in_vec(resolved: Resolved) -> bool:
     """Whether bytes are moved in vec."""
-    places = place(resolved, "source"), place(resolved, "target")
-    return resolved.operation.name == "tmov" and places == (_VEC, _VEC)
+    return resolved.operation.name == "tmov" and route(resolved) == (_VEC, _VEC)
 
 
 def _vec_size(resolved: Resolved, _: Profile) -> Messages:
@@ -126,7 +125,7 @@ def _vec_size(resolved: Resolved, _: Profile) -> Messages:
 def _leaves_accumulator(
     resolved: Resolved, profile: Profile, source: ElementType, target: ElementType
 ) -> Messages:
-    stored, with_quantisation = resolved.operation.name == "tstore", quantised(resolved)
+    stored, with_quantisation = resolved.operation.stores, quantised(resolved)
     if source.name not in ("f32", "i32"):
         yield f"{source} to {target}; an accumulator is f32 or i32"
         return
@@ -145,65 +144,57 @@ def _move_conversion(resolved: Resolved, profile: Profile) -> Messages:
     pair = _pair(resolved)
     if pair is None or pair[0] == pair[1]:
         return
-    (source, target), operation = pair, resolved.operation.name
+    (source, target), operation = pair, resolved.operation
     if not profile.cube:
-        if operation == "tmov" or not quantised(resolved):  # whose quantisation it leaves out
+        if operation.name == "tmov" or not quantised(resolved):  # whose quantisation it leaves out
             yield f"{source} to {target}: elements are assigned, as C++ converts them"
-    elif place(resolved, "source") is _ACC:
-        plain = operation == "tstore" and not quantised(resolved)
+    elif resolved.location("source") is _ACC:
+        plain = operation.stores and not quantised(resolved)
         if plain and target in STORED and target not in _DEFINED.get(source.name, STORED):
             yield f"{source} to {target} without a quantisation"
-    elif (
-        operation in ("tload", "tstore") or _in_vec(resolved)
-    ) and source.storage_bytes == target.storage_bytes:
+    elif (operation.view or _in_vec(resolved)) and source.storage_bytes == target.storage_bytes:
         yield f"{source} to {target}: bytes are copied"
 
 
 def _extract_types(resolved: Resolved, profile: Profile) -> Messages:
-    moved, places = resolved.element("target"), (place(resolved, "source"), place(resolved, "target"))
+    moved, places = resolved.element("target"), route(resolved)
     if moved is None:
         moved = resolved.element("source") if places[0] in (None, _MAT) else None
     checked = places[0] is _MAT and places[1] not in (Location.BIAS, Location.SCALING)
     if resolved.operation.name == "tmov" and not checked and places != (_VEC, _MAT):
         return
     allowed = _EXTRACTED[profile.name]
-    if places[0] is _VEC and places[1] is _VEC:
+    if places == (_VEC, _VEC):
         allowed |= _types("i32")
     if moved is not None and moved not in allowed and not quantised(resolved):
         yield f"{resolved.operation} of {moved}; {profile} has {_spell(allowed)}"
 
 
-_MOVES = frozenset({"tload", "tmov", "textract", "tinsert", "tstore"})
+_MOVES = tuple(name for name, operation in OPERATIONS.items() if operation.kind is Kind.MOVE)
 
 MOVE_TYPE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "move-types", "element types are equal, or a pair that the move converts",
         "pto-isa headers: CheckTMovAccToMat, CheckTMovAccValid, CheckAcc2gm, TMovToBt", _move_types,
-        standings=(
-            Standing(RuleKind.STATIC, CUBE, _MOVES), Standing(RuleKind.STATIC, (CPU,), frozenset({"tload"})),
-        ),
+        standings=(of_moves(*_MOVES), of_moves("tload", profiles=(CPU,))),
     ),
     PtoRule(
         "move-conversion", "what becomes of an element is documented",
         "pto-isa headers at 3186c381 (TMov, TExtract, TStore)",
-        _move_conversion, standings=(Standing(RuleKind.UNSPECIFIED, operations=_MOVES),),
+        _move_conversion, standings=(of_moves(*_MOVES, kind=RuleKind.UNSPECIFIED, profiles=ALL_PROFILES),),
     ),
     PtoRule(
         "extract-types", "textract has the element type; on A5 tmov too, out of mat and from vec to mat",
         "TExtract.hpp: CheckTExtract, is_textract_supported_type; TMov.hpp of A5: CommonCheck",
         _extract_types,
-        standings=(
-            Standing(RuleKind.STATIC, CUBE, frozenset({"textract"})),
-            Standing(RuleKind.STATIC, (A5,), frozenset({"tmov"})),
-        ),
+        standings=(of_moves("textract"), of_moves("tmov", profiles=(A5,))),
     ),
     PtoRule(
         "vec-size", "tmov in vec keeps the size of elements",
         "TMov.hpp: TMovToVecImpl of A2A3 asserts it, TMovVecToVec of A5 takes both for the target's",
         _vec_size,
         standings=(
-            Standing(RuleKind.STATIC, (A2A3,), frozenset({"tmov"})),
-            Standing(RuleKind.SILENT, (A5,), frozenset({"tmov"})),
+            of_moves("tmov", profiles=(A2A3,)), of_moves("tmov", kind=RuleKind.SILENT, profiles=(A5,)),
         ),
     ),
 )  # fmt: skip

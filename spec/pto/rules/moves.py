@@ -7,20 +7,19 @@ moves, it does not. Source: pto-isa headers at 3186c381 (TMov, TExtract, TStore)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from ..catalogue import INDICES
 from ..contradictions import cited
 from ..fractal import LAYOUT_NAMES
 from ..movers import GEMV_CHUNK_BYTES, alignment
 from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile, alias
 from ..text.types import TileType
-from ..tile import Location, Order, Tile
-from .move_types import place, quantised
-from .standing import CUBE, PtoRule, RuleKind, Standing
-
-Messages = Iterator[str]
+from ..tile import DYNAMIC, Location, Order, Tile
+from .move_types import quantised, route
+from .standing import CUBE, Check, Messages, PtoRule, RuleKind, of_moves, on_tiles
 
 _MAT, _VEC, _ACC, _LEFT, _RIGHT = Location.MAT, Location.VEC, Location.ACC, Location.LEFT, Location.RIGHT
 _OPERANDS = (_LEFT, _RIGHT)
@@ -58,12 +57,18 @@ PLACES: Mapping[str, Places] = MappingProxyType(
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
-def _to(resolved: Resolved, *locations: Location) -> tuple[Tile, Tile] | None:
-    """Return source and target of a move from mat to one of the locations."""
-    if not resolved.has("source", "target"):
-        return None
-    source, target = resolved.tiles["source"], resolved.tiles["target"]
-    return (source, target) if source.location is _MAT and target.location in locations else None
+def _to(*locations: Location) -> Callable[[Callable[[Profile, Tile, Tile], Messages]], Check]:
+    """Ask of source and target of a move from mat to one of the locations."""
+
+    def of_pair(check: Callable[[Profile, Tile, Tile], Messages]) -> Check:
+        @on_tiles("source", "target")
+        def of_statement(profile: Profile, source: Tile, target: Tile) -> Messages:
+            if source.location is _MAT and target.location in locations:
+                yield from check(profile, source, target)
+
+        return of_statement
+
+    return of_pair
 
 
 def index(resolved: Resolved, role: str) -> int | None:
@@ -74,17 +79,15 @@ def index(resolved: Resolved, role: str) -> int | None:
 
 
 def _places(resolved: Resolved, profile: Profile) -> Messages:
-    allowed = PLACES[resolved.operation.name]
-    known = [role for role in ("source", "target") if resolved.has(role)]
-    found = place(resolved, "source"), place(resolved, "target")
-    ends = {"tload": ("target",), "tstore": ("source",)}.get(resolved.operation.name, ("source", "target"))
-    if not known or any(role not in known for role in ends):
+    operation, found = resolved.operation, route(resolved)
+    if not resolved.has(*(role for role in ("source", "target") if role != operation.view)):
         return
+    allowed = PLACES[operation.name].get(found, ())
     factors = found[1] is not Location.SCALING or resolved.tiles["target"].boxed  # of mx: the same keyword
-    if profile not in allowed.get(found, ()) or not (factors or resolved.operation.name == "tmov"):
-        on = ", ".join(other.name for other in allowed.get(found, ()))
-        route = " to ".join("global memory" if place is None else str(place) for place in found)
-        yield f"{resolved.operation} from {route} is not on {profile}{f', only on {on}' if on else ''}"
+    if profile not in allowed or not (factors or operation.name == "tmov"):
+        on = ", ".join(other.name for other in allowed)
+        path = " to ".join("global memory" if place is None else str(place) for place in found)
+        yield f"{operation} from {path} is not on {profile}{f', only on {on}' if on else ''}"
 
 
 def _converts_in_passing(resolved: Resolved) -> bool:
@@ -105,54 +108,50 @@ def _equal_extent(resolved: Resolved, profile: Profile) -> Messages:
         yield f"source is {source.rows}x{source.columns}, target {target.rows}x{target.columns}"
 
 
-def _valid_rows(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("source", "target"):
-        source, target = resolved.tiles["source"], resolved.tiles["target"]
-        rows = source.valid_rows, target.valid_rows
-        if isinstance(rows[0], int) and isinstance(rows[1], int) and rows[0] != rows[1]:
-            yield f"source has {rows[0]} valid rows, target {rows[1]}"
+@on_tiles("source", "target")
+def _valid_rows(_: Profile, source: Tile, target: Tile) -> Messages:
+    rows = source.valid_rows, target.valid_rows
+    if DYNAMIC not in rows and rows[0] != rows[1]:
+        yield f"source has {rows[0]} valid rows, target {rows[1]}"
 
 
-def _valid_columns(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("source", "target"):
-        moved, columns = resolved.tiles["source"].valid_columns, resolved.tiles["target"].columns
-        if isinstance(moved, int) and moved > columns:
-            yield f"{moved} columns are moved, those of source; target has {columns}"
+@on_tiles("source", "target")
+def _valid_columns(_: Profile, source: Tile, target: Tile) -> Messages:
+    if isinstance(source.valid_columns, int) and source.valid_columns > target.columns:
+        yield f"{source.valid_columns} columns are moved, those of source; target has {target.columns}"
 
 
-def _source_layout(resolved: Resolved, _: Profile) -> Messages:
-    if (pair := _to(resolved, *_OPERANDS)) is not None:
-        source, target = pair
-        row = source.rows == 1 and not source.boxed and target.location is _LEFT
-        if not row and (not source.boxed or source.blocks is source.inner):
-            yield f"source is {source.blocks}, {source.inner}; it must be Nz or Zn, or one row for left"
+@_to(*_OPERANDS)
+def _source_layout(_: Profile, source: Tile, target: Tile) -> Messages:
+    row = source.rows == 1 and not source.boxed and target.location is _LEFT
+    if not row and (not source.boxed or source.blocks is source.inner):
+        yield f"source is {source.blocks}, {source.inner}; it must be Nz or Zn, or one row for left"
 
 
-def _operand_layout(resolved: Resolved, profile: Profile) -> Messages:
-    if (pair := _to(resolved, *_OPERANDS)) is not None:
-        tile = pair[1]
-        wanted = alias(profile, tile.location, tile.element, (tile.rows, tile.columns))
-        if (tile.blocks, tile.inner) != (wanted.blocks, wanted.inner):
-            name = LAYOUT_NAMES[wanted.blocks, wanted.inner]
-            yield f"target is {tile.blocks}, {tile.inner}; on {profile} {tile.location} is {name}"
+@_to(*_OPERANDS)
+def _operand_layout(profile: Profile, _: Tile, target: Tile) -> Messages:
+    wanted = alias(profile, target.location, target.element, (target.rows, target.columns))
+    if (target.blocks, target.inner) != (wanted.blocks, wanted.inner):
+        name = LAYOUT_NAMES[wanted.blocks, wanted.inner]
+        yield f"target is {target.blocks}, {target.inner}; on {profile} {target.location} is {name}"
 
 
-def _scaling_move(resolved: Resolved, profile: Profile) -> Messages:
-    pair = _to(resolved, Location.SCALING)
-    if pair is not None and not (profile.microscaling and pair[1].boxed):  # those of mx have the same keyword
-        for name, tile in zip(("source", "target"), pair, strict=True):
-            if tile.rows != 1:
-                yield f"{name} has {tile.rows} rows; scale factors of a quantisation are one row"
-        target = pair[1]
-        if target.element.name not in ("i64", "ui64"):
-            yield f"target is {target.element}; scale factors of a quantisation are i64 or ui64"
-        elif (size := target.columns * target.element.storage_bytes) % 128:
-            yield f"the row of target has {size} bytes, not a multiple of 128"
+@_to(Location.SCALING)
+def _scaling_move(profile: Profile, source: Tile, target: Tile) -> Messages:
+    if profile.microscaling and target.boxed:
+        return  # those of mx have the same keyword
+    for role, tile in (("source", source), ("target", target)):
+        if tile.rows != 1:
+            yield f"{role} has {tile.rows} rows; scale factors of a quantisation are one row"
+    if target.element.name not in ("i64", "ui64"):
+        yield f"target is {target.element}; scale factors of a quantisation are i64 or ui64"
+    elif (size := target.columns * target.element.storage_bytes) % 128:
+        yield f"the row of target has {size} bytes, not a multiple of 128"
 
 
 def _quantisation(resolved: Resolved, profile: Profile) -> Messages:
     operand = resolved.instruction.operands().get("quantisation")
-    if operand is None or (source := place(resolved, "source")) is None:
+    if operand is None or (source := resolved.location("source")) is None:
         return
     written = operand.type
     scaling = not isinstance(written, TileType) or written.location in (None, Location.SCALING)
@@ -162,57 +161,48 @@ def _quantisation(resolved: Resolved, profile: Profile) -> Messages:
         yield f"source is in {source}; only an accumulator leaves with a quantisation"
 
 
-def _row_chunks(resolved: Resolved, _: Profile) -> Messages:
-    if (pair := _to(resolved, _LEFT)) is not None and pair[1].rows == 1 and not pair[0].boxed:
-        for role, tile in zip(("source", "target"), pair, strict=True):
+@_to(_LEFT)
+def _row_chunks(_: Profile, source: Tile, target: Tile) -> Messages:
+    if target.rows == 1 and not source.boxed:
+        for role, tile in (("source", source), ("target", target)):
             size = tile.columns * tile.element.storage_bytes
             if size % GEMV_CHUNK_BYTES:
                 yield f"the row of {role} has {size} bytes, not a multiple of {GEMV_CHUNK_BYTES}"
 
 
-def _bias_move(resolved: Resolved, profile: Profile) -> Messages:
-    if (pair := _to(resolved, Location.BIAS)) is not None:
-        role, tile = ("source", pair[0]) if profile == A2A3 else ("target", pair[1])
-        if (size := tile.columns * tile.element.storage_bytes) % 64:
-            yield f"the row of {role} has {size} bytes, not a multiple of 64"
-        for name, each in zip(("source", "target"), pair, strict=True):
-            if each.rows != 1:
-                yield f"{name} has {each.rows} rows; a bias has one"
+@_to(Location.BIAS)
+def _bias_move(profile: Profile, source: Tile, target: Tile) -> Messages:
+    role, tile = ("source", source) if profile == A2A3 else ("target", target)
+    if (size := tile.columns * tile.element.storage_bytes) % 64:
+        yield f"the row of {role} has {size} bytes, not a multiple of 64"
+    for role, tile in (("source", source), ("target", target)):
+        if tile.rows != 1:
+            yield f"{role} has {tile.rows} rows; a bias has one"
 
 
-def _inserted(resolved: Resolved, _: Profile) -> Messages:
-    whole, block = resolved.extent("target"), resolved.extent("source")
-    for role, there, put in zip(("row", "column"), whole or (), block or (), strict=False):
-        first = index(resolved, role)
-        if isinstance(there, int) and isinstance(put, int) and (first or 0) + put > there:
-            at = f"from {role} {first}" if first is not None else f"from any {role}"
-            yield f"{put} {role}s {at} of a target with {there}"
-        elif first is not None and first < 0:
-            yield f"{role} {first} is before the target"
+def _inside(whole: str, part: str) -> Check:
+    """Return the check that a block is inside: by physical extents, on the CPU simulator by valid ones."""
 
+    def check(resolved: Resolved, profile: Profile) -> Messages:
+        extents = [resolved.extent(role) or () for role in (whole, part)]
+        if not profile.cube and resolved.has(whole, part):
+            pair = resolved.tiles[whole], resolved.tiles[part]
+            extents = [(tile.valid_rows, tile.valid_columns) for tile in pair]
+        for role, there, moved in zip(INDICES, *extents, strict=False):
+            first = index(resolved, role)
+            if isinstance(there, int) and isinstance(moved, int) and (first or 0) + moved > there:
+                at = f"from {role} {first}" if first is not None else f"from any {role}"
+                yield f"{moved} {role}s {at} of a {whole} with {there}"
+            elif first is not None and first < 0:
+                yield f"{role} {first} is before the {whole}"
 
-def _window(resolved: Resolved, profile: Profile) -> Messages:
-    source, target = resolved.extent("source"), resolved.extent("target")
-    if not profile.cube and resolved.has("source", "target"):
-        source, target = (
-            (tile.valid_rows, tile.valid_columns)
-            for tile in (resolved.tiles["source"], resolved.tiles["target"])
-        )
-    if source is None or target is None:
-        return
-    for role, there, taken in zip(("row", "column"), source, target, strict=False):
-        first = index(resolved, role)
-        if isinstance(there, int) and isinstance(taken, int) and (first or 0) + taken > there:
-            at = f"from {role} {first}" if first is not None else f"from any {role}"
-            yield f"{taken} {role}s {at} of a source with {there}"
-        elif first is not None and first < 0:
-            yield f"{role} {first} is before the source"
+    return check
 
 
 def _alignment(resolved: Resolved, _: Profile) -> Messages:
     if resolved.has("source", "target"):
         multiples = alignment(resolved.tiles["source"], resolved.tiles["target"])
-        for role, multiple in zip(("row", "column"), multiples, strict=True):
+        for role, multiple in zip(INDICES, multiples, strict=True):
             first = index(resolved, role)
             if first is not None and first % multiple:
                 yield f"{role} {first} is not a multiple of {multiple}"
@@ -224,39 +214,42 @@ _LEAVES_AS = MappingProxyType(
 )  # fmt: skip
 
 
-def _accumulator_target(resolved: Resolved, profile: Profile) -> Messages:
-    if place(resolved, "source") is not _ACC or (to := place(resolved, "target")) not in (_MAT, _VEC):
-        return
-    tile = resolved.tiles["target"]
+def _leaves(role: str) -> Callable[[Callable[[Profile, Tile], Messages]], Check]:
+    """Ask of the source or the target of a move from acc to mat or vec."""
+
+    def of_tile(check: Callable[[Profile, Tile], Messages]) -> Check:
+        def of_statement(resolved: Resolved, profile: Profile) -> Messages:
+            if route(resolved) in ((_ACC, _MAT), (_ACC, _VEC)):
+                yield from check(profile, resolved.tiles[role])
+
+        return of_statement
+
+    return of_tile
+
+
+@_leaves("target")
+def _accumulator_target(profile: Profile, tile: Tile) -> Messages:
+    orders = tile.blocks, tile.inner
     if profile == A2A3:
-        if to is _MAT and ((tile.blocks, tile.inner) != _LEAVES_AS["Nz"] or tile.fractal != 512):
+        if tile.location is _MAT and (orders != _LEAVES_AS["Nz"] or tile.fractal != 512):
             yield f"target is {tile.blocks}, {tile.inner} of {tile.fractal} bytes; it must be Nz of 512"
-    elif (tile.blocks, tile.inner) not in _LEAVES_AS.values():
+    elif orders not in _LEAVES_AS.values():
         yield f"target is {tile.blocks}, {tile.inner}; it must be {', '.join(_LEAVES_AS)}"
 
 
-def _extracted_columns(resolved: Resolved, _: Profile) -> Messages:
-    if place(resolved, "source") is _ACC and place(resolved, "target") in (_MAT, _VEC):
-        tile = resolved.tiles["target"]
-        if (tile.blocks, tile.inner) == _LEAVES_AS["DN"]:
-            yield "target is DN; TExtract.hpp asserts Nz or ND beside the check that tmov has too"
+@_leaves("target")
+def _extracted_columns(_: Profile, tile: Tile) -> Messages:
+    if (tile.blocks, tile.inner) == _LEAVES_AS["DN"]:
+        yield "target is DN; TExtract.hpp asserts Nz or ND beside the check that tmov has too"
 
 
-def _accumulator_source(resolved: Resolved, _: Profile) -> Messages:
-    if place(resolved, "source") is _ACC and place(resolved, "target") in (_MAT, _VEC):
-        tile = resolved.tiles["source"]
-        if (tile.blocks, tile.inner) != _LEAVES_AS["Nz"]:
-            yield f"source is {tile.blocks}, {tile.inner}; an accumulator is Nz"
+@_leaves("source")
+def _accumulator_source(_: Profile, tile: Tile) -> Messages:
+    if (tile.blocks, tile.inner) != _LEAVES_AS["Nz"]:
+        yield f"source is {tile.blocks}, {tile.inner}; an accumulator is Nz"
 
 
-def _standing(
-    *operations: str, kind: RuleKind = RuleKind.STATIC, profiles: tuple[Profile, ...] = CUBE
-) -> Standing:
-    return Standing(kind, profiles, frozenset(operations))
-
-
-_ALL = ("tload", "tmov", "textract", "tstore")
-_INDEXED = (_standing("textract", kind=RuleKind.DEBUG_ONLY),)
+_INDEXED = (of_moves("textract", kind=RuleKind.DEBUG_ONLY),)
 
 MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
@@ -264,74 +257,74 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
         "pto-isa headers (between others a tmov of A5 and a textract do nothing); pypto issue 1310 (no move "
         "from acc to acc)", _places, cited(20, 26),
         standings=(
-            _standing("tload", "tstore"), _standing("tmov", "tinsert", profiles=(A2A3,)),
-            _standing("tmov", "textract", "tinsert", kind=RuleKind.SILENT),
+            of_moves("tload", "tstore"), of_moves("tmov", "tinsert", profiles=(A2A3,)),
+            of_moves("tmov", "textract", "tinsert", kind=RuleKind.SILENT),
         ),
     ),
     PtoRule(
         "move-extent", "tmov keeps the physical extent (A5: out of mat)", "TMov.hpp: TMOV_TILE_IMPL",
-        _equal_extent, standings=(_standing("tmov"),),
+        _equal_extent, standings=(of_moves("tmov"),),
     ),
     PtoRule(
         "move-valid-rows", "source and target of tmov have as many valid rows", "cpu/TMov.hpp", _valid_rows,
-        standings=(_standing("tmov", kind=RuleKind.RUN_TIME, profiles=(CPU,)),),
+        standings=(of_moves("tmov", kind=RuleKind.RUN_TIME, profiles=(CPU,)),),
     ),
     PtoRule(
         "move-valid-columns", "the columns that tmov moves, those of the source, are in the target",
-        "cpu/TMov.hpp", _valid_columns, standings=(_standing("tmov", kind=RuleKind.SILENT, profiles=(CPU,)),),
+        "cpu/TMov.hpp", _valid_columns, standings=(of_moves("tmov", kind=RuleKind.SILENT, profiles=(CPU,)),),
     ),
     PtoRule(
         "move-source-layout", "left and right are filled from Nz or Zn, a one-row left also from ND",
-        "TMov.hpp, TExtract.hpp", _source_layout, standings=(_standing("tmov", "textract"),),
+        "TMov.hpp, TExtract.hpp", _source_layout, standings=(of_moves("tmov", "textract"),),
     ),
     PtoRule(
         "move-target-layout", "left and right are filled in the profile's order",
         "TExtract.hpp: TEXTRACT_TILE_IMPL, TExtractToLeft; TMov.hpp of A5: TMovToLeft, TMovToRight",
         _operand_layout, cited(25, 27),
-        standings=(_standing("textract"), _standing("tmov", profiles=(A5,))),
+        standings=(of_moves("textract"), of_moves("tmov", profiles=(A5,))),
     ),
     PtoRule(
         "row-chunks", f"a one-row left is filled in chunks of {GEMV_CHUNK_BYTES} bytes",
-        "TMov.hpp, TExtract.hpp", _row_chunks, standings=(_standing("tmov", "textract"),),
+        "TMov.hpp, TExtract.hpp", _row_chunks, standings=(of_moves("tmov", "textract"),),
     ),
     PtoRule(
         "bias-move",
         "a bias is filled from one row, in units of 64 bytes (A2A3: of the source; A5: of the bias)",
-        "TMov.hpp: TMovToBt", _bias_move, standings=(_standing("tmov"),),
+        "TMov.hpp: TMovToBt", _bias_move, standings=(of_moves("tmov"),),
     ),
     PtoRule(
         "scaling-move",
         "scale factors of a quantisation are one row of 64-bit integers, in units of 128 bytes",
-        "TMov.hpp: TMovToFb", _scaling_move, standings=(_standing("tmov"),),
+        "TMov.hpp: TMovToFb", _scaling_move, standings=(of_moves("tmov"),),
     ),
     PtoRule(
         "quantisation", "only an accumulator is quantised, by a scalar or a tile in scaling",
         "TMov.hpp, TExtract.hpp, TStore.hpp: the overloads of preQuantScalar and fp", _quantisation,
-        standings=(_standing("tmov", "textract", "tinsert", "tstore"),),
+        standings=(of_moves("tmov", "textract", "tinsert", "tstore"),),
     ),
     PtoRule(
         "accumulator-to-mat", "an accumulator leaves for mat as Nz of 512 bytes, on A5 as Nz, ND or DN",
         "CheckTMovAccToMat of A2A3, CheckTMovAccValid of A5", _accumulator_target,
-        standings=(_standing("tmov", "textract", "tinsert"),),
+        standings=(of_moves("tmov", "textract", "tinsert"),),
     ),
     PtoRule(
         "extract-columns", "textract of an accumulator makes Nz or ND",
         "TExtract.hpp of A5: one assertion allows DN, another does not", _extracted_columns,
-        standings=(_standing("textract", kind=RuleKind.UNSPECIFIED, profiles=(A5,)),),
+        standings=(of_moves("textract", kind=RuleKind.UNSPECIFIED, profiles=(A5,)),),
     ),
     PtoRule(
         "accumulator-source", "an accumulator that leaves for mat or vec is Nz",
         "CheckTMovAccToMat of A2A3, CheckTMovAccValid of A5", _accumulator_source,
-        standings=(_standing("tmov", "textract", "tinsert"),),
+        standings=(of_moves("tmov", "textract", "tinsert"),),
     ),
     PtoRule(
         "extract-window", "the block is inside the source (A2A3, A5: physical extents; CPU: valid ones)",
-        "TExtract.hpp", _window,
-        standings=(*_INDEXED, _standing("textract", kind=RuleKind.RUN_TIME, profiles=(CPU,))),
+        "TExtract.hpp", _inside("source", "target"),
+        standings=(*_INDEXED, of_moves("textract", kind=RuleKind.RUN_TIME, profiles=(CPU,))),
     ),
     PtoRule(
-        "insert-window", "the block is inside the target, physically", "TInsert.hpp: TINSERT_IMPL", _inserted,
-        standings=(_standing("tinsert", kind=RuleKind.DEBUG_ONLY),),
+        "insert-window", "the block is inside the target, physically", "TInsert.hpp: TINSERT_IMPL",
+        _inside("target", "source"), standings=(of_moves("tinsert", kind=RuleKind.DEBUG_ONLY),),
     ),
     PtoRule(
         "extract-alignment", "a block begins at whole blocks, also of the transposed ones",

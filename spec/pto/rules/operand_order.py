@@ -8,9 +8,9 @@ distances of A and B are inferred from the movers (confidence: medium), that of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from ..catalogue import ROLE_LOCATIONS
+from ..catalogue import ROLE_LOCATIONS, Kind
 from ..contradictions import cited
 from ..fractal import LAYOUT_NAMES
 from ..placement import LINEAR, mover_placement, unit_placement
@@ -19,47 +19,56 @@ from ..sizes import OPERAND_EXTENTS, executed_rows, operand_extents
 from ..targets import A2A3, A5, CPU, Profile, alias
 from ..tile import DYNAMIC, FRACTAL_BYTES, Compact, Order, Tile, c0
 from .products import static_sizes
-from .standing import CUBE, GEMV, MATMUL, MICROSCALED, PRODUCTS, PtoRule, RuleKind, Standing
-
-Messages = Iterator[str]
-Check = Callable[[Resolved, Profile], Messages]
-
-
-def _aliased(role: str, resolved: Resolved, profile: Profile) -> tuple[Tile, Tile] | None:
-    """Return the tile of a role and what the profile's alias would be."""
-    if not resolved.has(role):
-        return None
-    tile = resolved.tiles[role]
-    return tile, alias(profile, ROLE_LOCATIONS[role], tile.element, (tile.rows, tile.columns))
-
-
-def _left_inner(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("a") and (inner := resolved.tiles["a"].inner) is not Order.ROW_MAJOR:
-        yield f"a is {inner} inside its blocks; it must be {Order.ROW_MAJOR}"
+from .standing import (
+    CUBE,
+    GEMV,
+    MATMUL,
+    MICROSCALED,
+    PRODUCTS,
+    Check,
+    Messages,
+    PtoRule,
+    RuleKind,
+    Standing,
+    on_tiles,
+)
 
 
-def _left_blocks(resolved: Resolved, profile: Profile) -> Messages:
-    if resolved.has("a") and (blocks := resolved.tiles["a"].blocks) is not profile.left_blocks:
-        yield f"the blocks of a are {blocks}; on {profile} they must be {profile.left_blocks}"
+def _aliased(
+    roles: tuple[str, ...], resolved: Resolved, profile: Profile
+) -> Iterator[tuple[str, Tile, Tile]]:
+    """Yield of each role its tile and what the profile's alias would be."""
+    for role in filter(resolved.has, roles):
+        tile = resolved.tiles[role]
+        yield role, tile, alias(profile, ROLE_LOCATIONS[role], tile.element, (tile.rows, tile.columns))
+
+
+@on_tiles("a")
+def _left_inner(_: Profile, a: Tile) -> Messages:
+    if a.inner is not Order.ROW_MAJOR:
+        yield f"a is {a.inner} inside its blocks; it must be {Order.ROW_MAJOR}"
+
+
+@on_tiles("a")
+def _left_blocks(profile: Profile, a: Tile) -> Messages:
+    if a.blocks is not profile.left_blocks:
+        yield f"the blocks of a are {a.blocks}; on {profile} they must be {profile.left_blocks}"
 
 
 def _order(*roles: str) -> Check:
     def check(resolved: Resolved, profile: Profile) -> Messages:
-        for role in roles:
-            pair = _aliased(role, resolved, profile)
-            if pair and (orders := (pair[0].blocks, pair[0].inner)) != (pair[1].blocks, pair[1].inner):
-                wanted = LAYOUT_NAMES[pair[1].blocks, pair[1].inner]
-                found = LAYOUT_NAMES.get(orders, "no layout")
-                yield f"{role} is {found} ({orders[0]}, {orders[1]}); it must be {wanted}"
+        for role, tile, wanted in _aliased(roles, resolved, profile):
+            if (orders := (tile.blocks, tile.inner)) != (wanted.blocks, wanted.inner):
+                found, name = LAYOUT_NAMES.get(orders, "no layout"), LAYOUT_NAMES[wanted.blocks, wanted.inner]
+                yield f"{role} is {found} ({orders[0]}, {orders[1]}); it must be {name}"
 
     return check
 
 
 def _fractal(resolved: Resolved, profile: Profile) -> Messages:
-    for role in ("a", "b", "d", "scale_a", "scale_b"):
-        pair = _aliased(role, resolved, profile)
-        if pair and pair[0].boxed and pair[0].fractal != pair[1].fractal:
-            yield f"{role} has blocks of {pair[0].fractal} bytes, the matrix unit {pair[1].fractal}"
+    for role, tile, wanted in _aliased(("a", "b", "d", "scale_a", "scale_b"), resolved, profile):
+        if tile.boxed and tile.fractal != wanted.fractal:
+            yield f"{role} has blocks of {tile.fractal} bytes, the matrix unit {wanted.fractal}"
 
 
 def _pitch(role: str) -> Check:
@@ -100,20 +109,15 @@ def _pitch(role: str) -> Check:
     return check
 
 
-def _gemv_left(resolved: Resolved, profile: Profile) -> Messages:
+def _left(resolved: Resolved, profile: Profile) -> Messages:
+    """In blocks, or a line, as the operation takes it; both are the same within one row of a block."""
     k = static_sizes(resolved).get("k")
-    if resolved.has("a") and k is not None:
-        tile = resolved.tiles["a"]
-        if tile.rows > 1 and k > c0(tile.element):
-            yield f"a has {tile.rows} rows in blocks, {profile} takes its row as {k} elements in a line"
-
-
-def _matmul_left(resolved: Resolved, profile: Profile) -> Messages:
-    k = static_sizes(resolved).get("k")
-    if resolved.has("a") and k is not None:
-        tile = resolved.tiles["a"]
-        if tile.rows == 1 and k > c0(tile.element):
-            yield f"a is one row in a line, {profile} takes blocks of 16 rows"
+    if not resolved.has("a") or k is None or k <= c0((a := resolved.tiles["a"]).element):
+        return
+    if resolved.operation.kind is Kind.GEMV and a.rows > 1:
+        yield f"a has {a.rows} rows in blocks, {profile} takes its row as {k} elements in a line"
+    elif resolved.operation.kind is Kind.MATMUL and a.rows == 1:
+        yield f"a is one row in a line, {profile} takes blocks of 16 rows"
 
 
 def _written_rows(resolved: Resolved, profile: Profile) -> Messages:
@@ -179,11 +183,11 @@ CUBE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "gemv-left", "A of tgemv is one row in a line, unless it is within one row of a block",
         "TMov.hpp and TExtract.hpp to a one-row Left (how A5 takes it: low confidence)",
-        _gemv_left, standings=_silent(GEMV),
+        _left, standings=_silent(GEMV),
     ),
     PtoRule(
         "matmul-left", "A of tmatmul is in blocks, unless it is within one row of a block",
-        "pto-isa headers: tmatmul keeps the matrix unit out of its GEMV mode", _matmul_left,
+        "pto-isa headers: tmatmul keeps the matrix unit out of its GEMV mode", _left,
         standings=_silent(MATMUL),
     ),
     PtoRule(

@@ -6,31 +6,31 @@ Source: pto-isa headers at 3186c381, ptoas at a56b18c3.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from ..catalogue import ROLE_LOCATIONS, Kind
+from ..catalogue import INDICES, ROLE_LOCATIONS, Kind
 from ..contradictions import cited
 from ..resolution import Resolved
 from ..sizes import SIZE_BITS, size_sources
 from ..targets import A2A3, A5, CPU, Profile
 from ..text.types import OtherType, TileType
-from ..tile import DYNAMIC, Extent
+from ..tile import DYNAMIC, Extent, Tile
 from ..type_triples import triples
 from .standing import (
     ACCUMULATING,
+    ALWAYS,
     CUBE,
     GEMV,
     MATMUL,
     MICROSCALED,
     PLAIN,
     PRODUCTS,
+    Check,
+    Messages,
     PtoRule,
     RuleKind,
     Standing,
-    always,
+    on_tiles,
 )
-
-Messages = Iterator[str]
 
 LARGEST_SIZE = 4095
 """Of m, k and n."""
@@ -50,8 +50,7 @@ def product_sizes(resolved: Resolved) -> dict[str, tuple[Extent, str]]:
         if source is None:
             found[name] = (1, "constant")
         elif resolved.has(source.role):
-            tile = resolved.tiles[source.role]
-            found[name] = (tile.valid_rows if source.extent == "rows" else tile.valid_columns, str(source))
+            found[name] = (getattr(resolved.tiles[source.role], f"valid_{source.extent}"), str(source))
     return found
 
 
@@ -72,25 +71,27 @@ _NO_TILE = re.compile(
 
 
 def _operand_type(resolved: Resolved, _: Profile) -> Messages:
-    views = {("tload", "source"), ("tstore", "target")}
+    operation = resolved.operation
     for role, operand in resolved.instruction.operands().items():
         match operand.type:
-            case TileType() if (resolved.operation.name, role) in views:
+            case TileType() if role == operation.view:
                 yield f"{role} is a tile; it must be a view of global memory"
-            case TileType() if role in ("row", "column"):
+            case TileType() if role in INDICES:
                 yield f"{role} is a tile; it must be an index"
-            case OtherType(text) if role not in ("row", "column", "quantisation") and _NO_TILE.fullmatch(
-                text
-            ):
-                if (resolved.operation.name, role) not in views:
+            case OtherType(text) if role in operation.tiles and role != operation.view:
+                if _NO_TILE.fullmatch(text):
                     yield f"{role} is {text}; it must be a tile"
 
 
-def _location(resolved: Resolved, _: Profile) -> Messages:
-    for role, wanted in ROLE_LOCATIONS.items():
-        tile = resolved.tiles.get(role)
-        if tile is not None and not role.startswith("scale_") and tile.location is not wanted:
-            yield f"{role} is in {tile.location}; it must be in {wanted}"
+def located(*roles: str) -> Check:
+    """Return the check that the operands of these roles are where a product takes them from."""
+
+    def check(resolved: Resolved, _: Profile) -> Messages:
+        for role in filter(resolved.has, roles):
+            if (found := resolved.location(role)) is not (wanted := ROLE_LOCATIONS[role]):
+                yield f"{role} is in {found}; it must be in {wanted}"
+
+    return check
 
 
 def _type_triple(resolved: Resolved, profile: Profile) -> Messages:
@@ -106,11 +107,10 @@ def _type_triple(resolved: Resolved, profile: Profile) -> Messages:
             yield f"{role} {element} for a {a} and b {b}; it must be {' or '.join(map(str, accumulators))}"
 
 
-def _mixed_fp8(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("a", "b"):
-        a, b = resolved.tiles["a"].element, resolved.tiles["b"].element
-        if a != b and {a.name, b.name} <= {"f8E4M3FN", "f8E5M2"}:
-            yield f"a {a} and b {b} are two types"
+@on_tiles("a", "b")
+def _mixed_fp8(_: Profile, a: Tile, b: Tile) -> Messages:
+    if a.element != b.element and {a.element.name, b.element.name} <= {"f8E4M3FN", "f8E5M2"}:
+        yield f"a {a.element} and b {b.element} are two types"
 
 
 def _static_shape(resolved: Resolved, _: Profile) -> Messages:
@@ -124,11 +124,10 @@ def _static_shape(resolved: Resolved, _: Profile) -> Messages:
                 yield f"{one} {left_extent} of {left}, {other} {right_extent} of {right}"
 
 
-def _contraction(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("a", "b"):
-        columns, rows = resolved.tiles["a"].valid_columns, resolved.tiles["b"].valid_rows
-        if DYNAMIC not in (columns, rows) and columns != rows:
-            yield f"a has {columns} valid columns, b {rows} valid rows"
+@on_tiles("a", "b")
+def _contraction(_: Profile, a: Tile, b: Tile) -> Messages:
+    if DYNAMIC not in (a.valid_columns, b.valid_rows) and a.valid_columns != b.valid_rows:
+        yield f"a has {a.valid_columns} valid columns, b {b.valid_rows} valid rows"
 
 
 def _result_extent(resolved: Resolved, _: Profile) -> Messages:
@@ -140,10 +139,11 @@ def _result_extent(resolved: Resolved, _: Profile) -> Messages:
             yield f"d has {valid} valid {what}; the product has {sizes[name]} ({name})"
 
 
-def _gemv_row(resolved: Resolved, profile: Profile) -> Messages:
-    if resolved.has("a") and (rows := resolved.tiles["a"].valid_rows) not in (DYNAMIC, 1):
+@on_tiles("a")
+def _gemv_row(profile: Profile, a: Tile) -> Messages:
+    if a.valid_rows not in (DYNAMIC, 1):
         done = "ignores all but the first" if profile.cube else "computes all of them"
-        yield f"a has {rows} valid rows, {profile} {done}"
+        yield f"a has {a.valid_rows} valid rows, {profile} {done}"
 
 
 def _size_range(resolved: Resolved, _: Profile) -> Messages:
@@ -157,8 +157,9 @@ def _size_range(resolved: Resolved, _: Profile) -> Messages:
             )
 
 
-def _one_accumulator_type(resolved: Resolved, _: Profile) -> Messages:
-    if resolved.has("c", "d") and (c := resolved.tiles["c"]) != (d := resolved.tiles["d"]):
+@on_tiles("c", "d")
+def _one_accumulator_type(_: Profile, c: Tile, d: Tile) -> Messages:
+    if c != d:
         differing = [name for name in vars(c) if getattr(c, name) != getattr(d, name)]
         yield "; ".join(f"{name} of c {getattr(c, name)}, of d {getattr(d, name)}" for name in differing)
 
@@ -184,11 +185,12 @@ PRODUCT_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "operand-type", "an operand is a tile, a view or an index as the operation says",
-        "ptoas at a56b18c3", _operand_type, standings=always(RuleKind.STATIC),
+        "ptoas at a56b18c3", _operand_type, standings=ALWAYS,
     ),
     PtoRule(
         "location", "A is in left, B in right, the accumulator in acc, the bias in bias", _MATMUL_CHECK,
-        _location, cited(22), standings=(Standing(RuleKind.STATIC, operations=PRODUCTS),),
+        located("a", "b", "c", "d", "bias"), cited(22),
+        standings=(Standing(RuleKind.STATIC, operations=PRODUCTS),),
     ),
     PtoRule(
         "type-triple", "the element types of C, A and B go together", _MATMUL_CHECK,

@@ -6,16 +6,21 @@ elsewhere; so a rule has a kind for each profile and operation. Source: referenc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from ...legality import Rule, Violation
 from ..catalogue import OPERATIONS, Kind, Operation
+from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile
 
 Subject = TypeVar("Subject")
+
+Messages = Iterator[str]
+Check = Callable[[Resolved, Profile], Messages]
+"""What a rule on a statement asks of it."""
 
 
 class RuleKind(StrEnum):
@@ -131,6 +136,25 @@ def findings(
                 yield kind, Violation(rule, f"{message} ({kind}: {kind.meaning})")
 
 
-def always(kind: RuleKind) -> tuple[Standing, ...]:
-    """Return the standings of a rule that is the same to everyone."""
-    return (Standing(kind),)
+def on_tiles(*roles: str) -> Callable[[Callable[..., Messages]], Check]:
+    """Make a check of a profile and the tiles of some roles one of statements where all of them are known."""
+
+    def of_tiles(check: Callable[..., Messages]) -> Check:
+        def of_statement(resolved: Resolved, profile: Profile) -> Messages:
+            if resolved.has(*roles):
+                yield from check(profile, *(resolved.tiles[role] for role in roles))
+
+        return of_statement
+
+    return of_tiles
+
+
+ALWAYS = (Standing(RuleKind.STATIC),)
+"""The standings of what every header asserts."""
+
+
+def of_moves(
+    *operations: str, kind: RuleKind = RuleKind.STATIC, profiles: tuple[Profile, ...] = CUBE
+) -> Standing:
+    """Return what a rule is to moves, by default what the headers of the NPU assert."""
+    return Standing(kind, profiles, frozenset(operations))

@@ -5,7 +5,7 @@ Source: pto-isa headers at 3186c381 (`pto_tile.hpp`, `TASSIGN`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..contradictions import cited
@@ -14,73 +14,73 @@ from ..resolution import FRACTAL_NAMES, Resolved
 from ..targets import A2A3, A5, CPU, Profile
 from ..text.types import TileType
 from ..tile import BLOCK_BYTES, FRACTAL_BYTES, Location, Order, Tile
-from .standing import PtoRule, RuleKind, Standing, always
-
-Messages = Iterator[str]
+from .standing import ALWAYS, Check, Messages, PtoRule, RuleKind, Standing
 
 _TILE = "pto_tile.hpp, static assertions of Tile"
 
 
-def each(resolved: Resolved) -> Iterator[tuple[str, Tile]]:
-    """Yield the tiles that are known, an accumulator of one type read and written only once."""
-    for role, tile in resolved.tiles.items():
-        if role != "c" or resolved.tiles.get("d") != tile:
-            yield role, tile
+def _each(check: Callable[[str, Tile, Profile], Messages]) -> Check:
+    """Ask of every tile that is known, of an accumulator of one type read and written only once."""
+
+    def of_statement(resolved: Resolved, profile: Profile) -> Messages:
+        for role, tile in resolved.tiles.items():
+            if role != "c" or resolved.tiles.get("d") != tile:
+                yield from check(role, tile, profile)
+
+    return of_statement
 
 
-def _extent(resolved: Resolved, _: Profile) -> Messages:
-    for role, tile in each(resolved):
-        if tile.rows < 1 or tile.columns < 1:
-            yield f"{role} has {tile.rows} rows and {tile.columns} columns"
+@_each
+def _extent(role: str, tile: Tile, _: Profile) -> Messages:
+    if tile.rows < 1 or tile.columns < 1:
+        yield f"{role} has {tile.rows} rows and {tile.columns} columns"
 
 
-def _valid_extent(resolved: Resolved, _: Profile) -> Messages:
-    for role, tile in each(resolved):
-        for name, valid, extent in (
-            ("rows", tile.valid_rows, tile.rows),
-            ("columns", tile.valid_columns, tile.columns),
-        ):
-            if isinstance(valid, int) and not 1 <= valid <= extent:
-                yield f"{role} has {valid} valid {name} of {extent}"
+@_each
+def _valid_extent(role: str, tile: Tile, _: Profile) -> Messages:
+    for name, valid, extent in (
+        ("rows", tile.valid_rows, tile.rows),
+        ("columns", tile.valid_columns, tile.columns),
+    ):
+        if isinstance(valid, int) and not 1 <= valid <= extent:
+            yield f"{role} has {valid} valid {name} of {extent}"
 
 
-def _known_fractal(resolved: Resolved, _: Profile) -> Messages:
-    for role, tile in each(resolved):
-        if tile.fractal not in FRACTAL_BYTES:
-            allowed = ", ".join(map(str, FRACTAL_BYTES))
-            yield f"{role} has fractals of {tile.fractal} bytes; there are {allowed}"
+@_each
+def _known_fractal(role: str, tile: Tile, _: Profile) -> Messages:
+    if tile.fractal not in FRACTAL_BYTES:
+        allowed = ", ".join(map(str, FRACTAL_BYTES))
+        yield f"{role} has fractals of {tile.fractal} bytes; there are {allowed}"
 
 
-def _whole_blocks(resolved: Resolved, _: Profile) -> Messages:
-    for role, tile in each(resolved):
-        if not tile.boxed or tile.fractal not in FRACTAL_BYTES:
-            continue
-        rows, columns = tile.box
-        free_rows = tile.location is Location.VEC or tile.fractal == 32 or tile.rows == 1
-        if tile.columns % columns:
-            yield f"{role} has {tile.columns} columns of {tile.element}, not a multiple of {columns}"
-        if tile.rows % rows and not free_rows:
-            yield f"{role} has {tile.rows} rows of {tile.element}, not a multiple of {rows}"
+@_each
+def _whole_blocks(role: str, tile: Tile, _: Profile) -> Messages:
+    if not tile.boxed or tile.fractal not in FRACTAL_BYTES:
+        return
+    rows, columns = tile.box
+    free_rows = tile.location is Location.VEC or tile.fractal == 32 or tile.rows == 1
+    if tile.columns % columns:
+        yield f"{role} has {tile.columns} columns of {tile.element}, not a multiple of {columns}"
+    if tile.rows % rows and not free_rows:
+        yield f"{role} has {tile.rows} rows of {tile.element}, not a multiple of {rows}"
 
 
-def _aligned_lines(resolved: Resolved, _: Profile) -> Messages:
-    for role, tile in each(resolved):
-        if tile.boxed:
-            continue
-        name, length = ("column", tile.rows) if tile.blocks is Order.COL_MAJOR else ("row", tile.columns)
-        size = length * tile.element.storage_bytes
-        if size % BLOCK_BYTES:
-            yield f"a {name} of {role} has {size} bytes, not a multiple of {BLOCK_BYTES}"
+@_each
+def _aligned_lines(role: str, tile: Tile, _: Profile) -> Messages:
+    name, length = ("column", tile.rows) if tile.blocks is Order.COL_MAJOR else ("row", tile.columns)
+    size = length * tile.element.storage_bytes
+    if not tile.boxed and size % BLOCK_BYTES:
+        yield f"a {name} of {role} has {size} bytes, not a multiple of {BLOCK_BYTES}"
 
 
-def _inside_buffer(resolved: Resolved, _: Profile) -> Messages:
-    for role, tile in each(resolved):
-        if not tile.boxed or tile.fractal not in FRACTAL_BYTES or tile.columns % tile.box[1]:
-            continue
-        order, corner = layout_of(tile), (tile.rows - 1, tile.columns - 1)
-        last, size = order.offset(*corner, order.pitch(tile.rows, tile.columns)), tile.rows * tile.columns
-        if last >= size > 0:
-            yield f"element {corner} of {role} is number {last} of {size} ({order.name})"
+@_each
+def _inside_buffer(role: str, tile: Tile, _: Profile) -> Messages:
+    if not tile.boxed or tile.fractal not in FRACTAL_BYTES or tile.columns % tile.box[1]:
+        return
+    order, corner = layout_of(tile), (tile.rows - 1, tile.columns - 1)
+    last, size = order.offset(*corner, order.pitch(tile.rows, tile.columns)), tile.rows * tile.columns
+    if last >= size > 0:
+        yield f"element {corner} of {role} is number {last} of {size} ({order.name})"
 
 
 def _fractal_name(resolved: Resolved, _: Profile) -> Messages:
@@ -101,43 +101,43 @@ def _over_capacity(tile: Tile, profile: Profile) -> Messages:
         yield f"{tile.rows}x{tile.columns} {tile.element} are {tile.size} bytes; {profile} has {capacity}"
 
 
-def _capacity(resolved: Resolved, profile: Profile) -> Messages:
-    for role, tile in each(resolved):
-        yield from (f"{role}: {message}" for message in _over_capacity(tile, profile))
+@_each
+def _capacity(role: str, tile: Tile, profile: Profile) -> Messages:
+    yield from (f"{role}: {message}" for message in _over_capacity(tile, profile))
 
 
 _CAPACITY_KINDS = (Standing(RuleKind.STATIC, (A2A3, A5)), Standing(RuleKind.RUN_TIME, (CPU,)))
 
 TILE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
-        "tile-extent", "a tile has rows and columns", _TILE, _extent, standings=always(RuleKind.STATIC)
+        "tile-extent", "a tile has rows and columns", _TILE, _extent, standings=ALWAYS
     ),
     PtoRule(
         "valid-extent", "the valid region is in the tile and, where static, not empty",
         f"{_TILE}; pto-isa pull request 151 (a static 0 has no accessor)", _valid_extent,
-        standings=always(RuleKind.STATIC),
+        standings=ALWAYS,
     ),
     PtoRule(
         "fractal-bytes", "fractals have 512, 1024 or 32 bytes", _TILE, _known_fractal,
-        standings=always(RuleKind.STATIC),
+        standings=ALWAYS,
     ),
     PtoRule(
         "whole-blocks",
         "a boxed tile is whole blocks; rows are free in vec, for scale factors and for a single row",
-        _TILE, _whole_blocks, cited(20), standings=always(RuleKind.STATIC),
+        _TILE, _whole_blocks, cited(20), standings=ALWAYS,
     ),
     PtoRule(
         "buffer-range", "elements of a tile whose rows are not whole blocks lie in its buffer",
         "pto_tile.hpp, GetTileOffset (one row)", _inside_buffer,
-        standings=always(RuleKind.SILENT),
+        standings=(Standing(RuleKind.SILENT),),
     ),
     PtoRule(
         "line-alignment", f"lines of a tile without boxes are multiples of {BLOCK_BYTES} bytes", _TILE,
-        _aligned_lines, standings=always(RuleKind.STATIC),
+        _aligned_lines, standings=ALWAYS,
     ),
     PtoRule(
         "fractal-name", "the name in a page's tile type is that of its orders",
-        "pto-isa layout page; PTOAS at a56b18c3", _fractal_name, cited(20), standings=always(RuleKind.STATIC),
+        "pto-isa layout page; PTOAS at a56b18c3", _fractal_name, cited(20), standings=ALWAYS,
     ),
     PtoRule(
         "capacity", "a tile fits in its buffer, which the profile has",

@@ -43,6 +43,13 @@ def broken(text: str, profile: Profile = A5) -> dict[str, str]:
     return {violation.rule.id: violation.message for violation in found}
 
 
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=str)
+def test_a_load_from_an_accumulator_is_judged_everywhere(profile):
+    found = broken(move(ACC, "!pto.tile_buf<vec, 32x48xf16>", "tload"), profile)
+    assert found["operand-type"].startswith("source is a tile; it must be a view of global memory")
+    assert found["move-types"].startswith("f32 to f16; elements in memory and in the tile have one size")
+
+
 LEGAL = [
     extract(0, 32),
     extract(0, 96),
