@@ -21,7 +21,7 @@ from .output import note, print_table, say, say_lines
 from .progress import progress
 
 if TYPE_CHECKING:
-    from ..proofs.outcomes import DecidedObligation, Run
+    from ..proofs.outcomes import CatalogueRun, DecidedObligation
     from ..reports.check_report import CheckReport
 
 SAVED = Path("mmaproof-counterexamples")
@@ -103,7 +103,7 @@ def check(
     return exit_code(report)
 
 
-def _print_theorems(found: Run) -> None:
+def _print_theorems(found: CatalogueRun) -> None:
     from ..proofs.outcomes import Agreement
 
     columns = {
@@ -131,7 +131,7 @@ def _print_theorems(found: Run) -> None:
     print_table(titles, rows, numbers=range(2, 7), beneath=1, optional=[7])
 
 
-def _save(found: Run, asked: Path | None) -> dict[str, Path]:
+def _save(found: CatalogueRun, asked: Path | None) -> dict[str, Path]:
     """Save counterexamples and return where, by obligation id."""
     outcomes = found.outcomes if asked else found.spoiling
     having = [(o.obligation.id, o.verdict.counterexample) for o in outcomes if o.verdict.counterexample]
@@ -147,7 +147,7 @@ def _save(found: Run, asked: Path | None) -> dict[str, Path]:
     return saved
 
 
-def _print_spoiling(found: Run, saved: dict[str, Path]) -> None:
+def _print_spoiling(found: CatalogueRun, saved: dict[str, Path]) -> None:
     from ..proofs.outcomes import Agreement
     from ..reports.counterexample_text import counterexample_text
 
@@ -168,7 +168,7 @@ def _print_saved(outcome: DecidedObligation, saved: dict[str, Path]) -> None:
         say(f"  reproduce: mmaproof replay {shlex.quote(str(path))}")
 
 
-def _print_unpinned(found: Run) -> None:
+def _print_unpinned(found: CatalogueRun) -> None:
     from ..proofs.pinned import COMMAND
 
     if not found.unpinned:

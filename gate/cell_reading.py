@@ -11,14 +11,14 @@ from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import NAMES, of_target, recognised
 from . import columns
 from .columns import INSTRUCTION, ISA, SHAPE, Values
-from .rows import Statement
+from .rows import RowStatement
 from .vocabulary import Vocabulary, first_word, vocabulary
 
 UNNAMED = "ptx"
 """What rows are about that name neither the instruction set, nor an instruction or a target of it."""
 
 
-def statement_of(cells: Mapping[str, Any], target: str) -> Statement:
+def statement_of(cells: Mapping[str, Any], target: str) -> RowStatement:
     """Return what a row's cells are about; the same cells again cost little.
 
     Raises
@@ -37,11 +37,11 @@ def statement_of(cells: Mapping[str, Any], target: str) -> Statement:
 
 
 @lru_cache(maxsize=1 << 17)
-def _shared_statement(items: tuple[tuple[str, str], ...], target: str) -> Statement:
+def _shared_statement(items: tuple[tuple[str, str], ...], target: str) -> RowStatement:
     return _read(items, target)
 
 
-def _read(items: tuple[tuple[str, Any], ...], target: str) -> Statement:
+def _read(items: tuple[tuple[str, Any], ...], target: str) -> RowStatement:
     cells = dict(items)
     text = cells.get(INSTRUCTION)
     first = text if isinstance(text, str) else str(text[0]) if isinstance(text, list) and text else ""
@@ -51,7 +51,7 @@ def _read(items: tuple[tuple[str, Any], ...], target: str) -> Statement:
     named = (
         {INSTRUCTION: cells[INSTRUCTION]} if INSTRUCTION in cells else {}
     )  # what is not modelled comes first
-    return Statement(
+    return RowStatement(
         words, None, {name: _values(words, name, cell) for name, cell in {**named, **cells}.items()}
     )
 
@@ -137,7 +137,7 @@ def _is_full(words: Vocabulary, text: str, stated: Mapping[str, Any]) -> bool:
     return words.in_full(plain, alone=len(stated) == 1)
 
 
-def _of_text(words: Vocabulary, text: str, cells: Mapping[str, Any]) -> Statement:
+def _of_text(words: Vocabulary, text: str, cells: Mapping[str, Any]) -> RowStatement:
     words.name_of(text)
     plain = " ".join(text.split())
     others = [(name, cell) for name, cell in cells.items() if name != INSTRUCTION]
@@ -149,7 +149,7 @@ def _of_text(words: Vocabulary, text: str, cells: Mapping[str, Any]) -> Statemen
             raise InputError(
                 f"column {name!r} says {'|'.join(said)}, the instruction {read.get(name, 'nothing')}"
             )
-    return Statement(words, plain, {})
+    return RowStatement(words, plain, {})
 
 
 def _values(words: Vocabulary, name: str, cell: Any) -> Values:

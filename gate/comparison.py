@@ -16,15 +16,15 @@ from .locks import compare_lock
 from .repetition import repetitions
 from .row_reading import read_rows
 from .rows import AnyRow, LayoutRow, Row, Undecidable
-from .settings import Settings, Table
+from .settings import GateSettings, GivenTable
 
 
-def compare(settings: Settings, today: datetime.date) -> list[Checked]:
+def compare(settings: GateSettings, today: datetime.date) -> list[Checked]:
     """Compare every table with the spec.
 
     Parameters
     ----------
-    settings : Settings
+    settings : GateSettings
         What to compare.
     today : date
         The day on which accepted differences are valid.
@@ -39,7 +39,7 @@ def compare(settings: Settings, today: datetime.date) -> list[Checked]:
     return apply_allowances(settings.allow, allowances, checked, today) if settings.allow else checked
 
 
-def compare_table(table: Table) -> Checked:
+def compare_table(table: GivenTable) -> Checked:
     """Compare one table with the spec.
 
     Raises

@@ -9,7 +9,7 @@ from operator import or_
 from ..spec.findings import NOWHERE, Finding, Standing
 from . import table_rules
 from .columns import INSTRUCTION, is_pattern
-from .judging import Place, answer, places
+from .judging import JudgedPlace, answer, places
 from .matching import Index, combinations, index
 from .rows import Row
 from .vocabulary import Point, Vocabulary
@@ -47,10 +47,10 @@ def _missing_of(words: Vocabulary, rows: Sequence[Row], file: str) -> Iterator[F
     if not covered:
         covered = dict.fromkeys(words.isa.targets, 0)
         newest = dict.fromkeys(words.isa.targets, newest.get(None))
-    gaps: dict[str, list[Place]] = {}
+    gaps: dict[str, list[JudgedPlace]] = {}
     for target, mask in covered.items():
         have = {_projected(point, columns) for point in known.listed(mask | everywhere)}
-        place = Place(target, newest.get(target))
+        place = JudgedPlace(target, newest.get(target))
         for point in known.points:
             form = _projected(point, columns)
             if point.cells[INSTRUCTION] in names and form not in have and _is_legal(words, point, place):
@@ -61,7 +61,7 @@ def _missing_of(words: Vocabulary, rows: Sequence[Row], file: str) -> Iterator[F
         yield Finding(Standing.DRIFT, file, NOWHERE, form, "", "", (cause,))
 
 
-def _spelled(listed: Sequence[Place]) -> str:
+def _spelled(listed: Sequence[JudgedPlace]) -> str:
     """Return places in words, those of a version together."""
     targets: dict[str | None, list[str]] = {}
     for place in listed:
@@ -106,6 +106,6 @@ def _projected(point: Point, columns: Iterable[str] | None) -> str:
     )
 
 
-def _is_legal(words: Vocabulary, point: Point, place: Place) -> bool:
+def _is_legal(words: Vocabulary, point: Point, place: JudgedPlace) -> bool:
     text = words.as_of(point.text, place.version)
     return bool(answer(words, text, str(place.target), place.version).legal)

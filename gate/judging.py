@@ -17,7 +17,7 @@ from ..spec.instruction_set import Instruction, InstructionSet
 from . import table_rules
 from .columns import is_pattern
 from .matching import combinations, index
-from .rows import Row, Statement
+from .rows import Row, RowStatement
 from .vocabulary import Cells, Point, Vocabulary
 
 _SHOWN = 4
@@ -25,7 +25,7 @@ _SHOWN = 4
 
 
 @dataclass(frozen=True)
-class Answer:
+class SpecAnswer:
     """What the spec says about an instruction on a target.
 
     Attributes
@@ -41,7 +41,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Place:
+class JudgedPlace:
     """Where an instruction is judged.
 
     Attributes
@@ -66,42 +66,42 @@ def _read(isa: InstructionSet, text: str) -> Instruction:
 
 
 @lru_cache(maxsize=1 << 20)
-def answer(words: Vocabulary, text: str, target: str, version: str | None) -> Answer:
+def answer(words: Vocabulary, text: str, target: str, version: str | None) -> SpecAnswer:
     """Judge one instruction."""
     try:
         judged = _read(words.isa, text).legal(target, version)
     except UnsupportedError as reason:
-        return Answer(None, (table_rules.UNDECIDED.saying(str(reason)),))
+        return SpecAnswer(None, (table_rules.UNDECIDED.saying(str(reason)),))
     except InputError as reason:
-        return Answer(False, (table_rules.SYNTAX.saying(str(reason)),))
+        return SpecAnswer(False, (table_rules.SYNTAX.saying(str(reason)),))
     if judged.violations:
         causes = (
             Cause(words.isa.name, v.rule.id, v.rule.reason, v.rule.source, v.message)
             for v in judged.violations
         )
-        return Answer(False, tuple(causes))
+        return SpecAnswer(False, tuple(causes))
     if judged.undecided:
-        return Answer(None, (table_rules.UNDECIDED.saying("; ".join(map(str, judged.undecided))),))
-    return Answer(True)
+        return SpecAnswer(None, (table_rules.UNDECIDED.saying("; ".join(map(str, judged.undecided))),))
+    return SpecAnswer(True)
 
 
 @dataclass(frozen=True)
-class Places:
+class JudgedPlaces:
     """Where a row's claims hold.
 
     Attributes
     ----------
-    known : tuple of Place
+    known : tuple of JudgedPlace
         Where they can be judged; patterns leave out versions that do not have a target.
     unknown : tuple of str
         What is not known of the other targets and versions that the row names.
     """
 
-    known: tuple[Place, ...]
+    known: tuple[JudgedPlace, ...]
     unknown: tuple[str, ...]
 
 
-def places(row: Row) -> Places:
+def places(row: Row) -> JudgedPlaces:
     """Return where a row's claims hold.
 
     Raises
@@ -113,13 +113,13 @@ def places(row: Row) -> Places:
 
 
 @lru_cache(maxsize=4096)
-def _places(words: Vocabulary, target: tuple[str, ...], ptx: tuple[str, ...]) -> Places:
+def _places(words: Vocabulary, target: tuple[str, ...], ptx: tuple[str, ...]) -> JudgedPlaces:
     unknown: list[str] = []
     targets = _named(words.targets, target, unknown) if target else [None]
     versions = _named(words.versions, ptx or ("",), unknown)
-    found = [Place(name, version) for name in targets for version in versions]
+    found = [JudgedPlace(name, version) for name in targets for version in versions]
     existing = [p for p in found if p.target is None or words.knows(p.target, p.version)]
-    return Places(tuple((len(found) > 1 and existing) or found), tuple(unknown))
+    return JudgedPlaces(tuple((len(found) > 1 and existing) or found), tuple(unknown))
 
 
 def _named(
@@ -158,7 +158,7 @@ def claim_keys(row: Row) -> list[tuple[object, ...]]:
 
 
 @lru_cache(maxsize=1 << 17)
-def _stated(statement: Statement) -> list[object]:
+def _stated(statement: RowStatement) -> list[object]:
     words = statement.vocabulary
     if statement.text is None:
         completed = map(words.completed, combinations(statement.cells))
@@ -232,22 +232,22 @@ class _Claim:
     texts: tuple[str, ...]
     as_written: bool = False
 
-    def answer(self, place: Place) -> tuple[Answer, str, Place]:
+    def answer(self, place: JudgedPlace) -> tuple[SpecAnswer, str, JudgedPlace]:
         """Return what the spec says, of which text and where; a legal instruction outweighs the others."""
         targets = (place.target,) if place.target else _newest_first(self.words)
-        best: Answer | None = None
+        best: SpecAnswer | None = None
         for each in self.texts:
             text = each if self.as_written else self.words.as_of(each, place.version)
             for target in targets:
                 found = answer(self.words, text, target, place.version)
                 if found.legal:
-                    return found, text, Place(target, place.version)
+                    return found, text, JudgedPlace(target, place.version)
                 if best is None or _tells_more(found, best):
                     best = found
         return best or _NO_FORM, "", place
 
 
-_NO_FORM = Answer(False, (table_rules.NO_FORM.saying("no instruction has what the row states"),))
+_NO_FORM = SpecAnswer(False, (table_rules.NO_FORM.saying("no instruction has what the row states"),))
 
 
 def _newest_first(words: Vocabulary) -> tuple[str, ...]:
@@ -256,7 +256,7 @@ def _newest_first(words: Vocabulary) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _allowed(words: Vocabulary, text: str, place: Place) -> Cause:
+def _allowed(words: Vocabulary, text: str, place: JudgedPlace) -> Cause:
     """Return why an instruction is legal: where the ISA has it."""
     cells = words.read(text)
     known = index(words)
@@ -267,7 +267,7 @@ def _allowed(words: Vocabulary, text: str, place: Place) -> Cause:
     )
 
 
-def _tells_more(found: Answer, other: Answer) -> bool:
+def _tells_more(found: SpecAnswer, other: SpecAnswer) -> bool:
     """Whether an answer outweighs another: an open one a no; a no with fewer reasons is nearer to the row."""
     if (found.legal is None) != (other.legal is None):
         return found.legal is None
@@ -275,7 +275,7 @@ def _tells_more(found: Answer, other: Answer) -> bool:
 
 
 @lru_cache(maxsize=1 << 17)
-def _claims(statement: Statement) -> list[_Claim]:
+def _claims(statement: RowStatement) -> list[_Claim]:
     words = statement.vocabulary
     if statement.text is not None:
         return [_Claim(words, "", (statement.text,), as_written=True)]

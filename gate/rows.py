@@ -29,7 +29,7 @@ class Defaults:
 
 
 @dataclass(frozen=True, eq=False)
-class Statement:
+class RowStatement:
     """What a row is about; rows with the same cells share it.
 
     Attributes
@@ -60,7 +60,7 @@ class Row:
     ----------
     at : Position
         Where it stands.
-    statement : Statement
+    statement : RowStatement
         What it is about.
     legal : bool
         Whether it calls that legal.
@@ -69,7 +69,7 @@ class Row:
     """
 
     at: Position
-    statement: Statement
+    statement: RowStatement
     legal: bool
     target: Values
     ptx: Values

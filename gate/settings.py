@@ -15,7 +15,7 @@ from .rows import Defaults
 
 
 @dataclass(frozen=True)
-class Table:
+class GivenTable:
     """A file to compare.
 
     Attributes
@@ -34,12 +34,12 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Settings:
+class GateSettings:
     """A comparison.
 
     Attributes
     ----------
-    tables : tuple of Table
+    tables : tuple of GivenTable
         What is compared.
     allow : Path, optional
         The file of accepted differences.
@@ -47,12 +47,12 @@ class Settings:
         Whether undecided rows are let pass.
     """
 
-    tables: tuple[Table, ...]
+    tables: tuple[GivenTable, ...]
     allow: Path | None = None
     allow_undecided: bool = False
 
 
-def settings(files: Sequence[Path], defaults: Defaults, complete: bool) -> Settings:
+def settings(files: Sequence[Path], defaults: Defaults, complete: bool) -> GateSettings:
     """Return the settings of files, TOML files among them naming further ones.
 
     Raises
@@ -60,12 +60,12 @@ def settings(files: Sequence[Path], defaults: Defaults, complete: bool) -> Setti
     InputError
         If a TOML file is wrong, or two of them name files of accepted differences.
     """
-    tables: list[Table] = []
+    tables: list[GivenTable] = []
     allow: Path | None = None
     undecided = False
     for file in files:
         if file.suffix.lower() != ".toml":
-            tables.append(Table(file, defaults, complete))
+            tables.append(GivenTable(file, defaults, complete))
             continue
         found = read_settings(file, defaults, complete)
         tables += found.tables
@@ -73,13 +73,13 @@ def settings(files: Sequence[Path], defaults: Defaults, complete: bool) -> Setti
         if found.allow is not None and allow is not None:
             raise InputError(f"{allow} is the file of accepted differences already", str(file))
         allow = allow or found.allow
-    return Settings(tuple(tables), allow, undecided)
+    return GateSettings(tuple(tables), allow, undecided)
 
 
 _GATE_KEYS = ("allow", "allow-undecided", "complete", "table")
 
 
-def read_settings(path: Path, defaults: Defaults, complete: bool) -> Settings:
+def read_settings(path: Path, defaults: Defaults, complete: bool) -> GateSettings:
     """Read ``mmaproof.toml``; the paths in it are relative to it.
 
     Raises
@@ -104,7 +104,7 @@ def read_settings(path: Path, defaults: Defaults, complete: bool) -> Settings:
     allow = gate.get("allow")
     if allow is not None and not isinstance(allow, str):
         raise InputError("'allow' is the name of a file", str(path))
-    return Settings(
+    return GateSettings(
         tuple(tables), path.parent / allow if allow else None, _flag(path, gate, "allow-undecided")
     )
 
@@ -116,7 +116,7 @@ def _flag(path: Path, entry: Mapping[str, Any], key: str, default: bool = False)
     return value
 
 
-def _tables(path: Path, entry: Mapping[str, Any], defaults: Defaults, complete: bool) -> list[Table]:
+def _tables(path: Path, entry: Mapping[str, Any], defaults: Defaults, complete: bool) -> list[GivenTable]:
     rest = dict(entry)
     file, renaming = rest.pop("file", None), rest.pop("columns", {})
     whole = _flag(path, rest, "complete", complete)
@@ -134,4 +134,4 @@ def _tables(path: Path, entry: Mapping[str, Any], defaults: Defaults, complete: 
     paths = sorted(path.parent.glob(file)) if any(mark in file for mark in "*?") else [path.parent / file]
     if not paths:
         raise InputError(f"no file is called {file}", str(path))
-    return [Table(each, own, whole) for each in paths]
+    return [GivenTable(each, own, whole) for each in paths]

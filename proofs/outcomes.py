@@ -83,7 +83,7 @@ class TheoremOutcomes(Tally):
 
 
 @dataclass(frozen=True)
-class Run(Tally):
+class CatalogueRun(Tally):
     """A whole run.
 
     Attributes
@@ -114,7 +114,7 @@ def tallied(
     theorems: Sequence[Theorem],
     elapsed: float,
     unpinned: tuple[Difference, ...] = (),
-) -> Run:
+) -> CatalogueRun:
     """Put verdicts beside their obligations.
 
     Parameters
@@ -142,4 +142,4 @@ def tallied(
     decided = tuple(
         TheoremOutcomes(tuple(grouped[theorem.id]), theorem) for theorem in theorems if grouped[theorem.id]
     )
-    return Run(outcomes, decided, elapsed, unpinned)
+    return CatalogueRun(outcomes, decided, elapsed, unpinned)

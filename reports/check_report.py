@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..proofs.obligation import Status
-from ..proofs.outcomes import Agreement, DecidedObligation, Run, TheoremOutcomes
+from ..proofs.outcomes import Agreement, CatalogueRun, DecidedObligation, TheoremOutcomes
 from ..proofs.pinned import COMMAND, FILE, REASON, RULE, Difference
 from ..spec.findings import NOWHERE, Cause, Checked, Finding, Standing
 from .counterexample_text import counterexample_text
@@ -45,11 +45,11 @@ class CheckReport(Report):
 
     Attributes
     ----------
-    run : Run
+    run : CatalogueRun
         The verdicts.
     """
 
-    run: Run
+    run: CatalogueRun
 
     template: ClassVar[str] = "check.html.j2"
     indented: ClassVar[bool] = True
@@ -92,12 +92,12 @@ class CheckReport(Report):
         }
 
 
-def report(run: Run, version: str) -> CheckReport:
+def report(run: CatalogueRun, version: str) -> CheckReport:
     """Return the report of a run; its rules are the theorems, its findings are in no file.
 
     Parameters
     ----------
-    run : Run
+    run : CatalogueRun
         The verdicts.
     version : str
         Version of mmaproof.
@@ -131,7 +131,7 @@ def _finding(outcome: DecidedObligation, rule: Cause) -> Finding:
     return Finding(standing, "", NOWHERE, identifier, "", "", (cause,), details="\n".join(details))
 
 
-def _unpinned(run: Run, rule: Cause) -> Checked:
+def _unpinned(run: CatalogueRun, rule: Cause) -> Checked:
     rows = tuple((NOWHERE, difference.id) for difference in run.unpinned)
     findings = tuple(
         Finding(Standing.DRIFT, "", NOWHERE, difference.id, "", "", (rule.saying(difference.reason),))

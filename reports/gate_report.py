@@ -7,7 +7,7 @@ import time
 
 from ..gate.comparison import compare
 from ..gate.rule_book import rule_book
-from ..gate.settings import Settings
+from ..gate.settings import GateSettings
 from ..spec.findings import Standing
 from ..spec.instruction_set import NAMES
 from .report import Conclusion, Report, Wording
@@ -26,12 +26,12 @@ OF_TABLES = Wording(
 """How comparisons of tables with the spec speak."""
 
 
-def report(settings: Settings, version: str, today: datetime.date | None = None) -> Report:
+def report(settings: GateSettings, version: str, today: datetime.date | None = None) -> Report:
     """Compare every table with the spec.
 
     Parameters
     ----------
-    settings : Settings
+    settings : GateSettings
         What to compare.
     version : str
         Of mmaproof.

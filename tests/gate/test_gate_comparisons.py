@@ -18,7 +18,7 @@ from mmaproof.gate.documents import read_document
 from mmaproof.gate.locks import compare_lock
 from mmaproof.gate.row_reading import read_rows
 from mmaproof.gate.rows import Defaults
-from mmaproof.gate.settings import Settings, Table, settings
+from mmaproof.gate.settings import GateSettings, GivenTable, settings
 from mmaproof.gate.vocabulary import vocabulary
 from mmaproof.reports import gate_report
 from mmaproof.reports.report import Conclusion
@@ -118,8 +118,8 @@ def allowed(folder: Path, *entries: str) -> tuple[list[Standing], list[str]]:
     """Compare one row that drifts, with a file of accepted differences."""
     allow = folder / "accepted.toml"
     allow.write_text("\n".join(f"[[allow]]\n{entry}\n" for entry in entries), encoding="utf-8")
-    table = Table(json_table(folder, {**DRIFTING, "target": "sm_80"}, DRIFTING))
-    report = gate_report.report(Settings((table,), allow), "1.2.3", TODAY)
+    table = GivenTable(json_table(folder, {**DRIFTING, "target": "sm_80"}, DRIFTING))
+    report = gate_report.report(GateSettings((table,), allow), "1.2.3", TODAY)
     findings = list(report.findings)
     return [finding.standing for finding in findings], rules(findings)
 
@@ -172,7 +172,9 @@ def test_an_accepted_difference_has_a_reason_and_a_date(tmp_path: Path, entry: s
 def test_an_accepted_difference_is_no_drift(tmp_path: Path) -> None:
     allow = tmp_path / "accepted.toml"
     allow.write_text(f"[[allow]]\n{ALLOWED}\n", encoding="utf-8")
-    report = gate_report.report(Settings((Table(json_table(tmp_path, DRIFTING)),), allow), "1.2.3", TODAY)
+    report = gate_report.report(
+        GateSettings((GivenTable(json_table(tmp_path, DRIFTING)),), allow), "1.2.3", TODAY
+    )
     assert report.conclusion is Conclusion.HOLDS
     assert next(report.findings).accepted_because == "emulated"
 

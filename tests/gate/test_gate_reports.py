@@ -12,7 +12,7 @@ from document_schemas import SCHEMAS, validate
 from gate_tables import EXAMPLES, MMA, TODAY, json_table
 
 from mmaproof.gate.columns import COLUMNS
-from mmaproof.gate.settings import Settings, Table
+from mmaproof.gate.settings import GateSettings, GivenTable
 from mmaproof.reports import gate_report, github, html, json_report, junit, sarif
 from mmaproof.reports.report import Conclusion, Report
 from mmaproof.spec.findings import Standing
@@ -34,7 +34,7 @@ def report(tmp_path: Path) -> Report:
         f'[[allow]]\nfinding = "ptx/target: {MMA} on sm_70"\nreason = "why <&>"\nexpires = 2030-01-01\n',
         encoding="utf-8",
     )
-    return gate_report.report(Settings((Table(json_table(tmp_path, *ROWS)),), allow), "1.2.3", TODAY)
+    return gate_report.report(GateSettings((GivenTable(json_table(tmp_path, *ROWS)),), allow), "1.2.3", TODAY)
 
 
 def standings(report: Report) -> dict[int, Standing]:
@@ -50,8 +50,8 @@ def test_the_report_has_one_of_each(report: Report) -> None:
 @pytest.mark.parametrize("allow_undecided", [False, True])
 def test_conclusions(tmp_path: Path, allow_undecided: bool) -> None:
     def conclusion(*rows: dict) -> Conclusion:
-        tables = (Table(json_table(tmp_path, *rows)),)
-        return gate_report.report(Settings(tables, None, allow_undecided), "1.2.3", TODAY).conclusion
+        tables = (GivenTable(json_table(tmp_path, *rows)),)
+        return gate_report.report(GateSettings(tables, None, allow_undecided), "1.2.3", TODAY).conclusion
 
     undecided = Conclusion.HOLDS if allow_undecided else Conclusion.UNDECIDED
     assert conclusion(ROWS[0]) is Conclusion.HOLDS
@@ -122,7 +122,7 @@ def test_github_annotates_lines(report: Report) -> None:
 
 def test_github_gets_no_more_annotations_than_it_shows(tmp_path: Path) -> None:
     rows = ({"shape": f"m16n8k{k}", "a": "f16", "target": "sm_80"} for k in range(100, 150))
-    report = gate_report.report(Settings((Table(json_table(tmp_path, *rows)),)), "1.2.3", TODAY)
+    report = gate_report.report(GateSettings((GivenTable(json_table(tmp_path, *rows)),)), "1.2.3", TODAY)
     assert len(list(github.annotation_lines(report))) == github.SHOWN_ANNOTATIONS
     assert report.count(Standing.DRIFT) == 50
 
@@ -166,7 +166,7 @@ def test_every_rule_that_a_finding_cites_has_help(tmp_path: Path) -> None:
         {"shape": "m16n8k16", "a": "f99"},
     )
     report = gate_report.report(
-        Settings((Table(json_table(tmp_path, *rows), complete=True),)), "1.2.3", TODAY
+        GateSettings((GivenTable(json_table(tmp_path, *rows), complete=True),)), "1.2.3", TODAY
     )
     cited = {cause.id for finding in report.findings for cause in finding.causes}
     assert {"layout", "power", "pto", "gate"} <= {name.partition("/")[0] for name in cited}
