@@ -67,6 +67,8 @@ class KernelFinding:
         Block and thread, empty where it is none's.
     output : str
         The output element concerned, empty where it is none's.
+    source : str
+        Where the compiler says that the line comes from, as ``file:line``; empty where it does not.
     """
 
     kind: Kind
@@ -75,8 +77,11 @@ class KernelFinding:
     line: int = 0
     thread: str = ""
     output: str = ""
+    source: str = ""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""
+        if self.source:
+            where = f"{self.source} ({where[:-2]}): "
         who = f" ({self.thread})" if self.thread else ""
         return f"{where}{self.kind}: {self.message}{who}"

@@ -88,6 +88,10 @@ class Kernel(Protocol):
     path: str
     entry: str
 
+    def source(self, line: int) -> str:
+        """Return where the compiler says that a line comes from, as ``file:line``, if it does."""
+        ...
+
     def run(
         self,
         instance: Instance,

@@ -92,6 +92,7 @@ def verify(
             examination, stats = examine(kernel, instance, told, former)
         except (OutOfBudget, MemoryError, RecursionError) as reason:
             examination = Examination([KernelFinding(Kind.UNDECIDED, _given_up(reason), kernel.path)], None)
+        _name_sources(examination, [each for each in (kernel, former) if each is not None])
         examinations.append((instance, examination))
         if examination.equality is None and examination.findings:
             break
@@ -125,6 +126,15 @@ def verify(
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
+
+
+def _name_sources(examination: Examination, kernels: Sequence[Kernel]) -> None:
+    """Say of every finding where the compiler says that its line comes from."""
+    for kernel in kernels:
+        examination.findings = [
+            replace(each, source=kernel.source(each.line)) if each.file == kernel.path else each
+            for each in examination.findings
+        ]
 
 
 def _bound(undergone: Roundings | None, former: Roundings | None, against: Path | None) -> str | None:

@@ -114,7 +114,7 @@ def _finding(found: Verification, instance: Instance, finding: KernelFinding) ->
         _subject(found.contract, instance, finding.output or finding.thread),
         "",
         "",
-        (_rule(finding.kind).saying(finding.message),),
+        (_rule(finding.kind).saying(finding.message + (f" ({finding.source})" if finding.source else "")),),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from ...spec.errors import InputError
@@ -45,6 +46,15 @@ class PtxKernel:
     def path(self) -> str:
         """The file."""
         return self.module.path
+
+    def source(self, line: int) -> str:
+        """Return where ``.loc`` says that a line comes from."""
+        return self._sources.get(line, "")
+
+    @cached_property
+    def _sources(self) -> Mapping[int, str]:
+        bodies = (function.body for function in self.module.functions.values())
+        return {each.line: str(each.source) for body in bodies for each in body if each.source is not None}
 
     def run(
         self,

@@ -94,7 +94,7 @@ def test_what_is_not_modelled_is_said_with_its_line(written: Path) -> None:
     written.write_text(contract(KERNELS[RIGHT]), encoding="utf-8")
     found = mmaproof("verify", kernel, "--contract", written)
     assert found.status == 3
-    assert f"gemm.ptx:{text[:barrier].count(chr(10)) + 1}: unsupported" in found.out
+    assert f"gemm.ptx:{text[:barrier].count(chr(10)) + 1}): unsupported" in found.out
     assert "unsupported: " in found.out.splitlines()[-2]
 
 

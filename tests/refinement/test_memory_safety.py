@@ -117,3 +117,17 @@ def test_the_command_line_says_what_was_looked_at(tmp_path: Path) -> None:
     told = mmaproof("verify", str(tmp_path / "kernel.ptx"), "--contract", str(tmp_path / "memory.toml"))
     assert told.status == 0
     assert "safe: " in told.out and "nothing is said of what is computed" in told.out
+
+
+def test_a_finding_names_the_line_of_the_source(tmp_path: Path) -> None:
+    body = ".loc 1 41 7\nmov.b32 %C, %f3;\n.loc 1 42 0\nmov.b32 %f4, %C;"
+    result_of(tmp_path, body)
+    kernel = tmp_path / "kernel.ptx"
+    kernel.write_text(kernel.read_text(encoding="utf-8") + '\n.file 1 "copy.cu"\n', encoding="utf-8")
+    finding = verify(kernel, tmp_path / "memory.toml").result.findings[0]
+    assert finding.source == "copy.cu:42"
+    assert str(finding).startswith(f"copy.cu:42 ({kernel}:{finding.line}): uninitialised: ")
+    told = mmaproof(
+        "verify", kernel, "--contract", tmp_path / "memory.toml", "--sarif", tmp_path / "found.sarif"
+    )
+    assert told.status == 1 and "copy.cu:42" in (tmp_path / "found.sarif").read_text(encoding="utf-8")
