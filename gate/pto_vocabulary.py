@@ -9,7 +9,7 @@ from itertools import product
 
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import instruction_set
-from ..spec.pto.catalogue import OPERATIONS, Kind, Operation, operation_named
+from ..spec.pto.catalogue import OPERATIONS, Operation, OperationKind, operation_named
 from ..spec.pto.element_types import ELEMENT_TYPES
 from ..spec.pto.targets import PROFILES, profile_named
 from ..spec.pto.type_triples import TYPE_TRIPLES
@@ -28,7 +28,7 @@ _SPELLINGS: Mapping[str, str] = {
 
 
 def _products() -> list[Operation]:
-    return [operation for operation in OPERATIONS.values() if operation.kind is not Kind.MOVE]
+    return [operation for operation in OPERATIONS.values() if operation.kind is not OperationKind.MOVE]
 
 
 def _extents(cells: Cells, operation: Operation) -> Mapping[str, tuple[int, int]]:
@@ -37,7 +37,7 @@ def _extents(cells: Cells, operation: Operation) -> Mapping[str, tuple[int, int]
     if shape and match is None:
         raise InputError(f"a product has m, n and k, unlike {shape!r}")
     m, n, k = map(int, match.groups()) if match else (_EXTENT, _EXTENT, _EXTENT)
-    m = 1 if operation.kind is Kind.GEMV and match is None else m
+    m = 1 if operation.kind is OperationKind.GEMV and match is None else m
     groups = -(-k // 32)
     return {
         "a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n), "bias": (1, n),

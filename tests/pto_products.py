@@ -13,13 +13,13 @@ import exact_arithmetic as exact
 import numpy as np
 
 from mmaproof.spec.formats import F32, F64, Bits, FloatFormat, Format, IntegerFormat
-from mmaproof.spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, Kind, Operation
+from mmaproof.spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, Operation, OperationKind
 from mmaproof.spec.pto.element_types import ElementType, element_type_named
 from mmaproof.spec.pto.targets import Profile, alias
 from mmaproof.spec.pto.tile import Compact, Tile
 from mmaproof.spec.rounding import Rounding
 
-PRODUCTS = tuple(op for op in OPERATIONS.values() if op.kind is not Kind.MOVE)
+PRODUCTS = tuple(op for op in OPERATIONS.values() if op.kind is not OperationKind.MOVE)
 PLAIN = tuple(op for op in PRODUCTS if not op.microscaled)
 MICROSCALED = tuple(op for op in PRODUCTS if op.microscaled)
 

@@ -13,10 +13,10 @@ import re
 
 from ..errors import InputError
 from .catalogue import OPERATIONS
-from .text.instructions import Instruction
+from .text.instructions import InstructionStatement
 from .text.module import Module, Other
 from .text.positions import quoted
-from .text.statements import Argument, Constant
+from .text.statements import Argument, ConstantDefinition
 from .text.syntax import Statement
 
 KNOWN = ", ".join(OPERATIONS)
@@ -42,7 +42,7 @@ def first_word(text: str) -> str:
     return match[1].lower() if match else ""
 
 
-def parse(text: str) -> Instruction:
+def parse(text: str) -> InstructionStatement:
     """Read one matrix instruction or move, in any form; directives may stand in front of it.
 
     Parameters
@@ -58,7 +58,7 @@ def parse(text: str) -> Instruction:
     return only_instruction(parse_module(text))
 
 
-def only_instruction(module: Module) -> Instruction:
+def only_instruction(module: Module) -> InstructionStatement:
     """Return the one instruction of a text; directives may stand in front of it.
 
     Raises
@@ -69,12 +69,15 @@ def only_instruction(module: Module) -> Instruction:
     statements = [
         statement
         for statement in module.body
-        if not (isinstance(statement, Argument) or (isinstance(statement, Constant) and statement.directive))
+        if not (
+            isinstance(statement, Argument)
+            or (isinstance(statement, ConstantDefinition) and statement.directive)
+        )
     ]
     if not statements:
         raise InputError("expected an instruction such as 'pto.tmatmul', found none", "line 1, column 1")
     first, *rest = statements
-    if not isinstance(first, Instruction):
+    if not isinstance(first, InstructionStatement):
         raise InputError(f"expected an instruction, found {_described(first)}", _place(first))
     if rest:
         raise InputError("expected the end, found a second statement", _place(rest[0]))

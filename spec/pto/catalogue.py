@@ -13,7 +13,7 @@ from ..errors import InputError
 from .tile import Location
 
 
-class Kind(StrEnum):
+class OperationKind(StrEnum):
     """What an operation does."""
 
     MATMUL = "matrix product"
@@ -33,7 +33,7 @@ class Operation:
     ----------
     name : str
         As in the text, without ``pto.``: ``tmatmul.mx.acc``.
-    kind : Kind
+    kind : OperationKind
         What it does.
     inputs : tuple of str
         Roles of its operands in the order of the text. Products: ``c`` the accumulator read, ``a``,
@@ -49,7 +49,7 @@ class Operation:
     """
 
     name: str
-    kind: Kind
+    kind: OperationKind
     inputs: tuple[str, ...]
     output: str
     summary: str
@@ -102,8 +102,8 @@ ROLE_LOCATIONS = MappingProxyType(
 def _products() -> list[Operation]:
     found = []
     for stem, kind, what in (
-        ("tmatmul", Kind.MATMUL, "matrix product"),
-        ("tgemv", Kind.GEMV, "row vector times matrix"),
+        ("tmatmul", OperationKind.MATMUL, "matrix product"),
+        ("tgemv", OperationKind.GEMV, "row vector times matrix"),
     ):
         for mx in ("", ".mx"):
             factors = ("a", "scale_a", "b", "scale_b") if mx else ("a", "b")
@@ -121,7 +121,7 @@ def _move(
     name: str, summary: str, *indices: str, view: str | None = None, quantised: bool = True
 ) -> Operation:
     optional = ("quantisation",) if quantised else ()
-    return Operation(name, Kind.MOVE, ("source", *indices), "target", summary, optional, view)
+    return Operation(name, OperationKind.MOVE, ("source", *indices), "target", summary, optional, view)
 
 
 _MOVES = (

@@ -29,13 +29,13 @@ from ..operand_arrays import common_batch, encodings, refuse_unknown
 from ..values import values_of_encodings
 from . import cube, move_execution
 from .buffers import buffer_array, elements_of
-from .catalogue import Kind
+from .catalogue import OperationKind
 from .choices import IN_PLACE, UNSPECIFIED, Choices
 from .products import formats_of, product
 from .resolution import Resolved
 from .run_time_extents import of_arrays, of_matrix
 from .sizes import Extents, Sizes, executed_rows, operand_extents, sizes
-from .text.instructions import Form
+from .text.instructions import TextualForm
 
 ALGEBRA = NumpyAlgebra()
 
@@ -69,7 +69,7 @@ def execute(
             f"an {UNSPECIFIED} function has no value to compute; --list-choices prints those that have"
         )
     formats = formats_of(resolved.tiles)
-    if resolved.operation.kind is Kind.MOVE:
+    if resolved.operation.kind is OperationKind.MOVE:
         return move_execution.execute(ALGEBRA, resolved, formats, arrays, choices, as_registers=as_registers)
     compute = _multiply_buffers if as_registers else _multiply_matrices
     return compute(resolved, formats, arrays, choices)
@@ -134,7 +134,7 @@ def _arrays_read(resolved: Resolved, arrays: Mapping[str, Array], choices: Choic
 def _apart(resolved: Resolved) -> bool:
     """Tell whether the accumulator read is written as another buffer than the destination."""
     operands = resolved.instruction.operands()
-    return resolved.instruction.form is Form.F3 and operands["c"].name != operands["d"].name
+    return resolved.instruction.form is TextualForm.F3 and operands["c"].name != operands["d"].name
 
 
 def _sizes(resolved: Resolved, valid: Mapping[str, Extents]) -> Sizes:

@@ -14,7 +14,7 @@ from ..formula import Formula, element
 from ..formula_algebra import FormulaAlgebra, named
 from ..formula_contraction import contracted, of_any_length, tabulated
 from ..formula_text import written
-from .catalogue import Kind, Operation
+from .catalogue import Operation, OperationKind
 from .choices import IN_PLACE, OPEN_POINTS, Choices, choices_of
 from .fractal import FractalLayout
 from .global_memory import GlobalView
@@ -46,7 +46,7 @@ _BLOCK = 4
 def semantics(resolved: Resolved) -> Iterator[str]:
     """Yield what an operation does on a profile, a line at a time; tiles may be unknown."""
     operation, profile = resolved.operation, resolved.profile
-    if operation.kind is Kind.MOVE:
+    if operation.kind is OperationKind.MOVE:
         try:
             yield from _move(resolved)
         except UnsupportedError as reason:

@@ -21,9 +21,9 @@ from .formula import semantics
 from .module_legality import StatementFindings, judge_module, unjudged
 from .resolution import resolve, resolve_known
 from .targets import A5, PROFILES, Profile, ProfileNames, profile_named
-from .text.instructions import Form, Instruction
+from .text.instructions import InstructionStatement, TextualForm
 from .text.module import Module
-from .text.syntax import Block
+from .text.syntax import Region
 
 _BARE = re.compile(r"\s*((?:pto\.)?[A-Za-z][\w.]*)\s*;?\s*", re.ASCII)
 """An operation without operands."""
@@ -42,7 +42,7 @@ class TileInstruction:
     text: Module
 
     @cached_property
-    def statement(self) -> Instruction:
+    def statement(self) -> InstructionStatement:
         """The instruction, which stands alone.
 
         Raises
@@ -151,8 +151,8 @@ class TileInstructions:
         refuse_declarations(self.name, declarations)
         if (bare := _BARE.fullmatch(text)) is None:
             return TileInstruction(parse_module(text))
-        named = Instruction(operation_named(bare[1]), Form.F2, (), ())
-        return TileInstruction(Module(Block((named,)), explicit=False))
+        named = InstructionStatement(operation_named(bare[1]), TextualForm.F2, (), ())
+        return TileInstruction(Module(Region((named,)), explicit=False))
 
 
 def _profile_or_default(target: str | None) -> Profile:

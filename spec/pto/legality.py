@@ -1,6 +1,6 @@
 """When a PTO statement is legal on a profile: every rule, with its kind, and what can't be decided.
 
-Source: reference section C; who checks a rule is said by its kind (`standing.RuleKind`).
+Source: reference section C; who checks a rule is said by its kind (`enforcement.RuleKind`).
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..legality import Note, NoteKind, Violation
-from .catalogue import OPERATIONS, Kind
+from .catalogue import OPERATIONS, OperationKind
 from .resolution import Resolved
 from .rules.bias_and_scales import BIAS_RULES
+from .rules.enforcement import PtoRule, RuleKind, findings
 from .rules.memory import MEMORY_RULES
 from .rules.move_types import MOVE_TYPE_RULES
 from .rules.moves import MOVE_RULES
 from .rules.operand_order import CUBE_RULES
 from .rules.products import PRODUCT_RULES, product_sizes
-from .rules.standing import PtoRule, RuleKind, findings
 from .rules.tiles import ADDRESS_RULES, TILE_RULES, PlacedTile
 from .targets import Profile
-from .text.instructions import Form, Instruction
+from .text.instructions import InstructionStatement, TextualForm
 from .tile import DYNAMIC, Tile
 
 StatementRule = PtoRule[Resolved]
@@ -71,7 +71,7 @@ def _undecided(resolved: Resolved) -> Iterator[str]:
     if unknown:
         yield f"{', '.join(unknown)}: known at run time only, so are sizes and pitches"
     written, operation = resolved.instruction, resolved.operation
-    if operation.kind is not Kind.MOVE and operation.accumulates and written.form is Form.F3:
+    if operation.kind is not OperationKind.MOVE and operation.accumulates and written.form is TextualForm.F3:
         operands = written.operands()
         if resolved.profile.cube and {"c", "d"} <= operands.keys():
             c, d = operands["c"].name, operands["d"].name
@@ -85,7 +85,7 @@ def _undecided(resolved: Resolved) -> Iterator[str]:
 def tile_violations(name: str, tile: Tile, profile: Profile) -> tuple[Violation, ...]:
     """Judge a tile by itself, as it is declared; `name` is what messages call it."""
     operation = OPERATIONS["tload"]  # rules on tiles are the same for every operation
-    declared = Resolved(Instruction(operation, Form.F3, (), ()), profile, {name: tile})
+    declared = Resolved(InstructionStatement(operation, TextualForm.F3, (), ()), profile, {name: tile})
     found = findings(TILE_RULES, declared, profile, operation)
     return tuple(violation for kind, violation in found if kind.forbids)
 
@@ -117,4 +117,6 @@ def address_violations(tile: Tile, address: int, profile: Profile) -> tuple[Viol
 
 
 def _address_kind(rule: PtoRule[PlacedTile], profile: Profile) -> RuleKind | None:
-    return next((standing.kind for standing in rule.standings if profile in standing.profiles), None)
+    return next(
+        (enforcement.kind for enforcement in rule.enforcements if profile in enforcement.profiles), None
+    )

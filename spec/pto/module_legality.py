@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from .legality import Findings, address_violations, judge, tile_violations
 from .resolution import resolve_known, tile_of_type
 from .targets import Profile
-from .text.instructions import Instruction
+from .text.instructions import InstructionStatement
 from .text.module import Module, Other
-from .text.statements import Allocation, Constant
-from .text.syntax import Block, Statement
+from .text.statements import Allocation, ConstantDefinition
+from .text.syntax import Region, Statement
 from .text.types import TileType
 from .tile import Tile
 
@@ -78,13 +78,13 @@ def _on_tiles(statement: Other) -> bool:
     return named and any(isinstance(piece, str) and "!pto.tile" in piece for piece in statement.pieces)
 
 
-def _judge_block(block: Block, profile: Profile, names: _Names) -> Iterator[StatementFindings]:
+def _judge_block(block: Region, profile: Profile, names: _Names) -> Iterator[StatementFindings]:
     for statement in block:
         match statement:
-            case Instruction(operation=operation):
+            case InstructionStatement(operation=operation):
                 found = judge(resolve_known(statement, profile))
                 yield StatementFindings(statement.line, operation.name, found)
-            case Constant(name=name):
+            case ConstantDefinition(name=name):
                 if statement.integer is not None:
                     names.numbers[name] = statement.integer
             case Allocation() | Other():

@@ -11,10 +11,10 @@ from .fractal import buffer_layout, layout_of
 from .legality import tile_violations
 from .resolution import resolve_known
 from .targets import Profile
-from .text.instructions import Instruction
+from .text.instructions import InstructionStatement
 
 
-def operand_table(instruction: Instruction, role: str, profile: Profile) -> ElementTable:
+def operand_table(instruction: InstructionStatement, role: str, profile: Profile) -> ElementTable:
     """Return which block of a tile's buffer holds which element.
 
     Blocks are counted in the order of the buffer; of a tile without blocks, its lines (rows of ND, columns of
@@ -23,7 +23,7 @@ def operand_table(instruction: Instruction, role: str, profile: Profile) -> Elem
 
     Parameters
     ----------
-    instruction : Instruction
+    instruction : InstructionStatement
         With the type of the operand.
     role : str
         ``a``, ``b``, ``c``, ``d``, ``bias``, ``scale_a``, ``scale_b``; ``source`` or ``target`` of a move.

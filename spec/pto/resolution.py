@@ -15,12 +15,12 @@ from typing import TypeVar
 
 from ..errors import InputError
 from ..legality import Note, NoteKind
-from .catalogue import ROLE_LOCATIONS, Kind, Operation
+from .catalogue import ROLE_LOCATIONS, Operation, OperationKind
 from .element_types import ElementType
 from .fractal import LAYOUT_NAMES
 from .targets import Profile, alias
-from .text.instructions import Form, Instruction
-from .text.syntax import Operand
+from .text.instructions import InstructionStatement, TextualForm
+from .text.syntax import TypedValue
 from .text.types import Spelling, TileType, Type
 from .tile import Extent, Location, Order, Tile
 
@@ -41,7 +41,7 @@ class Resolved:
 
     Attributes
     ----------
-    instruction : Instruction
+    instruction : InstructionStatement
         What was written.
     profile : Profile
         For whom.
@@ -53,7 +53,7 @@ class Resolved:
         What was filled in or replaced.
     """
 
-    instruction: Instruction
+    instruction: InstructionStatement
     profile: Profile
     tiles: Mapping[str, Tile]
     open: Mapping[str, str] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Resolved:
         return None if written is None or not written.extents else written.extents
 
 
-def resolve(instruction: Instruction, profile: Profile) -> Resolved:
+def resolve(instruction: InstructionStatement, profile: Profile) -> Resolved:
     """Fill in what a text leaves out, and require that every tile is then known.
 
     Raises
@@ -111,7 +111,7 @@ def resolve(instruction: Instruction, profile: Profile) -> Resolved:
     return resolved
 
 
-def resolve_known(instruction: Instruction, profile: Profile) -> Resolved:
+def resolve_known(instruction: InstructionStatement, profile: Profile) -> Resolved:
     """Fill in what a text leaves out; tiles that it does not determine are listed as `Resolved.open`."""
     tiles: dict[str, Tile] = {}
     types: dict[str, TileType] = {}
@@ -145,12 +145,12 @@ def applied(operation: Operation, tiles: Mapping[str, Tile], profile: Profile) -
     if operation.accumulates and "c" not in tiles and "d" in tiles:
         tiles = {"c": tiles["d"], **tiles}
 
-    def operand(role: str) -> Operand:
+    def operand(role: str) -> TypedValue:
         storage = operation.output if role == "c" else role
-        return Operand(f"%{storage}", written_type(tiles[role]) if role in tiles else None)
+        return TypedValue(f"%{storage}", written_type(tiles[role]) if role in tiles else None)
 
-    instruction = Instruction(
-        operation, Form.F3, tuple(map(operand, operation.inputs)), (operand(operation.output),)
+    instruction = InstructionStatement(
+        operation, TextualForm.F3, tuple(map(operand, operation.inputs)), (operand(operation.output),)
     )
     missing = {role: "it is not given" for role in operation.tiles if role not in tiles}
     return Resolved(instruction, profile, MappingProxyType(dict(tiles)), MappingProxyType(missing))
@@ -164,12 +164,12 @@ def written_type(tile: Tile) -> TileType:
     )  # fmt: skip
 
 
-def _is_a_tile(operand: Operand | None) -> bool:
+def _is_a_tile(operand: TypedValue | None) -> bool:
     return operand is not None and isinstance(operand.type, TileType)
 
 
 def _location(operation: Operation, role: str, written: TileType) -> Location | None:
-    if operation.kind is Kind.MOVE:
+    if operation.kind is OperationKind.MOVE:
         return written.location
     wanted = ROLE_LOCATIONS[role]
     if role.startswith("scale_") and written.location is Location.SCALING:
@@ -221,7 +221,7 @@ def _in_blocks(tile: Tile, written: TileType, operation: Operation, profile: Pro
     The matrix unit writes blocks of 16 rows, and reads them but in its GEMV mode: a tile that really has one
     row would be illegal (pypto pull request 2185).
     """
-    read_in_blocks = tile.location is Location.LEFT and operation.kind is Kind.MATMUL
+    read_in_blocks = tile.location is Location.LEFT and operation.kind is OperationKind.MATMUL
     in_blocks = profile.cube and tile.boxed and (read_in_blocks or tile.location is Location.ACC)
     if in_blocks and written.location is None and tile.rows == 1:
         return replace(tile, rows=tile.box[0])

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .catalogue import Kind, Operation
+from .catalogue import Operation, OperationKind
 from .targets import A2A3, Profile
 
 SIZE_BITS = 16
@@ -50,7 +50,7 @@ class SizeSource(NamedTuple):
 
 def gemv_mode(operation: Operation, profile: Profile) -> bool:
     """Tell whether a product takes A as one linear row, whatever A's valid rows (the NPU's ``tgemv``)."""
-    return profile.cube and operation.kind is Kind.GEMV
+    return profile.cube and operation.kind is OperationKind.GEMV
 
 
 def size_sources(operation: Operation, profile: Profile) -> tuple[SizeSource | None, SizeSource, SizeSource]:
@@ -110,7 +110,7 @@ def operand_extents(m: Any, k: Any, n: Any) -> dict[str, Extents]:
 
 def executed_rows(operation: Operation, profile: Profile, m: int) -> int:
     """Return how many rows of A are read, and of C written: m, but 16 for A2A3's ``tmatmul`` of one row."""
-    return GEMV_ROWS if profile == A2A3 and operation.kind is Kind.MATMUL and m == 1 else m
+    return GEMV_ROWS if profile == A2A3 and operation.kind is OperationKind.MATMUL and m == 1 else m
 
 
 def rounded_up(extent: Any, granule: int) -> Any:

@@ -7,13 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 from .. import legality
-from .catalogue import OPERATIONS, ROLE_LOCATIONS, Kind, Operation
+from .catalogue import OPERATIONS, ROLE_LOCATIONS, Operation, OperationKind
 from .contradictions import CONTRADICTIONS
 from .element_types import ELEMENT_TYPES
 from .fractal import LAYOUT_NAMES, layout_of
 from .legality import RULES
-from .rules.moves import PLACES
-from .rules.standing import (
+from .rules.enforcement import (
     ACCUMULATING,
     BIASED,
     EVERYTHING,
@@ -25,6 +24,7 @@ from .rules.standing import (
     PtoRule,
     RuleKind,
 )
+from .rules.moves import PLACES
 from .rules.tiles import ADDRESS_RULES
 from .sizes import OPERAND_EXTENTS, size_sources
 from .targets import PROFILES, Profile, alias
@@ -98,7 +98,7 @@ def _places(operation: Operation) -> str:
 
 def row(operation: Operation) -> Row:
     """Return the row of an operation."""
-    product = operation.kind is not Kind.MOVE
+    product = operation.kind is not OperationKind.MOVE
     return {
         "operation": operation.name,
         "operands": ", ".join(operation.inputs),
@@ -232,10 +232,10 @@ def rule_rows() -> list[Row]:
     found = []
     for rule, row in zip(ALL_RULES, legality.rule_rows(ALL_RULES), strict=True):
         kinds: dict[RuleKind, list[str]] = {}
-        for standing in rule.standings:
-            where = ", ".join(profile.name for profile in standing.profiles)
-            what = "" if rule in ADDRESS_RULES else f" ({_spell_operations(standing.operations)})"
-            kinds.setdefault(standing.kind, []).append(where + what)
+        for enforcement in rule.enforcements:
+            where = ", ".join(profile.name for profile in enforcement.profiles)
+            what = "" if rule in ADDRESS_RULES else f" ({_spell_operations(enforcement.operations)})"
+            kinds.setdefault(enforcement.kind, []).append(where + what)
         kind = "; ".join(f"{kind}: {', '.join(where)}" for kind, where in kinds.items())
         found.append({"rule": row.pop("rule"), "kind": kind, **row})
     return found

@@ -14,20 +14,20 @@ from ..resolution import Resolved
 from ..sizes import SCALE_GROUP, operand_extents
 from ..targets import A2A3, A5, CPU, Profile
 from ..tile import DYNAMIC, Order, Tile
-from .products import located, static_sizes
-from .standing import (
+from .enforcement import (
     BIASED,
     GEMV,
     MATMUL,
     MICROSCALED,
     PLAIN,
     Check,
+    Enforcement,
     Messages,
     PtoRule,
     RuleKind,
-    Standing,
     on_tiles,
 )
+from .products import located, static_sizes
 
 MICROSCALED_GRANULE = 2 * SCALE_GROUP
 """Columns of A in a microscaled product come in multiples: a block of scale factors has two columns."""
@@ -94,54 +94,54 @@ _HEADERS = "pto-isa headers, TMATMUL_BIAS and TGEMV_BIAS"
 BIAS_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "bias-type", "the bias has the accumulator's element type", f"{_HEADERS}: Bias.DType == Acc.DType",
-        _bias_type, cited(1), standings=(Standing(RuleKind.STATIC, operations=BIASED),),
+        _bias_type, cited(1), enforcements=(Enforcement(RuleKind.STATIC, operations=BIASED),),
     ),
     PtoRule(
         "bias-rows", "the bias has one row", f"{_HEADERS}: Bias.Rows == 1", _bias_rows, cited(2, 26),
-        standings=(Standing(RuleKind.STATIC, operations=BIASED),),
+        enforcements=(Enforcement(RuleKind.STATIC, operations=BIASED),),
     ),
     PtoRule(
         "bias-row-major", "the bias is row-major, without boxes", f"{_HEADERS} of A5 and CPU; ptoas; pages",
         _bias_row_major, cited(4),
-        standings=(
-            Standing(RuleKind.STATIC, (CPU,), BIASED),
-            Standing(RuleKind.STATIC, (A5,), BIASED & MATMUL & PLAIN),
-            Standing(RuleKind.ASSEMBLER_ONLY, (A5,), BIASED),
-            Standing(RuleKind.PAGE_ONLY, (A2A3,), BIASED),
+        enforcements=(
+            Enforcement(RuleKind.STATIC, (CPU,), BIASED),
+            Enforcement(RuleKind.STATIC, (A5,), BIASED & MATMUL & PLAIN),
+            Enforcement(RuleKind.ASSEMBLER_ONLY, (A5,), BIASED),
+            Enforcement(RuleKind.PAGE_ONLY, (A2A3,), BIASED),
         ),
     ),
     PtoRule(
         "bias-columns", "the bias has at least n valid columns",
         "pages; ptoas for tgemv.mx.bias; no header: what lies beyond is read", _bias_columns(lt), cited(3),
-        standings=(Standing(RuleKind.SILENT, operations=BIASED),),
+        enforcements=(Enforcement(RuleKind.SILENT, operations=BIASED),),
     ),
     PtoRule(
         "bias-width", "the bias has no more than n valid columns", "pages; ptoas for tgemv.mx.bias",
         _bias_columns(gt), cited(3),
-        standings=(
-            Standing(RuleKind.ASSEMBLER_ONLY, operations=BIASED & MICROSCALED & GEMV),
-            Standing(RuleKind.PAGE_ONLY, operations=BIASED),
+        enforcements=(
+            Enforcement(RuleKind.ASSEMBLER_ONLY, operations=BIASED & MICROSCALED & GEMV),
+            Enforcement(RuleKind.PAGE_ONLY, operations=BIASED),
         ),
     ),
     PtoRule(
         "scale-location", "scale factors of A are in scale_left, of B in scale_right",
         "pto-isa headers: they are at addresses tied to those of A and B; ptoas spells both scaling",
-        located(*_SCALES), cited(35), standings=(Standing(RuleKind.SILENT, (A5,), MICROSCALED),),
+        located(*_SCALES), cited(35), enforcements=(Enforcement(RuleKind.SILENT, (A5,), MICROSCALED),),
     ),
     PtoRule(
         "scale-type", "scale factors are e8m0",
         "kernels; no header: the parameters are unused", _scale_type, cited(29),
-        standings=(Standing(RuleKind.SILENT, (A5, CPU), MICROSCALED),),
+        enforcements=(Enforcement(RuleKind.SILENT, (A5, CPU), MICROSCALED),),
     ),
     PtoRule(
         "scale-extent", f"there is a scale factor for each {SCALE_GROUP} elements of K",
         "kernels; ptoas for tgemv.mx; no header: the parameters are unused",
-        _scale_extent, cited(29), standings=(Standing(RuleKind.SILENT, (A5, CPU), MICROSCALED),),
+        _scale_extent, cited(29), enforcements=(Enforcement(RuleKind.SILENT, (A5, CPU), MICROSCALED),),
     ),
     PtoRule(
         "microscaled-columns", f"A has a multiple of {MICROSCALED_GRANULE} columns",
         "pto-isa headers, TMATMUL_MX and TGEMV_MX", _left_columns, cited(32),
-        standings=(Standing(RuleKind.STATIC, (A5, CPU), MICROSCALED),),
+        enforcements=(Enforcement(RuleKind.STATIC, (A5, CPU), MICROSCALED),),
     ),
 )  # fmt: skip
 """Rules on the bias row and on scale factors."""

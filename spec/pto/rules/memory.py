@@ -9,7 +9,7 @@ from ..global_memory import view_extents
 from ..resolution import Resolved
 from ..targets import Profile
 from ..tile import Location, Tile
-from .standing import Messages, PtoRule, RuleKind, Standing, of_moves, on_tiles
+from .enforcement import Enforcement, Messages, PtoRule, RuleKind, of_moves, on_tiles
 
 
 def _view_extent(resolved: Resolved, _: Profile) -> Messages:
@@ -59,16 +59,16 @@ MEMORY_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "view-extent", "the valid region is in the view of global memory, in any order of its dimensions",
         "pto-isa headers (TLoad, TStore); nothing checks it", _view_extent,
-        standings=(Standing(RuleKind.SILENT, operations=frozenset({"tload", "tstore"})),),
+        enforcements=(Enforcement(RuleKind.SILENT, operations=frozenset({"tload", "tstore"})),),
     ),
     PtoRule(
         "load-layout", "a load to boxes in mat makes Nz or Zn", "TLoad.hpp: ND to Nz, DN to Zn", _load_layout,
-        standings=(of_moves("tload"),),
+        enforcements=(of_moves("tload"),),
     ),
     PtoRule(
         "store-extent",
         "an accumulator that is stored has 1 to 4095 columns, at most 8192 rows (65535 to fractals)",
-        "TStore.hpp: CheckAcc2gm", _store_extent, standings=(of_moves("tstore"),),
+        "TStore.hpp: CheckAcc2gm", _store_extent, enforcements=(of_moves("tstore"),),
     ),
 )  # fmt: skip
 """Rules on loads and stores, besides those on element types."""

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..catalogue import OPERATIONS, Kind
+from ..catalogue import OPERATIONS, OperationKind
 from ..element_types import ELEMENT_TYPES, ElementType
 from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile
 from ..text.types import TileType
 from ..tile import Location
-from .standing import ALL_PROFILES, Messages, PtoRule, RuleKind, of_moves
+from .enforcement import ALL_PROFILES, Messages, PtoRule, RuleKind, of_moves
 
 Pairs = Mapping[str, frozenset[ElementType]]
 
@@ -170,30 +170,30 @@ def _extract_types(resolved: Resolved, profile: Profile) -> Messages:
         yield f"{resolved.operation} of {moved}; {profile} has {_spell(allowed)}"
 
 
-_MOVES = tuple(name for name, operation in OPERATIONS.items() if operation.kind is Kind.MOVE)
+_MOVES = tuple(name for name, operation in OPERATIONS.items() if operation.kind is OperationKind.MOVE)
 
 MOVE_TYPE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "move-types", "element types are equal, or a pair that the move converts",
         "pto-isa headers: CheckTMovAccToMat, CheckTMovAccValid, CheckAcc2gm, TMovToBt", _move_types,
-        standings=(of_moves(*_MOVES), of_moves("tload", profiles=(CPU,))),
+        enforcements=(of_moves(*_MOVES), of_moves("tload", profiles=(CPU,))),
     ),
     PtoRule(
         "move-conversion", "what becomes of an element is documented",
         "pto-isa headers at 3186c381 (TMov, TExtract, TStore)",
-        _move_conversion, standings=(of_moves(*_MOVES, kind=RuleKind.UNSPECIFIED, profiles=ALL_PROFILES),),
+        _move_conversion, enforcements=(of_moves(*_MOVES, kind=RuleKind.UNSPECIFIED, profiles=ALL_PROFILES),),
     ),
     PtoRule(
         "extract-types", "textract has the element type; on A5 tmov too, out of mat and from vec to mat",
         "TExtract.hpp: CheckTExtract, is_textract_supported_type; TMov.hpp of A5: CommonCheck",
         _extract_types,
-        standings=(of_moves("textract"), of_moves("tmov", profiles=(A5,))),
+        enforcements=(of_moves("textract"), of_moves("tmov", profiles=(A5,))),
     ),
     PtoRule(
         "vec-size", "tmov in vec keeps the size of elements",
         "TMov.hpp: TMovToVecImpl of A2A3 asserts it, TMovVecToVec of A5 takes both for the target's",
         _vec_size,
-        standings=(
+        enforcements=(
             of_moves("tmov", profiles=(A2A3,)), of_moves("tmov", kind=RuleKind.SILENT, profiles=(A5,)),
         ),
     ),

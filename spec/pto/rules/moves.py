@@ -18,8 +18,8 @@ from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile, alias
 from ..text.types import TileType
 from ..tile import DYNAMIC, Location, Order, Tile
+from .enforcement import CUBE, Check, Messages, PtoRule, RuleKind, of_moves, on_tiles
 from .move_types import quantised, route
-from .standing import CUBE, Check, Messages, PtoRule, RuleKind, of_moves, on_tiles
 
 _MAT, _VEC, _ACC, _LEFT, _RIGHT = Location.MAT, Location.VEC, Location.ACC, Location.LEFT, Location.RIGHT
 _OPERANDS = (_LEFT, _RIGHT)
@@ -256,79 +256,80 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
         "move-places", "the operation goes from this buffer to that one",
         "pto-isa headers (between others a tmov of A5 and a textract do nothing); pypto issue 1310 (no move "
         "from acc to acc)", _places, cited(20, 26),
-        standings=(
+        enforcements=(
             of_moves("tload", "tstore"), of_moves("tmov", "tinsert", profiles=(A2A3,)),
             of_moves("tmov", "textract", "tinsert", kind=RuleKind.SILENT),
         ),
     ),
     PtoRule(
         "move-extent", "tmov keeps the physical extent (A5: out of mat)", "TMov.hpp: TMOV_TILE_IMPL",
-        _equal_extent, standings=(of_moves("tmov"),),
+        _equal_extent, enforcements=(of_moves("tmov"),),
     ),
     PtoRule(
         "move-valid-rows", "source and target of tmov have as many valid rows", "cpu/TMov.hpp", _valid_rows,
-        standings=(of_moves("tmov", kind=RuleKind.RUN_TIME, profiles=(CPU,)),),
+        enforcements=(of_moves("tmov", kind=RuleKind.RUN_TIME, profiles=(CPU,)),),
     ),
     PtoRule(
         "move-valid-columns", "the columns that tmov moves, those of the source, are in the target",
-        "cpu/TMov.hpp", _valid_columns, standings=(of_moves("tmov", kind=RuleKind.SILENT, profiles=(CPU,)),),
+        "cpu/TMov.hpp", _valid_columns,
+        enforcements=(of_moves("tmov", kind=RuleKind.SILENT, profiles=(CPU,)),),
     ),
     PtoRule(
         "move-source-layout", "left and right are filled from Nz or Zn, a one-row left also from ND",
-        "TMov.hpp, TExtract.hpp", _source_layout, standings=(of_moves("tmov", "textract"),),
+        "TMov.hpp, TExtract.hpp", _source_layout, enforcements=(of_moves("tmov", "textract"),),
     ),
     PtoRule(
         "move-target-layout", "left and right are filled in the profile's order",
         "TExtract.hpp: TEXTRACT_TILE_IMPL, TExtractToLeft; TMov.hpp of A5: TMovToLeft, TMovToRight",
         _operand_layout, cited(25, 27),
-        standings=(of_moves("textract"), of_moves("tmov", profiles=(A5,))),
+        enforcements=(of_moves("textract"), of_moves("tmov", profiles=(A5,))),
     ),
     PtoRule(
         "row-chunks", f"a one-row left is filled in chunks of {GEMV_CHUNK_BYTES} bytes",
-        "TMov.hpp, TExtract.hpp", _row_chunks, standings=(of_moves("tmov", "textract"),),
+        "TMov.hpp, TExtract.hpp", _row_chunks, enforcements=(of_moves("tmov", "textract"),),
     ),
     PtoRule(
         "bias-move",
         "a bias is filled from one row, in units of 64 bytes (A2A3: of the source; A5: of the bias)",
-        "TMov.hpp: TMovToBt", _bias_move, standings=(of_moves("tmov"),),
+        "TMov.hpp: TMovToBt", _bias_move, enforcements=(of_moves("tmov"),),
     ),
     PtoRule(
         "scaling-move",
         "scale factors of a quantisation are one row of 64-bit integers, in units of 128 bytes",
-        "TMov.hpp: TMovToFb", _scaling_move, standings=(of_moves("tmov"),),
+        "TMov.hpp: TMovToFb", _scaling_move, enforcements=(of_moves("tmov"),),
     ),
     PtoRule(
         "quantisation", "only an accumulator is quantised, by a scalar or a tile in scaling",
         "TMov.hpp, TExtract.hpp, TStore.hpp: the overloads of preQuantScalar and fp", _quantisation,
-        standings=(of_moves("tmov", "textract", "tinsert", "tstore"),),
+        enforcements=(of_moves("tmov", "textract", "tinsert", "tstore"),),
     ),
     PtoRule(
         "accumulator-to-mat", "an accumulator leaves for mat as Nz of 512 bytes, on A5 as Nz, ND or DN",
         "CheckTMovAccToMat of A2A3, CheckTMovAccValid of A5", _accumulator_target,
-        standings=(of_moves("tmov", "textract", "tinsert"),),
+        enforcements=(of_moves("tmov", "textract", "tinsert"),),
     ),
     PtoRule(
         "extract-columns", "textract of an accumulator makes Nz or ND",
         "TExtract.hpp of A5: one assertion allows DN, another does not", _extracted_columns,
-        standings=(of_moves("textract", kind=RuleKind.UNSPECIFIED, profiles=(A5,)),),
+        enforcements=(of_moves("textract", kind=RuleKind.UNSPECIFIED, profiles=(A5,)),),
     ),
     PtoRule(
         "accumulator-source", "an accumulator that leaves for mat or vec is Nz",
         "CheckTMovAccToMat of A2A3, CheckTMovAccValid of A5", _accumulator_source,
-        standings=(of_moves("tmov", "textract", "tinsert"),),
+        enforcements=(of_moves("tmov", "textract", "tinsert"),),
     ),
     PtoRule(
         "extract-window", "the block is inside the source (A2A3, A5: physical extents; CPU: valid ones)",
         "TExtract.hpp", _inside("source", "target"),
-        standings=(*_INDEXED, of_moves("textract", kind=RuleKind.RUN_TIME, profiles=(CPU,))),
+        enforcements=(*_INDEXED, of_moves("textract", kind=RuleKind.RUN_TIME, profiles=(CPU,))),
     ),
     PtoRule(
         "insert-window", "the block is inside the target, physically", "TInsert.hpp: TINSERT_IMPL",
-        _inside("target", "source"), standings=(of_moves("tinsert", kind=RuleKind.DEBUG_ONLY),),
+        _inside("target", "source"), enforcements=(of_moves("tinsert", kind=RuleKind.DEBUG_ONLY),),
     ),
     PtoRule(
         "extract-alignment", "a block begins at whole blocks, also of the transposed ones",
-        "TExtract.hpp", _alignment, standings=_INDEXED,
+        "TExtract.hpp", _alignment, enforcements=_INDEXED,
     ),
 )  # fmt: skip
 """Rules on where moves go, and on those from buffer to buffer."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..catalogue import ROLE_LOCATIONS, Kind
+from ..catalogue import ROLE_LOCATIONS, OperationKind
 from ..contradictions import cited
 from ..fractal import LAYOUT_NAMES
 from ..placement import LINEAR, mover_placement, unit_placement
@@ -18,20 +18,20 @@ from ..resolution import Resolved
 from ..sizes import OPERAND_EXTENTS, executed_rows, operand_extents
 from ..targets import A2A3, A5, CPU, Profile, alias
 from ..tile import DYNAMIC, FRACTAL_BYTES, Compact, Order, Tile, c0
-from .products import static_sizes
-from .standing import (
+from .enforcement import (
     CUBE,
     GEMV,
     MATMUL,
     MICROSCALED,
     PRODUCTS,
     Check,
+    Enforcement,
     Messages,
     PtoRule,
     RuleKind,
-    Standing,
     on_tiles,
 )
+from .products import static_sizes
 
 
 def _aliased(
@@ -114,9 +114,9 @@ def _left(resolved: Resolved, profile: Profile) -> Messages:
     k = static_sizes(resolved).get("k")
     if not resolved.has("a") or k is None or k <= c0((a := resolved.tiles["a"]).element):
         return
-    if resolved.operation.kind is Kind.GEMV and a.rows > 1:
+    if resolved.operation.kind is OperationKind.GEMV and a.rows > 1:
         yield f"a has {a.rows} rows in blocks, {profile} takes its row as {k} elements in a line"
-    elif resolved.operation.kind is Kind.MATMUL and a.rows == 1:
+    elif resolved.operation.kind is OperationKind.MATMUL and a.rows == 1:
         yield f"a is one row in a line, {profile} takes blocks of 16 rows"
 
 
@@ -132,68 +132,70 @@ _CHECKS = "TMatmul.hpp of each profile, CheckStaticMad"
 _MOVERS = "inferred from the movers of compact tiles"
 
 
-def _asserted_on(*profiles: Profile) -> tuple[Standing, ...]:
-    """Return the standings of what some headers assert, and every matrix unit needs."""
+def _asserted_on(*profiles: Profile) -> tuple[Enforcement, ...]:
+    """Return the enforcements of what some headers assert, and every matrix unit needs."""
     unchecked = tuple(profile for profile in CUBE if profile not in profiles)
-    return Standing(RuleKind.STATIC, profiles, PRODUCTS), Standing(RuleKind.SILENT, unchecked, PRODUCTS)
+    return Enforcement(RuleKind.STATIC, profiles, PRODUCTS), Enforcement(RuleKind.SILENT, unchecked, PRODUCTS)
 
 
-def _silent(operations: frozenset[str] = PRODUCTS, profiles: tuple[Profile, ...] = CUBE) -> tuple[Standing]:
-    return (Standing(RuleKind.SILENT, profiles, operations),)
+def _silent(
+    operations: frozenset[str] = PRODUCTS, profiles: tuple[Profile, ...] = CUBE
+) -> tuple[Enforcement]:
+    return (Enforcement(RuleKind.SILENT, profiles, operations),)
 
 
 CUBE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "left-inner", "A is row-major inside its blocks", _CHECKS, _left_inner, cited(20),
-        standings=_asserted_on(A5, CPU),
+        enforcements=_asserted_on(A5, CPU),
     ),
     PtoRule(
         "left-blocks",
         "the blocks of A are column-major on A5 (Nz; on CPU of mx products), row-major on A2A3 (Zz)", _CHECKS,
         _left_blocks, cited(25, 27),
-        standings=(Standing(RuleKind.STATIC, (CPU,), MICROSCALED), *_asserted_on(A5)),
+        enforcements=(Enforcement(RuleKind.STATIC, (CPU,), MICROSCALED), *_asserted_on(A5)),
     ),
     PtoRule(
-        "right-layout", "B is Zn", _CHECKS, _order("b"), cited(20), standings=_asserted_on(A5, CPU),
+        "right-layout", "B is Zn", _CHECKS, _order("b"), cited(20), enforcements=_asserted_on(A5, CPU),
     ),
     PtoRule(
         "accumulator-layout", "accumulators are Nz", _CHECKS, _order("c", "d"), cited(20),
-        standings=_asserted_on(A5, CPU),
+        enforcements=_asserted_on(A5, CPU),
     ),
     PtoRule(
         "scale-layout", "scale factors of A are Zz, of B Nn", "pto-isa headers, TileLeftScale",
-        _order("scale_a", "scale_b"), cited(29), standings=_silent(profiles=(A5,)),
+        _order("scale_a", "scale_b"), cited(29), enforcements=_silent(profiles=(A5,)),
     ),
     PtoRule(
         "fractal-size", "blocks have 512 bytes in A and B, 1024 in the accumulator, 32 in scale factors",
-        "the blocks of the matrix unit (pto_tile.hpp)", _fractal, cited(32), standings=_silent(),
+        "the blocks of the matrix unit (pto_tile.hpp)", _fractal, cited(32), enforcements=_silent(),
     ),
     PtoRule(
         "left-pitch", "blocks of A are as far apart as the matrix unit takes them to be", _MOVERS,
-        _pitch("a"), cited(21), standings=_silent(),
+        _pitch("a"), cited(21), enforcements=_silent(),
     ),
     PtoRule(
         "right-pitch", "blocks of B are as far apart as the matrix unit takes them to be", _MOVERS,
-        _pitch("b"), cited(21), standings=_silent(),
+        _pitch("b"), cited(21), enforcements=_silent(),
     ),
     PtoRule(
         "accumulator-pitch", "blocks of the accumulator are as far apart as the matrix unit takes them to be",
-        "pto-isa issue 253; pypto issue 2470", _pitch("d"), cited(21), standings=_silent(),
+        "pto-isa issue 253; pypto issue 2470", _pitch("d"), cited(21), enforcements=_silent(),
     ),
     PtoRule(
         "gemv-left", "A of tgemv is one row in a line, unless it is within one row of a block",
         "TMov.hpp and TExtract.hpp to a one-row Left (how A5 takes it: low confidence)",
-        _left, standings=_silent(GEMV),
+        _left, enforcements=_silent(GEMV),
     ),
     PtoRule(
         "matmul-left", "A of tmatmul is in blocks, unless it is within one row of a block",
         "pto-isa headers: tmatmul keeps the matrix unit out of its GEMV mode", _left,
-        standings=_silent(MATMUL),
+        enforcements=_silent(MATMUL),
     ),
     PtoRule(
         "row-granule", "the accumulator has the 16 rows that A2A3 makes of one",
         "pto-isa headers of A2A3: m = 1 runs as 16", _written_rows,
-        standings=_silent(MATMUL, (A2A3,)),
+        enforcements=_silent(MATMUL, (A2A3,)),
     ),
 )  # fmt: skip
 """Rules on the order of operands in their buffers."""

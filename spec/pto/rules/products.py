@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ..catalogue import INDICES, ROLE_LOCATIONS, Kind
+from ..catalogue import INDICES, ROLE_LOCATIONS, OperationKind
 from ..contradictions import cited
 from ..resolution import Resolved
 from ..sizes import SIZE_BITS, size_sources
@@ -15,7 +15,7 @@ from ..targets import A2A3, A5, CPU, Profile
 from ..text.types import OtherType, TileType
 from ..tile import DYNAMIC, Extent, Tile
 from ..type_triples import triples
-from .standing import (
+from .enforcement import (
     ACCUMULATING,
     ALWAYS,
     CUBE,
@@ -25,10 +25,10 @@ from .standing import (
     PLAIN,
     PRODUCTS,
     Check,
+    Enforcement,
     Messages,
     PtoRule,
     RuleKind,
-    Standing,
     on_tiles,
 )
 
@@ -44,7 +44,7 @@ _PHASE = re.compile(r"acc_phase[<\s]+\.?(\w+)\s*>")
 def product_sizes(resolved: Resolved) -> dict[str, tuple[Extent, str]]:
     """Return the sizes m, k and n that are given, each with where it comes from."""
     found: dict[str, tuple[Extent, str]] = {}
-    if resolved.operation.kind is Kind.MOVE:
+    if resolved.operation.kind is OperationKind.MOVE:
         return found
     for name, source in zip("mkn", size_sources(resolved.operation, resolved.profile), strict=True):
         if source is None:
@@ -181,72 +181,72 @@ _PTOAS = "ptoas verifiers"
 PRODUCT_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "profile", "the profile has the operation", "pto-isa headers: TMATMUL_MX and TGEMV_MX", _availability,
-        cited(23), standings=(Standing(RuleKind.STATIC, operations=MICROSCALED),),
+        cited(23), enforcements=(Enforcement(RuleKind.STATIC, operations=MICROSCALED),),
     ),
     PtoRule(
         "operand-type", "an operand is a tile, a view or an index as the operation says",
-        "ptoas at a56b18c3", _operand_type, standings=ALWAYS,
+        "ptoas at a56b18c3", _operand_type, enforcements=ALWAYS,
     ),
     PtoRule(
         "location", "A is in left, B in right, the accumulator in acc, the bias in bias", _MATMUL_CHECK,
         located("a", "b", "c", "d", "bias"), cited(22),
-        standings=(Standing(RuleKind.STATIC, operations=PRODUCTS),),
+        enforcements=(Enforcement(RuleKind.STATIC, operations=PRODUCTS),),
     ),
     PtoRule(
         "type-triple", "the element types of C, A and B go together", _MATMUL_CHECK,
-        _type_triple, cited(12, 13, 14), standings=(Standing(RuleKind.STATIC, operations=PRODUCTS),),
+        _type_triple, cited(12, 13, 14), enforcements=(Enforcement(RuleKind.STATIC, operations=PRODUCTS),),
     ),
     PtoRule(
         "mixed-fp8", "A and B have one fp8 type", _PTOAS, _mixed_fp8, cited(28),
-        standings=(Standing(RuleKind.ASSEMBLER_ONLY, (A5,), PLAIN & PRODUCTS),),
+        enforcements=(Enforcement(RuleKind.ASSEMBLER_ONLY, (A5,), PLAIN & PRODUCTS),),
     ),
     PtoRule(
         "static-shape",
         "physical extents match: rows of A and C, columns of A and rows of B, columns of B and C",
         "cpu/TMatmul.hpp; pages; ptoas", _static_shape, cited(7),
-        standings=(
-            Standing(RuleKind.STATIC, (CPU,), PLAIN),
-            Standing(RuleKind.PAGE_ONLY, (CPU,), MICROSCALED),
-            Standing(RuleKind.ASSEMBLER_ONLY, (A2A3, A5), MATMUL),
-            Standing(RuleKind.ASSEMBLER_ONLY, (A5,), GEMV),
-            Standing(RuleKind.PAGE_ONLY, (A2A3,), GEMV),
+        enforcements=(
+            Enforcement(RuleKind.STATIC, (CPU,), PLAIN),
+            Enforcement(RuleKind.PAGE_ONLY, (CPU,), MICROSCALED),
+            Enforcement(RuleKind.ASSEMBLER_ONLY, (A2A3, A5), MATMUL),
+            Enforcement(RuleKind.ASSEMBLER_ONLY, (A5,), GEMV),
+            Enforcement(RuleKind.PAGE_ONLY, (A2A3,), GEMV),
         ),
     ),
     PtoRule(
         "contraction", "A has as many valid columns as B has valid rows",
         "pages, TMATMUL; ptoas for tgemv; no header: invalid elements are read, or valid ones left out",
-        _contraction, cited(8, 17), standings=(Standing(RuleKind.SILENT, operations=PRODUCTS),),
+        _contraction, cited(8, 17), enforcements=(Enforcement(RuleKind.SILENT, operations=PRODUCTS),),
     ),
     PtoRule(
         "result-extent", "the valid region of the result is m x n",
         "pages, TMATMUL; ptoas for tgemv; no header: m x n are written, whatever is valid", _result_extent,
-        cited(6, 17), standings=(Standing(RuleKind.SILENT, operations=PRODUCTS),),
+        cited(6, 17), enforcements=(Enforcement(RuleKind.SILENT, operations=PRODUCTS),),
     ),
     PtoRule(
         "gemv-row", "A of tgemv has one valid row", "pages, TGEMV; ptoas; no header", _gemv_row, cited(9),
-        standings=(Standing(RuleKind.SILENT, operations=GEMV),),
+        enforcements=(Enforcement(RuleKind.SILENT, operations=GEMV),),
     ),
     PtoRule(
         "size-range", f"m, k and n are in [1, {LARGEST_SIZE}]", "pto-isa headers; pages", _size_range,
         cited(10, 11, 34),
-        standings=(
-            Standing(RuleKind.DEBUG_ONLY, CUBE, PRODUCTS),
-            Standing(RuleKind.RUN_TIME, (CPU,), MICROSCALED),
-            Standing(RuleKind.PAGE_ONLY, (CPU,), PLAIN),
+        enforcements=(
+            Enforcement(RuleKind.DEBUG_ONLY, CUBE, PRODUCTS),
+            Enforcement(RuleKind.RUN_TIME, (CPU,), MICROSCALED),
+            Enforcement(RuleKind.PAGE_ONLY, (CPU,), PLAIN),
         ),
     ),
     PtoRule(
         "accumulator-type", "the accumulators read and written have one type",
         "TMATMUL_ACC, TGEMV_ACC: one template parameter", _one_accumulator_type, cited(18),
-        standings=(Standing(RuleKind.STATIC, operations=ACCUMULATING),),
+        enforcements=(Enforcement(RuleKind.STATIC, operations=ACCUMULATING),),
     ),
     PtoRule(
         "phase-value", f"accPhase is one of {', '.join(PHASES)}", "pto-isa headers, AccPhase; ptoas", _phase,
-        cited(19), standings=(Standing(RuleKind.STATIC, operations=PRODUCTS),),
+        cited(19), enforcements=(Enforcement(RuleKind.STATIC, operations=PRODUCTS),),
     ),
     PtoRule(
         "phase-on-cpu", "tmatmul.acc has no phase on CPU", "pto-isa headers of the simulator", _phase_of_acc,
-        cited(19), standings=(Standing(RuleKind.STATIC, (CPU,), frozenset({"tmatmul.acc"})),),
+        cited(19), enforcements=(Enforcement(RuleKind.STATIC, (CPU,), frozenset({"tmatmul.acc"})),),
     ),
 )  # fmt: skip
 """Rules on the operands and sizes of products."""

@@ -14,7 +14,7 @@ from ..resolution import FRACTAL_NAMES, Resolved
 from ..targets import A2A3, A5, CPU, Profile
 from ..text.types import TileType
 from ..tile import BLOCK_BYTES, FRACTAL_BYTES, Location, Order, Tile
-from .standing import ALWAYS, Check, Messages, PtoRule, RuleKind, Standing
+from .enforcement import ALWAYS, Check, Enforcement, Messages, PtoRule, RuleKind
 
 _TILE = "pto_tile.hpp, static assertions of Tile"
 
@@ -106,43 +106,43 @@ def _capacity(role: str, tile: Tile, profile: Profile) -> Messages:
     yield from (f"{role}: {message}" for message in _over_capacity(tile, profile))
 
 
-_CAPACITY_KINDS = (Standing(RuleKind.STATIC, (A2A3, A5)), Standing(RuleKind.RUN_TIME, (CPU,)))
+_CAPACITY_KINDS = (Enforcement(RuleKind.STATIC, (A2A3, A5)), Enforcement(RuleKind.RUN_TIME, (CPU,)))
 
 TILE_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
-        "tile-extent", "a tile has rows and columns", _TILE, _extent, standings=ALWAYS
+        "tile-extent", "a tile has rows and columns", _TILE, _extent, enforcements=ALWAYS
     ),
     PtoRule(
         "valid-extent", "the valid region is in the tile and, where static, not empty",
         f"{_TILE}; pto-isa pull request 151 (a static 0 has no accessor)", _valid_extent,
-        standings=ALWAYS,
+        enforcements=ALWAYS,
     ),
     PtoRule(
         "fractal-bytes", "fractals have 512, 1024 or 32 bytes", _TILE, _known_fractal,
-        standings=ALWAYS,
+        enforcements=ALWAYS,
     ),
     PtoRule(
         "whole-blocks",
         "a boxed tile is whole blocks; rows are free in vec, for scale factors and for a single row",
-        _TILE, _whole_blocks, cited(20), standings=ALWAYS,
+        _TILE, _whole_blocks, cited(20), enforcements=ALWAYS,
     ),
     PtoRule(
         "buffer-range", "elements of a tile whose rows are not whole blocks lie in its buffer",
         "pto_tile.hpp, GetTileOffset (one row)", _inside_buffer,
-        standings=(Standing(RuleKind.SILENT),),
+        enforcements=(Enforcement(RuleKind.SILENT),),
     ),
     PtoRule(
         "line-alignment", f"lines of a tile without boxes are multiples of {BLOCK_BYTES} bytes", _TILE,
-        _aligned_lines, standings=ALWAYS,
+        _aligned_lines, enforcements=ALWAYS,
     ),
     PtoRule(
         "fractal-name", "the name in a page's tile type is that of its orders",
-        "pto-isa layout page; PTOAS at a56b18c3", _fractal_name, cited(20), standings=ALWAYS,
+        "pto-isa layout page; PTOAS at a56b18c3", _fractal_name, cited(20), enforcements=ALWAYS,
     ),
     PtoRule(
         "capacity", "a tile fits in its buffer, which the profile has",
         "pto-isa headers, TASSIGN<Addr>; assertion of the simulator; ptoas memory planner", _capacity,
-        cited(24), standings=_CAPACITY_KINDS,
+        cited(24), enforcements=_CAPACITY_KINDS,
     ),
 )  # fmt: skip
 """Rules on each tile of a statement."""
@@ -188,15 +188,15 @@ _TASSIGN = "pto-isa headers, TASSIGN<Addr>; TASSIGN of a run-time address checks
 ADDRESS_RULES: tuple[PtoRule[PlacedTile], ...] = (
     PtoRule(
         "address-capacity", "a tile fits in its buffer, which the profile has", _TASSIGN, _placed_capacity,
-        standings=_CAPACITY_KINDS,
+        enforcements=_CAPACITY_KINDS,
     ),
     PtoRule(
         "address-range", "a tile ends inside its buffer", _TASSIGN, _placed_inside, cited(5),
-        standings=_CAPACITY_KINDS,
+        enforcements=_CAPACITY_KINDS,
     ),
     PtoRule(
         "address-alignment", f"an address is a multiple of {BLOCK_BYTES}", _TASSIGN, _placed_aligned,
-        standings=(Standing(RuleKind.STATIC, (A2A3, A5)),),
+        enforcements=(Enforcement(RuleKind.STATIC, (A2A3, A5)),),
     ),
 )  # fmt: skip
 """Rules on the address of a tile."""

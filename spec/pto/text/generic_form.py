@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from lark import Token
 
 from ..catalogue import operation_named
-from .instructions import Form, Instruction
+from .instructions import InstructionStatement, TextualForm
 from .positions import fail, quoted
 from .signatures import instruction, typed, typed_results
-from .statements import Allocation, Constant
-from .syntax import Attributes, Operand
+from .statements import Allocation, ConstantDefinition
+from .syntax import Attributes, TypedValue
 from .type_reader import normalised, split
 from .types import Type
 
@@ -69,11 +69,11 @@ def properties(token: Token | None) -> Attributes:
 def statement(
     results: tuple[Token, ...] | None,
     name: Token,
-    operands: tuple[Operand, ...],
+    operands: tuple[TypedValue, ...],
     attributes: Attributes,
     types: tuple[Type, ...],
     result_types: tuple[Type, ...],
-) -> Instruction | Allocation | Constant:
+) -> InstructionStatement | Allocation | ConstantDefinition:
     """Return what a statement in the generic form says.
 
     Raises
@@ -96,17 +96,19 @@ def statement(
         if _NUMBER.fullmatch(value) is None:
             fail(f"expected a number as 'value' of {name}, found {quoted(value)}", name)
         rest = tuple(each for each in attributes if each[0] != "value")
-        return Constant(result.name, value, result.type, rest)
+        return ConstantDefinition(result.name, value, result.type, rest)
     operation = operation_named(plain)
     opcode = name.update(value=plain)
     read = len(operation.inputs)
     if len(operands) > read:  # destination passing: what is written stands behind what is read
         written, optional = operands[read : read + 1], operands[read + 1 :]
-        return instruction(opcode, Form.F3, (*operands[:read], *optional), written, attributes, outputs)
-    return instruction(opcode, Form.F2, operands, outputs, attributes)
+        return instruction(
+            opcode, TextualForm.F3, (*operands[:read], *optional), written, attributes, outputs
+        )
+    return instruction(opcode, TextualForm.F2, operands, outputs, attributes)
 
 
-def _segments(attributes: Attributes, operands: Sequence[Operand], name: Token) -> tuple[int, ...] | None:
+def _segments(attributes: Attributes, operands: Sequence[TypedValue], name: Token) -> tuple[int, ...] | None:
     written = next((value for key, value in attributes if key in _SEGMENTS), None)
     if written is None:
         return None
@@ -118,8 +120,8 @@ def _segments(attributes: Attributes, operands: Sequence[Operand], name: Token) 
 
 
 def _allocation(
-    result: Operand,
-    operands: tuple[Operand, ...],
+    result: TypedValue,
+    operands: tuple[TypedValue, ...],
     segments: tuple[int, ...],
     attributes: Attributes,
 ) -> Allocation:
@@ -131,7 +133,7 @@ def _allocation(
     return Allocation(result.name, result.type, address, rows, columns, attributes)
 
 
-def _one(outputs: Sequence[Operand], name: Token) -> Operand:
+def _one(outputs: Sequence[TypedValue], name: Token) -> TypedValue:
     if len(outputs) != 1 or not outputs[0].name:
         fail(f"expected one result of {name}, found {len(outputs)}", name)
     return outputs[0]

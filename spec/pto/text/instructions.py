@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..catalogue import Operation
-from .syntax import Attributes, Operand, Statement, arguments, behind, defined, operand_types
+from .syntax import Attributes, Statement, TypedValue, arguments, behind, defined, operand_types
 
 
-class Form(StrEnum):
+class TextualForm(StrEnum):
     """The families of textual forms."""
 
     F1 = "PTO-AS synchronous form"
@@ -25,33 +25,33 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True)
-class Instruction(Statement):
+class InstructionStatement(Statement):
     """One operation of `OPERATIONS`.
 
     Attributes
     ----------
     operation : Operation
         Which one.
-    form : Form
+    form : TextualForm
         How it is written.
-    inputs, outputs : tuple of Operand
+    inputs, outputs : tuple of TypedValue
         What it reads and writes; F1 and F2 write their results.
     attributes : tuple of (str, str)
         The attribute dictionary.
-    results : tuple of Operand
+    results : tuple of TypedValue
         Tensors that the destination passing style of older files returns besides, in general none.
     """
 
     operation: Operation
-    form: Form
-    inputs: tuple[Operand, ...]
-    outputs: tuple[Operand, ...]
+    form: TextualForm
+    inputs: tuple[TypedValue, ...]
+    outputs: tuple[TypedValue, ...]
     attributes: Attributes = ()
-    results: tuple[Operand, ...] = ()
+    results: tuple[TypedValue, ...] = ()
 
     def __str__(self) -> str:
         attributes = behind(self.attributes)
-        if self.form is Form.F3:
+        if self.form is TextualForm.F3:
             returned = f" -> {_result_types(self.results)}" if self.results else ""
             groups = f"ins{arguments(self.inputs)} outs{arguments(self.outputs)}"
             return f"{_defined(self.results)}pto.{self.operation} {groups}{attributes}{returned}"
@@ -62,28 +62,28 @@ class Instruction(Statement):
         signature = ""
         if any(each.type is not None for each in (*operands, *results)):
             signature = f" : ({', '.join(map(str, operand_types(operands)))}) -> {_result_types(results)}"
-        prefix = "pto." if self.form is Form.F2 else ""
+        prefix = "pto." if self.form is TextualForm.F2 else ""
         return f"{_defined(results)}{prefix}{self.operation}{listed}{attributes}{signature}"
 
-    def operands(self) -> dict[str, Operand]:
+    def operands(self) -> dict[str, TypedValue]:
         """Return the operands by role (as far as there are as many as roles).
 
         The indices of ``%panel[%row, %column]`` count as operands of their own.
         """
-        inputs: list[Operand] = []
+        inputs: list[TypedValue] = []
         for operand in self.inputs:
             given = operand.index_types or (None,) * len(operand.indices)
-            inputs += [Operand(operand.name, operand.type), *map(Operand, operand.indices, given)]
+            inputs += [TypedValue(operand.name, operand.type), *map(TypedValue, operand.indices, given)]
         roles = (*self.operation.inputs, *self.operation.optional)
         return dict(zip(roles, inputs, strict=False)) | dict(
             zip((self.operation.output,), self.outputs, strict=False)
         )
 
 
-def _defined(operands: Sequence[Operand]) -> str:
+def _defined(operands: Sequence[TypedValue]) -> str:
     return defined([each.name for each in operands if each.name])
 
 
-def _result_types(operands: Sequence[Operand]) -> str:
+def _result_types(operands: Sequence[TypedValue]) -> str:
     found = list(map(str, operand_types(operands)))
     return found[0] if len(found) == 1 else f"({', '.join(found)})"

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .instructions import Instruction
-from .syntax import Attributes, Block, Statement, Structured, behind, defined, dictionary
+from .instructions import InstructionStatement
+from .syntax import Attributes, Region, Statement, Structured, behind, defined, dictionary
 from .types import Type
 
 _VALUE = re.compile(r"%(?:[\w$.]|-(?!>))+(?:#\d+)?", re.ASCII)
@@ -26,7 +26,7 @@ class Module(Structured):
 
     Attributes
     ----------
-    body : Block
+    body : Region
         Its statements.
     attributes : tuple of (str, str)
         Such as ``pto.target_arch``.
@@ -38,13 +38,13 @@ class Module(Structured):
         The file.
     """
 
-    body: Block
+    body: Region
     attributes: Attributes = ()
     name: str | None = None
     explicit: bool = True
     path: str | None = field(default=None, compare=False)
 
-    def _parts(self) -> Iterator[str | Block]:
+    def _parts(self) -> Iterator[str | Region]:
         named = f"module {_symbol(self.name)}" if self.name else "module"
         yield named + (f" attributes {dictionary(self.attributes)}" if self.attributes else "")
         yield self.body
@@ -70,9 +70,9 @@ class Module(Structured):
         return tuple(statement for statement in self.walk() if isinstance(statement, Function))
 
     @property
-    def instructions(self) -> tuple[Instruction, ...]:
+    def instructions(self) -> tuple[InstructionStatement, ...]:
         """Every matrix instruction and move."""
-        return tuple(statement for statement in self.walk() if isinstance(statement, Instruction))
+        return tuple(statement for statement in self.walk() if isinstance(statement, InstructionStatement))
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,10 @@ class Function(Structured):
     parameters: tuple[Parameter, ...]
     result_types: tuple[Type, ...] = ()
     attributes: Attributes = ()
-    body: Block | None = None
+    body: Region | None = None
     visibility: str | None = None
 
-    def _parts(self) -> Iterator[str | Block]:
+    def _parts(self) -> Iterator[str | Region]:
         visibility = f"{self.visibility} " if self.visibility else ""
         returned = f" -> {_listed(self.result_types)}" if self.result_types else ""
         attributes = f" attributes {dictionary(self.attributes)}" if self.attributes else ""
@@ -126,7 +126,7 @@ class Loop(Structured):
     lower: str
     upper: str
     step: str
-    body: Block
+    body: Region
     results: tuple[str, ...] = ()
     carried: tuple[tuple[str, str], ...] = ()
     result_types: tuple[Type, ...] = ()
@@ -134,7 +134,7 @@ class Loop(Structured):
     unsigned: bool = False
     attributes: Attributes = ()
 
-    def _parts(self) -> Iterator[str | Block]:
+    def _parts(self) -> Iterator[str | Region]:
         starts = ", ".join(f"{name} = {start}" for name, start in self.carried)
         carried = f" iter_args({starts}) -> {_listed(self.result_types)}" if self.carried else ""
         unsigned = "unsigned " if self.unsigned else ""
@@ -151,13 +151,13 @@ class Conditional(Structured):
     """``scf.if``; ``otherwise`` is None where there is no ``else``."""
 
     condition: str
-    body: Block
-    otherwise: Block | None = None
+    body: Region
+    otherwise: Region | None = None
     results: tuple[str, ...] = ()
     result_types: tuple[Type, ...] = ()
     attributes: Attributes = ()
 
-    def _parts(self) -> Iterator[str | Block]:
+    def _parts(self) -> Iterator[str | Region]:
         returned = f" -> {_listed(self.result_types)}" if self.result_types else ""
         yield f"{defined(self.results)}scf.if {self.condition}{returned}"
         yield self.body
@@ -178,13 +178,13 @@ class Other(Structured):
         Of the operation; of a label (``^bb0``) or an attribute alias (``#map``), that.
     results : tuple of str
         What it defines.
-    pieces : tuple of str or Block
+    pieces : tuple of str or Region
         What follows the name: text, blanks normalised, and regions.
     """
 
     name: str
     results: tuple[str, ...] = ()
-    pieces: tuple[str | Block, ...] = ()
+    pieces: tuple[str | Region, ...] = ()
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ class Other(Structured):
             name for piece in self.pieces if isinstance(piece, str) for name in _VALUE.findall(piece)
         )
 
-    def _parts(self) -> Iterator[str | Block]:
+    def _parts(self) -> Iterator[str | Region]:
         yield defined(self.results) + self.name
         yield from self.pieces
 

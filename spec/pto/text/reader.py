@@ -10,7 +10,7 @@ from lark import Lark, Token, UnexpectedCharacters, UnexpectedInput, UnexpectedT
 from ...errors import InputError
 from .positions import quoted
 from .semantic_actions import SEMANTIC_ACTIONS
-from .syntax import Block
+from .syntax import Region
 from .tokens import Statements, without_comments
 
 _HUMAN_NAMES = {
@@ -39,7 +39,7 @@ _OPERAND_NAMES = frozenset({"SSA", "ATTRIBUTE", "STRING", *_NUMBER_NAMES})
 _STATEMENT_WORDS = ("module", "return")
 
 
-def read(text: str) -> Block:
+def read(text: str) -> Region:
     """Read statements.
 
     Raises
@@ -52,7 +52,7 @@ def read(text: str) -> Block:
         block = _parser().parse(text)
     except UnexpectedInput as error:
         raise _explained(error, text) from None
-    assert isinstance(block, Block)
+    assert isinstance(block, Region)
     return block
 
 

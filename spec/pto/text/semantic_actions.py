@@ -12,7 +12,7 @@ from lark import Token, Transformer, v_args
 from ...errors import InputError
 from ..catalogue import operation_named
 from . import generic_form
-from .instructions import Form, Instruction
+from .instructions import InstructionStatement, TextualForm
 from .module import Conditional, Function, Loop, Module, Other, Parameter
 from .positions import fail, quoted, within
 from .signatures import count, instruction, names, typed, typed_results
@@ -21,14 +21,14 @@ from .statements import (
     Argument,
     Arithmetic,
     Barrier,
-    Constant,
+    ConstantDefinition,
     Handshake,
     PartitionView,
     Synchronization,
     TensorView,
     Terminator,
 )
-from .syntax import Attributes, Block, Operand, Statement, dictionary
+from .syntax import Attributes, Region, Statement, TypedValue, dictionary
 from .type_reader import TypeTextError, UnknownElementError, normalised, read_type
 from .types import OtherType, Type
 
@@ -39,11 +39,11 @@ Signature = tuple[tuple[Type, ...] | None, tuple[Type, ...]]
 
 
 @v_args(inline=True)
-class _Rules(Transformer[Token, Block]):
+class _Rules(Transformer[Token, Region]):
     """A method for every rule of the grammar, named after it."""
 
-    def block(self, *statements: Statement) -> Block:
-        return Block(statements)
+    def block(self, *statements: Statement) -> Region:
+        return Region(statements)
 
     def placed(self, first: Token, statement: Statement) -> Statement:
         assert first.line is not None and first.column is not None
@@ -55,29 +55,29 @@ class _Rules(Transformer[Token, Block]):
         self,
         results: tuple[Token, ...] | None,
         opcode: Token,
-        inputs: tuple[Operand, ...],
-        outputs: tuple[Operand, ...],
+        inputs: tuple[TypedValue, ...],
+        outputs: tuple[TypedValue, ...],
         attributes: Attributes | None,
         result_types: tuple[Type, ...] | None,
-    ) -> Instruction:
+    ) -> InstructionStatement:
         returned = typed_results(results, result_types or (), opcode)
-        return instruction(opcode, Form.F3, inputs, outputs, attributes, returned)
+        return instruction(opcode, TextualForm.F3, inputs, outputs, attributes, returned)
 
     def ssa_form(
         self,
         results: tuple[Token, ...] | None,
         opcode: Token,
-        operands: tuple[Operand, ...] | None,
+        operands: tuple[TypedValue, ...] | None,
         attributes: Attributes | None,
         signature: Signature | None,
-    ) -> Instruction:
+    ) -> InstructionStatement:
         operands = operands or ()
-        outputs = tuple(Operand(str(name)) for name in results or ())
+        outputs = tuple(TypedValue(str(name)) for name in results or ())
         if signature is not None:
             types, result_types = signature
             if types is None:
-                operands = tuple(Operand(each.name, result_types[0], each.indices) for each in operands)
-                outputs = tuple(Operand(each.name, result_types[0]) for each in outputs)
+                operands = tuple(TypedValue(each.name, result_types[0], each.indices) for each in operands)
+                outputs = tuple(TypedValue(each.name, result_types[0]) for each in outputs)
             else:
                 operands = typed(operands, types, opcode)
                 outputs = typed_results(results, result_types, opcode)
@@ -85,24 +85,24 @@ class _Rules(Transformer[Token, Block]):
             if outputs:
                 fail(f"expected no result of {operation}, which names what it writes; found one", opcode)
             operands, outputs = operands[:-1], operands[-1:]
-        form = Form.F2 if opcode.type == "PREFIXED" else Form.F1
+        form = TextualForm.F2 if opcode.type == "PREFIXED" else TextualForm.F1
         return instruction(opcode, form, operands, outputs, attributes)
 
     def generic(
         self,
         results: tuple[Token, ...] | None,
         name: Token,
-        operands: tuple[Operand, ...] | None,
+        operands: tuple[TypedValue, ...] | None,
         properties: Token | None,
         attributes: Attributes | None,
         types: tuple[Type, ...] | None,
         result_types: tuple[Type, ...],
-    ) -> Instruction | Allocation | Constant:
+    ) -> InstructionStatement | Allocation | ConstantDefinition:
         given = (*generic_form.properties(properties), *(attributes or ()))
         return generic_form.statement(results, name, operands or (), given, types or (), result_types)
 
-    def values(self, *names: Token) -> tuple[Operand, ...]:
-        return tuple(Operand(str(name)) for name in names)
+    def values(self, *names: Token) -> tuple[TypedValue, ...]:
+        return tuple(TypedValue(str(name)) for name in names)
 
     def results(self, *names: Token) -> tuple[Token, ...]:
         return names
@@ -111,26 +111,28 @@ class _Rules(Transformer[Token, Block]):
         return name if count is None else name.update(value=f"{name}:{count}")
 
     def grouped_arguments(
-        self, opening: Token, operands: tuple[Operand, ...], *types: Any
-    ) -> tuple[Operand, ...]:
+        self, opening: Token, operands: tuple[TypedValue, ...], *types: Any
+    ) -> tuple[TypedValue, ...]:
         return typed(operands, types[0] if isinstance(types[0], tuple) else types, opening)
 
-    def listed_arguments(self, opening: Token, first: tuple[Operand, ...], *rest: Any) -> tuple[Operand, ...]:
+    def listed_arguments(
+        self, opening: Token, first: tuple[TypedValue, ...], *rest: Any
+    ) -> tuple[TypedValue, ...]:
         if len(first) != 1:
             fail("expected types either behind every operand or behind all of them, found both", opening)
         values, types = (*first, *rest[1::2]), rest[::2]
         return tuple(
-            Operand(each.name, type_, each.indices) for each, type_ in zip(values, types, strict=True)
+            TypedValue(each.name, type_, each.indices) for each, type_ in zip(values, types, strict=True)
         )
 
-    def operands(self, *operands: Operand) -> tuple[Operand, ...]:
+    def operands(self, *operands: TypedValue) -> tuple[TypedValue, ...]:
         return operands
 
-    def value(self, name: Token, *indices: str | None) -> Operand:
-        return Operand(str(name), indices=_present(indices))
+    def value(self, name: Token, *indices: str | None) -> TypedValue:
+        return TypedValue(str(name), indices=_present(indices))
 
-    def literal(self, token: Token) -> Operand:
-        return Operand(_attribute_text(token))
+    def literal(self, token: Token) -> TypedValue:
+        return TypedValue(_attribute_text(token))
 
     def index(self, token: Token) -> str:
         return str(token)
@@ -173,7 +175,7 @@ class _Rules(Transformer[Token, Block]):
 
     # Structure
 
-    def module(self, name: Token | None, attributes: Attributes | None, body: Block) -> Module:
+    def module(self, name: Token | None, attributes: Attributes | None, body: Region) -> Module:
         return Module(body, attributes or (), name and _symbol(name))
 
     def function(self, visibility: Token | None, name: Token, *rest: Any) -> Function:
@@ -197,7 +199,7 @@ class _Rules(Transformer[Token, Block]):
         step: Token,
         iteration: tuple[tuple[tuple[str, str], ...], tuple[Type, ...]] | None,
         index_type: Type | None,
-        body: Block,
+        body: Region,
         attributes: Attributes | None,
     ) -> Loop:
         carried, result_types = iteration or ((), ())
@@ -221,8 +223,8 @@ class _Rules(Transformer[Token, Block]):
         results: tuple[Token, ...] | None,
         condition: Token,
         result_types: tuple[Type, ...] | None,
-        body: Block,
-        otherwise: Block | None,
+        body: Region,
+        otherwise: Region | None,
         attributes: Attributes | None,
     ) -> Conditional:
         return Conditional(
@@ -230,7 +232,7 @@ class _Rules(Transformer[Token, Block]):
         )
 
     def terminator(
-        self, name: Token, operands: tuple[Operand, ...] | None, types: tuple[Type, ...] | None
+        self, name: Token, operands: tuple[TypedValue, ...] | None, types: tuple[Type, ...] | None
     ) -> Terminator:
         return Terminator(str(name), typed(operands or (), types or (), name))
 
@@ -238,11 +240,11 @@ class _Rules(Transformer[Token, Block]):
 
     def constant(
         self, results: tuple[Token, ...], attributes: Attributes | None, text: str, type_: Type | None
-    ) -> Constant:
-        return Constant(_single(results), text, type_, attributes or ())
+    ) -> ConstantDefinition:
+        return ConstantDefinition(_single(results), text, type_, attributes or ())
 
-    def constant_directive(self, name: Token, text: str, type_: Type) -> Constant:
-        return Constant(str(name), text, type_, directive=True)
+    def constant_directive(self, name: Token, text: str, type_: Type) -> ConstantDefinition:
+        return ConstantDefinition(str(name), text, type_, directive=True)
 
     def constant_value(self, token: Token) -> str:
         return _attribute_text(token)
@@ -255,7 +257,7 @@ class _Rules(Transformer[Token, Block]):
         results: tuple[Token, ...],
         name: Token,
         predicate: Token | None,
-        operands: tuple[Operand, ...],
+        operands: tuple[TypedValue, ...],
         flags: Token | None,
         attributes: Attributes | None,
         *types: Any,
@@ -321,7 +323,7 @@ class _Rules(Transformer[Token, Block]):
     def barrier(self, pipe: str) -> Barrier:
         return Barrier(pipe)
 
-    def synchronization(self, events: tuple[Operand, ...]) -> Synchronization:
+    def synchronization(self, events: tuple[TypedValue, ...]) -> Synchronization:
         return Synchronization(events)
 
     def mark(self, token: Token) -> str:
@@ -348,16 +350,16 @@ class _Rules(Transformer[Token, Block]):
         return [each for piece in pieces for each in (piece if isinstance(piece, list) else (piece,))]
 
 
-SEMANTIC_ACTIONS: Transformer[Token, Block] = _Rules()
+SEMANTIC_ACTIONS: Transformer[Token, Region] = _Rules()
 """Makes statements of what the grammar reads."""
 
 
-def _joined(pieces: Sequence[Any]) -> Iterator[str | Block]:
+def _joined(pieces: Sequence[Any]) -> Iterator[str | Region]:
     """Yield the text between regions, with one blank where there are some, and the regions."""
     text, end = "", None
     for piece in pieces:
         for each in piece if isinstance(piece, list) else (piece,):
-            if isinstance(each, Block):
+            if isinstance(each, Region):
                 if text:
                     yield text
                 yield each

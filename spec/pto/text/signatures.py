@@ -6,41 +6,41 @@ from collections.abc import Sequence
 
 from lark import Token
 
-from ..catalogue import Kind, Operation, operation_named
-from .instructions import Form, Instruction
+from ..catalogue import Operation, OperationKind, operation_named
+from .instructions import InstructionStatement, TextualForm
 from .positions import fail
-from .syntax import Attributes, Operand
+from .syntax import Attributes, TypedValue
 from .type_reader import TypeTextError, read_type
 from .types import OtherType, TileType, Type
 
 
 def instruction(
     opcode: Token,
-    form: Form,
-    inputs: tuple[Operand, ...],
-    outputs: tuple[Operand, ...],
+    form: TextualForm,
+    inputs: tuple[TypedValue, ...],
+    outputs: tuple[TypedValue, ...],
     attributes: Attributes | None,
-    returned: tuple[Operand, ...] = (),
-) -> Instruction:
+    returned: tuple[TypedValue, ...] = (),
+) -> InstructionStatement:
     """Return an instruction with as many operands as it has roles."""
     operation = operation_named(opcode)
     if operation.optional and opcode.lower().endswith("fp"):
         inputs = _with_factors(operation, inputs, opcode)
     _check_counts(operation, inputs, outputs, opcode)
-    if operation.kind is not Kind.MOVE:
+    if operation.kind is not OperationKind.MOVE:
         for operand in (*inputs, *outputs):
             _check_elements(operand.type, opcode)
-    return Instruction(operation, form, inputs, outputs, attributes or (), returned)
+    return InstructionStatement(operation, form, inputs, outputs, attributes or (), returned)
 
 
-def typed(operands: tuple[Operand, ...], types: tuple[Type, ...], near: Token) -> tuple[Operand, ...]:
+def typed(operands: tuple[TypedValue, ...], types: tuple[Type, ...], near: Token) -> tuple[TypedValue, ...]:
     """Give operands their types: one each, or one for each index too."""
     values = sum(1 + len(operand.indices) for operand in operands)
     if len(types) not in (values, len(operands)):
         fail(f"expected {count(values, 'type')} for {count(values, 'operand')}, found {len(types)}", near)
     rest = iter(types)
     return tuple(
-        Operand(
+        TypedValue(
             operand.name,
             next(rest),
             operand.indices,
@@ -52,12 +52,12 @@ def typed(operands: tuple[Operand, ...], types: tuple[Type, ...], near: Token) -
 
 def typed_results(
     results: tuple[Token, ...] | None, types: tuple[Type, ...], opcode: Token
-) -> tuple[Operand, ...]:
+) -> tuple[TypedValue, ...]:
     """Return results with their types; a result that the text does not name is called ''."""
     called = ("",) * len(types) if results is None else names(results)
     if len(called) != len(types):
         fail(f"expected {count(len(called), 'type')} behind '->', found {len(types)}", opcode)
-    return tuple(map(Operand, called, types))
+    return tuple(map(TypedValue, called, types))
 
 
 def names(results: Sequence[Token] | None) -> tuple[str, ...]:
@@ -70,7 +70,9 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _with_factors(operation: Operation, inputs: tuple[Operand, ...], opcode: Token) -> tuple[Operand, ...]:
+def _with_factors(
+    operation: Operation, inputs: tuple[TypedValue, ...], opcode: Token
+) -> tuple[TypedValue, ...]:
     """Return the operands of ``textract_fp`` as those of ``textract``: the factors stand behind the indices.
 
     Pages have them behind the source, as C++ has.
@@ -88,12 +90,12 @@ def _with_factors(operation: Operation, inputs: tuple[Operand, ...], opcode: Tok
 
 
 def _check_counts(
-    operation: Operation, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...], opcode: Token
+    operation: Operation, inputs: tuple[TypedValue, ...], outputs: tuple[TypedValue, ...], opcode: Token
 ) -> None:
     """Refuse missing operands, and those a product has no role for; moves have optional ones."""
     found = sum(1 + len(operand.indices) for operand in inputs)
     roles = len(operation.inputs)
-    if found < roles or (found > roles and operation.kind is not Kind.MOVE):
+    if found < roles or (found > roles and operation.kind is not OperationKind.MOVE):
         fail(
             f"expected {count(roles, 'operand')} of {operation} to read ({', '.join(operation.inputs)}), "
             f"found {found}",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .syntax import Attributes, Operand, Statement, arguments, behind, defined, operand_types
+from .syntax import Attributes, Statement, TypedValue, arguments, behind, defined, operand_types
 from .types import Type, in_destination_passing_style
 
 _DECIMAL_DIGITS = 4000
@@ -20,14 +20,14 @@ class Terminator(Statement):
     """``return``, ``func.return`` or ``scf.yield``."""
 
     name: str
-    operands: tuple[Operand, ...] = ()
+    operands: tuple[TypedValue, ...] = ()
 
     def __str__(self) -> str:
         return self.name + (f" {_with_types(self.operands)}" if self.operands else "")
 
 
 @dataclass(frozen=True)
-class Constant(Statement):
+class ConstantDefinition(Statement):
     """``arith.constant``, or the directive ``.const``.
 
     Attributes
@@ -203,13 +203,13 @@ class Barrier(Statement):
 class Synchronization(Statement):
     """``pto.tsync``: waits for events."""
 
-    events: tuple[Operand, ...]
+    events: tuple[TypedValue, ...]
 
     def __str__(self) -> str:
         return f"pto.tsync ins{arguments(self.events)}"
 
 
-def _with_types(operands: Sequence[Operand]) -> str:
+def _with_types(operands: Sequence[TypedValue]) -> str:
     return f"{', '.join(map(str, operands))} : {', '.join(map(str, operand_types(operands)))}"
 
 

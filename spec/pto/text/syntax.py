@@ -32,7 +32,7 @@ class Statement:
     column: int = field(default=1, compare=False)
 
     @property
-    def regions(self) -> tuple[Block, ...]:
+    def regions(self) -> tuple[Region, ...]:
         """Its regions, in the order of the text."""
         return ()
 
@@ -42,7 +42,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Block:
+class Region:
     """The statements of a region."""
 
     statements: tuple[Statement, ...] = ()
@@ -66,20 +66,20 @@ class Block:
 class Structured(Statement):
     """A statement with regions."""
 
-    def _parts(self) -> Iterator[str | Block]:
+    def _parts(self) -> Iterator[str | Region]:
         """Yield its text and its regions, as they stand in the text."""
         raise NotImplementedError
 
     @property
-    def regions(self) -> tuple[Block, ...]:
+    def regions(self) -> tuple[Region, ...]:
         """Its regions, in the order of the text."""
-        return tuple(part for part in self._parts() if isinstance(part, Block))
+        return tuple(part for part in self._parts() if isinstance(part, Region))
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of its text."""
         line = ""
         for part in self._parts():
-            if isinstance(part, Block):
+            if isinstance(part, Region):
                 yield f"{line}{{" if line.endswith("(") else f"{line} {{"
                 yield from (_INDENT + each for each in part.lines())
                 line = "}"
@@ -92,7 +92,7 @@ class Structured(Statement):
 
 
 @dataclass(frozen=True)
-class Operand:
+class TypedValue:
     """A value with its type.
 
     Attributes
@@ -131,7 +131,7 @@ def defined(names: Sequence[str]) -> str:
     return f"{', '.join(names)} = " if names else ""
 
 
-def operand_types(operands: Sequence[Operand]) -> Iterator[Type]:
+def operand_types(operands: Sequence[TypedValue]) -> Iterator[Type]:
     """Yield the types of operands and of their indices.
 
     Raises
@@ -146,7 +146,7 @@ def operand_types(operands: Sequence[Operand]) -> Iterator[Type]:
         yield from operand.index_types
 
 
-def arguments(operands: Sequence[Operand]) -> str:
+def arguments(operands: Sequence[TypedValue]) -> str:
     """Return operands with their types in parentheses, as they stand behind ``ins`` and ``outs``."""
     listed = ", ".join(map(in_destination_passing_style, operand_types(operands)))
     return f"({', '.join(map(str, operands))} : {listed})"

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse, parse_module
-from mmaproof.spec.pto.catalogue import OPERATIONS, Kind
+from mmaproof.spec.pto.catalogue import OPERATIONS, OperationKind
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.text import module, statements
-from mmaproof.spec.pto.text.instructions import Form, Instruction
-from mmaproof.spec.pto.text.syntax import Operand
+from mmaproof.spec.pto.text.instructions import InstructionStatement, TextualForm
+from mmaproof.spec.pto.text.syntax import TypedValue
 from mmaproof.spec.pto.text.types import (
     FRACTAL_NAMES,
     OtherType,
@@ -77,13 +77,15 @@ attribute_lists = st.lists(
 @st.composite
 def instructions(draw):
     operation = draw(st.sampled_from(list(OPERATIONS.values())))
-    form = draw(st.sampled_from(Form))
-    types = tile_types if operation.kind is not Kind.MOVE else tile_types | st.just(OtherType("index"))
-    typed = form is Form.F3 or draw(st.booleans())
-    *inputs, output = (
-        Operand(draw(names), draw(types) if typed else None) for _ in (*operation.inputs, operation.output)
+    form = draw(st.sampled_from(TextualForm))
+    types = (
+        tile_types if operation.kind is not OperationKind.MOVE else tile_types | st.just(OtherType("index"))
     )
-    return Instruction(operation, form, tuple(inputs), (output,), draw(attribute_lists))
+    typed = form is TextualForm.F3 or draw(st.booleans())
+    *inputs, output = (
+        TypedValue(draw(names), draw(types) if typed else None) for _ in (*operation.inputs, operation.output)
+    )
+    return InstructionStatement(operation, form, tuple(inputs), (output,), draw(attribute_lists))
 
 
 @pytest.mark.parametrize("text", pto_texts.INSTRUCTIONS.values(), ids=pto_texts.INSTRUCTIONS)
@@ -225,10 +227,14 @@ def test_the_gemm_file_gives_access_to_its_parts():
         "%bias_ptr",
         "%has_bias",
     ]
-    constants = {each.name: each.integer for each in read.walk() if isinstance(each, statements.Constant)}
+    constants = {
+        each.name: each.integer for each in read.walk() if isinstance(each, statements.ConstantDefinition)
+    }
     (loop,) = (each for each in read.walk() if isinstance(each, module.Loop))
     assert [constants[name] for name in (loop.lower, loop.upper, loop.step)] == [0, 8, 1]
-    products = [each.operation.name for each in read.instructions if each.operation.kind is Kind.MATMUL]
+    products = [
+        each.operation.name for each in read.instructions if each.operation.kind is OperationKind.MATMUL
+    ]
     assert products == ["tmatmul.bias", "tmatmul", "tmatmul.acc"]
     lines = GEMM.splitlines()
     for statement in read.walk():

@@ -20,8 +20,8 @@ from mmaproof.spec.pto.formula import semantics
 from mmaproof.spec.pto.placement import mover_placement
 from mmaproof.spec.pto.resolution import Resolved, applied
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
-from mmaproof.spec.pto.text.instructions import Form
-from mmaproof.spec.pto.text.syntax import Operand
+from mmaproof.spec.pto.text.instructions import TextualForm
+from mmaproof.spec.pto.text.syntax import TypedValue
 from mmaproof.spec.pto.text.types import OtherType
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Tile
 
@@ -134,7 +134,7 @@ def test_the_simulator_accepts_empty_sums() -> None:
 
 def _apart(of: Resolved) -> Resolved:
     c, a, b = of.instruction.inputs
-    return replace(of, instruction=replace(of.instruction, inputs=(Operand("%cin", c.type), a, b)))
+    return replace(of, instruction=replace(of.instruction, inputs=(TypedValue("%cin", c.type), a, b)))
 
 
 def test_another_accumulator_than_the_destination_is_read_by_the_simulator_only() -> None:
@@ -148,7 +148,7 @@ def test_another_accumulator_than_the_destination_is_read_by_the_simulator_only(
     np.testing.assert_array_equal(
         run(npu, {"a": a, "b": b, "c": c}, accumulator_read="operand")["d"], a @ b + c
     )
-    values = replace(npu, instruction=replace(npu.instruction, form=Form.F2))
+    values = replace(npu, instruction=replace(npu.instruction, form=TextualForm.F2))
     np.testing.assert_array_equal(run(values, {"a": a, "b": b, "c": c})["d"], a @ b + c)
 
 
@@ -191,9 +191,9 @@ def through(of: Resolved, role: str, view: OtherType) -> Resolved:
     """Give the side of a move that is in global memory its type."""
     instruction = of.instruction
     if role == "source":
-        instruction = replace(instruction, inputs=(Operand("%view", view),))
+        instruction = replace(instruction, inputs=(TypedValue("%view", view),))
     else:
-        instruction = replace(instruction, outputs=(Operand("%view", view),))
+        instruction = replace(instruction, outputs=(TypedValue("%view", view),))
     return replace(of, instruction=instruction, tiles={r: t for r, t in of.tiles.items() if r != role})
 
 

@@ -11,7 +11,7 @@ from printed_formulas import evaluated
 
 from mmaproof.spec.formats import BF16, E4M3, F16, F32, S8, S32, UE8M0, Format
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
-from mmaproof.spec.pto.catalogue import OPERATIONS, Kind, Operation
+from mmaproof.spec.pto.catalogue import OPERATIONS, Operation, OperationKind
 from mmaproof.spec.pto.choices import PRESETS, UNSPECIFIED, Choices, choices_of
 from mmaproof.spec.pto.formula import product_formula, semantics
 from mmaproof.spec.pto.instruction_set import INSTRUCTION_SET
@@ -22,7 +22,7 @@ from mmaproof.spec.pto.sizes import SCALE_GROUP
 from mmaproof.spec.pto.targets import PROFILES
 from mmaproof.spec.values import encodings_of_values, values_of_encodings
 
-PRODUCTS = [operation for operation in OPERATIONS.values() if operation.kind is not Kind.MOVE]
+PRODUCTS = [operation for operation in OPERATIONS.values() if operation.kind is not OperationKind.MOVE]
 READINGS = {name: choices for name, choices in PRESETS.items() if name != UNSPECIFIED}
 RNG = np.random.default_rng(5)
 NAMES = {"a": "A", "b": "B", "c": "C", "bias": "bias", "scale_a": "SA", "scale_b": "SB"}

@@ -13,15 +13,15 @@ from mmaproof.spec.pto.legality import judge
 from mmaproof.spec.pto.module_legality import judge_module
 from mmaproof.spec.pto.resolution import resolve_known
 from mmaproof.spec.pto.targets import A5, PROFILES, Profile
-from mmaproof.spec.pto.text.instructions import Form, Instruction
-from mmaproof.spec.pto.text.statements import Allocation, Constant
+from mmaproof.spec.pto.text.instructions import InstructionStatement, TextualForm
+from mmaproof.spec.pto.text.statements import Allocation, ConstantDefinition
 
 LEFT = "!pto.tile_buf<left, 32x64xf16, blayout=col_major, slayout=row_major>"
 RIGHT = "!pto.tile_buf<right, 64x48xf16, slayout=col_major>"
 ACC = "!pto.tile_buf<acc, 32x48xf32, blayout=col_major, slayout=row_major, fractal=1024>"
 
 
-def generic(instruction: Instruction, in_angles: bool = True) -> str:
+def generic(instruction: InstructionStatement, in_angles: bool = True) -> str:
     """Return the generic form of a statement in destination passing style."""
     operands = [*instruction.inputs, *instruction.outputs]
     attributes = ", ".join(f"{key} = {value}" for key, value in instruction.attributes)
@@ -33,19 +33,19 @@ def generic(instruction: Instruction, in_angles: bool = True) -> str:
 DESTINATION_PASSING = [
     instruction
     for instruction in map(parse, INSTRUCTIONS.values())
-    if instruction.form is Form.F3 and not instruction.results
+    if instruction.form is TextualForm.F3 and not instruction.results
 ]
 
 
 @pytest.mark.parametrize("in_angles", [True, False])
 @pytest.mark.parametrize("instruction", DESTINATION_PASSING, ids=lambda each: str(each.operation))
-def test_the_generic_form_is_the_same_instruction(instruction: Instruction, in_angles: bool) -> None:
+def test_the_generic_form_is_the_same_instruction(instruction: InstructionStatement, in_angles: bool) -> None:
     assert parse(generic(instruction, in_angles)) == instruction
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=str)
 @pytest.mark.parametrize("instruction", DESTINATION_PASSING, ids=lambda each: str(each.operation))
-def test_the_generic_form_is_judged_alike(instruction: Instruction, profile: Profile) -> None:
+def test_the_generic_form_is_judged_alike(instruction: InstructionStatement, profile: Profile) -> None:
     spoiled = re.sub(r"xf32|xi32", "xi64", str(instruction))
     for text in (str(instruction), spoiled):
         wanted = judge(resolve_known(parse(text), profile))
@@ -77,7 +77,7 @@ def test_allocations_and_constants_place_tiles() -> None:
     %b = "pto.alloc_tile"(%x, %y) <{operandSegmentSizes = array<i32: 1, 0, 1>}> : (i64, index) -> \
 !pto.tile_buf<bias, 1x16xf32, valid=1x?>"""
     *constants, allocation = parse_module(text).body
-    assert [each.integer for each in constants if isinstance(each, Constant)] == [12288, 16]
+    assert [each.integer for each in constants if isinstance(each, ConstantDefinition)] == [12288, 16]
     assert isinstance(allocation, Allocation)
     assert (allocation.address, allocation.valid_rows, allocation.valid_columns) == ("%x", None, "%y")
     (judged,) = judge_module(parse_module(text), A5)

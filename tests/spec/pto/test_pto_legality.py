@@ -15,14 +15,14 @@ from pto_texts import INSTRUCTIONS, PAGE_LISTINGS
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse, parse_module
-from mmaproof.spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, Kind, Operation
+from mmaproof.spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, Operation, OperationKind
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES, element_type_named
 from mmaproof.spec.pto.instruction_set import INSTRUCTION_SET
 from mmaproof.spec.pto.legality import RULES, address_violations, judge
 from mmaproof.spec.pto.module_legality import judge_module
 from mmaproof.spec.pto.placement import mover_placement, unit_placement
 from mmaproof.spec.pto.resolution import applied, resolve_known
-from mmaproof.spec.pto.rules.standing import RuleKind
+from mmaproof.spec.pto.rules.enforcement import RuleKind
 from mmaproof.spec.pto.sizes import operand_extents
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Order, Tile
@@ -178,7 +178,7 @@ def test_a_rule_is_broken_and_says_who_finds_out(
 ) -> None:
     if OPERATIONS[operation].microscaled and not profile.microscaling:
         return
-    sizes = (1, 256, 48) if OPERATIONS[operation].kind is Kind.GEMV else (32, 64, 48)
+    sizes = (1, 256, 48) if OPERATIONS[operation].kind is OperationKind.GEMV else (32, 64, 48)
     tiles = matmul_tiles(operation, profile, sizes)
     if sizes[0] == 1 and profile.cube:
         tiles["d"] = replace(tiles["d"], rows=16)
@@ -241,8 +241,10 @@ def test_mixed_fp8_is_legal_on_a5_though_ptoas_objects() -> None:
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=str)
 @pytest.mark.parametrize("operation", PRODUCTS, ids=str)
 def test_aliases_of_whole_blocks_are_legal(operation: Operation, profile: Profile) -> None:
-    tiles = matmul_tiles(operation.name, profile, (1 if operation.kind is Kind.GEMV else 32, 128, 32))
-    if profile.cube and operation.kind is Kind.GEMV:
+    tiles = matmul_tiles(
+        operation.name, profile, (1 if operation.kind is OperationKind.GEMV else 32, 128, 32)
+    )
+    if profile.cube and operation.kind is OperationKind.GEMV:
         tiles |= {role: replace(tiles[role], rows=16) for role in ("c", "d") if role in tiles}
     wrong = broken(operation.name, tiles, profile)
     assert bool(wrong) is (operation.microscaled and not profile.microscaling)
@@ -286,7 +288,7 @@ extents_16 = st.integers(1, 4).map(lambda blocks: 16 * blocks)
 @st.composite
 def products(draw: Any) -> tuple[Operation, Profile, dict[str, Tile]]:
     operation = draw(
-        st.sampled_from([op for op in PRODUCTS if op.kind is Kind.MATMUL and not op.microscaled])
+        st.sampled_from([op for op in PRODUCTS if op.kind is OperationKind.MATMUL and not op.microscaled])
     )
     profile = draw(st.sampled_from([A2A3, A5]))
     factor = draw(st.sampled_from([*FACTORS[:3], "i8"]))

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from ...legality import Rule, Violation
-from ..catalogue import OPERATIONS, Kind, Operation
+from ..catalogue import OPERATIONS, Operation, OperationKind
 from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile
 
@@ -61,20 +61,20 @@ _MEANINGS = {
 }
 
 
-def named(*, kind: Kind | None = None, **features: bool) -> frozenset[str]:
+def named(*, kind: OperationKind | None = None, **features: bool) -> frozenset[str]:
     """Return the names of the operations of a kind that have (or have not) properties of `Operation`."""
     return frozenset(
         name
         for name, operation in OPERATIONS.items()
-        if (operation.kind is kind if kind else operation.kind is not Kind.MOVE)
+        if (operation.kind is kind if kind else operation.kind is not OperationKind.MOVE)
         and all(getattr(operation, feature) is wanted for feature, wanted in features.items())
     )
 
 
 EVERYTHING = frozenset(OPERATIONS)
 PRODUCTS = named()
-MATMUL = named(kind=Kind.MATMUL)
-GEMV = named(kind=Kind.GEMV)
+MATMUL = named(kind=OperationKind.MATMUL)
+GEMV = named(kind=OperationKind.GEMV)
 MICROSCALED = named(microscaled=True)
 PLAIN = named(microscaled=False)
 BIASED = named(biased=True)
@@ -86,7 +86,7 @@ CUBE = tuple(profile for profile in ALL_PROFILES if profile.cube)
 
 
 @dataclass(frozen=True)
-class Standing:
+class Enforcement:
     """What a rule is to some profiles and operations.
 
     Attributes
@@ -110,18 +110,18 @@ class PtoRule(Rule[Subject, Profile]):
 
     Attributes
     ----------
-    standings : tuple of Standing
+    enforcements : tuple of Enforcement
         The first that fits a profile and an operation says what the rule is to them; where none fits, it
         does not hold.
     """
 
-    standings: tuple[Standing, ...]
+    enforcements: tuple[Enforcement, ...]
 
     def kind(self, profile: Profile, operation: Operation) -> RuleKind | None:
         """Return what the rule is to a profile and an operation; None where it does not hold."""
-        for standing in self.standings:
-            if profile in standing.profiles and operation.name in standing.operations:
-                return standing.kind
+        for enforcement in self.enforcements:
+            if profile in enforcement.profiles and operation.name in enforcement.operations:
+                return enforcement.kind
         return None
 
 
@@ -149,12 +149,12 @@ def on_tiles(*roles: str) -> Callable[[Callable[..., Messages]], Check]:
     return of_tiles
 
 
-ALWAYS = (Standing(RuleKind.STATIC),)
-"""The standings of what every header asserts."""
+ALWAYS = (Enforcement(RuleKind.STATIC),)
+"""The enforcements of what every header asserts."""
 
 
 def of_moves(
     *operations: str, kind: RuleKind = RuleKind.STATIC, profiles: tuple[Profile, ...] = CUBE
-) -> Standing:
+) -> Enforcement:
     """Return what a rule is to moves, by default what the headers of the NPU assert."""
-    return Standing(kind, profiles, frozenset(operations))
+    return Enforcement(kind, profiles, frozenset(operations))
