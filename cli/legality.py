@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .. import __version__
+from ..reports.legality_answer import LegalityAnswer, no_instruction
 from ..spec.errors import InputError
-from ..spec.instruction_set import NAMES, Judgement, instruction_set
+from ..spec.instruction_set import NAMES, instruction_set
 from ..spec.json_text import read_json
 from . import files
 from .budget import doing
@@ -27,9 +28,6 @@ from .legality_input import is_ptx, text_of_file, whole_text
 from .output import json_line, print_json, say
 
 TABLES_SCHEMA = 1
-
-SYNTAX = "syntax"
-"""The rule that a line read from standard input violates when it is no instruction at all."""
 
 
 class TableFormat(StrEnum):
@@ -87,17 +85,17 @@ def legal(
     text = text_of_file(instruction)
     answer = _judged(instruction, given) if text is None else _of_text(instruction, text, given)
     if json:
-        print_json(answer)
+        print_json(answer.document())
     else:
         first, *more = instruction.strip().splitlines() or [""]
         shown = f"{first} … ({len(more)} more lines)" if more else first
-        say(f"{'legal' if answer['legal'] else 'illegal'} on {answer['target']}: {shown}")
-        for violation in answer["violations"]:
-            say(f"  {violation['rule']}: {violation['message']}")
-            say(f"    {violation['reason']} ({violation['source']})")
-        for remark in answer.get("notes", ()):
+        say(f"{'legal' if answer.legal else 'illegal'} on {answer.judgement.target}: {shown}")
+        for violation in answer.judgement.violations:
+            say(f"  {violation}")
+            say(f"    {violation.rule.reason} ({violation.rule.source})")
+        for remark in answer.judgement.notes:
             say(f"  note: {remark}")
-    return ExitCode.HOLDS if answer["legal"] else ExitCode.FAILS
+    return ExitCode.HOLDS if answer.legal else ExitCode.FAILS
 
 
 @dataclass(frozen=True)
@@ -109,28 +107,14 @@ class _Given:
     registers: str | None
 
 
-def _judged(instruction: str, given: _Given) -> dict[str, Any]:
+def _judged(instruction: str, given: _Given) -> LegalityAnswer:
     from ..spec.instruction_set import read
 
     read_as = read(instruction, given.target, given.registers)
-    return _answer(instruction, read_as.legal(given.target, given.ptx))
+    return LegalityAnswer(instruction, read_as.legal(given.target, given.ptx))
 
 
-def _answer(instruction: str, judgement: Judgement) -> dict[str, Any]:
-    notes = {"notes": list(map(str, judgement.notes))} if judgement.notes else {}
-    return {
-        "instr": instruction,
-        "target": judgement.target,
-        "legal": not judgement.violations,
-        "violations": [
-            {"rule": v.rule.id, "reason": v.rule.reason, "source": v.rule.source, "message": v.message}
-            for v in judgement.violations
-        ],
-        **notes,
-    }
-
-
-def _of_text(name: str, text: str, given: _Given) -> dict[str, Any]:
+def _of_text(name: str, text: str, given: _Given) -> LegalityAnswer:
     """Answer for a whole text, which the answer calls by a name."""
     if given.registers is not None:
         raise InputError("--registers is for single instructions: a text declares its own")
@@ -139,8 +123,8 @@ def _of_text(name: str, text: str, given: _Given) -> dict[str, Any]:
         if name.lower().endswith(".ptx") or (name == "-" and is_ptx(text)):
             from ..refinement.ptx.module_legality import judge_text
 
-            return _answer(name, judge_text(text, called, given.target, given.ptx))
-        return {**_judged(text, given), "instr": name}
+            return LegalityAnswer(name, judge_text(text, called, given.target, given.ptx))
+        return _judged(text, given)._replace(instr=name)
     except InputError as reason:
         raise reason if reason.where is not None else InputError(str(reason), called) from None
 
@@ -149,15 +133,15 @@ def _judge_standard_input(given: _Given, wanted: Mapping[str, Path | None]) -> E
     """Answer a whole text; or every line that is not blank, each at once: a caller may wait for it."""
     start = time.perf_counter()
     reported = any(wanted.values()) or running_on_github()
-    answers: list[tuple[int, dict[str, Any]]] = []
+    answers: list[tuple[int, LegalityAnswer]] = []
     everything_legal = True
     with result_files(wanted) as fill:
         text, lines = whole_text(sys.stdin.buffer)
         for number, answer in (
             _answered_lines(lines, given) if text is None else [(1, _of_text("-", text, given))]
         ):
-            everything_legal &= answer["legal"]
-            print(json_line(answer), flush=True)
+            everything_legal &= answer.legal
+            print(json_line(answer.document()), flush=True)
             if reported:
                 answers.append((number, answer))
         if reported:
@@ -169,23 +153,21 @@ def _judge_standard_input(given: _Given, wanted: Mapping[str, Path | None]) -> E
     return ExitCode.HOLDS if everything_legal else ExitCode.FAILS
 
 
-def _answered_lines(lines: Iterable[bytes], given: _Given) -> Iterator[tuple[int, dict[str, Any]]]:
+def _answered_lines(lines: Iterable[bytes], given: _Given) -> Iterator[tuple[int, LegalityAnswer]]:
     for number, raw in enumerate(lines, start=1):
         doing(f"judging line {number}")
         if line := raw.decode("utf-8", errors="replace").strip():
             yield number, _judged_line(line, given)
 
 
-def _judged_line(line: str, given: _Given) -> dict[str, Any]:
+def _judged_line(line: str, given: _Given) -> LegalityAnswer:
     instruction = line
     try:
         if line.startswith("{"):
             instruction, given = _request(line, given)
         return _judged(instruction, given)
     except InputError as reason:
-        violation = {"rule": SYNTAX, "reason": "the line is an instruction", "source": "docs/command-line.md"}
-        violations = [{**violation, "message": str(reason)}]
-        return {"instr": instruction, "target": given.target or "", "legal": False, "violations": violations}
+        return no_instruction(instruction, given.target, str(reason))
 
 
 def _request(line: str, given: _Given) -> tuple[str, _Given]:

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ..gate.rule_book import rule_book
 from ..spec.findings import Cause, Checked, Finding, Position, Standing
 from ..spec.instruction_set import of_target
+from ..spec.legality import Violation
 from .gate_report import OF_TABLES
+from .legality_answer import SYNTAX, LegalityAnswer
 from .report import Report
 
 OWNER = "legal"
 """Whose rule it is that a line is an instruction."""
 
 
-SYNTAX = "syntax"
-"""Its name."""
-
-
-def report(answers: Sequence[tuple[int, Mapping[str, Any]]], version: str, elapsed: float) -> Report:
-    """Return the report of answers as ``legal -`` prints them.
+def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed: float) -> Report:
+    """Return the report of what ``legal -`` answers.
 
     Parameters
     ----------
-    answers : sequence of (int, mapping)
+    answers : sequence of (int, LegalityAnswer)
         Line of standard input, from 1, and answer.
     version : str
         Of mmaproof.
     elapsed : float
         Seconds.
     """
-    rows = tuple((Position(line), _subject(answer)) for line, answer in answers)
-    findings = tuple(_finding(line, answer) for line, answer in answers if not answer["legal"])
+    rows = tuple((Position(line), answer.subject) for line, answer in answers)
+    findings = tuple(_finding(line, answer) for line, answer in answers if not answer.legal)
     causes = [cause for each in findings for cause in each.causes]
     isas = sorted({cause.owner for cause in causes} - {OWNER})
     rules = {**rule_book(isas), **{c.id: c.saying(c.reason) for c in causes if c.owner == OWNER}}
@@ -40,18 +37,12 @@ def report(answers: Sequence[tuple[int, Mapping[str, Any]]], version: str, elaps
     return Report("legal", version, OF_TABLES, (checked,), rules, elapsed)
 
 
-def _subject(answer: Mapping[str, Any]) -> str:
-    return f"{answer['instr']} on {answer['target']}" if answer["target"] else str(answer["instr"])
+def _finding(line: int, answer: LegalityAnswer) -> Finding:
+    causes = tuple(_cause(violation, answer.judgement.target) for violation in answer.judgement.violations)
+    return Finding(Standing.DRIFT, "-", Position(line), answer.subject, "legal", "illegal", causes)
 
 
-def _finding(line: int, answer: Mapping[str, Any]) -> Finding:
-    owner = (
-        OWNER
-        if any(each["rule"] == SYNTAX for each in answer["violations"])
-        else of_target(answer["target"]).name
-    )
-    causes = tuple(
-        Cause(owner, each["rule"], each["reason"], each["source"], each["message"])
-        for each in answer["violations"]
-    )
-    return Finding(Standing.DRIFT, "-", Position(line), _subject(answer), "legal", "illegal", causes)
+def _cause(violation: Violation, target: str) -> Cause:
+    rule = violation.rule
+    owner = OWNER if rule is SYNTAX else of_target(target).name
+    return Cause(owner, rule.id, rule.reason, rule.source, violation.message)
