@@ -18,7 +18,7 @@ import numpy as np
 
 from .algebra import Array
 from .binary_matrix import eliminated
-from .layout_terms import Coordinate, Term, is_power, log2
+from .layout_terms import Coordinate, Term, log2
 
 Coordinates = tuple[Any, ...]
 
@@ -149,7 +149,7 @@ class Layout:
         digits = []
         for digit in self.digits:
             place = _unravelled(
-                _ravelled(_unit(digit.axis, digit.weight, len(self.source)), self.source), from_axes
+                _ravelled(unit(digit.axis, digit.weight, len(self.source)), self.source), from_axes
             )
             ((axis, weight),) = ((at, step) for at, step in enumerate(place) if step)
             if from_axes[axis].extent % (weight * digit.extent):
@@ -176,7 +176,7 @@ class Layout:
     def _turned(self) -> tuple[Digit, ...]:
         """Return the digits of the target and their images in the source, where each has one."""
         return tuple(
-            Digit(axis, weight, digit.extent, _unit(digit.axis, digit.weight, len(self.source)))
+            Digit(axis, weight, digit.extent, unit(digit.axis, digit.weight, len(self.source)))
             for digit in self.digits
             for axis, weight in enumerate(digit.image)
             if weight
@@ -226,62 +226,6 @@ class Layout:
         return None
 
 
-def rearranged(
-    name: str, source: Sequence[Axis], target: Sequence[Axis], order: str, **extents: int
-) -> Layout:
-    """Return the layout that writes the digits of the source in another order.
-
-    Parameters
-    ----------
-    name : str
-        What is laid out where.
-    source, target : sequence of Axis
-        The coordinates; the digits fill them as those of one number, the last coordinate's least
-        significant.
-    order : str
-        Names of digits, the most significant first: those of the source, ``->``, those of the target;
-        ``"quad lane run -> quad lane run"`` leaves all as it is.
-    **extents : int
-        Values of every digit. Where all are powers of two a digit may lie across coordinates.
-
-    Raises
-    ------
-    ValueError
-        If the digits do not fill the coordinates.
-    """
-    before, _, after = order.partition("->")
-    binary = all(map(is_power, extents.values()))
-    came, went = (
-        dict(_placed(axes, names.split(), extents, binary))
-        for axes, names in ((source, before), (target, after))
-    )
-    if came.keys() != went.keys():
-        raise ValueError(f"{order!r} names different digits before and after")
-    digits = tuple(
-        Digit(axis, weight, 2 if binary else extents[key[0]], _unit(*went[key], len(target)))
-        for key, (axis, weight) in sorted(came.items(), key=lambda item: item[1])
-    )
-    return Layout(name, tuple(source), tuple(target), digits, carries=not binary)
-
-
-def _placed(
-    axes: Sequence[Axis], names: Sequence[str], extents: dict[str, int], binary: bool
-) -> Iterator[tuple[tuple[str, int], tuple[int, int]]]:
-    """Yield (digit, its bit) with the (axis, weight) where it is, the least significant first."""
-    place, weight = len(axes) - 1, 1
-    for digit in reversed(names):
-        for bit in range(log2(extents[digit])) if binary else range(extents[digit] > 1):
-            while place >= 0 and weight == axes[place].extent:
-                place, weight = place - 1, 1
-            extent = 2 if binary else extents[digit]
-            if place < 0 or axes[place].extent % (weight * extent):
-                raise ValueError(f"the digits {' '.join(names)} do not fill {axes}")
-            yield (digit, bit), (place, weight)
-            weight *= extent
-    if any(axis.extent > 1 for axis in axes[:place]) or (place >= 0 and weight != axes[place].extent):
-        raise ValueError(f"the digits {' '.join(names)} do not fill {axes}")
-
-
 def bits_of(axes: Sequence[Axis]) -> Iterator[tuple[int, int]]:
     """Yield the (axis, weight) of every bit of coordinates whose extents are powers of two."""
     for place, axis in enumerate(axes):
@@ -301,7 +245,8 @@ def _powers(number: int) -> Iterator[int]:
             yield 1 << bit
 
 
-def _unit(place: int, value: int, rank: int) -> tuple[int, ...]:
+def unit(place: int, value: int, rank: int) -> tuple[int, ...]:
+    """Return coordinates that are 0 but for one."""
     return tuple(value if at == place else 0 for at in range(rank))
 
 

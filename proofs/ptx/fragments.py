@@ -10,13 +10,14 @@ from typing import Any
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import F16, F32, U16
 from ...spec.fragment import Fragment
-from ...spec.layout import Axis, Layout, rearranged
+from ...spec.layout import Axis, Layout
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.fragments import LANE
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.quad_pairs import COMPUTATIONS, accumulator_layout, multiplicand_layout
 from ...spec.ptx.variant import WARP_LANES
+from ...spec.rearrangement import rearranged
 from ..enumeration import enumerated
 from ..families.layouts import COORDINATE, bijections, held_in, readings
 from ..obligation import (

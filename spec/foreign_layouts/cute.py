@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-
 from ..algebra import Array
+from ..layout import Axis, Digit, Layout
 
 Tree = int | tuple["Tree", ...]
 """A nested tuple of integers."""
@@ -49,17 +48,25 @@ class CuteLayout:
             return (self,)
         return tuple(CuteLayout(*pair) for pair in zip(self.shape, self.stride, strict=True))
 
-    def image(self) -> Array:
-        """Return the index of every point (size,), the first coordinate fastest."""
-        index = np.zeros(1, dtype=np.int64)
-        for extent, step in zip(leaves(self.shape), leaves(self.stride), strict=True):
-            index = (np.arange(extent)[:, None] * step + index).ravel()
-        return index
+    def layout(self) -> Layout:
+        """Return the map from the outermost coordinates to the index."""
+        digits, axes = [], []
+        for place, mode in enumerate(self.modes):
+            weight = 1
+            for extent, step in zip(leaves(mode.shape), leaves(mode.stride), strict=True):
+                digits.append(Digit(place, weight, extent, (step,)))
+                weight *= extent
+            axes.append(Axis(f"coordinate {place}", weight))
+        return Layout(str(self), tuple(axes), (Axis("index", self.size),), tuple(digits), carries=True)
 
     def grid(self) -> Array:
-        """Return the index of every pair of the two outermost coordinates."""
-        first, second = self.modes
-        return first.image()[:, None] + second.image()
+        """Return the index of all outermost coordinates, an array of as many axes."""
+        index: Array = self.layout().images()[..., 0]
+        return index
+
+    def image(self) -> Array:
+        """Return the index of every point (size,), the first coordinate fastest."""
+        return self.grid().ravel(order="F")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..algebra import Algebra, Array
 from ..formats import Format
-from ..layout import Axis, Layout, rearranged
+from ..layout import Axis, Layout
+from ..rearrangement import rearranged
 
 
 class Endian(StrEnum):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ..algebra import Algebra, Array
 from ..formats import Format
-from ..layout import Axis, Layout, rearranged
+from ..layout import Axis, Layout
+from ..rearrangement import rearranged
 from .catalogue import Family
 
 REGISTER_BITS = 128

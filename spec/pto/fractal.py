@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import InputError
-from ..layout import Axis, Layout, rearranged
+from ..layout import Axis, Layout
+from ..rearrangement import rearranged
 from .tile import Order, Tile
 
 LAYOUT_NAMES = MappingProxyType(

@@ -19,7 +19,8 @@ from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import FloatFormat
 from ..fragment import Fragment, Packing
-from ..layout import Axis, Layout, rearranged
+from ..layout import Axis, Layout
+from ..rearrangement import rearranged
 from .fragments import LANE, QUAD_LANES, QUADS
 
 SCALED = FloatFormat("scaled", 17, exponent_bits=9, fraction_bits=7, bias=255)

@@ -13,7 +13,8 @@ from types import MappingProxyType
 
 from ..formats import E2M1, Format
 from ..fragment import Packing
-from ..layout import Axis, Layout, rearranged
+from ..layout import Axis, Layout
+from ..rearrangement import rearranged
 from .variant import WARP_LANES
 
 LANE = Axis("lane", WARP_LANES)

@@ -19,7 +19,8 @@ import numpy as np
 from ..algebra import Algebra, Array
 from ..formats import U8, U16, IntegerFormat
 from ..fragment import Fragment, Packing
-from ..layout import Axis, Layout, rearranged
+from ..layout import Axis, Layout
+from ..rearrangement import rearranged
 from .fragments import in_runs
 from .memory import from_bytes, to_bytes
 from .row_expansion import EXPANSIONS, RowExpansion

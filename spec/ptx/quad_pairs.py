@@ -9,7 +9,8 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from ..formats import F32, Format
-from ..layout import Axis, Layout, rearranged
+from ..layout import Axis, Layout
+from ..rearrangement import rearranged
 from .fragments import LANE
 
 COMPUTATIONS = 4

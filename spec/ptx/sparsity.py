@@ -18,8 +18,9 @@ from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import U4, U32, IntegerFormat
 from ..fragment import Fragment, Packing
-from ..layout import Axis, Layout, rearranged
+from ..layout import Axis, Layout
 from ..numpy_algebra import NumpyAlgebra
+from ..rearrangement import rearranged
 from .fragments import LANE, QUAD_LANES, QUADS
 from .variant import Shape
 

@@ -10,7 +10,8 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.spec.layout import Axis, Digit, Layout, bits_of, rearranged
+from mmaproof.spec.layout import Axis, Digit, Layout, bits_of
+from mmaproof.spec.rearrangement import rearranged
 
 
 def axes(prefix: str, bits: int, cuts: list[int]) -> tuple[Axis, ...]:

@@ -18,11 +18,12 @@ from mmaproof.spec.foreign_layouts.distribution import Distribution, distributio
 from mmaproof.spec.foreign_layouts.linear import LinearLayout
 from mmaproof.spec.foreign_layouts.linear_comparison import compare_linear, linear_layout
 from mmaproof.spec.foreign_layouts.permutations import cycles
-from mmaproof.spec.layout import Axis, rearranged
+from mmaproof.spec.layout import Axis
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.multiplication import multiplication
 from mmaproof.spec.ptx.operand_tables import operand_table, operands
+from mmaproof.spec.rearrangement import rearranged
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 F16 = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"
