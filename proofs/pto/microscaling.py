@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
-from ...spec import matrix_product
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import F32, F64, UE8M0, FloatFormat
-from ...spec.pto.catalogue import OPERATIONS
+from ...spec.formats import F64, UE8M0, FloatFormat
 from ...spec.pto.choices import SEEDED, Choices
-from ...spec.pto.products import SCALED, product
+from ...spec.pto.products import SCALED
 from ...spec.pto.sizes import SCALE_GROUP, scale_groups
-from ...spec.rounding import Rounding
-from ..enumeration import enumerated
+from ..families import scaling
+from ..families.blocked import Block, BlockOperand
 from ..families.sums import power_of_two
 from ..obligation import (
-    Certificate,
     Equality,
-    Equation,
     Induction,
     Inputs,
     Method,
     Property,
     RingProperty,
     Status,
-    Variable,
     Variant,
     theorem,
 )
+from .blocked import block
 from .operands import (
     ADDED_LAST_CHOICES,
     SEEDED_CHOICES,
@@ -40,13 +34,9 @@ from .operands import (
     floating,
     multiplied,
     typed,
-    variables,
 )
 
 SOURCE = "pto-isa headers at 3186c381 (TMatmul_MX, A5 and CPU); OCP Microscaling Formats 1.0"
-
-ONE = UE8M0.bias
-"""Scale factor 1."""
 
 K = SCALE_GROUP + 2
 """Two groups of elements, the second of them ragged."""
@@ -63,42 +53,6 @@ def elements() -> dict[str, FloatFormat]:
     }
 
 
-Multiply = Callable[[Algebra, Operand, Operand], Operand]
-
-
-def scaled(alg: Algebra, x: Operand, factor: Operand) -> Operand:
-    """Return an element times its scale factor, in the format that the products take it in."""
-    return matrix_product.scaled(alg, x, factor, SCALED)
-
-
-def as_f64(alg: Algebra, x: Operand) -> Array:
-    """Return the number that an encoding stands for."""
-    return alg.fused(F64, Rounding.NEAREST_EVEN, (), [x])
-
-
-def scaled_in_f64(alg: Algebra, x: Operand, factor: Operand) -> Operand:
-    """Return the product in f64, to which solvers can round; `exact` says that the direction is no matter."""
-    return Operand(alg.fused(F64, Rounding.DOWNWARD, [(x, factor)]), F64)
-
-
-def unchanged(alg: Algebra, x: Operand, multiply: Multiply = scaled) -> Equation:
-    """Return the equation that elements times scale factor 1 are the same numbers."""
-    product_with_one = multiply(alg, x, Operand(alg.constant(ONE, UE8M0), UE8M0))
-    return Equation(as_f64(alg, product_with_one), as_f64(alg, x), F64, label="x · 1 = x")
-
-
-def _enumerated(
-    claim: Callable[[Multiply, Algebra, Inputs], Iterator[Equation]], formats: Mapping[str, FloatFormat]
-) -> Certificate:
-    """Return a claim on the spec's product, enumerated, and on the product in f64 for the solver."""
-    scalars = tuple(Variable(name, fmt, (1,)) for name, fmt in formats.items())
-    by_spec, in_f64 = (
-        Property(scalars, partial(claim, multiply), abstract=False) for multiply in (scaled, scaled_in_f64)
-    )
-    domains = {name: range(1 << fmt.bits) for name, fmt in formats.items()}
-    return replace(enumerated(by_spec, domains), witness=in_f64)
-
-
 @theorem(
     "pto/microscaling/exact",
     "an element times its scale factor is exact",
@@ -108,17 +62,7 @@ def _enumerated(
 def exact() -> Iterator[Variant]:
     """Yield every element type."""
     for name, fmt in elements().items():
-        yield Variant(name, partial(_exact, fmt), method=Method.CERTIFICATE)
-
-
-def _exact(fmt: FloatFormat) -> Certificate:
-    def claim(multiply: Multiply, alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        x, factor = Operand(v["x"], fmt), Operand(v["factor"], UE8M0)
-        down, up = (alg.fused(F64, way, [(x, factor)]) for way in (Rounding.DOWNWARD, Rounding.UPWARD))
-        yield Equation(as_f64(alg, multiply(alg, x, factor)), down, F64, label="x · s")
-        yield Equation(down, up, F64, label="x · s rounded down and up")
-
-    return _enumerated(claim, {"x": fmt, "factor": UE8M0})
+        yield Variant(name, partial(scaling.exact, fmt, UE8M0, SCALED, F64), method=Method.CERTIFICATE)
 
 
 @theorem(
@@ -130,29 +74,24 @@ def _exact(fmt: FloatFormat) -> Certificate:
 def unit() -> Iterator[Variant]:
     """Yield every element type."""
     for name, fmt in elements().items():
-        yield Variant(name, partial(_unit, fmt), method=Method.CERTIFICATE)
+        yield Variant(name, partial(scaling.unit, fmt, UE8M0, SCALED, F64), method=Method.CERTIFICATE)
 
 
-def _unit(fmt: FloatFormat) -> Certificate:
-    def claim(multiply: Multiply, alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        yield unchanged(alg, Operand(v["x"], fmt), multiply)
+def scaled_block(suffix: str, formats: Formats, k: int, *readings: Choices) -> Block:
+    """Return ``tmatmul.mx`` of a form on k products; K need not be whole groups."""
+    plain, groups = block(suffix, formats, k, *readings), scale_groups(k)
+    operands = {
+        **plain.operands,
+        "scale_a": BlockOperand(UE8M0, ("m", groups)),
+        "scale_b": BlockOperand(UE8M0, (groups, "n")),
+    }
+    starts = (*STARTS[suffix], *scaling.SCALES)
 
-    return _enumerated(claim, {"x": fmt})
+    def multiply(alg: Algebra, v: Inputs, reading: Choices) -> Array:
+        start = {role: v[role] for role in starts}
+        return multiplied(alg, ".mx" + suffix, v, formats, reading, start=start)
 
-
-def _multiplied(
-    alg: Algebra,
-    suffix: str,
-    v: Inputs,
-    formats: Formats,
-    scales: tuple[Array, Array],
-    choices: Choices = SEEDED_CHOICES,
-) -> Array:
-    start = {role: v[role] for role in STARTS[suffix]}
-    return product(
-        alg, OPERATIONS["tmatmul.mx" + suffix], v["a"], v["b"], scale_a=scales[0], scale_b=scales[1],
-        formats=formats, choices=choices, **start,
-    )  # fmt: skip
+    return replace(plain, operands=operands, multiply=multiply)
 
 
 @theorem(
@@ -171,17 +110,11 @@ def unit_row() -> Iterator[Variant]:
 
 
 def _unit_row(formats: Formats, suffix: str) -> Property:
-    def assuming(alg: Algebra, v: Inputs) -> Iterator[Array]:
-        for role in "ab":
-            yield unchanged(alg, Operand(v[role], floating(formats, role))).truth(alg, Equality.BITS)
+    def elements_of(alg: Algebra, v: Inputs) -> tuple[Operand, Operand]:
+        return Operand(v["a"], floating(formats, "a")), Operand(v["b"], floating(formats, "b"))
 
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        groups, one = scale_groups(K), alg.constant(ONE, UE8M0)
-        ones = np.broadcast_to(one, (1, groups)), np.broadcast_to(one, (groups, 1))
-        plain = multiplied(alg, suffix, v, formats, start={role: v[role] for role in STARTS[suffix]})
-        yield Equation(_multiplied(alg, suffix, v, formats, ones), plain, F32, label="D")
-
-    return Property(variables(formats, (1, K, 1), *STARTS[suffix]), claim, assuming)
+    with_factors, without = scaled_block(suffix, formats, K), block(suffix, formats, K)
+    return scaling.unit_row(with_factors, without, elements_of, SCALED)
 
 
 @theorem(
@@ -225,40 +158,15 @@ def commutes() -> Iterator[Variant]:
 
 
 def _commutes(formats: Formats) -> RingProperty:
-    groups = scale_groups(K)
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        expected = v["c"]
-        for g in range(groups):
-            lanes = slice(g * SCALE_GROUP, (g + 1) * SCALE_GROUP)
-            unscaled = multiplied(alg, "", v, formats, lanes=lanes)
-            expected = expected + v["scale_a"][:, g : g + 1] * v["scale_b"][g : g + 1, :] * unscaled
-        for choices in (SEEDED_CHOICES, ADDED_LAST_CHOICES):
-            d = _multiplied(alg, ".acc", v, formats, (v["scale_a"], v["scale_b"]), choices)
-            yield Equation(d, expected, F32, label=choices.accumulation)
-
-    return RingProperty((*variables(formats, (1, K, 1), "c"), *_scales(groups)), claim)
-
-
-def _scales(groups: int) -> tuple[Variable, Variable]:
-    return Variable("scale_a", UE8M0, (1, groups)), Variable("scale_b", UE8M0, (groups, 1))
+    with_factors = scaled_block(".acc", formats, K, SEEDED_CHOICES, ADDED_LAST_CHOICES)
+    return scaling.commutes(with_factors, block("", formats, K), SCALE_GROUP)
 
 
 def _scaled_afterwards(formats: Formats) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        before = _multiplied(alg, "", v, formats, (v["scale_a"], v["scale_b"]))
-        after = multiplied(alg, "", v, formats)
-        for name in ("scale_a", "scale_b"):
-            after = alg.fused(F32, Rounding.NEAREST_EVEN, [(Operand(after, F32), Operand(v[name], UE8M0))])
-        yield Equation(before, after, F32, label="scaled before = after")
-
     # elements of 1, factors 2^127 and 2^-127: eight products are 8, and leave f32 in between
-    pinned = {
-        **{role: power_of_two(formats[role], 0) for role in "ab"},
-        "scale_a": UE8M0.largest,
-        "scale_b": 0,
-    }
-    return Property((*variables(formats, (1, 8, 1)), *_scales(1)), claim, pinned=pinned, abstract=False)
+    ones = {role: power_of_two(formats[role], 0) for role in "ab"}
+    pinned = {**ones, "scale_a": UE8M0.largest, "scale_b": 0}
+    return scaling.scaled_afterwards(scaled_block("", formats, 8), block("", formats, 8), pinned)
 
 
 THEOREMS = (exact, unit, unit_row, plain, commutes)

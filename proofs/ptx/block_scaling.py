@@ -7,33 +7,27 @@ from functools import cache, partial
 
 import numpy as np
 
-from ...spec.algebra import Algebra, Array, Operand
+from ...spec.algebra import Algebra, Array
 from ...spec.formats import (
     E2M1,
     E2M3,
     E3M2,
     E4M3,
     E5M2,
-    F64,
     U16,
     UE4M3,
     UE8M0,
-    FloatFormat,
 )
-from ...spec.matrix_product import scaled, spread
+from ...spec.matrix_product import spread
 from ...spec.ptx.block_scaling import SCALED
 from ...spec.ptx.catalogue import forms
 from ...spec.ptx.mma_forms import NARROW_FLOATS, MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.variant import Family
-from ...spec.rounding import Rounding
-from ..enumeration import enumerated
-from ..obligation import Certificate, Equation, Inputs, Method, Property, Variable, Variant, theorem
+from ..families import scaling
+from ..obligation import Equation, Inputs, Method, Property, Variable, Variant, theorem
 
 SOURCE = "PTX ISA 9.1 sections 5.2.3 and 9.7.14.3; OCP Microscaling Formats 1.0"
-
-ONE = {UE8M0: 0x7F, UE4M3: 0x38}
-"""The encoding of scale factor 1."""
 
 SCALED_ELEMENTS = (
     *((element, UE8M0) for element in (E4M3, E5M2, E3M2, E2M3, E2M1)), (E2M1, UE4M3)
@@ -59,16 +53,6 @@ def instructions() -> dict[str, Multiplication]:
     return found
 
 
-def one(alg: Algebra, scale: FloatFormat) -> Array:
-    """Return the encoding of scale factor 1."""
-    return alg.constant(ONE[scale], scale)
-
-
-def number(alg: Algebra, operand: Operand) -> Array:
-    """Return the f64 that is the same number, exact for every narrower format."""
-    return alg.fused(F64, Rounding.NEAREST_EVEN, (), [operand])
-
-
 @theorem(
     "ptx/block-scale/unit",
     "scale factor 1 (0x7F of ue8m0, 0x38 of ue4m3) changes no element",
@@ -78,22 +62,11 @@ def number(alg: Algebra, operand: Operand) -> Array:
 def unit() -> Iterator[Variant]:
     """Yield one obligation per element and scale type."""
     for element, scale in SCALED_ELEMENTS:
-        yield Variant(f"{element}/{scale}", partial(_unit, element, scale), method=Method.CERTIFICATE)
-
-
-def _unit(element: FloatFormat, scale: FloatFormat) -> Certificate:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        yield unchanged(alg, Operand(v["x"], element), scale)
-
-    return enumerated(
-        Property((Variable("x", element, (1,)),), claim, abstract=False), {"x": range(1 << element.bits)}
-    )
-
-
-def unchanged(alg: Algebra, x: Operand, scale: FloatFormat) -> Equation:
-    """Return the equation that elements times scale factor 1 are the same numbers."""
-    product = scaled(alg, x, Operand(one(alg, scale), scale), SCALED)
-    return Equation(number(alg, product), number(alg, x), F64, label="x · 1 = x")
+        yield Variant(
+            f"{element}/{scale}",
+            partial(scaling.unit, element, scale, SCALED, SCALED),
+            method=Method.CERTIFICATE,
+        )
 
 
 @theorem(
@@ -105,20 +78,8 @@ def unchanged(alg: Algebra, x: Operand, scale: FloatFormat) -> Equation:
 def exact() -> Iterator[Variant]:
     """Yield the element types that hold every value of the others, e2m1 with its other scale type."""
     for element, scale in ((E4M3, UE8M0), (E5M2, UE8M0), (E2M1, UE4M3)):
-        yield Variant(f"{element}/{scale}", partial(_exact, element, scale), method=Method.CERTIFICATE)
-
-
-def _exact(element: FloatFormat, scale: FloatFormat) -> Certificate:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        x, factor = Operand(v["x"], element), Operand(v["factor"], scale)
-        down, up = (alg.fused(F64, way, [(x, factor)]) for way in (Rounding.DOWNWARD, Rounding.UPWARD))
-        yield Equation(number(alg, scaled(alg, x, factor, SCALED)), down, F64, label="x · s")
-        yield Equation(down, up, F64, label="x · s rounded down and up")
-
-    formats = {"x": element, "factor": scale}
-    variables = tuple(Variable(name, fmt, (1,)) for name, fmt in formats.items())
-    domains = {name: range(1 << fmt.bits) for name, fmt in formats.items()}
-    return enumerated(Property(variables, claim, abstract=False), domains)
+        goal = partial(scaling.exact, element, scale, SCALED, SCALED)
+        yield Variant(f"{element}/{scale}", goal, method=Method.CERTIFICATE)
 
 
 @theorem(

@@ -20,9 +20,9 @@ from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.variant import Shape
 from ..families import blocked
 from ..families.blocked import Block, BlockOperand, Loops
+from ..families.scaling import ONE
 from ..families.sums import Factors, exact_product, one_after_the_other
 from ..obligation import Inputs
-from .block_scaling import ONE
 from .metadata import meanings
 from .operands import lost_one_by_one, operands_of
 from .sparsity import columns, one_chunk
@@ -58,7 +58,8 @@ def instructions() -> dict[str, Multiplication]:
     return found
 
 
-def _multiplied(alg: Algebra, form: Multiplication, v: Inputs, choices: Choices) -> Array:
+def multiplied(alg: Algebra, form: Multiplication, v: Inputs, choices: Choices) -> Array:
+    """Return D of the operands that there are."""
     operands = Operands(v["a"], v["b"], v["c"], v.get("scale_a"), v.get("scale_b"), v.get("metadata"))
     return product(alg, form, operands, choices)
 
@@ -114,7 +115,8 @@ def _differ(alg: Algebra, x: Encodings, y: Encodings) -> Array:
     return alg.where(alg.same(x[0], y[0]), alg.whole(0), alg.whole(1))
 
 
-def _block(form: Multiplication) -> Block:
+def block_of(form: Multiplication) -> Block:
+    """Return an instruction as a block, accumulating sequentially."""
     pinned = {}
     if not form.is_integer:  # both products survive in 0, and are lost one by one in q
         lost = lost_one_by_one(form)
@@ -124,7 +126,7 @@ def _block(form: Multiplication) -> Block:
     return Block(
         operands_of(form),
         form.d,
-        lambda alg, v, choices: _multiplied(alg, form, v, choices),
+        lambda alg, v, choices: multiplied(alg, form, v, choices),
         lambda alg, v, choices: full_product_step(alg, form, v),
         (CHOICES,),
         SEQUENTIAL,
@@ -132,9 +134,9 @@ def _block(form: Multiplication) -> Block:
     )
 
 
-def _met_block(form: Multiplication) -> Block:
+def met_block_of(form: Multiplication) -> Block:
     """Return a block whose B is what the stored elements of a sparse A meet: a ring has no metadata."""
-    block = _block(form)
+    block = block_of(form)
     kept = {name: operand for name, operand in block.operands.items() if name != "metadata"}
     return replace(
         block,
@@ -146,7 +148,7 @@ def _met_block(form: Multiplication) -> Block:
 
 def _multiplied_met(alg: Algebra, form: Multiplication, v: Inputs, choices: Choices) -> Array:
     if form.sparsity is None:
-        return _multiplied(alg, form, v, choices)
+        return multiplied(alg, form, v, choices)
     names = [("a", form.a), ("b", form.b)]
     if form.block_scale is not None:
         names += [("scale_a", form.block_scale.format), ("scale_b", form.block_scale.format)]
@@ -179,7 +181,7 @@ def shortened(form: Multiplication) -> Multiplication:
 
 def _tile_block(form: Multiplication) -> Block:
     choices = "all" if form.is_integer else UNSPECIFIED
-    return replace(_block(shortened(form)), readings=(Choices(accumulation=UNSPECIFIED),), choices=choices)
+    return replace(block_of(shortened(form)), readings=(Choices(accumulation=UNSPECIFIED),), choices=choices)
 
 
 def _blocks(make: Callable[[Multiplication], Block]) -> Callable[[], dict[str, Block]]:
@@ -209,6 +211,13 @@ DETAILS = {
 
 THEOREMS = step, any_k, reals, split_k_step, split_k, tiles = blocked.theorems(
     Loops(
-        "ptx", "mma", SOURCE, _blocks(_block), _blocks(_met_block), _blocks(_tile_block), _selections, DETAILS
+        "ptx",
+        "mma",
+        SOURCE,
+        _blocks(block_of),
+        _blocks(met_block_of),
+        _blocks(_tile_block),
+        _selections,
+        DETAILS,
     )
 )

@@ -9,14 +9,15 @@ from functools import partial
 import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import F32, U4, UE8M0, FloatFormat
-from ...spec.ptx.accumulation import float_sum
+from ...spec.formats import F32, UE8M0
+from ...spec.ptx.block_scaling import SCALED
 from ...spec.ptx.choices import SEQUENTIAL, UNSPECIFIED, Choices
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.multiplication import Multiplication
-from ...spec.ptx.product import Operands, product
 from ...spec.ptx.variant import Family
-from ...spec.rounding import Rounding
+from ..families import scaling
+from ..families.blocked import Block, variables
+from ..families.sums import power_of_two
 from ..obligation import (
     Equality,
     Equation,
@@ -26,11 +27,12 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
-    Variable,
     Variant,
     theorem,
 )
-from .block_scaling import SOURCE, instructions, one, unchanged, unit
+from .block_scaling import SOURCE, instructions, unit
+from .blocked import block_of, met_block_of, multiplied
+from .operands import IN_ORDER, operands_of
 
 SEQUENTIAL_ONLY = f"accumulation={SEQUENTIAL}"
 
@@ -41,37 +43,15 @@ def _form(instruction: Multiplication) -> MmaForm:
     return instruction.form
 
 
-def row_variables(instruction: Multiplication, factors: int) -> tuple[Variable, ...]:
-    """Return a row of A (with its metadata), a column of B, one element of C and scale factors."""
-    block_scale, sparsity = instruction.block_scale, instruction.sparsity
-    assert block_scale is not None
-    variables = [
-        Variable("a", instruction.a, (1, instruction.products)),
-        Variable("b", instruction.b, (instruction.shape.k, 1)),
-        Variable("c", F32, (1, 1)),
-    ]
-    if factors:
-        variables.append(Variable("scale_a", block_scale.format, (1, factors)))
-        variables.append(Variable("scale_b", block_scale.format, (factors, 1)))
-    if sparsity is not None:
-        variables.append(Variable("metadata", U4, (1, sparsity.chunks)))
-    return tuple(variables)
+def unscaled_form(instruction: Multiplication) -> Multiplication:
+    """Return the instruction without scale factors; the catalogue need not have it."""
+    return replace(instruction, form=replace(_form(instruction), scale_type=None))
 
 
-def _row(
-    alg: Algebra, instruction: Multiplication, v: Inputs, accumulation: str = SEQUENTIAL, each: int = 1
-) -> Array:
+def _row(alg: Algebra, instruction: Multiplication, v: Inputs, accumulation: str, each: int = 1) -> Array:
     """Return D of one row and column, every scale factor written `each` times."""
-    scale_a, scale_b = v.get("scale_a"), v.get("scale_b")
-    operands = Operands(
-        v["a"],
-        v["b"],
-        v["c"],
-        None if scale_a is None else scale_a.repeat(each, axis=-1),
-        None if scale_b is None else scale_b.repeat(each, axis=-2),
-        v.get("metadata"),
-    )
-    return product(alg, instruction, operands, Choices(accumulation))
+    repeated = {"scale_a": v["scale_a"].repeat(each, axis=-1), "scale_b": v["scale_b"].repeat(each, axis=-2)}
+    return multiplied(alg, instruction, {**v, **repeated}, Choices(accumulation))
 
 
 @theorem(
@@ -99,59 +79,26 @@ def commutes() -> Iterator[Variant]:
 
 
 def _commutes(instruction: Multiplication) -> RingProperty:
-    block_scale = instruction.block_scale
-    assert block_scale is not None
-    factors, products = block_scale.vector, instruction.products
-    served = products // factors
-    x_format, y_format = (instruction.floats(fmt) for fmt in (instruction.a, instruction.b))
-
-    def total(alg: Algebra, x: Array, y: Array, c: Array, scales: tuple[Array, Array] | None) -> Array:
-        fmt = block_scale.format
-        pair = None if scales is None else (Operand(scales[0], fmt), Operand(scales[1], fmt))
-        row, column = Operand(x, x_format), Operand(y, y_format)
-        return float_sum(alg, instruction, row, column, Operand(c, F32), pair, Choices(SEQUENTIAL))
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        x, y, left, right = (v[name] for name in ("x", "y", "scale_a", "scale_b"))
-        afterwards = v["c"]
-        for number in range(factors):
-            part = slice(number * served, (number + 1) * served)
-            unscaled_sum = total(alg, x[..., part], y[..., part], alg.constant(0, F32), None)
-            afterwards = afterwards + left[..., number] * right[..., number] * unscaled_sum
-        yield Equation(total(alg, x, y, v["c"], (left, right)), afterwards, F32, label="D")
-
-    variables = (
-        Variable("x", instruction.a, (1, products)),
-        Variable("y", instruction.b, (1, products)),
-        Variable("c", F32, (1,)),
-        Variable("scale_a", block_scale.format, (1, factors)),
-        Variable("scale_b", block_scale.format, (1, factors)),
-    )
-    return RingProperty(variables, claim)
+    assert instruction.block_scale is not None
+    served = instruction.products // instruction.block_scale.vector
+    return scaling.commutes(met_block_of(instruction), met_block_of(unscaled_form(instruction)), served)
 
 
 def _scaled_afterwards(instruction: Multiplication) -> Property:
-    block_scale = instruction.block_scale
-    assert block_scale is not None
-    plain = replace(instruction, form=replace(_form(instruction), scale_type=None))
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        zero = np.broadcast_to(alg.constant(0, F32), v["c"].shape)
-        before = _row(alg, instruction, {**v, "c": zero})
-        after = _row(alg, plain, {**v, "c": zero, "scale_a": None, "scale_b": None})
-        for name in ("scale_a", "scale_b"):
-            factor = Operand(v[name], block_scale.format)
-            after = alg.fused(F32, Rounding.NEAREST_EVEN, [(Operand(after, F32), factor)])
-        yield Equation(before, after, F32, label="scaled before = after")
-
     # every element is 2, the factors are 2^127 and 2^-127: the sum, 128, leaves f32 in between
-    two = {name: _two(instruction.floats(instruction.format(name))) for name in "ab"}
-    pinned = {**two, "scale_a": UE8M0.largest, "scale_b": 0, "metadata": 0b0100}
-    return Property(row_variables(instruction, 1), claim, pinned=pinned, abstract=False)
+    two = {name: power_of_two(instruction.format(name), 1) for name in "ab"}
+    pinned = {**two, "scale_a": UE8M0.largest, "scale_b": 0, "metadata": IN_ORDER}
+    with_factors, without = (_onto_zero(form) for form in (instruction, unscaled_form(instruction)))
+    return scaling.scaled_afterwards(with_factors, without, pinned)
 
 
-def _two(fmt: FloatFormat) -> int:
-    return (fmt.bias + 1) << fmt.fraction_bits
+def _onto_zero(instruction: Multiplication) -> Block:
+    block = block_of(instruction)
+
+    def multiply(alg: Algebra, v: Inputs, choices: Choices) -> Array:
+        return block.multiply(alg, {**v, "c": np.broadcast_to(alg.constant(0, F32), v["c"].shape)}, choices)
+
+    return replace(block, multiply=multiply)
 
 
 @theorem(
@@ -187,7 +134,7 @@ def _equal_pairs(instruction: Multiplication, accumulation: str) -> Property:
         longer = _row(alg, instruction, v, accumulation, each=2)
         yield Equation(longer, _row(alg, shorter, v, accumulation), F32, label="D")
 
-    return Property(row_variables(instruction, fewer), claim)
+    return Property(variables(operands_of(shorter)), claim)
 
 
 @theorem(
@@ -211,7 +158,7 @@ def _kinds(one: Multiplication, other: Multiplication) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         yield Equation(_row(alg, one, v, UNSPECIFIED), _row(alg, other, v, UNSPECIFIED), F32, label="D")
 
-    return Property(row_variables(one, 2), claim)
+    return Property(variables(operands_of(one)), claim)
 
 
 @theorem(
@@ -227,27 +174,15 @@ def unscaled_row() -> Iterator[Variant]:
 
 
 def _unscaled_row(instruction: Multiplication) -> Property:
-    block_scale = instruction.block_scale
-    assert block_scale is not None
-    plain = replace(instruction, form=replace(_form(instruction), scale_type=None))
-
-    def assuming(alg: Algebra, v: Inputs) -> Iterator[Array]:
-        met = v["b"]
+    def met(alg: Algebra, v: Inputs) -> tuple[Operand, Operand]:
+        b = v["b"]
         if instruction.sparsity is not None:
-            met = instruction.sparsity.select(alg, v["b"], v["metadata"])[..., 0, :, :]
-        for bits, fmt in ((v["a"], instruction.a), (met, instruction.b)):
-            of_element = unchanged(alg, Operand(bits, instruction.floats(fmt)), block_scale.format)
-            yield of_element.truth(alg, Equality.BITS)
+            b = instruction.sparsity.select(alg, v["b"], v["metadata"])[..., 0, :, :]
+        return Operand(v["a"], instruction.floats(instruction.a)), Operand(
+            b, instruction.floats(instruction.b)
+        )
 
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        factor = one(alg, block_scale.format)
-        ones = {
-            "scale_a": np.broadcast_to(factor, (1, block_scale.vector)),
-            "scale_b": np.broadcast_to(factor, (block_scale.vector, 1)),
-        }
-        yield Equation(_row(alg, instruction, {**v, **ones}), _row(alg, plain, v), F32, label="D")
-
-    return Property(row_variables(instruction, 0), claim, assuming)
+    return scaling.unit_row(block_of(instruction), block_of(unscaled_form(instruction)), met, SCALED)
 
 
 @theorem(

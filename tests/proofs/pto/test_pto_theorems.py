@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from theorem_checks import decided, judged, unexpected, vacuous
 
 from mmaproof.proofs.catalogue import obligations
+from mmaproof.proofs.families import scaling
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.pto import (
     blocked,
@@ -196,7 +197,7 @@ def mutate_product(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
     def mutant(alg: Any, operation: Any, a: Any, b: Any, **rest: Any) -> Any:
         return right(alg, *change(operation, a, b, rest), **rest)
 
-    for module in (operands, microscaling, cube):
+    for module in (operands, cube):
         monkeypatch.setattr(module, "product", mutant)
 
 
@@ -259,7 +260,7 @@ class TestMicroscalingMutants:
     """Wrong scale factors."""
 
     def test_another_unit(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(microscaling, "ONE", UE8M0.bias + 1)
+        monkeypatch.setattr(scaling, "ONE", {UE8M0: scaling.ONE[UE8M0] + 1})
         refuted(microscaling.unit, "e5m2")
 
     def test_groups_of_another_size(self, monkeypatch: pytest.MonkeyPatch) -> None:

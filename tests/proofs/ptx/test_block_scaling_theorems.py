@@ -12,6 +12,7 @@ import pytest
 from theorem_checks import SOLVE, decided, unexpected, vacuous
 
 from mmaproof.proofs.decision import query
+from mmaproof.proofs.families import scaling
 from mmaproof.proofs.obligation import Equality, Induction, Property, Status, Theorem
 from mmaproof.proofs.ptx import block_scaling, scaled_rows, selectors
 from mmaproof.proofs.replay import samples
@@ -151,7 +152,7 @@ class TestScalingMutants:
     """Another arithmetic, or another spread of factors."""
 
     def test_the_next_encoding_as_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(block_scaling, "ONE", {fmt: one + 1 for fmt, one in block_scaling.ONE.items()})
+        monkeypatch.setattr(scaling, "ONE", {fmt: one + 1 for fmt, one in scaling.ONE.items()})
         refuted(block_scaling.unit, "e4m3/ue8m0")
         refuted(block_scaling.unit, "e2m1/ue4m3")
 
@@ -170,7 +171,7 @@ class TestScalingMutants:
         def rounded(alg: Algebra, x: Operand, factor: Operand, exact: FloatFormat) -> Operand:
             return Operand(alg.fused(narrower, Rounding.NEAREST_EVEN, [(x, factor)]), narrower)
 
-        monkeypatch.setattr(block_scaling, "scaled", rounded)
+        monkeypatch.setattr(scaling, "scaled", rounded)
         refuted(block_scaling.exact, name)
 
     def test_factors_in_turn_instead_of_side_by_side(self, monkeypatch: pytest.MonkeyPatch) -> None:
