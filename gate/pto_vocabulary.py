@@ -9,10 +9,9 @@ from itertools import product
 
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import instruction_set
-from ..spec.pto.catalogue import OPERATIONS, Operation, OperationKind, operation_named
+from ..spec.pto.catalogue import OPERATIONS, TYPE_TRIPLES, Operation, OperationKind, operation_named
 from ..spec.pto.element_types import ELEMENT_TYPES
 from ..spec.pto.targets import PROFILES, profile_named
-from ..spec.pto.type_triples import TYPE_TRIPLES
 from .vocabulary import NONE, Cells, Point, Vocabulary, matching_names
 
 _EXTENT = 64

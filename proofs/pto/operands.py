@@ -7,11 +7,10 @@ from types import MappingProxyType
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import UE8M0, FloatFormat, Format, IntegerFormat
-from ...spec.pto.catalogue import OPERATIONS
+from ...spec.pto.catalogue import OPERATIONS, triples
 from ...spec.pto.choices import ADDED_LAST, SEEDED, UNSPECIFIED, Choices
 from ...spec.pto.products import product
 from ...spec.pto.targets import A5
-from ...spec.pto.type_triples import triples
 from ..families import blocked
 from ..families.blocked import BlockOperand
 from ..obligation import Inputs, Variable

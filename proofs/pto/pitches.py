@@ -12,14 +12,13 @@ from functools import partial
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U64
-from ...spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, Operation
+from ...spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, Operation, triples
 from ...spec.pto.element_types import ELEMENT_TYPES, ElementType
 from ...spec.pto.fractal import FractalLayout
 from ...spec.pto.placement import Placement, mover_placement, operand_placement, unit_layout, unit_placement
 from ...spec.pto.sizes import Extents, Sizes, operand_extents, rounded_up
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import DYNAMIC, Compact
-from ...spec.pto.type_triples import triples
 from ..obligation import (
     Equation,
     Induction,

@@ -14,7 +14,7 @@ from ..formula import Formula, element
 from ..formula_algebra import FormulaAlgebra, named
 from ..formula_contraction import contracted, of_any_length, tabulated
 from ..formula_text import written
-from .catalogue import Operation, OperationKind
+from .catalogue import Operation, OperationKind, triples
 from .choices import IN_PLACE, OPEN_POINTS, Choices, choices_of
 from .fractal import FractalLayout
 from .global_memory import GlobalView
@@ -34,7 +34,6 @@ from .sizes import (
     size_sources,
 )
 from .targets import Profile
-from .type_triples import triples
 
 _LENGTHS = (2 * SCALE_GROUP, 3 * SCALE_GROUP)
 """Sizes k whose formulas are compared; the formula printed is what they have in common."""

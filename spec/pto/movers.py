@@ -112,25 +112,6 @@ def alignment(source: Tile, target: Tile) -> tuple[int, int]:
     return (16, k0) if target.location is Location.LEFT else (k0, 16)
 
 
-def require_chunks(source: Tile, target: Tile) -> None:
-    """Refuse to fill a one-row left tile that is not whole chunks of 512 bytes.
-
-    Raises
-    ------
-    InputError
-        Naming the tile and its columns.
-    """
-    if target.location is not Location.LEFT or target.rows != 1 or source.boxed:
-        return
-    for role, tile in (("source", source), ("target", target)):
-        if tile.columns * tile.element.storage_bytes % GEMV_CHUNK_BYTES:
-            columns = GEMV_CHUNK_BYTES // tile.element.storage_bytes
-            raise InputError(
-                f"{role} has {tile.columns} columns of {tile.element}; a one-row left tile is moved in "
-                f"chunks of {GEMV_CHUNK_BYTES} bytes, multiples of {columns} columns"
-            )
-
-
 def move(
     alg: Algebra,
     operation: Operation,
@@ -167,8 +148,6 @@ def move(
         If indices or tiles are refused, or an element is outside its buffer.
     """
     source, target = tiles
-    if profile.cube:
-        require_chunks(source, target)
     if operation.name == "textract":
         require_block(profile, source, target, row, column, valid)
     found = source_placement(operation, profile, source, valid[0])

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .. import legality
-from .catalogue import OPERATIONS, ROLE_LOCATIONS, Operation, OperationKind
+from .catalogue import OPERATIONS, ROLE_LOCATIONS, TYPE_TRIPLES, Operation, OperationKind, triples
 from .contradictions import CONTRADICTIONS
 from .element_types import ELEMENT_TYPES
 from .fractal import LAYOUT_NAMES, layout_of
@@ -29,7 +29,6 @@ from .rules.tiles import ADDRESS_RULES
 from .sizes import OPERAND_EXTENTS, size_sources
 from .targets import PROFILES, Profile, alias
 from .tile import FRACTAL_BYTES, Location, Order, box
-from .type_triples import TYPE_TRIPLES, triples
 
 Row = dict[str, str]
 

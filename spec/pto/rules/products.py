@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 
-from ..catalogue import INDICES, ROLE_LOCATIONS, OperationKind
+from ..catalogue import INDICES, ROLE_LOCATIONS, OperationKind, triples
 from ..contradictions import cited
 from ..resolution import Resolved
 from ..sizes import SIZE_BITS, size_sources
 from ..targets import A2A3, A5, CPU, Profile
 from ..text.types import OtherType, TileType
 from ..tile import DYNAMIC, Extent, Tile
-from ..type_triples import triples
 from .enforcement import (
     ACCUMULATING,
     ALWAYS,

@@ -147,8 +147,6 @@ def test_a_one_row_left_tile_is_filled_in_chunks_of_512_bytes() -> None:
     np.testing.assert_array_equal(after, np.arange(256, 512))
     with pytest.raises(InputError, match="column 128 of f16 elements must be a multiple of 256"):
         moved(A5, linear, left, numbered(1, 512), 0, 128)
-    with pytest.raises(InputError, match="target has 16 columns of f16"):
-        moved(A5, linear, tile(A5, Location.LEFT, 1, 16), numbered(1, 512), 0, 0)
 
 
 def test_the_simulator_compares_valid_regions() -> None:
