@@ -9,8 +9,9 @@ import numpy as np
 from mmaproof.spec.algebra import Array
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.choices import PRESETS
-from mmaproof.spec.ptx.execution import execute, matrix_operands, register_operands
 from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
+from mmaproof.spec.ptx.operand_arrays import execute, operands
+from mmaproof.spec.ptx.warp import Immediates
 
 from .figure import Figure, shortest_time
 
@@ -59,12 +60,14 @@ def milliseconds(name: str, accumulation: str, batch: int, *, as_registers: bool
 
 def encodings(form: Multiplication, batch: tuple[int, ...], *, as_registers: bool) -> dict[str, Array]:
     """Return random encodings, or registers full of them: every class of number and NaN occurs."""
+    read, _ = operands(form, Immediates())
     if as_registers:
-        operands = {name: (packing.word, shape) for name, (packing, shape) in register_operands(form).items()}
+        words = {name: each.registers for name, each in read.items()}
+        wanted = {name: (8 * each.dtype.itemsize, each.shape) for name, each in words.items()}
     else:
-        operands = {f"{name}_bits": operand for name, operand in matrix_operands(form).items()}
+        wanted = {f"{name}_bits": (each.format.bits, each.shape) for name, each in read.items()}
     rng = np.random.default_rng(0)
     return {
-        name: rng.integers(0, (1 << fmt.bits) - 1, (*batch, *shape), dtype=fmt.storage, endpoint=True)
-        for name, (fmt, shape) in operands.items()
+        name: rng.integers(0, (1 << bits) - 1, (*batch, *shape), dtype=f"u{max(8, bits) // 8}", endpoint=True)
+        for name, (bits, shape) in wanted.items()
     }

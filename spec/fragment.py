@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,10 @@ class Packing:
         used = sum(((1 << self.format.bits) - 1) << position for position in self.positions)
         return ~used & ((1 << self.word.bits) - 1)
 
+    def registers(self, elements: int) -> int:
+        """Return how many registers hold some elements."""
+        return elements // self.per_register
+
     def unpack(self, alg: Algebra, words: Array) -> Array:
         """Split registers (…, r) into encodings (…, per_register * r)."""
         fields = np.stack([alg.extract(words, low, self.format) for low in self.positions], axis=-1)
@@ -99,7 +104,17 @@ class Fragment:
     @property
     def registers(self) -> int:
         """Registers that one holder has them in."""
-        return self.elements // self.packing.per_register
+        return self.packing.registers(self.elements)
+
+    @property
+    def word(self) -> Format:
+        """Format of a register."""
+        return self.packing.word
+
+    @property
+    def words(self) -> tuple[int, int]:
+        """Extents of the array of registers."""
+        return self.layout.source[0].extent, self.registers
 
     @property
     def _held(self) -> tuple[int, ...]:
@@ -125,6 +140,52 @@ class Fragment:
         """Write a matrix (…, *shape) of encodings to registers (…, holders, r), the inverse of `gather`."""
         flat = matrix.reshape(*matrix.shape[: matrix.ndim - len(self.shape)], prod(self.shape))
         return self.packing.pack(alg, flat.take(self._coordinates, axis=-1))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The part of a fragment that an instruction's selectors pick.
+
+    Attributes
+    ----------
+    fragment : Fragment
+        Everything in the registers.
+    at : tuple of int
+        The leading coordinates of what is picked; none for all.
+    """
+
+    fragment: Fragment
+    at: tuple[int, ...] = ()
+
+    @property
+    def word(self) -> Format:
+        """Format of a register."""
+        return self.fragment.word
+
+    @property
+    def words(self) -> tuple[int, int]:
+        """Extents of the array of registers."""
+        return self.fragment.words
+
+    def gather(self, alg: Algebra, registers: Array) -> Array:
+        """Read what is picked of registers (…, holders, r)."""
+        everything = self.fragment.gather(alg, registers)
+        rest = (slice(None),) * (len(self.fragment.shape) - len(self.at))
+        index: tuple[Any, ...] = (..., *self.at, *rest)
+        picked: Array = everything[index]
+        return picked
+
+    def scatter(self, alg: Algebra, matrix: Array) -> Array:
+        """Write a matrix to registers (…, holders, r), 0 wherever it is not picked."""
+        if not self.at:
+            return self.fragment.scatter(alg, matrix)
+        extents = self.fragment.shape
+        chosen, own = np.zeros(extents[: len(self.at)], dtype=bool), len(extents) - len(self.at)
+        chosen[self.at] = True
+        wide = matrix.reshape(*matrix.shape[: matrix.ndim - own], *(1,) * len(self.at), *extents[-own:])
+        of_each = chosen.reshape(*chosen.shape, *(1,) * own)
+        zero = alg.constant(0, self.fragment.packing.format)
+        return self.fragment.scatter(alg, alg.where(of_each, wide, zero))
 
 
 def _flat(coordinates: tuple[Array, ...], extents: tuple[int, ...]) -> Array:

@@ -1,16 +1,333 @@
-"""Operands given as named arrays: what is there, of which shape, with which batch axes."""
+"""Instructions on named arrays, as `mmaproof run` executes them: a matrix view and a register view.
+
+An instruction says what it reads and writes, name by name: a `Matrix`, or `Words` that stay as they are.
+In the matrix view a matrix comes as numbers, or as encodings under ``name_bits``; in the register view
+it comes as raw words, and what holds it (a `Fragment`) gathers and scatters it. Batch axes come first and
+broadcast. `execute` does the rest: it refuses arrays that are missing, unknown, or of the wrong shape, type
+or value, and applies the instruction's semantics to a block of the batch at a time.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 
-from .algebra import Array
+from .algebra import Algebra, Array
 from .errors import InputError
-from .formats import Bits, Format
-from .values import checked_encodings, encodings_of_values
+from .formats import U8, Bits, Format
+from .numpy_algebra import NumpyAlgebra
+from .values import checked_encodings, encodings_of_values, values_of_encodings
+
+ALGEBRA = NumpyAlgebra()
+
+_BLOCK = 1 << 17
+"""Products computed at a time: their temporaries stay in a core's cache."""
+
+
+class Held(Protocol):
+    """How registers hold a matrix."""
+
+    @property
+    def word(self) -> Format:
+        """Format of a register."""
+        ...
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """Extents of the array of registers."""
+        ...
+
+    def gather(self, alg: Algebra, registers: Array) -> Array:
+        """Read registers (…, *words) as the matrix of encodings."""
+        ...
+
+    def scatter(self, alg: Algebra, matrix: Array) -> Array:
+        """Write a matrix of encodings to registers, the inverse of `gather`."""
+        ...
+
+
+class Operand(Protocol):
+    """What an instruction reads under a name."""
+
+    @property
+    def axes(self) -> int:
+        """How many axes are its own, after the batch's."""
+        ...
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return the names of the arrays that may hold it."""
+        ...
+
+    def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Array:
+        """Return it.
+
+        Raises
+        ------
+        InputError
+            If it is missing, or of the wrong shape, type or value.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Words:
+    """Raw registers, bytes, or encodings in a buffer.
+
+    Attributes
+    ----------
+    dtype : numpy dtype
+        Their type.
+    shape : tuple of int
+        Extents.
+    absent : str
+        What it means that they are missing.
+    """
+
+    dtype: np.dtype[np.unsignedinteger]
+    shape: tuple[int, ...]
+    absent: str = ""
+
+    @property
+    def axes(self) -> int:
+        """How many axes are their own."""
+        return len(self.shape)
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return the one name."""
+        return (name,)
+
+    def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Bits:
+        """Return the array."""
+        takes = f"{instruction} takes {shown(self.shape)} {self.dtype}"
+        array = required(arrays, name, takes, self.absent)
+        if array.dtype != self.dtype:
+            raise InputError(f"{name} has dtype {array.dtype}; it must be {self.dtype}")
+        return of_shape(name, array, self.shape)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes, as many as there are."""
+
+    @property
+    def axes(self) -> int:
+        """One: the bytes."""
+        return 1
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return the one name."""
+        return (name,)
+
+    def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Bits:
+        """Return the array."""
+        memory = required(arrays, name, f"{instruction} takes (…, bytes) uint8")
+        if memory.ndim == 0:
+            raise InputError(f"{name} is a single number; it must be (…, bytes) uint8")
+        return Words(U8.storage, memory.shape[-1:]).read(name, arrays, instruction)
+
+
+@dataclass(frozen=True)
+class Integers:
+    """Integers of any type: addresses, indices, sizes.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Extents; none for one integer, without a batch.
+    """
+
+    shape: tuple[int, ...] = ()
+
+    @property
+    def axes(self) -> int:
+        """How many axes are their own."""
+        return len(self.shape)
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return the one name."""
+        return (name,)
+
+    def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Array:
+        """Return the array, of int64."""
+        wanted = f"integers {shown(self.shape)}" if self.shape else "one integer"
+        found = required(arrays, name, f"{instruction} takes {wanted}")
+        fits = found.shape[-len(self.shape) :] == self.shape if self.shape else found.size == 1
+        if found.dtype.kind not in "iu" or not fits:
+            raise InputError(f"{name} has dtype {found.dtype} and shape {found.shape}; it must be {wanted}")
+        return (found if self.shape else found.reshape(())).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix of elements.
+
+    Attributes
+    ----------
+    format : Format
+        Of the elements.
+    shape : tuple of int
+        Extents; leading ones may count matrices.
+    held : Held, optional
+        How registers hold it; without, there is no register view.
+    absent : str
+        What it means that it is missing.
+    """
+
+    format: Format
+    shape: tuple[int, ...]
+    held: Held | None = None
+    absent: str = ""
+
+    @property
+    def axes(self) -> int:
+        """How many axes are its own."""
+        return len(self.shape)
+
+    @property
+    def registers(self) -> Words:
+        """The operand of the register view."""
+        assert self.held is not None
+        return Words(self.held.word.storage, self.held.words, self.absent)
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return the names of numbers and of encodings."""
+        return name, f"{name}_bits"
+
+    def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Bits:
+        """Return the encodings, of numbers or as they are given."""
+        given = [key for key in self.names(name) if key in arrays]
+        if len(given) != 1:
+            problem = (
+                f"both {name} and {name}_bits are given" if given else missing(arrays, name, self.absent)
+            )
+            takes = f"{instruction} takes one of them, {shown(self.shape)} of {self.format}"
+            raise InputError(f"{problem}; {takes}")
+        array = of_shape(given[0], arrays[given[0]], self.shape)
+        encode = encodings_of_values if given[0] == name else checked_encodings
+        return encode(given[0], array, self.format)
+
+    def written(self, name: str, bits: Bits) -> dict[str, Array]:
+        """Return the arrays of a result: numbers and encodings."""
+        return {name: values_of_encodings(bits, self.format), f"{name}_bits": bits}
+
+
+Arrays = Mapping[str, Array]
+Check = Callable[[Arrays], None]
+
+
+def execute(
+    instruction: str,
+    operands: Mapping[str, Matrix],
+    results: Mapping[str, Matrix],
+    compute: Callable[[Arrays], Arrays],
+    arrays: Arrays,
+    *,
+    as_registers: bool,
+    work: int,
+    unread: Mapping[str, Operand] = MappingProxyType({}),
+    check: Check | None = None,
+    check_registers: Check | None = None,
+) -> dict[str, Array]:
+    """Execute an instruction on arrays.
+
+    Parameters
+    ----------
+    instruction : str
+        Its name, for messages.
+    operands, results : mapping of str to Matrix
+        What it reads and writes.
+    compute : callable
+        Its semantics, from encodings (…, *shape) of the operands to those of the results and to any other
+        arrays that it gives, which stay as they are.
+    arrays : mapping
+        What is given.
+    as_registers : bool
+        Register view instead of matrix view.
+    work : int
+        Products of one execution, by which a batch is cut into blocks.
+    unread : mapping of str to Operand, optional
+        Further operands that may be given.
+    check, check_registers : callable, optional
+        Refuse operands, and in the register view raw words, for which there is no result.
+
+    Raises
+    ------
+    InputError
+        If an array is missing, unknown, or of the wrong shape, type or value.
+    """
+    if as_registers:
+        words = {name: operand.registers for name, operand in operands.items()}
+        held = read(instruction, words, arrays, unread)
+        common_batch(held, {name: operand.axes for name, operand in words.items()})
+        if check_registers is not None:
+            check_registers(held)
+        given = {name: _held(operands[name]).gather(ALGEBRA, array) for name, array in held.items()}
+    else:
+        given = read(instruction, operands, arrays, unread)
+    if check is not None:
+        check(given)
+    computed = in_blocks(compute, given, {name: operand.axes for name, operand in operands.items()}, work)
+    found: dict[str, Array] = {}
+    for name, array in computed.items():
+        if name not in results:
+            found[name] = array
+        elif as_registers:
+            found[name] = _held(results[name]).scatter(ALGEBRA, array)
+        else:
+            found |= results[name].written(name, array)
+    return found
+
+
+def _held(operand: Matrix) -> Held:
+    assert operand.held is not None
+    return operand.held
+
+
+def read(
+    instruction: str,
+    operands: Mapping[str, Operand],
+    arrays: Arrays,
+    unread: Mapping[str, Operand] = MappingProxyType({}),
+) -> dict[str, Array]:
+    """Return the arrays of all operands, and refuse any other, but for `unread` ones.
+
+    Raises
+    ------
+    InputError
+        If an array is missing, unknown, or of the wrong shape, type or value.
+    """
+    spellings = [operand.names(name) for name, operand in {**operands, **unread}.items()]
+    known = [names[0] for names in spellings] + [other for names in spellings for other in names[1:]]
+    refuse_unknown(arrays, known, instruction)
+    return {name: operand.read(name, arrays, instruction) for name, operand in operands.items()}
+
+
+def in_blocks(
+    compute: Callable[[Arrays], Arrays], operands: Arrays, axes: Mapping[str, int], work: int
+) -> Arrays:
+    """Compute results for broadcast batches of operands, a block of the batch at a time."""
+    batch = common_batch(operands, axes)
+    with np.errstate(all="ignore"):
+        if not batch:
+            return compute(operands)
+        count = math.prod(batch)
+        flat = {
+            name: np.broadcast_to(array, (*batch, *own)).reshape(count, *own)
+            for name, array in operands.items()
+            for own in [array.shape[array.ndim - axes[name] :]]
+        }
+        found: dict[str, Array] = {}
+        for block in blocks(max(1, count), _BLOCK // max(1, work)):
+            for name, part in compute({name: array[block] for name, array in flat.items()}).items():
+                if name not in found:
+                    found[name] = np.empty((count, *part.shape[1:]), dtype=part.dtype)
+                found[name][block] = part
+    return {name: array.reshape(*batch, *array.shape[1:]) for name, array in found.items()}
 
 
 def shown(shape: Sequence[int]) -> str:
@@ -18,7 +335,7 @@ def shown(shape: Sequence[int]) -> str:
     return f"({', '.join(['…', *map(str, shape)])})"
 
 
-def refuse_unknown(arrays: Mapping[str, Array], known: Sequence[str], instruction: str) -> None:
+def refuse_unknown(arrays: Arrays, known: Sequence[str], instruction: str) -> None:
     """Refuse arrays that are no operand.
 
     Raises
@@ -31,7 +348,7 @@ def refuse_unknown(arrays: Mapping[str, Array], known: Sequence[str], instructio
             raise InputError(f"{instruction} has no operand {name!r}; known: {', '.join(known)}")
 
 
-def required(arrays: Mapping[str, Array], name: str, takes: str, why: str = "") -> Array:
+def required(arrays: Arrays, name: str, takes: str, why: str = "") -> Array:
     """Return an array that must be there.
 
     Raises
@@ -44,7 +361,7 @@ def required(arrays: Mapping[str, Array], name: str, takes: str, why: str = "") 
     return arrays[name]
 
 
-def missing(arrays: Mapping[str, Array], name: str, why: str = "") -> str:
+def missing(arrays: Arrays, name: str, why: str = "") -> str:
     """Say that an array is not there, and which are."""
     return f"{why}no array {name!r} (there are: {', '.join(arrays) or 'none'})"
 
@@ -62,39 +379,7 @@ def of_shape(name: str, array: Array, shape: Sequence[int]) -> Array:
     return array
 
 
-def encodings(
-    arrays: Mapping[str, Array], name: str, fmt: Format, shape: Sequence[int], instruction: str, why: str = ""
-) -> Bits:
-    """Return operand `name`, given as numbers, or as encodings in ``name_bits``.
-
-    Raises
-    ------
-    InputError
-        If neither or both are there, or the array is of the wrong shape, type or value.
-    """
-    given = [key for key in (name, f"{name}_bits") if key in arrays]
-    if len(given) != 1:
-        problem = f"both {name} and {name}_bits are given" if given else missing(arrays, name, why)
-        raise InputError(f"{problem}; {instruction} takes one of them, {shown(shape)} of {fmt}")
-    array = of_shape(given[0], arrays[given[0]], shape)
-    read = encodings_of_values if given[0] == name else checked_encodings
-    return read(given[0], array, fmt)
-
-
-def words(name: str, array: Array, dtype: np.dtype[np.unsignedinteger], shape: Sequence[int]) -> Bits:
-    """Return an array of raw registers or bytes.
-
-    Raises
-    ------
-    InputError
-        If its type or shape is another.
-    """
-    if array.dtype != dtype:
-        raise InputError(f"{name} has dtype {array.dtype}; it must be {dtype}")
-    return of_shape(name, array, shape)
-
-
-def common_batch(operands: Mapping[str, Array], axes: Mapping[str, int]) -> tuple[int, ...]:
+def common_batch(operands: Arrays, axes: Mapping[str, int]) -> tuple[int, ...]:
     """Return the batch axes that operands broadcast to; ``axes`` counts each operand's own.
 
     Raises
@@ -110,17 +395,6 @@ def common_batch(operands: Mapping[str, Array], axes: Mapping[str, int]) -> tupl
     except ValueError:
         shapes = ", ".join(f"{name} {batch}" for name, batch in batches.items())
         raise InputError(f"the batch axes don't broadcast: {shapes}") from None
-
-
-def flattened(
-    operands: Mapping[str, Array], axes: Mapping[str, int], batch: tuple[int, ...]
-) -> dict[str, Array]:
-    """Broadcast operands to the batch axes that they have in common, and make these one axis."""
-    flat = {}
-    for name, array in operands.items():
-        own = array.shape[array.ndim - axes[name] :]
-        flat[name] = np.broadcast_to(array, (*batch, *own)).reshape(math.prod(batch), *own)
-    return flat
 
 
 def blocks(count: int, length: int) -> Iterator[slice]:

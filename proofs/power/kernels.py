@@ -84,7 +84,7 @@ def _dgemm_update(endian: Endian, *, first: bool) -> Property:
         after = kernels.dgemm_update(Builtins(alg, endian, v["rounding"]), before, *data)
         expected = fused_step(alg, v, *outer(v), None if first else v["p"])
         for b, quad in enumerate(virtual_accumulator(alg, expected, endian)):
-            left, right = (registers.matrix(alg, side, F64, 4) for side in (after[b], quad))
+            left, right = (registers.accumulator_fragment(F64).gather(alg, side) for side in (after[b], quad))
             yield Equation(left, right, F64, label=f"acc[{b}]")
 
     return Property((*VECTORS, *(() if first else (PARTIAL,)), ROUNDING), claim)

@@ -75,14 +75,14 @@ def _views(family: Family) -> tuple[tuple[str, Layout, Format], ...]:
 
 
 def _held(layout: Layout, fmt: Format) -> HeldMatrix:
-    rows, count = layout.source[0].extent, layout.target[0].extent
+    fragment = registers.fragment(layout, fmt)
     return HeldMatrix(
         layout,
         fmt,
-        Variable("registers", U8, (count, registers.REGISTER_BYTES)),
+        Variable("registers", U8, fragment.words),
         lambda alg, held: alg.unpack(held, fmt),
-        lambda alg, held: registers.matrix(alg, held, fmt, rows),
-        lambda alg, matrix: registers.registers(alg, matrix, fmt),
+        fragment.gather,
+        fragment.scatter,
     )
 
 
@@ -105,19 +105,19 @@ def memory_order() -> Iterator[Variant]:
 
 
 def _memory_order(layout: Layout, fmt: Format, endian: Endian) -> Property:
-    rows, columns = (axis.extent for axis in layout.source)
+    fragment = registers.fragment(layout, fmt)
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         array = v["array"]
         data = memory.to_memory(alg, array.reshape(*array.shape[:-2], -1), fmt, endian)
-        loaded = registers.matrix(alg, memory.load(data, endian), fmt, rows)
+        loaded = fragment.gather(alg, memory.load(data, endian))
         expected = array[..., ::-1, ::-1] if endian is Endian.LITTLE else array
         yield Equation(loaded, expected, fmt, label="loaded matrix")
         yield Equation(memory.store(memory.load(data, endian), endian), data, U8, label="store inverts load")
         elements = memory.from_memory(alg, data, fmt, endian)
         yield Equation(elements, array.reshape(elements.shape), fmt, label="memory read back")
 
-    return Property((Variable("array", fmt, (rows, columns)),), claim)
+    return Property((Variable("array", fmt, fragment.shape),), claim)
 
 
 THEOREMS = (operand, accumulator, memory_bytes, executed, memory_order)

@@ -176,13 +176,13 @@ def _metadata(each: Composition) -> Property:
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         for selector in range(big.selectors):
-            nibbles = big.gather_metadata(alg, v["metadata"], selector)
+            nibbles = big.held(selector).gather(alg, v["metadata"])
             for half in HALVES:
-                part = small.gather_metadata(alg, v["metadata"], each.selector(selector, half))
+                part = small.held(each.selector(selector, half)).gather(alg, v["metadata"])
                 label = f"selector {selector}, half {half}"
                 yield Equation(nibbles[..., _half(half, big.chunks)], part, U4, label=label)
 
-    return Property((Variable("metadata", U32, (WARP_LANES,)),), claim)
+    return Property((Variable("metadata", U32, (WARP_LANES, 1)),), claim)
 
 
 # -- one element of D, or one in each half of the rows

@@ -129,10 +129,11 @@ def _gathered(sparsity: Sparsity, selector: int) -> Property:
     shape = (sparsity.shape.m, sparsity.chunks)
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        registers = sparsity.scatter_metadata(alg, v["nibbles"], selector)
-        yield Equation(sparsity.gather_metadata(alg, registers, selector), v["nibbles"], U4, label="read")
+        held = sparsity.held(selector)
+        registers = held.scatter(alg, v["nibbles"])
+        yield Equation(held.gather(alg, registers), v["nibbles"], U4, label="read")
         row, chunk = np.indices(shape)
-        yield from held_only_at(alg, registers, sparsity.slot(row, chunk, selector), v["nibbles"], U4)
+        yield from held_only_at(alg, registers[..., 0], sparsity.slot(row, chunk, selector), v["nibbles"], U4)
 
     return Property((Variable("nibbles", U4, shape),), claim, abstract=False)
 

@@ -216,9 +216,11 @@ def _gathered(factors: ScaleFactors, selectors: Selectors, fmt: FloatFormat) -> 
     line, chunk = indices if factors.operand == "a" else indices[::-1]
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        registers = factors.scatter(alg, v["factors"], selectors, fmt)
-        yield Equation(factors.gather(alg, registers, selectors, fmt), v["factors"], fmt, label="read")
-        yield from held_only_at(alg, registers, factors.slot(line, chunk, selectors), v["factors"], fmt)
+        held = factors.held(selectors, fmt)
+        registers = held.scatter(alg, v["factors"])
+        yield Equation(held.gather(alg, registers), v["factors"], fmt, label="read")
+        slot = factors.slot(line, chunk, selectors)
+        yield from held_only_at(alg, registers[..., 0], slot, v["factors"], fmt)
 
     return Property((Variable("factors", fmt, shape),), claim, abstract=False)
 

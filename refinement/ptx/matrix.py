@@ -128,7 +128,7 @@ def _check_metadata(
     """Report metadata known to be undefined; what depends on data is the contract's to promise."""
     assert form.sparsity is not None and registers.metadata is not None and selected.sparsity is not None
     algebra = TermAlgebra(execution.store)
-    nibbles = form.sparsity.gather_metadata(algebra, registers.metadata[..., 0], selected.sparsity)
+    nibbles = form.sparsity.held(selected.sparsity).gather(algebra, registers.metadata)
     known = execution.store.are(CONSTANT, nibbles).reshape(len(warps), -1).all(axis=1)
     if known.any():
         try:

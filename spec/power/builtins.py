@@ -17,12 +17,12 @@ from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import S32
 from ..rounding import Rounding
-from . import registers as layout
 from .catalogue import UPDATES, RankKUpdate
 from .choices import Choices
 from .forms import mask_widths
 from .memory import Endian, load, store
 from .rank_k_update import Live, rank_k_update
+from .registers import accumulator_fragment, x_fragment, y_fragment
 
 PREFIX = "__builtin_mma_"
 
@@ -102,7 +102,7 @@ class Builtins:
     def set_to_zero(self) -> Array:
         """``xxsetaccz``."""
         zeros = np.broadcast_to(self.alg.constant(0, S32), (4, 4))
-        return layout.registers(self.alg, zeros, S32)
+        return accumulator_fragment(S32).scatter(self.alg, zeros)
 
     # -- rank-k updates
     def rank_k_update(self, name: str, acc: Array | None, x: Array, y: Array, *masks: Any) -> Array:
@@ -140,15 +140,16 @@ class Builtins:
                 raise InputError(f"{full_name} needs a primed accumulator")
             acc = self.set_to_zero()
         family = update.family
+        accumulator = accumulator_fragment(family.result)
         pair = x if family.x_registers == 2 else x[..., None, :]
         value = rank_k_update(
             self.alg,
             update,
-            layout.matrix(self.alg, pair, family.x, 4),
-            layout.matrix(self.alg, y[..., None, :], family.y, family.columns),
-            layout.matrix(self.alg, acc, family.result, 4),
+            x_fragment(family).gather(self.alg, pair),
+            y_fragment(family).gather(self.alg, y[..., None, :]),
+            accumulator.gather(self.alg, acc),
             live_products(self.alg, update, masks if masked else None),
             self.rounding,
             self.choices,
         )
-        return layout.registers(self.alg, value, family.result)
+        return accumulator.scatter(self.alg, value)

@@ -55,7 +55,7 @@ class PowerInstruction:
         target: str | None = None,
     ) -> dict[str, Array]:
         """Execute a rank-k update or an accumulator move."""
-        from .execution import Environment, execute, rounding_named
+        from .operand_arrays import Environment, execute, rounding_named
 
         environment = Environment(rounding_named(rounding or "nearest-even"), choices_named(list(choices)))
         return execute(self.written, arrays, environment, as_registers=as_registers)

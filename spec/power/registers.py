@@ -6,8 +6,12 @@ A VSR is 16 bytes, byte 0 the most significant ("ISA byte order"); an accumulato
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+
 from ..algebra import Algebra, Array
-from ..formats import Format
+from ..formats import U8, Format
+from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout
 from ..rearrangement import rearranged
 from .catalogue import Family
@@ -49,13 +53,46 @@ def accumulator_layout(fmt: Format) -> Layout:
     return operand_layout(f"accumulator of {fmt}", ACCUMULATOR_ROWS, columns, fmt, "column")
 
 
-def matrix(alg: Algebra, registers: Array, fmt: Format, rows: int) -> Array:
-    """Read registers (…, r, 16 bytes) as a matrix (…, rows, 16 r / rows bytes) of elements."""
-    elements = alg.unpack(registers.reshape(*registers.shape[:-2], -1), fmt)
-    return elements.reshape(*elements.shape[:-1], rows, -1)
+@dataclass(frozen=True)
+class ByteImage(Packing):
+    """Elements in the bytes of a register, the first in the most significant bits."""
+
+    @property
+    def word(self) -> Format:
+        """A byte."""
+        return U8
+
+    def registers(self, elements: int) -> int:
+        """Return how many bytes hold some elements."""
+        return elements * self.format.bits // U8.bits
+
+    def unpack(self, alg: Algebra, words: Array) -> Array:
+        """Split bytes into encodings."""
+        return alg.unpack(words, self.format)
+
+    def pack(self, alg: Algebra, elements: Array) -> Array:
+        """Join encodings to bytes."""
+        return alg.pack(elements, self.format)
 
 
-def registers(alg: Algebra, elements: Array, fmt: Format) -> Array:
-    """Write a matrix (…, rows, columns) to registers (…, r, 16 bytes), the inverse of `matrix`."""
-    flat = alg.pack(elements.reshape(*elements.shape[:-2], -1), fmt)
-    return flat.reshape(*flat.shape[:-1], -1, REGISTER_BYTES)
+def fragment(layout: Layout, fmt: Format) -> Fragment:
+    """Return the matrix of a layout, held by registers (…, r, 16 bytes)."""
+    return Fragment(layout.inverted, ByteImage(fmt, fmt.bits))
+
+
+@cache
+def x_fragment(family: Family) -> Fragment:
+    """Return X (…, 4, k) in the VSRs of the operand."""
+    return fragment(x_layout(family), family.x)
+
+
+@cache
+def y_fragment(family: Family) -> Fragment:
+    """Return Y (…, n, k) in the VSR of the operand."""
+    return fragment(y_layout(family), family.y)
+
+
+@cache
+def accumulator_fragment(fmt: Format) -> Fragment:
+    """Return the accumulator (…, 4, n) in its four rows."""
+    return fragment(accumulator_layout(fmt), fmt)

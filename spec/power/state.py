@@ -26,7 +26,7 @@ from .forms import Transfer
 from .instructions import VSRS_PER_ACCUMULATOR, Instruction
 from .priming import ACCUMULATORS, one_of, priming
 from .rank_k_update import Live, rank_k_update
-from .registers import ACCUMULATOR_ROWS, REGISTER_BYTES, matrix, registers
+from .registers import ACCUMULATOR_ROWS, REGISTER_BYTES, accumulator_fragment, x_fragment, y_fragment
 
 VSRS = 64
 ASSOCIATED_VSRS = ACCUMULATORS * VSRS_PER_ACCUMULATOR
@@ -167,7 +167,7 @@ def results(
             x, y, acc = _matrices(alg, family, read)
             live = _live(alg, family, instruction.masks)
             value = rank_k_update(alg, update, x, y, acc, live, rounding, choices)
-            return registers(alg, value, family.result)
+            return accumulator_fragment(family.result).scatter(alg, value)
         case Move.XXSETACCZ:
             return np.broadcast_to(alg.constant(0, U8), (ACCUMULATOR_ROWS, REGISTER_BYTES))
         case Move.XXMTACC:
@@ -185,9 +185,10 @@ def results(
 def _matrices(alg: Algebra, family: Family, read: Operands) -> tuple[Array, Array, Array]:
     """Read X, Y and the accumulator as matrices; one that is not looked at is 0."""
     assert read.vsrs is not None
-    x = matrix(alg, read.vsrs[..., :-1, :], family.x, 4)
-    y = matrix(alg, read.vsrs[..., -1:, :], family.y, family.columns)
-    acc = alg.constant(0, family.result) if read.acc is None else matrix(alg, read.acc, family.result, 4)
+    x = x_fragment(family).gather(alg, read.vsrs[..., :-1, :])
+    y = y_fragment(family).gather(alg, read.vsrs[..., -1:, :])
+    fmt = family.result
+    acc = alg.constant(0, fmt) if read.acc is None else accumulator_fragment(fmt).gather(alg, read.acc)
     return x, y, acc
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..algebra import Array
 from ..errors import InputError, UnsupportedError
-from ..formats import Bits, Format
-from ..operand_arrays import required, shown, words
+from ..formats import Format
+from ..operand_arrays import Words
 from .placement import Placement
 from .tile import Tile
 
@@ -20,18 +19,9 @@ def elements_of(tile: Tile) -> int:
     return tile.rows * tile.columns
 
 
-def buffer_array(
-    name: str, size: int, fmt: Format, arrays: Mapping[str, Array], operation: str, why: str = ""
-) -> Bits:
-    """Return the given array of a buffer (…, size) of encodings; `why` says what its absence means.
-
-    Raises
-    ------
-    InputError
-        If it is missing, or of the wrong type or shape.
-    """
-    takes = f"{operation} takes {shown((size,))} {fmt.storage}"
-    return words(name, required(arrays, name, takes, why), fmt.storage, (size,))
+def buffer_words(tile: Tile, fmt: Format, absent: str = "") -> Words:
+    """Return a tile's buffer (…, elements) of encodings as an operand; see `Words`."""
+    return Words(fmt.storage, (elements_of(tile),), absent)
 
 
 def require_whole_units(role: str, tile: Tile) -> None:

@@ -81,7 +81,7 @@ class TileInstruction:
         target: str | None = None,
     ) -> dict[str, Array]:
         """Execute a product, or a move, on arrays."""
-        from .execution import execute
+        from .operand_arrays import execute
 
         if rounding is not None:
             raise InputError("PTO has no rounding modes: --rounding is not for it")

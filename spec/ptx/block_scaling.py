@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..algebra import Algebra, Array
+from ..algebra import Array
 from ..errors import InputError
 from ..formats import FloatFormat
-from ..fragment import Fragment, Packing
+from ..fragment import Fragment, Packing, Selection
 from ..layout import Axis, Layout
 from ..rearrangement import rearranged
 from .fragments import LANE, QUAD_LANES, QUADS
@@ -128,19 +128,17 @@ class ScaleFactors:
                     f"{name}-{self.operand} {value} with scale_vec::{self.size}X: allowed is {allowed}"
                 )
 
-    def gather(self, alg: Algebra, registers: Array, selectors: Selectors, fmt: FloatFormat) -> Array:
-        """Read the factors, (…, M, X) or (…, X, N), that selectors pick of registers (…, 32)."""
-        held = Fragment(self.layout, Packing(fmt, 8)).gather(alg, registers[..., None])
-        picked: Array = held[..., selectors.thread_id, selectors.byte_id // self.size, :, :]
-        return picked
+    def held(self, selectors: Selectors, fmt: FloatFormat) -> Selection:
+        """Return where the factors (M, X) or (X, N) are that selectors pick of the lanes' registers.
 
-    def scatter(self, alg: Algebra, factors: Array, selectors: Selectors, fmt: FloatFormat) -> Array:
-        """Write factors to registers (…, 32), 0 in the bytes that the selectors don't pick."""
-        thread_ids, byte_ids = np.array(self.thread_ids), np.array(self.byte_ids)
-        picked = (thread_ids == selectors.thread_id)[:, None] & (byte_ids == selectors.byte_id)
-        held = alg.where(picked[..., None, None], factors[..., None, None, :, :], alg.constant(0, fmt))
-        registers: Array = Fragment(self.layout, Packing(fmt, 8)).scatter(alg, held)[..., 0]
-        return registers
+        Raises
+        ------
+        InputError
+            If the selectors are not legal.
+        """
+        self.require_selectors(selectors)
+        at = (selectors.thread_id, selectors.byte_id // self.size)
+        return Selection(Fragment(self.layout, Packing(fmt, 8)), at)
 
 
 @dataclass(frozen=True)
@@ -170,27 +168,15 @@ class BlockScale:
         """Return where the factors of ``a`` or ``b`` are."""
         return ScaleFactors(operand, self.vector)
 
-    def gather(self, alg: Algebra, operand: str, registers: Array, selectors: Selectors) -> Array:
-        """Read the factors of ``a`` (…, M, X) or ``b`` (…, X, N) from registers (…, 32).
+    def held(self, operand: str, selectors: Selectors) -> Selection:
+        """Return where the factors of ``a`` (M, X) or ``b`` (X, N) are that selectors pick.
 
         Raises
         ------
         InputError
             If the selectors are not legal.
         """
-        self.factors(operand).require_selectors(selectors)
-        return self.factors(operand).gather(alg, registers, selectors, self.format)
-
-    def scatter(self, alg: Algebra, operand: str, factors: Array, selectors: Selectors) -> Array:
-        """Write factors to registers (…, 32), the inverse of `gather`; what is not picked is 0.
-
-        Raises
-        ------
-        InputError
-            If the selectors are not legal.
-        """
-        self.factors(operand).require_selectors(selectors)
-        return self.factors(operand).scatter(alg, factors, selectors, self.format)
+        return self.factors(operand).held(selectors, self.format)
 
     def require_valid(self, operand: str, factors: Array) -> None:
         """Refuse bytes (…, M, X) or (…, X, N) with a bit set that the type does not have (ue4m3's bit 7).

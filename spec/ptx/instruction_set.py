@@ -62,7 +62,7 @@ class PtxInstruction:
         target: str | None = None,
     ) -> dict[str, Array]:
         """Execute a product, or a matrix move, on arrays."""
-        from .execution import execute
+        from .operand_arrays import execute
 
         if rounding is not None:
             raise InputError(

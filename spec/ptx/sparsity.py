@@ -17,7 +17,7 @@ import numpy as np
 from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import U4, U32, IntegerFormat
-from ..fragment import Fragment, Packing
+from ..fragment import Fragment, Packing, Selection
 from ..layout import Axis, Layout
 from ..numpy_algebra import NumpyAlgebra
 from ..rearrangement import rearranged
@@ -113,23 +113,16 @@ class Sparsity:
             run=self.run,
         )
 
-    @cached_property
-    def _fragment(self) -> Fragment:
-        return Fragment(self.layout, _NIBBLES)
+    def held(self, selector: int) -> Selection:
+        """Return where the nibbles (M, chunks) are that a selector picks of the lanes' registers.
 
-    def gather_metadata(self, alg: Algebra, registers: Array, selector: int) -> Array:
-        """Read the nibbles (…, M, chunks) that a selector picks of registers (…, 32)."""
+        Raises
+        ------
+        InputError
+            If the selector is not legal.
+        """
         self.require_selector(selector)
-        nibbles: Array = self._fragment.gather(alg, registers[..., None])[..., selector, :, :]
-        return nibbles
-
-    def scatter_metadata(self, alg: Algebra, nibbles: Array, selector: int) -> Array:
-        """Write nibbles (…, M, chunks) to registers (…, 32), 0 in lanes that the selector doesn't pick."""
-        self.require_selector(selector)
-        picked = (np.arange(self.selectors) == selector)[:, None, None]
-        held = alg.where(picked, nibbles[..., None, :, :], alg.constant(0, U4))
-        registers: Array = self._fragment.scatter(alg, held)[..., 0]
-        return registers
+        return Selection(Fragment(self.layout, _NIBBLES), (selector,))
 
     def require_selector(self, selector: int) -> None:
         """Refuse a sparsity selector that names no lanes of a quad.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..algebra import Algebra, Array
+from ..fragment import Selection
 from .block_scaling import Selectors
 from .choices import Choices
 from .multiplication import Multiplication
@@ -53,19 +54,23 @@ class Immediates:
     sparsity: int | None = None
 
 
-def gather(alg: Algebra, form: Multiplication, registers: WarpRegisters, selected: Immediates) -> Operands:
-    """Read the matrices that a warp's registers hold."""
-    scale_a = scale_b = metadata = None
+def held(form: Multiplication, selected: Immediates) -> dict[str, Selection]:
+    """Return how a warp holds each operand of an instruction, D too.
+
+    Raises
+    ------
+    InputError
+        For ``wmma``, whose fragments PTX leaves unspecified, and selectors that are not legal.
+    """
+    operands = {role: Selection(form.fragment(role)) for role in "abcd"}
     if form.block_scale is not None:
-        assert registers.scale_a is not None and selected.scale_a is not None
-        assert registers.scale_b is not None and selected.scale_b is not None
-        scale_a = form.block_scale.gather(alg, "a", registers.scale_a[..., 0], selected.scale_a)
-        scale_b = form.block_scale.gather(alg, "b", registers.scale_b[..., 0], selected.scale_b)
+        assert selected.scale_a is not None and selected.scale_b is not None
+        operands["scale_a"] = form.block_scale.held("a", selected.scale_a)
+        operands["scale_b"] = form.block_scale.held("b", selected.scale_b)
     if form.sparsity is not None:
-        assert registers.metadata is not None and selected.sparsity is not None
-        metadata = form.sparsity.gather_metadata(alg, registers.metadata[..., 0], selected.sparsity)
-    a, b, c = (form.fragment(role).gather(alg, getattr(registers, role)) for role in "abc")
-    return Operands(a, b, c, scale_a, scale_b, metadata)
+        assert selected.sparsity is not None
+        operands["metadata"] = form.sparsity.held(selected.sparsity)
+    return operands
 
 
 def execute(
@@ -94,4 +99,7 @@ def execute(
         Instead of the instruction's own product of matrices.
     """
     multiply = multiply or partial(product, alg, form, choices=choices)
-    return form.fragment("d").scatter(alg, multiply(gather(alg, form, registers, selected)))
+    operands = held(form, selected)
+    d = operands.pop("d")
+    matrices = {name: each.gather(alg, getattr(registers, name)) for name, each in operands.items()}
+    return d.scatter(alg, multiply(Operands(**matrices)))

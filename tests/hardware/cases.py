@@ -14,14 +14,13 @@ import numpy as np
 from mmaproof.spec.ptx.assembly import parse, parse_mnemonic
 from mmaproof.spec.ptx.block_scaling import ScaleFactors, Selectors
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
-from mmaproof.spec.ptx.execution import register_operands
 from mmaproof.spec.ptx.legality import form_of, violations
 from mmaproof.spec.ptx.matrix_moves import MatrixMove, matrix_move
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.multiplication import MULTIPLYING, Multiplication, multiplication
 from mmaproof.spec.ptx.targets import VERSIONS, Target, Version
 from mmaproof.spec.ptx.variant import WARP_LANES, Family, Variant
-from mmaproof.spec.ptx.warp import Immediates
+from mmaproof.spec.ptx.warp import Immediates, held
 from mmaproof.spec.ptx.wmma import MemoryOperand, memory_operand
 from mmaproof.spec.ptx.wmma_forms import SPACES, WmmaForm
 
@@ -114,12 +113,11 @@ class Case:
                 }
             case Family.MMA | Family.MMA_SP:
                 form = self.multiplication
-                found = {
-                    name: Buffer(f"u{packing.word.bits // 8}", shape)
-                    for name, (packing, shape) in register_operands(form).items()
+                operands = held(form, self.selected)
+                operands["d"] = operands.pop("d")  # the last parameter
+                return {
+                    name: Buffer(f"u{each.word.bits // 8}", each.words) for name, each in operands.items()
                 }
-                d = form.fragment("d")
-                return found | {"d": Buffer(f"u{d.packing.word.bits // 8}", (WARP_LANES, d.registers))}
             case Family.MOVMATRIX:
                 return dict.fromkeys("ad", Buffer("u4", (WARP_LANES, 1)))
             case family:

@@ -79,11 +79,11 @@ def _draw_product(case: Case, pattern: str, generator: np.random.Generator) -> d
         arrays["d"] = generator.integers(0, 256, case.buffers["d"].shape, np.uint8)
     if form.sparsity is not None:
         shape = (form.shape.m, form.sparsity.chunks)
-        registers = np.zeros(WARP_LANES, np.uint32)
+        registers = np.zeros((WARP_LANES, 1), np.uint32)
         for selector in range(form.sparsity.selectors):  # what is not selected is legal, and different
             nibbles = generator.choice(form.sparsity.legal_nibbles, shape).astype(np.uint8)
-            registers |= form.sparsity.scatter_metadata(ALGEBRA, nibbles, selector)
-        arrays["metadata"] = registers[:, None]
+            registers |= form.sparsity.held(selector).scatter(ALGEBRA, nibbles)
+        arrays["metadata"] = registers
     if form.block_scale is not None:
         for name in ("scale_a", "scale_b"):
             factors = elements(form.block_scale.format, (WARP_LANES, 4), "scale", pattern, generator)

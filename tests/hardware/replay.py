@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from mmaproof.spec.formats import FloatFormat, Format
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
-from mmaproof.spec.ptx.execution import multiply, multiply_registers
 from mmaproof.spec.ptx.matrix_moves import transpose
+from mmaproof.spec.ptx.operand_arrays import multiply
 from mmaproof.spec.ptx.shared_memory import ldmatrix, stmatrix
 from mmaproof.spec.ptx.targets import Target, target_named
 from mmaproof.spec.ptx.variant import Family
@@ -36,7 +36,7 @@ def expected(case: Case, inputs: dict[str, Array], target: Target) -> Array:
         case Family.WMMA_MMA:
             return _wmma(case, inputs, target)
         case _:
-            results = multiply_registers(case.multiplication, inputs, case.selected, choices_on(case, target))
+            results = multiply(case.multiplication, inputs, choices_on(case, target), case.selected)
             return results["d"]
 
 

@@ -20,6 +20,7 @@ from mmaproof.smt.number_algebra import NumberAlgebra
 from mmaproof.spec import matrix_product
 from mmaproof.spec.algebra import Algebra, Array, Operand
 from mmaproof.spec.formats import FloatFormat
+from mmaproof.spec.fragment import Selection
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import accumulation
 from mmaproof.spec.ptx.block_scaling import ScaleFactors, ScaleSlot, Selectors
@@ -139,12 +140,12 @@ class TestSelectorMutants:
         refuted(selectors.once, "scale_a/2X/disjoint")
 
     def test_read_under_another_thread(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = ScaleFactors.gather
+        right = ScaleFactors.held
 
-        def other(self: ScaleFactors, alg: Algebra, held: Array, pair: Selectors, fmt: FloatFormat) -> Array:
-            return right(self, alg, held, pair._replace(thread_id=1 - pair.thread_id), fmt)
+        def other(self: ScaleFactors, pair: Selectors, fmt: FloatFormat) -> Selection:
+            return right(self, pair._replace(thread_id=1 - pair.thread_id), fmt)
 
-        monkeypatch.setattr(ScaleFactors, "gather", other)
+        monkeypatch.setattr(ScaleFactors, "held", other)
         refuted(selectors.gathered, "scale_a/1X/byte-3-thread-0")
 
 

@@ -180,23 +180,17 @@ class TestWarpMutants:
     """A warp that reads something else."""
 
     def test_scale_factors_of_other_lanes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = BlockScale.gather
+        right = BlockScale.held
         monkeypatch.setattr(
             BlockScale,
-            "gather",
-            lambda self, alg, operand, registers, pair: right(
-                self, alg, operand, registers, Selectors(pair.byte_id, 0)
-            ),
+            "held",
+            lambda self, operand, pair: right(self, operand, Selectors(pair.byte_id, 0)),
         )
         refuted(
             warp.product, "mma.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
         )
 
     def test_metadata_of_the_first_lane(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = Sparsity.gather_metadata
-        monkeypatch.setattr(
-            Sparsity,
-            "gather_metadata",
-            lambda self, alg, registers, selector: right(self, alg, registers, 0),
-        )
+        right = Sparsity.held
+        monkeypatch.setattr(Sparsity, "held", lambda self, selector: right(self, 0))
         refuted(warp.product, "mma.sp.m16n8k16.row.col.f16.f16.f16.f16")

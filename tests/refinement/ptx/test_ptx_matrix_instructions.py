@@ -14,9 +14,9 @@ from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import matrix_moves
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.choices import Choices
-from mmaproof.spec.ptx.execution import multiply, multiply_registers
 from mmaproof.spec.ptx.matrix_moves import matrix_move
 from mmaproof.spec.ptx.multiplication import multiplication
+from mmaproof.spec.ptx.operand_arrays import multiply
 from mmaproof.spec.ptx.shared_memory import ldmatrix, stmatrix
 from mmaproof.spec.ptx.warp import Immediates
 from mmaproof.spec.values import encodings_of_values
@@ -73,7 +73,7 @@ def test_products_are_those_of_the_specification(mnemonic: str, accumulation: st
     algebra = NumpyAlgebra()
     matrices = {role: small(form, role) for role in "abc"}
     held = {role: form.fragment(role).scatter(algebra, matrices[role]) for role in "abc"}
-    expected = multiply_registers(form, held, Immediates(), Choices())["d"]
+    expected = multiply(form, held, Choices(), Immediates())["d"]
     columns, vectors, loads = registers(held)
     word = form.fragment("d").packing.word
     names = [f"%{'d' if word == U64 else 'r'}{20 + i}" for i in range(expected.shape[-1])]
@@ -222,8 +222,8 @@ def test_matrix_views_and_kernels_agree_on_scale_factors() -> None:
     held = {role: form.fragment(role).scatter(algebra, matrices[role]) for role in "abc"}
     selected = form.block_scale.factors("a").selectors[1]
     for name in "ab":
-        factors = form.block_scale.scatter(algebra, name, scales[f"scale_{name}"], selected)
-        held[f"scale_{name}"] = factors[:, None].astype(np.uint32)
+        factors = form.block_scale.held(name, selected).scatter(algebra, scales[f"scale_{name}"])
+        held[f"scale_{name}"] = factors.astype(np.uint32)
     columns, vectors, loads = registers(held)
     pair = f"{{{selected.byte_id}, {selected.thread_id}}}"
     scale_a, scale_b = (vectors[f"scale_{name}"].strip("{}") for name in "ab")

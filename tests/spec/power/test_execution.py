@@ -13,7 +13,7 @@ from mmaproof.spec.errors import InputError
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.catalogue import UPDATES, RankKUpdate
 from mmaproof.spec.power.choices import PRESETS, Choices
-from mmaproof.spec.power.execution import ROUNDINGS, Environment, execute, operand_shapes, rounding_named
+from mmaproof.spec.power.operand_arrays import ROUNDINGS, Environment, execute, operands, rounding_named
 from mmaproof.spec.power.rank_k_update import saturation
 from mmaproof.spec.rounding import Rounding
 
@@ -22,8 +22,8 @@ REGISTER_BYTES = 16
 
 def in_bits(update: RankKUpdate, count: int, seed: int) -> dict[str, np.ndarray]:
     v = random_vectors(update, False, count, np.random.default_rng(seed))
-    operands = {"x_bits": v.x, "y_bits": v.y, "acc_bits": v.acc}
-    return {name: bits for name, bits in operands.items() if name[:-5] in operand_shapes(update)}
+    given = {"x_bits": v.x, "y_bits": v.y, "acc_bits": v.acc}
+    return {name: bits for name, bits in given.items() if name[:-5] in operands(update)}
 
 
 def as_registers(bits: np.ndarray, width: int) -> np.ndarray:
@@ -42,8 +42,8 @@ def as_registers(bits: np.ndarray, width: int) -> np.ndarray:
 def test_registers_and_matrices_are_two_views_of_one_result(mnemonic: str) -> None:
     update = UPDATES[mnemonic]
     bits = in_bits(update, 24, seed=1)
-    shapes = operand_shapes(update)
-    images = {name: as_registers(bits[f"{name}_bits"], fmt.bits) for name, (fmt, _) in shapes.items()}
+    read = operands(update)
+    images = {name: as_registers(bits[f"{name}_bits"], each.format.bits) for name, each in read.items()}
     assert images["x"].shape[-1] == REGISTER_BYTES * update.family.x_registers
     assert images["y"].shape[-1] == REGISTER_BYTES
     matrices = execute(parse(mnemonic), bits)

@@ -10,7 +10,7 @@ from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.catalogue import FAMILIES, Family
 from mmaproof.spec.power.operand_tables import OPERANDS, operand_table
-from mmaproof.spec.power.registers import matrix
+from mmaproof.spec.power.registers import accumulator_fragment, x_fragment, y_fragment
 
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 operands = pytest.mark.parametrize("operand", OPERANDS)
@@ -20,9 +20,11 @@ operands = pytest.mark.parametrize("operand", OPERANDS)
 @operands
 def test_the_executor_reads_each_element_where_the_table_says(family: Family, operand: str) -> None:
     table = operand_table(parse(family.name), operand)
-    fmt = {"x": family.x, "y": family.y, "acc": family.result}[operand]
+    fragment = {
+        "x": x_fragment(family), "y": y_fragment(family), "acc": accumulator_fragment(family.result)
+    }[operand]  # fmt: skip
     registers = np.random.default_rng(0).integers(0, 256, (table.owners.extent, 16), dtype=np.uint8)
-    elements = matrix(NumpyAlgebra(), registers, fmt, table.axes[0].extent)
+    elements = fragment.gather(NumpyAlgebra(), registers)
     bits = np.unpackbits(registers, axis=-1)  # bit 0 is the most significant
     assert len(table) == elements.size
     for row in table.rows():

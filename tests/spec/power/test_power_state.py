@@ -14,11 +14,11 @@ from mmaproof.spec.errors import InputError
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.assembly import parse
 from mmaproof.spec.power.choices import Choices
-from mmaproof.spec.power.execution import execute
 from mmaproof.spec.power.forms import FORMS, Transfer
 from mmaproof.spec.power.instructions import Instruction, associated_vsrs
 from mmaproof.spec.power.legality import violations
 from mmaproof.spec.power.memory import Endian, load, store
+from mmaproof.spec.power.operand_arrays import execute
 from mmaproof.spec.power.priming import ACCUMULATORS, check_program
 from mmaproof.spec.power.registers import REGISTER_BYTES
 from mmaproof.spec.power.state import (

@@ -15,8 +15,8 @@ from mmaproof.spec.pto.buffers import read, write
 from mmaproof.spec.pto.catalogue import OPERATIONS, Operation
 from mmaproof.spec.pto.choices import Choices, choices_of
 from mmaproof.spec.pto.element_types import element_type_named
-from mmaproof.spec.pto.execution import execute
 from mmaproof.spec.pto.formula import semantics
+from mmaproof.spec.pto.operand_arrays import execute
 from mmaproof.spec.pto.placement import mover_placement
 from mmaproof.spec.pto.resolution import Resolved, applied
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
@@ -207,7 +207,7 @@ def test_a_block_is_extracted_in_both_views() -> None:
     after = run(of, {"source": buffer, **at}, as_registers=True)["target"]
     place = mover_placement(A5, left(32, 16), (32, 16))
     np.testing.assert_array_equal(read("target", after, place, 32, 16), found)
-    with pytest.raises(InputError, match="row must be one integer"):
+    with pytest.raises(InputError, match=r"row .* it must be one integer"):
         run(of, {"source_bits": matrix, "row": np.zeros(2), "column": np.array(0)})
     with pytest.raises(InputError, match="no array 'row'"):
         run(of, {"source_bits": matrix})

@@ -45,18 +45,17 @@ def lane_of(operand: str, line: int, thread_id: int) -> int:
 def test_legal_selectors_are_those_of_table_37(operand: str, size: int) -> None:
     byte_ids, thread_ids = TABLE_37[operand, size]
     block_scale = BlockScale(size, 64, UE8M0)
-    registers = np.zeros(32, dtype=np.uint32)
     for byte_id in range(-1, 6):
         for thread_id in range(-1, 6):
             selectors = Selectors(byte_id, thread_id)
             if byte_id in byte_ids and thread_id in thread_ids:
-                block_scale.gather(ALG, operand, registers, selectors)
+                block_scale.held(operand, selectors)
             else:
                 name = "thread" if byte_id in byte_ids else "byte"
                 with pytest.raises(
                     InputError, match=f"{name}-id-{operand} .* scale_vec::{size}X: allowed is"
                 ):
-                    block_scale.gather(ALG, operand, registers, selectors)
+                    block_scale.held(operand, selectors)
 
 
 @KEYS
@@ -74,21 +73,21 @@ def test_factors_are_where_the_table_has_them(operand: str, size: int, data: st.
         lane = lane_of(operand, line, selectors.thread_id)
         assert factors.slot(line, chunk, selectors) == (lane, byte)
         expected[lane] |= int(number) << (8 * byte)
-    block_scale = BlockScale(size, 64, UE8M0)
-    registers = block_scale.scatter(ALG, operand, matrix, selectors)
-    assert registers.tolist() == expected
-    assert np.array_equal(block_scale.gather(ALG, operand, registers, selectors), matrix)
+    held = BlockScale(size, 64, UE8M0).held(operand, selectors)
+    registers = held.scatter(ALG, matrix)
+    assert registers[:, 0].tolist() == expected
+    assert np.array_equal(held.gather(ALG, registers), matrix)
 
 
 @KEYS
 @given(data=st.data())
 def test_every_byte_is_read_under_one_selector_pair(operand: str, size: int, data: st.DataObject) -> None:
     words = data.draw(st.lists(st.integers(0, 2**32 - 1), min_size=32, max_size=32))
-    registers = np.array(words, dtype=np.uint32)
+    registers = np.array(words, dtype=np.uint32)[:, None]
     block_scale, back = BlockScale(size, 64, UE8M0), np.zeros_like(registers)
     for selectors in block_scale.factors(operand).selectors:
-        read = block_scale.gather(ALG, operand, registers, selectors)
-        written = block_scale.scatter(ALG, operand, read, selectors)
+        held = block_scale.held(operand, selectors)
+        written = held.scatter(ALG, held.gather(ALG, registers))
         assert not (back & written).any()
         back |= written
     assert np.array_equal(back, registers)

@@ -84,13 +84,14 @@ def test_metadata_that_is_written_is_read(name: str, data: st.DataObject) -> Non
     sparse = TABLE[name]
     selector = data.draw(st.integers(0, sparse.selectors - 1))
     nibbles = metadata(sparse, data.draw(st.integers(0, 1000)))
-    registers = sparse.scatter_metadata(ALG, nibbles, selector)
+    held = sparse.held(selector)
+    registers = held.scatter(ALG, nibbles)
     expected = [0] * 32
     for (row, chunk), nibble in np.ndenumerate(nibbles):
         lane, low = place(name, row, chunk, selector)
         expected[lane] |= int(nibble) << low
-    assert registers.tolist() == expected
-    assert np.array_equal(sparse.gather_metadata(ALG, registers, selector), nibbles)
+    assert registers[:, 0].tolist() == expected
+    assert np.array_equal(held.gather(ALG, registers), nibbles)
 
 
 @names
@@ -100,10 +101,11 @@ def test_registers_that_are_read_under_every_selector_are_written_back(
 ) -> None:
     sparse = TABLE[name]
     words = data.draw(st.lists(st.integers(0, 2**32 - 1), min_size=32, max_size=32))
-    registers = np.array(words, dtype=np.uint32)
+    registers = np.array(words, dtype=np.uint32)[:, None]
     back = np.zeros_like(registers)
     for selector in range(sparse.selectors):
-        back |= sparse.scatter_metadata(ALG, sparse.gather_metadata(ALG, registers, selector), selector)
+        held = sparse.held(selector)
+        back |= held.scatter(ALG, held.gather(ALG, registers))
     assert np.array_equal(back, registers)
 
 
@@ -112,7 +114,7 @@ def test_selectors_past_the_last_are_refused(name: str) -> None:
     sparse = TABLE[name]
     for selector in (-1, sparse.selectors):
         with pytest.raises(InputError, match=f"sparsity selector {selector}"):
-            sparse.gather_metadata(ALG, np.zeros(32, dtype=np.uint32), selector)
+            sparse.held(selector)
 
 
 def test_legal_nibbles() -> None:

@@ -12,8 +12,8 @@ from ptx_lane_loops import field, places, quad_pair_places
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.catalogue import forms
 from mmaproof.spec.ptx.choices import Choices
-from mmaproof.spec.ptx.execution import multiply_registers
 from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
+from mmaproof.spec.ptx.operand_arrays import multiply
 from mmaproof.spec.ptx.variant import Family
 from mmaproof.spec.ptx.warp import Immediates
 
@@ -26,7 +26,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 def execute(form: Multiplication, arrays: dict[str, NDArray[np.uint32]]) -> NDArray[np.uint32]:
     """Run one instruction on registers."""
-    d = multiply_registers(form, arrays, Immediates(), Choices())["d"]
+    d = multiply(form, arrays, Choices(), Immediates())["d"]
     assert d.dtype == np.uint32
     return d
 
@@ -112,5 +112,5 @@ def test_padding_is_refused_or_ignored() -> None:
     arrays["a"][5, 1] = 0x0000_C300
     with pytest.raises(InputError, match=r"a\[5, 1\] = 0xc300 has padding bits of e2m1 set"):
         execute(form, arrays)
-    ignored = multiply_registers(form, arrays, Immediates(), Choices(padding="ignored"))["d"]
+    ignored = multiply(form, arrays, Choices(padding="ignored"), Immediates())["d"]
     assert not ignored.any()

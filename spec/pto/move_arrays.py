@@ -1,4 +1,4 @@
-"""Execute one ``tload``, ``tmov``, ``textract`` or ``tstore`` on named arrays; see `execution`."""
+"""Execute one ``tload``, ``tmov``, ``textract`` or ``tstore`` on named arrays; see `operand_arrays`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 from ..algebra import Algebra, Array
 from ..errors import InputError, UnsupportedError
 from ..formats import Bits, Format
-from ..operand_arrays import common_batch, encodings, refuse_unknown, required
-from ..values import values_of_encodings
+from ..operand_arrays import Integers, Matrix, Words, common_batch, refuse_unknown
 from . import movers
-from .buffers import buffer_array, elements_of, require_whole_units
+from .buffers import elements_of, require_whole_units
 from .choices import Choices
 from .global_memory import contiguous
 from .resolution import Resolved
@@ -73,7 +72,7 @@ def execute(
             require_whole_units(role, tile)
         return {"target": _move_buffers(alg, resolved, pair, arrays, choices)}
     moved = _move_matrix(alg, resolved, pair, arrays, choices)
-    return {"target": values_of_encodings(moved, pair[1]), "target_bits": moved}
+    return Matrix(pair[1], moved.shape[-2:]).written("target", moved)
 
 
 def _move_matrix(
@@ -95,7 +94,7 @@ def _move_matrix(
         assert source is not None
         assert target is not None
         movers.require_block(profile, source, target, row, column, (held, taken))
-    given = encodings(arrays, "source", formats[0], held, operation.name)
+    given = Matrix(formats[0], held).read("source", arrays, operation.name)
     return movers.converted(alg, movers.block(given, row, column, taken), *formats, choices)
 
 
@@ -147,10 +146,11 @@ def _sides(
 ) -> tuple[Bits, Bits]:
     """Return the source, and the target before the move, which may be left out if all of it is written."""
     name = resolved.operation.name
-    source = buffer_array("source", sizes[0], formats[0], arrays, name)
+    source = Words(formats[0].storage, (sizes[0],)).read("source", arrays, name)
     if whole and "target" not in arrays:
         return source, np.zeros(sizes[1], dtype=formats[1].storage)
-    target = buffer_array("target", sizes[1], formats[1], arrays, name, "not all of the target is written: ")
+    before = Words(formats[1].storage, (sizes[1],), "not all of the target is written: ")
+    target = before.read("target", arrays, name)
     common_batch({"source": source, "target": target}, {"source": 1, "target": 1})
     return source, target
 
@@ -177,11 +177,7 @@ def _indices(resolved: Resolved, arrays: Mapping[str, Array]) -> tuple[int, int]
         if spelled.lstrip("-").isdecimal():
             found.append(int(spelled))
             continue
-        takes = f"{resolved.operation} takes one integer, or a number in its text"
-        given = required(arrays, role, takes)
-        if given.size != 1 or given.dtype.kind not in "iu":
-            raise InputError(f"{role} must be one integer, not an array {given.shape} of {given.dtype}")
-        found.append(int(given.item()))
+        found.append(int(Integers().read(role, arrays, resolved.operation.name)))
     return found[0], found[1]
 
 

@@ -18,17 +18,17 @@ come as ``row`` and ``column``. Batch axes come first and broadcast.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 import numpy as np
 
+from .. import operand_arrays
 from ..algebra import Array
 from ..errors import InputError
 from ..formats import Format
-from ..numpy_algebra import NumpyAlgebra
-from ..operand_arrays import common_batch, encodings, refuse_unknown
-from ..values import values_of_encodings
-from . import cube, move_execution
-from .buffers import buffer_array, elements_of
+from ..operand_arrays import ALGEBRA, Integers, Matrix, common_batch, refuse_unknown
+from . import cube, move_arrays
+from .buffers import buffer_words, elements_of
 from .catalogue import OperationKind
 from .choices import IN_PLACE, UNSPECIFIED, Choices
 from .products import formats_of, product
@@ -36,8 +36,6 @@ from .resolution import Resolved
 from .run_time_extents import of_arrays, of_matrix
 from .sizes import Extents, Sizes, executed_rows, operand_extents, sizes
 from .text.instructions import TextualForm
-
-ALGEBRA = NumpyAlgebra()
 
 
 def execute(
@@ -70,7 +68,7 @@ def execute(
         )
     formats = formats_of(resolved.tiles)
     if resolved.operation.kind is OperationKind.MOVE:
-        return move_execution.execute(ALGEBRA, resolved, formats, arrays, choices, as_registers=as_registers)
+        return move_arrays.execute(ALGEBRA, resolved, formats, arrays, choices, as_registers=as_registers)
     compute = _multiply_buffers if as_registers else _multiply_matrices
     return compute(resolved, formats, arrays, choices)
 
@@ -85,13 +83,22 @@ def _multiply_matrices(
     size = _sizes(resolved, valid)
     used = operand_extents(*size)
     _require_inside(valid, used)
-    operands = {}
-    for role, name in names.items():
-        given = encodings(arrays, name, formats[role], valid.get(role, used[role]), operation.name)
-        operands[role] = given[..., : used[role].rows, : used[role].columns]
-    common_batch(operands, dict.fromkeys(operands, 2))
-    d = product(ALGEBRA, operation, **operands, formats=formats, choices=choices)
-    return {"d": values_of_encodings(d, formats["d"]), "d_bits": d}
+
+    def compute(given: Mapping[str, Array]) -> dict[str, Array]:
+        matrices = {
+            role: given[name][..., : used[role].rows, : used[role].columns] for role, name in names.items()
+        }
+        return {"d": product(ALGEBRA, operation, **matrices, formats=formats, choices=choices)}
+
+    return operand_arrays.execute(
+        operation.name,
+        {name: Matrix(formats[role], valid.get(role, used[role])) for role, name in names.items()},
+        {"d": Matrix(formats["d"], used["d"])},
+        compute,
+        arrays,
+        as_registers=False,
+        work=prod(size),
+    )
 
 
 def _multiply_buffers(
@@ -100,20 +107,17 @@ def _multiply_buffers(
     operation, profile, tiles = resolved.operation, resolved.profile, resolved.tiles
     names = _arrays_read(resolved, arrays, choices)
     destination = "c" if operation.accumulates and not _apart(resolved) else "d"
-    known = dict.fromkeys((*names.values(), destination, "valid_a", "valid_b"))
-    refuse_unknown(arrays, list(known), operation.name)
+    unread = {destination: Integers(), "valid_a": Integers((2,)), "valid_b": Integers((2,))}
+    refuse_unknown(arrays, list(dict.fromkeys((*names.values(), *unread))), operation.name)
     size = _sizes(resolved, {r: of_arrays(r, tiles[r], arrays, operation.name) for r in ("a", "b")})
-    held = {
-        role: buffer_array(name, elements_of(tiles[role]), formats[role], arrays, operation.name)
-        for role, name in names.items()
-    }
+    buffers = {name: buffer_words(tiles[role], formats[role]) for role, name in names.items()}
     size_of_d, written = elements_of(tiles["d"]), executed_rows(operation, profile, size.m) * size.n
     if destination in arrays or written < size_of_d:
-        why = "not all of it is written: "
-        held["d"] = buffer_array(destination, size_of_d, formats["d"], arrays, operation.name, why)
-    else:
-        held["d"] = np.zeros(size_of_d, dtype=formats["d"].storage)
-    common_batch(held, dict.fromkeys(held, 1))
+        buffers.setdefault(destination, buffer_words(tiles["d"], formats["d"], "not all of it is written: "))
+    given = operand_arrays.read(operation.name, buffers, arrays, unread)
+    common_batch(given, dict.fromkeys(given, 1))
+    held = {role: given[name] for role, name in names.items()}
+    held["d"] = given.get(destination, np.zeros(size_of_d, dtype=formats["d"].storage))
     return {"d": cube.multiply(ALGEBRA, operation, profile, tiles, held, size, choices)}
 
 
