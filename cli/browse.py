@@ -50,11 +50,14 @@ def list_catalogue(
 
 def explain(
     identifier: Annotated[
-        str, typer.Argument(metavar="ID", help="Obligation, theorem, unique prefix, or instruction.")
+        str,
+        typer.Argument(
+            metavar="ID", help="Obligation, theorem, unique prefix, instruction, rule, choice, or finding."
+        ),
     ],
 ) -> ExitCode:
-    """Say what an obligation, a theorem or an instruction means."""
-    from ..proofs import explanation
+    """Say what an obligation, a theorem, an instruction or another name means."""
+    from ..reports import explanation
 
     found = explanation.explain(identifier)
     say(found.title, "bold")

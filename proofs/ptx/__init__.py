@@ -14,3 +14,6 @@ FAMILIES = {
     "rounding": ("rounding_error", "rounding_bound"),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""
+
+NAMING = "naming"
+"""The module that says how ids name an instruction; elsewhere it is a segment of them."""

@@ -17,7 +17,7 @@ from ...spec.ptx.mma_forms import DENSE_FORMS, MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.product import Operands, product
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
-from ...spec.ptx.variant import Shape
+from ...spec.ptx.variant import Shape, Variant
 from ..families import blocked
 from ..families.blocked import Block, BlockOperand, Loops
 from ..families.scaling import ONE
@@ -49,13 +49,17 @@ def instructions() -> dict[str, Multiplication]:
         for variant in form.variants():
             if variant.satfinite or variant.layouts != ("row", "col"):
                 continue
-            d, a, b, c, *scale_type = variant.types
-            types = [a, b, d] if c == d else [a, b, c, d]
-            scaling = [f"{form.scale_factors}X", *scale_type] if variant.block_scale else []
-            parts = [*types, *filter(None, (variant.kind, variant.rounding, variant.bit_operation)), *scaling]
-            k = f"{'sparse-' if form.sparse else ''}k{form.shape.k}"
-            found.setdefault(f"{k}/{'-'.join(parts)}", multiplication(variant))
+            found.setdefault(arithmetic_name(form, variant), multiplication(variant))
     return found
+
+
+def arithmetic_name(form: MmaForm, variant: Variant) -> str:
+    """Name what one element of D depends on: k, types and modifiers of the arithmetic."""
+    d, a, b, c, *scale_type = variant.types
+    types = [a, b, d] if c == d else [a, b, c, d]
+    scaling = [f"{form.scale_factors}X", *scale_type] if variant.block_scale else []
+    parts = [*types, *filter(None, (variant.kind, variant.rounding, variant.bit_operation)), *scaling]
+    return f"{'sparse-' if form.sparse else ''}k{form.shape.k}/{'-'.join(parts)}"
 
 
 def multiplied(alg: Algebra, form: Multiplication, v: Inputs, choices: Choices) -> Array:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..algebra import Array
-from ..errors import InputError
 from ..formula import Formula, bits, element
 from ..formula_algebra import FormulaAlgebra, named
 from ..formula_contraction import contracted, tabulated
@@ -99,11 +98,8 @@ def roundings(variant: Variant) -> Iterator[str]:
         return
     default = product_formula(form, Choices(accumulation=SEQUENTIAL))
     same: dict[str, list[str]] = {default: [f"{SEQUENTIAL}, the default"]}
-    for architecture in ARCHITECTURES:
-        try:
-            text = product_formula(form, Choices(accumulation=architecture.name))
-        except InputError:
-            continue
+    for architecture in filter(form.is_executable_on, ARCHITECTURES):
+        text = product_formula(form, Choices(accumulation=architecture.name))
         same.setdefault(f"{text}{_machine_code(form, architecture)}", []).append(architecture.name)
     lines = [f"{', '.join(names)}: {text}" for text, names in same.items()]
     yield from lines

@@ -196,12 +196,16 @@ class Multiplication:
         InputError
             If its target lacks the instruction, or replaces it by other arithmetic.
         """
+        if not self.is_executable_on(architecture):
+            where = f"{architecture.name} ({architecture.target})"
+            raise InputError(f"{where} has no matrix unit for {self.variant}")
+
+    def is_executable_on(self, architecture: Architecture) -> bool:
+        """Whether an architecture's matrix unit executes the instruction."""
         target = target_named(architecture.target)
-        supported = self.form.availability(self.variant).allows(target, NEWEST)
         if self.is_quad_pairs:  # a sequence of scalar instructions from sm_80 on
-            supported = target.number < 80
-        if not supported:
-            raise InputError(f"{architecture.name} ({target}) has no matrix unit for {self.variant}")
+            return target.number < 80
+        return self.form.availability(self.variant).allows(target, NEWEST)
 
 
 @cache

@@ -20,7 +20,7 @@ def ending_with(monkeypatch: pytest.MonkeyPatch):
         def raises(*_: object) -> None:
             raise reason
 
-        monkeypatch.setattr("mmaproof.proofs.explanation.explain", raises)
+        monkeypatch.setattr("mmaproof.reports.explanation.explain", raises)
         return mmaproof("explain", "xvf32ger")
 
     return run

@@ -1,14 +1,17 @@
-"""What an id or a mnemonic stands for, in words and mathematics."""
+"""What an id, a mnemonic or another name stands for, in words and mathematics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 
-from ..spec.errors import InputError
-from ..spec.instruction_set import NAMES, Description, instruction_set, of_instruction
-from .catalogue import matching, obligations, theorems
-from .obligation import Certificate, Induction, Obligation, Status, Theorem, theorem_of
+from ..proofs.catalogue import about, matching, obligations, theorems
+from ..proofs.obligation import Certificate, Induction, Obligation, Status, Theorem, theorem_of
+from ..spec.errors import InputError, UnsupportedError
+from ..spec.instruction_set import Description, of_instruction
+from . import glossary
 
 _LISTED = 8
 """How many ids a message or a section spells out."""
@@ -18,14 +21,26 @@ EXPECTATIONS = {
     Status.REFUTED: "refuted: a pinned non-theorem, whose counterexample is part of the statement",
 }
 
+NOT_MODELLED: Mapping[str, str] = MappingProxyType(
+    {
+        r"wgmma\b": "products of a warpgroup, sm_90a (PTX ISA 9.7.15)",
+        r"tcgen05\b": "tensor core instructions of the fifth generation, sm_100 (PTX ISA 9.7.16)",
+        r"v_s?mfmac?_": "matrix products of AMD CDNA",
+        r"v_s?wmmac?_": "matrix products of AMD RDNA",
+    }
+)
+"""How matrix instructions begin that are known to exist, but not specified here, and what they are."""
+
 
 def explain(identifier: str) -> Description:
-    """Explain an obligation, a theorem (by id or unique prefix) or an instruction.
+    """Explain an obligation, a theorem (by id or unique prefix), an instruction, or a name of the glossary.
 
     Raises
     ------
     InputError
         If nothing is called so, or a prefix is not unique.
+    UnsupportedError
+        If it is an instruction that is known, but not modelled.
     """
     by_id = {theorem.id: theorem for theorem in theorems((identifier,))}
     if identifier in obligations():
@@ -36,6 +51,11 @@ def explain(identifier: str) -> Description:
         return _instruction(identifier)
     except InputError:
         pass
+    for pattern, meaning in NOT_MODELLED.items():
+        if re.match(pattern, identifier):
+            raise UnsupportedError(f"{identifier}: known, not modelled: {meaning}")
+    if terms := list(glossary.explained(identifier)):
+        return _joined(identifier, terms)
     named: list[Theorem | Obligation] = [t for name, t in by_id.items() if name.startswith(identifier)]
     named = named or [o for o in matching((identifier,)) if o.id.startswith(identifier)]
     match named:
@@ -45,12 +65,32 @@ def explain(identifier: str) -> Description:
             return _obligation(obligation)
         case [_, *_]:
             raise InputError(f"{identifier!r} is not unique: {_some([entry.id for entry in named])}")
-    mnemonics = [row["mnemonic"] for name in NAMES for row in instruction_set(name).instructions()]
-    known = [theorem.id for theorem in theorems()]
-    names = [*known, *mnemonics, *obligations()]
-    close = get_close_matches(identifier[:80], names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"theorems: {_some(known)}"
+    close = _close(identifier[:80])
+    hint = (
+        f"did you mean {' or '.join(close)}?" if close else f"theorems: {_some([t.id for t in theorems()])}"
+    )
     raise InputError(f"nothing is called {identifier!r}; {hint}")
+
+
+def _close(identifier: str) -> list[str]:
+    """Return names that are spelled alike: ids for an id, instructions of its ISA for an instruction."""
+    if "/" in identifier:
+        names = [*(theorem.id for theorem in theorems()), *glossary.names()]
+        names += [o.id for o in matching((identifier.partition("/")[0] + "/",))]
+    else:
+        try:
+            names = [row["mnemonic"] for row in of_instruction(identifier).instructions()]
+        except InputError:
+            names = list(glossary.names())
+    return get_close_matches(identifier, dict.fromkeys(names), n=3, cutoff=0.5)
+
+
+def _joined(name: str, found: Sequence[Description]) -> Description:
+    """Return one description of a name that stands for several things."""
+    if len(found) == 1:
+        return found[0]
+    sections = ((f"{each.title}: {title}", lines) for each in found for title, lines in each.sections)
+    return Description(name, tuple(sections))
 
 
 def _some(names: list[str]) -> str:
@@ -110,7 +150,9 @@ def _theorem(theorem: Theorem) -> Description:
 def _instruction(text: str) -> Description:
     isa = of_instruction(text)
     instruction = isa.read(text)
-    described, mnemonic = instruction.describe(), instruction.mnemonic
-    about = [o.id for o in matching((f"{isa.name}/",)) if mnemonic in o.id.split("/")]
-    named = (("Obligations", (_some(about),)),) if about else ()
-    return Description(described.title, (*described.sections, *named))
+    described = instruction.describe()
+    lines = []
+    for theorem, found in about(isa.name, instruction.mnemonic).items():
+        lines.append(f"{theorem.id}: {theorem.title}")
+        lines.append(f"  {_some([obligation.id.removeprefix(theorem.id + '/') for obligation in found])}")
+    return Description(described.title, (*described.sections, ("Theorems", tuple(lines))))

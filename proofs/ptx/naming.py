@@ -1,0 +1,81 @@
+"""How obligations name the instruction that they are about, wholly or in part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...spec.ptx.architectures import ARCHITECTURES
+from ...spec.ptx.assembly import parse
+from ...spec.ptx.legality import form_of
+from ...spec.ptx.matrix_move_forms import MatrixMoveForm
+from ...spec.ptx.matrix_moves import matrix_move
+from ...spec.ptx.mma_forms import MmaForm
+from ...spec.ptx.multiplication import Multiplication, multiplication
+from ...spec.ptx.step_sequences import step_sequence
+from ...spec.ptx.variant import Family, Variant
+from ...spec.ptx.wmma import memory_operand
+from .alignment import operand_name
+from .blocked import arithmetic_name
+
+
+def patterns(mnemonic: str) -> tuple[str, ...]:
+    """Return regular expressions for the parts of ids that name an instruction, whole segments each.
+
+    Raises
+    ------
+    InputError
+        If it is no legal variant.
+    """
+    return tuple(_patterns(parse(mnemonic).variant))
+
+
+def _patterns(variant: Variant) -> Iterator[str]:
+    form = form_of(variant)
+    match variant.family:
+        case Family.WMMA_LOAD | Family.WMMA_STORE:
+            yield f"wmma/[a-z-]+(/one-less)?/{operand_name(memory_operand(variant))}"
+        case Family.WMMA_MMA:
+            product = multiplication(variant)
+            yield f"load-mma-store/{product.shape}/{product.d}.{product.a}.{product.c}"
+        case _ if isinstance(form, MatrixMoveForm):
+            move = str(matrix_move(variant))
+            yield re.escape(move)
+            if variant.family is Family.LDMATRIX:
+                yield f"sees-tile/.+/{re.escape(move.partition('.')[2])}"
+        case _:
+            assert isinstance(form, MmaForm)
+            yield from _product(form, multiplication(variant))
+
+
+def _product(form: MmaForm, product: Multiplication) -> Iterator[str]:
+    variant, shape = product.variant, str(product.shape)
+    a, b, c, d = product.a, product.b, product.c, product.d
+    yield re.escape(str(variant).replace(".sync.aligned", ""))
+    for role in "abcd":
+        fmt = product.format(role)
+        container = form.container_bits(role, fmt.name)
+        yield rf"{variant.family}.{shape}/({fmt}(-in-{container})?|{container}-bit)/{role}"
+        yield rf"sees-tile/{'sp-' * form.sparse}{shape}/{fmt}(-in-{container})?/{role}/.+"
+    if not variant.satfinite:
+        yield re.escape(arithmetic_name(form, variant))
+    satfinite = "-satfinite" if variant.satfinite else ""
+    order = "ordered" if variant.ordered_metadata else "plain"
+    extras = "".join(f"-{part}" for part in (variant.rounding, variant.bit_operation) if part)
+    sparse = f"-{order}" if form.sparse else ""
+    yield rf"{shape}-from-\w+/{a}-{b}-{d}{extras}{satfinite}{sparse}"
+    yield rf"\w+-from-{shape}/{a}-{b}-{d}{extras}{satfinite}{sparse}"
+    if form.sparse:
+        yield rf"sparsity/[a-z-]+/{shape}/{a}(/{order})?"
+        yield rf"sparsity/product/{a}-{b}/{order}"
+    scale = ""
+    if product.block_scale is not None:
+        vector, scale_type = product.block_scale.vector, product.block_scale.format
+        scale = f"-{scale_type}-{vector}X"
+        yield rf"{variant.family}/{variant.kind}/{vector}X/{scale_type}/{a}-{b}"
+    if product.is_quad_pairs:
+        yield "fragment/quad-pairs"
+    if not (product.is_integer or product.is_double):
+        for architecture in filter(product.is_executable_on, ARCHITECTURES):
+            step = step_sequence(architecture, product).products
+            yield rf"dot-add-integers/{architecture.name}/{a}-{b}-{c}-{d}{scale}/k{step}"

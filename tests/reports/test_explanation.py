@@ -1,0 +1,92 @@
+"""What ``explain`` says of names, and which theorems it finds about an instruction."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmaproof.proofs.catalogue import about
+from mmaproof.refinement.findings import Kind
+from mmaproof.reports import glossary
+from mmaproof.reports.explanation import explain
+from mmaproof.spec.errors import InputError, UnsupportedError
+from mmaproof.spec.instruction_set import NAMES, instruction_set
+from mmaproof.spec.ptx.catalogue import ALL_FORMS
+from mmaproof.spec.ptx.multiplication import MULTIPLYING
+from mmaproof.spec.ptx.variant import Family
+
+GLOSSARY = list(dict.fromkeys(glossary.names()))
+VARIANTS = {str(v): v for number, f in enumerate(ALL_FORMS) for v in list(f.variants())[number % 2 :: 37]}
+
+
+def said(name: str) -> str:
+    description = explain(name)
+    return "\n".join([description.title, *(line for _, lines in description.sections for line in lines)])
+
+
+@pytest.mark.parametrize("name", GLOSSARY)
+def test_every_name_of_the_glossary_is_explained(name: str) -> None:
+    found = list(glossary.explained(name))
+    assert found and all(line for each in found for _, lines in each.sections for line in lines)
+
+
+def test_names_mean_what_they_mean_where_they_are_defined() -> None:
+    assert Kind.RACE.meaning in said("race")
+    for isa in map(instruction_set, NAMES):
+        for row in isa.tables["rules"]():
+            assert row["reason"] in said(f"{isa.name}/{row['rule']}")
+            assert row["source"] in said(f"{isa.name}/{row['rule']}")
+        for point in isa.open_points:
+            for option, meaning in point.options:
+                assert meaning in said(point.name) and meaning in said(option)
+                assert point.source in said(f"{point.name}={option}")
+        for row in isa.tables["contradictions"]():
+            assert f"{row['who']}: {row['says']}" in said(row["contradiction"])
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("ldmatrx.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x4.shared.b16"),
+        ("tmatmul.ac", "tmatmul.acc"),
+        ("xvf32gerp", "xvf32gerpp"),
+        ("ptx/targe", "ptx/target"),
+        ("rase", "race"),
+    ],
+)
+def test_near_names_are_of_the_same_kind(name: str, near: str) -> None:
+    with pytest.raises(InputError, match=rf"^nothing is called '{name}'; did you mean .*{near}\b"):
+        explain(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["wgmma", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "tcgen05.mma"]
+)
+def test_what_is_known_but_not_modelled_is_said_to_be(name: str) -> None:
+    with pytest.raises(UnsupportedError, match=rf"^{name}: known, not modelled: .+ \(PTX ISA "):
+        explain(name)
+
+
+@pytest.mark.parametrize("mnemonic", VARIANTS)
+def test_theorems_are_found_by_the_instructions_they_name(mnemonic: str) -> None:
+    variant, found = VARIANTS[mnemonic], about("ptx", mnemonic)
+    ids = {theorem.id: members for theorem, members in found.items()}
+    assert ids or variant.family in (Family.MOVMATRIX, Family.WMMA_MMA)
+    if variant.family in (Family.MMA, Family.MMA_SP):
+        assert ids.keys() >= {"ptx/fragment/executed", "ptx/fragment/registers"}
+        assert len(ids["ptx/fragment/registers"]) >= 4
+        assert ("ptx/blocked/step" in ids) != variant.satfinite
+        assert len(ids.get("ptx/blocked/step", [""])) == 1
+    elif variant.family not in MULTIPLYING and str(variant.family).startswith("wmma"):
+        assert len(ids["ptx/wmma/transfer"]) == 1
+    for members in found.values():
+        types = {"f16", "bf16", "tf32", "f64", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "b1"}
+        parts = {part for o in members for segment in o.id.split("/") for part in segment.split("-")}
+        if variant.family in (Family.MMA, Family.MMA_SP) and not any("sees-tile" in o.id for o in members):
+            assert parts & types <= set(variant.types)
+
+
+def test_ids_name_instructions_of_power_and_pto() -> None:
+    assert "power/blocked/ring" in {theorem.id for theorem in about("power", "xvf32gerpp")}
+    (members,) = [o for t, o in about("power", "xvf32ger").items() if t.id == "power/encoding/round-trip"]
+    assert [o.id for o in members] == ["power/encoding/round-trip/xvf32ger"]
+    assert all("tgemv.mx" in o.id.split("/") for found in about("pto", "tgemv.mx").values() for o in found)
