@@ -1,18 +1,18 @@
 """Blocked = full: what a multiplication adds to a sum, in loops over any K, split K, and tiles of D.
 
-An instruction set says what its instructions are as `Block`s, by the names that obligations have, and has
-the theorems for any trip count, over the reals, for split K and for tiles::
+An instruction set says what its instructions are as `BlockProduct`s, by the names that obligations have,
+and has the theorems for any trip count, over the reals, for split K and for tiles::
 
-    def blocks() -> dict[str, Block]:
+    def blocks() -> dict[str, BlockProduct]:
         return {form.name: _block(form) for form in FORMS}
 
-    def _block(form: Form) -> Block:
+    def _block(form: Form) -> BlockProduct:
         operands = {
             "a": BlockOperand(form.a, ("m", form.k)),
             "b": BlockOperand(form.b, (form.k, "n")),
             "c": BlockOperand(form.d, ("m", "n")),
         }
-        return Block(
+        return BlockProduct(
             operands,
             form.d,
             lambda alg, v, choices: product(alg, form, v["a"], v["b"], v["c"], choices),
@@ -108,7 +108,7 @@ Compute = Callable[[Algebra, Inputs, Any], Array]
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockProduct:
     """A multiplication that adds a block of products to a sum.
 
     Attributes
@@ -159,11 +159,11 @@ class Block:
         return variables(self.operands, m, n)
 
 
-Blocks = Mapping[str, Block]
+Blocks = Mapping[str, BlockProduct]
 """Blocks by the names that obligations have."""
 
 
-def adds(block: Block, m: int = 1, n: int = 1) -> Property:
+def adds(block: BlockProduct, m: int = 1, n: int = 1) -> Property:
     """Return the claim that an instruction computes the sum that is stated without it."""
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -174,7 +174,7 @@ def adds(block: Block, m: int = 1, n: int = 1) -> Property:
     return Property(block.variables(m, n), claim)
 
 
-def polynomial(block: Block, m: int = 1, n: int = 1) -> RingProperty:
+def polynomial(block: BlockProduct, m: int = 1, n: int = 1) -> RingProperty:
     """Return the claim that an instruction computes the total, over the reals or the integers."""
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -190,7 +190,7 @@ def without_rounding(variables: Iterable[Variable]) -> tuple[Variable, ...]:
     return tuple(variable for variable in variables if variable.format != RN)
 
 
-def added_later(block: Block) -> Property:
+def added_later(block: BlockProduct) -> Property:
     """Return the claim that what is added to the accumulator may be added to D instead."""
     accumulator = block.operands[block.accumulator]
 
@@ -206,13 +206,13 @@ def added_later(block: Block) -> Property:
     return Property((*block.variables(), q), claim, pinned=block.pinned or None)
 
 
-def added_later_over_the_reals(block: Block) -> RingProperty:
+def added_later_over_the_reals(block: BlockProduct) -> RingProperty:
     """Return the same claim of polynomials."""
     prop = added_later(block)
     return RingProperty(without_rounding(prop.variables), prop.claim, {"rounding": Rounding.NEAREST_EVEN})
 
 
-def tiled(block: Block) -> Property:
+def tiled(block: BlockProduct) -> Property:
     """Return the claim that a tile of D is the D of its parts of the operands."""
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -227,12 +227,12 @@ def tiled(block: Block) -> Property:
     return Property(block.variables(ROWS[-1].stop, COLUMNS[-1].stop), claim)
 
 
-def over_bits(claim: Callable[[Block], Property], blocks: Blocks) -> Iterator[Variant]:
+def over_bits(claim: Callable[[BlockProduct], Property], blocks: Blocks) -> Iterator[Variant]:
     """Yield a claim on encodings of each block."""
     return (Variant(name, partial(claim, block), choices=block.choices) for name, block in blocks.items())
 
 
-def over_the_reals(claim: Callable[[Block], RingProperty], blocks: Blocks) -> Iterator[Variant]:
+def over_the_reals(claim: Callable[[BlockProduct], RingProperty], blocks: Blocks) -> Iterator[Variant]:
     """Yield a claim on polynomials of each block."""
     for name, block in blocks.items():
         yield Variant(name, partial(claim, block), equality=Equality.VALUE, method=Method.STRUCTURAL)

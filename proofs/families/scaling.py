@@ -1,7 +1,7 @@
 """Scaling: what a scale factor does to an element, and what factors of blocks do to a product.
 
 An instruction set gives the formats that it scales, with the format that it multiplies them in, and its
-products as pairs of `Block`s: with operands ``scale_a`` and ``scale_b``, and without them.
+products as pairs of `BlockProduct`s: with operands ``scale_a`` and ``scale_b``, and without them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...spec.matrix_product import scaled
 from ...spec.rounding import Rounding
 from ..enumeration import enumerated
 from ..obligation import Certificate, Equality, Equation, Inputs, Property, RingProperty, Variable
-from .blocked import Block
+from .blocked import BlockProduct
 
 ONE = MappingProxyType({UE8M0: 0x7F, UE4M3: 0x38})
 """The encoding of scale factor 1."""
@@ -85,14 +85,14 @@ def _enumerated(
     return replace(enumerated(by_spec, domains), witness=for_solver)
 
 
-def scale_format(block: Block) -> FloatFormat:
+def scale_format(block: BlockProduct) -> FloatFormat:
     """Return the format of a block's scale factors."""
     fmt = block.operands["scale_a"].format
     assert isinstance(fmt, FloatFormat)
     return fmt
 
 
-def unit_row(with_factors: Block, without: Block, met: Factors, wide: FloatFormat) -> Property:
+def unit_row(with_factors: BlockProduct, without: BlockProduct, met: Factors, wide: FloatFormat) -> Property:
     """Return the claim that factors 1 are no factors, for elements that factor 1 does not change."""
     shapes = {name: with_factors.operands[name].shape(1, 1) for name in SCALES}
     scale = scale_format(with_factors)
@@ -112,7 +112,7 @@ def unit_row(with_factors: Block, without: Block, met: Factors, wide: FloatForma
     return Property(without.variables(), claim, assuming)
 
 
-def commutes(with_factors: Block, without: Block, served: int) -> RingProperty:
+def commutes(with_factors: BlockProduct, without: BlockProduct, served: int) -> RingProperty:
     """Return the claim that factors may scale the sum of the block that they serve, over the reals."""
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -130,7 +130,9 @@ def commutes(with_factors: Block, without: Block, served: int) -> RingProperty:
     return RingProperty(with_factors.variables(), claim)
 
 
-def scaled_afterwards(with_factors: Block, without: Block, pinned: Mapping[str, Any]) -> Property:
+def scaled_afterwards(
+    with_factors: BlockProduct, without: BlockProduct, pinned: Mapping[str, Any]
+) -> Property:
     """Return the claim that the rounded sum may be scaled, which `pinned` refutes."""
     scale, result = scale_format(with_factors), without.result
     assert isinstance(result, FloatFormat)

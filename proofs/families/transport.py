@@ -6,7 +6,7 @@ instruction on registers calls the product of matrices::
     @theorem("mfma/transport/product", "the instruction on registers is the product of the matrices …", …)
     def product() -> Iterator[Variant]:
         for form in FORMS:
-            operands = {role: Operand(held_in(form.fragment(role))) for role in "abc"}
+            operands = {role: RegisterOperand(held_in(form.fragment(role))) for role in "abc"}
 
             def execute(alg: Algebra, registers: Registers, multiply: Multiply) -> Array:
                 return on_registers(alg, form, **registers, multiply=multiply)
@@ -49,7 +49,7 @@ def inverse(there: Move, back: Move, sides: tuple[Variable, Variable]) -> Proper
     return Property(sides, claim)
 
 
-class Operand(NamedTuple):
+class RegisterOperand(NamedTuple):
     """An operand of an instruction on registers.
 
     Attributes
@@ -72,7 +72,7 @@ Execute = Callable[[Algebra, Registers, Multiply], Array]
 """Executes an instruction on registers by name with a product of matrices; returns D's registers."""
 
 
-def sees_matrices(operands: Mapping[str, Operand], d: HeldMatrix, execute: Execute) -> Property:
+def sees_matrices(operands: Mapping[str, RegisterOperand], d: HeldMatrix, execute: Execute) -> Property:
     """Return the claim that an instruction multiplies the matrices that its registers hold.
 
     It gives the product these matrices, and puts any D that the product returns where D is read: whatever

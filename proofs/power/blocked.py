@@ -13,8 +13,8 @@ from ...spec.power.catalogue import FAMILIES, UPDATES, Family, FloatFamily, Inte
 from ...spec.power.choices import Choices
 from ...spec.power.rank_k_update import SIGNIFICAND_24, Live
 from ..families.blocked import (
-    Block,
     BlockOperand,
+    BlockProduct,
     Loops,
     adds,
     over_the_reals,
@@ -81,7 +81,7 @@ def full_product_step(alg: Algebra, family: Family, v: Inputs, acc: Array | None
     return rounded(fmt, [], [total, *old], [total, *old]).bits
 
 
-def block(update: RankKUpdate) -> Block:
+def block(update: RankKUpdate) -> BlockProduct:
     """Return an unmasked update; y has the columns of B as rows."""
     family = update.family
     operands = {
@@ -112,7 +112,7 @@ def block(update: RankKUpdate) -> Block:
         old: Array = v["acc"]
         return added - old if update.negative_accumulator else added + old
 
-    return Block(
+    return BlockProduct(
         operands,
         family.result,
         multiply,

@@ -12,7 +12,7 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.pto.choices import ADDED_LAST, SEEDED, UNSPECIFIED, Choices
 from ..families.blocked import (
-    Block,
+    BlockProduct,
     Blocks,
     adds,
     over_bits,
@@ -58,7 +58,9 @@ SEEDED_ONLY = f"accumulation={SEEDED}"
 ADDED_LAST_ONLY = f"accumulation={ADDED_LAST}"
 
 
-def block(suffix: str, formats: Formats, k: int, *readings: Choices, choices: str = SEEDED_ONLY) -> Block:
+def block(
+    suffix: str, formats: Formats, k: int, *readings: Choices, choices: str = SEEDED_ONLY
+) -> BlockProduct:
     """Return a form on k products; integers are the same in every reading."""
     starts = STARTS[suffix]
 
@@ -71,7 +73,7 @@ def block(suffix: str, formats: Formats, k: int, *readings: Choices, choices: st
         factors = outer(v["a"], v["b"], (formats["a"], formats["b"]))
         return one_after_the_other(alg, start, factors, formats["d"])
 
-    return Block(
+    return BlockProduct(
         operands_of(formats, k, *starts),
         formats["d"],
         multiply,
@@ -275,7 +277,7 @@ def _partial_sums() -> Blocks:
     return {name: _partial_sum(formats) for name, formats in typed().items()}
 
 
-def _partial_sum(formats: Formats) -> Block:
+def _partial_sum(formats: Formats) -> BlockProduct:
     accumulating = block(".acc", formats, 4)
     lost = _lost_one_by_one(formats, 24)
     return replace(

@@ -12,7 +12,7 @@ from ...spec.pto.choices import SEEDED, Choices
 from ...spec.pto.products import SCALED
 from ...spec.pto.sizes import SCALE_GROUP, scale_groups
 from ..families import scaling
-from ..families.blocked import Block, BlockOperand
+from ..families.blocked import BlockOperand, BlockProduct
 from ..families.sums import power_of_two
 from ..obligation import (
     Equality,
@@ -77,7 +77,7 @@ def unit() -> Iterator[Variant]:
         yield Variant(name, partial(scaling.unit, fmt, UE8M0, SCALED, F64), method=Method.CERTIFICATE)
 
 
-def scaled_block(suffix: str, formats: Formats, k: int, *readings: Choices) -> Block:
+def scaled_block(suffix: str, formats: Formats, k: int, *readings: Choices) -> BlockProduct:
     """Return ``tmatmul.mx`` of a form on k products; K need not be whole groups."""
     plain, groups = block(suffix, formats, k, *readings), scale_groups(k)
     operands = {

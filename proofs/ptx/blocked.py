@@ -19,7 +19,7 @@ from ...spec.ptx.product import Operands, product
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.variant import Shape, Variant
 from ..families import blocked
-from ..families.blocked import Block, BlockOperand, Loops
+from ..families.blocked import BlockOperand, BlockProduct, Loops
 from ..families.scaling import ONE
 from ..families.sums import Factors, exact_product, one_after_the_other
 from ..obligation import Inputs
@@ -119,7 +119,7 @@ def _differ(alg: Algebra, x: Encodings, y: Encodings) -> Array:
     return alg.where(alg.same(x[0], y[0]), alg.whole(0), alg.whole(1))
 
 
-def block_of(form: Multiplication) -> Block:
+def block_of(form: Multiplication) -> BlockProduct:
     """Return an instruction as a block, accumulating sequentially."""
     pinned = {}
     if not form.is_integer:  # both products survive in 0, and are lost one by one in q
@@ -127,7 +127,7 @@ def block_of(form: Multiplication) -> Block:
         pinned = {**lost, "c": 0, "q": lost["c"]}
         if form.block_scale is not None:
             pinned |= dict.fromkeys(("scale_a", "scale_b"), ONE[form.block_scale.format])
-    return Block(
+    return BlockProduct(
         operands_of(form),
         form.d,
         lambda alg, v, choices: multiplied(alg, form, v, choices),
@@ -138,7 +138,7 @@ def block_of(form: Multiplication) -> Block:
     )
 
 
-def met_block_of(form: Multiplication) -> Block:
+def met_block_of(form: Multiplication) -> BlockProduct:
     """Return a block whose B is what the stored elements of a sparse A meet: a ring has no metadata."""
     block = block_of(form)
     kept = {name: operand for name, operand in block.operands.items() if name != "metadata"}
@@ -183,12 +183,12 @@ def shortened(form: Multiplication) -> Multiplication:
     return replace(form, form=replace(form.form, shape=Shape(m, n, min(k, SHORT_ROW))))
 
 
-def _tile_block(form: Multiplication) -> Block:
+def _tile_block(form: Multiplication) -> BlockProduct:
     choices = "all" if form.is_integer else UNSPECIFIED
     return replace(block_of(shortened(form)), readings=(Choices(accumulation=UNSPECIFIED),), choices=choices)
 
 
-def _blocks(make: Callable[[Multiplication], Block]) -> Callable[[], dict[str, Block]]:
+def _blocks(make: Callable[[Multiplication], BlockProduct]) -> Callable[[], dict[str, BlockProduct]]:
     return lambda: {name: make(form) for name, form in instructions().items()}
 
 

@@ -16,7 +16,7 @@ from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.multiplication import Multiplication
 from ...spec.ptx.variant import Family
 from ..families import scaling
-from ..families.blocked import Block, variables
+from ..families.blocked import BlockProduct, variables
 from ..families.sums import power_of_two
 from ..obligation import (
     Equality,
@@ -92,7 +92,7 @@ def _scaled_afterwards(instruction: Multiplication) -> Property:
     return scaling.scaled_afterwards(with_factors, without, pinned)
 
 
-def _onto_zero(instruction: Multiplication) -> Block:
+def _onto_zero(instruction: Multiplication) -> BlockProduct:
     block = block_of(instruction)
 
     def multiply(alg: Algebra, v: Inputs, choices: Choices) -> Array:

@@ -15,7 +15,7 @@ from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.warp import Immediates, WarpRegisters, execute
 from ..families.layouts import held_in
-from ..families.transport import Multiply, Operand, Registers, sees_matrices
+from ..families.transport import Multiply, RegisterOperand, Registers, sees_matrices
 from ..obligation import Method, Property, Variant, theorem
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5 and 9.7.14.6"
@@ -42,18 +42,18 @@ def selectors(form: Multiplication) -> Immediates:
     return Immediates(scale_a, scale_b, sparsity)
 
 
-def operands(form: Multiplication, selected: Immediates) -> dict[str, Operand]:
+def operands(form: Multiplication, selected: Immediates) -> dict[str, RegisterOperand]:
     """Return how a warp holds each operand of an instruction."""
-    found = {role: Operand(held_in(form.fragment(role))) for role in "abc"}
+    found = {role: RegisterOperand(held_in(form.fragment(role))) for role in "abc"}
     if form.block_scale is not None:
         for name in ("scale_a", "scale_b"):
             factors, pair = form.block_scale.factors(name[-1]), getattr(selected, name)
             fragment = Fragment(factors.layout, Packing(form.block_scale.format, 8))
-            found[name] = Operand(held_in(fragment), (pair.thread_id, pair.byte_id // factors.size))
+            found[name] = RegisterOperand(held_in(fragment), (pair.thread_id, pair.byte_id // factors.size))
     if form.sparsity is not None:
         assert selected.sparsity is not None
         fragment = Fragment(form.sparsity.layout, Packing(U4, U4.bits))
-        found["metadata"] = Operand(held_in(fragment), (selected.sparsity,))
+        found["metadata"] = RegisterOperand(held_in(fragment), (selected.sparsity,))
     return found
 
 
