@@ -62,6 +62,7 @@ COLUMNS = (
     Column("m", "rows of the product"),
     Column("n", "columns of the product"),
     Column("k", "length of the sums"),
+    Column("blocks", "products that one instruction computes, each of its own matrices"),
     Column(TYPES, "element types of D, A, B and C, as PTX orders them: f32.f16.f16.f32"),
     Column("a", "element type of A (X of Power)", ("a_type", "type_a", "atype", "x", "lhs", "a_dtype")),
     Column("b", "element type of B (Y of Power)", ("b_type", "type_b", "btype", "y", "rhs", "b_dtype")),

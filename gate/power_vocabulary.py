@@ -11,8 +11,6 @@ from ..spec.power.catalogue import RankKUpdate
 from ..spec.power.forms import FORMS, Form
 from .vocabulary import NO, YES, Cells, Point, Vocabulary
 
-_TYPE_COLUMNS = ("a", "b", "c", "d")
-
 
 def _cells(form: Form) -> Cells:
     cells = {"instruction": form.mnemonic}
@@ -40,13 +38,6 @@ class PowerVocabulary(Vocabulary):
         return tuple(
             Point(form.mnemonic, _cells(form), f"Power ISA {form.isa} Book I") for form in FORMS.values()
         )
-
-    def normal(self, column: str, value: str) -> str:
-        """Return the value in lower case; integers are called s8 and u8, as everywhere in mmaproof."""
-        low = value.strip().lower()
-        if column in _TYPE_COLUMNS and (match := re.fullmatch(r"(u?)(?:int|i)(\d+)(?:_t)?", low)):
-            return f"{'u' if match[1] else 's'}{match[2]}"
-        return low
 
     def spells_target(self, value: str) -> bool:
         """Whether it is a processor, such as ``pwr9`` or ``power_10``."""

@@ -17,29 +17,12 @@ from ..spec.ptx.legality import ALIGNED_SPELLED, form_of
 from ..spec.ptx.targets import NEWEST, TARGETS, VERSIONS, Target, spell_version, target_named, version_named
 from ..spec.ptx.variant import Family, Shape, Variant
 from .matching import index
+from .type_names import TYPE_COLUMNS, type_name
 from .vocabulary import NO, NONE, YES, Cells, Point, Vocabulary, first_word, matching_names
 
 _FLAGS = ("block_scale", "satfinite", "trans")
 _WORDS = ("kind", "scale_vec", "rounding", "bit_operation", "count", "space")
-_TYPE_COLUMNS = ("d", "a", "b", "c", "scale_type", "type")
 _PRODUCTS = (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
-
-_TYPE_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "half": "f16", "fp16": "f16", "float16": "f16", "half_t": "f16", "bfloat16": "bf16",
-        "bfloat16_t": "bf16", "float": "f32", "fp32": "f32", "float32": "f32", "double": "f64", "fp64": "f64",
-        "float64": "f64", "tfloat32_t": "tf32", "i1": "b1", "uint1b_t": "b1", "bin1": "b1", "uint1": "b1",
-        **{f"{signed}{bits}": f"s{bits}" for signed in ("i", "int", "si") for bits in (4, 8, 32)},
-        **{f"{unsigned}{bits}": f"u{bits}" for unsigned in ("ui", "uint") for bits in (4, 8, 32)},
-        **{f"int{bits}_t": f"s{bits}" for bits in (4, 8, 32)},
-        **{f"uint{bits}_t": f"u{bits}" for bits in (4, 8, 32)}, "int4b_t": "s4", "uint4b_t": "u4",
-        "f8e4m3fn": "e4m3", "f8e5m2": "e5m2", "f6e3m2fn": "e3m2", "f6e2m3fn": "e2m3", "f4e2m1fn": "e2m1",
-        "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "float4_e2m1fn": "e2m1", "float_e4m3_t": "e4m3",
-        "float_e5m2_t": "e5m2", "float_e3m2_t": "e3m2", "float_e2m3_t": "e2m3", "float_e2m1_t": "e2m1",
-        "f8e8m0fnu": "ue8m0", "float8_e8m0fnu": "ue8m0", "float_ue8m0_t": "ue8m0", "float_ue4m3_t": "ue4m3",
-    }
-)  # fmt: skip
-"""What MLIR, CUTLASS and others call the element types; an integer without a sign is signed."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -95,8 +78,8 @@ class PtxVocabulary(Vocabulary):
         """Return PTX's spelling of a value."""
         plain = value.strip()
         low = plain.lower()
-        if column in _TYPE_COLUMNS:
-            return _TYPE_NAMES.get(low, low)
+        if column in TYPE_COLUMNS:
+            return type_name(plain)
         if low in ("none", "-", "n/a", "null", "absent"):
             return NONE
         if column in (*_FLAGS, "sparse"):

@@ -13,7 +13,8 @@ from typing import cast
 
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import InstructionSet, instruction_set
-from .columns import INSTRUCTION, SHAPE, column_named, shapes
+from .columns import INSTRUCTION, ISA, LEGAL, PTX, SHAPE, TARGET, column_named, shapes
+from .type_names import TYPE_COLUMNS, type_name
 
 Cells = Mapping[str, str]
 """Values by column."""
@@ -72,13 +73,10 @@ class Vocabulary:
         )
 
     def _cells(self, row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        for title, cell in row.items():
-            try:
-                name = column_named(title)
-            except InputError:  # a column for readers
-                continue
-            if name and cell:
-                yield name, shapes(cell)[0] if name == SHAPE else self.normal(name, cell)
+        yield INSTRUCTION, row["mnemonic"]
+        for title in (each for each in row if row[each]):
+            for name in filter(None, map(_column, title.split(" and "))):
+                yield name, shapes(row[title])[0] if name == SHAPE else self.normal(name, row[title])
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -102,7 +100,7 @@ class Vocabulary:
         InputError
             If the column does not go with the instruction set.
         """
-        return value.strip().lower()
+        return type_name(value) if column in TYPE_COLUMNS else value.strip().lower()
 
     def completed(self, cells: Cells) -> Cells:
         """Return cells with what follows from them: the instruction, where it is left out."""
@@ -175,6 +173,15 @@ class Vocabulary:
     def knows(self, target: str, version: str | None) -> bool:
         """Whether a version of the ISA has a target."""
         return True
+
+
+def _column(title: str) -> str | None:
+    """Return the column of a form that a title of an instruction set's own table means."""
+    try:
+        name = column_named(title)
+    except InputError:  # a column for readers
+        return None
+    return None if name in (INSTRUCTION, ISA, TARGET, PTX, LEGAL) else name
 
 
 @cache

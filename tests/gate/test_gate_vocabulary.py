@@ -17,9 +17,11 @@ from mmaproof.spec.instruction_set import Judgement
 from mmaproof.spec.legality import Rule, Violation
 
 ROWS = [
-    {"mnemonic": "toy_f32_4x4x2", "shape": "4x4x2", "A": "f16", "B": "F16", "result": "f32", "who": "all"},
-    {"mnemonic": "toy_i32_4x4x4", "shape": "4x4x4", "A": "i8", "B": "i8", "result": "i32", "source": "§ 2"},
-]
+    {"mnemonic": "toy_f32_4x4x2", "opcode": "0x40", "shape": "4x4x2", "blocks": "16", "A": "f16", "B": "half",
+     "C and D": "f32"},
+    {"mnemonic": "toy_i32_4x4x4", "shape": "4x4x4", "A": "i8", "B": "i8", "C and D": "i32",
+     "targets": "t2, t3", "A registers": "1", "source": "§ 2"},
+]  # fmt: skip
 LATE: Rule[Any, Any] = Rule("late", "t1 has no integers", "§ 2", lambda subject, target: ())
 
 
@@ -49,10 +51,12 @@ def words() -> Vocabulary:
 
 
 def test_points_are_the_rows_of_the_table(words: Vocabulary) -> None:
-    cells = {"instruction": "toy_i32_4x4x4", "shape": "m4n4k4", "a": "i8", "b": "i8", "d": "i32"}
+    cells = {
+        "instruction": "toy_i32_4x4x4", "shape": "m4n4k4", "a": "s8", "b": "s8", "c": "s32", "d": "s32"
+    }  # fmt: skip
     assert [point.text for point in words.points] == ["toy_f32_4x4x2", "toy_i32_4x4x4"]
     assert (words.points[1].cells, words.points[1].source) == (cells, "§ 2")
-    assert words.points[0].cells["b"] == "f16"
+    assert (words.points[0].cells["b"], words.points[0].cells["blocks"]) == ("f16", "16")
     assert words.read("toy_i32_4x4x4 a, b") == cells
     assert words.read("toy") is None
 
