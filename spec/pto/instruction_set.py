@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from ..algebra import Array
@@ -12,13 +12,12 @@ from ..element_table import ElementTable
 from ..errors import InputError
 from ..formula_text import notation
 from ..instruction_set import Description, Judgement, refuse_declarations
-from ..legality import Note, NoteKind, Violation
 from . import legality, tables
 from .assembly import only_instruction, parse_module
 from .catalogue import OPERATIONS, Operation, operation_named
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .formula import semantics
-from .module_legality import StatementFindings, judge_module, unjudged
+from .module_legality import judge_module
 from .resolution import resolve, resolve_known
 from .targets import A5, PROFILES, Profile, ProfileNames, profile_named
 from .text.instructions import InstructionStatement, TextualForm
@@ -59,11 +58,7 @@ class TileInstruction:
 
     def legal(self, target: str | None = None, version: str | None = None) -> Judgement:
         """Judge every statement; the version is of no concern."""
-        profile = _profile(self.text, target)
-        judged = list(judge_module(self.text, profile))
-        if not judged:
-            only_instruction(self.text)  # says what is expected
-        return _together(profile, judged, _without_rules(self.text))
+        return judge_module(self.text, _profile(self.text, target))
 
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Return where each element of an operand lies in its buffer."""
@@ -183,23 +178,6 @@ def _kinds(rule: legality.StatementRule, operation: Operation) -> str:
     if len(kinds) == 1 and len(next(iter(kinds.values()))) == len(PROFILES):
         return next(iter(kinds))
     return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
-
-
-def _without_rules(module: Module) -> list[Note]:
-    """Say which operations of a text are not judged, if there are some."""
-    names = [name if count == 1 else f"{name} ({count})" for name, count in sorted(unjudged(module).items())]
-    return [Note(NoteKind.UNDECIDED, f"no rule is known on {', '.join(names)}")] if names else []
-
-
-def _together(profile: Profile, judged: Sequence[StatementFindings], remarks: Sequence[Note]) -> Judgement:
-    """Return one judgement of several statements, that says of each violation where it is."""
-    violations: list[Violation] = []
-    notes: list[Note] = []
-    for each in judged:
-        where = f"line {each.line}, {each.statement}: " if len(judged) > 1 else ""
-        violations += (Violation(v.rule, where + v.message) for v in each.findings.violations)
-        notes += (replace(note, where=where) for note in each.findings.notes)
-    return Judgement(profile.name, tuple(violations), (*notes, *remarks))
 
 
 INSTRUCTION_SET = TileInstructions()

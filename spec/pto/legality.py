@@ -5,14 +5,14 @@ Source: reference section C; who checks a rule is said by its kind (`enforcement
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
-from ..legality import Note, NoteKind, Violation
+from ..instruction_set import Judgement
+from ..legality import Note, NoteKind, Subject, Violation
 from .catalogue import OPERATIONS, OperationKind
 from .resolution import Resolved
 from .rules.bias_and_scales import BIAS_RULES
-from .rules.enforcement import PtoRule, RuleKind, findings
+from .rules.enforcement import PtoRule, findings
 from .rules.memory import MEMORY_RULES
 from .rules.move_types import MOVE_TYPE_RULES
 from .rules.moves import MOVE_RULES
@@ -31,24 +31,8 @@ RULES: tuple[StatementRule, ...] = (
 """Every rule on one statement; those on an address are `ADDRESS_RULES`."""
 
 
-@dataclass(frozen=True)
-class Findings:
-    """What the rules say about a statement.
-
-    Attributes
-    ----------
-    violations : tuple of Violation
-        What makes it illegal; none means legal.
-    notes : tuple of Note
-        What only ptoas or only pages object to; if it is legal so far, also what is known at run time only.
-    """
-
-    violations: tuple[Violation, ...]
-    notes: tuple[Note, ...]
-
-
-def judge(resolved: Resolved) -> Findings:
-    """Judge a statement as far as its tiles are known."""
+def judge(resolved: Resolved) -> Judgement:
+    """Judge a statement as far as its tiles are known; notes say what only ptoas or only pages object to."""
     wrong: list[Violation] = []
     notes: list[Note] = []
     for kind, violation in findings(RULES, resolved, resolved.profile, resolved.operation):
@@ -58,13 +42,13 @@ def judge(resolved: Resolved) -> Findings:
             notes.append(Note(NoteKind.OBJECTION, str(violation)))
     if not wrong:
         notes += (Note(NoteKind.UNDECIDED, reason) for reason in _undecided(resolved))
-    return Findings(tuple(wrong), (*resolved.notes, *notes))
+    return Judgement(resolved.profile.name, tuple(wrong), (*resolved.notes, *notes))
 
 
 def _undecided(resolved: Resolved) -> Iterator[str]:
     if resolved.open:
         reasons = "; ".join(f"{role}: {reason}" for role, reason in resolved.open.items())
-        yield f"{reasons}"
+        yield reasons
     unknown = [
         f"{name} ({source})" for name, (size, source) in product_sizes(resolved).items() if size is DYNAMIC
     ]
@@ -84,10 +68,8 @@ def _undecided(resolved: Resolved) -> Iterator[str]:
 
 def tile_violations(name: str, tile: Tile, profile: Profile) -> tuple[Violation, ...]:
     """Judge a tile by itself, as it is declared; `name` is what messages call it."""
-    operation = OPERATIONS["tload"]  # rules on tiles are the same for every operation
-    declared = Resolved(InstructionStatement(operation, TextualForm.F3, (), ()), profile, {name: tile})
-    found = findings(TILE_RULES, declared, profile, operation)
-    return tuple(violation for kind, violation in found if kind.forbids)
+    statement = InstructionStatement(OPERATIONS["tload"], TextualForm.F3, (), ())
+    return _forbidden(TILE_RULES, Resolved(statement, profile, {name: tile}), profile)
 
 
 def address_violations(tile: Tile, address: int, profile: Profile) -> tuple[Violation, ...]:
@@ -107,16 +89,14 @@ def address_violations(tile: Tile, address: int, profile: Profile) -> tuple[Viol
     tuple of Violation
         None means that it may be there. Tiles that overlap alias; nothing forbids it.
     """
-    placed = PlacedTile(tile, address)
+    return _forbidden(ADDRESS_RULES, PlacedTile(tile, address), profile)
+
+
+def _forbidden(
+    rules: Iterable[PtoRule[Subject]], subject: Subject, profile: Profile
+) -> tuple[Violation, ...]:
+    """Return what rules that are the same for every operation forbid."""
+    operation = OPERATIONS["tload"]
     return tuple(
-        Violation(rule, f"{message} ({kind}: {kind.meaning})")
-        for rule in ADDRESS_RULES
-        if (kind := _address_kind(rule, profile)) is not None
-        for message in rule.check(placed, profile)
-    )
-
-
-def _address_kind(rule: PtoRule[PlacedTile], profile: Profile) -> RuleKind | None:
-    return next(
-        (enforcement.kind for enforcement in rule.enforcements if profile in enforcement.profiles), None
+        violation for kind, violation in findings(rules, subject, profile, operation) if kind.forbids
     )

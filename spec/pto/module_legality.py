@@ -8,9 +8,13 @@ from __future__ import annotations
 import re
 from collections import ChainMap, Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from .legality import Findings, address_violations, judge, tile_violations
+from ..instruction_set import Judgement
+from ..legality import Note, NoteKind, Violation
+from .assembly import only_instruction
+from .legality import address_violations, judge, tile_violations
 from .resolution import resolve_known, tile_of_type
 from .targets import Profile
 from .text.instructions import InstructionStatement
@@ -24,23 +28,22 @@ _ASSIGNED = re.compile(r"@\w+\s*\(\s*(0x[0-9a-fA-F]{1,16}|[0-9]{1,18})\s*\)")
 """The address in ``pto.tassign %tile, @tile(0x1000)``."""
 
 
-@dataclass(frozen=True)
-class StatementFindings:
-    """What the rules say about a statement of a text.
+class JudgedStatement(NamedTuple):
+    """A statement of a text, as far as rules look at it: an instruction, or where a tile is.
 
     Attributes
     ----------
     line : int
         Where it stands.
-    statement : str
+    name : str
         What it is, shortly.
-    findings : Findings
+    judgement : Judgement
         What is wrong with it.
     """
 
     line: int
-    statement: str
-    findings: Findings
+    name: str
+    judgement: Judgement
 
 
 @dataclass(frozen=True)
@@ -59,54 +62,74 @@ class _Names:
         return int(written, 0) if re.fullmatch(r"0x[0-9a-fA-F]{1,16}|[1-9][0-9]{0,17}|0", written) else None
 
 
-def judge_module(module: Module, profile: Profile) -> Iterator[StatementFindings]:
-    """Judge every instruction, allocation and address assignment, in the order of the text."""
-    yield from _judge_block(module.body, profile, _Names())
+def judge_module(module: Module, profile: Profile) -> Judgement:
+    """Judge every instruction, allocation and address assignment, and say of each violation where it is.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    judged = list(judged_statements(module.body, profile))
+    if not judged:
+        only_instruction(module)  # says what is expected
+    violations: list[Violation] = []
+    notes: list[Note] = []
+    for line, name, judgement in judged:
+        where = f"line {line}, {name}: " if len(judged) > 1 else ""
+        violations += (Violation(each.rule, where + each.message) for each in judgement.violations)
+        notes += (replace(note, where=where) for note in judgement.notes)
+    unknown = Counter(filter(None, map(_without_rules, module.walk())))
+    if unknown:
+        names = [each if count == 1 else f"{each} ({count})" for each, count in sorted(unknown.items())]
+        notes.append(Note(NoteKind.UNDECIDED, f"no rule is known on {', '.join(names)}"))
+    return Judgement(profile.name, tuple(violations), tuple(notes))
 
 
-def unjudged(module: Module) -> dict[str, int]:
-    """Return the operations on tiles that no rule knows, as the text has them, and how often they occur."""
-    return Counter(
-        statement.name.strip('"')
-        for statement in module.walk()
-        if isinstance(statement, Other) and _on_tiles(statement)
-    )
+def _without_rules(statement: Statement) -> str | None:
+    """Return the name of an operation on tiles that no rule knows."""
+    if not isinstance(statement, Other) or statement.name == "pto.tassign":
+        return None
+    name = statement.name.strip('"')
+    on_tiles = any(isinstance(piece, str) and "!pto.tile" in piece for piece in statement.pieces)
+    return name if name.startswith("pto.") and on_tiles else None
 
 
-def _on_tiles(statement: Other) -> bool:
-    named = statement.name.strip('"').startswith("pto.") and statement.name != "pto.tassign"
-    return named and any(isinstance(piece, str) and "!pto.tile" in piece for piece in statement.pieces)
-
-
-def _judge_block(block: Region, profile: Profile, names: _Names) -> Iterator[StatementFindings]:
-    for statement in block:
+def judged_statements(
+    region: Region, profile: Profile, names: _Names | None = None
+) -> Iterator[JudgedStatement]:
+    """Judge the statements of a region one by one, in the order of the text."""
+    names = names or _Names()
+    for statement in region:
         match statement:
             case InstructionStatement(operation=operation):
                 found = judge(resolve_known(statement, profile))
-                yield StatementFindings(statement.line, operation.name, found)
+                yield JudgedStatement(statement.line, operation.name, found)
             case ConstantDefinition(name=name):
                 if statement.integer is not None:
                     names.numbers[name] = statement.integer
             case Allocation() | Other():
-                yield from _declaration(statement, profile, names)
-        for region in statement.regions:
-            yield from _judge_block(region, profile, names.inner())
+                for name, wrong in _declared(statement, profile, names):
+                    yield JudgedStatement(statement.line, name, Judgement(profile.name, wrong))
+        for inner in statement.regions:
+            yield from judged_statements(inner, profile, names.inner())
 
 
-def _declaration(statement: Statement, profile: Profile, names: _Names) -> Iterator[StatementFindings]:
+def _declared(
+    statement: Statement, profile: Profile, names: _Names
+) -> Iterator[tuple[str, tuple[Violation, ...]]]:
+    """Yield what a statement declares of a tile, and what is wrong with it."""
     match statement:
         case Allocation(name=name, type=TileType() as written, address=address):
-            tile = tile_of_type(written, profile)
-            if tile is not None:
+            if (tile := tile_of_type(written, profile)) is not None:
                 names.tiles[name] = tile
-                wrong = [*tile_violations(name, tile, profile)]
+                wrong = tile_violations(name, tile, profile)
                 if address is not None and (number := names.number(address)) is not None:
                     wrong += address_violations(tile, number, profile)
-                yield StatementFindings(statement.line, f"alloc_tile {name}", Findings(tuple(wrong), ()))
+                yield f"alloc_tile {name}", wrong
         case Other(name=operation) if operation.removeprefix("pto.") == "tassign":
             text = " ".join(piece for piece in statement.pieces if isinstance(piece, str))
             found = _ASSIGNED.search(text)
             for name in statement.values[:1]:
                 if found is not None and name in names.tiles:
-                    wrong = [*address_violations(names.tiles[name], int(found[1], 0), profile)]
-                    yield StatementFindings(statement.line, f"tassign {name}", Findings(tuple(wrong), ()))
+                    yield f"tassign {name}", address_violations(names.tiles[name], int(found[1], 0), profile)

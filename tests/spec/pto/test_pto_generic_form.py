@@ -10,7 +10,7 @@ from pto_texts import INSTRUCTIONS
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.pto.assembly import parse, parse_module
 from mmaproof.spec.pto.legality import judge
-from mmaproof.spec.pto.module_legality import judge_module
+from mmaproof.spec.pto.module_legality import judged_statements
 from mmaproof.spec.pto.resolution import resolve_known
 from mmaproof.spec.pto.targets import A5, PROFILES, Profile
 from mmaproof.spec.pto.text.instructions import InstructionStatement, TextualForm
@@ -49,8 +49,8 @@ def test_the_generic_form_is_judged_alike(instruction: InstructionStatement, pro
     spoiled = re.sub(r"xf32|xi32", "xi64", str(instruction))
     for text in (str(instruction), spoiled):
         wanted = judge(resolve_known(parse(text), profile))
-        (found,) = judge_module(parse_module(f"module {{\n{generic(parse(text))}\n}}"), profile)
-        assert found.findings == wanted
+        (found,) = judged_statements(parse_module(f"module {{\n{generic(parse(text))}\n}}").body, profile)
+        assert found.judgement == wanted
 
 
 def test_a_half_accumulator_is_illegal_in_a_module_of_the_generic_form() -> None:
@@ -61,9 +61,9 @@ def test_a_half_accumulator_is_illegal_in_a_module_of_the_generic_form() -> None
         "func.return"() : () -> ()
       }}) : () -> ()
     }}) : () -> ()"""
-    judged = list(judge_module(parse_module(text), A5))
-    assert [(each.line, each.statement) for each in judged] == [(3, "alloc_tile %c"), (4, "tmatmul")]
-    assert "type-triple" in {violation.rule.id for violation in judged[1].findings.violations}
+    judged = list(judged_statements(parse_module(text).body, A5))
+    assert [(each.line, each.name) for each in judged] == [(3, "alloc_tile %c"), (4, "tmatmul")]
+    assert "type-triple" in {violation.rule.id for violation in judged[1].judgement.violations}
 
 
 def test_a_result_is_what_the_statement_writes() -> None:
@@ -80,8 +80,8 @@ def test_allocations_and_constants_place_tiles() -> None:
     assert [each.integer for each in constants if isinstance(each, ConstantDefinition)] == [12288, 16]
     assert isinstance(allocation, Allocation)
     assert (allocation.address, allocation.valid_rows, allocation.valid_columns) == ("%x", None, "%y")
-    (judged,) = judge_module(parse_module(text), A5)
-    assert [violation.rule.id for violation in judged.findings.violations] == ["address-range"]
+    (judged,) = judged_statements(parse_module(text).body, A5)
+    assert [violation.rule.id for violation in judged.judgement.violations] == ["address-range"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from mmaproof.spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, Operation, O
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES, element_type_named
 from mmaproof.spec.pto.instruction_set import INSTRUCTION_SET
 from mmaproof.spec.pto.legality import RULES, address_violations, judge
-from mmaproof.spec.pto.module_legality import judge_module
+from mmaproof.spec.pto.module_legality import judged_statements
 from mmaproof.spec.pto.placement import mover_placement, unit_placement
 from mmaproof.spec.pto.resolution import applied, resolve_known
 from mmaproof.spec.pto.rules.enforcement import RuleKind
@@ -414,8 +414,8 @@ func.func @f() {
 
 def test_statements_of_a_text_are_judged_with_the_constants_in_scope() -> None:
     found = {
-        each.statement: [violation.rule.id for violation in each.findings.violations]
-        for each in judge_module(parse_module(MODULE), A5)
+        each.name: [violation.rule.id for violation in each.judgement.violations]
+        for each in judged_statements(parse_module(MODULE).body, A5)
     }
     assert found == {
         "alloc_tile %ok": [],

@@ -13,7 +13,7 @@ from mmaproof.spec.pto.assembly import parse, parse_module
 from mmaproof.spec.pto.catalogue import OPERATIONS
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.legality import judge
-from mmaproof.spec.pto.module_legality import judge_module
+from mmaproof.spec.pto.module_legality import judged_statements
 from mmaproof.spec.pto.resolution import applied, resolve_known
 from mmaproof.spec.pto.rules.memory import MEMORY_RULES
 from mmaproof.spec.pto.rules.move_types import MOVE_TYPE_RULES
@@ -289,8 +289,8 @@ def test_addresses_assigned_to_allocated_tiles() -> None:
     text = """%b = pto.alloc_tile : !pto.tile_buf<bias, 1x16xf32>
     pto.tassign %b, @tile(0x3000)"""
     found = [
-        (each.statement, [violation.rule.id for violation in each.findings.violations])
-        for each in judge_module(parse_module(text), A5)
+        (each.name, [violation.rule.id for violation in each.judgement.violations])
+        for each in judged_statements(parse_module(text).body, A5)
     ]
     assert found == [("alloc_tile %b", []), ("tassign %b", ["address-range"])]
 
