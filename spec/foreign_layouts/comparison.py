@@ -9,6 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..algebra import Array
+from ..layout import Digit, Layout, unit
 from .distribution import Distribution
 from .permutations import permutation_between
 
@@ -142,6 +143,23 @@ def equal(expected: Distribution) -> Comparison:
     """Say that a claim is a distribution."""
     whole = f"the {expected.tile_text} is held as specified for {expected.title}"
     return Comparison(Verdict.EQUAL, whole, notes=(expected.convention,) if expected.convention else ())
+
+
+def changed_images(claimed: Layout, expected: Layout) -> list[tuple[Digit, Digit]] | None:
+    """Return the digits that need other images for a map to equal another, each with the one it needs.
+
+    None where they alone do not make it equal, or more than `MAX_CHANGES` must change.
+    """
+    wanted = tuple(
+        replace(digit, image=expected.forward(*unit(digit.axis, digit.weight, len(claimed.source))))
+        if digit.extent > 1
+        else digit
+        for digit in claimed.digits
+    )
+    if not np.array_equal(replace(claimed, digits=wanted).images(), expected.images()):
+        return None
+    changes = [pair for pair in zip(claimed.digits, wanted, strict=True) if pair[0] != pair[1]]
+    return changes if len(changes) <= MAX_CHANGES else None
 
 
 def _outside(claim: Claim, expected: Distribution) -> Comparison | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
-from operator import mul
 
 import numpy as np
 
 from ..errors import InputError
-from .comparison import MAX_CHANGES, Claim, Comparison, Verdict, compare
+from ..layout import Layout
+from .comparison import Claim, Comparison, Verdict, changed_images, compare
 from .cute import CuteLayout, Tree, leaves, nested_as, spell
 from .distribution import Distribution
 
@@ -56,7 +56,7 @@ def _compare_index(layout: CuteLayout, expected: Distribution) -> Comparison:
     if found.equal:
         return found
     other = replace(expected, order=(*reversed(expected.order[:2]), *expected.order[2:]))
-    if len(expected.order) > 1 and np.array_equal(grid, other.index(expected.coordinates)):
+    if len(expected.order) > 1 and np.array_equal(grid, other.indexed().images()[..., 0]):
         first, second = (expected.axes[place].name for place in expected.order[:2])
         found = found.with_notes(f"it is equal if its index counts {second}s first, and not {first}s")
     return replace(found, repair=_cute_repair(layout, expected))
@@ -85,46 +85,35 @@ def _first_incongruence(shape: Tree, stride: Tree) -> str:
 
 def _cute_repair(layout: CuteLayout, expected: Distribution) -> str | None:
     """Say which strides, changed, make the layout equal; None if no strides of its shape do."""
-    index = expected.index(expected.coordinates)
-    steps = []
-    for mode, along in zip(layout.modes, (index[:, 0], index[0]), strict=True):
-        weight = 1
-        for extent, step in zip(leaves(mode.shape), leaves(mode.stride), strict=True):
-            steps.append((step, int(along[weight] - along[0]) if extent > 1 else step))
-            weight *= extent
-    repaired = CuteLayout(layout.shape, nested_as(layout.shape, [wanted for _, wanted in steps]))
-    if not np.array_equal(repaired.grid(), index):
+    claimed = layout.layout()
+    changes = changed_images(claimed, expected.indexed())
+    if changes is None:
         return None
-    names = [
-        f"{given} (coordinate {place} of the {name}) to {wanted}"
-        for name, mode, offset in _named_modes(layout, expected)
-        for place, (given, wanted) in enumerate(steps[offset : offset + len(leaves(mode.shape))])
-        if given != wanted
-    ]
-    if len(names) > MAX_CHANGES:
-        return None
+    steps, names = leaves(layout.stride), []
+    first = len(leaves(layout.modes[0].shape))
+    for given, wanted in changes:
+        place = claimed.digits.index(given)
+        steps[place] = wanted.image[0]
+        coordinate = f"coordinate {place - first * given.axis} of the {expected.holders[given.axis]}"
+        names.append(f"{given.image[0]} ({coordinate}) to {steps[place]}")
+    repaired = CuteLayout(layout.shape, nested_as(layout.shape, steps))
     return f"change the stride{'s' * (len(names) > 1)} {', '.join(names)}: {repaired}"
-
-
-def _named_modes(layout: CuteLayout, expected: Distribution) -> list[tuple[str, CuteLayout, int]]:
-    first, second = layout.modes
-    return [(expected.holders[0], first, 0), (expected.holders[1], second, len(leaves(first.shape)))]
 
 
 def cute_layout(expected: Distribution) -> CuteLayout:
     """Return a distribution in CuTe's notation."""
-    modes = [_mode(expected, axis) for axis in (0, 1)]
+    modes = [_mode(expected.indexed(), axis) for axis in (0, 1)]
     return CuteLayout(tuple(mode.shape for mode in modes), tuple(mode.stride for mode in modes))
 
 
-def _mode(expected: Distribution, axis: int) -> CuteLayout:
+def _mode(indexed: Layout, axis: int) -> CuteLayout:
     """Return the steps of the digits of a coordinate, joined wherever one continues the step before."""
     shape: list[int] = []
     stride: list[int] = []
-    for digit in sorted(expected.layout.digits, key=lambda digit: digit.weight):
+    for digit in sorted(indexed.digits, key=lambda digit: digit.weight):
         if digit.axis != axis:
             continue
-        step = sum(map(mul, digit.image, expected.index_steps()))
+        (step,) = digit.image
         if shape and step == stride[-1] * shape[-1]:
             shape[-1] *= digit.extent
         else:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from operator import mul
 
 import numpy as np
 
@@ -95,13 +96,14 @@ class Distribution:
         numbers: Array = np.ravel_multi_index(tuple(np.moveaxis(coordinates, -1, 0)), extents)
         return numbers
 
-    def index(self, coordinates: Array) -> Array:
-        """Return the column-major index of elements (…, axes): what CuTe's layouts map to."""
-        total, weight = np.zeros(coordinates.shape[:-1], dtype=np.int64), 1
+    def indexed(self) -> Layout:
+        """Return the map to the column-major index of elements: what CuTe's layouts map to."""
+        steps, weight = [0] * len(self.axes), 1
         for place in self.order:
-            total = total + coordinates[..., place] * weight
-            weight *= self.axes[place].extent
-        return total
+            steps[place], weight = weight, weight * self.axes[place].extent
+        digits = (replace(digit, image=(sum(map(mul, digit.image, steps)),)) for digit in self.layout.digits)
+        index = (Axis("index", self.size),)
+        return replace(self.layout, target=index, digits=tuple(digits), carries=True)
 
     def at_index(self, index: Array) -> Array:
         """Return the coordinates (…, axes) of column-major indices; the slowest has no upper bound."""
@@ -110,13 +112,6 @@ class Distribution:
             rest, coordinates[..., place] = np.divmod(rest, self.axes[place].extent)
         coordinates[..., self.order[-1]] = rest
         return coordinates
-
-    def index_steps(self) -> tuple[int, ...]:
-        """Return how far one step along each coordinate moves the index."""
-        steps, weight = [0] * len(self.axes), 1
-        for place in self.order:
-            steps[place], weight = weight, weight * self.axes[place].extent
-        return tuple(steps)
 
 
 UNCOMPRESSED = "equal, counting the uncompressed K"

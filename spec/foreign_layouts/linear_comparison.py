@@ -9,9 +9,9 @@ import numpy as np
 
 from ..algebra import Array
 from ..errors import InputError
-from ..layout import Axis
+from ..layout import Axis, Layout
 from ..layout_terms import log2
-from .comparison import MAX_CHANGES, Claim, Comparison, Verdict, compare, equal
+from .comparison import Claim, Comparison, Verdict, changed_images, compare, equal
 from .distribution import Distribution
 from .linear import Basis, LinearLayout, spell_vector
 
@@ -43,15 +43,15 @@ def compare_linear(layout: LinearLayout, candidates: Iterable[Distribution]) -> 
     if owners != lanes or numbers > registers:
         witness = f"it has {lanes} {owner}s of {registers} {number}s; {expected.domain_text}"
         return Comparison(Verdict.WRONG_SIZE, witness, expected=told)
-    claimed = layout.layout(expected.layout.source, expected.axes).images()
-    found = compare(Claim.of_grid(claimed), expected)
+    claimed = layout.layout(expected.layout.source, expected.axes)
+    found = compare(Claim.of_grid(claimed.images()), expected)
     beyond = _repeated(layout, expected)
     if found.equal:
         found = beyond
     if not found.equal:
-        found = _with_exchanged(found, claimed, expected)
-    repair = _linear_repair(layout, canonical) if beyond.equal else None
-    return replace(found, expected=told, repair=None if found.equal else repair)
+        found = _with_exchanged(found, claimed.images(), expected)
+    repair = _linear_repair(claimed, expected) if beyond.equal and not found.equal else None
+    return replace(found, expected=told, repair=repair)
 
 
 def _held_as_bits(candidate: Distribution) -> Distribution:
@@ -136,14 +136,14 @@ def linear_layout(expected: Distribution) -> LinearLayout | None:
     return LinearLayout({holder: tuple(basis) for holder, basis in bases.items() if holder != "buffer"})
 
 
-def _linear_repair(layout: LinearLayout, canonical: LinearLayout | None) -> str | None:
+def _linear_repair(claimed: Layout, expected: Distribution) -> str | None:
     """Say which vectors, changed to the specified ones, make the layout equal."""
-    if canonical is None:
+    changes = changed_images(claimed, expected.layout)
+    if changes is None:
         return None
-    changes = [
-        f"{holder}={1 << bit} -> {spell_vector(given)} to {spell_vector(wanted)}"
-        for holder, basis in canonical.bases.items()
-        for bit, (given, wanted) in enumerate(zip(layout.basis(holder), basis, strict=False))
-        if given != wanted
-    ]
-    return f"change {', '.join(changes)}" if 0 < len(changes) <= MAX_CHANGES else None
+    named = (
+        f"{claimed.source[given.axis].name}={given.weight} -> {spell_vector(given.image)} "
+        f"to {spell_vector(wanted.image)}"
+        for given, wanted in sorted(changes, key=lambda change: (-change[0].axis, change[0].weight))
+    )
+    return f"change {', '.join(named)}"

@@ -195,6 +195,13 @@ def test_a_holder_that_does_not_exist_is_out_of_range() -> None:
     assert found.witness.endswith("has no lane 40, element 0")
 
 
+def test_a_coordinate_of_one_value_needs_no_other_stride() -> None:
+    found = compare_layout(MMA, "b", "((4,1,8),(2,1,2)):((16,7,2),(8,5,64))")
+    assert found.repair == "change the stride 2 (coordinate 2 of the lane) to 1: " + (
+        "((4,1,8),(2,1,2)):((16,7,1),(8,5,64))"
+    )
+
+
 def test_registers_and_transposition_are_recognised() -> None:
     swapped = compare_layout(MMA, "a", "((4,8),(2,2,2)):((32,1),(16,128,8))")
     assert swapped.permutation == "registers (1 2)"
