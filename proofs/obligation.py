@@ -200,7 +200,7 @@ class Obligation:
     Attributes
     ----------
     id : str
-        Stable: ``isa/family/theorem/variant``.
+        Stable: ``isa/family/theorem/case``.
     statement : str
         The statement as mathematics.
     goal : callable
@@ -228,7 +228,7 @@ class Obligation:
 
 
 @dataclass(frozen=True)
-class Variant:
+class Case:
     """One obligation of a theorem, before it has the theorem's id, statement and source.
 
     The attributes are those of `Obligation`; `statement` defaults to the theorem's.
@@ -257,7 +257,7 @@ class Theorem:
         The mathematics.
     source : str
         Where the instruction set states it.
-    variants : callable
+    cases : callable
         Yields the obligations' particulars.
     """
 
@@ -265,19 +265,19 @@ class Theorem:
     title: str
     statement: str
     source: str
-    variants: Callable[[], Iterator[Variant]]
+    cases: Callable[[], Iterator[Case]]
 
     def obligations(self) -> Iterator[Obligation]:
         """Yield the obligations."""
-        for variant in self.variants():
+        for case in self.cases():
             yield Obligation(
-                f"{self.id}/{variant.name}",
-                variant.statement or self.statement,
-                variant.goal,
-                variant.expect,
-                variant.equality,
-                variant.method,
-                variant.choices,
+                f"{self.id}/{case.name}",
+                case.statement or self.statement,
+                case.goal,
+                case.expect,
+                case.equality,
+                case.method,
+                case.choices,
                 self.source,
             )
 
@@ -290,9 +290,9 @@ def theorem_of(obligation: Obligation, theorems: Sequence[Theorem]) -> Theorem:
 
 def theorem(
     identifier: str, title: str, statement: str, source: str
-) -> Callable[[Callable[[], Iterator[Variant]]], Theorem]:
-    """Make a theorem of a function that yields its variants."""
-    return lambda variants: Theorem(identifier, title, statement, source, variants)
+) -> Callable[[Callable[[], Iterator[Case]]], Theorem]:
+    """Make a theorem of a function that yields its cases."""
+    return lambda cases: Theorem(identifier, title, statement, source, cases)
 
 
 def rounding_of(value: Any) -> Rounding | Any:

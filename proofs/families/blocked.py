@@ -38,6 +38,7 @@ from ...spec.formats import Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..obligation import (
     RN,
+    Case,
     Equality,
     Equation,
     Induction,
@@ -48,7 +49,6 @@ from ..obligation import (
     Status,
     Theorem,
     Variable,
-    Variant,
 )
 from .sums import added
 
@@ -227,33 +227,33 @@ def tiled(block: BlockProduct) -> Property:
     return Property(block.variables(ROWS[-1].stop, COLUMNS[-1].stop), claim)
 
 
-def over_bits(claim: Callable[[BlockProduct], Property], blocks: Blocks) -> Iterator[Variant]:
+def over_bits(claim: Callable[[BlockProduct], Property], blocks: Blocks) -> Iterator[Case]:
     """Yield a claim on encodings of each block."""
-    return (Variant(name, partial(claim, block), choices=block.choices) for name, block in blocks.items())
+    return (Case(name, partial(claim, block), choices=block.choices) for name, block in blocks.items())
 
 
-def over_the_reals(claim: Callable[[BlockProduct], RingProperty], blocks: Blocks) -> Iterator[Variant]:
+def over_the_reals(claim: Callable[[BlockProduct], RingProperty], blocks: Blocks) -> Iterator[Case]:
     """Yield a claim on polynomials of each block."""
     for name, block in blocks.items():
-        yield Variant(name, partial(claim, block), equality=Equality.VALUE, method=Method.STRUCTURAL)
+        yield Case(name, partial(claim, block), equality=Equality.VALUE, method=Method.STRUCTURAL)
 
 
-def splits(blocks: Blocks, in_a_ring: Blocks) -> Iterator[Variant]:
+def splits(blocks: Blocks, in_a_ring: Blocks) -> Iterator[Case]:
     """Yield `added_later`: of integers a proof; of floats one over the reals, and the refutation."""
     for name, block in blocks.items():
         if block.is_integer:
-            yield Variant(name, partial(added_later, block))
+            yield Case(name, partial(added_later, block))
             continue
         yield from over_the_reals(added_later_over_the_reals, {f"{name}/reals": in_a_ring[name]})
-        yield Variant(f"{name}/bits", partial(added_later, block), Status.REFUTED, choices=block.choices)
+        yield Case(f"{name}/bits", partial(added_later, block), Status.REFUTED, choices=block.choices)
 
 
-def split_loops(step: Theorem, blocks: Blocks) -> Iterator[Variant]:
+def split_loops(step: Theorem, blocks: Blocks) -> Iterator[Case]:
     """Yield the induction on split K: modulo 2**bits for integers, over the reals for floats."""
     for name, block in blocks.items():
         premise = f"{step.id}/{name}" + ("" if block.is_integer else "/reals")
         equality = Equality.BITS if block.is_integer else Equality.VALUE
-        yield Variant(name, partial(Induction, (premise,)), equality=equality, method=Method.INDUCTION)
+        yield Case(name, partial(Induction, (premise,)), equality=equality, method=Method.INDUCTION)
 
 
 @dataclass(frozen=True)
@@ -295,12 +295,10 @@ class Loops:
         blocks = (self.in_a_ring or self.blocks)()
         return {name: block for name, block in blocks.items() if not block.is_integer}
 
-    def theorem(
-        self, name: str, title: str, statement: str, variants: Callable[[], Iterator[Variant]]
-    ) -> Theorem:
+    def theorem(self, name: str, title: str, statement: str, cases: Callable[[], Iterator[Case]]) -> Theorem:
         """Return a theorem of the family."""
         text = statement + self.details.get(name, "")
-        return Theorem(f"{self.isa}/blocked/{name}", title, text, self.source, variants)
+        return Theorem(f"{self.isa}/blocked/{name}", title, text, self.source, cases)
 
 
 def step(loops: Loops) -> Theorem:
@@ -316,17 +314,17 @@ def step(loops: Loops) -> Theorem:
 def any_k(loops: Loops) -> Theorem:
     """Return the induction over the blocks of K; D_0 = C = P_0 needs no proof."""
 
-    def variants() -> Iterator[Variant]:
+    def cases() -> Iterator[Case]:
         for name, block in loops.repeating().items():
             premises = (f"{loops.isa}/blocked/step/{name}", *loops.premises(name))
-            yield Variant(name, partial(Induction, premises), method=Method.INDUCTION, choices=block.choices)
+            yield Case(name, partial(Induction, premises), method=Method.INDUCTION, choices=block.choices)
 
     return loops.theorem(
         "any-k",
         "a loop of instructions over any K computes the full row times the full column, onto C",
         f"∀ n ≥ 0: D_n = P_n where D_0 = C and D_{{t+1}} = {loops.instruction}(A_t, B_t, D_t); "
         "integers modulo 2^32, floats bit for bit in the sequential order",
-        variants,
+        cases,
     )
 
 

@@ -4,11 +4,11 @@ An instruction set names its layouts, and says how its registers are read as mat
 `held_in` knows that::
 
     @theorem("mfma/layout/operand", "elements of a matrix and of registers correspond one to one", …)
-    def operand() -> Iterator[Variant]:
+    def operand() -> Iterator[Case]:
         return bijections({form.name: form.fragment("a").layout for form in FORMS})
 
     @theorem("mfma/layout/executed", "registers are read and written where the layout says", …)
-    def executed() -> Iterator[Variant]:
+    def executed() -> Iterator[Case]:
         return readings({form.name: held_in(form.fragment("a")) for form in FORMS})
 """
 
@@ -25,13 +25,13 @@ from ...spec.formats import Format
 from ...spec.fragment import Fragment
 from ...spec.layout import Axis, Layout
 from ..obligation import (
+    Case,
     Certificate,
     Equation,
     Inputs,
     Method,
     Property,
     Variable,
-    Variant,
     holds,
     immediate,
 )
@@ -74,10 +74,10 @@ def _inverse_of_each_other(layout: Layout) -> Property:
     return Property(variables, claim, abstract=False)
 
 
-def bijections(layouts: Mapping[str, Layout]) -> Iterator[Variant]:
+def bijections(layouts: Mapping[str, Layout]) -> Iterator[Case]:
     """Yield that each layout is a bijection; its statement is the formula."""
     for name, layout in layouts.items():
-        yield Variant(name, partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula)
+        yield Case(name, partial(bijectivity, layout), method=Method.CERTIFICATE, statement=layout.formula)
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,9 @@ def held_in(fragment: Fragment) -> HeldMatrix:
     )
 
 
-def readings(held: Mapping[str, HeldMatrix]) -> Iterator[Variant]:
+def readings(held: Mapping[str, HeldMatrix]) -> Iterator[Case]:
     """Yield that each matrix is read where its layout says, and that writing is the inverse of reading."""
-    return (Variant(name, partial(_read, each), method=Method.STRUCTURAL) for name, each in held.items())
+    return (Case(name, partial(_read, each), method=Method.STRUCTURAL) for name, each in held.items())
 
 
 def _read(held: HeldMatrix) -> Property:

@@ -4,7 +4,7 @@ An instruction set says how its registers hold matrices (of fragments `layouts.h
 instruction on registers calls the product of matrices::
 
     @theorem("mfma/transport/product", "the instruction on registers is the product of the matrices …", …)
-    def product() -> Iterator[Variant]:
+    def product() -> Iterator[Case]:
         for form in FORMS:
             operands = {role: RegisterOperand(held_in(form.fragment(role))) for role in "abc"}
 
@@ -12,7 +12,7 @@ instruction on registers calls the product of matrices::
                 return on_registers(alg, form, **registers, multiply=multiply)
 
             goal = partial(sees_matrices, operands, held_in(form.fragment("d")), execute)
-            yield Variant(form.name, goal, method=Method.STRUCTURAL)
+            yield Case(form.name, goal, method=Method.STRUCTURAL)
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from ..families.blocked import (
 from ..families.sums import one_after_the_other, outer, power_of_two
 from ..obligation import (
     RN,
+    Case,
     Equation,
     Induction,
     Inputs,
@@ -34,7 +35,6 @@ from ..obligation import (
     Property,
     Status,
     Variable,
-    Variant,
     immediate,
     theorem,
 )
@@ -130,10 +130,10 @@ def block(update: RankKUpdate) -> BlockProduct:
     "r = size·block + i with i < size ⇔ block = r div size, i = r mod size, for 32-bit rows, columns and k",
     SOURCE,
 )
-def indices() -> Iterator[Variant]:
+def indices() -> Iterator[Case]:
     """Yield the tile sizes in use: columns of f64 and ranks (2, 4, 8), rows (4)."""
     for size in (2, 4, 8):
-        yield Variant(str(size), partial(_indices, size.bit_length() - 1))
+        yield Case(str(size), partial(_indices, size.bit_length() - 1))
 
 
 def _indices(bits: int) -> Property:
@@ -156,13 +156,13 @@ def _indices(bits: int) -> Property:
     "update(x, y) = the full product's partial result after one block",
     SOURCE,
 )
-def first() -> Iterator[Variant]:
+def first() -> Iterator[Case]:
     """Yield one base case per family."""
     return (_added_products(family.name, UPDATES[family.name]) for family in FAMILIES)
 
 
-def _added_products(name: str, update: RankKUpdate) -> Variant:
-    return Variant(name, partial(adds, block(update), 4, update.family.columns))
+def _added_products(name: str, update: RankKUpdate) -> Case:
+    return Case(name, partial(adds, block(update), 4, update.family.columns))
 
 
 @theorem(
@@ -171,7 +171,7 @@ def _added_products(name: str, update: RankKUpdate) -> Variant:
     "acc = P_t ⇒ update(acc, x, y) = P_{t+1}, bit for bit",
     SOURCE,
 )
-def following() -> Iterator[Variant]:
+def following() -> Iterator[Case]:
     """Yield one induction step per family."""
     return (_added_products(family.name, accumulating(family)) for family in FAMILIES)
 
@@ -182,7 +182,7 @@ def following() -> Iterator[Variant]:
     "∀ M ≡ 0 mod 4, N ≡ 0 mod n, K ≡ 0 mod k, K > 0: the tile loop's C is A·B in the stated order",
     SOURCE,
 )
-def any_k() -> Iterator[Variant]:
+def any_k() -> Iterator[Case]:
     """Yield one induction per family: indices, first block, every further block."""
     for family in FAMILIES:
         sizes = sorted({4, family.columns, *([family.rank] if family.rank > 1 else [])})
@@ -191,7 +191,7 @@ def any_k() -> Iterator[Variant]:
             f"{first.id}/{family.name}",
             f"{following.id}/{family.name}",
         )
-        yield Variant(family.name, partial(Induction, premises), method=Method.INDUCTION)
+        yield Case(family.name, partial(Induction, premises), method=Method.INDUCTION)
 
 
 @theorem(
@@ -200,7 +200,7 @@ def any_k() -> Iterator[Variant]:
     "ACC'[i,j] = ± Σ_p x[i,p]·y[j,p] [± acc[i,j]] as polynomials, whatever the order of blocks",
     SOURCE,
 )
-def ring() -> Iterator[Variant]:
+def ring() -> Iterator[Case]:
     """Yield one identity per mnemonic."""
     for update in UPDATES.values():
         whole = partial(polynomial, m=4, n=update.family.columns)
@@ -214,10 +214,10 @@ def ring() -> Iterator[Variant]:
     "for i < m and j < n, and +0 outside",
     SOURCE,
 )
-def ragged() -> Iterator[Variant]:
+def ragged() -> Iterator[Case]:
     """Yield one obligation per accumulating pp form."""
     for family in FAMILIES:
-        yield Variant(f"pm{family.name}pp", partial(_ragged, family))
+        yield Case(f"pm{family.name}pp", partial(_ragged, family))
 
 
 def _prefix(alg: Algebra, count: Array, width: int) -> Array:
@@ -260,12 +260,12 @@ def _ragged(family: Family) -> Property:
     "pp(0, x, y) = plain(x, y)",
     SOURCE,
 )
-def zeroed_start() -> Iterator[Variant]:
+def zeroed_start() -> Iterator[Case]:
     """Yield a proof per integer family, a refutation (-0) per float family."""
     for family in FAMILIES:
         update = accumulating(family)
         expect = Status.REFUTED if is_float(update) else Status.PROVED
-        yield Variant(family.name, partial(_zeroed_start, family), expect)
+        yield Case(family.name, partial(_zeroed_start, family), expect)
 
 
 def _zeroed_start(family: Family) -> Property:

@@ -12,6 +12,7 @@ from ...spec.formats import IntegerFormat
 from ...spec.power.catalogue import RankKUpdate
 from ...spec.power.encoding import LAYOUTS, PREFIX_OPCODE, Layout
 from ..obligation import (
+    Case,
     Certificate,
     Equation,
     Inputs,
@@ -19,7 +20,6 @@ from ..obligation import (
     Property,
     Status,
     Variable,
-    Variant,
     holds,
     immediate,
     theorem,
@@ -54,10 +54,10 @@ def _values(layout: Layout, v: Inputs) -> dict[str, Any]:
     "assemble(extract(w)) = w; values modulo 2^bits",
     SOURCE,
 )
-def round_trip() -> Iterator[Variant]:
+def round_trip() -> Iterator[Case]:
     """Yield one obligation per form."""
     for form, layout in LAYOUTS.items():
-        yield Variant(form.mnemonic, partial(_round_trip, layout))
+        yield Case(form.mnemonic, partial(_round_trip, layout))
 
 
 def _round_trip(layout: Layout) -> Property:
@@ -85,11 +85,11 @@ ODD = "∀ operand values, XAp odd too: extract(assemble(v)) = v: false, there i
 
 
 @theorem("power/encoding/odd-pair", "an odd register pair has no encoding (pinned)", ODD, SOURCE)
-def odd_pair() -> Iterator[Variant]:
+def odd_pair() -> Iterator[Case]:
     """Yield one refutation per form with a register pair."""
     for form, layout in LAYOUTS.items():
         if any(operand.multiple == 2 for operand in form.operands):
-            yield Variant(form.mnemonic, partial(_odd_pair, layout), Status.REFUTED)
+            yield Case(form.mnemonic, partial(_odd_pair, layout), Status.REFUTED)
 
 
 def _odd_pair(layout: Layout) -> Property:
@@ -108,11 +108,11 @@ def _odd_pair(layout: Layout) -> Property:
     "form of the size matches w; w[0:5] = 1 ⇔ the form is prefixed",
     SOURCE,
 )
-def unique() -> Iterator[Variant]:
+def unique() -> Iterator[Case]:
     """Yield one certificate per form."""
     for form, layout in LAYOUTS.items():
         others = tuple(o for o in LAYOUTS.values() if o.size == layout.size and o.form != form)
-        yield Variant(form.mnemonic, partial(_unique, layout, others), method=Method.CERTIFICATE)
+        yield Case(form.mnemonic, partial(_unique, layout, others), method=Method.CERTIFICATE)
 
 
 def _unique(layout: Layout, others: tuple[Layout, ...]) -> Certificate:
@@ -146,11 +146,11 @@ def _unique(layout: Layout, others: tuple[Layout, ...]) -> Certificate:
     "∀ words w with the opcode bits of the form: assemble(extract(w)) = w: false where a reserved bit is set",
     "QEMU 7.2, measured: it executes accumulator instructions with reserved bits set",
 )
-def reserved_ignored() -> Iterator[Variant]:
+def reserved_ignored() -> Iterator[Case]:
     """Yield one refutation per word form of a rank-k update, the words that QEMU was tried on."""
     for form, layout in LAYOUTS.items():
         if isinstance(form.operation, RankKUpdate) and not form.prefixed:
-            yield Variant(form.mnemonic, partial(_reserved_ignored, layout), Status.REFUTED)
+            yield Case(form.mnemonic, partial(_reserved_ignored, layout), Status.REFUTED)
 
 
 def _reserved_ignored(layout: Layout) -> Property:

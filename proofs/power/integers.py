@@ -10,7 +10,7 @@ from ...spec.formats import S32, IntegerFormat
 from ...spec.power import rank_k_update as spec
 from ...spec.power.catalogue import I4, I8, I16, UPDATES, IntegerFamily, RankKUpdate
 from ...spec.power.choices import Choices
-from ..obligation import Equation, Inputs, Property, Status, Variable, Variant, holds, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
 from .operands import INTEGER, all_live, live, operand_variables, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3 (xvi4ger8, xvi8ger4, xvi16ger2); Moreira et al. section II-B2"
@@ -44,14 +44,14 @@ def within(alg: Algebra, value: Array, low: int, high: int) -> Array:
     "min ≤ ext(x)·ext(y) ≤ max, both attained, and ext(x)·0 = 0·ext(y) = 0",
     SOURCE,
 )
-def one_product() -> Iterator[Variant]:
+def one_product() -> Iterator[Case]:
     """Yield a proof and two refutations (of tighter bounds) per family."""
     for family in (I4, I8, I16):
         low, high = product_range(family)
         text = f"{low} ≤ ext(x)·ext(y) ≤ {high}"
-        yield Variant(family.name, partial(_product_range, family, low, high), statement=text)
+        yield Case(family.name, partial(_product_range, family, low, high), statement=text)
         for name, bounds in (("minimum-attained", (low + 1, high)), ("maximum-attained", (low, high - 1))):
-            yield Variant(
+            yield Case(
                 f"{family.name}/{name}",
                 partial(_product_range, family, *bounds),
                 Status.REFUTED,
@@ -76,12 +76,12 @@ def _product_range(family: IntegerFamily, low: int, high: int) -> Property:
     "products in their range ⇒ k·min ≤ S ≤ k·max, and S + acc is a signed 33-bit integer",
     SOURCE,
 )
-def sum_of_products() -> Iterator[Variant]:
+def sum_of_products() -> Iterator[Case]:
     """Yield one obligation per family; the products' range is `product-range`."""
     for family in (I4, I8, I16):
         low, high = (family.rank * bound for bound in product_range(family))
         text = f"{low} ≤ Σ_p x[p]·y[p] ≤ {high}, and S + acc fits 33 bits"
-        yield Variant(family.name, partial(_sum_range, family), statement=text)
+        yield Case(family.name, partial(_sum_range, family), statement=text)
 
 
 def _sum_range(family: IntegerFamily) -> Property:
@@ -110,11 +110,11 @@ def _sum_range(family: IntegerFamily) -> Property:
     "S = Σ_p x[p]·y[p] is a signed 32-bit integer, for int16 unless all four operands are -32768",
     SOURCE,
 )
-def overflow() -> Iterator[Variant]:
+def overflow() -> Iterator[Case]:
     """Yield the three families, and the refutation that int16 needs no exception."""
     for family in (I4, I8, I16):
-        yield Variant(family.name, partial(_overflow, family))
-    yield Variant("xvi16ger2/without-exception", partial(_always_in_range, I16), Status.REFUTED)
+        yield Case(family.name, partial(_overflow, family))
+    yield Case("xvi16ger2/without-exception", partial(_always_in_range, I16), Status.REFUTED)
 
 
 def _total(alg: Algebra, family: IntegerFamily, v: Inputs) -> Array:
@@ -159,10 +159,10 @@ SATURATING = tuple(update for update in INTEGER if update.saturates)
     "∀ masks: S [+ acc] in range ⇒ saturating = modulo; otherwise the nearest end, and VSCR.SAT is set",
     SOURCE,
 )
-def saturation() -> Iterator[Variant]:
+def saturation() -> Iterator[Case]:
     """Yield one obligation per saturating mnemonic."""
     for update in SATURATING:
-        yield Variant(f"pm{update.mnemonic}", partial(_saturation, update))
+        yield Case(f"pm{update.mnemonic}", partial(_saturation, update))
 
 
 def _saturation(update: RankKUpdate) -> Property:
@@ -190,11 +190,11 @@ def _saturation(update: RankKUpdate) -> Property:
     "spp = clamp(S + acc); clamping S first changes int16 (pinned), never int8",
     SOURCE,
 )
-def one_clamp() -> Iterator[Variant]:
+def one_clamp() -> Iterator[Case]:
     """Yield int8's proof and int16's refutation of clamp(clamp(S) + acc)."""
-    yield Variant("xvi8ger4spp", partial(_two_clamps, UPDATES["xvi8ger4spp"]))
+    yield Case("xvi8ger4spp", partial(_two_clamps, UPDATES["xvi8ger4spp"]))
     least = {"x": 0x8000, "y": 0x8000, "acc": 1 << 31}
-    yield Variant("xvi16ger2spp", partial(_two_clamps, UPDATES["xvi16ger2spp"], least), Status.REFUTED)
+    yield Case("xvi16ger2spp", partial(_two_clamps, UPDATES["xvi16ger2spp"], least), Status.REFUTED)
 
 
 def _two_clamps(update: RankKUpdate, pinned: dict[str, int] | None = None) -> Property:
@@ -220,12 +220,12 @@ def _two_clamps(update: RankKUpdate, pinned: dict[str, int] | None = None) -> Pr
     "true modulo 2^32, false saturating (pinned)",
     SOURCE,
 )
-def order() -> Iterator[Variant]:
+def order() -> Iterator[Case]:
     """Yield a proof per modulo form and a refutation per saturating form."""
     for update in INTEGER:
         if update.accumulates:
             expect = Status.REFUTED if update.saturates else Status.PROVED
-            yield Variant(update.mnemonic, partial(_order, update), expect)
+            yield Case(update.mnemonic, partial(_order, update), expect)
 
 
 def _order(update: RankKUpdate) -> Property:

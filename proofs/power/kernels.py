@@ -12,7 +12,7 @@ from ...spec.formats import F32, F64
 from ...spec.power import kernels, memory, registers
 from ...spec.power.builtins import Builtins
 from ...spec.power.memory import Endian
-from ..obligation import RN, Equation, Induction, Inputs, Method, Property, Status, Variable, Variant, theorem
+from ..obligation import RN, Case, Equation, Induction, Inputs, Method, Property, Status, Variable, theorem
 
 DGEMM = "Moreira et al. section V-A, Figures 4 to 6"
 SCONV = "Moreira et al. section V-B, equation (25), Figures 8 and 9"
@@ -59,10 +59,10 @@ ROUNDING = Variable("rounding", RN)
     "after xvf64ger, acc[b] holds P[4(b>>2)+r][2(b&3)+c] = round(x[i]·y[j])",
     DGEMM,
 )
-def dgemm_first() -> Iterator[Variant]:
+def dgemm_first() -> Iterator[Case]:
     """Yield both byte orders."""
     for endian in Endian:
-        yield Variant(endian, partial(_dgemm_update, endian, first=True), method=Method.STRUCTURAL)
+        yield Case(endian, partial(_dgemm_update, endian, first=True), method=Method.STRUCTURAL)
 
 
 @theorem(
@@ -71,10 +71,10 @@ def dgemm_first() -> Iterator[Variant]:
     "acc holds P ⇒ after the body acc holds P'[i,j] = fma(x[i], y[j], P[i,j])",
     DGEMM,
 )
-def dgemm_next() -> Iterator[Variant]:
+def dgemm_next() -> Iterator[Case]:
     """Yield both byte orders."""
     for endian in Endian:
-        yield Variant(endian, partial(_dgemm_update, endian, first=False), method=Method.STRUCTURAL)
+        yield Case(endian, partial(_dgemm_update, endian, first=False), method=Method.STRUCTURAL)
 
 
 def _dgemm_update(endian: Endian, *, first: bool) -> Property:
@@ -96,11 +96,11 @@ def _dgemm_update(endian: Endian, *, first: bool) -> Property:
     "A[8b + 2r + c] = P[4(b>>2)+r][2(b&3)+c]: eight row-major 4 x 2 blocks, not a row-major 8 x 8 matrix",
     DGEMM,
 )
-def dgemm_stored() -> Iterator[Variant]:
+def dgemm_stored() -> Iterator[Case]:
     """Yield both byte orders, and the refutation that the result is row-major."""
     for endian in Endian:
-        yield Variant(endian, partial(_dgemm_stored, endian, row_major=False), method=Method.STRUCTURAL)
-        yield Variant(f"row-major/{endian}", partial(_dgemm_stored, endian, row_major=True), Status.REFUTED)
+        yield Case(endian, partial(_dgemm_stored, endian, row_major=False), method=Method.STRUCTURAL)
+        yield Case(f"row-major/{endian}", partial(_dgemm_stored, endian, row_major=True), Status.REFUTED)
 
 
 def _dgemm_stored(endian: Endian, *, row_major: bool) -> Property:
@@ -122,11 +122,11 @@ def _dgemm_stored(endian: Endian, *, row_major: bool) -> Property:
     "P[i][j] = round(x(0,i)·y(0,j)), then fma(x(t,i), y(t,j), P[i][j]) for t = 1..N-1, in eight 4 x 2 blocks",
     DGEMM,
 )
-def dgemm_any_n() -> Iterator[Variant]:
+def dgemm_any_n() -> Iterator[Case]:
     """Yield both byte orders."""
     for endian in Endian:
         premises = tuple(f"{part.id}/{endian}" for part in (dgemm_first, dgemm_next, dgemm_stored))
-        yield Variant(endian, partial(Induction, premises), method=Method.INDUCTION)
+        yield Case(endian, partial(Induction, premises), method=Method.INDUCTION)
 
 
 @theorem(
@@ -136,13 +136,13 @@ def dgemm_any_n() -> Iterator[Variant]:
     "as a chain of fused multiply-adds in increasing q, for every row length n ≥ 18",
     SCONV,
 )
-def sconv() -> Iterator[Variant]:
+def sconv() -> Iterator[Case]:
     """Yield the intended kernel in both byte orders, and the listing as printed, refuted."""
     for endian in Endian:
-        yield Variant(
+        yield Case(
             f"intended/{endian}", partial(_sconv, endian, parenthesised=True), method=Method.STRUCTURAL
         )
-        yield Variant(
+        yield Case(
             f"as-printed/{endian}",
             partial(_sconv, endian, parenthesised=False),
             Status.REFUTED,

@@ -12,7 +12,7 @@ from ...spec.power import memory, registers
 from ...spec.power.catalogue import FAMILIES, Family
 from ...spec.power.memory import Endian
 from ..families.layouts import HeldMatrix, bijections, readings
-from ..obligation import Equation, Inputs, Method, Property, Variable, Variant, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
 
 SOURCE = "Power ISA 3.1 sections 7.2 and 7.6; Moreira et al. Figure 1"
 
@@ -23,7 +23,7 @@ SOURCE = "Power ISA 3.1 sections 7.2 and 7.6; Moreira et al. Figure 1"
     "(row, k) ↦ (register, field) is a bijection onto the operand's VSRs",
     SOURCE,
 )
-def operand() -> Iterator[Variant]:
+def operand() -> Iterator[Case]:
     """Yield X and Y of every family."""
     for family in FAMILIES:
         layouts = {"x": registers.x_layout(family), "y": registers.y_layout(family)}
@@ -36,7 +36,7 @@ def operand() -> Iterator[Variant]:
     "ACC[i, j] ↦ (VSR 4k + register, field) is a bijection",
     SOURCE,
 )
-def accumulator() -> Iterator[Variant]:
+def accumulator() -> Iterator[Case]:
     """Yield one obligation per element type."""
     return bijections({fmt.name: registers.accumulator_layout(fmt) for fmt in (S32, F32, F64)})
 
@@ -47,7 +47,7 @@ def accumulator() -> Iterator[Variant]:
     "address ↦ (register, byte) is a bijection, for lxv and stxv (1), lxvp and stxvp (2), an accumulator (4)",
     SOURCE,
 )
-def memory_bytes() -> Iterator[Variant]:
+def memory_bytes() -> Iterator[Case]:
     """Yield both byte orders and the three sizes."""
     layouts = {f"{endian}/{n}": memory.byte_layout(endian, n) for endian in Endian for n in (1, 2, 4)}
     return bijections(layouts)
@@ -59,7 +59,7 @@ def memory_bytes() -> Iterator[Variant]:
     "matrix(registers)[row, k] is the field that the layout names, and registers(matrix(r)) = r",
     SOURCE,
 )
-def executed() -> Iterator[Variant]:
+def executed() -> Iterator[Case]:
     """Yield X and Y of every family and the accumulator formats."""
     for family in FAMILIES:
         held = {f"{family.name}/{name}": _held(layout, fmt) for name, layout, fmt in _views(family)}
@@ -92,12 +92,12 @@ def _held(layout: Layout, fmt: Format) -> HeldMatrix:
     "little: M[i, p] = array[rows - 1 - i][k - 1 - p]; big: M[i, p] = array[i][p]",
     SOURCE,
 )
-def memory_order() -> Iterator[Variant]:
+def memory_order() -> Iterator[Case]:
     """Yield X, Y and the accumulator of every family in both byte orders."""
     for family in FAMILIES:
         for name, layout, fmt in _views(family):
             for endian in Endian:
-                yield Variant(
+                yield Case(
                     f"{family.name}/{name}/{endian}",
                     partial(_memory_order, layout, fmt, endian),
                     method=Method.STRUCTURAL,

@@ -9,7 +9,7 @@ from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import FloatFormat
 from ...spec.power.catalogue import UPDATES, RankKUpdate
 from ...spec.power.choices import Choices
-from ..obligation import Equation, Inputs, Property, Status, Variant, holds, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, holds, theorem
 from .operands import FLOAT, INTEGER, all_live, live, operand_variables, readings, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-C"
@@ -21,10 +21,10 @@ SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-C"
     "∀ x, y, acc, masks, RN: ¬(XMSK[i] ∧ YMSK[j]) ⇒ ACC'[i,j] = 0 (all bits)",
     SOURCE,
 )
-def disabled() -> Iterator[Variant]:
+def disabled() -> Iterator[Case]:
     """Yield one obligation per mnemonic."""
     for update in UPDATES.values():
-        yield Variant(f"pm{update.mnemonic}", partial(_disabled, update))
+        yield Case(f"pm{update.mnemonic}", partial(_disabled, update))
 
 
 def _disabled(update: RankKUpdate) -> Property:
@@ -46,10 +46,10 @@ def _disabled(update: RankKUpdate) -> Property:
     "x'[i,p] = PMSK[p] ? x[i,p] : +0 and likewise y'",
     SOURCE,
 )
-def live_part() -> Iterator[Variant]:
+def live_part() -> Iterator[Case]:
     """Yield one obligation per mnemonic."""
     for update in UPDATES.values():
-        yield Variant(f"pm{update.mnemonic}", partial(_live_part, update))
+        yield Case(f"pm{update.mnemonic}", partial(_live_part, update))
 
 
 def _live_part(update: RankKUpdate) -> Property:
@@ -107,10 +107,10 @@ def _finite(update: RankKUpdate, alg: Algebra, v: Inputs) -> Iterable[Array]:
     "accumulator elements replaced by 0",
     SOURCE,
 )
-def zeroing() -> Iterator[Variant]:
+def zeroing() -> Iterator[Case]:
     """Yield one obligation per integer mnemonic."""
     for update in INTEGER:
-        yield Variant(f"pm{update.mnemonic}", partial(_zeroing, update))
+        yield Case(f"pm{update.mnemonic}", partial(_zeroing, update))
 
 
 @theorem(
@@ -119,7 +119,7 @@ def zeroing() -> Iterator[Variant]:
     "pm(x, y, acc) = unmasked(x', y', acc') is false: 0·Inf and NaN are not 0, and a zero product has a sign",
     SOURCE,
 )
-def zeroing_floats() -> Iterator[Variant]:
+def zeroing_floats() -> Iterator[Case]:
     """Yield three refutations per float mnemonic: infinity, signalling NaN, finite values (a -0)."""
     for update in FLOAT:
         fmt = update.family.x
@@ -128,10 +128,10 @@ def zeroing_floats() -> Iterator[Variant]:
             pinned = {"y": y, "xmsk": 7, "ymsk": 15, "pmsk": 3} | (
                 {"ymsk": 3} if update.family.columns == 2 else {}
             )
-            yield Variant(
+            yield Case(
                 f"pm{update.mnemonic}/{name}", partial(_zeroing, update, False, pinned), Status.REFUTED
             )
-        yield Variant(f"pm{update.mnemonic}/finite", partial(_zeroing, update, True), Status.REFUTED)
+        yield Case(f"pm{update.mnemonic}/finite", partial(_zeroing, update, True), Status.REFUTED)
 
 
 @theorem(
@@ -141,11 +141,11 @@ def zeroing_floats() -> Iterator[Variant]:
     "is false where the element is disabled",
     "Moreira et al. equation (3), against Power ISA 3.1 section 7.2.1.3",
 )
-def equation_3() -> Iterator[Variant]:
+def equation_3() -> Iterator[Case]:
     """Yield one refutation per accumulating mnemonic."""
     for update in UPDATES.values():
         if update.accumulates:
-            yield Variant(f"pm{update.mnemonic}", partial(_equation_3, update), Status.REFUTED)
+            yield Case(f"pm{update.mnemonic}", partial(_equation_3, update), Status.REFUTED)
 
 
 def _equation_3(update: RankKUpdate) -> Property:
@@ -170,13 +170,13 @@ def _one(fmt: object) -> int:
     "PMSK = 0 ∧ XMSK[i] ∧ YMSK[j] ⇒ ACC'[i,j] = acc[i,j]",
     SOURCE,
 )
-def no_product() -> Iterator[Variant]:
+def no_product() -> Iterator[Case]:
     """Yield a proof per accumulating integer mnemonic, two refutations per accumulating f16 and bf16 one."""
     for update in UPDATES.values():
         if not update.accumulates or update.family.rank == 1:
             continue
         if update in INTEGER:
-            yield Variant(f"pm{update.mnemonic}", partial(_no_product, update))
+            yield Case(f"pm{update.mnemonic}", partial(_no_product, update))
             continue
         fmt = update.family.result
         assert isinstance(fmt, FloatFormat) and fmt.infinity is not None
@@ -185,7 +185,7 @@ def no_product() -> Iterator[Variant]:
         direction = 3 if update.suffix == "np" else 0
         for name, acc in (("signed-zero", zero), ("signalling-nan", fmt.infinity + 1)):
             pinned = {"acc": acc, "xmsk": 15, "ymsk": 15, "rounding": direction}
-            yield Variant(f"pm{update.mnemonic}/{name}", partial(_no_product, update, pinned), Status.REFUTED)
+            yield Case(f"pm{update.mnemonic}/{name}", partial(_no_product, update, pinned), Status.REFUTED)
 
 
 def _no_product(update: RankKUpdate, pinned: dict[str, int] | None = None) -> Property:

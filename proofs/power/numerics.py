@@ -12,7 +12,7 @@ from ...spec.power.catalogue import UPDATES, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.power.rank_k_update import SIGNIFICAND_24
 from ...spec.rounding import Rounding
-from ..obligation import Equation, Inputs, Property, Status, Variable, Variant, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, Variable, theorem
 from .operands import all_live, operand_variables, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-B3"
@@ -24,14 +24,14 @@ SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-B3"
     "rounding x·y upward and downward gives the same encoding",
     SOURCE,
 )
-def exact_product() -> Iterator[Variant]:
+def exact_product() -> Iterator[Case]:
     """Yield f16 in f32, bf16 in the 24-bit significand, and the refutation for bf16 in f32."""
     for operand, result, expect in (
         (F16, F32, Status.PROVED),
         (BF16, SIGNIFICAND_24, Status.PROVED),
         (BF16, F32, Status.REFUTED),
     ):
-        yield Variant(f"{operand}-in-{result}", partial(_exact_product, operand, result), expect)
+        yield Case(f"{operand}-in-{result}", partial(_exact_product, operand, result), expect)
 
 
 def _exact_product(operand: FloatFormat, result: FloatFormat) -> Property:
@@ -51,10 +51,10 @@ def _exact_product(operand: FloatFormat, result: FloatFormat) -> Property:
     "gerpp(x, y, acc) = round(round(x·y) + acc) is false",
     SOURCE,
 )
-def fused() -> Iterator[Variant]:
+def fused() -> Iterator[Case]:
     """Yield the refutation for f32 and f64."""
     for name, fmt in (("xvf32gerpp", F32), ("xvf64gerpp", F64)):
-        yield Variant(name, partial(_fused, UPDATES[name], fmt), Status.REFUTED)
+        yield Case(name, partial(_fused, UPDATES[name], fmt), Status.REFUTED)
 
 
 def _fused(update: RankKUpdate, fmt: FloatFormat) -> Property:
@@ -79,10 +79,10 @@ def _fused(update: RankKUpdate, fmt: FloatFormat) -> Property:
     "gerpp(x, y, acc) = fma(x0, y0, fma(x1, y1, acc)) is false",
     SOURCE,
 )
-def two_roundings() -> Iterator[Variant]:
+def two_roundings() -> Iterator[Case]:
     """Yield the refutation that f16 and bf16 chain fused multiply-adds."""
     for name, operand in (("xvf16ger2pp", F16), ("xvbf16ger2pp", BF16)):
-        yield Variant(name, partial(_two_roundings, UPDATES[name], operand), Status.REFUTED)
+        yield Case(name, partial(_two_roundings, UPDATES[name], operand), Status.REFUTED)
 
 
 def _two_roundings(update: RankKUpdate, operand: FloatFormat) -> Property:
@@ -107,13 +107,13 @@ def _two_roundings(update: RankKUpdate, operand: FloatFormat) -> Property:
     "ger2pp under 'two-step' = ger2pp under 'single'",
     SOURCE + "; see the open point bf16-sum",
 )
-def bf16_sum() -> Iterator[Variant]:
+def bf16_sum() -> Iterator[Case]:
     """Yield a proof per f16 form and a refutation per bf16 form."""
     for update in UPDATES.values():
         if update.family.x == F16:
-            yield Variant(update.mnemonic, partial(_bf16_sum, update))
+            yield Case(update.mnemonic, partial(_bf16_sum, update))
         elif update.family.x == BF16:
-            yield Variant(update.mnemonic, partial(_bf16_sum, update), Status.REFUTED)
+            yield Case(update.mnemonic, partial(_bf16_sum, update), Status.REFUTED)
 
 
 def _bf16_sum(update: RankKUpdate) -> Property:

@@ -16,7 +16,7 @@ from ...spec.power.forms import FORMS, Form
 from ...spec.power.instructions import Instruction
 from ...spec.power.priming import ACCUMULATORS, SOURCE, accepted, after, own, priming
 from ..enumeration import enumerated
-from ..obligation import Equation, Goal, Inputs, Method, Property, Variant, holds, theorem
+from ..obligation import Case, Equation, Goal, Inputs, Method, Property, holds, theorem
 from .register_use import (
     CLASSES,
     LOADS,
@@ -41,7 +41,7 @@ Claim = Callable[[Form, Algebra, Inputs], Iterator[Equation]]
 
 def _variants(
     classes: dict[str, Class], statement: str, claim: Claim, *, assume_accepted: bool = True
-) -> Iterator[Variant]:
+) -> Iterator[Case]:
     """Yield a claim for each class, about every priming state and all registers."""
     for name, forms in classes.items():
         form = forms[0]
@@ -58,7 +58,7 @@ def _variants(
         def goal(prop: Property = prop, domains: dict[str, range] = domains, small: bool = small) -> Goal:
             return enumerated(prop, domains) if small else prop
 
-        yield Variant(name, goal, method=method, statement=naming(statement, forms))
+        yield Case(name, goal, method=method, statement=naming(statement, forms))
 
 
 ACCEPTED = (
@@ -73,7 +73,7 @@ ACCEPTED = (
     ACCEPTED,
     SOURCE,
 )
-def accepted_instructions() -> Iterator[Variant]:
+def accepted_instructions() -> Iterator[Case]:
     """Yield one obligation per class."""
 
     def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -100,7 +100,7 @@ TRANSITION = "∀ priming states, registers: accepted(i) ⇒ i leaves primed[k] 
     TRANSITION,
     SOURCE,
 )
-def transition() -> Iterator[Variant]:
+def transition() -> Iterator[Case]:
     """Yield one obligation per class."""
 
     def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -126,7 +126,7 @@ AFTER_XXMFACC = "∀ priming states, registers: ¬accepted(i) after xxmfacc AT"
     AFTER_XXMFACC,
     SOURCE,
 )
-def after_xxmfacc() -> Iterator[Variant]:
+def after_xxmfacc() -> Iterator[Case]:
     """Yield one obligation per class that reads its accumulator."""
 
     def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -144,7 +144,7 @@ AFTER_CLOBBER = "∀ priming states, n ≤ 31: ¬accepted(xxmfacc n >> 2) after 
 @theorem(
     "power/state/after-clobber", "a write to one of its VSRs loses an accumulator", AFTER_CLOBBER, SOURCE
 )
-def after_clobber() -> Iterator[Variant]:
+def after_clobber() -> Iterator[Case]:
     """Yield one obligation per class of loads."""
 
     def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -167,7 +167,7 @@ PRIMED_AGAIN = "∀ priming states, AT: accepted(xxsetaccz AT), and i does not b
     PRIMED_AGAIN,
     SOURCE,
 )
-def primed_again() -> Iterator[Variant]:
+def primed_again() -> Iterator[Case]:
     """Yield one obligation per class that reads its accumulator."""
 
     def claim(form: Form, alg: Algebra, v: Inputs) -> Iterator[Equation]:

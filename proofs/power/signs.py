@@ -11,7 +11,7 @@ from ...spec.formats import FloatFormat
 from ...spec.power.catalogue import FAMILIES, UPDATES, FloatFamily, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.rounding import Rounding
-from ..obligation import Equality, Equation, Inputs, Property, Status, Variant, theorem
+from ..obligation import Case, Equality, Equation, Inputs, Property, Status, theorem
 from .operands import live, operand_variables, readings, updated
 
 SOURCE = (
@@ -34,11 +34,11 @@ def form(family: FloatFamily, suffix: str) -> RankKUpdate:
     "pn(x, y, acc) = pp(x, y, -acc) and nn(x, y, acc) = np(x, y, -acc) (a NaN has no negation)",
     SOURCE,
 )
-def negative_accumulator() -> Iterator[Variant]:
+def negative_accumulator() -> Iterator[Case]:
     """Yield two obligations per family."""
     for family in FLOAT_FAMILIES:
         for minus, plus in (("pn", "pp"), ("nn", "np")):
-            yield Variant(f"{family.name}{minus}", partial(_negative_accumulator, family, minus, plus))
+            yield Case(f"{family.name}{minus}", partial(_negative_accumulator, family, minus, plus))
 
 
 def _negative_accumulator(family: FloatFamily, minus: str, plus: str) -> Property:
@@ -59,12 +59,12 @@ def _negative_accumulator(family: FloatFamily, minus: str, plus: str) -> Propert
     "np(x, y, acc) = -pn(x, y, acc) and nn(x, y, acc) = -pp(x, y, acc) on live elements, NaNs unchanged",
     SOURCE,
 )
-def negated_result() -> Iterator[Variant]:
+def negated_result() -> Iterator[Case]:
     """Yield two proofs per one-step family; for two-step families two refutations."""
     for family in FLOAT_FAMILIES:
         expect = Status.PROVED if family.rank == 1 else Status.REFUTED
         for negative, positive in (("np", "pn"), ("nn", "pp")):
-            yield Variant(
+            yield Case(
                 f"{family.name}{negative}",
                 partial(_negated_result, family, negative, positive),
                 expect,
@@ -91,7 +91,7 @@ def _negated_result(family: FloatFamily, negative: str, positive: str) -> Proper
     "exact zeros differ in sign, directed roundings in value",
     SOURCE,
 )
-def negated_product() -> Iterator[Variant]:
+def negated_product() -> Iterator[Case]:
     """Yield two refutations per one-step family: bits under RN = 0, numbers under RN = 2."""
     for family in ONE_STEP:
         fmt = family.result
@@ -100,8 +100,8 @@ def negated_product() -> Iterator[Variant]:
         zero = {"x": one, "y": one, "acc": one, **masks, "rounding": Rounding.NEAREST_EVEN.value}
         above = {"x": one + 1, "y": one + 1, **masks, "rounding": Rounding.UPWARD.value}
         np_form = form(family, "np")
-        yield Variant(f"{np_form.mnemonic}/zero", partial(_negated_product, np_form, zero), Status.REFUTED)
-        yield Variant(
+        yield Case(f"{np_form.mnemonic}/zero", partial(_negated_product, np_form, zero), Status.REFUTED)
+        yield Case(
             f"{np_form.mnemonic}/directed",
             partial(_negated_product, np_form, above),
             Status.REFUTED,
@@ -127,14 +127,14 @@ def _negated_product(update: RankKUpdate, pinned: dict[str, int]) -> Property:
     "RN ∈ {0, 1} ⇒ np and nn are the same under both readings of 'negation'; under RN = 2, 3 they differ",
     SOURCE + "; QEMU before 2025-05 negates first",
 )
-def negation_choice() -> Iterator[Variant]:
+def negation_choice() -> Iterator[Case]:
     """Yield a proof and two refutations per one-step family and negative form."""
     for family in ONE_STEP:
         for suffix in ("np", "nn"):
             update = form(family, suffix)
-            yield Variant(f"{update.mnemonic}/symmetric", partial(_negation_choice, update, (0, 1)))
+            yield Case(f"{update.mnemonic}/symmetric", partial(_negation_choice, update, (0, 1)))
             for direction in (Rounding.UPWARD, Rounding.DOWNWARD):
-                yield Variant(
+                yield Case(
                     f"{update.mnemonic}/{direction.name.lower()}",
                     partial(_negation_choice, update, (direction.value,)),
                     Status.REFUTED,

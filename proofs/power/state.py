@@ -23,6 +23,7 @@ from ...spec.power.registers import ACCUMULATOR_ROWS
 from ...spec.power.state import ASSOCIATED_VSRS, VSRS, State, groups, operands, with_groups, written
 from ...spec.power.targets import TARGETS
 from ..obligation import (
+    Case,
     Certificate,
     Equation,
     Induction,
@@ -31,7 +32,6 @@ from ..obligation import (
     Property,
     Status,
     Variable,
-    Variant,
     immediate,
     theorem,
 )
@@ -74,11 +74,11 @@ SIMULATION = (
 @theorem(
     "power/state/simulation", "an accepted instruction does the same on both machines", SIMULATION, SOURCE
 )
-def simulation() -> Iterator[Variant]:
+def simulation() -> Iterator[Case]:
     """Yield one obligation per class."""
     for name, forms in CLASSES.items():
         goal = partial(_simulation, forms[0], tuple(CONDITIONS))
-        yield Variant(name, goal, choices="aliasing: both", statement=naming(SIMULATION, forms))
+        yield Case(name, goal, choices="aliasing: both", statement=naming(SIMULATION, forms))
 
 
 def _simulation(form: Form, rules: Iterable[str]) -> Property:
@@ -121,14 +121,14 @@ NEEDED = "accepted(i) by the other rules alone ⇒ i does the same on both machi
     NEEDED,
     SOURCE,
 )
-def rules_needed() -> Iterator[Variant]:
+def rules_needed() -> Iterator[Case]:
     """Yield a refutation for each rule and each class that can break it."""
     reading = {name: forms for name, forms in CLASSES.items() if _at_zero(forms[0]).vsrs_read}
     breakable = {"unprimed": READERS, "vsr-in-use": reading, "vsr-clobber": LOADS}
     for rule, classes in breakable.items():
         others = tuple(other for other in CONDITIONS if other != rule)
         for name, forms in classes.items():
-            yield Variant(
+            yield Case(
                 f"{rule}/{name}",
                 partial(_simulation, forms[0], others),
                 Status.REFUTED,
@@ -141,14 +141,14 @@ INITIAL = "∀ states s: image(s) = s while no accumulator is primed"
 
 
 @theorem("power/state/initial", "the machines start in the same state", INITIAL, SOURCE)
-def initial() -> Iterator[Variant]:
+def initial() -> Iterator[Case]:
     """Yield the base of the induction."""
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         image = shared_image(alg, State(v["vsr"], v["acc"]), primed(alg, {"primed": 0}))
         yield Equation(image.vsr, v["vsr"], B1, label="image(s) = s")
 
-    yield Variant("any", lambda: Property(STORAGE, claim, abstract=False), choices="aliasing: both")
+    yield Case("any", lambda: Property(STORAGE, claim, abstract=False), choices="aliasing: both")
 
 
 @theorem(
@@ -158,11 +158,11 @@ def initial() -> Iterator[Variant]:
     "machines, hence all results are equal, and they end in states s and image(s)",
     SOURCE,
 )
-def aliasing() -> Iterator[Variant]:
+def aliasing() -> Iterator[Case]:
     """Yield the induction."""
     premises = ("power/state/initial/any", *(f"{simulation.id}/{name}" for name in CLASSES))
     goal = partial(Induction, premises)
-    yield Variant("any-program", goal, method=Method.INDUCTION, choices="aliasing: both")
+    yield Case("any-program", goal, method=Method.INDUCTION, choices="aliasing: both")
 
 
 # -- operands that overlap the accumulator
@@ -177,11 +177,11 @@ OVERLAP = "∀ AT, XA, XB: the vsr-overlap rule rejects XA ⇔ XA >> 2 = AT, and
     OVERLAP,
     OVERLAP_SOURCE,
 )
-def overlap() -> Iterator[Variant]:
+def overlap() -> Iterator[Case]:
     """Yield one certificate per operand shape."""
     for name, forms in SHAPES.items():
         goal = partial(_overlap, forms[0])
-        yield Variant(name, goal, method=Method.CERTIFICATE, statement=naming(OVERLAP, forms))
+        yield Case(name, goal, method=Method.CERTIFICATE, statement=naming(OVERLAP, forms))
 
 
 def _overlap(form: Form) -> Certificate:
@@ -228,7 +228,7 @@ PAIR = "∀ AT, n: n >> 2 = AT ⇔ (n + 1) >> 2 = AT"
     PAIR,
     OVERLAP_SOURCE,
 )
-def pair() -> Iterator[Variant]:
+def pair() -> Iterator[Case]:
     """Yield a proof for even-odd pairs, and a refutation for others."""
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -240,8 +240,8 @@ def pair() -> Iterator[Variant]:
 
     inputs = (Variable("AT", immediate(8)), Variable("n", immediate(8)))
     pairs = partial(Property, inputs, claim, abstract=False)
-    yield Variant("even", partial(pairs, even), statement=f"{PAIR}, for even n")
-    yield Variant("any", pairs, Status.REFUTED)
+    yield Case("even", partial(pairs, even), statement=f"{PAIR}, for even n")
+    yield Case("any", pairs, Status.REFUTED)
 
 
 IN_PLACE = "∀ states, registers, results r: i reads the same VSRs before and after r is written to ACC[AT]"
@@ -253,7 +253,7 @@ IN_PLACE = "∀ states, registers, results r: i reads the same VSRs before and a
     IN_PLACE,
     OVERLAP_SOURCE,
 )
-def in_place() -> Iterator[Variant]:
+def in_place() -> Iterator[Case]:
     """Yield three per operand shape: operands apart, any operands, and any on the separate machine.
 
     Results that agree with the old contents in some rows are an accumulator that is written in part.
@@ -265,7 +265,7 @@ def in_place() -> Iterator[Variant]:
     )
     for (name, forms), (machine, disjoint, expect) in product(SHAPES.items(), cases):
         condition = ", if none of them is in VSR[4AT..4AT+3]" if disjoint else ""
-        yield Variant(
+        yield Case(
             f"{machine}/{'disjoint' if disjoint else 'any'}/{name}",
             partial(_in_place, forms[0], machine, disjoint),
             expect,

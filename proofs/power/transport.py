@@ -12,7 +12,7 @@ from ...spec.power.builtins import Builtins
 from ...spec.power.catalogue import UPDATES, RankKUpdate
 from ...spec.power.memory import Endian
 from ...spec.power.rank_k_update import Live
-from ..obligation import Equation, Inputs, Method, Property, Variable, Variant, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
 from .operands import is_float, live, operand_variables, readings, updated
 
 SOURCE = "Power ISA 3.1 section 7.6; GCC manual, PowerPC MMA built-in functions; Moreira et al. Table II"
@@ -25,11 +25,11 @@ SOURCE = "Power ISA 3.1 section 7.6; GCC manual, PowerPC MMA built-in functions;
     "belongs to row (column, product) i of memory on little-endian, 8 >> i on big-endian",
     SOURCE,
 )
-def memory_order() -> Iterator[Variant]:
+def memory_order() -> Iterator[Case]:
     """Yield every mnemonic in both byte orders."""
     for update in UPDATES.values():
         for endian in Endian:
-            yield Variant(
+            yield Case(
                 f"pm{update.mnemonic}/{endian}",
                 partial(_memory_order, update, endian),
                 method=Method.STRUCTURAL,
@@ -79,11 +79,11 @@ def _memory_order(update: RankKUpdate, endian: Endian) -> Property:
     "of its vectors in memory, assemble then disassemble reverses it on little-endian",
     SOURCE,
 )
-def built_ins() -> Iterator[Variant]:
+def built_ins() -> Iterator[Case]:
     """Yield accumulators and pairs in both byte orders."""
     for endian in Endian:
         for name, count in (("acc", 4), ("pair", 2)):
-            yield Variant(f"{name}/{endian}", partial(_built_ins, count, endian), method=Method.STRUCTURAL)
+            yield Case(f"{name}/{endian}", partial(_built_ins, count, endian), method=Method.STRUCTURAL)
 
 
 def _built_ins(count: int, endian: Endian) -> Property:

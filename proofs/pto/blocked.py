@@ -25,6 +25,7 @@ from ..families.blocked import (
 )
 from ..families.sums import added, one_after_the_other, outer, power_of_two
 from ..obligation import (
+    Case,
     Equality,
     Equation,
     Induction,
@@ -32,7 +33,6 @@ from ..obligation import (
     Method,
     Property,
     Status,
-    Variant,
     theorem,
 )
 from .operands import (
@@ -97,7 +97,7 @@ def _forms() -> Iterator[tuple[str, str, Formats]]:
     "D = fma(a[k−1], b[k−1], … fma(a[0], b[0], start)), start = 0, C or the bias row; integers modulo 2^32",
     SOURCE,
 )
-def step() -> Iterator[Variant]:
+def step() -> Iterator[Case]:
     """Yield every form and types for several lengths of a block."""
     return over_bits(
         adds,
@@ -111,11 +111,11 @@ def step() -> Iterator[Variant]:
     "D(k + 1 products) = acc(D(k products), product k)",
     SOURCE,
 )
-def one_more() -> Iterator[Variant]:
+def one_more() -> Iterator[Case]:
     """Yield every form and types, for up to 8 products: the sum is a loop whose body does not depend on k."""
     for name, suffix, formats in _forms():
         choices = "all" if is_integer(formats) else SEEDED_ONLY
-        yield Variant(name, partial(_one_more, suffix, formats), choices=choices)
+        yield Case(name, partial(_one_more, suffix, formats), choices=choices)
 
 
 def _one_more(suffix: str, formats: Formats) -> Property:
@@ -140,7 +140,7 @@ def _one_more(suffix: str, formats: Formats) -> Property:
     "the bias, once",
     SOURCE,
 )
-def any_trip_count() -> Iterator[Variant]:
+def any_trip_count() -> Iterator[Case]:
     """Yield one induction per form and types."""
     for name, _, formats in _forms():
         premises = dict.fromkeys(
@@ -157,9 +157,9 @@ def _accumulating(name: str) -> str:
     return f"{name.partition('/')[0]}/tmatmul.acc"
 
 
-def _induction(name: str, premises: tuple[str, ...], formats: Formats) -> Variant:
+def _induction(name: str, premises: tuple[str, ...], formats: Formats) -> Case:
     choices = "all" if is_integer(formats) else SEEDED_ONLY
-    return Variant(name, partial(Induction, premises), method=Method.INDUCTION, choices=choices)
+    return Case(name, partial(Induction, premises), method=Method.INDUCTION, choices=choices)
 
 
 @theorem(
@@ -168,7 +168,7 @@ def _induction(name: str, premises: tuple[str, ...], formats: Formats) -> Varian
     "D = start + Σ_t a[t]·b[t] as polynomials",
     SOURCE,
 )
-def reals() -> Iterator[Variant]:
+def reals() -> Iterator[Case]:
     """Yield every form and types, for both orders."""
     blocks = {
         name: block(suffix, formats, 5, SEEDED_CHOICES, ADDED_LAST_CHOICES)
@@ -183,11 +183,11 @@ def reals() -> Iterator[Variant]:
     "∀ T ≥ 1: D_T = start + Σ_t a[t]·b[t]",
     SOURCE,
 )
-def any_trip_count_reals() -> Iterator[Variant]:
+def any_trip_count_reals() -> Iterator[Case]:
     """Yield one induction per form and types."""
     for name, _, _ in _forms():
         premises = tuple(dict.fromkeys(f"{reals.id}/{form}" for form in (name, _accumulating(name))))
-        yield Variant(name, partial(Induction, premises), equality=Equality.VALUE, method=Method.INDUCTION)
+        yield Case(name, partial(Induction, premises), equality=Equality.VALUE, method=Method.INDUCTION)
 
 
 # -- what loops must not do
@@ -201,7 +201,7 @@ Loop = tuple[str, str]
     "two blocks = the product of both with the same start",
     SOURCE,
 )
-def mistakes() -> Iterator[Variant]:
+def mistakes() -> Iterator[Case]:
     """Yield restarting sums, a bias in every block, and splitting where C is added last."""
     for name, formats in typed().items():
         for mistake, second, statement in (
@@ -209,15 +209,15 @@ def mistakes() -> Iterator[Variant]:
             ("bias-again", ".bias", "tmatmul.bias for the second block too"),
         ):
             goal = partial(_loop, formats, second, SEEDED_CHOICES)
-            yield Variant(f"{mistake}/{name}", goal, Status.REFUTED, statement=statement)
-        yield Variant(
+            yield Case(f"{mistake}/{name}", goal, Status.REFUTED, statement=statement)
+        yield Case(
             f"bias-in-every-part/{name}",
             partial(_bias_twice, formats),
             Status.REFUTED,
             statement="the sum of two parts of K, both with the bias",
         )
     for name, formats in float_types():
-        yield Variant(
+        yield Case(
             f"added-last/{name}",
             partial(_loop, formats, ".acc", ADDED_LAST_CHOICES),
             Status.REFUTED,
@@ -267,7 +267,7 @@ def _bias_twice(formats: Formats) -> Property:
     "acc(p, A_t, B_t) + q = acc(p + q, A_t, B_t)",
     SOURCE,
 )
-def split_step() -> Iterator[Variant]:
+def split_step() -> Iterator[Case]:
     """Yield a proof for integers; for floats one over the reals, and a refutation."""
     return splits(_partial_sums(), _partial_sums())
 
@@ -296,7 +296,7 @@ def _partial_sum(formats: Formats) -> BlockProduct:
     "loop over K",
     SOURCE,
 )
-def split_k() -> Iterator[Variant]:
+def split_k() -> Iterator[Case]:
     """Yield one induction per types: modulo 2^32 for integers, over the reals for floats."""
     return split_loops(split_step, _partial_sums())
 
@@ -308,7 +308,7 @@ def split_k() -> Iterator[Variant]:
     "D[tile i, j] = form(A[rows i], B[columns j], start[tile i, j]), tiles of any size: ragged M and N",
     SOURCE,
 )
-def tiles() -> Iterator[Variant]:
+def tiles() -> Iterator[Case]:
     """Yield every form and types: tiles of 2 x 1 and of 1 x 2 of a 3 x 3 result."""
     arbitrary = f"accumulation={UNSPECIFIED}"
     return over_bits(
@@ -327,7 +327,7 @@ def tiles() -> Iterator[Variant]:
     "order of K",
     SOURCE,
 )
-def full() -> Iterator[Variant]:
+def full() -> Iterator[Case]:
     """Yield one induction per form and types: tiles are independent, each is a loop."""
     for name, _, formats in _forms():
         premises = (f"{tiles.id}/{name}", f"{tiles.id}/{_accumulating(name)}", f"{any_trip_count.id}/{name}")

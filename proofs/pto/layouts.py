@@ -17,6 +17,7 @@ from ...spec.pto.fractal import LAYOUT_NAMES, FractalLayout
 from ...spec.pto.sizes import rounded_up
 from ...spec.pto.tile import FRACTAL_BYTES, Order, box
 from ..obligation import (
+    Case,
     Equality,
     Equation,
     Induction,
@@ -24,7 +25,6 @@ from ..obligation import (
     Method,
     Property,
     RingProperty,
-    Variant,
     holds,
     theorem,
 )
@@ -82,10 +82,10 @@ def coordinates(layout: FractalLayout, line: Array, rest: Array) -> tuple[Array,
     "coordinates and extents below 2^31",
     SOURCE,
 )
-def line() -> Iterator[Variant]:
+def line() -> Iterator[Case]:
     """Yield every layout with every box."""
     for layout in layouts():
-        yield Variant(name_of(layout), partial(_line, layout))
+        yield Case(name_of(layout), partial(_line, layout))
 
 
 def _line(layout: FractalLayout) -> Property:
@@ -130,11 +130,11 @@ def _line(layout: FractalLayout) -> Property:
     "rows / IR (Z) or columns / IC (N) lines of a pitch are rows·columns elements, as polynomials",
     SOURCE,
 )
-def buffer_size() -> Iterator[Variant]:
+def buffer_size() -> Iterator[Case]:
     """Yield every layout with every box."""
     for layout in layouts():
         goal = partial(_size, layout)
-        yield Variant(name_of(layout), goal, equality=Equality.VALUE, method=Method.STRUCTURAL)
+        yield Case(name_of(layout), goal, equality=Equality.VALUE, method=Method.STRUCTURAL)
 
 
 def _size(layout: FractalLayout) -> RingProperty:
@@ -152,10 +152,10 @@ def _size(layout: FractalLayout) -> RingProperty:
     "(t + 1)·pitch = t·pitch + pitch; t·pitch ≤ x < t·pitch + pitch ⇔ x − t·pitch in [0, pitch)",
     SOURCE,
 )
-def next_line() -> Iterator[Variant]:
+def next_line() -> Iterator[Case]:
     """Yield both parts of the induction's step; a buffer of no lines is empty."""
-    yield Variant("length", _next_length, statement="(t + 1)·pitch = t·pitch + pitch")
-    yield Variant(
+    yield Case("length", _next_length, statement="(t + 1)·pitch = t·pitch + pitch")
+    yield Case(
         "interval",
         _next_interval,
         statement="start ≤ x < start + pitch ⇔ x − start in [0, pitch), for every start, t·pitch among them",
@@ -190,7 +190,7 @@ def _next_interval() -> Property:
     "what is outside the valid region, a top left rectangle, has slots of its own",
     SOURCE,
 )
-def any_extent() -> Iterator[Variant]:
+def any_extent() -> Iterator[Case]:
     """Yield one induction on the number of lines per layout and box."""
     for layout in layouts():
         name = name_of(layout)
@@ -199,7 +199,7 @@ def any_extent() -> Iterator[Variant]:
             f"{buffer_size.id}/{name}",
             *(variant.id for variant in next_line.obligations()),
         )
-        yield Variant(name, partial(Induction, premises), method=Method.INDUCTION)
+        yield Case(name, partial(Induction, premises), method=Method.INDUCTION)
 
 
 @theorem(
@@ -209,10 +209,10 @@ def any_extent() -> Iterator[Variant]:
     "the first round(rows)·round(columns) ≤ rows·columns elements",
     SOURCE,
 )
-def compact() -> Iterator[Variant]:
+def compact() -> Iterator[Case]:
     """Yield every granule that is a side of a box."""
     for granule in sorted({side for layout in layouts() for side in layout.box}):
-        yield Variant(str(granule), partial(_compact, granule))
+        yield Case(str(granule), partial(_compact, granule))
 
 
 def _compact(granule: int) -> Property:

@@ -15,6 +15,7 @@ from ..families import scaling
 from ..families.blocked import BlockOperand, BlockProduct
 from ..families.sums import power_of_two
 from ..obligation import (
+    Case,
     Equality,
     Induction,
     Inputs,
@@ -22,7 +23,6 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
-    Variant,
     theorem,
 )
 from .blocked import block
@@ -59,10 +59,10 @@ def elements() -> dict[str, FloatFormat]:
     "∀ x, s: the product in the format that is multiplied is the number x · s, which f64 holds",
     SOURCE,
 )
-def exact() -> Iterator[Variant]:
+def exact() -> Iterator[Case]:
     """Yield every element type."""
     for name, fmt in elements().items():
-        yield Variant(name, partial(scaling.exact, fmt, UE8M0, SCALED, F64), method=Method.CERTIFICATE)
+        yield Case(name, partial(scaling.exact, fmt, UE8M0, SCALED, F64), method=Method.CERTIFICATE)
 
 
 @theorem(
@@ -71,10 +71,10 @@ def exact() -> Iterator[Variant]:
     "∀ x: x · 1 = x, signed zeros, infinities and NaNs included",
     SOURCE,
 )
-def unit() -> Iterator[Variant]:
+def unit() -> Iterator[Case]:
     """Yield every element type."""
     for name, fmt in elements().items():
-        yield Variant(name, partial(scaling.unit, fmt, UE8M0, SCALED, F64), method=Method.CERTIFICATE)
+        yield Case(name, partial(scaling.unit, fmt, UE8M0, SCALED, F64), method=Method.CERTIFICATE)
 
 
 def scaled_block(suffix: str, formats: Formats, k: int, *readings: Choices) -> BlockProduct:
@@ -101,12 +101,12 @@ def scaled_block(suffix: str, formats: Formats, k: int, *readings: Choices) -> B
     "also .acc and .bias",
     SOURCE,
 )
-def unit_row() -> Iterator[Variant]:
+def unit_row() -> Iterator[Case]:
     """Yield every types of every form."""
     for name, formats in typed(microscaled=True).items():
         for suffix in STARTS:
             goal = partial(_unit_row, formats, suffix)
-            yield Variant(f"{name}/tmatmul.mx{suffix}", goal, choices=SEEDED_ONLY)
+            yield Case(f"{name}/tmatmul.mx{suffix}", goal, choices=SEEDED_ONLY)
 
 
 def _unit_row(formats: Formats, suffix: str) -> Property:
@@ -123,13 +123,13 @@ def _unit_row(formats: Formats, suffix: str) -> Property:
     "tmatmul.mx(all factors 1) = tmatmul, for all elements",
     SOURCE,
 )
-def plain() -> Iterator[Variant]:
+def plain() -> Iterator[Case]:
     """Yield one obligation per types and form, from its row and from its elements."""
     for name, formats in typed(microscaled=True).items():
         for suffix in STARTS:
             units = dict.fromkeys(f"{unit.id}/{formats[role]}" for role in "ab")
             premises = (f"{unit_row.id}/{name}/tmatmul.mx{suffix}", *units)
-            yield Variant(
+            yield Case(
                 f"{name}/tmatmul.mx{suffix}",
                 partial(Induction, premises),
                 method=Method.INDUCTION,
@@ -144,11 +144,11 @@ def plain() -> Iterator[Variant]:
     "the reals, the last group being ragged; not in f32 (pinned)",
     SOURCE,
 )
-def commutes() -> Iterator[Variant]:
+def commutes() -> Iterator[Case]:
     """Yield every types over the reals, and the refutation in f32."""
     for name, formats in typed(microscaled=True).items():
-        yield Variant(name, partial(_commutes, formats), equality=Equality.VALUE, method=Method.STRUCTURAL)
-        yield Variant(
+        yield Case(name, partial(_commutes, formats), equality=Equality.VALUE, method=Method.STRUCTURAL)
+        yield Case(
             f"f32/{name}",
             partial(_scaled_afterwards, formats),
             Status.REFUTED,

@@ -20,6 +20,7 @@ from ...spec.pto.sizes import Extents, Sizes, operand_extents, rounded_up
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import DYNAMIC, Compact
 from ..obligation import (
+    Case,
     Equation,
     Induction,
     Inputs,
@@ -27,7 +28,6 @@ from ..obligation import (
     Property,
     Status,
     Variable,
-    Variant,
     holds,
     theorem,
 )
@@ -141,11 +141,11 @@ def conditions(alg: Algebra, operand: UnitOperand, v: Inputs, sizes: Sizes) -> t
     "that takes part",
     SOURCE,
 )
-def sufficient() -> Iterator[Variant]:
+def sufficient() -> Iterator[Case]:
     """Yield every operand: that the first part gives one pitch, and the second makes it irrelevant."""
     for operand in unit_operands():
-        yield Variant(f"{operand.name}/same-pitch", partial(_same_pitch, operand))
-        yield Variant(f"{operand.name}/one-line", partial(_one_line, operand))
+        yield Case(f"{operand.name}/same-pitch", partial(_same_pitch, operand))
+        yield Case(f"{operand.name}/one-line", partial(_one_line, operand))
 
 
 def _same_pitch(operand: UnitOperand) -> Property:
@@ -177,10 +177,10 @@ def _one_line(operand: UnitOperand) -> Property:
     "layout, a bijection, has another element or none",
     SOURCE,
 )
-def necessary() -> Iterator[Variant]:
+def necessary() -> Iterator[Case]:
     """Yield every operand."""
     for operand in unit_operands():
-        yield Variant(operand.name, partial(_necessary, operand))
+        yield Case(operand.name, partial(_necessary, operand))
 
 
 def _necessary(operand: UnitOperand) -> Property:
@@ -209,7 +209,7 @@ def _necessary(operand: UnitOperand) -> Property:
     f"for every m, k, n and extent: all offsets are the movers' ⇔ {CONDITION}",
     SOURCE,
 )
-def exact() -> Iterator[Variant]:
+def exact() -> Iterator[Case]:
     """Yield every operand, from both directions and the layout's bijectivity."""
     for operand in unit_operands():
         name = operand.name
@@ -219,7 +219,7 @@ def exact() -> Iterator[Variant]:
             f"{necessary.id}/{name}",
             f"{any_extent.id}/{name_of(operand.layout)}",
         )
-        yield Variant(name, partial(Induction, premises), method=Method.INDUCTION)
+        yield Case(name, partial(Induction, premises), method=Method.INDUCTION)
 
 
 @theorem(
@@ -228,10 +228,10 @@ def exact() -> Iterator[Variant]:
     "Compact = Normal, valid extent that of m, k, n ⇒ both have one layout and one pitch",
     SOURCE,
 )
-def compact() -> Iterator[Variant]:
+def compact() -> Iterator[Case]:
     """Yield every operand."""
     for operand in unit_operands():
-        yield Variant(operand.name, partial(_compact, operand))
+        yield Case(operand.name, partial(_compact, operand))
 
 
 def _compact(operand: UnitOperand) -> Property:
@@ -255,10 +255,10 @@ def _compact(operand: UnitOperand) -> Property:
     "m ≤ Rows, k ≤ Columns, … ⇒ the matrix unit and the movers have one offset for each element",
     SOURCE,
 )
-def not_compact() -> Iterator[Variant]:
+def not_compact() -> Iterator[Case]:
     """Yield every operand: one that is not compact, beside others that are, is enough."""
     for operand in unit_operands():
-        yield Variant(operand.name, partial(_not_compact, operand), Status.REFUTED)
+        yield Case(operand.name, partial(_not_compact, operand), Status.REFUTED)
 
 
 def _not_compact(operand: UnitOperand) -> Property:
@@ -290,12 +290,12 @@ def _not_compact(operand: UnitOperand) -> Property:
     "m = 1 ⇒ offset(0, c) = c = the mover's offset",
     SOURCE,
 )
-def gemv() -> Iterator[Variant]:
+def gemv() -> Iterator[Case]:
     """Yield A of tgemv on both profiles; one row in fractals, as tmatmul needs, is another order (pinned)."""
     for profile in (A2A3, A5):
         row = UnitOperand(OPERATIONS["tgemv"], profile, "a", ELEMENT_TYPES["f16"])
-        yield Variant(row.name, partial(_one_line, row))
-        yield Variant(
+        yield Case(row.name, partial(_one_line, row))
+        yield Case(
             f"fractal-row/{row.name}",
             partial(_fractal_row, row),
             Status.REFUTED,
@@ -324,11 +324,11 @@ def _fractal_row(operand: UnitOperand) -> Property:
     "executor and movers have one placement, whatever m, k and n are",
     SOURCE,
 )
-def simulator() -> Iterator[Variant]:
+def simulator() -> Iterator[Case]:
     """Yield A, B and D of the CPU profile."""
     operation = OPERATIONS["tmatmul"]
     for role, element in (("a", "f16"), ("b", "f16"), ("d", "f32")):
-        yield Variant(role, partial(_simulator, operation, role, ELEMENT_TYPES[element]))
+        yield Case(role, partial(_simulator, operation, role, ELEMENT_TYPES[element]))
 
 
 def _simulator(operation: Operation, role: str, element: ElementType) -> Property:

@@ -21,6 +21,7 @@ from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Tile
 from ..families.sums import added, power_of_two
 from ..obligation import (
+    Case,
     Equality,
     Equation,
     Inputs,
@@ -29,7 +30,6 @@ from ..obligation import (
     RingProperty,
     Status,
     Variable,
-    Variant,
     immediate,
     theorem,
 )
@@ -56,22 +56,22 @@ EXTENTS = (2, 3, 2)
     "D(acc) = C + D(plain)",
     SOURCE,
 )
-def accumulator() -> Iterator[Variant]:
+def accumulator() -> Iterator[Case]:
     """Yield a proof modulo 2^32; for floats over the reals, in bits where C is added last, else refuted."""
     for name, formats in typed().items():
         if is_integer(formats):
-            yield Variant(name, partial(_accumulated, formats, SEEDED_CHOICES))
+            yield Case(name, partial(_accumulated, formats, SEEDED_CHOICES))
             continue
         for choices in (SEEDED_CHOICES, ADDED_LAST_CHOICES):
             order = choices.accumulation
             in_ring = partial(_accumulated_reals, formats, choices)
-            yield Variant(
+            yield Case(
                 f"{name}/reals/{order}", in_ring, equality=Equality.VALUE, method=Method.STRUCTURAL,
                 choices=f"accumulation={order}",
             )  # fmt: skip
             expect = Status.PROVED if order == ADDED_LAST else Status.REFUTED
             goal = partial(_accumulated, formats, choices)
-            yield Variant(f"{name}/bits/{order}", goal, expect, choices=f"accumulation={order}")
+            yield Case(f"{name}/bits/{order}", goal, expect, choices=f"accumulation={order}")
 
 
 def _accumulated_claim(formats: Formats, choices: Choices, alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -104,11 +104,11 @@ def _ones(formats: Formats) -> dict[str, int]:
     "D(bias)[i, j] = D(acc with C[i, j] = bias[0, j])",
     SOURCE,
 )
-def bias() -> Iterator[Variant]:
+def bias() -> Iterator[Case]:
     """Yield every types, for every order."""
     for name, formats in typed().items():
         for choices in (SEEDED_CHOICES, ADDED_LAST_CHOICES, ARBITRARY_CHOICES):
-            yield Variant(
+            yield Case(
                 f"{name}/{choices.accumulation}",
                 partial(_bias, formats, choices),
                 choices=f"accumulation={choices.accumulation}",
@@ -133,15 +133,15 @@ def _bias(formats: Formats, choices: Choices) -> Property:
     "D(seeded with the bias) = D(bias added last)",
     SOURCE,
 )
-def bias_order() -> Iterator[Variant]:
+def bias_order() -> Iterator[Case]:
     """Yield every types."""
     for name, formats in typed().items():
         if is_integer(formats):
-            yield Variant(name, partial(_bias_order, formats))
+            yield Case(name, partial(_bias_order, formats))
             continue
         goal = partial(_bias_order_reals, formats)
-        yield Variant(f"{name}/reals", goal, equality=Equality.VALUE, method=Method.STRUCTURAL)
-        yield Variant(f"{name}/bits", partial(_bias_order, formats), Status.REFUTED)
+        yield Case(f"{name}/reals", goal, equality=Equality.VALUE, method=Method.STRUCTURAL)
+        yield Case(f"{name}/bits", partial(_bias_order, formats), Status.REFUTED)
 
 
 def _bias_order_claim(formats: Formats, alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -187,11 +187,11 @@ def _held(tile: Tile, profile: Profile, matrix: Array, filled: Array) -> Array:
     "f(A[0, :], B[:, j])",
     SOURCE,
 )
-def gemv() -> Iterator[Variant]:
+def gemv() -> Iterator[Case]:
     """Yield every profile (A2A3 executes one row as 16), executed on buffers."""
     for profile in (A2A3, A5, CPU):
         for suffix in ("", ".acc"):
-            yield Variant(
+            yield Case(
                 f"{profile}/tgemv{suffix}",
                 partial(_gemv, profile, suffix),
                 method=Method.STRUCTURAL,
@@ -237,15 +237,15 @@ def _gemv(profile: Profile, suffix: str) -> Property:
     "sizes(tgemv) = sizes(tmatmul), for every 16-bit valid extent",
     SOURCE,
 )
-def gemv_sizes() -> Iterator[Variant]:
+def gemv_sizes() -> Iterator[Case]:
     """Yield every profile with the condition; the NPU profiles without it; and wrapped sizes."""
     for profile in (A2A3, A5, CPU):
-        yield Variant(str(profile), partial(_gemv_sizes, profile, conforming=True))
+        yield Case(str(profile), partial(_gemv_sizes, profile, conforming=True))
         if profile.cube:
-            yield Variant(
+            yield Case(
                 f"any-extents/{profile}", partial(_gemv_sizes, profile, conforming=False), Status.REFUTED
             )
-    yield Variant(
+    yield Case(
         "wrapped", _wrapped_sizes, Status.REFUTED, statement="m, k and n are the valid extents, of any size"
     )
 
@@ -285,20 +285,20 @@ def _wrapped_sizes() -> Property:
     "D(adds to the destination's contents) = D(adds to cIn)",
     SOURCE,
 )
-def in_place() -> Iterator[Variant]:
+def in_place() -> Iterator[Case]:
     """Yield one storage, in bits for any one order, over the reals for NPU's and CPU's; then two (pinned)."""
     for profile in (A2A3, A5):
         unspecified = f"accumulation={UNSPECIFIED}"
         goal = partial(_in_place, profile, one_storage=True)
-        yield Variant(f"{profile}/same", goal, method=Method.STRUCTURAL, choices=unspecified)
-        yield Variant(
+        yield Case(f"{profile}/same", goal, method=Method.STRUCTURAL, choices=unspecified)
+        yield Case(
             f"{profile}/separate",
             partial(_in_place, profile, one_storage=False),
             Status.REFUTED,
             choices=unspecified,
             statement="the same, where cIn and cOut are two tiles",
         )
-        yield Variant(
+        yield Case(
             f"{profile}/same-as-CPU",
             partial(_as_on_cpu, profile),
             equality=Equality.VALUE,

@@ -17,7 +17,7 @@ from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.placement import physical
 from ...spec.pto.sizes import Sizes, operand_extents
 from ...spec.pto.targets import A2A3, A5, Profile, alias
-from ..obligation import Equality, Equation, Inputs, Method, Property, Status, Variable, Variant, theorem
+from ..obligation import Case, Equality, Equation, Inputs, Method, Property, Status, Variable, theorem
 from .blocked import SEEDED_ONLY
 from .operands import Formats, is_integer, multiplied, typed, variables
 
@@ -28,17 +28,17 @@ from .operands import Formats, is_integer, multiplied, typed, variables
     "acc(C, 0, 0) = C: the same number; of integers the same bits, with zeros in A alone too",
     "tilelang-ascend issue 1341 and pull request 1723",
 )
-def zero_lane() -> Iterator[Variant]:
+def zero_lane() -> Iterator[Case]:
     """Yield the proofs, and what is lost: the sign of -0, and stale infinities where only A is 0 (pinned)."""
     for name, formats in typed().items():
         if is_integer(formats):
-            yield Variant(name, partial(_zero_lane, formats, both=True))
-            yield Variant(f"only-a/{name}", partial(_zero_lane, formats, both=False))
+            yield Case(name, partial(_zero_lane, formats, both=True))
+            yield Case(f"only-a/{name}", partial(_zero_lane, formats, both=False))
             continue
         goal, only_a = (partial(_zero_lane, formats, both=both) for both in (True, False))
-        yield Variant(name, goal, equality=Equality.IEEE, choices=SEEDED_ONLY)
-        yield Variant(f"bits/{name}", goal, Status.REFUTED, choices=SEEDED_ONLY)
-        yield Variant(
+        yield Case(name, goal, equality=Equality.IEEE, choices=SEEDED_ONLY)
+        yield Case(f"bits/{name}", goal, Status.REFUTED, choices=SEEDED_ONLY)
+        yield Case(
             f"only-a/{name}", only_a, Status.REFUTED, Equality.IEEE, choices=SEEDED_ONLY,
             statement="acc(C, 0, b) = C whatever b is",
         )  # fmt: skip
@@ -63,12 +63,12 @@ def _zero_lane(formats: Formats, *, both: bool) -> Property:
     "pto/blocked/zero-lane compares with form(A, B)",
     "tilelang-ascend issue 1341 and pull request 1723",
 )
-def granules() -> Iterator[Variant]:
+def granules() -> Iterator[Case]:
     """Yield lanes that a load has filled with zeros, and lanes that nothing has written."""
     for profile in (A2A3, A5):
         goal, stale = (partial(_granules, profile, zeros=zeros) for zeros in (True, False))
-        yield Variant(f"{profile}/zeros", goal, method=Method.STRUCTURAL, choices=GRANULES)
-        yield Variant(
+        yield Case(f"{profile}/zeros", goal, method=Method.STRUCTURAL, choices=GRANULES)
+        yield Case(
             f"{profile}/stale",
             stale,
             Status.REFUTED,

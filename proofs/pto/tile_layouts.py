@@ -16,13 +16,13 @@ from ...spec.pto.placement import physical
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Location, Order
 from ..obligation import (
+    Case,
     Certificate,
     Equation,
     Inputs,
     Method,
     Property,
     Status,
-    Variant,
     holds,
     theorem,
 )
@@ -55,12 +55,12 @@ TILES = (
     "and it is the formula of all extents",
     SOURCE,
 )
-def aliases() -> Iterator[Variant]:
+def aliases() -> Iterator[Case]:
     """Yield the tiles of `TILES`."""
     for profile, location, element, (rows, columns) in TILES:
         tile = alias(profile, location, ELEMENT_TYPES[element], (rows, columns))
         layout = buffer_layout(tile)
-        yield Variant(
+        yield Case(
             f"{profile}/{location}/{element}/{rows}x{columns}",
             partial(enumerated_layout, layout, layout_of(tile)),
             method=Method.CERTIFICATE,
@@ -116,11 +116,11 @@ VECTORS = (
     "offset(r, c) = the header's",
     "GetTileElementOffset, executed by the CPU simulator",
 )
-def vectors() -> Iterator[Variant]:
+def vectors() -> Iterator[Case]:
     """Yield the test vectors."""
     for entry in VECTORS:
         profile, location, element, (rows, columns), at, offset = entry
-        yield Variant(
+        yield Case(
             f"{profile}/{location}/{element}/{rows}x{columns}",
             partial(_vector, entry),
             statement=f"offset({at[0]}, {at[1]}) = {offset}",
@@ -144,12 +144,12 @@ def _vector(entry: tuple[Profile, Location, str, tuple[int, int], tuple[int, int
     "offset(0, c) = c for every c < columns",
     "pto-isa headers at 3186c381; TileData with Rows == 1",
 )
-def one_row() -> Iterator[Variant]:
+def one_row() -> Iterator[Case]:
     """Yield the Nz formula and the spec's reading, proved; the Zz formula and the second helper, refuted."""
     for layout in layouts():
         if layout.inner is Order.ROW_MAJOR:
             linear = not layout.by_rows
-            yield Variant(
+            yield Case(
                 name_of(layout),
                 partial(_one_row, layout),
                 Status.PROVED if linear else Status.REFUTED,
@@ -157,8 +157,8 @@ def one_row() -> Iterator[Variant]:
             )
     for profile in (A2A3, A5):
         taken = layout_of(alias(profile, Location.LEFT, ELEMENT_TYPES["f16"], (1, 256)))
-        yield Variant(f"left/{profile}", partial(_one_row, taken))
-    yield Variant(
+        yield Case(f"left/{profile}", partial(_one_row, taken))
+    yield Case(
         "GetTileOffset",
         _second_helper,
         Status.REFUTED,
@@ -198,10 +198,10 @@ def _second_helper() -> Property:
     "bijection (pto/layout/any-extent), which is the hardware's is not known",
     "pto-isa headers at 3186c381; A5 TMov and TExtract",
 )
-def four_bit() -> Iterator[Variant]:
+def four_bit() -> Iterator[Case]:
     """Yield Left's Nz and Right's Zn."""
     for location in (Location.LEFT, Location.RIGHT):
-        yield Variant(str(location), partial(_four_bit, location), Status.REFUTED)
+        yield Case(str(location), partial(_four_bit, location), Status.REFUTED)
 
 
 def _four_bit(location: Location) -> Property:

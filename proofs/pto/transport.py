@@ -25,7 +25,7 @@ from ...spec.pto.products import product
 from ...spec.pto.sizes import Extents, operand_extents, sizes
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Compact, Location, Order, Tile
-from ..obligation import Equation, Inputs, Method, Property, Status, Variable, Variant, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Status, Variable, theorem
 from .indices import SIZE_BITS, name_of, size, word
 from .layouts import coordinates, digits
 from .pitches import UnitOperand, unit_operands
@@ -52,13 +52,13 @@ def extracted_operands() -> Iterator[UnitOperand]:
     "where movers and matrix unit have one pitch (pto/pitch)",
     SOURCE,
 )
-def sees_block() -> Iterator[Variant]:
+def sees_block() -> Iterator[Case]:
     """Yield every operand, then movers that do not transpose the blocks of a panel of the other order."""
     for operand in extracted_operands():
-        yield Variant(operand.name, partial(_sees_block, operand, operand.layout.inner))
+        yield Case(operand.name, partial(_sees_block, operand, operand.layout.inner))
         for panel in panel_layouts(operand):
             if panel.inner is not operand.layout.inner and panel.box == operand.layout.box:
-                yield Variant(
+                yield Case(
                     f"not-transposed/{operand.name}",
                     partial(_sees_block, operand, panel.inner),
                     Status.REFUTED,
@@ -92,7 +92,7 @@ def _sees_block(operand: UnitOperand, inner: Order) -> Property:
     "the blocks of a line no alignment is needed, across it is (pinned)",
     SOURCE,
 )
-def origin() -> Iterator[Variant]:
+def origin() -> Iterator[Case]:
     """Yield both panel orders of every operand: aligned as the spec demands, less, and too little."""
     for operand in extracted_operands():
         for panel in panel_layouts(operand):
@@ -101,13 +101,13 @@ def origin() -> Iterator[Variant]:
             source = replace(source, blocks=panel.blocks, inner=panel.inner)
             rows, columns = movers.alignment(source, tile)
             name = f"{operand.name}/{name_of(panel)}"
-            yield Variant(name, partial(_origin, panel, (rows, columns)))
+            yield Case(name, partial(_origin, panel, (rows, columns)))
             if operand.role == "a":
                 along, across = ((1, columns), (rows, 1)) if panel.name == "Nz" else ((rows, 1), (1, columns))
-                yield Variant(
+                yield Case(
                     f"any-{'row' if along[0] == 1 else 'column'}/{name}", partial(_origin, panel, along)
                 )
-                yield Variant(f"unaligned/{name}", partial(_origin, panel, across), Status.REFUTED)
+                yield Case(f"unaligned/{name}", partial(_origin, panel, across), Status.REFUTED)
 
 
 def _origin(panel: FractalLayout, granules: tuple[int, int]) -> Property:
@@ -243,7 +243,7 @@ def pipeline(
     "buffers, whatever f is",
     SOURCE,
 )
-def executed() -> Iterator[Variant]:
+def executed() -> Iterator[Case]:
     """Yield tiles that meet the pitch conditions, compact ones, and mixtures, which fail on the NPU."""
     for profile in (A2A3, A5, CPU):
         yield _variant(f"{profile}/rounded", pipeline(profile, ROUNDED))
@@ -256,8 +256,8 @@ def executed() -> Iterator[Variant]:
             yield _variant(f"{profile}/{role}-not-compact", pipeline(profile, LARGER, others), Status.REFUTED)
 
 
-def _variant(name: str, of: Pipeline, expect: Status = Status.PROVED) -> Variant:
-    return Variant(name, of.goal, expect, method=Method.STRUCTURAL, choices="every accumulation")
+def _variant(name: str, of: Pipeline, expect: Status = Status.PROVED) -> Case:
+    return Case(name, of.goal, expect, method=Method.STRUCTURAL, choices="every accumulation")
 
 
 @theorem(
@@ -266,7 +266,7 @@ def _variant(name: str, of: Pipeline, expect: Status = Status.PROVED) -> Variant
     "memory → tile → memory is the identity on the valid region, and nothing else is written",
     SOURCE,
 )
-def load_store() -> Iterator[Variant]:
+def load_store() -> Iterator[Case]:
     """Yield Nz, Zn and ND tiles that are partly valid, of every profile."""
     orders = {
         "ND": (Order.ROW_MAJOR, Order.NONE_BOX),
@@ -277,7 +277,7 @@ def load_store() -> Iterator[Variant]:
         for name, (blocks, inner) in orders.items():
             tile = alias(profile, Location.MAT, ELEMENT_TYPES["f16"], (32, 48), (20, 35))
             tile = replace(tile, blocks=blocks, inner=inner)
-            yield Variant(f"{profile}/{name}", partial(_load_store, profile, tile), method=Method.STRUCTURAL)
+            yield Case(f"{profile}/{name}", partial(_load_store, profile, tile), method=Method.STRUCTURAL)
 
 
 def _load_store(profile: Profile, tile: Tile) -> Property:

@@ -10,7 +10,7 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U32, U64
 from ...spec.ptx.wmma import MemoryOperand, memory_operands
-from ..obligation import Equation, Inputs, Property, Status, Variable, Variant, holds, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
 from .wmma import widened
 
 SOURCE = "PTX ISA 9.7.14.4.2 (matrix storage: alignment and stride)"
@@ -49,10 +49,10 @@ def lines_aligned(alg: Algebra, operand: MemoryOperand, pointer: Array, stride: 
     "multiples of F, the fragment's bytes; for every 64-bit p and 32-bit stride",
     SOURCE,
 )
-def alignment() -> Iterator[Variant]:
+def alignment() -> Iterator[Case]:
     """Yield every memory operand, then whether the default stride is aligned."""
     for operand in memory_operands():
-        yield Variant(operand_name(operand), partial(_aligned, operand))
+        yield Case(operand_name(operand), partial(_aligned, operand))
 
 
 def _aligned(operand: MemoryOperand) -> Property:
@@ -72,11 +72,11 @@ def _aligned(operand: MemoryOperand) -> Property:
     "p is a multiple of F ⇒ every line is aligned, with the stride that is taken when none is given",
     SOURCE,
 )
-def default_stride() -> Iterator[Variant]:
+def default_stride() -> Iterator[Case]:
     """Yield every memory operand; f16 fragments hold 32 bytes, but their shortest lines only 16."""
     for operand in memory_operands():
         fits = operand.minimum_stride * operand.format.bits % (8 * operand.fragment_bytes) == 0
-        yield Variant(
+        yield Case(
             operand_name(operand),
             partial(_default_aligned, operand),
             expect=Status.PROVED if fits else Status.REFUTED,
@@ -99,11 +99,11 @@ def _default_aligned(operand: MemoryOperand) -> Property:
     "positive ⇔ stride ≥ elements of a line; with a stride one less the two have one address",
     SOURCE,
 )
-def minimum_stride() -> Iterator[Variant]:
+def minimum_stride() -> Iterator[Case]:
     """Yield every memory operand, then each with a stride one less."""
     for operand in memory_operands():
-        yield Variant(operand_name(operand), partial(_in_order, operand))
-        yield Variant(
+        yield Case(operand_name(operand), partial(_in_order, operand))
+        yield Case(
             f"one-less/{operand_name(operand)}",
             partial(_apart, operand, operand.minimum_stride - 1),
             expect=Status.REFUTED,

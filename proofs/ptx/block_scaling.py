@@ -25,7 +25,7 @@ from ...spec.ptx.mma_forms import NARROW_FLOATS, MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.variant import Family
 from ..families import scaling
-from ..obligation import Equation, Inputs, Method, Property, Variable, Variant, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
 
 SOURCE = "PTX ISA 9.1 sections 5.2.3 and 9.7.14.3; OCP Microscaling Formats 1.0"
 
@@ -59,10 +59,10 @@ def instructions() -> dict[str, Multiplication]:
     "∀ x: x · 1 = x as numbers, the sign of zero, infinities and NaNs included",
     SOURCE,
 )
-def unit() -> Iterator[Variant]:
+def unit() -> Iterator[Case]:
     """Yield one obligation per element and scale type."""
     for element, scale in SCALED_ELEMENTS:
-        yield Variant(
+        yield Case(
             f"{element}/{scale}",
             partial(scaling.unit, element, scale, SCALED, SCALED),
             method=Method.CERTIFICATE,
@@ -75,11 +75,11 @@ def unit() -> Iterator[Variant]:
     "∀ x, s: the product in the 17-bit format is the number x · s, which f64 holds whichever way it rounds",
     SOURCE,
 )
-def exact() -> Iterator[Variant]:
+def exact() -> Iterator[Case]:
     """Yield the element types that hold every value of the others, e2m1 with its other scale type."""
     for element, scale in ((E4M3, UE8M0), (E5M2, UE8M0), (E2M1, UE4M3)):
         goal = partial(scaling.exact, element, scale, SCALED, SCALED)
-        yield Variant(f"{element}/{scale}", goal, method=Method.CERTIFICATE)
+        yield Case(f"{element}/{scale}", goal, method=Method.CERTIFICATE)
 
 
 @theorem(
@@ -88,10 +88,10 @@ def exact() -> Iterator[Variant]:
     "∀ nibble: column(s) div (K / X) = s div (stored / X), which is how factors are spread over a row",
     SOURCE,
 )
-def chunk() -> Iterator[Variant]:
+def chunk() -> Iterator[Case]:
     """Yield one obligation per instruction."""
     for name, instruction in instructions().items():
-        yield Variant(name, partial(_chunk, instruction))
+        yield Case(name, partial(_chunk, instruction))
 
 
 def _chunk(instruction: Multiplication) -> Property:

@@ -23,6 +23,7 @@ from ...spec.ptx.step_sequences import step_sequence
 from ...spec.ptx.variant import WARP_LANES, Shape
 from ..families.blocked import variables
 from ..obligation import (
+    Case,
     Equality,
     Equation,
     Inputs,
@@ -31,7 +32,6 @@ from ..obligation import (
     RingProperty,
     Status,
     Variable,
-    Variant,
     theorem,
 )
 from .operands import IN_ORDER, lost_one_by_one, operands_of
@@ -127,13 +127,13 @@ def halves_of_k() -> Iterator[Composition]:
     "half of the registers of A and B, all of C; rows 8h to 8h + 7 have half of those of A and C, all of B",
     SOURCE,
 )
-def fragments() -> Iterator[Variant]:
+def fragments() -> Iterator[Case]:
     """Yield one obligation per pair of shapes and types; modifiers don't move elements."""
     for each in compositions():
         variant = each.big.variant
         plain = not (variant.satfinite or variant.rounding or variant.ordered_metadata)
         if plain and variant.bit_operation != "and":
-            yield Variant(each.name, partial(_fragments, each), method=Method.STRUCTURAL)
+            yield Case(each.name, partial(_fragments, each), method=Method.STRUCTURAL)
 
 
 def _fragments(each: Composition) -> Property:
@@ -163,11 +163,11 @@ def _fragments(each: Composition) -> Property:
     "metadata(R, selector s)[chunks of half h] = metadata of half the size(R, selector 2s + h)",
     SOURCE,
 )
-def metadata() -> Iterator[Variant]:
+def metadata() -> Iterator[Case]:
     """Yield one obligation per pair of sparse instructions."""
     for each in halves_of_k():
         if each.big.sparsity and not each.big.variant.satfinite:
-            yield Variant(each.name, partial(_metadata, each), method=Method.STRUCTURAL)
+            yield Case(each.name, partial(_metadata, each), method=Method.STRUCTURAL)
 
 
 def _metadata(each: Composition) -> Property:
@@ -234,7 +234,7 @@ def composed(
     "each element of D, modulo 2^32",
     SOURCE + "; 9.7.14.5.14: every element of D is the same function of its row, column and C",
 )
-def integers() -> Iterator[Variant]:
+def integers() -> Iterator[Case]:
     """Yield the wrapping forms; the order of metadata has no part in what they compute.
 
     The rows of single-bit products are compared by ``ptx/blocked/tiles``.
@@ -243,7 +243,7 @@ def integers() -> Iterator[Variant]:
         variant = each.big.variant
         skipped = variant.satfinite or variant.ordered_metadata or (each.axis == "m" and variant.popc)
         if each.big.is_integer and not skipped:
-            yield Variant(each.name, partial(composed, each))
+            yield Case(each.name, partial(composed, each))
 
 
 @theorem(
@@ -252,16 +252,16 @@ def integers() -> Iterator[Variant]:
     "clamp(A·B + C) = clamp(A₂·B₂ + clamp(A₁·B₁ + C))",
     SOURCE + "; one clamp of the exact total, section 9.7.14.4 (wmma)",
 )
-def saturation() -> Iterator[Variant]:
+def saturation() -> Iterator[Case]:
     """Yield the proof for sums of unsigned products, and a refutation per pair with a signed factor."""
-    yield Variant(
+    yield Case(
         "unsigned",
         _unsigned_clamps,
         statement="clamp(P₂ + clamp(P₁ + C)) = clamp(P₁ + P₂ + C) for sums of products 0 ≤ P₁, P₂ < 2^30",
     )
     for each in halves_of_k():
         if each.big.variant.satfinite and (pinned := _leaves_and_comes_back(each)) is not None:
-            yield Variant(each.name, partial(composed, each, pinned=pinned), Status.REFUTED)
+            yield Case(each.name, partial(composed, each, pinned=pinned), Status.REFUTED)
 
 
 def _unsigned_clamps() -> Property:
@@ -300,12 +300,12 @@ def _leaves_and_comes_back(each: Composition) -> dict[str, Any] | None:
     "D = D₂ where D₁ = A₁·B₁ + C and D₂ = A₂·B₂ + D₁ (halves of K), or D is D₁ above D₂ (halves of M)",
     SOURCE,
 )
-def sequential() -> Iterator[Variant]:
+def sequential() -> Iterator[Case]:
     """Yield every pair of float instructions."""
     for each in compositions():
         if not each.big.is_integer:
             choices = Choices(accumulation=SEQUENTIAL)
-            yield Variant(each.name, partial(composed, each, choices), choices=SEQUENTIAL)
+            yield Case(each.name, partial(composed, each, choices), choices=SEQUENTIAL)
 
 
 def executing(*forms: Multiplication) -> Iterator[Architecture]:
@@ -326,7 +326,7 @@ def executing(*forms: Multiplication) -> Iterator[Architecture]:
     "D = D₂ where D₁ = A₁·B₁ + C and D₂ = A₂·B₂ + D₁, in the architecture's fused dot-adds",
     SOURCE + "; MMA-Sim (arXiv 2511.10909)",
 )
-def architectures() -> Iterator[Variant]:
+def architectures() -> Iterator[Case]:
     """Yield every pair of float instructions on every architecture that executes both."""
     for each in halves_of_k():
         for architecture in executing(each.big, each.small):
@@ -334,7 +334,7 @@ def architectures() -> Iterator[Variant]:
             same_steps = big.products == small.products and big.composes
             choices = Choices(accumulation=architecture.name)
             pinned = None if same_steps else lost_one_by_one(each.big, first_of_halves=True)
-            yield Variant(
+            yield Case(
                 f"{each.name}/{architecture.name}",
                 partial(composed, each, choices, pinned),
                 Status.PROVED if same_steps else Status.REFUTED,
@@ -349,11 +349,11 @@ def architectures() -> Iterator[Variant]:
     "of a sparse A, x are the stored elements and y those of B that they meet",
     SOURCE,
 )
-def reals() -> Iterator[Variant]:
+def reals() -> Iterator[Case]:
     """Yield every pair of float instructions, under sequential accumulation and every architecture's."""
     for each in halves_of_k():
         if not each.big.is_integer:
-            yield Variant(each.name, partial(_reals, each), equality=Equality.VALUE, method=Method.STRUCTURAL)
+            yield Case(each.name, partial(_reals, each), equality=Equality.VALUE, method=Method.STRUCTURAL)
 
 
 def _reals(each: Composition) -> RingProperty:

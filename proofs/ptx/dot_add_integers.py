@@ -27,6 +27,7 @@ from ...spec.ptx.step_sequences import StepSequence
 from ...spec.rounding import Rounding
 from ..families.sums import power_of_two
 from ..obligation import (
+    Case,
     Equality,
     Equation,
     Induction,
@@ -36,7 +37,6 @@ from ..obligation import (
     RingProperty,
     Status,
     Variable,
-    Variant,
     holds,
     theorem,
 )
@@ -76,14 +76,14 @@ def _magnitude(alg: Algebra, x: Array, fmt: FloatFormat) -> Array:
     "product is not truncated to 0; so for scale factors, whose exponents are added, and for an addend C",
     SOURCE,
 )
-def exponent() -> Iterator[Variant]:
+def exponent() -> Iterator[Case]:
     """Yield the types of factors, of scale factors and of addends; what is no number is not 0 either."""
     kinds = {name: each for each in accumulations() for name in each.aligned}
     for name, each in kinds.items():
         goal = _exponent_of_scales if name.startswith("scale") else _exponent_of_product
-        yield Variant(name, partial(goal, each))
+        yield Case(name, partial(goal, each))
     for fmt in (F16, F32):
-        yield Variant(f"addend-{fmt}", partial(_exponent_of_addend, fmt))
+        yield Case(f"addend-{fmt}", partial(_exponent_of_addend, fmt))
 
 
 def _exponent_of_product(each: Accumulation) -> Property:
@@ -152,11 +152,11 @@ def _onto(alg: Algebra, result: FloatFormat, model: DotAddModel, product: int, a
     "model on polynomials instead of float64",
     SOURCE,
 )
-def aligned_sum() -> Iterator[Variant]:
+def aligned_sum() -> Iterator[Case]:
     """Yield each number of fraction bits and products, and an exponent too large."""
     for name, each in {each.sums: each for each in accumulations()}.items():
         for variant, excess, expect in (("", 0, Status.PROVED), ("/beyond", 1, Status.REFUTED)):
-            yield Variant(
+            yield Case(
                 name + variant,
                 partial(_aligned_sum, each.sequence, each.factors, each.model.fraction_bits + excess),
                 expect,
@@ -207,12 +207,12 @@ def _aligned_sum(one: StepSequence, factors: int, greatest: int) -> RingProperty
     "C finite, with no fraction bits but those that are kept ⇒ 0·0 + C = C (+0 for -0)",
     SOURCE,
 )
-def rounding() -> Iterator[Variant]:
+def rounding() -> Iterator[Case]:
     """Yield one obligation per model and result type, and that a further bit is lost (pinned)."""
     for name, each in {each.rounds: each for each in accumulations()}.items():
-        yield Variant(name, partial(_rounding, each.model, each.accumulator, each.kept))
+        yield Case(name, partial(_rounding, each.model, each.accumulator, each.kept))
         if each.kept < each.accumulator.fraction_bits:
-            yield Variant(
+            yield Case(
                 f"{name}/one-bit-more",
                 partial(_rounding, each.model, each.accumulator, each.kept + 1),
                 Status.REFUTED,
@@ -254,7 +254,7 @@ def _rounding(model: DotAddModel, result: FloatFormat, kept: int) -> Property:
     "operands that are widened before, and sums that are rounded behind the steps, are exact too",
     SOURCE,
 )
-def integers() -> Iterator[Variant]:
+def integers() -> Iterator[Case]:
     """Yield one obligation per architecture, types and length of a step."""
     for each in accumulations():
         alone = each.rounded_alone
@@ -270,7 +270,7 @@ def integers() -> Iterator[Variant]:
             f"{aligned_sum.id}/{each.sums}",
             f"{rounding.id}/{each.rounds}",
         )
-        yield Variant(
+        yield Case(
             each.name,
             partial(Induction, premises),
             method=Method.INDUCTION,
@@ -284,12 +284,12 @@ def integers() -> Iterator[Variant]:
     "∀ integers C, |C| ≤ 2^p - 2: 1·1 + C is the sum, exact in f16 or f32 (small-integers), as rounded up",
     SOURCE,
 )
-def successor() -> Iterator[Variant]:
+def successor() -> Iterator[Case]:
     """Yield the proof for every such C, and a refutation with the bound 2^p, per model and result type."""
     for name, each in {each.rounds: each for each in accumulations()}.items():
         p = each.step_digits
-        yield Variant(f"{name}/below", partial(_successor, each.model, each.accumulator, (1 << p) - 2))
-        yield Variant(
+        yield Case(f"{name}/below", partial(_successor, each.model, each.accumulator, (1 << p) - 2))
+        yield Case(
             f"{name}/beyond",
             partial(_successor, each.model, each.accumulator, 1 << p),
             Status.REFUTED,

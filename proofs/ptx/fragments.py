@@ -21,6 +21,7 @@ from ...spec.rearrangement import rearranged
 from ..enumeration import enumerated
 from ..families.layouts import COORDINATE, bijections, held_in, readings
 from ..obligation import (
+    Case,
     Certificate,
     Equation,
     Inputs,
@@ -28,7 +29,6 @@ from ..obligation import (
     Property,
     Status,
     Variable,
-    Variant,
     theorem,
 )
 from .coordinates import below, coordinate
@@ -110,7 +110,7 @@ def by_width() -> dict[str, HeldOperand]:
     "(lane, i) ↦ (row, column) is a bijection, with an explicit inverse",
     SOURCE,
 )
-def layout() -> Iterator[Variant]:
+def layout() -> Iterator[Case]:
     """Yield one obligation per shape, width of an element and operand; the quad pairs have their own."""
     return bijections({name: operand.fragment.layout for name, operand in by_width().items()})
 
@@ -122,7 +122,7 @@ def layout() -> Iterator[Variant]:
     "scatter(gather(R)) = R without padding",
     SOURCE,
 )
-def executed() -> Iterator[Variant]:
+def executed() -> Iterator[Case]:
     """Yield one obligation per shape, element type and operand."""
     return readings({operand.typed: held_in(operand.fragment) for operand in held_operands()})
 
@@ -134,12 +134,12 @@ def executed() -> Iterator[Variant]:
     "elements · container bits = registers · register bits, as many registers as the instruction takes",
     SOURCE + " and 9.7.14.2",
 )
-def registers() -> Iterator[Variant]:
+def registers() -> Iterator[Case]:
     """Yield one obligation per shape, element type and operand; padding (pinned) does not come back."""
     for operand in held_operands():
-        yield Variant(operand.typed, partial(_fills_registers, operand), method=Method.STRUCTURAL)
+        yield Case(operand.typed, partial(_fills_registers, operand), method=Method.STRUCTURAL)
         if operand.fragment.packing.padding:
-            yield Variant(
+            yield Case(
                 f"{operand.typed}/padding",
                 partial(_registers_come_back, operand.fragment),
                 Status.REFUTED,
@@ -225,13 +225,13 @@ PAIR_LANES = rearranged(
     "belongs to its one computation; (lane, i) ↦ (computation, row, column) is a bijection",
     "PTX ISA 9.1 section 9.7.14.5.1",
 )
-def quad_pairs() -> Iterator[Variant]:
+def quad_pairs() -> Iterator[Case]:
     """Yield the partition, each operand's lanes and layout, and that f16 and f32 accumulators differ."""
     yield from bijections({"partition": PAIR_LANES})
     for (role, kind), described in QUAD_PAIR_LAYOUTS.items():
-        yield Variant(f"{role}/{kind}/lanes", partial(_in_its_lanes, described), method=Method.CERTIFICATE)
+        yield Case(f"{role}/{kind}/lanes", partial(_in_its_lanes, described), method=Method.CERTIFICATE)
         yield from bijections({f"{role}/{kind}/layout": described})
-    yield Variant(
+    yield Case(
         "c-f16-as-d-f32",
         _accumulators_alike,
         Status.REFUTED,

@@ -8,6 +8,7 @@ from functools import partial
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import S4, S8, S32, U4, U8, IntegerFormat
 from ..obligation import (
+    Case,
     Equation,
     Induction,
     Inputs,
@@ -15,7 +16,6 @@ from ..obligation import (
     Property,
     Status,
     Variable,
-    Variant,
     holds,
     theorem,
 )
@@ -49,7 +49,7 @@ def product_range(a: IntegerFormat, b: IntegerFormat) -> tuple[int, int]:
     "min ≤ a·b ≤ max",
     SOURCE,
 )
-def one_product() -> Iterator[Variant]:
+def one_product() -> Iterator[Case]:
     """Yield a proof and two refutations of tighter bounds per pair."""
     for a, b in INTEGER_PAIRS:
         low, high = product_range(a, b)
@@ -59,7 +59,7 @@ def one_product() -> Iterator[Variant]:
             ("maximum-attained", (low, high - 1), Status.REFUTED),
         ):
             text = f"{bounds[0]} ≤ a·b ≤ {bounds[1]}"
-            yield Variant(f"{a}-{b}/{name}", partial(_product_range, a, b, bounds), expect, statement=text)
+            yield Case(f"{a}-{b}/{name}", partial(_product_range, a, b, bounds), expect, statement=text)
 
 
 def _product_range(a: IntegerFormat, b: IntegerFormat, bounds: tuple[int, int]) -> Property:
@@ -76,10 +76,10 @@ def _product_range(a: IntegerFormat, b: IntegerFormat, bounds: tuple[int, int]) 
     "k·min ≤ S ≤ k·max and min ≤ p ≤ max ⇒ (k + 1)·min ≤ S + p ≤ (k + 1)·max, for all k < 256",
     SOURCE,
 )
-def sum_step() -> Iterator[Variant]:
+def sum_step() -> Iterator[Case]:
     """Yield one step per pair of types."""
     for a, b in INTEGER_PAIRS:
-        yield Variant(f"{a}-{b}", partial(_sum_step, *product_range(a, b)))
+        yield Case(f"{a}-{b}", partial(_sum_step, *product_range(a, b)))
 
 
 def _sum_step(low: int, high: int) -> Property:
@@ -107,11 +107,11 @@ def _sum_step(low: int, high: int) -> Property:
     "64·min ≤ S ≤ 64·max ⇒ -2^22 < S < 2^22, so that S is an s32 and S + C an s33",
     SOURCE,
 )
-def headroom() -> Iterator[Variant]:
+def headroom() -> Iterator[Case]:
     """Yield one obligation per pair of types."""
     for a, b in INTEGER_PAIRS:
         low, high = (MOST_PRODUCTS * bound for bound in product_range(a, b))
-        yield Variant(f"{a}-{b}", partial(_headroom, low, high))
+        yield Case(f"{a}-{b}", partial(_headroom, low, high))
 
 
 def _headroom(low: int, high: int) -> Property:
@@ -134,11 +134,11 @@ def _headroom(low: int, high: int) -> Property:
     "K·min ≤ Σ_{k<K} a[k]·b[k] ≤ K·max for every K ≤ 256",
     SOURCE,
 )
-def sum_range() -> Iterator[Variant]:
+def sum_range() -> Iterator[Case]:
     """Yield one induction per pair of types; the empty sum is 0."""
     for a, b in INTEGER_PAIRS:
         premises = (f"{one_product.id}/{a}-{b}/bounds", f"{sum_step.id}/{a}-{b}")
-        yield Variant(f"{a}-{b}", partial(Induction, premises), method=Method.INDUCTION)
+        yield Case(f"{a}-{b}", partial(Induction, premises), method=Method.INDUCTION)
 
 
 @theorem(
@@ -147,10 +147,10 @@ def sum_range() -> Iterator[Variant]:
     "T in s32 ⇒ clamp(T) = T mod 2^32; T > max ⇒ clamp(T) = max; T < min ⇒ clamp(T) = min",
     SOURCE,
 )
-def saturation() -> Iterator[Variant]:
+def saturation() -> Iterator[Case]:
     """Yield the rule for any total, and the refutation that it never matters."""
-    yield Variant("total", partial(_saturation, always=False))
-    yield Variant("always-wraps", partial(_saturation, always=True), Status.REFUTED)
+    yield Case("total", partial(_saturation, always=False))
+    yield Case("always-wraps", partial(_saturation, always=True), Status.REFUTED)
 
 
 def _saturation(*, always: bool) -> Property:

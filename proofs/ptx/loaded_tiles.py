@@ -20,7 +20,7 @@ from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.multiplication import multiplication
 from ...spec.ptx.row_expansion import EXPANSIONS, ROW_VALUES
 from ...spec.ptx.variant import Family, Shape
-from ..obligation import Equation, Inputs, Method, Property, Status, Variable, Variant, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Status, Variable, theorem
 
 SOURCE = "PTX ISA 9.7.14.5.15 (ldmatrix) and 9.7.14.5 (fragments of mma); CUTLASS fp4_shift_A"
 
@@ -202,13 +202,13 @@ def loaded_operands() -> dict[str, LoadedOperand]:
     "values from packed rows",
     SOURCE,
 )
-def sees_tile() -> Iterator[Variant]:
+def sees_tile() -> Iterator[Case]:
     """Yield every pairing, then what people try instead."""
     loaded = loaded_operands()
     for name, pairing in loaded.items():
-        yield Variant(name, pairing.goal, method=Method.STRUCTURAL)
+        yield Case(name, pairing.goal, method=Method.STRUCTURAL)
     for mistake, pairing in mistakes(loaded):
-        yield Variant(
+        yield Case(
             f"{mistake}/{pairing.name}",
             pairing.pinned,
             expect=Status.REFUTED,

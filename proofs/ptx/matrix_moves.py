@@ -19,8 +19,7 @@ from ...spec.ptx.multiplication import multiplication
 from ...spec.ptx.variant import WARP_LANES, Family, Shape, Variant
 from ..families.layouts import bijections
 from ..families.transport import inverse
-from ..obligation import Equation, Inputs, Method, Property, Status, Variable, theorem
-from ..obligation import Variant as Case
+from ..obligation import Case, Equation, Inputs, Method, Property, Status, Variable, theorem
 
 SOURCE = "PTX ISA 9.7.14.5.15 to 9.7.14.5.17 (ldmatrix, stmatrix, movmatrix)"
 

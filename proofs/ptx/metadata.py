@@ -19,6 +19,7 @@ from ...spec.ptx.variant import WARP_LANES, Family
 from ..enumeration import enumerated
 from ..families.layouts import COORDINATE, bijections
 from ..obligation import (
+    Case,
     Certificate,
     Equation,
     Inputs,
@@ -26,7 +27,6 @@ from ..obligation import (
     Property,
     Status,
     Variable,
-    Variant,
     holds,
     theorem,
 )
@@ -77,12 +77,12 @@ def _placed_types() -> tuple[SparseType, ...]:
     "(lane, nibble) stays in the row's quad and in the register, with an explicit inverse",
     SOURCE,
 )
-def metadata_layout() -> Iterator[Variant]:
+def metadata_layout() -> Iterator[Case]:
     """Yield the whole layout of each shape and type of A, and one obligation per selector."""
     for name, sparsity, _ in _placed_types():
         yield from bijections({name: sparsity.layout})
         for selector in range(sparsity.selectors):
-            yield Variant(
+            yield Case(
                 f"{name}/selector-{selector}",
                 partial(_picked, sparsity, selector),
                 method=Method.CERTIFICATE,
@@ -111,14 +111,14 @@ def _picked(sparsity: Sparsity, selector: int) -> Certificate:
     "gather(scatter(E, f), f) = E; scatter(E, f) holds E in the nibbles of the formula, 0 in the others",
     SOURCE,
 )
-def metadata_gathered() -> Iterator[Variant]:
+def metadata_gathered() -> Iterator[Case]:
     """Yield one obligation per shape, width and selector."""
     seen = set()
     for name, sparsity, _ in _placed_types():
         if (key := (sparsity.shape, sparsity.container)) not in seen:
             seen.add(key)
             for selector in range(sparsity.selectors):
-                yield Variant(
+                yield Case(
                     f"{name}/selector-{selector}",
                     partial(_gathered, sparsity, selector),
                     method=Method.STRUCTURAL,
@@ -144,12 +144,12 @@ def _gathered(sparsity: Sparsity, selector: int) -> Property:
     "∀ f < 2^16: f is in the manual's table ⇔ the lane of every row and chunk is in the row's quad",
     SOURCE + "; table of section 9.7.14.6",
 )
-def selector() -> Iterator[Variant]:
+def selector() -> Iterator[Case]:
     """Yield the equivalence for each shape and type, and a refutation per illegal selector below 8."""
     for name, sparsity, legal in _placed_types():
-        yield Variant(name, partial(_selector, sparsity, legal))
+        yield Case(name, partial(_selector, sparsity, legal))
         for value in range(legal, LISTED_SELECTORS):
-            yield Variant(
+            yield Case(
                 f"{name}/illegal-{value}",
                 partial(_stays_in_quad, sparsity, value),
                 Status.REFUTED,
@@ -187,12 +187,12 @@ def _stays_in_quad(sparsity: Sparsity, value: int) -> Property:
     "names the two halves of one column. They are columns of the chunk",
     SOURCE,
 )
-def nibbles() -> Iterator[Variant]:
+def nibbles() -> Iterator[Case]:
     """Yield the equivalence for each meaning of a nibble, and a refutation per illegal nibble (pinned)."""
     for name, sparsity in meanings().items():
-        yield Variant(name, partial(_nibbles, sparsity), method=Method.CERTIFICATE)
+        yield Case(name, partial(_nibbles, sparsity), method=Method.CERTIFICATE)
         for nibble in sorted(set(range(NIBBLES)) - set(sparsity.legal_nibbles)):
-            yield Variant(
+            yield Case(
                 f"{name}/illegal-{nibble:04b}",
                 partial(_sound, sparsity, nibble),
                 Status.REFUTED,

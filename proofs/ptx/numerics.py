@@ -22,7 +22,7 @@ from ...spec.formats import (
     IntegerFormat,
 )
 from ...spec.rounding import Rounding
-from ..obligation import Equation, Inputs, Property, Status, Variable, Variant, holds, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
 from .integer_ranges import SOURCE, within
 
 DIRECTIONS = (Rounding.UPWARD, Rounding.DOWNWARD)
@@ -36,26 +36,26 @@ NARROW = (E4M3, E5M2, E3M2, E2M3, E2M1)
     "rounding x·y upward and downward gives the same encoding",
     SOURCE,
 )
-def exact_product() -> Iterator[Variant]:
+def exact_product() -> Iterator[Case]:
     """Yield each pair in f32; bf16 and tf32 also where exponents are moderate, and narrow ones in f16."""
-    yield Variant("f16-f16-in-f32", partial(_exact_product, F16, F16, F32))
+    yield Case("f16-f16-in-f32", partial(_exact_product, F16, F16, F32))
     for fmt in NARROW:
-        yield Variant(
+        yield Case(
             f"{fmt}-is-f16",
             partial(_exact_conversion, fmt),
             statement="every number of the format is one of f16: its products are f16's",
         )
     for fmt in (BF16, TF32):
-        yield Variant(f"{fmt}-{fmt}-in-f32", partial(_exact_product, fmt, fmt, F32), Status.REFUTED)
-        yield Variant(
+        yield Case(f"{fmt}-{fmt}-in-f32", partial(_exact_product, fmt, fmt, F32), Status.REFUTED)
+        yield Case(
             f"{fmt}-{fmt}-in-f32/moderate",
             partial(_exact_product, fmt, fmt, F32, moderate=True),
             statement="2^-63 ≤ |x|, |y| < 2^64 ⇒ x·y is a normal number of f32",
         )
     for x, y in ((E3M2, E3M2), (E3M2, E2M3), (E2M3, E2M3), (E2M1, E2M1)):
-        yield Variant(f"{x}-{y}-in-f16", partial(_exact_product, x, y, F16))
+        yield Case(f"{x}-{y}-in-f16", partial(_exact_product, x, y, F16))
     for fmt in (E4M3, E5M2):
-        yield Variant(f"{fmt}-{fmt}-in-f16", partial(_exact_product, fmt, fmt, F16), Status.REFUTED)
+        yield Case(f"{fmt}-{fmt}-in-f16", partial(_exact_product, fmt, fmt, F16), Status.REFUTED)
 
 
 def _exact_product(
@@ -91,26 +91,26 @@ def _exact_conversion(fmt: FloatFormat) -> Property:
     "and rounding what is representable changes nothing; so does each order, or tree, of roundings",
     SOURCE,
 )
-def small_integers() -> Iterator[Variant]:
+def small_integers() -> Iterator[Case]:
     """Yield, for f16 and f32, the bound of two partial sums, representability, and rounding."""
     for fmt in (F16, F32):
         p = fmt.precision
-        yield Variant(
+        yield Case(
             f"{fmt}/partial-sums",
             partial(_partial_sums, 1 << p),
             statement=f"|S| ≤ B, |S'| ≤ B', B + B' < 2^{p} ⇒ |S + S'| < 2^{p}: sums of disjoint terms",
         )
-        yield Variant(
+        yield Case(
             f"{fmt}/representable",
             partial(_representable, fmt, -(2.0 ** (p - 1))),
             statement=f"integers from 2^{p - 1} to 2^{p} are numbers of {fmt}; less 2^{p - 1}, still",
         )
-        yield Variant(
+        yield Case(
             f"{fmt}/rounding",
             partial(_rounds_to_itself, fmt),
             statement="a number of the format, rounded in any direction, is itself",
         )
-        yield Variant(
+        yield Case(
             f"{fmt}/halves",
             partial(_representable, fmt, 0.5),
             Status.REFUTED,

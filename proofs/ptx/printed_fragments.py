@@ -13,7 +13,7 @@ from ...spec.algebra import Algebra, Array
 from ...spec.layout import Layout
 from ...spec.ptx.variant import WARP_LANES
 from ..families.layouts import COORDINATE
-from ..obligation import Certificate, Equation, Inputs, Method, Property, Status, Variant, holds, theorem
+from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Status, holds, theorem
 from .coordinates import below, coordinate
 from .fragments import QUAD_PAIR_LAYOUTS, SOURCE, HeldOperand, by_width, on_elements
 from .manual_formulas import (
@@ -35,31 +35,31 @@ from .manual_formulas import (
     "of a sparse A: the row, and the element's chunk lies within firstcol to lastcol",
     SOURCE + "; B of mma.sp where its shape has a dense section (the others are figures)",
 )
-def manual() -> Iterator[Variant]:
+def manual() -> Iterator[Case]:
     """Yield every printed formula for every instruction that uses it, and the misprint (pinned)."""
     for name, operand in by_width().items():
         printed = _printed(operand)
         if printed is not None:
-            yield Variant(
+            yield Case(
                 name,
                 partial(_as_printed, operand.fragment.layout, *printed),
                 method=Method.CERTIFICATE,
             )
         if operand.role == "a" and operand.form.sparse:
-            yield Variant(name, partial(_in_window, operand), method=Method.CERTIFICATE)
+            yield Case(name, partial(_in_window, operand), method=Method.CERTIFICATE)
     for (role, kind), (row, column) in QUAD_PAIRS.items():
-        yield Variant(
+        yield Case(
             f"mma.m8n8k4/16-bit/{role}/{kind}",
             partial(_as_printed, QUAD_PAIR_LAYOUTS[role, kind], row, column),
             method=Method.CERTIFICATE,
         )
-    yield Variant(
+    yield Case(
         "misprint/equal",
         _misprint_is_equal,
         Status.REFUTED,
         statement="the column of A of m16n8k256 as printed, t · 32 + i for i < 64, is the layout's",
     )
-    yield Variant(
+    yield Case(
         "misprint/injective",
         partial(_injective, PRINTED_SINGLE_BIT_A),
         Status.REFUTED,

@@ -11,6 +11,7 @@ from ...spec.ptx.choices import SEQUENTIAL
 from ...spec.ptx.multiplication import Multiplication
 from ...spec.rounding_bound import error_bound, growth_after_rounding
 from ..obligation import (
+    Case,
     Equality,
     Equation,
     Induction,
@@ -20,7 +21,6 @@ from ..obligation import (
     RingProperty,
     Status,
     Variable,
-    Variant,
     holds,
     theorem,
 )
@@ -42,7 +42,7 @@ ANY_ORDER = "any order of accumulation in which every sum is rounded once"
     "to S, h = (1 + u)^d - 1. An exact term has the error 0 = B(0, 0, S)",
     SOURCE,
 )
-def tree() -> Iterator[Variant]:
+def tree() -> Iterator[Case]:
     """Yield the exact sum of two values, one rounding, a greater depth, and one rounding not counted."""
     for name, goal, statement in (
         ("sum", _sum, "B(h, r1, S1) + B(h, r2, S2) = B(h, r1 + r2, S1 + S2)"),
@@ -55,8 +55,8 @@ def tree() -> Iterator[Variant]:
             "B(h', r + 1, S) ∓ (e + f) = [B ∓ e] + [u·V + η ∓ f] + u·[S + B - V] + h'·η",
         ),
     ):
-        yield Variant(name, goal, equality=Equality.VALUE, method=Method.STRUCTURAL, statement=statement)
-    yield Variant(
+        yield Case(name, goal, equality=Equality.VALUE, method=Method.STRUCTURAL, statement=statement)
+    yield Case(
         "rounding-not-counted",
         partial(_rounded, counted=False),
         Status.REFUTED,
@@ -112,28 +112,28 @@ LEMMAS = ("sum", "deeper", "rounding")
     "terms are multiples of the format's smallest number (spec.rounding_bound)",
     SOURCE,
 )
-def any_order() -> Iterator[Variant]:
+def any_order() -> Iterator[Case]:
     """Yield one induction on trees per format, to nearest, and per direction of f64; and n - 2 roundings."""
     lemmas = [f"{tree.id}/{lemma}" for lemma in LEMMAS]
     for fmt in RESULTS:
-        yield Variant(
+        yield Case(
             f"{fmt}/nearest_even",
             partial(Induction, (f"{nearest.id}/{fmt}/bound", f"{exact_below.id}/{fmt}", *lemmas)),
             equality=Equality.VALUE,
             method=Method.INDUCTION,
             choices=ANY_ORDER,
         )
-    for variant in directed.variants():
-        yield Variant(
-            variant.name,
-            partial(Induction, (f"{directed.id}/{variant.name}", f"{exact_below.id}/{F64}", *lemmas)),
+    for case in directed.cases():
+        yield Case(
+            case.name,
+            partial(Induction, (f"{directed.id}/{case.name}", f"{exact_below.id}/{F64}", *lemmas)),
             equality=Equality.VALUE,
             method=Method.INDUCTION,
             choices=ANY_ORDER,
             statement="the same with 2u and 2η for u and η",
         )
     for fmt in RESULTS:
-        yield Variant(
+        yield Case(
             f"{fmt}/n-2",
             partial(_lost_twice, fmt),
             Status.REFUTED,
@@ -162,12 +162,12 @@ def _lost_twice(fmt: FloatFormat) -> Property:
     "With block scaling a and b are the scaled elements, which are exact (ptx/block-scale/exact)",
     SOURCE,
 )
-def sequential() -> Iterator[Variant]:
+def sequential() -> Iterator[Case]:
     """Yield one induction per float instruction: it is a chain of roundings, which is a tree."""
     for name, form in instructions().items():
         if not form.is_integer:
             premises = (f"{step.id}/{name}", f"{any_order.id}/{_rounding_of(form)}")
-            yield Variant(
+            yield Case(
                 name,
                 partial(Induction, premises),
                 equality=Equality.VALUE,

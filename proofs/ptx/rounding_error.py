@@ -14,7 +14,7 @@ from functools import partial
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
-from ..obligation import Equation, Inputs, Property, Status, Variable, Variant, holds, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
 
 SOURCE = "IEEE 754-2019 sections 4.3 and 7.4; Higham, Accuracy and Stability, section 2.2"
 
@@ -87,23 +87,23 @@ def numbers(fmt: FloatFormat) -> tuple[Variable, ...]:
     "η = u·2^emin; past the largest number the next one is an infinity",
     SOURCE,
 )
-def nearest() -> Iterator[Variant]:
+def nearest() -> Iterator[Case]:
     """Yield a proof per format, and refutations: without η, with half of u, and that nothing overflows."""
     for fmt in RESULTS:
-        yield Variant(f"{fmt}/bound", partial(_nearest, fmt))
-        yield Variant(
+        yield Case(f"{fmt}/bound", partial(_nearest, fmt))
+        yield Case(
             f"{fmt}/without-underflow-unit",
             partial(_relative, fmt),
             Status.REFUTED,
             statement="fl(z) = x ⇒ its error u·|y| ≤ u·|x|: not if x = 0, or subnormal",
         )
-        yield Variant(
+        yield Case(
             f"{fmt}/half-the-unit",
             partial(_half_unit, fmt),
             Status.REFUTED,
             statement="fl(z) = x for a normal x ⇒ its error u·|y| ≤ u·|x| / 2",
         )
-        yield Variant(
+        yield Case(
             f"{fmt}/overflow",
             partial(_stays_finite, fmt),
             Status.REFUTED,
@@ -159,11 +159,11 @@ def _stays_finite(fmt: FloatFormat) -> Property:
     "z = x + u·y as in ptx/rounding/nearest: fl(z) is x or the next number, both nearer than 2u·2^e",
     SOURCE,
 )
-def directed() -> Iterator[Variant]:
+def directed() -> Iterator[Case]:
     """Yield the directions of f64 (``.rz``, ``.rm``, ``.rp``); nothing else is told to round so."""
     for direction in Rounding:
         if direction is not NEAREST:
-            yield Variant(f"{F64}/{direction.name.lower()}", partial(_directed, F64, direction))
+            yield Case(f"{F64}/{direction.name.lower()}", partial(_directed, F64, direction))
 
 
 def _directed(fmt: FloatFormat, direction: Rounding) -> Property:
@@ -182,18 +182,18 @@ def _directed(fmt: FloatFormat, direction: Rounding) -> Property:
     "downward: below 2^(emin + 1) numbers are as far from each other as the subnormal ones",
     SOURCE,
 )
-def exact_below() -> Iterator[Variant]:
+def exact_below() -> Iterator[Case]:
     """Yield sums of numbers of the format and of products, and what may not be asked (pinned)."""
     for fmt in RESULTS:
-        yield Variant(str(fmt), partial(_exact_below, fmt))
-        yield Variant(
+        yield Case(str(fmt), partial(_exact_below, fmt))
+        yield Case(
             f"{fmt}/higher",
             partial(_exact_below, fmt, binades=2, pinned={"x": 2 << fmt.fraction_bits, "y": 1}),
             Status.REFUTED,
             statement="|x + y| < 2^(emin + 3) ⇒ x + y is the same rounded upward and downward",
         )
-    yield Variant("f16-products-in-f32", partial(_exact_below, F32, factor=F16))
-    yield Variant(
+    yield Case("f16-products-in-f32", partial(_exact_below, F32, factor=F16))
+    yield Case(
         "bf16-products-in-f32",
         partial(_exact_below, F32, factor=BF16, pinned={"x": 1, "y": 1, "z": 1}),
         Status.REFUTED,

@@ -19,6 +19,7 @@ from ..families import scaling
 from ..families.blocked import BlockProduct, variables
 from ..families.sums import power_of_two
 from ..obligation import (
+    Case,
     Equality,
     Equation,
     Induction,
@@ -27,7 +28,6 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
-    Variant,
     theorem,
 )
 from .block_scaling import SOURCE, instructions, unit
@@ -61,15 +61,13 @@ def _row(alg: Algebra, instruction: Multiplication, v: Inputs, accumulation: str
     "the stored elements and y those of B that they meet",
     SOURCE,
 )
-def commutes() -> Iterator[Variant]:
+def commutes() -> Iterator[Case]:
     """Yield every instruction over the reals, and that an f32 sum must not be scaled (pinned)."""
     for name, instruction in instructions().items():
         assert instruction.block_scale is not None
-        yield Variant(
-            name, partial(_commutes, instruction), equality=Equality.VALUE, method=Method.STRUCTURAL
-        )
+        yield Case(name, partial(_commutes, instruction), equality=Equality.VALUE, method=Method.STRUCTURAL)
         if instruction.block_scale.vector == 1:
-            yield Variant(
+            yield Case(
                 f"f32/{name}",
                 partial(_scaled_afterwards, instruction),
                 Status.REFUTED,
@@ -107,16 +105,16 @@ def _onto_zero(instruction: Multiplication) -> BlockProduct:
     "D(2X, each factor twice) = D(1X), D(4X, each factor twice) = D(2X)",
     SOURCE,
 )
-def equal_pairs() -> Iterator[Variant]:
+def equal_pairs() -> Iterator[Case]:
     """Yield every instruction with more than one factor, and that 4X may still accumulate otherwise."""
     for name, instruction in instructions().items():
         block_scale = instruction.block_scale
         assert block_scale is not None
         if block_scale.vector > 1:
             goal = partial(_equal_pairs, instruction, SEQUENTIAL)
-            yield Variant(name, goal, choices=SEQUENTIAL_ONLY)
+            yield Case(name, goal, choices=SEQUENTIAL_ONLY)
             if block_scale.vector == 4:
-                yield Variant(
+                yield Case(
                     f"unspecified/{name}",
                     partial(_equal_pairs, instruction, UNSPECIFIED),
                     Status.REFUTED,
@@ -143,7 +141,7 @@ def _equal_pairs(instruction: Multiplication, accumulation: str) -> Property:
     "D(mxf4nvf4, 2X, ue8m0) = D(mxf4), however products are accumulated",
     SOURCE,
 )
-def kinds() -> Iterator[Variant]:
+def kinds() -> Iterator[Case]:
     """Yield the dense and the sparse instruction."""
     for family in (Family.MMA, Family.MMA_SP):
         pair = [
@@ -151,7 +149,7 @@ def kinds() -> Iterator[Variant]:
             for name, instruction in instructions().items()
             if name.startswith((f"{family}/mxf4/2X/", f"{family}/mxf4nvf4/2X/"))
         ]
-        yield Variant(str(family), partial(_kinds, *pair))
+        yield Case(str(family), partial(_kinds, *pair))
 
 
 def _kinds(one: Multiplication, other: Multiplication) -> Property:
@@ -167,10 +165,10 @@ def _kinds(one: Multiplication, other: Multiplication) -> Property:
     "(x[k] · 1 = x[k] and y[k] · 1 = y[k] as numbers, for all k) ⇒ D(all factors 1) = D(no factors)",
     SOURCE,
 )
-def unscaled_row() -> Iterator[Variant]:
+def unscaled_row() -> Iterator[Case]:
     """Yield one obligation per instruction."""
     for name, instruction in instructions().items():
-        yield Variant(name, partial(_unscaled_row, instruction), choices=SEQUENTIAL_ONLY)
+        yield Case(name, partial(_unscaled_row, instruction), choices=SEQUENTIAL_ONLY)
 
 
 def _unscaled_row(instruction: Multiplication) -> Property:
@@ -191,7 +189,7 @@ def _unscaled_row(instruction: Multiplication) -> Property:
     "D(all factors 1) = D(no factors), for all elements",
     SOURCE,
 )
-def unscaled() -> Iterator[Variant]:
+def unscaled() -> Iterator[Case]:
     """Yield one obligation per instruction, from its row and from its elements."""
     for name, instruction in instructions().items():
         assert instruction.block_scale is not None
@@ -200,7 +198,7 @@ def unscaled() -> Iterator[Variant]:
             f"{unscaled_row.id}/{name}",
             *(f"{unit.id}/{element}/{instruction.block_scale.format}" for element in elements),
         )
-        yield Variant(name, partial(Induction, premises), method=Method.INDUCTION, choices=SEQUENTIAL_ONLY)
+        yield Case(name, partial(Induction, premises), method=Method.INDUCTION, choices=SEQUENTIAL_ONLY)
 
 
 THEOREMS = (commutes, equal_pairs, kinds, unscaled_row, unscaled)

@@ -18,6 +18,7 @@ from ...spec.ptx.variant import WARP_LANES
 from ..enumeration import enumerated
 from ..families.layouts import COORDINATE, bijections
 from ..obligation import (
+    Case,
     Certificate,
     Equation,
     Inputs,
@@ -25,7 +26,6 @@ from ..obligation import (
     Property,
     Status,
     Variable,
-    Variant,
     holds,
     theorem,
 )
@@ -57,12 +57,12 @@ def name_of(factors: ScaleFactors) -> str:
     "(line, chunk) ↦ (lane, byte) stays in the line's quad and in the register, with an explicit inverse",
     SOURCE,
 )
-def scale_layout() -> Iterator[Variant]:
+def scale_layout() -> Iterator[Case]:
     """Yield the whole layout of each operand and vector size, and one obligation per legal selector pair."""
     for factors in SCALES:
         yield from bijections({name_of(factors): factors.layout})
         for selectors in factors.selectors:
-            yield Variant(
+            yield Case(
                 f"{name_of(factors)}/{_pair(selectors)}",
                 partial(_picked, factors, selectors),
                 method=Method.CERTIFICATE,
@@ -98,11 +98,11 @@ def _picked(factors: ScaleFactors, selectors: Selectors) -> Certificate:
     "quad, every byte picked is in the register, and byte_id is a multiple of the vector's size",
     SOURCE,
 )
-def table_37() -> Iterator[Variant]:
+def table_37() -> Iterator[Case]:
     """Yield the equivalence, and whether it holds without the alignment: not for 2X, byte_id 1 (pinned)."""
     for factors in SCALES:
-        yield Variant(name_of(factors), partial(_table_37, factors, aligned=True))
-        yield Variant(
+        yield Case(name_of(factors), partial(_table_37, factors, aligned=True))
+        yield Case(
             f"{name_of(factors)}/without-alignment",
             partial(_table_37, factors, aligned=False),
             Status.REFUTED if factors.size == 2 else Status.PROVED,
@@ -137,11 +137,11 @@ def _table_37(factors: ScaleFactors, aligned: bool) -> Property:
     "of the warp's registers is named: the legal selectors' bytes are disjoint and cover the registers",
     SOURCE,
 )
-def once() -> Iterator[Variant]:
+def once() -> Iterator[Case]:
     """Yield disjointness and coverage for each operand and vector size."""
     for factors in SCALES:
-        yield Variant(f"{name_of(factors)}/disjoint", partial(_disjoint, factors))
-        yield Variant(f"{name_of(factors)}/covers", partial(_covers, factors))
+        yield Case(f"{name_of(factors)}/disjoint", partial(_disjoint, factors))
+        yield Case(f"{name_of(factors)}/covers", partial(_covers, factors))
 
 
 def _legal(alg: Algebra, factors: ScaleFactors, selectors: Selectors) -> Array:
@@ -198,12 +198,12 @@ def _covers(factors: ScaleFactors) -> Certificate:
     "gather(scatter(S, s), s) = S; scatter(S, s) holds S in the bytes of the formula, 0 in the others",
     SOURCE,
 )
-def gathered() -> Iterator[Variant]:
+def gathered() -> Iterator[Case]:
     """Yield one obligation per operand, vector size and legal selector pair."""
     for factors in SCALES:
         fmt = UE4M3 if factors.size == 4 else UE8M0
         for selectors in factors.selectors:
-            yield Variant(
+            yield Case(
                 f"{name_of(factors)}/{_pair(selectors)}",
                 partial(_gathered, factors, selectors, fmt),
                 method=Method.STRUCTURAL,
@@ -232,12 +232,12 @@ def _gathered(factors: ScaleFactors, selectors: Selectors, fmt: FloatFormat) -> 
     "that a legal selector picks for another factor",
     SOURCE,
 )
-def illegal() -> Iterator[Variant]:
+def illegal() -> Iterator[Case]:
     """Yield a refutation for each illegal value below 8: of staying in range, else of being disjoint."""
     for factors in SCALES:
         for thread_id in range(FIRST_ILLEGAL_IN_EVERY_TABLE):
             if thread_id not in factors.thread_ids:
-                yield Variant(
+                yield Case(
                     f"{name_of(factors)}/thread-{thread_id}",
                     partial(_stays_in_quad, factors, thread_id),
                     Status.REFUTED,
@@ -252,7 +252,7 @@ def illegal() -> Iterator[Variant]:
             else:
                 goal = partial(_shares_no_byte, factors, byte_id)
                 text = f"no legal byte_id picks a byte that byte_id {byte_id} picks"
-            yield Variant(f"{name_of(factors)}/byte-{byte_id}", goal, Status.REFUTED, statement=text)
+            yield Case(f"{name_of(factors)}/byte-{byte_id}", goal, Status.REFUTED, statement=text)
 
 
 def _stays_in_quad(factors: ScaleFactors, thread_id: int) -> Property:

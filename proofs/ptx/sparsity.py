@@ -15,6 +15,7 @@ from ...spec.ptx.sparsity import INDEX, QUARTERS, Sparsity
 from ...spec.ptx.variant import Shape
 from ...spec.rounding import Rounding
 from ..obligation import (
+    Case,
     Equality,
     Equation,
     Inputs,
@@ -22,7 +23,6 @@ from ..obligation import (
     Property,
     Status,
     Variable,
-    Variant,
     holds,
     theorem,
 )
@@ -58,11 +58,11 @@ def _legal(sparsity: Sparsity, alg: Algebra, v: Inputs) -> Iterator[Array]:
     "∀ legal metadata: select(expand(A'), metadata) = A'; as many columns of a chunk are kept as are stored",
     SOURCE,
 )
-def expand() -> Iterator[Variant]:
+def expand() -> Iterator[Case]:
     """Yield both claims for each meaning of a nibble."""
     for name, sparsity in meanings().items():
-        yield Variant(f"{name}/select-back", partial(_select_back, one_chunk(sparsity)))
-        yield Variant(f"{name}/kept", partial(_kept, one_chunk(sparsity)))
+        yield Case(f"{name}/select-back", partial(_select_back, one_chunk(sparsity)))
+        yield Case(f"{name}/kept", partial(_kept, one_chunk(sparsity)))
 
 
 def _select_back(sparsity: Sparsity) -> Property:
@@ -91,11 +91,11 @@ def _kept(sparsity: Sparsity) -> Property:
     "∀ metadata: select(B)[s] = B[column(s)] and, if it is legal, expand(A')[column(s)] = A'[s]",
     SOURCE,
 )
-def columns() -> Iterator[Variant]:
+def columns() -> Iterator[Case]:
     """Yield one obligation for each meaning of a nibble and value of it."""
     for name, sparsity in meanings().items():
         for nibble in sparsity.legal_nibbles:
-            yield Variant(
+            yield Case(
                 f"{name}/{nibble:04b}",
                 partial(_columns, one_chunk(sparsity), nibble),
                 statement=f"nibble {nibble:04b} (i1 i0) keeps columns "
@@ -124,10 +124,10 @@ def _columns(sparsity: Sparsity, nibble: int) -> Property:
     "select(B, E)[c-th kept] = select(B of chunk c, E[c]) and expand(A', E)[chunk c] = expand(A' of c, E[c])",
     SOURCE,
 )
-def chunks() -> Iterator[Variant]:
+def chunks() -> Iterator[Case]:
     """Yield one obligation per shape and type."""
     for each in sparse_types():
-        yield Variant(each.name, partial(_chunks, each.sparsity), method=Method.STRUCTURAL)
+        yield Case(each.name, partial(_chunks, each.sparsity), method=Method.STRUCTURAL)
 
 
 def _chunks(sparsity: Sparsity) -> Property:
@@ -160,7 +160,7 @@ def _chunks(sparsity: Sparsity) -> Property:
     "∀ legal metadata: Σ_s A'[s]·B[column(s)] + C = Σ_k expand(A')[k]·B[k] + C, over a chunk, modulo 2^64",
     SOURCE,
 )
-def product() -> Iterator[Variant]:
+def product() -> Iterator[Case]:
     """Yield one obligation per pair of integer types, order and legal nibble; rows are sums of chunks."""
     for meaning, types in (("2:4", ("s8", "u8")), ("4:8", ("s4", "u4"))):
         for order in ("ordered", "plain"):
@@ -168,7 +168,7 @@ def product() -> Iterator[Variant]:
             for a in types:
                 for b in types:
                     for nibble in sparsity.legal_nibbles:
-                        yield Variant(
+                        yield Case(
                             f"{a}-{b}/{order}/{nibble:04b}",
                             partial(_product, sparsity, format_named(a), format_named(b), nibble),
                         )
@@ -214,26 +214,26 @@ FLOATS = ("tf32", "f16", "bf16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
     "fma(±0, b, c) = c for finite b; for b infinite or NaN it is NaN",
     SOURCE + "; the discarded elements are never read",
 )
-def discarded() -> Iterator[Variant]:
+def discarded() -> Iterator[Case]:
     """Yield a proof for finite elements, a refutation for any, and one of identical bits (-0)."""
     for name in FLOATS:
         fmt = format_named(name)
         assert isinstance(fmt, FloatFormat)
         finite = fmt.special is Special.FINITE
-        yield Variant(
+        yield Case(
             f"{name}/finite",
             partial(_discarded, fmt, assume_finite=not finite),
             equality=Equality.IEEE,
             statement="fma(0, b, c) = c as numbers, for finite b",
         )
-        yield Variant(
+        yield Case(
             f"{name}/signed-zero",
             partial(_discarded, fmt, assume_finite=not finite, pinned={"c": F32.sign_mask}),
             Status.REFUTED,
             statement="fma(0, b, c) = c bit for bit, for finite b",
         )
         for special, encoding in _specials(fmt):
-            yield Variant(
+            yield Case(
                 f"{name}/{special}",
                 partial(_discarded, fmt, assume_finite=False, pinned={"b": encoding}),
                 Status.REFUTED,
@@ -270,10 +270,10 @@ def _discarded(fmt: FloatFormat, assume_finite: bool, pinned: dict[str, int] | N
     "∀ metadata with i0 ≠ i1: expand(A', (i0, i1)) = expand(A' swapped, (i1, i0)), and select likewise",
     SOURCE,
 )
-def swapped() -> Iterator[Variant]:
+def swapped() -> Iterator[Case]:
     """Yield one obligation per granularity that has it."""
     for granularity in ("2:4", "4:8"):
-        yield Variant(granularity, partial(_swapped, one_chunk(meanings()[f"{granularity}/plain"])))
+        yield Case(granularity, partial(_swapped, one_chunk(meanings()[f"{granularity}/plain"])))
 
 
 def _swapped(sparsity: Sparsity) -> Property:

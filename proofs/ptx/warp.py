@@ -16,7 +16,7 @@ from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.warp import Immediates, WarpRegisters, execute
 from ..families.layouts import held_in
 from ..families.transport import Multiply, RegisterOperand, Registers, sees_matrices
-from ..obligation import Method, Property, Variant, theorem
+from ..obligation import Case, Method, Property, theorem
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5 and 9.7.14.6"
 
@@ -66,10 +66,10 @@ def operands(form: Multiplication, selected: Immediates) -> dict[str, RegisterOp
     "greatest legal ones; ptx/selector and ptx/sparsity have the others",
     SOURCE,
 )
-def product() -> Iterator[Variant]:
+def product() -> Iterator[Case]:
     """Yield one obligation per instruction; modifiers of the arithmetic do not move elements."""
     for name, form in products().items():
-        yield Variant(name, partial(_on_registers, form), method=Method.STRUCTURAL)
+        yield Case(name, partial(_on_registers, form), method=Method.STRUCTURAL)
 
 
 def _on_registers(form: Multiplication) -> Property:

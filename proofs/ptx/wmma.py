@@ -19,8 +19,7 @@ from ...spec.algebra import Algebra, Array
 from ...spec.formats import U16, U32, U64, Format, format_named
 from ...spec.ptx.wmma import MemoryOperand, memory_operands
 from ...spec.ptx.wmma_forms import WMMA_FORMS, WmmaForm
-from ..obligation import Equation, Inputs, Method, Property, Variable, theorem
-from ..obligation import Variant as Case
+from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
 
 SOURCE = "PTX ISA 9.7.14.4.1 to 9.7.14.4.5 (fragments, storage, wmma.load, wmma.store, wmma.mma)"
 

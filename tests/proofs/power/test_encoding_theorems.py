@@ -27,11 +27,11 @@ def test_no_obligation_is_vacuous() -> None:
 
 @pytest.mark.parametrize("theorem", [theorems.round_trip, theorems.unique], ids=lambda t: t.id)
 def test_there_is_one_obligation_for_each_form(theorem: Any) -> None:
-    assert [variant.name for variant in theorem.variants()] == list(FORMS)
+    assert [case.name for case in theorem.cases()] == list(FORMS)
 
 
 def test_every_form_with_a_pair_has_a_refutation() -> None:
-    assert sorted(variant.name for variant in theorems.odd_pair.variants()) == PAIRS
+    assert sorted(case.name for case in theorems.odd_pair.cases()) == PAIRS
 
 
 def layout_of(mnemonic: str) -> Layout:

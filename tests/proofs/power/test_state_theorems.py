@@ -54,13 +54,13 @@ def test_every_rank_k_update_is_in_one_class_of_updates(classes: dict[str, Any])
 
 
 def test_every_form_is_named_in_the_simulation_theorem() -> None:
-    named = [set(v.statement.rpartition("any of ")[2].split(", ")) for v in machines.simulation.variants()]
+    named = [set(v.statement.rpartition("any of ")[2].split(", ")) for v in machines.simulation.cases()]
     assert set().union(*named) == set(FORMS)
 
 
 def test_the_induction_rests_on_the_base_and_on_every_step() -> None:
-    (variant,) = machines.aliasing.variants()
-    goal = variant.goal()
+    (case,) = machines.aliasing.cases()
+    goal = case.goal()
     assert isinstance(goal, Induction)
     base_and_steps = (*machines.initial.obligations(), *machines.simulation.obligations())
     assert {*goal.premises} == {obligation.id for obligation in base_and_steps}
