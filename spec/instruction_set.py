@@ -160,7 +160,7 @@ class InstructionSet(Protocol):
         ...
 
 
-NAMES = ("power", "ptx", "pto")
+NAMES = ("power", "ptx", "pto", "mfma")
 """The instruction sets: each is a package with the modules ``assembly`` and ``instruction_set``."""
 
 

@@ -41,12 +41,24 @@ _NUMBER = r"[-(\s]*(?:0x[0-9a-f]+|0b[01]+|[0-9]+)[)\s]*"
 _INTEGER = re.compile(rf"{_NUMBER}(?:[-+*]{_NUMBER})*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*,?\s*")
 
+WORDS = frozenset({"v_mfma", "v_smfmac", "v_accvgpr"})
+"""How the texts begin; see `first_word`."""
+
+KNOWN = "v_mfma_<type>_<M>x<N>x<K>_<type>"
+"""What instructions there are, shortly."""
+
 _LONGEST = 200
 """Characters of an operand list that are read at all."""
 
 _OPERATIONS: Mapping[type[ast.AST], Callable[..., int]] = MappingProxyType(
     {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.USub: operator.neg}
 )
+
+
+def first_word(text: str) -> str:
+    """Return the mnemonic's beginning, in lower case, or nothing."""
+    found = re.match(r"\s*(v_(?:s?mfmac?|accvgpr))_", _COMMENT.sub(" ", text), re.IGNORECASE)
+    return found[1].lower() if found else ""
 
 
 def parse(text: str) -> Written:
@@ -84,7 +96,7 @@ def _unknown(mnemonic: str) -> InputError | UnsupportedError:
         if re.match(pattern, mnemonic):
             return UnsupportedError(f"{mnemonic} is {meaning}: known, but not modelled")
     close = difflib.get_close_matches(mnemonic[:60], BY_NAME, n=3, cutoff=0.8)
-    hint = f"did you mean {' or '.join(close)}?" if close else "known are v_mfma_<type>_<M>x<N>x<K>…_<type>"
+    hint = f"did you mean {' or '.join(close)}?" if close else f"known are {KNOWN}"
     return InputError(f"unknown mnemonic {mnemonic!r}; {hint}")
 
 
@@ -153,7 +165,7 @@ def _integer(text: str) -> int:
     """Evaluate a sum or product of numbers."""
     try:
         return _evaluated(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, RecursionError, MemoryError):
         raise InputError(f"{text.strip()!r} is no number, nor a sum of numbers") from None
 
 
@@ -167,4 +179,4 @@ def _evaluated(node: ast.expr) -> int:
             return _OPERATIONS[type(kind)](_evaluated(left), _evaluated(right))
         case ast.Name(id=name):
             raise InputError(f"{name} is a symbol; registers are given by number")
-    raise ValueError(ast.dump(node))
+    raise SyntaxError(ast.dump(node))

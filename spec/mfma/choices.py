@@ -32,7 +32,7 @@ OPEN_POINTS = (
             ("lanes", "A comes from lane l mod S + S*abid, S = 64 / 2^cbsz: the wavefront repeats S lanes"),
         ),
         "neighbours",
-        "AMD's matrix instruction calculator and the HIP documentation: neighbours; ISA manual chapter 7: "
+        "AMD's matrix instruction calculator and the HIP documentation: neighbours; CDNA4 ISA chapter 7: "
         "lanes; they agree for cbsz = 0 and for 2^cbsz = blocks",
     ),
     OpenPoint(
@@ -42,7 +42,7 @@ OPEN_POINTS = (
             ("rounded", "A and B are rounded to 10 fraction bits, to nearest even"),
         ),
         "truncated",
-        "ISA manual: rounded to 10 bits (as others report it); MMA-Sim (arXiv 2511.10909), compared "
+        "CDNA3 ISA: rounded to 10 bits (as others report it); MMA-Sim (arXiv 2511.10909), compared "
         "with hardware by its authors: truncated",
     ),
     OpenPoint(
@@ -52,19 +52,19 @@ OPEN_POINTS = (
             ("clamp", "the exact sum is clamped once, at the end"),
         ),
         "wrap",
-        "ISA manual chapter 7: the carry out is dropped; its table of rules clamps if MODE.FP16_OVFL is 1, "
+        "CDNA4 ISA chapter 7: the carry out is dropped; its table of rules clamps if MODE.FP16_OVFL is 1, "
         "and does not say at which step",
     ),
     OpenPoint(
         "subnormals",
         (
-            ("documented", "A and B of f16 and bf16 lose theirs on gfx90a, nothing else does"),
+            ("documented", "products of f16 and bf16 lose theirs on gfx90a, A, B, C and D; no others do"),
             ("kept", "nothing loses them"),
-            ("flushed", "subnormal A and B of f32, f16 and bf16 are read as +0, of f32 as MODE may ask"),
+            ("flushed", "products of f16 and bf16 lose theirs, and A and B of f32, as MODE may ask"),
         ),
         "documented",
-        "ISA manual chapter 7, numerics; the MIOpen documentation for gfx90a; that zeros are positive is "
-        "MMA-Sim's reading; results that are subnormal are kept in every reading",
+        "CDNA4 ISA chapter 7, numerics; MIOpen documentation for gfx90a; a subnormal becomes the zero of its "
+        "sign (MMA-Sim: of A, B and C, +0), and partial sums keep theirs (MMA-Sim: they don't)",
     ),
 )
 """Every open point of MFMA."""

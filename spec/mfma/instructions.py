@@ -9,8 +9,10 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ..errors import UnsupportedError
+from ..formats import Format, IntegerFormat
 from .catalogue import BY_NAME, MatrixMultiply
-from .targets import DEFAULT_TARGET, Target
+from .targets import DEFAULT_TARGET, TARGETS, Target
 
 OPERANDS = ("d", "a", "b", "c")
 """The operands in the order of the text."""
@@ -22,6 +24,9 @@ INLINE_FLOATS = MappingProxyType(
     {0.5: 240, -0.5: 241, 1.0: 242, -1.0: 243, 2.0: 244, -2.0: 245, 4.0: 246, -4.0: 247}
 )
 """The codes of floating-point inline constants, but for 1/(2π)."""
+
+_LAST_INTEGER = 208
+"""The code of -16, the last of the integers."""
 
 INVERSE_OF_TWO_PI = 248
 """The code of 1/(2π), which is the 32-bit or the 64-bit number nearest to it."""
@@ -86,6 +91,25 @@ class Constant:
             return INVERSE_OF_TWO_PI
         return {_pattern(number, bits): code for number, code in INLINE_FLOATS.items()}.get(pattern)
 
+    def encoding(self, fmt: Format) -> int:
+        """Return the encoding of every element of a C that is the constant.
+
+        Raises
+        ------
+        UnsupportedError
+            For a float as an integer, which no document explains.
+        """
+        code = self.code(fmt.bits)
+        if isinstance(fmt, IntegerFormat) and (code is None or code > _LAST_INTEGER):
+            raise UnsupportedError(f"what {self} is as C of {fmt} is not documented")
+        if code == INVERSE_OF_TWO_PI:
+            return _NEAREST[fmt.bits]
+        number = next((number for number, known in INLINE_FLOATS.items() if known == code), None)
+        if number is not None:
+            return _pattern(number, fmt.bits)
+        assert code is not None
+        return (code - 128 if code <= 192 else 192 - code) % (1 << fmt.bits)
+
     def __str__(self) -> str:
         return self.text
 
@@ -135,11 +159,12 @@ class Written:
         """Return what the name stands for on a target."""
         return BY_NAME[self.mnemonic].get(target.name)
 
-    def anywhere(self, target: Target | None = None) -> MatrixMultiply:
-        """Return what the name stands for on a target, the default one, or the first that has it."""
+    @property
+    def somewhere(self) -> tuple[MatrixMultiply, Target]:
+        """What the name stands for on the default target, or on the first that has it."""
         found = BY_NAME[self.mnemonic]
-        preferred = (target or DEFAULT_TARGET, DEFAULT_TARGET)
-        return next((found[t.name] for t in preferred if t.name in found), next(iter(found.values())))
+        name = DEFAULT_TARGET.name if DEFAULT_TARGET.name in found else next(iter(found))
+        return found[name], TARGETS[name]
 
     def __str__(self) -> str:
         operands = ", ".join(map(str, self.operands or ()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import legality
+from ..legality import Note, NoteKind
 from .catalogue import BY_NAME, MatrixMultiply
 from .contradictions import ALIGNMENT, BROADCAST, LANE_PERMUTATION, LENIENT_ASSEMBLER
 from .instructions import Constant, Registers, Written
@@ -172,15 +173,17 @@ def violations(written: Written, target: Target) -> list[legality.Violation]:
     return legality.violations(RULES, written, target)
 
 
-def notes(written: Written, target: Target) -> Iterator[str]:
+def notes(written: Written, target: Target) -> Iterator[Note]:
     """Yield what else there is to know about an instruction on a target."""
     row = written.on(target)
     if row is not None and written.modifier("blgp") and not permutes_lanes(row, target):
         claims = "; ".join(f"{who}: {what}" for who, what in LANE_PERMUTATION.claims)
-        yield f"what blgp does here is not known, contradiction {LANE_PERMUTATION.id} ({claims})"
-    for other, elsewhere in BY_NAME[written.mnemonic].items():
-        if row is not None and elsewhere is not row:
-            yield f"on {other} the name stands for another instruction, with {elsewhere.blocks} blocks"
+        text = f"what blgp does here is not known, contradiction {LANE_PERMUTATION.id} ({claims})"
+        yield Note(NoteKind.OBJECTION, text)
+    for other in dict.fromkeys(BY_NAME[written.mnemonic].values()):
+        if row is not None and other is not row:
+            where = ", ".join(name for name, known in BY_NAME[written.mnemonic].items() if known is other)
+            yield Note(NoteKind.SCOPE, f"on {where} the name stands for {other}, another instruction")
 
 
 def permutes_lanes(row: MatrixMultiply, target: Target) -> bool:

@@ -92,7 +92,7 @@ def test_json(tmp_path: Path, text: str, message: str) -> None:
         ({"m": 16}, "a shape is one column, or m, n and k"),
         ({"types": "f16.f16.f16"}, "types are D.A.B.C"),
         ({"types": {"a": "f32"}}, "'types' says a = f32"),
-        ({"isa": []}, "an ISA is one of power, ptx, pto, not []"),
+        ({"isa": []}, "an ISA is one of power, ptx, pto, mfma, not []"),
         ({"legal": {}}, "{} is neither yes nor no"),
         ({"target": "power10", "kind": "*"}, "rows about power have no column 'kind'"),
         ({"target": "A5", "instruction": "tmatmul", "shape": "m*"}, "column 'shape' is no pattern"),

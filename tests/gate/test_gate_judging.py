@@ -15,6 +15,7 @@ from mmaproof.gate.judging import answer
 from mmaproof.gate.vocabulary import vocabulary
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.findings import Standing
+from mmaproof.spec.instruction_set import NAMES
 from mmaproof.spec.ptx.targets import TARGETS, VERSIONS, spell_version
 
 PTX = vocabulary("ptx")
@@ -41,13 +42,13 @@ def test_columns_of_an_instruction_spell_it(point) -> None:
     assert PTX.spell(point.cells) == point.text
 
 
-@pytest.mark.parametrize("isa", ["ptx", "power", "pto"])
+@pytest.mark.parametrize("isa", NAMES)
 def test_no_instruction_is_listed_twice(isa: str) -> None:
     texts = [point.text for point in vocabulary(isa).points]
     assert texts and len(set(texts)) == len(texts)
 
 
-@pytest.mark.parametrize("isa", ["power", "pto"])
+@pytest.mark.parametrize("isa", ["power", "pto", "mfma"])
 def test_every_instruction_is_legal_somewhere(isa: str) -> None:
     words = vocabulary(isa)
     for point in words.points:
@@ -105,7 +106,10 @@ def test_every_instruction_is_legal_somewhere(isa: str) -> None:
         ({"instruction": "dp4a", "a": "s8", "d": "s32"}, UNDECIDED),
         ({"instruction": "wgmma.mma_async", "shape": "any", "a": "f16", "target": "sm_90a"}, UNDECIDED),
         ({"instruction": ["mma", "wgmma"], "a": "f16", "target": "sm_90a"}, UNDECIDED),
-        ({"instruction": "v_mfma_f32_16x16x16f16", "target": "gfx90a"}, UNDECIDED),
+        ({"instruction": "v_wmma_f32_16x16x16_f16", "target": "gfx1100"}, UNDECIDED),
+        ({"instruction": "v_mfma_f32_16x16x16f16", "target": "gfx90a"}, AGREES),
+        ({"instruction": "v_mfma_f32_16x16x16_f16", "target": "gfx90a"}, DRIFT),
+        ({"instruction": "v_smfmac_f32_16x16x32_f16", "target": "gfx942"}, UNDECIDED),
         ({"instruction": "tstamp", "isa": "pto"}, UNDECIDED),
         ({"isa": "amdgcn", "a": "f16"}, UNDECIDED),
         ({"instr": "xvmaddasp", "target": "power10"}, UNDECIDED),

@@ -76,6 +76,6 @@ def test_what_is_no_id_is_not_in_the_catalogue(identifier: str) -> None:
 
 def test_a_pattern_that_selects_nothing_is_named_with_the_theorems() -> None:
     with pytest.raises(
-        InputError, match=r"no obligation matches 'power/stat/'; theorems: power/blocked/any-k"
+        InputError, match=r"no obligation matches 'power/stat/'; theorems: mfma/blocked/any-k"
     ):
         catalogue.select(["ptx/warp", "power/stat/"])

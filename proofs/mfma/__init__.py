@@ -1,0 +1,4 @@
+"""Theorems about AMD's MFMA."""
+
+FAMILIES = {"layout": ("layouts",), "blocked": ("blocked",)}
+"""The modules that have the theorems ``mfma/FAMILY/…``, in the order they are reported."""
