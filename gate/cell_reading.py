@@ -108,10 +108,10 @@ def _isa_of_target(target: str) -> str | None:
     for name in NAMES:
         if vocabulary(name).spells_target(target.lower()):
             return name
-    if not target or columns.is_pattern(target) or target.endswith("+"):
+    if not target or columns.is_pattern(target):
         return None
     try:
-        return of_target(target).name
+        return of_target(target.removesuffix("+")).name
     except InputError as reason:
         raise UnsupportedError(str(reason)) from None
 

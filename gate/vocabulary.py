@@ -22,6 +22,9 @@ Cells = Mapping[str, str]
 NONE, YES, NO = "none", "yes", "no"
 """What columns say about modifiers that are not there, or are there or not."""
 
+_SHOWN = 6
+"""How many names a message lists."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -90,7 +93,9 @@ class Vocabulary:
     @property
     def modelled(self) -> str:
         """What there is, as messages name it."""
-        return f"of {self.isa.name}, {', '.join(sorted(self.names))} are"
+        names = sorted(self.names)
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        return f"of {self.isa.name}, {', '.join(names[:_SHOWN])}{more} are"
 
     def normal(self, column: str, value: str) -> str:
         """Return the ISA's spelling of a value; of one that it does not have, the value.
