@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import mmaproof
 from document_schemas import validate
+from html_pages import Page
 from triton_contracts import CORPUS, KERNELS, contract
 
 from mmaproof.cli.budget import activity
@@ -46,7 +47,7 @@ def test_a_correct_kernel(written: Path) -> None:
     assert (document["verdict"], document["equality"], document["findings"]) == ("verified", "value", [])
     page = documents[1].read_text(encoding="utf-8")
     assert '<rect class="right"' in page and '<rect class="wrong"' not in page
-    assert "sum(k, A[i, k] * B[k, j])" in page
+    assert "sum(k, A[i, k] * B[k, j])" in Page(page).text
     assert not (written.parent / "saved").exists()
 
 
@@ -66,7 +67,9 @@ def test_a_wrong_kernel_comes_with_a_counterexample_that_replays(written: Path) 
     assert document["verdict"] == "refuted" and document["equality"] is None
     assert {finding["kind"] for finding in document["findings"]} == {"wrong-value"}
     assert all(finding["line"] and finding["output"] for finding in document["findings"])
-    assert '<rect class="wrong"' in documents[1].read_text(encoding="utf-8")
+    page = documents[1].read_text(encoding="utf-8")
+    assert '<rect class="wrong"' in page
+    assert "wrong-value" in Page(page).text
     saved = Path(document["counterexample"])
     validate("kernel-counterexample", json.loads(saved.read_text(encoding="utf-8")))
     again = mmaproof("replay", saved)

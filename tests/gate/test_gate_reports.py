@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from document_schemas import SCHEMAS, validate
 from gate_tables import EXAMPLES, MMA, TODAY, json_table
+from html_pages import Page
 
 from mmaproof.gate.columns import COLUMNS
 from mmaproof.gate.settings import GateSettings, GivenTable
@@ -103,6 +104,7 @@ def test_sarif_results_have_places_and_rules_with_help(report: Report) -> None:
 
 def test_the_page_shows_every_finding_with_its_line(report: Report) -> None:
     page = html.render(report)
+    Page(page)
     shown = re.findall(r'class="here">\s*(\d+) ', page)
     assert [int(number) for number in shown] == list(standings(report))
     assert "mma.\\u0007&lt;&amp;&gt;%" in page and "why &lt;&amp;&gt;" in page
