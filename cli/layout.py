@@ -13,6 +13,7 @@ import typer
 
 from ..spec.errors import InputError
 from .exit_codes import ExitCode
+from .layout_comparison import compare
 from .output import json_line, say
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ class LayoutFormat(StrEnum):
     HTML = "html"
     CUTE = "cute"
     LINEAR = "linear"
+
+
+_WHOLE = (LayoutFormat.CUTE, LayoutFormat.LINEAR)
+"""What writes no single elements."""
 
 
 def layout(
@@ -73,12 +78,13 @@ def layout(
     """Say who holds which element of an operand: a lane or a register, and in which bits."""
     from ..spec.instruction_set import read
 
-    if against is not None:
-        return _compare(instruction, operand, target, against, lane, element, layout_format)
-    if layout_format in (LayoutFormat.CUTE, LayoutFormat.LINEAR):
-        return _write(instruction, operand, target, lane, element, layout_format)
-    table = read(instruction).layout(operand, target)
     whole = lane is None and element is None
+    if not whole and (against is not None or layout_format in _WHOLE):
+        what = "--against compares" if against is not None else f"{layout_format.value} describes"
+        raise InputError(f"{what} whole layouts: --lane and --element are not for it")
+    if against is not None:
+        return compare(instruction, operand, target, against, layout_format.value)
+    table = read(instruction).layout(operand, target)
     if lane is not None:
         table = table.held_by("lane", lane)
     if element is not None:
@@ -90,6 +96,10 @@ def layout(
             _print_rows(table)
         case LayoutFormat.CSV:
             _print_csv(table)
+        case LayoutFormat.CUTE | LayoutFormat.LINEAR:
+            from ..spec.foreign_layouts.against import Notation, written_layout
+
+            say(written_layout(instruction, operand, Notation(layout_format.value), target))
         case LayoutFormat.JSON:
             print(json_line(_document(instruction, operand, table)))
         case LayoutFormat.SVG:
@@ -101,42 +111,6 @@ def layout(
                 f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(table.title)}</title>'
                 f"<h1>{escape(table.title)}</h1><p>{escape(table.formula)}</p>{_svg(table)}</html>"
             )
-    return ExitCode.HOLDS
-
-
-def _compare(
-    instruction: str,
-    operand: str,
-    target: str | None,
-    against: str,
-    lane: int | None,
-    element: str | None,
-    layout_format: LayoutFormat,
-) -> ExitCode:
-    from .layout_comparison import compare
-
-    if lane is not None or element is not None:
-        raise InputError("--against compares whole layouts: --lane and --element are not for it")
-    if layout_format not in (LayoutFormat.TABLE, LayoutFormat.JSON):
-        raise InputError(f"a comparison is written as table or json, not as {layout_format.value}")
-    return compare(instruction, operand, target, against, as_json=layout_format is LayoutFormat.JSON)
-
-
-def _write(
-    instruction: str,
-    operand: str,
-    target: str | None,
-    lane: int | None,
-    element: str | None,
-    layout_format: LayoutFormat,
-) -> ExitCode:
-    from ..spec.foreign_layouts.against import Notation, written_layout
-
-    if lane is not None or element is not None:
-        raise InputError(
-            f"{layout_format.value} describes whole layouts: --lane and --element are not for it"
-        )
-    say(written_layout(instruction, operand, Notation(layout_format.value), target))
     return ExitCode.HOLDS
 
 

@@ -146,13 +146,25 @@ def element_table(
     )
 
 
-def fragment_table(title: str, fragment: Fragment) -> ElementTable:
-    """Return who holds which element of a fragment: lane, element, register, and the lowest bit in it."""
-    packing = fragment.packing
-    positions = np.array(packing.positions)
+def fragment_table(
+    title: str, fragment: Fragment, *, number: str = "element", formula: str | None = None
+) -> ElementTable:
+    """Return who holds which element of a fragment, and where in its registers.
 
-    def holders(lane: Array, element: Array) -> dict[str, Array]:
-        register, position = np.divmod(element, packing.per_register)
-        return {"lane": lane, "element": element, "register": register, "bit": positions[position]}
+    Parameters
+    ----------
+    title : str
+        Instruction and operand.
+    fragment : Fragment
+        The operand.
+    number : str
+        What counts the elements of a holder.
+    formula : str, optional
+        The layout's, where it is stated in the other direction.
+    """
+    layout, packing = fragment.layout, fragment.packing
 
-    return element_table(title, str(packing.format), packing.format.bits, fragment.layout, holders)
+    def holders(owners: Array, numbers: Array) -> dict[str, Array]:
+        return {layout.source[0].name: owners, number: numbers, **packing.places(numbers)}
+
+    return element_table(title, str(packing.format), packing.format.bits, layout, holders, formula=formula)

@@ -64,6 +64,11 @@ class Packing:
         """Return how many registers hold some elements."""
         return elements // self.per_register
 
+    def places(self, numbers: Array) -> dict[str, Array]:
+        """Return the register of each of a holder's elements, and its lowest bit there."""
+        register, position = np.divmod(numbers, self.per_register)
+        return {"register": register, "bit": np.array(self.positions)[position]}
+
     def unpack(self, alg: Algebra, words: Array) -> Array:
         """Split registers (…, r) into encodings (…, per_register * r)."""
         fields = np.stack([alg.extract(words, low, self.format) for low in self.positions], axis=-1)

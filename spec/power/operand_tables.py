@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ..algebra import Array
-from ..element_table import ElementTable, element_table
+from ..element_table import ElementTable, fragment_table
 from ..errors import InputError
 from .catalogue import RankKUpdate
 from .instructions import Instruction
-from .registers import REGISTER_BITS, accumulator_layout, x_layout, y_layout
+from .registers import accumulator_fragment, x_fragment, y_fragment
 
 OPERANDS = ("x", "y", "acc")
 """The operands that have elements."""
@@ -31,17 +30,10 @@ def operand_table(instruction: Instruction, operand: str) -> ElementTable:
     if operand not in OPERANDS:
         raise InputError(f"{instruction.mnemonic} has no operand {operand!r}; it has {', '.join(OPERANDS)}")
     family = update.family
-    layout, fmt = {
-        "x": (x_layout(family), family.x),
-        "y": (y_layout(family), family.y),
-        "acc": (accumulator_layout(family.result), family.result),
+    held = {
+        "x": x_fragment(family),
+        "y": y_fragment(family),
+        "acc": accumulator_fragment(family.result),
     }[operand]
-    width = REGISTER_BITS // layout.target[1].extent
-
-    def holders(register: Array, field: Array) -> dict[str, Array]:
-        bit = field * width
-        return {"register": register, "field": field, "byte": bit // 8, "bit": bit}
-
-    return element_table(
-        f"{operand} of {instruction}", str(fmt), fmt.bits, layout.inverted, holders, formula=layout.formula
-    )
+    formula = held.layout.inverted.formula
+    return fragment_table(f"{operand} of {instruction}", held, number="field", formula=formula)

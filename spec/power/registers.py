@@ -66,6 +66,11 @@ class ByteImage(Packing):
         """Return how many bytes hold some elements."""
         return elements * self.format.bits // U8.bits
 
+    def places(self, numbers: Array) -> dict[str, Array]:
+        """Return the byte and the bit at which each of a register's elements begins, as the ISA counts."""
+        bit = numbers * self.format.bits
+        return {"byte": bit // U8.bits, "bit": bit}
+
     def unpack(self, alg: Algebra, words: Array) -> Array:
         """Split bytes into encodings."""
         return alg.unpack(words, self.format)
