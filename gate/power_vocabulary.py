@@ -7,22 +7,21 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ..spec.instruction_set import instruction_set
-from ..spec.power.catalogue import RankKUpdate
 from ..spec.power.forms import FORMS, Form
 from .vocabulary import NO, YES, Cells, Point, Vocabulary
 
 
 def _cells(form: Form) -> Cells:
     cells = {"instruction": form.mnemonic}
-    if isinstance(form.operation, RankKUpdate):
-        family = form.operation.family
+    if form.update:
+        family = form.update.family
         cells |= {
             "shape": f"m4n{family.columns}k{family.rank}",
             "a": str(family.x),
             "b": str(family.y),
             "c": str(family.result),
             "d": str(family.result),
-            "satfinite": YES if form.operation.saturates else NO,
+            "satfinite": YES if form.update.saturates else NO,
         }
     return cells
 

@@ -15,14 +15,13 @@ from ..spec.ptx.assembly import parse
 from ..spec.ptx.catalogue import ALL_FORMS
 from ..spec.ptx.legality import ALIGNED_SPELLED, form_of
 from ..spec.ptx.targets import NEWEST, TARGETS, VERSIONS, Target, spell_version, target_named, version_named
-from ..spec.ptx.variant import Family, Shape, Variant
+from ..spec.ptx.variant import MULTIPLYING, Family, Shape, Variant
 from .matching import index
 from .type_names import TYPE_COLUMNS, type_name
 from .vocabulary import NO, NONE, YES, Cells, Point, Vocabulary, first_word, matching_names
 
 _FLAGS = ("block_scale", "satfinite", "trans")
 _WORDS = ("kind", "scale_vec", "rounding", "bit_operation", "count", "space")
-_PRODUCTS = (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -31,7 +30,7 @@ def _variant(text: str) -> Variant:
 
 
 def _cells(variant: Variant) -> Cells:
-    product = variant.family in _PRODUCTS
+    product = variant.family in MULTIPLYING
     types = variant.element_types
     listed = {name: types.get(name, NONE) for name in ("d", "a", "b", "c")} if product else {}
     name = f"{variant.family}.{variant.role}" if variant.role else str(variant.family)
@@ -266,7 +265,7 @@ def _with(variant: Variant, cells: Cells) -> Variant:
         changed[column] = None if cells[column] == NONE else cells[column]
     for column in _FLAGS:
         changed[column] = cells[column] == YES
-    if variant.family in _PRODUCTS:
+    if variant.family in MULTIPLYING:
         names = (
             ["d", "c"]
             if len(variant.types) == 2 and cells["a"] == cells["b"] == "f16"

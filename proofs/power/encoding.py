@@ -9,7 +9,6 @@ from typing import Any
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import IntegerFormat
-from ...spec.power.catalogue import RankKUpdate
 from ...spec.power.encoding import LAYOUTS, PREFIX_OPCODE, Layout
 from ..obligation import (
     Case,
@@ -149,7 +148,7 @@ def _unique(layout: Layout, others: tuple[Layout, ...]) -> Certificate:
 def reserved_ignored() -> Iterator[Case]:
     """Yield one refutation per word form of a rank-k update, the words that QEMU was tried on."""
     for form, layout in LAYOUTS.items():
-        if isinstance(form.operation, RankKUpdate) and not form.prefixed:
+        if form.update and not form.prefixed:
             yield Case(form.mnemonic, partial(_reserved_ignored, layout), Status.REFUTED)
 
 

@@ -40,7 +40,7 @@ _SPELLINGS = {**FORMS, **ALIASES}
 
 KNOWN = ", ".join(
     [f"[pm]{family.name}*" for family in FAMILIES]
-    + [form.mnemonic for form in FORMS.values() if not isinstance(form.operation, RankKUpdate)]
+    + [form.mnemonic for form in FORMS.values() if form.update is None]
 )
 
 """The mnemonics, shortly."""
@@ -96,8 +96,7 @@ def _parse(text: str, address: int | None) -> Instruction:
     listed = words[1].strip()
     texts = _OPERAND.findall(listed)
     # A rank-k update may come with any number of masks: too few or too many is a matter of legality.
-    is_update = isinstance(form.operation, RankKUpdate)
-    expected = ",".join("_" * len(texts)) if is_update else _OPERAND.sub("_", form.syntax)
+    expected = ",".join("_" * len(texts)) if form.update else _OPERAND.sub("_", form.syntax)
     if _OPERAND.sub("_", listed) != expected:
         raise InputError(f"{form.mnemonic} takes {form.syntax}, not {listed!r}")
     surplus = [Operand("mask", Kind.MASK, 0)] * (len(texts) - len(form.operands))

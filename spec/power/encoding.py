@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import InputError
-from .catalogue import Move, RankKUpdate
+from .catalogue import Family, Move, RankKUpdate
 from .forms import FORMS, FixedPoint, Form, Operand, Transfer, mask_widths
 from .instructions import Instruction
 from .memory import Endian
@@ -209,17 +209,16 @@ def _diagram(form: Form) -> str:
         case RankKUpdate(family=family, extended_opcode=opcode):
             a = "A:5" if family.x_registers == 1 else "Ap:4 /:1"
             word = f"59:6 AT:3 /:2 {a} B:5 {opcode}:8 AX:1 BX:1 /:1"
-            return f"{_prefix(form)} {word}" if form.prefixed else word
+            return f"{_prefix(family)} {word}" if form.prefixed else word
         case Move(value=operation):
             return f"31:6 {form.operands[0].name}:3 /:2 {operation}:5 /:5 177:10 /:1"
         case Transfer() | FixedPoint():
             return _DIAGRAMS[form.mnemonic]
 
 
-def _prefix(form: Form) -> str:
+def _prefix(family: Family) -> str:
     """Draw the MMIRR prefix: PMSK starts at bit 16, YMSK at bit 28, whatever their widths."""
-    assert isinstance(form.operation, RankKUpdate)
-    width = {"PMSK": 0, **mask_widths(form.operation.family)}
+    width = {"PMSK": 0, **mask_widths(family)}
     pmsk, ymsk = width["PMSK"], width["YMSK"]
     return f"{PREFIX_OPCODE}:6 3:2 9:4 /:4 PMSK:{pmsk} /:{8 - pmsk} XMSK:4 YMSK:{ymsk} /:{4 - ymsk}"
 

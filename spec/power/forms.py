@@ -55,6 +55,8 @@ class Operand:
         The value is a multiple of this power of two (2: an even-odd register pair).
     signed : bool
         Whether the value is two's complement.
+    written : bool
+        Whether it is a VSR that the instruction writes.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Operand:
     bits: int
     multiple: int = 1
     signed: bool = False
+    written: bool = False
 
     @property
     def values(self) -> range:
@@ -143,6 +146,11 @@ class Form:
     prefixed: bool = False
 
     @property
+    def update(self) -> RankKUpdate | None:
+        """The rank-k update that it is, if it is one."""
+        return self.operation if isinstance(self.operation, RankKUpdate) else None
+
+    @property
     def mnemonic(self) -> str:
         """The mnemonic."""
         return "pm" * self.prefixed + self.operation.mnemonic
@@ -170,9 +178,9 @@ def mask_widths(family: Family) -> Mapping[str, int]:
     return {name: width for name, width in widths.items() if name != "PMSK" or family.rank > 1}
 
 
-def _vsr(name: str, registers: int = 1) -> Operand:
+def _vsr(name: str, registers: int = 1, *, written: bool = False) -> Operand:
     """Return a VSR operand; the manual marks the name of a pair with a ``p``."""
-    return Operand(name + "p" * (registers - 1), Kind.VSR, 6, multiple=registers)
+    return Operand(name + "p" * (registers - 1), Kind.VSR, 6, multiple=registers, written=written)
 
 
 def _forms() -> Iterator[Form]:
@@ -191,7 +199,7 @@ def _forms() -> Iterator[Form]:
         (base, Operand("RB", Kind.GPR, 5)),
     )
     for indexed, registers_moved, store in product((False, True), (1, 2), (False, True)):
-        data = _vsr("XS" if store else "XT", registers_moved)
+        data = _vsr("XS" if store else "XT", registers_moved, written=not store)
         transfer = Transfer(store, registers_moved, indexed)
         yield Form(transfer, (data, *addresses[indexed]), isa=3.0 if registers_moved == 1 else 3.1)
 

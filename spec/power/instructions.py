@@ -11,8 +11,8 @@ from functools import cached_property
 from types import MappingProxyType
 
 from ..errors import InputError
-from .catalogue import Move, RankKUpdate
-from .forms import MASKS, REGISTER_NAMES, Form, Kind, Operand, Operation, Transfer
+from .catalogue import Move
+from .forms import MASKS, REGISTER_NAMES, Form, Kind, Operand, Operation
 
 VSRS_PER_ACCUMULATOR = 4
 """ACC[k] is associated with VSR[4k] to VSR[4k+3]."""
@@ -49,16 +49,12 @@ class Instruction:
         if self.operands is None:
             return
         expected = len(self.form.operands)
-        counts = range(3, 3 + len(MASKS) + 1) if self._is_update else range(expected, expected + 1)
+        counts = range(3, 3 + len(MASKS) + 1) if self.form.update else range(expected, expected + 1)
         if len(self.operands) not in counts:
             raise InputError(
                 f"{self.mnemonic} takes {expected} operand{'s' * (expected > 1)} {self.form.syntax}, "
                 f"not {len(self.operands)}"
             )
-
-    @property
-    def _is_update(self) -> bool:
-        return isinstance(self.form.operation, RankKUpdate)
 
     @property
     def operation(self) -> Operation:
@@ -79,7 +75,7 @@ class Instruction:
     def values(self) -> Mapping[str, int]:
         """The operands that were given, by the manual's name; surplus masks count as masks."""
         names = [operand.name for operand in self.form.operands]
-        if self._is_update:
+        if self.form.update:
             names = [*names[:3], *MASKS]
         return MappingProxyType(dict(zip(names, self.operands or (), strict=False)))
 
@@ -111,9 +107,9 @@ class Instruction:
         InputError
             If the instruction is not a rank-k update.
         """
-        if not isinstance(self.operation, RankKUpdate):
+        if (update := self.form.update) is None:
             raise InputError(f"{self.mnemonic} has no masks; only rank-k updates do")
-        family = self.operation.family
+        family = update.family
         xmsk, ymsk, pmsk = zip(MASKS, (4, family.columns, family.rank), strict=True)
         return self._mask(*xmsk), self._mask(*ymsk), self._mask(*pmsk)
 
@@ -123,26 +119,22 @@ class Instruction:
     @property
     def vsrs_read(self) -> tuple[int, ...]:
         """The VSRs it reads as operands, in ascending order for each operand."""
-        operation, accumulator = self.operation, self.accumulator
-        if operation is Move.XXMTACC and accumulator is not None:
-            return associated_vsrs(accumulator)
-        if isinstance(operation, Transfer) and not operation.store:
-            return ()
-        return self._vsr_operands()
+        if self.operation is Move.XXMTACC and self.accumulator is not None:
+            return associated_vsrs(self.accumulator)
+        return self._vsr_operands(written=False)
 
     @property
     def vsrs_written(self) -> tuple[int, ...]:
         """The VSRs it writes, in ascending order."""
-        operation, accumulator = self.operation, self.accumulator
-        if operation is Move.XXMFACC and accumulator is not None:
-            return associated_vsrs(accumulator)
-        return self._vsr_operands() if isinstance(operation, Transfer) and not operation.store else ()
+        if self.operation is Move.XXMFACC and self.accumulator is not None:
+            return associated_vsrs(self.accumulator)
+        return self._vsr_operands(written=True)
 
-    def _vsr_operands(self) -> tuple[int, ...]:
+    def _vsr_operands(self, *, written: bool) -> tuple[int, ...]:
         return tuple(
             first + step
             for operand, first in self.given()
-            if operand.kind is Kind.VSR
+            if operand.kind is Kind.VSR and operand.written is written
             for step in range(operand.multiple)
         )
 

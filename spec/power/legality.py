@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 
 from .. import legality
 from ..legality import Violation
-from .catalogue import RankKUpdate
 from .contradictions import ALIASING, ODD_PAIR, OVERLAP, YMSK_WIDTH
 from .forms import MASKS, Kind
 from .instructions import Instruction, associated_vsrs
@@ -63,8 +62,6 @@ def _surplus_masks(instruction: Instruction, _: Target) -> Messages:
 def _overlap(instruction: Instruction, target: Target) -> Messages:
     accumulator = instruction.accumulator
     if accumulator is None or accumulator not in range(8) or target.separate_accumulators:
-        return
-    if not isinstance(instruction.operation, RankKUpdate):
         return
     own = associated_vsrs(accumulator)
     for operand, first in instruction.given():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..element_table import ElementTable, fragment_table
 from ..errors import InputError
-from .catalogue import RankKUpdate
 from .instructions import Instruction
 from .registers import accumulator_fragment, x_fragment, y_fragment
 
@@ -24,8 +23,7 @@ def operand_table(instruction: Instruction, operand: str) -> ElementTable:
     InputError
         If the instruction is no rank-k update, or has no such operand.
     """
-    update = instruction.operation
-    if not isinstance(update, RankKUpdate):
+    if (update := instruction.form.update) is None:
         raise InputError(f"{instruction.mnemonic} is no rank-k update; only their x, y and acc have elements")
     if operand not in OPERANDS:
         raise InputError(f"{instruction.mnemonic} has no operand {operand!r}; it has {', '.join(OPERANDS)}")

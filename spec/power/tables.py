@@ -20,7 +20,7 @@ Row = dict[str, str]
 
 def _of_family(describe: Callable[[Family], object]) -> Callable[[Form], str]:
     def cell(form: Form) -> str:
-        return str(describe(form.operation.family)) if isinstance(form.operation, RankKUpdate) else ""
+        return str(describe(form.update.family)) if form.update else ""
 
     return cell
 
@@ -48,16 +48,16 @@ def _priming(form: Form) -> str:
 
 def _mask_width(name: str) -> Callable[[Form], str]:
     def cell(form: Form) -> str:
-        if not isinstance(form.operation, RankKUpdate) or not form.prefixed:
+        if form.update is None or not form.prefixed:
             return ""
-        return str(mask_widths(form.operation.family).get(name, ""))
+        return str(mask_widths(form.update.family).get(name, ""))
 
     return cell
 
 
 def _constraints(form: Form) -> str:
     constraints = [f"{operand.name} {operand.allowed}" for operand in form.operands]
-    if isinstance(form.operation, RankKUpdate):
+    if form.update:
         sources = " and ".join(operand.name for operand in form.operands if operand.kind is Kind.VSR)
         exempt = ", ".join(name for name, target in TARGETS.items() if target.separate_accumulators)
         constraints.append(f"{sources} not in VSR[4AT..4AT+3] (except {exempt})")

@@ -13,14 +13,13 @@ from ..formula_contraction import contracted, tabulated
 from ..formula_text import notation, written
 from .architectures import ARCHITECTURES, Architecture
 from .choices import OPEN_POINTS, SEQUENTIAL, Choices
-from .legality import form_of
 from .machine_code import machine_code
-from .matrix_move_forms import ROW_BYTES, MatrixMoveForm
+from .matrix_move_forms import ROW_BYTES
 from .matrix_moves import MatrixMove, load, matrix_move, row_addresses, store, transpose
-from .multiplication import MULTIPLYING, Multiplication, multiplication
+from .multiplication import Multiplication, multiplication
 from .product import Operands, product
 from .targets import target_named
-from .variant import WARP_LANES, Family, Variant
+from .variant import MATRIX_MOVES, MULTIPLYING, WARP_LANES, Family, Variant
 from .wmma import memory_operand
 
 
@@ -28,7 +27,7 @@ def semantics(variant: Variant) -> Iterator[str]:
     """Yield what a legal variant does, a line at a time."""
     if variant.family in MULTIPLYING:
         yield from _product(multiplication(variant))
-    elif isinstance(form_of(variant), MatrixMoveForm):
+    elif variant.family in MATRIX_MOVES:
         yield from _move(matrix_move(variant))
     else:
         yield from _wmma_move(variant)

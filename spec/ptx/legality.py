@@ -23,9 +23,8 @@ from .operand_rules import Complaint, complaints
 from .operands import UNDECLARED, Instruction
 from .signatures import signature
 from .targets import NEWEST, Availability, Target, Version, spell_version
-from .variant import Variant
+from .variant import WMMA, Variant
 from .variant_rules import ASPECTS, narrow
-from .wmma_forms import WMMA
 
 ALIGNED_SPELLED: Version = (6, 3)
 """The PTX version since which ``wmma`` must have ``.aligned``; before, it is implied and not spelled."""

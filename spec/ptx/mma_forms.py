@@ -12,11 +12,9 @@ from functools import cached_property
 from itertools import product
 
 from ..formats import FORMATS
-from .forms import Allowed, CatalogueRow
+from .forms import Allowed, Pairs, ProductRow
 from .targets import Availability, Version
 from .variant import WARP_LANES, Family, Shape, Variant
-
-Pairs = tuple[tuple[str, str], ...]
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 KINDS = ("f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4")
@@ -28,7 +26,7 @@ NARROW_FLOATS = (*EIGHT_BIT_FLOATS, "e3m2", "e2m3", "e2m1")
 
 
 @dataclass(frozen=True)
-class MmaForm(CatalogueRow):
+class MmaForm(ProductRow):
     """One row of the tables of ``mma`` and ``mma.sp``: a set of legal variants.
 
     Attributes
@@ -124,6 +122,11 @@ class MmaForm(CatalogueRow):
         """Return how many registers (of 32 bits, for f64 of 64) hold an operand of this type."""
         bits = self.container_bits(operand, element_type)
         return self.elements(operand) * bits // max(bits, REGISTER_BITS)
+
+    @property
+    def operations(self) -> tuple[str | None, ...]:
+        """The bit operation that must be spelled; None where there is none."""
+        return (self.bit_operation,)
 
     @property
     def families(self) -> tuple[Family, ...]:

@@ -12,13 +12,12 @@ from ..rounding import Rounding
 from . import quad_pairs
 from .architectures import Architecture
 from .block_scaling import BlockScale
+from .forms import ProductRow
 from .fragments import in_runs, packing
 from .legality import form_of
-from .mma_forms import MmaForm
 from .sparsity import Sparsity
 from .targets import NEWEST, target_named
-from .variant import Family, Shape, Variant
-from .wmma_forms import WmmaForm
+from .variant import MULTIPLYING, Family, Shape, Variant
 
 ROUNDINGS = {
     "rn": Rounding.NEAREST_EVEN,
@@ -45,7 +44,7 @@ class Multiplication:
     """
 
     variant: Variant
-    form: MmaForm | WmmaForm
+    form: ProductRow
 
     def __hash__(self) -> int:
         return self._hash
@@ -126,12 +125,12 @@ class Multiplication:
     @property
     def container(self) -> int:
         """Bits that an element of A or B occupies in a register."""
-        return self.form.container if isinstance(self.form, MmaForm) else self.a.bits
+        return self.form.container_bits("a", str(self.a))
 
     @cached_property
     def is_quad_pairs(self) -> bool:
         """Whether the warp computes four independent products (``mma.m8n8k4`` on f16)."""
-        return isinstance(self.form, MmaForm) and self.form.computations == quad_pairs.COMPUTATIONS
+        return self.form.computations == quad_pairs.COMPUTATIONS
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -143,7 +142,6 @@ class Multiplication:
         """Which elements of A are stored; None for all."""
         if self.variant.family is not Family.MMA_SP:
             return None
-        assert isinstance(self.form, MmaForm)
         return Sparsity(self.shape, self.container, self.form.chunk, self.requires_order)
 
     @property
@@ -154,7 +152,7 @@ class Multiplication:
     @cached_property
     def block_scale(self) -> BlockScale | None:
         """Which elements share a scale factor; None where there are no factors."""
-        if not isinstance(self.form, MmaForm) or self.form.scale_type is None:
+        if self.form.scale_type is None:
             return None
         scale_type = self.floats(format_named(self.form.scale_type))
         return BlockScale(self.form.scale_factors, self.shape.k, scale_type)
@@ -218,13 +216,9 @@ def multiplication(variant: Variant) -> Multiplication:
         If the variant is not legal, or does not multiply.
     """
     form = form_of(variant)
-    if not isinstance(form, MmaForm | WmmaForm) or variant.family not in MULTIPLYING:
+    if not isinstance(form, ProductRow) or variant.family not in MULTIPLYING:
         raise InputError(f"{variant} does not multiply; {', '.join(MULTIPLYING)} do")
     return Multiplication(variant, form)
-
-
-MULTIPLYING = (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
-"""The families that multiply."""
 
 
 @cache

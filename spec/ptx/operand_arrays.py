@@ -24,10 +24,11 @@ from ..operand_arrays import ALGEBRA, Matrix
 from .block_scaling import Selectors
 from .choices import UNSPECIFIED, Choices
 from .move_arrays import move
-from .multiplication import MULTIPLYING, Multiplication, multiplication
+from .multiplication import Multiplication, multiplication
 from .operands import Instruction, Integer, Operand, Vector
 from .product import Operands, product
 from .signatures import signature
+from .variant import MULTIPLYING
 from .warp import Immediates, held
 
 

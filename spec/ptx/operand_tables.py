@@ -9,11 +9,9 @@ from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout
 from .fragments import LANE
 from .legality import form_of
-from .matrix_move_forms import MatrixMoveForm
 from .matrix_moves import matrix_move
-from .mma_forms import MmaForm
 from .multiplication import Multiplication, multiplication
-from .variant import Variant
+from .variant import MATRIX_MOVES, WMMA, Variant
 
 
 def operand_table(variant: Variant, operand: str) -> ElementTable:
@@ -35,10 +33,10 @@ def operand_table(variant: Variant, operand: str) -> ElementTable:
     UnsupportedError
         For ``wmma``, whose fragments PTX leaves unspecified.
     """
-    form = form_of(variant)
-    if isinstance(form, MatrixMoveForm):
+    if variant.family in MATRIX_MOVES:
         return _matrix_move(variant, operand)
-    if not isinstance(form, MmaForm):
+    if variant.family in WMMA:
+        form_of(variant)  # refuses what is legal nowhere
         raise UnsupportedError(
             f"PTX does not specify which thread holds which element of {variant}; a program "
             "may only load, multiply and store it"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .forms import Pairs
 from .mma_forms import (
     BLOCK_SCALING,
     EIGHT_BIT_FLOATS,
     FAMILY_OF_SM_120,
     NARROW_FLOATS,
     MmaForm,
-    Pairs,
     equal,
     pairs,
     since,

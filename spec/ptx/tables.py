@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from .. import legality
 from .catalogue import ALL_FORMS, Form
 from .contradictions import CONTRADICTIONS
+from .forms import ProductRow
 from .legality import RULES
 from .machine_code import machine_code
 from .matrix_move_forms import MatrixMoveForm
 from .mma_forms import MmaForm
-from .multiplication import MULTIPLYING, Multiplication, multiplication
+from .multiplication import Multiplication, multiplication
 from .signatures import Sort, signature
 from .targets import NEWEST, spell_version, target_named
+from .variant import MULTIPLYING
 from .variant_rules import spell_pairs
 from .wmma_forms import WmmaForm
 
@@ -31,8 +33,7 @@ def _numbers(counts: Iterable[tuple[str, int]]) -> str:
 
 
 def _available(form: Form) -> Row:
-    if isinstance(form, WmmaForm) and form.bit_operations:
-        each = form.bit_operations
+    if each := form.bit_operations:
         return {
             "PTX": ", ".join(f"{spell_version(since.ptx)} ({name})" for name, since in each),
             "targets": ", ".join(f"{since.targets} ({name})" for name, since in each),
@@ -40,13 +41,10 @@ def _available(form: Form) -> Row:
     return {"PTX": spell_version(form.available.ptx), "targets": form.available.targets}
 
 
-def _product_row(form: MmaForm | WmmaForm) -> Row:
+def _product_row(form: ProductRow) -> Row:
     modifiers = [".satfinite"] if form.satfinite else []
     modifiers += [f".{rounding}" for rounding in form.roundings]
-    operations = (
-        [name for name, _ in form.bit_operations] if isinstance(form, WmmaForm) else [form.bit_operation]
-    )
-    modifiers += [f".{operation}.popc" for operation in operations if operation]
+    modifiers += [f".{operation}.popc" for operation in form.operations if operation]
     return {
         "A x B": spell_pairs(form.multiplicands, " x "),
         "D <- C": spell_pairs(form.accumulators, " <- "),

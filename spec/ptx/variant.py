@@ -62,6 +62,16 @@ class Family(StrEnum):
     MOVMATRIX = "movmatrix"
 
 
+MULTIPLYING = (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
+"""The instructions that multiply."""
+
+WMMA = (Family.WMMA_LOAD, Family.WMMA_STORE, Family.WMMA_MMA)
+"""The instructions on fragments that PTX leaves unspecified."""
+
+MATRIX_MOVES = (Family.LDMATRIX, Family.STMATRIX, Family.MOVMATRIX)
+"""The instructions that move matrices of 8 rows or more."""
+
+
 @dataclass(frozen=True)
 class Variant:
     """An instruction with its modifiers.

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from .catalogue import Form, forms
 from .forms import Values
-from .variant import Family, Variant
+from .variant import MULTIPLYING, Family, Variant
 
 _ABSENT: Values = (None,)
 
@@ -63,7 +63,7 @@ def _flag(name: str) -> Callable[[Variant], Hashable]:
 
 
 def _is_product(variant: Variant) -> bool:
-    return variant.family in (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
+    return variant.family in MULTIPLYING
 
 
 def _pair(variant: Variant, first: str, second: str) -> Hashable:

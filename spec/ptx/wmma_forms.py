@@ -11,13 +11,10 @@ from functools import cached_property
 from itertools import product
 
 from ..formats import FORMATS
-from .forms import Allowed, CatalogueRow
-from .mma_forms import REGISTER_BITS, ROUNDINGS, Pairs, equal, pairs, since
+from .forms import Allowed, Pairs, ProductRow
+from .mma_forms import REGISTER_BITS, ROUNDINGS, equal, pairs, since
 from .targets import Availability, Version
-from .variant import WARP_LANES, Family, Shape, Variant
-
-WMMA = (Family.WMMA_LOAD, Family.WMMA_STORE, Family.WMMA_MMA)
-"""The instructions."""
+from .variant import WARP_LANES, WMMA, Family, Shape, Variant
 
 SPACES = (None, "global", "shared", "shared::cta")
 """State spaces of the memory operand; None is a generic address."""
@@ -27,7 +24,7 @@ ALL_LAYOUTS: Pairs = pairs(*LAYOUTS)
 
 
 @dataclass(frozen=True)
-class WmmaForm(CatalogueRow):
+class WmmaForm(ProductRow):
     """One row of the tables of ``wmma``: loads, stores and products on one shape and element type.
 
     Attributes
@@ -69,6 +66,11 @@ class WmmaForm(CatalogueRow):
     source: str = "PTX ISA 9.7.14.4; ptxas"
 
     @property
+    def operations(self) -> tuple[str | None, ...]:
+        """The bit operations one of which must be spelled; None where there is none."""
+        return tuple(operation for operation, _ in self.bit_operations) or (None,)
+
+    @property
     def families(self) -> tuple[Family, ...]:
         """Loads, stores and products."""
         return WMMA
@@ -80,7 +82,6 @@ class WmmaForm(CatalogueRow):
     @cached_property
     def _allowed(self) -> Mapping[str | None, Allowed]:
         """What may be spelled, by the operand that is moved; None of products."""
-        operations = tuple(operation for operation, _ in self.bit_operations) or (None,)
         saturates = self.satfinite or self.satfinite_before is not None
         product_only: Allowed = {
             "shape": (self.shape,),
@@ -90,8 +91,8 @@ class WmmaForm(CatalogueRow):
             "layout": self.layouts,
             "satfinite": (None, ".satfinite") if saturates else (None,),
             "rounding": (None, *self.roundings),
-            "bit-operation": operations,
-            "popc": tuple(operation and ".popc" for operation in operations),
+            "bit-operation": self.operations,
+            "popc": tuple(operation and ".popc" for operation in self.operations),
         }
         moves: dict[str | None, Allowed] = {
             role: {
@@ -146,10 +147,9 @@ class WmmaForm(CatalogueRow):
                 self.role_types(role), self.role_layouts(role), SPACES
             ):
                 yield Variant(family, self.shape, (element_type,), (layout,), role=role, space=space)
-        operations = tuple(operation for operation, _ in self.bit_operations)
         for layouts, (d, c), (a, b), satfinite, rounding, operation in product(
             self.layouts, self.accumulators, self.multiplicands, (False, True)[: 1 + self.satfinite],
-            (None, *self.roundings), operations or (None,),
+            (None, *self.roundings), self.operations,
         ):  # fmt: skip
             types = (d, c) if a == "f16" else (d, a, b, c)
             yield Variant(

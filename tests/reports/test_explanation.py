@@ -11,8 +11,7 @@ from mmaproof.reports.explanation import explain
 from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.instruction_set import NAMES, instruction_set
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
-from mmaproof.spec.ptx.multiplication import MULTIPLYING
-from mmaproof.spec.ptx.variant import Family
+from mmaproof.spec.ptx.variant import MULTIPLYING, Family
 
 GLOSSARY = list(dict.fromkeys(glossary.names()))
 VARIANTS = {str(v): v for number, f in enumerate(ALL_FORMS) for v in list(f.variants())[number % 2 :: 37]}

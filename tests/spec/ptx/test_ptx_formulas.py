@@ -15,8 +15,8 @@ from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.formula import product_formula, semantics
 from mmaproof.spec.ptx.instruction_set import INSTRUCTION_SET
-from mmaproof.spec.ptx.multiplication import MULTIPLYING, Multiplication, multiplication
-from mmaproof.spec.ptx.variant import Family, Variant
+from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
+from mmaproof.spec.ptx.variant import MULTIPLYING, Family, Variant
 
 SAMPLED = [list(form.variants()) for form in ALL_FORMS]
 VARIANTS = {str(v): v for number, each in enumerate(SAMPLED) for v in each if v is each[number % len(each)]}
