@@ -275,6 +275,8 @@ class Loops:
         Maps a name to what else its loop follows from.
     details : mapping of str to str
         What the statement of a theorem (``step``, ``any-k``, ``reals``, ``tiles``) says besides.
+    family : str
+        What ids call the family.
     """
 
     isa: str
@@ -285,6 +287,7 @@ class Loops:
     of_tiles: Callable[[], Blocks] | None = None
     premises: Callable[[str], Iterable[str]] = lambda name: ()
     details: Mapping[str, str] = field(default_factory=dict)
+    family: str = "blocked"
 
     def repeating(self) -> Blocks:
         """Return the instructions whose D can be the C of the next."""
@@ -298,7 +301,7 @@ class Loops:
     def theorem(self, name: str, title: str, statement: str, cases: Callable[[], Iterator[Case]]) -> Theorem:
         """Return a theorem of the family."""
         text = statement + self.details.get(name, "")
-        return Theorem(f"{self.isa}/blocked/{name}", title, text, self.source, cases)
+        return Theorem(f"{self.isa}/{self.family}/{name}", title, text, self.source, cases)
 
 
 def step(loops: Loops) -> Theorem:
@@ -316,7 +319,7 @@ def any_k(loops: Loops) -> Theorem:
 
     def cases() -> Iterator[Case]:
         for name, block in loops.repeating().items():
-            premises = (f"{loops.isa}/blocked/step/{name}", *loops.premises(name))
+            premises = (f"{loops.isa}/{loops.family}/step/{name}", *loops.premises(name))
             yield Case(name, partial(Induction, premises), method=Method.INDUCTION, choices=block.choices)
 
     return loops.theorem(

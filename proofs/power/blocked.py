@@ -25,6 +25,7 @@ from ..families.blocked import (
     tiles,
 )
 from ..families.sums import one_after_the_other, outer, power_of_two
+from ..families.zero_lanes import zero_lane
 from ..obligation import (
     RN,
     Case,
@@ -300,4 +301,5 @@ THEOREMS = (
     split_k_step(LOOPS),
     split_k(LOOPS),
     tiles(LOOPS),
+    zero_lane("power", SOURCE, LOOPS.blocks),
 )

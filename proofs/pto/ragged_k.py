@@ -17,9 +17,10 @@ from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.placement import physical
 from ...spec.pto.sizes import Sizes, operand_extents
 from ...spec.pto.targets import A2A3, A5, Profile, alias
-from ..obligation import Case, Equality, Equation, Inputs, Method, Property, Status, Variable, theorem
-from .blocked import SEEDED_ONLY
-from .operands import Formats, is_integer, multiplied, typed, variables
+from ..families.zero_lanes import zero_lanes
+from ..obligation import Case, Equation, Inputs, Method, Property, Status, Variable, theorem
+from .blocked import block
+from .operands import multiplied, typed, variables
 
 
 @theorem(
@@ -29,31 +30,8 @@ from .operands import Formats, is_integer, multiplied, typed, variables
     "tilelang-ascend issue 1341 and pull request 1723",
 )
 def zero_lane() -> Iterator[Case]:
-    """Yield the proofs, and what is lost: the sign of -0, and stale infinities where only A is 0 (pinned)."""
-    for name, formats in typed().items():
-        if is_integer(formats):
-            yield Case(name, partial(_zero_lane, formats, both=True))
-            yield Case(f"only-a/{name}", partial(_zero_lane, formats, both=False))
-            continue
-        goal, only_a = (partial(_zero_lane, formats, both=both) for both in (True, False))
-        yield Case(name, goal, equality=Equality.IEEE, choices=SEEDED_ONLY)
-        yield Case(f"bits/{name}", goal, Status.REFUTED, choices=SEEDED_ONLY)
-        yield Case(
-            f"only-a/{name}", only_a, Status.REFUTED, Equality.IEEE, choices=SEEDED_ONLY,
-            statement="acc(C, 0, b) = C whatever b is",
-        )  # fmt: skip
-
-
-def _zero_lane(formats: Formats, *, both: bool) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        lane = {"a": np.broadcast_to(alg.constant(0, formats["a"]), v["b"].shape), "b": v["b"]}
-        if both:
-            lane["b"] = np.broadcast_to(alg.constant(0, formats["b"]), v["b"].shape)
-        d = multiplied(alg, ".acc", lane, formats, start={"c": v["c"]})
-        yield Equation(d, v["c"], formats["d"], label="C")
-
-    wanted = tuple(w for w in variables(formats, (1, 1, 1), "c") if w.name != "a")
-    return Property(wanted, claim, abstract=False)
+    """Yield every types."""
+    return zero_lanes({name: block(".acc", formats, 1) for name, formats in typed().items()})
 
 
 @theorem(

@@ -22,6 +22,7 @@ from ..families import blocked
 from ..families.blocked import BlockOperand, BlockProduct, Loops
 from ..families.scaling import ONE
 from ..families.sums import Factors, exact_product, one_after_the_other
+from ..families.zero_lanes import zero_lane
 from ..obligation import Inputs
 from .metadata import meanings
 from .operands import lost_one_by_one, operands_of
@@ -122,7 +123,7 @@ def _differ(alg: Algebra, x: Encodings, y: Encodings) -> Array:
 def block_of(form: Multiplication) -> BlockProduct:
     """Return an instruction as a block, accumulating sequentially."""
     pinned = {}
-    if not form.is_integer:  # both products survive in 0, and are lost one by one in q
+    if not form.is_integer and form.products > 1:  # both survive in 0, and are lost one by one in q
         lost = lost_one_by_one(form)
         pinned = {**lost, "c": 0, "q": lost["c"]}
         if form.block_scale is not None:
@@ -183,6 +184,22 @@ def shortened(form: Multiplication) -> Multiplication:
     return replace(form, form=replace(form.form, shape=Shape(m, n, min(k, SHORT_ROW))))
 
 
+def _lanes() -> dict[str, BlockProduct]:
+    """Return the dense instructions on one product, without scale factors: 0 times a NaN is no 0.
+
+    Nor exclusive or, which counts a bit that B alone has.
+    """
+    found: dict[str, BlockProduct] = {}
+    for name, form in instructions().items():
+        plain = form.sparsity is None and form.block_scale is None and form.variant.bit_operation != "xor"
+        if plain and form.c == form.d:
+            assert isinstance(form.form, MmaForm)
+            m, n, _ = form.shape
+            lane = replace(form, form=replace(form.form, shape=Shape(m, n, 1)))
+            found.setdefault(name.partition("/")[2], block_of(lane))
+    return found
+
+
 def _tile_block(form: Multiplication) -> BlockProduct:
     choices = "all" if form.is_integer else UNSPECIFIED
     return replace(block_of(shortened(form)), readings=(Choices(accumulation=UNSPECIFIED),), choices=choices)
@@ -213,7 +230,7 @@ DETAILS = {
     "tiles": ", metadata and scale factors of A with its rows, those of B with its columns",
 }
 
-THEOREMS = step, any_k, reals, split_k_step, split_k, tiles = blocked.theorems(
+LOOPS = step, any_k, reals, split_k_step, split_k, tiles = blocked.theorems(
     Loops(
         "ptx",
         "mma",
@@ -225,3 +242,5 @@ THEOREMS = step, any_k, reals, split_k_step, split_k, tiles = blocked.theorems(
         DETAILS,
     )
 )
+
+THEOREMS = (*LOOPS, zero_lane("ptx", SOURCE, _lanes))
