@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .obligation import Obligation, Status, Theorem, theorem_of
-from .pinned import Difference
+from .pinned import PinnedDifference
 from .verdict import Verdict
 
 
@@ -92,13 +92,13 @@ class CatalogueRun(Tally):
         The theorems that had obligations in the run, in the catalogue's order.
     elapsed : float
         Seconds on the wall clock.
-    unpinned : tuple of Difference
+    unpinned : tuple of PinnedDifference
         Where the catalogue is not the pinned set.
     """
 
     theorems: tuple[TheoremOutcomes, ...]
     elapsed: float
-    unpinned: tuple[Difference, ...] = ()
+    unpinned: tuple[PinnedDifference, ...] = ()
 
     @property
     def spoiling(self) -> tuple[DecidedObligation, ...]:
@@ -113,7 +113,7 @@ def tallied(
     verdicts: Iterable[Verdict],
     theorems: Sequence[Theorem],
     elapsed: float,
-    unpinned: tuple[Difference, ...] = (),
+    unpinned: tuple[PinnedDifference, ...] = (),
 ) -> CatalogueRun:
     """Put verdicts beside their obligations.
 
@@ -127,7 +127,7 @@ def tallied(
         The catalogue.
     elapsed : float
         Seconds on the wall clock.
-    unpinned : tuple of Difference
+    unpinned : tuple of PinnedDifference
         Where the catalogue is not the pinned set.
     """
     found = {verdict.id: verdict for verdict in verdicts}

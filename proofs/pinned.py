@@ -31,7 +31,7 @@ REASON = "The catalogue has the obligations, with the expected verdicts, that ar
 
 
 @dataclass(frozen=True)
-class Difference:
+class PinnedDifference:
     """An obligation that is not pinned as the catalogue has it.
 
     Attributes
@@ -92,12 +92,12 @@ def pinned() -> Mapping[str, Status]:
     return parsed(files(__package__).joinpath(FILE).read_text(encoding="utf-8"))
 
 
-def differences(patterns: Sequence[str] = ()) -> tuple[Difference, ...]:
+def differences(patterns: Sequence[str] = ()) -> tuple[PinnedDifference, ...]:
     """Return where the catalogue is not the pinned set, among what patterns select (everything for none)."""
     listed = {identifier: expect for identifier, expect in pinned().items() if selects(patterns, identifier)}
     built = {obligation.id: obligation.expect for obligation in matching(patterns)}
     return tuple(
-        Difference(identifier, listed.get(identifier), built.get(identifier))
+        PinnedDifference(identifier, listed.get(identifier), built.get(identifier))
         for identifier in sorted({*listed, *built})
         if listed.get(identifier) is not built.get(identifier)
     )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..proofs.obligation import Status
 from ..proofs.outcomes import Agreement, CatalogueRun, DecidedObligation, TheoremOutcomes
-from ..proofs.pinned import COMMAND, FILE, REASON, RULE, Difference
+from ..proofs.pinned import COMMAND, FILE, REASON, RULE, PinnedDifference
 from ..spec.findings import NOWHERE, Cause, Checked, Finding, Standing
 from .counterexample_text import counterexample_text
 from .report import Conclusion, Report, Wording
@@ -159,7 +159,7 @@ def _entry(outcome: DecidedObligation) -> dict[str, Any]:
     return entry
 
 
-def _unpinned_entry(difference: Difference) -> dict[str, Any]:
+def _unpinned_entry(difference: PinnedDifference) -> dict[str, Any]:
     return {
         "id": difference.id,
         "kind": difference.kind,

@@ -11,7 +11,7 @@ import numpy as np
 
 from mmaproof.refinement.assignments import Assignment
 from mmaproof.refinement.evaluation import Words
-from mmaproof.refinement.findings import Finding
+from mmaproof.refinement.findings import KernelFinding
 from mmaproof.refinement.interning import Ids
 from mmaproof.refinement.memory import ByteLanes
 from mmaproof.refinement.operations import FUNCTION
@@ -33,7 +33,7 @@ class Executed:
     ----------
     results : mapping of str to array
         Encodings by the register's name.
-    findings : tuple of Finding
+    findings : tuple of KernelFinding
         What was found.
     kernel : str
         The kernel that ran.
@@ -44,7 +44,7 @@ class Executed:
     """
 
     results: Mapping[str, Words]
-    findings: tuple[Finding, ...]
+    findings: tuple[KernelFinding, ...]
     kernel: str
     operations: frozenset[str]
     functions: frozenset[str]

@@ -13,7 +13,7 @@ from toy_theorems import COMMUTES, FALSE, IN_RING, OBLIGATIONS, PASSING, PINNED,
 from mmaproof.proofs import runner
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.outcomes import Agreement, tallied
-from mmaproof.proofs.pinned import Difference
+from mmaproof.proofs.pinned import PinnedDifference
 from mmaproof.reports import check_report, github, html, json_report, junit, sarif
 from mmaproof.reports.check_report import CheckReport
 from mmaproof.reports.report import Conclusion
@@ -70,7 +70,7 @@ def test_every_outcome_is_in_exactly_one_theorem(decided: CheckReport) -> None:
 
 
 def test_every_report_says_what_is_not_as_pinned() -> None:
-    unpinned = (Difference("power/toy/addition/gone", Status.PROVED, None),)
+    unpinned = (PinnedDifference("power/toy/addition/gone", Status.PROVED, None),)
     found = reported(verdict(COMMUTES, Status.PROVED), unpinned=unpinned)
     assert found.conclusion is Conclusion.FAILS
     validate("check", json.loads(json_report.render(found)))
