@@ -67,7 +67,7 @@ def properties(token: Token | None) -> Attributes:
 
 
 def statement(
-    results: tuple[Token, ...] | None,
+    results: tuple[Token, ...],
     name: Token,
     operands: tuple[TypedValue, ...],
     attributes: Attributes,

@@ -53,26 +53,25 @@ class _Rules(Transformer[Token, Region]):
 
     def destination_passing(
         self,
-        results: tuple[Token, ...] | None,
+        results: tuple[Token, ...],
         opcode: Token,
         inputs: tuple[TypedValue, ...],
         outputs: tuple[TypedValue, ...],
-        attributes: Attributes | None,
-        result_types: tuple[Type, ...] | None,
+        attributes: Attributes,
+        result_types: tuple[Type, ...],
     ) -> InstructionStatement:
-        returned = typed_results(results, result_types or (), opcode)
+        returned = typed_results(results, result_types, opcode)
         return instruction(opcode, TextualForm.F3, inputs, outputs, attributes, returned)
 
     def ssa_form(
         self,
-        results: tuple[Token, ...] | None,
+        results: tuple[Token, ...],
         opcode: Token,
-        operands: tuple[TypedValue, ...] | None,
-        attributes: Attributes | None,
+        operands: tuple[TypedValue, ...],
+        attributes: Attributes,
         signature: Signature | None,
     ) -> InstructionStatement:
-        operands = operands or ()
-        outputs = tuple(TypedValue(str(name)) for name in results or ())
+        outputs = tuple(TypedValue(str(name)) for name in results)
         if signature is not None:
             types, result_types = signature
             if types is None:
@@ -90,21 +89,24 @@ class _Rules(Transformer[Token, Region]):
 
     def generic(
         self,
-        results: tuple[Token, ...] | None,
+        results: tuple[Token, ...],
         name: Token,
         operands: tuple[TypedValue, ...] | None,
         properties: Token | None,
-        attributes: Attributes | None,
+        attributes: Attributes,
         types: tuple[Type, ...] | None,
         result_types: tuple[Type, ...],
     ) -> InstructionStatement | Allocation | ConstantDefinition:
-        given = (*generic_form.properties(properties), *(attributes or ()))
+        given = (*generic_form.properties(properties), *attributes)
         return generic_form.statement(results, name, operands or (), given, types or (), result_types)
 
     def values(self, *names: Token) -> tuple[TypedValue, ...]:
         return tuple(TypedValue(str(name)) for name in names)
 
-    def results(self, *names: Token) -> tuple[Token, ...]:
+    def nothing(self) -> tuple[()]:
+        return ()
+
+    def defined(self, *names: Token) -> tuple[Token, ...]:
         return names
 
     def result(self, name: Token, count: Token | None) -> Token:
@@ -157,7 +159,7 @@ class _Rules(Transformer[Token, Region]):
         except TypeTextError as error:
             raise InputError(str(error), within(token, error.offset)) from None
 
-    def attributes(self, *attributes: tuple[str, str] | None) -> Attributes:
+    def dictionary(self, *attributes: tuple[str, str] | None) -> Attributes:
         return _present(attributes)
 
     def attribute(self, key: Token, value: str | None) -> tuple[str, str]:
@@ -175,22 +177,22 @@ class _Rules(Transformer[Token, Region]):
 
     # Structure
 
-    def module(self, name: Token | None, attributes: Attributes | None, body: Region) -> Module:
-        return Module(body, attributes or (), name and _symbol(name))
+    def module(self, name: Token | None, attributes: Attributes, body: Region) -> Module:
+        return Module(body, attributes, name and _symbol(name))
 
     def function(self, visibility: Token | None, name: Token, *rest: Any) -> Function:
         *parameters, result_types, attributes, body = rest
         return Function(
-            _symbol(name), _present(parameters), result_types or (), attributes or (), body,
+            _symbol(name), _present(parameters), result_types, attributes, body,
             visibility and str(visibility),
         )  # fmt: skip
 
-    def parameter(self, name: Token | None, type_: Type, attributes: Attributes | None) -> Parameter:
-        return Parameter(name and str(name), type_, attributes or ())
+    def parameter(self, name: Token | None, type_: Type, attributes: Attributes) -> Parameter:
+        return Parameter(name and str(name), type_, attributes)
 
     def loop(
         self,
-        results: tuple[Token, ...] | None,
+        results: tuple[Token, ...],
         keyword: Token,
         unsigned: Token | None,
         variable: Token,
@@ -200,7 +202,7 @@ class _Rules(Transformer[Token, Region]):
         iteration: tuple[tuple[tuple[str, str], ...], tuple[Type, ...]] | None,
         index_type: Type | None,
         body: Region,
-        attributes: Attributes | None,
+        attributes: Attributes,
     ) -> Loop:
         carried, result_types = iteration or ((), ())
         if len(carried) != len(result_types):
@@ -208,7 +210,7 @@ class _Rules(Transformer[Token, Region]):
         return Loop(
             str(variable), str(lower), str(upper), str(step), body,
             results=names(results), carried=carried, result_types=result_types, index_type=index_type,
-            unsigned=unsigned is not None, attributes=attributes or (),
+            unsigned=unsigned is not None, attributes=attributes,
         )  # fmt: skip
 
     def iteration(self, *parts: Any) -> tuple[tuple[tuple[str, str], ...], tuple[Type, ...]]:
@@ -220,16 +222,14 @@ class _Rules(Transformer[Token, Region]):
 
     def conditional(
         self,
-        results: tuple[Token, ...] | None,
+        results: tuple[Token, ...],
         condition: Token,
-        result_types: tuple[Type, ...] | None,
+        result_types: tuple[Type, ...],
         body: Region,
         otherwise: Region | None,
-        attributes: Attributes | None,
+        attributes: Attributes,
     ) -> Conditional:
-        return Conditional(
-            str(condition), body, otherwise, names(results), result_types or (), attributes or ()
-        )
+        return Conditional(str(condition), body, otherwise, names(results), result_types, attributes)
 
     def terminator(
         self, name: Token, operands: tuple[TypedValue, ...] | None, types: tuple[Type, ...] | None
@@ -239,9 +239,9 @@ class _Rules(Transformer[Token, Region]):
     # Numbers
 
     def constant(
-        self, results: tuple[Token, ...], attributes: Attributes | None, text: str, type_: Type | None
+        self, results: tuple[Token, ...], attributes: Attributes, text: str, type_: Type | None
     ) -> ConstantDefinition:
-        return ConstantDefinition(_single(results), text, type_, attributes or ())
+        return ConstantDefinition(_single(results), text, type_, attributes)
 
     def constant_directive(self, name: Token, text: str, type_: Type) -> ConstantDefinition:
         return ConstantDefinition(str(name), text, type_, directive=True)
@@ -259,13 +259,13 @@ class _Rules(Transformer[Token, Region]):
         predicate: Token | None,
         operands: tuple[TypedValue, ...],
         flags: Token | None,
-        attributes: Attributes | None,
+        attributes: Attributes,
         *types: Any,
     ) -> Arithmetic:
         *given, target = types
         return Arithmetic(
             names(results), str(name), tuple(each.name for each in operands), tuple(given),
-            predicate and str(predicate), flags and normalised(flags), target, attributes or (),
+            predicate and str(predicate), flags and normalised(flags), target, attributes,
         )  # fmt: skip
 
     # Memory
@@ -279,7 +279,7 @@ class _Rules(Transformer[Token, Region]):
             given[str(key)] = name
         return Allocation(
             _single(results), type_, given.get("addr"), given.get("valid_row"), given.get("valid_col"),
-            (before or ()) + (behind or ()),
+            before + behind,
         )  # fmt: skip
 
     def allocation_operand(self, key: Token, name: Token) -> tuple[Token, str]:
@@ -291,10 +291,10 @@ class _Rules(Transformer[Token, Region]):
         pointer: Token,
         shape: tuple[str, ...],
         strides: tuple[str, ...],
-        attributes: Attributes | None,
+        attributes: Attributes,
         type_: Type,
     ) -> TensorView:
-        return TensorView(_single(results), str(pointer), shape, strides, type_, attributes or ())
+        return TensorView(_single(results), str(pointer), shape, strides, type_, attributes)
 
     def partition_view(
         self,
@@ -302,13 +302,11 @@ class _Rules(Transformer[Token, Region]):
         source: Token,
         offsets: tuple[str, ...],
         sizes: tuple[str, ...],
-        attributes: Attributes | None,
+        attributes: Attributes,
         source_type: Type,
         type_: Type,
     ) -> PartitionView:
-        return PartitionView(
-            _single(results), str(source), offsets, sizes, source_type, type_, attributes or ()
-        )
+        return PartitionView(_single(results), str(source), offsets, sizes, source_type, type_, attributes)
 
     def indices(self, *indices: str | None) -> tuple[str, ...]:
         return _present(indices)
@@ -316,9 +314,9 @@ class _Rules(Transformer[Token, Region]):
     # Order between pipes
 
     def handshake(
-        self, name: Token, source: str, target: str, event: str, attributes: Attributes | None
+        self, name: Token, source: str, target: str, event: str, attributes: Attributes
     ) -> Handshake:
-        return Handshake(name.removeprefix("pto."), source, target, event, attributes or ())
+        return Handshake(name.removeprefix("pto."), source, target, event, attributes)
 
     def barrier(self, pipe: str) -> Barrier:
         return Barrier(pipe)
@@ -335,7 +333,7 @@ class _Rules(Transformer[Token, Region]):
 
     # Everything else
 
-    def other(self, results: tuple[Token, ...] | None, name: Token, *pieces: Any) -> Other:
+    def other(self, results: tuple[Token, ...], name: Token, *pieces: Any) -> Other:
         found = tuple(_joined(pieces))
         text = " ".join(piece for piece in found if isinstance(piece, str))
         if name == "pto.subview" and ("!pto.tensor_view" in text or "!pto.tile_view" in text):

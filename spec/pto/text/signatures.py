@@ -19,7 +19,7 @@ def instruction(
     form: TextualForm,
     inputs: tuple[TypedValue, ...],
     outputs: tuple[TypedValue, ...],
-    attributes: Attributes | None,
+    attributes: Attributes,
     returned: tuple[TypedValue, ...] = (),
 ) -> InstructionStatement:
     """Return an instruction with as many operands as it has roles."""
@@ -30,7 +30,7 @@ def instruction(
     if operation.kind is not OperationKind.MOVE:
         for operand in (*inputs, *outputs):
             _check_elements(operand.type, opcode)
-    return InstructionStatement(operation, form, inputs, outputs, attributes or (), returned)
+    return InstructionStatement(operation, form, inputs, outputs, attributes, returned)
 
 
 def typed(operands: tuple[TypedValue, ...], types: tuple[Type, ...], near: Token) -> tuple[TypedValue, ...]:
@@ -51,18 +51,18 @@ def typed(operands: tuple[TypedValue, ...], types: tuple[Type, ...], near: Token
 
 
 def typed_results(
-    results: tuple[Token, ...] | None, types: tuple[Type, ...], opcode: Token
+    results: tuple[Token, ...], types: tuple[Type, ...], opcode: Token
 ) -> tuple[TypedValue, ...]:
     """Return results with their types; a result that the text does not name is called ''."""
-    called = ("",) * len(types) if results is None else names(results)
+    called = names(results) or ("",) * len(types)
     if len(called) != len(types):
         fail(f"expected {count(len(called), 'type')} behind '->', found {len(types)}", opcode)
     return tuple(map(TypedValue, called, types))
 
 
-def names(results: Sequence[Token] | None) -> tuple[str, ...]:
+def names(results: Sequence[Token]) -> tuple[str, ...]:
     """Return the names of the results a text gives."""
-    return tuple(str(name) for name in results or ())
+    return tuple(str(name) for name in results)
 
 
 def count(number: int, noun: str) -> str:
