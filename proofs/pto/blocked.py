@@ -67,21 +67,23 @@ def block(
     def multiply(alg: Algebra, v: Inputs, reading: Choices) -> Array:
         return multiplied(alg, suffix, v, formats, reading, start={role: v[role] for role in starts})
 
-    def expected(alg: Algebra, v: Inputs, reading: Choices) -> Array:
-        zero = alg.constant(0, formats["d"])[np.newaxis, np.newaxis]
-        start = v[starts[0]] if starts else zero
-        factors = outer(v["a"], v["b"], (formats["a"], formats["b"]))
-        return one_after_the_other(alg, start, factors, formats["d"])
-
     return BlockProduct(
         operands_of(formats, k, *starts),
         formats["d"],
         multiply,
-        expected,
+        lambda alg, v, reading: plain_sum(alg, suffix, v, formats),
         readings or (SEEDED_CHOICES,),
         "all" if is_integer(formats) else choices,
         total=lambda v: sum((v[role] for role in starts), sum_of_products(v)),
     )
+
+
+def plain_sum(alg: Algebra, suffix: str, v: Inputs, formats: Formats) -> Array:
+    """Return the products one after the other onto what a form starts from, without the instruction."""
+    zero = alg.constant(0, formats["d"])[np.newaxis, np.newaxis]
+    start = v[STARTS[suffix][0]] if STARTS[suffix] else zero
+    factors = outer(v["a"], v["b"], (formats["a"], formats["b"]))
+    return one_after_the_other(alg, start, factors, formats["d"])
 
 
 def _forms() -> Iterator[tuple[str, str, Formats]]:

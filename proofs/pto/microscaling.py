@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import F64, UE8M0, FloatFormat
-from ...spec.pto.choices import SEEDED, Choices
+from ...spec.matrix_product import scaled
+from ...spec.pto.choices import SEEDED, UNSPECIFIED, Choices
 from ...spec.pto.products import SCALED
 from ...spec.pto.sizes import SCALE_GROUP, scale_groups
-from ..families import scaling
-from ..families.blocked import BlockOperand, BlockProduct
+from ..families import blocked, scaling
+from ..families.blocked import BlockOperand, BlockProduct, Loops
 from ..families.sums import power_of_two
 from ..obligation import (
     Case,
@@ -25,9 +28,10 @@ from ..obligation import (
     Status,
     theorem,
 )
-from .blocked import block
+from .blocked import block, plain_sum
 from .operands import (
     ADDED_LAST_CHOICES,
+    ARBITRARY_CHOICES,
     SEEDED_CHOICES,
     STARTS,
     Formats,
@@ -86,12 +90,24 @@ def scaled_block(suffix: str, formats: Formats, k: int, *readings: Choices) -> B
         "scale_b": BlockOperand(UE8M0, (groups, "n")),
     }
     starts = (*STARTS[suffix], *scaling.SCALES)
+    of_group = np.arange(k) // SCALE_GROUP
 
     def multiply(alg: Algebra, v: Inputs, reading: Choices) -> Array:
         start = {role: v[role] for role in starts}
         return multiplied(alg, ".mx" + suffix, v, formats, reading, start=start)
 
-    return replace(plain, operands=operands, multiply=multiply)
+    def expected(alg: Algebra, v: Inputs, reading: Choices) -> Array:
+        a, b = (
+            scaled(alg, Operand(v[role], floating(formats, role)), Operand(factors, UE8M0), SCALED).bits
+            for role, factors in (("a", v["scale_a"][..., of_group]), ("b", v["scale_b"][..., of_group, :]))
+        )
+        return plain_sum(alg, suffix, {**v, "a": a, "b": b}, {**formats, "a": SCALED, "b": SCALED})
+
+    def total(v: Inputs) -> Array:
+        a, b = v["a"] * v["scale_a"][..., of_group], v["b"] * v["scale_b"][..., of_group, :]
+        return plain.total({**v, "a": a, "b": b})
+
+    return replace(plain, operands=operands, multiply=multiply, expected=expected, total=total)
 
 
 @theorem(
@@ -169,4 +185,50 @@ def _scaled_afterwards(formats: Formats) -> Property:
     return scaling.scaled_afterwards(scaled_block("", formats, 8), block("", formats, 8), pinned)
 
 
-THEOREMS = (exact, unit, unit_row, plain, commutes)
+# -- loops
+BLOCKS = (K, 2 * SCALE_GROUP)
+"""Products in a block: a ragged group, and whole ones."""
+
+
+def _accumulating(*readings: Choices) -> Callable[[], dict[str, BlockProduct]]:
+    """Return what returns ``tmatmul.mx.acc`` of every types and length of a block."""
+    return lambda: {
+        f"{name}/k{k}": _pinned(scaled_block(".acc", formats, k, *readings))
+        for name, formats in typed(microscaled=True).items()
+        for k in BLOCKS
+    }
+
+
+def _pinned(accumulating: BlockProduct) -> BlockProduct:
+    """Return a block with ones that survive in C = 0 and are lost one by one in q = 2^24."""
+    operands, one = accumulating.operands, scaling.ONE[UE8M0]
+    ones = {role: power_of_two(operands[role].format, 0) for role in "ab"}
+    q = power_of_two(accumulating.result, 24)
+    return replace(accumulating, pinned={**ones, "scale_a": one, "scale_b": one, "c": 0, "q": q})
+
+
+def _arbitrary() -> dict[str, BlockProduct]:
+    arbitrary = f"accumulation={UNSPECIFIED}"
+    blocks = _accumulating(ARBITRARY_CHOICES)()
+    return {name: replace(each, choices=arbitrary) for name, each in blocks.items()}
+
+
+LOOPS = blocked.theorems(
+    Loops(
+        "pto",
+        "tmatmul.mx.acc",
+        SOURCE,
+        _accumulating(),
+        in_a_ring=_accumulating(SEEDED_CHOICES, ADDED_LAST_CHOICES),
+        of_tiles=_arbitrary,
+        details={
+            "step": "; every factor times the scale factor of its group of 32; the last may be ragged",
+            "any-k": "; groups of 32 begin with every block",
+            "reals": ", a and b being multiplied by their scale factors",
+            "tiles": ", scale factors of A with its rows, those of B with its columns",
+        },
+        family="microscaling",
+    )
+)
+
+THEOREMS = (exact, unit, unit_row, plain, commutes, *LOOPS)
