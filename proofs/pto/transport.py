@@ -20,7 +20,7 @@ from ...spec.pto.choices import UNSPECIFIED, Choices, choices_of
 from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.fractal import FractalLayout, layout_of
 from ...spec.pto.global_memory import contiguous
-from ...spec.pto.placement import mover_placement
+from ...spec.pto.placement import alignment, mover_placement
 from ...spec.pto.products import product
 from ...spec.pto.sizes import Extents, operand_extents, sizes
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
@@ -99,7 +99,7 @@ def origin() -> Iterator[Case]:
             tile = alias(operand.profile, ROLE_LOCATIONS[operand.role], operand.element, (1024, 1024))
             source = alias(operand.profile, Location.MAT, operand.element, (1024, 1024))
             source = replace(source, blocks=panel.blocks, inner=panel.inner)
-            rows, columns = movers.alignment(source, tile)
+            rows, columns = alignment(source, tile)
             name = f"{operand.name}/{name_of(panel)}"
             yield Case(name, partial(_origin, panel, (rows, columns)))
             if operand.role == "a":

@@ -16,13 +16,10 @@ from .buffers import read, write
 from .catalogue import Operation
 from .choices import UNSPECIFIED, Choices
 from .global_memory import GlobalView
-from .placement import mover_placement, source_placement
+from .placement import alignment, mover_placement, source_placement
 from .sizes import Extents, rounded_up
 from .targets import Profile
-from .tile import Location, Order, Pad, Tile, c0
-
-GEMV_CHUNK_BYTES = 512
-"""A mover fills a one-row left tile in chunks of so many bytes."""
+from .tile import Order, Pad, Tile, c0
 
 
 def converted(alg: Algebra, elements: Array, source: Format, target: Format, choices: Choices) -> Array:
@@ -95,21 +92,6 @@ def require_block(
     for name, start, granule in zip(("row", "column"), (row, column), alignment(source, target), strict=True):
         if start % granule:
             raise InputError(f"{name} {start} of {source.element} elements must be a multiple of {granule}")
-
-
-def alignment(source: Tile, target: Tile) -> tuple[int, int]:
-    """Return what the row and the column of a ``textract`` must be multiples of on the NPU.
-
-    Only moves from L1 into the left and the right buffer are restricted.
-    """
-    if source.location is not Location.MAT or target.location not in (Location.LEFT, Location.RIGHT):
-        return 1, 1
-    if target.rows == 1 and target.location is Location.LEFT and not source.boxed:
-        return 1, GEMV_CHUNK_BYTES // target.element.storage_bytes
-    if source.inner is not target.inner:
-        return (32, 32) if target.element.storage_bytes == 1 else (16, 16)
-    k0 = c0(target.element)
-    return (16, k0) if target.location is Location.LEFT else (k0, 16)
 
 
 def move(

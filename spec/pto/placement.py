@@ -20,10 +20,13 @@ from .element_types import ElementType
 from .fractal import FractalLayout, layout_of
 from .sizes import Sizes, gemv_mode, operand_extents, rounded_up
 from .targets import A5, Profile, alias
-from .tile import DYNAMIC, Compact, Location, Order, Tile
+from .tile import DYNAMIC, Compact, Location, Order, Tile, c0
 
 LINEAR = FractalLayout(Order.ROW_MAJOR, Order.NONE_BOX, (1, 1))
 """Row after row, without boxes."""
+
+GEMV_CHUNK_BYTES = 512
+"""A mover fills a one-row left tile in chunks of so many bytes."""
 
 
 @dataclass(frozen=True)
@@ -118,3 +121,18 @@ def source_placement(
     if profile == A5 and operation.name == "tmov" and open_rows:
         return rounded(layout_of(source), *valid)
     return mover_placement(profile, source, valid)
+
+
+def alignment(source: Tile, target: Tile) -> tuple[int, int]:
+    """Return what the row and the column of a ``textract`` must be multiples of on the NPU.
+
+    Only moves from L1 into the left and the right buffer are restricted.
+    """
+    if source.location is not Location.MAT or target.location not in (Location.LEFT, Location.RIGHT):
+        return 1, 1
+    if target.rows == 1 and target.location is Location.LEFT and not source.boxed:
+        return 1, GEMV_CHUNK_BYTES // target.element.storage_bytes
+    if source.inner is not target.inner:
+        return (32, 32) if target.element.storage_bytes == 1 else (16, 16)
+    k0 = c0(target.element)
+    return (16, k0) if target.location is Location.LEFT else (k0, 16)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from ..catalogue import INDICES
 from ..contradictions import cited
 from ..fractal import LAYOUT_NAMES
-from ..movers import GEMV_CHUNK_BYTES, alignment
+from ..placement import GEMV_CHUNK_BYTES, alignment
 from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile, alias
 from ..text.types import TileType

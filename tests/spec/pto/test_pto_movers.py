@@ -18,7 +18,7 @@ from mmaproof.spec.pto.catalogue import OPERATIONS
 from mmaproof.spec.pto.choices import Choices, choices_of
 from mmaproof.spec.pto.element_types import element_type_named
 from mmaproof.spec.pto.global_memory import GlobalView, ViewOrder, contiguous
-from mmaproof.spec.pto.placement import mover_placement, source_placement
+from mmaproof.spec.pto.placement import alignment, mover_placement, source_placement
 from mmaproof.spec.pto.sizes import Extents
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Order, Pad, Tile
@@ -137,7 +137,7 @@ def test_alignment_of_extracted_blocks(
     element: str, location: Location, inner: Order, granules: tuple[int, int]
 ) -> None:
     source = replace(tile(A5, Location.MAT, 64, 64, element), inner=inner)
-    assert movers.alignment(source, tile(A5, location, 32, 32, element)) == granules
+    assert alignment(source, tile(A5, location, 32, 32, element)) == granules
 
 
 def test_a_one_row_left_tile_is_filled_in_chunks_of_512_bytes() -> None:
