@@ -12,12 +12,12 @@ from ptx_assembler import DECLARATIONS, REGISTER_TYPES
 
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, forms
+from mmaproof.spec.ptx.instructions import Instruction
 from mmaproof.spec.ptx.mma_forms import KINDS, NARROW_FLOATS, ROUNDINGS, SCALE_TYPES, MmaForm
 from mmaproof.spec.ptx.operands import (
     Address,
     Decimal,
     HexFloat,
-    Instruction,
     Integer,
     Operand,
     Register,

@@ -12,7 +12,7 @@ from math import prod
 from types import MappingProxyType
 
 from ...spec.errors import InputError
-from ...spec.ptx import operands as specified
+from ...spec.ptx import instructions as specified
 from ...spec.ptx.assembly import parse_mnemonic
 from ...spec.ptx.operands import Predicate
 from .operands import Initial, Operand

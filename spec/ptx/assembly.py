@@ -19,13 +19,13 @@ from typing import Any, NoReturn
 from ..errors import InputError
 from .catalogue import forms
 from .constant_expressions import CAST, OPERATOR, WARP_SIZE, compiled
+from .instructions import Instruction
 from .mma_forms import KINDS, ROUNDINGS
 from .operands import (
     Address,
     Constant,
     Decimal,
     HexFloat,
-    Instruction,
     Integer,
     Operand,
     Predicate,

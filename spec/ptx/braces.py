@@ -9,7 +9,8 @@ on every target.
 
 from __future__ import annotations
 
-from .operands import Instruction, Register, Vector
+from .instructions import Instruction
+from .operands import Register, Vector
 from .targets import Target
 from .variant import Family, Variant
 

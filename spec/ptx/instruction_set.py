@@ -15,8 +15,8 @@ from .assembly import parse
 from .catalogue import ALL_FORMS
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .declarations import read_declarations
+from .instructions import Instruction
 from .leniency import may_be_taken
-from .operands import Instruction
 from .signatures import signature
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
 

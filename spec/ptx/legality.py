@@ -19,8 +19,9 @@ from . import contradictions as known
 from . import operand_rules
 from .braces import braced_metadata, refuses_braces
 from .catalogue import Form
+from .instructions import Instruction
 from .operand_rules import Complaint, complaints
-from .operands import UNDECLARED, Instruction
+from .operands import UNDECLARED
 from .signatures import signature
 from .targets import NEWEST, Availability, Target, Version, spell_version
 from .variant import WMMA, Variant

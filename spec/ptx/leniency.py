@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from ..legality import Contradiction, Violation
 from . import contradictions
+from .instructions import Instruction
 from .legality import Module
 from .mma_forms import KINDS
-from .operands import Address, Instruction, Register, Vector
+from .operands import Address, Register, Vector
 from .signatures import Sort, signature
 from .targets import Version, target_named
 from .variant import Family, Shape, Variant

@@ -23,9 +23,10 @@ from ..formats import TF32, U4, Bits
 from ..operand_arrays import ALGEBRA, Matrix
 from .block_scaling import Selectors
 from .choices import UNSPECIFIED, Choices
+from .instructions import Instruction
 from .move_arrays import move
 from .multiplication import Multiplication, multiplication
-from .operands import Instruction, Integer, Operand, Vector
+from .operands import Integer, Operand, Vector
 from .product import Operands, product
 from .signatures import signature
 from .variant import MULTIPLYING

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .instructions import Instruction
 from .operands import (
     UNDECLARED,
     Address,
     Constant,
-    Instruction,
     Integer,
     Operand,
     Register,

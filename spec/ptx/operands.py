@@ -1,4 +1,4 @@
-"""Operands of an instruction as they are written, and the instruction itself.
+"""Operands of an instruction as they are written.
 
 ``str`` of each spells it as PTX does.
 """
@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-from .variant import Variant
 
 UNDECLARED = "undeclared"
 """The type of a name that nothing declares, where all declarations are known."""
@@ -150,28 +148,3 @@ class Predicate:
 
     def __str__(self) -> str:
         return f"@{'!' * self.negated}{self.name}"
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """A variant, with its operands where they were given.
-
-    Attributes
-    ----------
-    variant : Variant
-        Which instruction.
-    operands : tuple of Operand, optional
-        In the order of the text; None when the instruction was named without operands.
-    predicate : Predicate, optional
-        The guard.
-    """
-
-    variant: Variant
-    operands: tuple[Operand, ...] | None = None
-    predicate: Predicate | None = None
-
-    def __str__(self) -> str:
-        guard = f"{self.predicate} " if self.predicate else ""
-        if self.operands is None:
-            return f"{guard}{self.variant}"
-        return f"{guard}{self.variant} {', '.join(map(str, self.operands))};"

@@ -30,10 +30,11 @@ from mmaproof.spec.ptx import contradictions as known
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
 from mmaproof.spec.ptx.declarations import Declarations
+from mmaproof.spec.ptx.instructions import Instruction
 from mmaproof.spec.ptx.legality import RULES, Module, violations
 from mmaproof.spec.ptx.leniency import LENIENCIES, Leniency, may_be_taken
 from mmaproof.spec.ptx.mma_forms import KINDS
-from mmaproof.spec.ptx.operands import Instruction, Sink, Vector
+from mmaproof.spec.ptx.operands import Sink, Vector
 from mmaproof.spec.ptx.targets import TARGETS, VERSIONS, target_named
 from mmaproof.spec.ptx.variant import Family, Variant
 

@@ -8,8 +8,9 @@ from ptx_variants import LEGAL, instructions, legal_variants, mutated_texts, nea
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.assembly import parse
+from mmaproof.spec.ptx.instructions import Instruction
 from mmaproof.spec.ptx.legality import violations
-from mmaproof.spec.ptx.operands import Address, HexFloat, Instruction, Integer, Predicate, Register, Vector
+from mmaproof.spec.ptx.operands import Address, HexFloat, Integer, Predicate, Register, Vector
 from mmaproof.spec.ptx.targets import TARGETS, VERSIONS
 from mmaproof.spec.ptx.variant import Family, Shape, Variant
 

@@ -7,10 +7,10 @@ import pytest
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.block_scaling import ScaleFactors
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, forms
+from mmaproof.spec.ptx.instructions import Instruction
 from mmaproof.spec.ptx.legality import form_of, violations
 from mmaproof.spec.ptx.matrix_move_forms import MATRIX_MOVE_FORMS
 from mmaproof.spec.ptx.mma_forms import BLOCK_SCALING, DENSE_FORMS, MmaForm
-from mmaproof.spec.ptx.operands import Instruction
 from mmaproof.spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from mmaproof.spec.ptx.sparsity import Sparsity
 from mmaproof.spec.ptx.targets import NEWEST, TARGETS
