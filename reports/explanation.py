@@ -24,7 +24,8 @@ NOT_MODELLED: Mapping[str, str] = MappingProxyType(
     {
         r"wgmma\b": "products of a warpgroup, sm_90a (PTX ISA 9.7.15)",
         r"tcgen05\b": "tensor core instructions of the fifth generation, sm_100 (PTX ISA 9.7.16)",
-        r"v_s?mfmac?_": "matrix products of AMD CDNA",
+        r"dp[24]a\b": "dot products of bytes in one thread (PTX ISA 9.7.1)",
+        r"v_smfmac_": "products of AMD CDNA whose A is sparse",
         r"v_s?wmmac?_": "matrix products of AMD RDNA",
     }
 )

@@ -77,6 +77,14 @@ def _has_products(fmt: FloatFormat, x: FloatFormat, y: FloatFormat) -> bool:
     )
 
 
+def _is_field_zero(condition: Formula, encoding: Formula) -> bool:
+    if condition.head != "=":
+        return False
+    field, value = condition.parts
+    of_encoding: bool = field.head == "bits" and field.parts[0] == encoding
+    return of_encoding and value == number(0)
+
+
 def _field(word: Formula, low: int, count: int) -> Formula:
     """Return some bits of a word; those of a field that was put into it are the field's."""
     if word.head == "bits" and len(word.parts[1].parts) == 1:
@@ -119,11 +127,13 @@ class FormulaAlgebra:
         return _each(lambda value: number(value) if known else Formula(hex(value)), encoding)
 
     def where(self, condition: Array, then: Array, otherwise: Array) -> Array:
-        """Write ``then if condition else otherwise``."""
+        """Write ``then if condition else otherwise``; or that subnormals count as zeros."""
 
         def choose(known: Any, left: Formula, right: Formula) -> Formula:
             if isinstance(known, bool | np.bool_):
                 return left if known else right
+            if _is_field_zero(known, right):  # the only choice by a field of an encoding: its exponent's
+                return call("flush", right) if self.rounds else right
             return Formula("if", (left, known, right))
 
         return _each(choose, condition, then, otherwise)

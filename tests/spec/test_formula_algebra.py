@@ -20,6 +20,7 @@ from mmaproof.spec.formats import (
     U32,
     UE8M0,
     FloatFormat,
+    IntegerFormat,
 )
 from mmaproof.spec.formula_algebra import FormulaAlgebra, named
 from mmaproof.spec.formula_text import written
@@ -89,6 +90,13 @@ def test_fields_of_a_word() -> None:
     assert written(swapped[0]) == "pack8(bits(W[i], 16, 8), bits(W[i], 8, 8))"
     assert ALG.extract(swapped, 8, U8)[0] == low[0]
     assert written(ALG.extract(swapped, 10, U4)[0]) == "bits(W[i], 10, 4)"
+
+
+def test_subnormals_that_count_as_zeros() -> None:
+    exponent = IntegerFormat("exponent", 8, signed=False)
+    for alg, text in ((ALG, "flush(C[i])"), (FormulaAlgebra(rounds=False), "C[i]")):
+        is_zero = alg.same(alg.extract(ADDEND, 23, exponent), alg.constant(0, exponent))
+        assert written(alg.where(is_zero, alg.constant(0, F32), ADDEND)[0]) == text
 
 
 def test_what_has_no_formula() -> None:
