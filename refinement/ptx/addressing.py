@@ -17,7 +17,7 @@ from ..evaluation import ones
 from ..findings import Kind
 from ..memory import Offsets
 from .execution import Execution
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .state_space import WINDOW_SIZE, WINDOWS, Space
 from .threads import Indices
@@ -35,14 +35,14 @@ _REMOTE = ("shared::cluster", "param::func")
 GENERIC = "generic"
 
 
-def space_of(execution: Execution, instruction: Instruction, *, ordering: bool = False) -> str:
+def space_of(execution: Execution, instruction: InstructionStatement, *, ordering: bool = False) -> str:
     """Return the state space that an instruction names, `GENERIC` if none.
 
     Parameters
     ----------
     execution : Execution
         What runs.
-    instruction : Instruction
+    instruction : InstructionStatement
         An access to memory.
     ordering : bool
         Whether it may be said to put other accesses in order.

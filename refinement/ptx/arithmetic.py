@@ -9,7 +9,7 @@ from . import carry, elementary_functions, floating, integer
 from .execution import Decoder, Decoders, Step
 from .floating import Plan
 from .handlers import Modifiers, pointwise
-from .module import Instruction
+from .module import InstructionStatement
 
 
 def _decoder(opcode: str) -> Decoder:
@@ -17,7 +17,7 @@ def _decoder(opcode: str) -> Decoder:
     of_floats = pointwise(_FLOATING[opcode])
     with_carry = carry.HANDLERS.get(opcode)
 
-    def decode(instruction: Instruction) -> Step:
+    def decode(instruction: InstructionStatement) -> Step:
         if with_carry is not None and instruction.has("cc"):
             return with_carry(instruction)
         if not instruction.types:

@@ -17,7 +17,7 @@ from ...spec.ptx.operands import Integer
 from .addressing import addresses
 from .execution import Decoders, Execution, undecoded
 from .memory_access import load_bytes, store_bytes
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .races import Places
 from .threads import Indices
@@ -88,7 +88,7 @@ class Copies:
         history.copies = len(left)
 
 
-def _copy(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _copy(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     destination, source, *rest = instruction.taking(3, 6)
     if instruction.has("L2::cache_hint"):
         rest = rest[:-1]
@@ -129,7 +129,7 @@ def _source_bytes(
     return given
 
 
-def _cp(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _cp(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     if not instruction.has("async") or instruction.has("bulk") or instruction.has("mbarrier"):
         execution.unsupported(instruction.mnemonic)
     if instruction.has("commit_group"):

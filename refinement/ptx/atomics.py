@@ -23,7 +23,7 @@ from ..terms import Operation
 from .addressing import addresses, located, space_of
 from .execution import Decoders, Execution, undecoded
 from .memory_access import read, write
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .state_space import Space
 from .threads import Indices
@@ -52,14 +52,14 @@ _TAKEN = frozenset(
 )
 
 
-def _atom(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _atom(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     destination, *given = instruction.taking(3, 5)
     width, lanes = _sum(execution, instruction, given, active)
     for element in () if isinstance(destination, Sink) else _elements(destination, lanes):
         execution.write_terms(element, execution.store.undefined(len(active), width), width, active)
 
 
-def _red(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _red(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     _sum(execution, instruction, list(instruction.taking(2, 4)), active)
 
 
@@ -71,7 +71,7 @@ def _elements(operand: Operand, lanes: int) -> tuple[Operand, ...]:
 
 
 def _sum(
-    execution: Execution, instruction: Instruction, given: list[Operand], active: Indices
+    execution: Execution, instruction: InstructionStatement, given: list[Operand], active: Indices
 ) -> tuple[int, int]:
     """Add to memory, and return the width and number of the registers added."""
     place, source, *rest = given
@@ -102,7 +102,7 @@ def _sum(
     return width, lanes
 
 
-def _check_scope(execution: Execution, instruction: Instruction, part: Space) -> None:
+def _check_scope(execution: Execution, instruction: InstructionStatement, part: Space) -> None:
     """Refuse sums that are atomic only within a block where other blocks may take part."""
     narrow = instruction.one_of(_NARROW_SCOPES)
     if narrow is not None and part.name == "global" and execution.threads.launch.blocks > 1:

@@ -12,7 +12,7 @@ from ...spec.ptx.operands import Predicate, Register
 from ..findings import Kind
 from .dependence import require_known
 from .execution import Execution
-from .module import Instruction
+from .module import InstructionStatement
 from .program import Decoded, Program, Sort
 from .scheduling import Scheduler, Strand, Waiting
 from .threads import WARP, Indices
@@ -116,7 +116,7 @@ class Batch:
                 continue
             strand.at += 1
 
-    def _begin(self, instruction: Instruction, active: Indices) -> None:
+    def _begin(self, instruction: InstructionStatement, active: Indices) -> None:
         self._execution.instruction = instruction
         self._execution.store.line = instruction.line
         self.instructions += 1
@@ -182,7 +182,7 @@ class Batch:
         self.scheduler.end(strand)
 
     # -- barriers
-    def _barrier(self, instruction: Instruction, strand: Strand) -> bool:
+    def _barrier(self, instruction: InstructionStatement, strand: Strand) -> bool:
         execution, active = self._execution, strand.active
         if instruction.has("cluster") or instruction.has("red"):
             execution.unsupported(instruction.mnemonic)
@@ -201,7 +201,7 @@ class Batch:
         return False
 
     def _barrier_operands(
-        self, instruction: Instruction, active: Indices
+        self, instruction: InstructionStatement, active: Indices
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         execution = self._execution
         numbers = [

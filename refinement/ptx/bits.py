@@ -19,7 +19,7 @@ from ..truth_tables import A, B
 from .bit_moves import Field, Fill, Pieces, moving
 from .execution import Decoders, Execution, Step
 from .handlers import Modifiers, Rule, pointwise
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand, Pair
 from .threads import Indices
 from .value_operations import applied, constant
@@ -77,7 +77,7 @@ def results(destination: Operand) -> tuple[Operand, Operand | None]:
     return destination, None
 
 
-def _lop3(instruction: Instruction) -> Step:
+def _lop3(instruction: InstructionStatement) -> Step:
     """Decode ``lop3``; a second form also combines "the result is not zero" with a predicate."""
     modifiers = Modifiers(instruction)
     boolean = modifiers.one_of(("or", "and"), default="")

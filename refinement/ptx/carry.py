@@ -15,7 +15,7 @@ from .bits import combined
 from .execution import Decoders, Execution, Step
 from .handlers import Modifiers
 from .integer import add, high_product, integers_named, product, subtract
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .threads import Indices
 from .value_operations import applied, widened
@@ -25,7 +25,7 @@ CARRY = Register("CC.CF", "pred")
 """The carry flag, which no name in PTX can mean."""
 
 
-def _with_carry(instruction: Instruction, *, borrow: bool, carries_in: bool) -> Step:
+def _with_carry(instruction: InstructionStatement, *, borrow: bool, carries_in: bool) -> Step:
     """Decode ``add.cc``, ``addc``, ``sub.cc``, ``subc``: one more bit tells the carry."""
     modifiers = Modifiers(instruction)
     sets = modifiers.flag("cc")
@@ -41,7 +41,7 @@ def _with_carry(instruction: Instruction, *, borrow: bool, carries_in: bool) -> 
     return step
 
 
-def _multiplied_with_carry(instruction: Instruction, *, carries_in: bool) -> Step:
+def _multiplied_with_carry(instruction: InstructionStatement, *, carries_in: bool) -> Step:
     """Decode ``mad.cc`` and ``madc``."""
     modifiers = Modifiers(instruction)
     sets = modifiers.flag("cc")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...spec.errors import UnsupportedError
-from .module import Function, Instruction
+from .module import Function, InstructionStatement
 from .operands import Label
 
 _LEAVING = frozenset({"ret", "exit", "trap"})
@@ -171,7 +171,7 @@ def _postorder(targets: Sequence[Sequence[int]], root: int) -> list[int]:
     return order
 
 
-def _ends_block(instruction: Instruction) -> bool:
+def _ends_block(instruction: InstructionStatement) -> bool:
     return instruction.opcode in _LEAVING or instruction.opcode in {"bra", "brx"}
 
 

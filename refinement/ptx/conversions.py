@@ -25,7 +25,7 @@ from .execution import Decoders, Execution, Step
 from .floating import ROUNDINGS, absolute, flushed, rectified, saturated
 from .handlers import Modifiers
 from .integer import integers_named
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .threads import Indices
 from .value_operations import applied, chosen, constant, joined, lanes, widened
 from .values import Value, compute
@@ -256,7 +256,7 @@ def _pack(modifiers: Modifiers) -> tuple[Sequence[int], Callable[[TermStore, Seq
     return (32,) * (3 if shifts else 2), rule
 
 
-def _cvt(instruction: Instruction) -> Step:
+def _cvt(instruction: InstructionStatement) -> Step:
     modifiers = Modifiers(instruction)
     signed = False
     if modifiers.flag("pack"):

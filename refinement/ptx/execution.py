@@ -19,7 +19,7 @@ from ..truth_tables import A
 from .address_spaces import Memory
 from .dependence import require_known
 from .literals import float_encoding
-from .module import TYPE_BITS, Function, Instruction, Module
+from .module import TYPE_BITS, Function, InstructionStatement, Module
 from .observations import Loads, Observations
 from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
 from .races import Ordering
@@ -29,17 +29,17 @@ from .values import Value, compute, known, of_terms
 Step = Callable[["Execution", Indices], None]
 """Carries an instruction out in the threads that are active."""
 
-Decoder = Callable[[Instruction], Step]
+Decoder = Callable[[InstructionStatement], Step]
 """Reads an instruction; may raise UnsupportedError."""
 
 Decoders = Mapping[str, Decoder]
 """By opcode."""
 
 
-def undecoded(act: Callable[[Execution, Instruction, Indices], None]) -> Decoder:
+def undecoded(act: Callable[[Execution, InstructionStatement, Indices], None]) -> Decoder:
     """Return the decoder of an instruction that is read anew each time it runs."""
 
-    def decoder(instruction: Instruction) -> Step:
+    def decoder(instruction: InstructionStatement) -> Step:
         def step(execution: Execution, active: Indices) -> None:
             act(execution, instruction, active)
 
@@ -73,7 +73,7 @@ class Execution:
         Threads that have not ended.
     ordering : Ordering
         What barriers have put in order.
-    instruction : Instruction
+    instruction : InstructionStatement
         The one that runs.
     unordered : bool
         Whether floats were summed in an order that PTX leaves open.
@@ -102,7 +102,7 @@ class Execution:
         self.never_written: list[tuple[str, Ids]] = []
         self.alive = threads.exist.copy()
         self.ordering = Ordering(threads)
-        self.instruction = Instruction("", (), ())
+        self.instruction = InstructionStatement("", (), ())
         self.state: dict[str, Any] = {}
         self.unordered = False
         self._observations = observations

@@ -7,7 +7,7 @@ product and a sum may become one fused multiply-add.
 from __future__ import annotations
 
 from .floating import ROUNDINGS, TYPES
-from .module import Function, Instruction
+from .module import Function, InstructionStatement
 
 
 def may_be_contracted(function: Function) -> bool:
@@ -16,6 +16,6 @@ def may_be_contracted(function: Function) -> bool:
     return "mul" in opcodes and bool(opcodes & {"add", "sub"})
 
 
-def _is_open(instruction: Instruction) -> bool:
+def _is_open(instruction: InstructionStatement) -> bool:
     floats = any(name in TYPES or name == "f32x2" for name in instruction.types)
     return floats and instruction.one_of(ROUNDINGS) is None

@@ -11,7 +11,7 @@ from lark import Token, Tree
 from ...spec.errors import InputError
 from .declarations import Declarations
 from .instructions import read_instruction
-from .module import Function, Instruction, Parameter, SourceLine, Variable
+from .module import Function, InstructionStatement, Parameter, SourceLine, Variable
 from .operands import Label
 from .scopes import Scopes
 
@@ -43,7 +43,7 @@ class FunctionReader:
         self._path = path
         self._scopes = Scopes(symbols)
         self._variables: list[Variable] = []
-        self._body: list[Instruction] = []
+        self._body: list[InstructionStatement] = []
         self._labels: dict[str, int] = {}
         self._tables: dict[str, str] = {}
         self._source: SourceLine | None = None

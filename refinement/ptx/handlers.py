@@ -8,7 +8,7 @@ from types import MappingProxyType
 from ...spec.errors import UnsupportedError
 from ..terms import TermStore
 from .execution import Decoder, Decoders, Execution, Step
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .threads import Indices
 from .values import Value
@@ -31,11 +31,11 @@ class Modifiers:
 
     Parameters
     ----------
-    instruction : Instruction
+    instruction : InstructionStatement
         Whose they are.
     """
 
-    def __init__(self, instruction: Instruction) -> None:
+    def __init__(self, instruction: InstructionStatement) -> None:
         self.instruction = instruction
         self._left = list(instruction.modifiers)
 
@@ -117,7 +117,7 @@ def pointwise(decode: Callable[[Modifiers], tuple[Sequence[int], Rule]]) -> Deco
         Takes the modifiers, and returns the widths of the sources and the rule.
     """
 
-    def decoder(instruction: Instruction) -> Step:
+    def decoder(instruction: InstructionStatement) -> Step:
         modifiers = Modifiers(instruction)
         widths, rule = decode(modifiers)
         modifiers.finish()

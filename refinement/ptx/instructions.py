@@ -1,4 +1,4 @@
-"""The text of an instruction to an `Instruction`.
+"""The text of an instruction to an `InstructionStatement`.
 
 A program of thousands of instructions has some hundred shapes: the same punctuation around other names and
 numbers. The grammar reads each shape once; after that only names are looked up.
@@ -29,7 +29,7 @@ from ...spec.ptx.operands import (
     Sink,
     Vector,
 )
-from .module import Instruction, SourceLine
+from .module import InstructionStatement, SourceLine
 from .operands import Arguments, Displaced, Negated, Operand, Pair, TensorAddress
 from .scopes import Scopes
 from .syntax import grammar, pattern, syntax_error
@@ -108,7 +108,7 @@ _NUMBERS = ("INTEGER", "DECIMAL", "DOUBLE", "HEX_FLOAT", "WARP_SIZE")
 
 def read_instruction(
     text: str, scopes: Scopes, path: str, line: int, column: int, source: SourceLine | None = None
-) -> Instruction:
+) -> InstructionStatement:
     """Read an instruction that stands at a line and column of a file.
 
     Raises
@@ -148,7 +148,7 @@ def read_instruction(
         if error.where is not None:
             raise
         raise InputError(str(error), f"{path}:{line}:{column}") from None
-    return Instruction(opcode, modifiers, operands, predicate, line, source)
+    return InstructionStatement(opcode, modifiers, operands, predicate, line, source)
 
 
 def _parenthesised(opcode: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:

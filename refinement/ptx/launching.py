@@ -13,7 +13,7 @@ from ...spec.ptx.operands import Integer
 from ..interning import Ids
 from ..terms import TermStore
 from .address_spaces import Buffer, Memory
-from .module import TYPE_BITS, Function, Instruction, Module, Parameter
+from .module import TYPE_BITS, Function, InstructionStatement, Module, Parameter
 from .threads import Launch
 
 MOST_THREADS = 1 << 28
@@ -218,7 +218,7 @@ def granule(function: Function) -> int:
     return min((size for each in function.body if (size := _access_bytes(each))), default=16)
 
 
-def _access_bytes(instruction: Instruction) -> int:
+def _access_bytes(instruction: InstructionStatement) -> int:
     """Return bytes that an access is a multiple of; 0 if the instruction makes none."""
     match instruction.opcode:
         case "ld" | "ldu" | "st" if not instruction.one_of(("param", "local", "const")):
@@ -235,5 +235,5 @@ def _access_bytes(instruction: Instruction) -> int:
     return 16 if instruction.opcode in ("ldmatrix", "stmatrix") else 0
 
 
-def _element_bytes(instruction: Instruction) -> int:
+def _element_bytes(instruction: InstructionStatement) -> int:
     return max(1, TYPE_BITS.get(instruction.types[-1], 8) // 8) if instruction.types else 1

@@ -16,7 +16,7 @@ from ..evaluation import signed_values
 from .addressing import addresses, in_window, space_of
 from .execution import Decoders, Execution, undecoded
 from .memory_access import load, store
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .state_space import WINDOWS
 from .threads import Indices
@@ -25,7 +25,7 @@ from .values import Value, compute, known, of_terms
 _LANES = MappingProxyType({"v2": 2, "v4": 4, "v8": 8})
 
 
-def _shape(instruction: Instruction) -> tuple[int, int, str]:
+def _shape(instruction: InstructionStatement) -> tuple[int, int, str]:
     """Return bytes of an element, how many there are, and the type."""
     kind = instruction.types[-1] if instruction.types else ""
     bits = TYPE_BITS.get(kind, 0)
@@ -43,7 +43,7 @@ def _elements(execution: Execution, operand: Operand, count: int) -> tuple[Opera
     return operand.elements
 
 
-def _ld(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _ld(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     if "b128" in instruction.types:
         execution.unsupported("a load of 128-bit elements")
     size, count, kind = _shape(instruction)
@@ -72,7 +72,7 @@ def _widened(execution: Execution, element: Operand, value: Value, kind: str) ->
     )
 
 
-def _st(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _st(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     if "b128" in instruction.types:
         execution.unsupported("a store of 128-bit elements")
     size, count, _ = _shape(instruction)
@@ -84,7 +84,7 @@ def _st(execution: Execution, instruction: Instruction, active: Indices) -> None
     store(execution, space, at, words, active)
 
 
-def _cvta(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _cvta(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     destination, source = instruction.taking(2, 2)
     width = TYPE_BITS[instruction.types[-1]]
     window = np.uint64(execution.memory.space(space_of(execution, instruction)).window)
@@ -93,7 +93,7 @@ def _cvta(execution: Execution, instruction: Instruction, active: Indices) -> No
     execution.write(destination, known(converted, width), active)
 
 
-def _isspacep(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _isspacep(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     destination, source = instruction.taking(2, 2)
     at = execution.numbers(source, 64, active, "the address")
     name = space_of(execution, instruction)
@@ -104,7 +104,7 @@ def _isspacep(execution: Execution, instruction: Instruction, active: Indices) -
     execution.write(destination, known(found, 1), active)
 
 
-def _nothing(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _nothing(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     """Do nothing: a hint, or a fence, which orders nothing that a race would not be reported for."""
 
 

@@ -30,20 +30,20 @@ from ..terms import CONSTANT
 from .addressing import Addresses, addresses, space_of
 from .execution import Decoders, Execution, Step
 from .memory_access import load, store
-from .module import Instruction, Module
+from .module import InstructionStatement, Module
 from .operands import Operand
 from .threads import WARP, Indices
 from .variable_spaces import in_its_space
 
 
-def illegal(module: Module, instruction: Instruction, spaces: Mapping[str, str]) -> list[Violation]:
+def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:
     """Return the rules that a matrix instruction violates in its module.
 
     Parameters
     ----------
     module : Module
         Its target and version are judged for.
-    instruction : Instruction
+    instruction : InstructionStatement
         The instruction.
     spaces : mapping of str to str
         State spaces of variables.
@@ -57,7 +57,7 @@ def illegal(module: Module, instruction: Instruction, spaces: Mapping[str, str])
     return violations(placed.specified(), target_named(module.target), module.version)
 
 
-def operands_by_name(instruction: Instruction, form: Multiplication) -> Mapping[str, Operand]:
+def operands_by_name(instruction: InstructionStatement, form: Multiplication) -> Mapping[str, Operand]:
     """Return the operands of a multiplication by the specification's names of them."""
     names = [operand.name for operand in signature(form.form, form.variant)]
     return dict(zip(names, instruction.taking(len(names), len(names)), strict=True))
@@ -80,7 +80,7 @@ def write_registers(execution: Execution, operand: Operand, terms: Ids, width: i
         execution.write_terms(element, np.ascontiguousarray(column), width, lanes)
 
 
-def _mma(instruction: Instruction) -> Step:
+def _mma(instruction: InstructionStatement) -> Step:
     form = multiplication(instruction.specified().variant)
     given = operands_by_name(instruction, form)
     widths = {role: form.fragment(role).packing.word.bits for role in "abcd"}
@@ -137,7 +137,7 @@ def _check_metadata(
             execution.report(Kind.UNDEFINED, str(error), warps[known].reshape(-1))
 
 
-def _variant(instruction: Instruction) -> Variant:
+def _variant(instruction: InstructionStatement) -> Variant:
     return instruction.specified().variant
 
 
@@ -152,7 +152,7 @@ def _rows(
     )
 
 
-def _ldmatrix(instruction: Instruction) -> Step:
+def _ldmatrix(instruction: InstructionStatement) -> Step:
     move = matrix_move(_variant(instruction))
     destination, source = instruction.taking(2, 2)
     size = 1 if move.expansion else move.element.bits // 8
@@ -174,7 +174,7 @@ def _ldmatrix(instruction: Instruction) -> Step:
     return step
 
 
-def _stmatrix(instruction: Instruction) -> Step:
+def _stmatrix(instruction: InstructionStatement) -> Step:
     move = matrix_move(_variant(instruction))
     destination, source = instruction.taking(2, 2)
 
@@ -190,7 +190,7 @@ def _stmatrix(instruction: Instruction) -> Step:
     return step
 
 
-def _movmatrix(instruction: Instruction) -> Step:
+def _movmatrix(instruction: InstructionStatement) -> Step:
     move = matrix_move(_variant(instruction))
     destination, source = instruction.taking(2, 2)
 

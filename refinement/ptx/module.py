@@ -12,8 +12,8 @@ from math import prod
 from types import MappingProxyType
 
 from ...spec.errors import InputError
-from ...spec.ptx import instructions as specified
 from ...spec.ptx.assembly import parse_mnemonic
+from ...spec.ptx.instructions import Instruction
 from ...spec.ptx.operands import Predicate
 from .operands import Initial, Operand
 
@@ -56,7 +56,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class InstructionStatement:
     """One instruction.
 
     Attributes
@@ -124,7 +124,7 @@ class Instruction:
         """Whether `mmaproof.spec.ptx` says what it means."""
         return self.opcode in MATRIX_OPCODES
 
-    def specified(self) -> specified.Instruction:
+    def specified(self) -> Instruction:
         """Return a matrix instruction as the specification takes it.
 
         Raises
@@ -132,7 +132,7 @@ class Instruction:
         InputError
             If it is none, or a modifier is not known.
         """
-        return specified.Instruction(
+        return Instruction(
             parse_mnemonic(self.mnemonic),
             self.operands or None,  # type: ignore[arg-type]  # an operand out of place is for legality to find
             self.predicate,
@@ -263,7 +263,7 @@ class Function:
         Type of every register that the body uses, by its unique name; vectors are ``v4.b32``.
     variables : tuple of Variable
         Declared inside, of all scopes, in order: shared, local, global, param.
-    body : tuple of Instruction
+    body : tuple of InstructionStatement
         All scopes, in order; empty of a mere declaration.
     labels : mapping of str to int
         Index in ``body`` of the instruction that each label stands before (``len(body)`` at the end).
@@ -285,7 +285,7 @@ class Function:
     returned: tuple[Parameter, ...]
     registers: Mapping[str, str]
     variables: tuple[Variable, ...]
-    body: tuple[Instruction, ...]
+    body: tuple[InstructionStatement, ...]
     labels: Mapping[str, int]
     limits: Mapping[str, tuple[int, ...]]
     tables: Mapping[str, str]
@@ -358,7 +358,7 @@ class Module:
         """The kernels."""
         return tuple(function for function in self.functions.values() if function.is_entry)
 
-    def where(self, statement: Instruction | Variable | Parameter | Function) -> str:
+    def where(self, statement: InstructionStatement | Variable | Parameter | Function) -> str:
         """Return ``file:line`` of a statement."""
         return f"{self.path}:{statement.line}"
 

@@ -11,7 +11,7 @@ from ...spec.instruction_set import Judgement
 from ...spec.legality import Note, NoteKind, Rule, Violation
 from ...spec.ptx.targets import NEWEST, spell_version, target_named, version_named
 from .matrix import illegal
-from .module import Instruction, Module
+from .module import InstructionStatement, Module
 from .parser import parse
 from .variable_spaces import variable_spaces
 
@@ -24,7 +24,7 @@ _FUNCTION = re.compile(r"\.(?:entry|func)\b")
 _TARGET = "sm_120a"
 """The target that has every form."""
 
-_SYNTAX = Rule[Instruction, Module](
+_SYNTAX = Rule[InstructionStatement, Module](
     "syntax", "a matrix instruction has modifiers that PTX has", "PTX ISA 9.7.14", lambda *_: ()
 )
 
@@ -72,7 +72,7 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
     return Judgement(module.target, tuple(found), (scope,))
 
 
-def _judged(module: Module, instruction: Instruction, spaces: Mapping[str, str]) -> list[Violation]:
+def _judged(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:
     place = f"line {instruction.line}, {instruction.mnemonic}"
     try:
         return [

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from ...spec.ptx.operands import Vector
 from .execution import Decoders, Execution, Step
 from .handlers import Modifiers
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .threads import Indices
 from .value_operations import joined, lanes
@@ -19,7 +19,7 @@ from .value_operations import joined, lanes
 _MOVED = ("pred", *(f"{sort}{width}" for sort in "bus" for width in (16, 32, 64)), "f32", "f64")
 
 
-def _mov(instruction: Instruction) -> Step:
+def _mov(instruction: InstructionStatement) -> Step:
     """Decode ``mov``: of one register, or between a register and the parts of it."""
     modifiers = Modifiers(instruction)
     width = TYPE_BITS[modifiers.type(_MOVED)]

@@ -14,7 +14,7 @@ from math import prod
 
 from ...spec.ptx.operands import Address, Integer, Register, Vector
 from ..kernel_outline import KernelOutline, MemoryAccess, ParameterUse
-from .module import MATRIX_OPCODES, Function, Instruction, Module, type_bytes
+from .module import MATRIX_OPCODES, Function, InstructionStatement, Module, type_bytes
 from .operands import Arguments, Displaced, Negated, Operand, Pair, TensorAddress
 from .variables import bytes_in, used_variables
 
@@ -103,7 +103,7 @@ def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
     )
 
 
-def _descents(body: Iterable[Instruction], parameters: set[str]) -> Mapping[str, _Descent]:
+def _descents(body: Iterable[InstructionStatement], parameters: set[str]) -> Mapping[str, _Descent]:
     """Return from what every register descends: the least solution, the instructions in any order."""
     found: dict[str, _Descent] = defaultdict(lambda: _Descent(set(), set()))
     instructions = [(each, _written(each), _read(each)) for each in body]
@@ -122,7 +122,10 @@ def _descents(body: Iterable[Instruction], parameters: set[str]) -> Mapping[str,
 
 
 def _brought(
-    instruction: Instruction, read: list[Operand], parameters: set[str], descents: Mapping[str, _Descent]
+    instruction: InstructionStatement,
+    read: list[Operand],
+    parameters: set[str],
+    descents: Mapping[str, _Descent],
 ) -> tuple[set[str], set[str]]:
     """Return the parameters that an instruction's results descend from, as addresses and as numbers."""
     if instruction.has("param") and instruction.opcode == "ld":
@@ -149,7 +152,7 @@ def _origin(operands: Iterable[Operand], descents: Mapping[str, _Descent]) -> tu
     return addresses, numbers
 
 
-def _steps(body: Iterable[Instruction], descents: Mapping[str, _Descent]) -> Mapping[str, set[int]]:
+def _steps(body: Iterable[InstructionStatement], descents: Mapping[str, _Descent]) -> Mapping[str, set[int]]:
     """Return the bytes that one more of an index goes on, in sums that have a parameter as an address."""
     scales: dict[str, int] = {}
     found: dict[str, set[int]] = defaultdict(set)
@@ -168,7 +171,7 @@ def _steps(body: Iterable[Instruction], descents: Mapping[str, _Descent]) -> Map
     return found
 
 
-def _scale(instruction: Instruction) -> int | None:
+def _scale(instruction: InstructionStatement) -> int | None:
     """Return the constant by which an instruction multiplies an index."""
     factors = [each.value for each in _read(instruction) if isinstance(each, Integer)]
     if instruction.opcode == "shl" and instruction.has("b64") and factors:
@@ -200,7 +203,9 @@ def _pointers(function: Function, descents: Mapping[str, _Descent]) -> set[str]:
     return found
 
 
-def _accesses(instruction: Instruction, types: Mapping[str, str]) -> Iterator[tuple[MemoryAccess, Address]]:
+def _accesses(
+    instruction: InstructionStatement, types: Mapping[str, str]
+) -> Iterator[tuple[MemoryAccess, Address]]:
     """Yield each access of an instruction to memory that a pointer can lead to, with its address."""
     opcode = instruction.opcode
     if instruction.has("param") or instruction.one_of(("local", "const")):
@@ -246,7 +251,7 @@ def _accesses(instruction: Instruction, types: Mapping[str, str]) -> Iterator[tu
     )
 
 
-def _types_of_values(body: Iterable[Instruction]) -> Mapping[str, str]:
+def _types_of_values(body: Iterable[InstructionStatement]) -> Mapping[str, str]:
     """Return how registers are interpreted where some instruction does, also through moves."""
     found: dict[str, str] = {}
     moves: list[tuple[list[str], list[str]]] = []
@@ -271,7 +276,7 @@ def _types_of_values(body: Iterable[Instruction]) -> Mapping[str, str]:
     return found
 
 
-def _types_of_parameters(body: Iterable[Instruction], types: Mapping[str, str]) -> Mapping[str, str]:
+def _types_of_parameters(body: Iterable[InstructionStatement], types: Mapping[str, str]) -> Mapping[str, str]:
     """Return the types of parameters that registers hold as they are."""
     return {
         str(each.base): types[register]
@@ -284,7 +289,9 @@ def _types_of_parameters(body: Iterable[Instruction], types: Mapping[str, str]) 
     }
 
 
-def _typed(instruction: Instruction, written: list[str], read: list[str]) -> Iterator[tuple[list[str], str]]:
+def _typed(
+    instruction: InstructionStatement, written: list[str], read: list[str]
+) -> Iterator[tuple[list[str], str]]:
     """Yield registers with the type that an instruction gives them."""
     types = instruction.types
     if instruction.opcode == "mma" and len(types) >= 4:
@@ -299,14 +306,14 @@ def _typed(instruction: Instruction, written: list[str], read: list[str]) -> Ite
         yield read, types[-1]
 
 
-def _written(instruction: Instruction) -> list[str]:
+def _written(instruction: InstructionStatement) -> list[str]:
     """Return the registers that an instruction writes."""
     if instruction.opcode in ("st", "red", "bar", "barrier", "bra", "cp", "ret", "prefetch", "stmatrix"):
         return []
     return [*_names(instruction.operands[:1])]
 
 
-def _read(instruction: Instruction) -> list[Operand]:
+def _read(instruction: InstructionStatement) -> list[Operand]:
     """Return the operands that an instruction reads."""
     return list(instruction.operands[bool(_written(instruction)) :])
 

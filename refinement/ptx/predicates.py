@@ -18,7 +18,7 @@ from .execution import Decoders, Execution, Step
 from .floating import TYPES, flushed, one
 from .handlers import Modifiers, Rule, pointwise
 from .integer import integers_named
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .threads import Indices
 from .value_operations import applied, chosen, constant, joined, lanes
 from .values import Value
@@ -78,7 +78,7 @@ def _allowed(name: str) -> Sequence[str]:
     return {"b": _ORDERED[:2], "s": _ORDERED, "u": (*_ORDERED, *_UNSIGNED)}[name[0]]
 
 
-def _setp(instruction: Instruction) -> Step:
+def _setp(instruction: InstructionStatement) -> Step:
     modifiers = Modifiers(instruction)
     name = modifiers.type([*_WORDS, "f16", "bf16", "f16x2", "bf16x2"])
     comparison = _Comparison(modifiers, name)

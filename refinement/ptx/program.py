@@ -14,7 +14,7 @@ from . import matrix
 from .control_flow import control_flow
 from .execution import Execution, Step
 from .instruction_set import DECODERS, POINTWISE
-from .module import Function, Instruction, Module
+from .module import Function, InstructionStatement, Module
 from .observations import Observations
 from .operands import Label
 from .threads import Indices
@@ -51,7 +51,7 @@ class Decoded:
 
     Attributes
     ----------
-    instruction : Instruction
+    instruction : InstructionStatement
         As it was read.
     sort : Sort
         What becomes of the flow of control.
@@ -65,7 +65,7 @@ class Decoded:
         Whether it only writes registers, from the same thread's.
     """
 
-    instruction: Instruction
+    instruction: InstructionStatement
     sort: Sort
     step: Step | None = None
     guard: Predicate | None = None
@@ -140,7 +140,7 @@ class Program:
         return Decoded(instruction, sort, step, guard, selectable=selectable)
 
 
-def _step(instruction: Instruction) -> Step:
+def _step(instruction: InstructionStatement) -> Step:
     """Decode an instruction; what is not modelled is refused when it runs."""
     decoder = DECODERS.get(instruction.opcode)
     try:

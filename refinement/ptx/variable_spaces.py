@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...spec.ptx.operands import Address, Register
-from .module import Function, Instruction, Module
+from .module import Function, InstructionStatement, Module
 from .operands import Operand, Symbol
 
 SPACES = ("global", "shared", "local", "const", "param")
@@ -28,7 +28,7 @@ def in_its_space(operand: Operand, spaces: Mapping[str, str]) -> Operand:
     return operand
 
 
-def misplaced(instruction: Instruction, spaces: Mapping[str, str]) -> Iterator[str]:
+def misplaced(instruction: InstructionStatement, spaces: Mapping[str, str]) -> Iterator[str]:
     """Yield what is wrong with the addresses of variables; spaces and addresses stand in the same order."""
     named = [each.partition("::")[0] for each in instruction.modifiers]
     addresses = (each for each in instruction.operands if isinstance(each, Address))

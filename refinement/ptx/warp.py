@@ -22,7 +22,7 @@ from .execution import Decoders, Execution, Step
 from .floating import absolute
 from .handlers import Modifiers
 from .integer import add
-from .module import TYPE_BITS, Instruction
+from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .threads import WARP, Indices
 from .value_operations import applied, constant, undefined
@@ -67,7 +67,7 @@ def _members(execution: Execution, mask: Operand | None, active: Indices) -> Mem
 # -- shuffles
 
 
-def _shfl(instruction: Instruction) -> Step:
+def _shfl(instruction: InstructionStatement) -> Step:
     modifiers = Modifiers(instruction)
     synchronised = modifiers.flag("sync")
     mode = modifiers.one_of(("up", "down", "bfly", "idx"))
@@ -125,7 +125,7 @@ def _source(
 # -- votes
 
 
-def _vote(instruction: Instruction) -> Step:
+def _vote(instruction: InstructionStatement) -> Step:
     modifiers = Modifiers(instruction)
     synchronised = modifiers.flag("sync")
     mode = modifiers.one_of(("all", "any", "uni", "ballot"))
@@ -159,7 +159,7 @@ def _packed(lanes: Members) -> Words:
     return words
 
 
-def _match(instruction: Instruction) -> Step:
+def _match(instruction: InstructionStatement) -> Step:
     modifiers = Modifiers(instruction)
     modifiers.one_of(("sync",))
     mode = modifiers.one_of(("any", "all"))
@@ -187,7 +187,7 @@ def _match(instruction: Instruction) -> Step:
     return step
 
 
-def _activemask(instruction: Instruction) -> Step:
+def _activemask(instruction: InstructionStatement) -> Step:
     modifiers = Modifiers(instruction)
     modifiers.type(("b32",))
     modifiers.finish()
@@ -204,7 +204,7 @@ def _activemask(instruction: Instruction) -> Step:
 Combine = Callable[[TermStore, Value, Value], Value]
 
 
-def _redux(instruction: Instruction) -> Step:
+def _redux(instruction: InstructionStatement) -> Step:
     modifiers = Modifiers(instruction)
     modifiers.one_of(("sync",))
     combine, magnitudes = _reduction(modifiers)

@@ -7,11 +7,11 @@ from types import MappingProxyType
 import numpy as np
 
 from .execution import Decoders, Execution, undecoded
-from .module import Instruction
+from .module import InstructionStatement
 from .threads import WARP, Indices
 
 
-def _bar_warp(execution: Execution, instruction: Instruction, active: Indices) -> None:
+def _bar_warp(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     (operand,) = instruction.taking(1, 1)
     masks = execution.numbers(operand, 32, active, "the mask").astype(np.int64)
     warps = np.unique(active // WARP)

@@ -24,7 +24,7 @@ from .addressing import Addresses, addresses, space_of
 from .execution import Decoders, Execution, Step
 from .matrix import operands_by_name, registers_of, write_registers
 from .memory_access import load, store
-from .module import Instruction
+from .module import InstructionStatement
 from .opaque_fragments import FragmentKind
 from .operands import Operand
 from .threads import WARP, Indices
@@ -40,7 +40,7 @@ def _kind(variant: Variant, role: str, layout: str, fmt: Format) -> FragmentKind
     return FragmentKind(f"{form.shape} {what}", fmt, form.role_shape(role), form.registers(role, fmt.name))
 
 
-def _decoded(instruction: Instruction) -> Step:
+def _decoded(instruction: InstructionStatement) -> Step:
     variant = instruction.specified().variant
     match variant.family:
         case Family.WMMA_LOAD:
@@ -59,7 +59,7 @@ def _next_instance(execution: Execution) -> int:
 
 def _lines(
     execution: Execution,
-    instruction: Instruction,
+    instruction: InstructionStatement,
     operand: MemoryOperand,
     pointer: Operand,
     stride: Operand | None,
@@ -97,7 +97,7 @@ def _threads(warps: Indices, lines: int) -> NDArray[np.intp]:
     return warps[:, np.arange(lines) % WARP].reshape(-1)
 
 
-def _load(instruction: Instruction, variant: Variant) -> Step:
+def _load(instruction: InstructionStatement, variant: Variant) -> Step:
     operand = memory_operand(variant)
     kind = _kind(variant, operand.role, operand.layout, operand.format)
     destination, pointer, *stride = instruction.taking(2, 3)
@@ -141,7 +141,7 @@ def _matrices(execution: Execution, operand: Operand, kind: FragmentKind, warps:
     return matrices
 
 
-def _multiply(instruction: Instruction, variant: Variant) -> Step:
+def _multiply(instruction: InstructionStatement, variant: Variant) -> Step:
     form = multiplication(variant)
     given = operands_by_name(instruction, form)
     layouts = dict(zip("ab", variant.layouts, strict=True))
@@ -160,7 +160,7 @@ def _multiply(instruction: Instruction, variant: Variant) -> Step:
     return step
 
 
-def _store(instruction: Instruction, variant: Variant) -> Step:
+def _store(instruction: InstructionStatement, variant: Variant) -> Step:
     operand = memory_operand(variant)
     kind = _kind(variant, operand.role, operand.layout, operand.format)
     pointer, source, *stride = instruction.taking(2, 3)

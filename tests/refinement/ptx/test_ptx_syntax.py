@@ -2,7 +2,7 @@
 
 import pytest
 
-from mmaproof.refinement.ptx.module import Function, Instruction, Module, SourceLine
+from mmaproof.refinement.ptx.module import Function, InstructionStatement, Module, SourceLine
 from mmaproof.refinement.ptx.operands import (
     Arguments,
     Displaced,
@@ -46,7 +46,7 @@ def function_of(body: str, before: str = "") -> Function:
     ]
 
 
-def instruction_of(text: str, before: str = "") -> Instruction:
+def instruction_of(text: str, before: str = "") -> InstructionStatement:
     return function_of(f"start: {text}", before).body[0]
 
 
