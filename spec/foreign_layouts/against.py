@@ -96,7 +96,7 @@ def _read(instruction: str, operand: str, target: str | None) -> tuple[ElementTa
     """Return the table of an operand, and the maps that it can be read as."""
     isa = of_instruction(instruction)
     table = isa.read(instruction).layout(operand, target)
-    by_columns = isa.name == "ptx" and operand in ("b", "scale_b")
+    by_columns = table.owners.name == "lane" and operand in ("b", "scale_b")
     k, sparse = _extent_k(isa, instruction)
     convention = UNCOMPRESSED if sparse and operand == "metadata" else ""
     candidates = list(distributions(table, by_columns=by_columns, k=k, convention=convention))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.foreign_layouts.against import Notation, compare_layout, written_layout
-from mmaproof.spec.instruction_set import read
+from mmaproof.spec.instruction_set import instruction_set, read
 from mmaproof.spec.power.catalogue import FAMILIES
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.matrix_move_forms import MatrixMoveForm
@@ -29,6 +29,7 @@ PTX = [
     for variant in form.variants()
     for operand in ("registers", "addresses")[: 1 if variant.family == "movmatrix" else 2]
 ]
+MFMA = [(row["mnemonic"], operand) for row in instruction_set("mfma").instructions() for operand in "abcd"]
 POWER = [(family.name, operand) for family in FAMILIES for operand in ("x", "y", "acc")]
 notations = pytest.mark.parametrize("notation", Notation)
 
@@ -44,6 +45,11 @@ def test_operands_of_ptx(named: tuple[str, str], notation: Notation) -> None:
     found = compare_layout(*named, written_layout(*named, notation))
     assert found.equal
     assert not found.notes
+
+
+@given(st.sampled_from(MFMA), st.sampled_from(list(Notation)))
+def test_operands_of_mfma(named: tuple[str, str], notation: Notation) -> None:
+    assert compare_layout(*named, written_layout(*named, notation)).equal
 
 
 @notations
@@ -74,6 +80,7 @@ def test_what_cutlass_and_triton_write() -> None:
     assert written_layout(mma, "c", Notation.LINEAR) == (
         "{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}"
     )
+    assert written_layout("v_mfma_f32_32x32x8_f16", "b", Notation.CUTE) == "((32,2),4):((1,128),32)"
     assert written_layout(text(32, 32, 16), "a", Notation.CUTE, "A5") == "(32,(16,2)):(16,(1,512))"
 
 
