@@ -250,7 +250,7 @@ def integers() -> Iterator[Case]:
     "ptx/composition/saturation",
     "saturating products compose if both factors are unsigned, else not (pinned)",
     "clamp(A·B + C) = clamp(A₂·B₂ + clamp(A₁·B₁ + C))",
-    SOURCE + "; one clamp of the exact total, section 9.7.14.4 (wmma)",
+    SOURCE + "; PTX ISA section 9.7.14.4 (wmma): one clamp of the exact total",
 )
 def saturation() -> Iterator[Case]:
     """Yield the proof for sums of unsigned products, and a refutation per pair with a signed factor."""

@@ -142,7 +142,7 @@ def _gathered(sparsity: Sparsity, selector: int) -> Property:
     "ptx/sparsity/selector",
     "the legal sparsity selectors are exactly those whose lanes stay in the quad",
     "∀ f < 2^16: f is in the manual's table ⇔ the lane of every row and chunk is in the row's quad",
-    SOURCE + "; table of section 9.7.14.6",
+    SOURCE + " and the table of section 9.7.14.6",
 )
 def selector() -> Iterator[Case]:
     """Yield the equivalence for each shape and type, and a refutation per illegal selector below 8."""

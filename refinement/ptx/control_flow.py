@@ -3,7 +3,7 @@
 A warp that a branch splits is whole again at the branch's immediate post-dominator: the first block that
 every way from it to the end passes through.
 
-Source: K. Cooper, T. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm", 2001, on the reversed graph.
+Source: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", 2001, on the reversed graph.
 """
 
 from __future__ import annotations

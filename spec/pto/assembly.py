@@ -3,7 +3,7 @@
 The three textual forms are read, and the files of ptoas around them. Reading judges no constraint of the
 instructions: that is `legality`'s work.
 
-Source: reference section D; ptoas at a56b18c3.
+Source: PTO IR manual; ptoas at a56b18c3.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The PTO operations covered: names, operands in the order of the text, and the element types they take.
 
-Source: reference sections B.7, D.2 and E; pto-isa headers at 3186c381 (TMatmul, CheckStaticMad).
+Source: pto-isa headers at 3186c381 (TMatmul, CheckStaticMad).
 """
 
 from __future__ import annotations

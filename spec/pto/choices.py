@@ -1,6 +1,6 @@
 """What PTO's documents leave open, or where its profiles differ.
 
-Source: pto-isa at 3186c381 (headers and pages) and its issue threads; reference sections B.3 to B.7.
+Source: pto-isa at 3186c381 (headers and pages) and its issue threads.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OPEN_POINTS = (
         ),
         SEEDED,
         "pto-isa issue 280: maintainers say the NPU is seeded, the CPU simulator added last until 2026-09; "
-        "the tgemv_bias page adds the bias after the sum; no manual fixes an order",
+        "the tgemv_bias page adds the bias after the sum; nothing fixes an order",
     ),
     OpenPoint(
         "microscaled-sum",

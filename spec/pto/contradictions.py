@@ -1,8 +1,9 @@
 """Where the PTO pages, the headers, the assembler and the simulator contradict each other, and themselves.
 
-Numbered as in the reference (C.4). "Header" is pto-isa at 3186c381, "ptoas" the assembler at a56b18c3,
-"pages" the instruction pages of pto-isa, "seed" the pages of ``tmatmul_bias`` and ``tgemv`` that the project
-started from. The project's own rule decides where nothing else does: headers before ptoas before pages.
+Numbered in the order in which they were found. "Header" is pto-isa at 3186c381, "ptoas" the assembler at
+a56b18c3, "pages" the instruction pages of pto-isa, "older pages" another rendering of those on
+``tmatmul_bias`` and ``tgemv``. The project's own rule decides where nothing else does: headers before ptoas
+before pages.
 """
 
 from __future__ import annotations
@@ -21,40 +22,40 @@ def _point(number: int, name: str, side: str, source: str, *claims: tuple[str, s
 CONTRADICTIONS = (
     _point(
         1, "bias-type", "illegal: the bias has the accumulator's type", f"{_COMPILED}: rejected",
-        ("seed examples", "a half bias for a float accumulator"),
+        ("older pages, examples", "a half bias for a float accumulator"),
         ("headers of every profile; ptoas", "Bias.DType == Acc.DType, asserted"),
     ),
     _point(
         2, "bias-broadcast", "one bias row, added to each of the m rows", _READ,
-        ("seed tmatmul_bias, profiles", "broadcast along M=1 rows, no other configuration"),
+        ("older page tmatmul_bias, profiles", "broadcast along M=1 rows, no other configuration"),
         ("the same page; headers", "broadcast over all m rows"),
     ),
     _point(
         3, "bias-columns", "a bias of fewer valid columns than n is illegal, a longer one is not", _READ,
-        ("seed tmatmul_bias", "exactly N columns"),
+        ("older page tmatmul_bias", "exactly N columns"),
         ("headers", "no check: a short bias is read past its end, a long one not to its end"),
     ),
     _point(
         4, "bias-row-major", f"{_HEADER_WINS}, by profile and instruction; a single row has one order", _READ,
-        ("seed tmatmul_bias", "row-major on A5, no rule on A2A3"),
+        ("older page tmatmul_bias", "row-major on A5, no rule on A2A3"),
         ("headers", "A5 checks tmatmul.bias, not tgemv.bias; CPU checks always"),
     ),
     _point(
         5, "bias-address", "illegal: the tile is outside its buffer",
         f"{_READ}; the capacities are the headers'",
-        ("seed examples", "TASSIGN(bias, 0x3000)"),
+        ("older pages, examples", "TASSIGN(bias, 0x3000)"),
         ("headers", "the bias table has 1 KiB (A2A3) or 4 KiB (A5); TASSIGN<0x3000> rejects it"),
         ("headers, TASSIGN with a run-time address", "nothing is checked"),
     ),
     _point(
         6, "iteration-domain", "m, k and n come from the sources", _HEADER_WINS,
-        ("seeds, Inputs", "the operation iterates over dst's valid region"),
-        ("seeds, Mechanism; headers", "m, k and n are valid extents of a and b"),
+        ("older pages, Inputs", "the operation iterates over dst's valid region"),
+        ("older pages, Mechanism; headers", "m, k and n are valid extents of a and b"),
     ),
     _point(
         7, "static-shapes", "checked on CPU; on A2A3 and A5 only remarked upon",
         "headers read; pypto pull request 2185 multiplies a one-row Left into a 16-row Acc on A2A3",
-        ("seed tgemv; flat page of tmatmul", "Left.Rows == Acc.Rows, … are checked on A2A3 and A5"),
+        ("older page tgemv; flat page of tmatmul", "Left.Rows == Acc.Rows, … are checked on A2A3 and A5"),
         ("headers of A2A3 and A5", "no such check"),
         ("header of CPU", "asserted, but not for mx"),
         ("ptoas", "asserted for tmatmul, for tgemv on A5 only"),
@@ -62,20 +63,20 @@ CONTRADICTIONS = (
     _point(
         8, "gemv-k", "k as the profile's header takes it; valid extents of a and b that differ are illegal",
         _HEADER_WINS,
-        ("seed tgemv; headers of A2A3 and A5", "K is B.ValidRow"),
+        ("older page tgemv; headers of A2A3 and A5", "K is B.ValidRow"),
         ("header of CPU; tgemv.mx on A5", "k is A.ValidCol"),
-        ("seed tgemv", "ties the physical Left.Cols to Right.Rows, not the valid extents"),
+        ("older page tgemv", "ties the physical Left.Cols to Right.Rows, not the valid extents"),
     ),
     _point(
         9, "gemv-m", "illegal where it is known that m is not 1", _READ,
-        ("seed tgemv", "run-time check: m must be 1"),
+        ("older page tgemv", "run-time check: m must be 1"),
         ("ptoas", "the static valid row of lhs and dst must be 1"),
         ("headers of A2A3 and A5", "no check: A.ValidRow is ignored, m is 1"),
         ("header of CPU", "no check: all A.ValidRow rows are computed"),
     ),
     _point(
         10, "a5-size-assertions", "there are assertions, in debug builds", _HEADER_WINS,
-        ("seed tgemv; PTO IR manual", "no separate m/k/n run-time assertions on A5"),
+        ("older page tgemv; PTO IR manual", "no separate m/k/n run-time assertions on A5"),
         ("header of A5; the manual two lines later", "k and n asserted for tgemv; m, k and n for tmatmul"),
     ),
     _point(
@@ -87,17 +88,17 @@ CONTRADICTIONS = (
     ),
     _point(
         12, "gemv-datatype-section", "the triples of the profile section are the datatype rule", _READ,
-        ("seed tgemv", "'TGEMV / TGEMV_ACC datatype constraints' lists rules of the bias"),
+        ("older page tgemv", "'TGEMV / TGEMV_ACC datatype constraints' lists rules of the bias"),
         ("the same page, profile restrictions", "the triples (int32, int8, int8), (float, half, half), …"),
     ),
     _point(
         13, "hifloat8", "hif8 is legal on A5", _HEADER_WINS,
-        ("seed tgemv and other pages", "A5: half, bfloat16, float and selected fp8 pairs"),
+        ("older page tgemv; other pages", "A5: half, bfloat16, float and selected fp8 pairs"),
         ("header of A5; newer page", "(float, hifloat8, hifloat8) too"),
     ),
     _point(
         14, "cpu-follows-a5", "CPU is a profile of its own", _COMPILED,
-        ("seeds", "CPU simulator follows A5 semantics"),
+        ("older pages", "CPU simulator follows A5 semantics"),
         ("header of CPU", "no fp8, no hif8; other checks, tgemv sizes, order of the bias, use of cIn"),
     ),
     _point(
@@ -128,7 +129,7 @@ CONTRADICTIONS = (
     ),
     _point(
         19, "phase-signatures", "accPhase is legal, but for tmatmul.acc on CPU", _HEADER_WINS,
-        ("seed tgemv", "signatures without an AccPhase"),
+        ("older page tgemv", "signatures without an AccPhase"),
         ("headers", "AccPhase overloads; the three-operand TMATMUL_ACC needs one, and is not on CPU"),
     ),
     _point(

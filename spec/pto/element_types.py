@@ -1,6 +1,6 @@
 """Element types of PTO tiles: how the assembler spells them, and which of mmaproof's formats they are.
 
-Source: pto-isa headers at 3186c381, ptoas at a56b18c3; reference sections A.2, C.1 and D.3.
+Source: pto-isa headers at 3186c381, ptoas at a56b18c3.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """When a PTO statement is legal on a profile: every rule, with its kind, and what can't be decided.
 
-Source: reference section C; who checks a rule is said by its kind (`enforcement.RuleKind`).
+Source: pto-isa headers and pages at 3186c381; ptoas at a56b18c3. Who checks a rule is said by its kind
+(`enforcement.RuleKind`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The profiles that execute PTO: their buffers, and the tiles their aliases stand for.
 
-Source: pto-isa headers at 3186c381; reference sections A.1, A.3 and A.6.
+Source: pto-isa headers at 3186c381.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tiles: where they live, their physical extent, what of it is valid, and how it is ordered.
 
-Source: pto-isa headers at 3186c381 (`pto_tile.hpp`); reference sections A.1 to A.3.
+Source: pto-isa headers at 3186c381 (`pto_tile.hpp`).
 """
 
 from __future__ import annotations

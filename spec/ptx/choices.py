@@ -65,7 +65,7 @@ OPEN_POINTS = (
             (NEGATIVE_NAN, "0xfff8000000000000 (MMA-Sim, from its host; CUDA's CUDART_NAN)"),
         ),
         "positive",
-        "PTX does not say which NaN an f64 mma gives",
+        "PTX ISA does not say which NaN an f64 mma gives",
     ),
     OpenPoint(
         "padding",

@@ -1,7 +1,8 @@
 """Rules on PTO instructions: who checks a condition, for which profiles and operations.
 
 A condition is static in one header, an assertion of debug builds in the next, and a sentence on a page
-elsewhere; so a rule has a kind for each profile and operation. Source: reference section C.
+elsewhere; so a rule has a kind for each profile and operation.
+Source: pto-isa headers and pages at 3186c381; ptoas at a56b18c3.
 """
 
 from __future__ import annotations

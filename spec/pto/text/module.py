@@ -4,7 +4,7 @@ Statements stand in the order of the text, with their regions; names, constants 
 written. What has no class of its own is kept as `Other`, so that a file is read even where it uses
 dialects that mmaproof does not model.
 
-Source: reference section D.3 and E; ptoas at a56b18c3.
+Source: PTO IR manual; ptoas at a56b18c3.
 """
 
 from __future__ import annotations

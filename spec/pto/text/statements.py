@@ -1,6 +1,6 @@
 """Statements without regions: numbers, memory, order between pipes; each prints itself as it is read.
 
-Names, constants and bounds are as written. Source: reference sections D.3 and E; ptoas at a56b18c3.
+Names, constants and bounds are as written. Source: PTO IR manual; ptoas at a56b18c3.
 """
 
 from __future__ import annotations

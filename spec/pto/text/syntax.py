@@ -1,6 +1,6 @@
 """What the statements of PTO text are made of: text and regions, values with their types, attributes.
 
-Source: reference sections D.3 and D.5.
+Source: PTO IR manual; ptoas at a56b18c3.
 """
 
 from __future__ import annotations

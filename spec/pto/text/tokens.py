@@ -4,7 +4,7 @@ Statements end where the next one begins: MLIR has no mark between them, and an 
 known has no grammar either. What begins one is a name with a dot, ``%results =``, a directive, a label,
 or a known name, at the first place of a line or behind something that is complete.
 
-Source: reference section D.3; MLIR language reference (operations, regions, attribute dictionaries).
+Source: PTO IR manual; MLIR language reference (operations, regions, attribute dictionaries).
 """
 
 from __future__ import annotations

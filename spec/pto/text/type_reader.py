@@ -1,6 +1,6 @@
 """Reading a type: ``!pto.tile_buf<loc=left, …>`` to `TileType`, any other to `OtherType`.
 
-Source: reference section D.3; ptoas at a56b18c3.
+Source: PTO IR manual; ptoas at a56b18c3.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Nothing is filled in that a text leaves out: `resolution` does that. `type_reader` reads what is printed here,
 by the same tables of keys and names.
 
-Source: reference section D.3; ptoas at a56b18c3.
+Source: PTO IR manual; ptoas at a56b18c3.
 """
 
 from __future__ import annotations
