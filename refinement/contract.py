@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..spec.errors import InputError
 from ..spec.formats import Bits, Format, IntegerFormat
 from .footprint import FAR, Footprint
-from .formula import Formula
+from .formula import Formula, Source
 from .index_arithmetic import Expression
 from .result import Equality
 
@@ -345,6 +345,8 @@ class Contract:
         The order of floating-point sums.
     equality : Equality
         The weakest that is enough.
+    reference : Stated, optional
+        The function, as ``file.py:name``, that says what all outputs are, instead of formulas.
     """
 
     path: str
@@ -358,11 +360,12 @@ class Contract:
     formulas: tuple[Formula, ...]
     accumulate: Accumulate = Accumulate.UNSPECIFIED
     equality: Equality = Equality.VALUE
+    reference: Source | None = None
 
     @property
     def says_values(self) -> bool:
         """Whether it says what is computed, and not only what is in memory."""
-        return bool(self.formulas)
+        return bool(self.formulas) or self.reference is not None
 
     def formula(self, output: str) -> Formula:
         """Return the formula of an output."""

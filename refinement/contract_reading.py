@@ -43,7 +43,7 @@ ARRAY = (
     "name", "type", "shape", "strides", "access", "alignment", "values", "element_bits", "low_bit",
     "gaps", "kernel",
 )  # fmt: skip
-ENSURES = ("formula", "accumulate", "equality")
+ENSURES = ("formula", "reference", "accumulate", "equality")
 STRIDES = ("row-major", "column-major")
 ALLOCATED = 256
 """Alignment in bytes of a pointer of which a contract says nothing: as `cudaMalloc` has it."""
@@ -81,6 +81,9 @@ def _contract(document: Table) -> Contract:
     kernel.require("isa", f"one of {', '.join(ISAS)}")
     sizes = _sizes(document)
     parameters = _parameters(document, sizes[0])
+    reference = ensures.text("reference")
+    if reference is not None and "formula" in ensures.values:
+        raise ensures.error("reference", "a contract has formulas or a reference, not both")
     contract = Contract(
         document.file,
         kernel.choice("isa", ISAS, ""),
@@ -94,9 +97,10 @@ def _contract(document: Table) -> Contract:
         ),
         tuple(sizes),
         parameters,
-        _formulas(ensures) if "ensures" in document.values else (),
+        _formulas(ensures) if "ensures" in document.values and reference is None else (),
         Accumulate(ensures.choice("accumulate", list(Accumulate), Accumulate.UNSPECIFIED)),
         Equality(ensures.choice("equality", list(Equality), Equality.VALUE)),
+        None if reference is None else Source(reference, "reference", ensures.where("reference")),
     )
     for formula in contract.formulas:
         check_formula(contract, formula)

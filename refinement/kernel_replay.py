@@ -17,7 +17,8 @@ from .contract_reading import read_contract
 from .counterexamples import KIND, SCHEMA, Difference, input_formats
 from .front_end import read_kernel
 from .kernel_runs import confirmed, outputs_on, sides
-from .reference_result import formula_values
+from .references import reference_of
+from .terms import TermStore
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
     kernel = read_kernel(contract.isa, kernel_path, contract.entry, contract.target)
     other = document.get("against")
     if other is None:
-        wanted_on = partial(formula_values, instance)
+        wanted_on = reference_of(instance, TermStore()).values
     else:
         former = read_kernel(contract.isa, Path(other), contract.former.entry, contract.target)
         wanted_on = partial(outputs_on, former, contract.instance(sizes, former=True))

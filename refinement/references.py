@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from .array_memory import (
     memories,
     untouched,
 )
+from .array_reference import ArrayReference, read_program
 from .contract import Array, Instance
 from .contract_terms import covered, expected_terms
 from .counterexamples import Inputs
@@ -106,6 +108,21 @@ class FormulaReference:
     def strays(self, kernel: Kernel, output: Array, outcome: Outcome) -> Iterator[KernelFinding]:
         """See `Reference.strays`."""
         return iter(())  # memory that no formula covers is watched
+
+
+def reference_of(instance: Instance, store: TermStore) -> Reference:
+    """Return what a contract says that the outputs are.
+
+    Raises
+    ------
+    InputError
+        If it names a function that can't be read.
+    """
+    stated = instance.contract.reference
+    if stated is None:
+        return FormulaReference(instance, store)
+    folder = Path(instance.contract.path).parent
+    return ArrayReference(instance, store, read_program(stated.text, str(stated.where), folder))
 
 
 class KernelReference:

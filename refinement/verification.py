@@ -19,7 +19,7 @@ from .front_end import Kernel, Outcome, read_kernel
 from .given_data import for_all_numbers
 from .memory_safety import memory_findings
 from .output_comparison import Examination, OutputComparison
-from .references import FormulaReference, KernelReference, Reference
+from .references import KernelReference, reference_of
 from .result import Equality, Result, verdict_of
 from .rounding_depth import Roundings, worst
 from .terms import TermStore
@@ -185,7 +185,7 @@ def _examined(
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     examination = Examination(list(outcome.findings))
     examination.assumptions = assumptions_of(instance, outcome.alignments)
-    reference: Reference = FormulaReference(instance, store)
+    reference = reference_of(instance, store)
     if former is not None:
         if told is not None:
             told(f"running {former.path}{where}", 0, 1)
