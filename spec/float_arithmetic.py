@@ -58,7 +58,7 @@ def fused(
         if result == F64:
             return _fused_double(rounding, pairs, rest)
         terms = [left * right for left, right in pairs] + rest
-        return encode(terms[0] if len(terms) == 1 else _odd_sum(rounding, *terms), result, rounding)
+        return encode(exact_sum(rounding, terms), result, rounding)
 
     require_exact_terms(result, factor_formats, addend_formats)
     with np.errstate(all="ignore"):
@@ -139,8 +139,11 @@ def sum_to_odd(left: Reals, right: Reals) -> Reals:
     return total
 
 
-def _odd_sum(rounding: Rounding, left: Reals, right: Reals) -> Reals:
-    """`sum_to_odd` with the sign that `rounding` gives to an exact zero."""
+def exact_sum(rounding: Rounding, terms: Sequence[Reals]) -> Reals:
+    """Return one or two terms, summed as by `sum_to_odd` with the sign that `rounding` gives to a zero."""
+    if len(terms) == 1:
+        return terms[0]
+    left, right = terms
     total = sum_to_odd(left, right)
     if rounding is Rounding.DOWNWARD:
         zero = total == 0

@@ -95,6 +95,19 @@ def encode(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
     return bits
 
 
+@np.errstate(all="ignore")
+def rounded(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Reals:
+    """Return the values of what `encode` returns; a NaN's cut bits must be 0, so that it stays one."""
+    if fmt == F32 and rounding is Rounding.NEAREST_EVEN:
+        return value.astype(np.float32).astype(np.float64)
+    if fmt.exponent_bits != F64.exponent_bits:
+        return decode(encode(value, fmt, rounding), fmt)
+    cut = F64.fraction_bits - fmt.fraction_bits
+    bits = _rounded_fraction(value, cut, rounding)
+    bits &= np.uint64(-1 << cut & (1 << F64.bits) - 1)
+    return bits.view(np.float64)
+
+
 def _encode_single(value: Reals, rounding: Rounding) -> Bits:
     """Let the processor round to nearest, then step to the neighbour where the direction asks for it."""
     nearest = value.astype(np.float32)
@@ -109,10 +122,21 @@ def _encode_single(value: Reals, rounding: Rounding) -> Bits:
 def _cut_fraction(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
     """Round to a format that is f64 with a shorter fraction: a carry runs into the exponent as it should."""
     cut = F64.fraction_bits - fmt.fraction_bits
+    return (_rounded_fraction(value, cut, rounding) >> np.uint64(cut)).astype(fmt.storage)
+
+
+def _rounded_fraction(value: Reals, cut: int, rounding: Rounding) -> Integers:
+    """Return the encodings in f64, incremented so that cutting their lowest bits off rounds."""
     bits = np.asarray(value).view(np.uint64)
-    low: Integers = np.full((), (1 << cut) - 1, dtype=np.uint64)
-    bits = bits + _increment((bits >> np.uint64(cut)) & _ONE, low, np.signbit(value), rounding)
-    return (bits >> np.uint64(cut)).astype(fmt.storage)
+    if rounding is Rounding.NEAREST_EVEN:
+        increment = bits >> np.uint64(cut)
+        increment &= _ONE
+        increment += np.uint64((1 << cut - 1) - 1)
+    else:
+        low: Integers = np.full((), (1 << cut) - 1, dtype=np.uint64)
+        increment = low * _outward(np.signbit(value), rounding)
+    increment += bits
+    return increment
 
 
 def _outward(negative: Truths, rounding: Rounding) -> Truths:

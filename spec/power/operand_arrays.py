@@ -23,11 +23,12 @@ from ..formats import U8, Format
 from ..fragment import Fragment
 from ..operand_arrays import ALGEBRA, Matrix, Words
 from ..rounding import Rounding
+from .batches import rank_k_updates
 from .catalogue import Family, Move, RankKUpdate
 from .choices import Choices
 from .instructions import Instruction
 from .legality import violations
-from .rank_k_update import Live, rank_k_update, saturation
+from .rank_k_update import Live, saturation
 from .registers import ACCUMULATOR_ROWS, REGISTER_BYTES, accumulator_fragment, x_fragment, y_fragment
 from .targets import TARGETS
 
@@ -184,7 +185,7 @@ def _update(
 
     def compute(given: Mapping[str, Array]) -> dict[str, Array]:
         read = given["x"], given["y"], given.get("acc", zero), live
-        results = {"acc": rank_k_update(ALGEBRA, update, *read, environment.rounding, environment.choices)}
+        results = {"acc": rank_k_updates(update, *read, environment.rounding, environment.choices)}
         if update.saturates:
             results["saturated"] = saturation(ALGEBRA, update, *read)
         return results
@@ -196,7 +197,7 @@ def _update(
         compute,
         arrays,
         as_registers=as_registers,
-        work=4 * family.columns * family.rank,
+        work=family.columns,  # `batches` has blocks of its own
         unread={"acc": _accumulator(family)},
     )
 
