@@ -81,7 +81,7 @@ def test_a_refuted_kernel_fails_at_its_lines(reports: SimpleNamespace) -> None:
         assert (found["ruleId"], found["kind"], found["level"]) == ("verify/wrong-value", "fail", "error")
         (place,) = found["locations"]
         line = place["physicalLocation"]["region"]["startLine"]
-        assert f"{CORPUS / SHORT}:{line}: wrong-value: " in result.out
+        assert f"{CORPUS / SHORT}:{line}): wrong-value: " in result.out
     assert len({found["partialFingerprints"]["finding/v1"] for found in results}) == len(results)
 
 
