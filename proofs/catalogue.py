@@ -119,20 +119,3 @@ def select(patterns: Sequence[str]) -> list[Obligation]:
             known = ", ".join(sorted(theorem.id for theorem in theorems()))
             raise InputError(f"no obligation matches {pattern!r}; theorems: {known}")
     return matching(patterns)
-
-
-def about(isa: str, mnemonic: str) -> dict[Theorem, list[Obligation]]:
-    """Return the obligations that name an instruction, by theorem.
-
-    An id names it by a segment, or as the module `NAMING` of the instruction set's theorems says.
-    """
-    package = import_module(f".{isa}", __package__)
-    named = [re.escape(mnemonic)]
-    if (naming := getattr(package, "NAMING", None)) is not None:
-        named = import_module(f".{naming}", package.__name__).patterns(mnemonic)
-    pattern = re.compile(f"/(?:{'|'.join(named)})(?=/|$)")
-    found = {
-        theorem: [o for o in _obligations_of(theorem).values() if pattern.search(o.id)]
-        for theorem in theorems((f"{isa}/",))
-    }
-    return {theorem: members for theorem, members in found.items() if members}

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from ..proofs.catalogue import about, matching, obligations, theorems
+from ..proofs.catalogue import matching, obligations, theorems
+from ..proofs.instruction_theorems import about
 from ..proofs.obligation import Certificate, Induction, Obligation, Status, Theorem, theorem_of
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import Description, of_instruction
@@ -158,5 +159,5 @@ def _instruction(text: str) -> Description:
     lines = []
     for theorem, found in about(isa.name, instruction.mnemonic).items():
         lines.append(f"{theorem.id}: {theorem.title}")
-        lines.append(f"  {_some([obligation.id.removeprefix(theorem.id + '/') for obligation in found])}")
+        lines.append(f"  {_some([each.removeprefix(theorem.id + '/') for each in found])}")
     return Description(described.title, (*described.sections, ("Theorems", tuple(lines))))

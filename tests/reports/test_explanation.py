@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmaproof.proofs.catalogue import about
+from mmaproof.proofs.instruction_theorems import about
 from mmaproof.refinement.findings import Kind
 from mmaproof.reports import glossary
 from mmaproof.reports.explanation import explain
@@ -79,13 +79,13 @@ def test_theorems_are_found_by_the_instructions_they_name(mnemonic: str) -> None
         assert len(ids["ptx/wmma/transfer"]) == 1
     for members in found.values():
         types = {"f16", "bf16", "tf32", "f64", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "b1"}
-        parts = {part for o in members for segment in o.id.split("/") for part in segment.split("-")}
-        if variant.family in (Family.MMA, Family.MMA_SP) and not any("sees-tile" in o.id for o in members):
+        parts = {part for each in members for segment in each.split("/") for part in segment.split("-")}
+        if variant.family in (Family.MMA, Family.MMA_SP) and not any("sees-tile" in each for each in members):
             assert parts & types <= set(variant.types)
 
 
 def test_ids_name_instructions_of_power_and_pto() -> None:
     assert "power/blocked/ring" in {theorem.id for theorem in about("power", "xvf32gerpp")}
     (members,) = [o for t, o in about("power", "xvf32ger").items() if t.id == "power/encoding/round-trip"]
-    assert [o.id for o in members] == ["power/encoding/round-trip/xvf32ger"]
-    assert all("tgemv.mx" in o.id.split("/") for found in about("pto", "tgemv.mx").values() for o in found)
+    assert members == ["power/encoding/round-trip/xvf32ger"]
+    assert all("tgemv.mx" in o.split("/") for found in about("pto", "tgemv.mx").values() for o in found)
