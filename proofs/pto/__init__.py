@@ -5,7 +5,7 @@ FAMILIES = {
     "pitch": ("pitches",),
     "transport": ("transport",),
     "product": ("products",),
-    "microscaling": ("microscaling",),
+    "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
 }
 """The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""

@@ -1,16 +1,16 @@
 """Theorems about the PTX warp-level matrix instructions."""
 
 FAMILIES = {
-    "fragment": ("fragments", "printed_fragments"),
-    "warp": ("warp",),
+    "fragment": ("layouts", "printed_fragments"),
+    "warp": ("transport",),
     "matrix-move": ("matrix_moves", "loaded_tiles"),
     "wmma": ("wmma", "alignment"),
     "selector": ("selectors",),
     "sparsity": ("metadata", "sparsity"),
-    "block-scale": ("block_scaling", "scaled_rows"),
+    "block-scale": ("scaling", "scaled_rows"),
     "composition": ("composition",),
     "blocked": ("blocked",),
-    "numerics": ("integer_ranges", "numerics", "dot_add_integers"),
+    "numerics": ("integers", "numerics", "dot_add_integers"),
     "rounding": ("rounding_error", "rounding_bound"),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""

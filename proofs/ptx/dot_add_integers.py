@@ -41,7 +41,7 @@ from ..obligation import (
     theorem,
 )
 from .accumulations import Accumulation, accumulations
-from .integer_ranges import within
+from .integers import within
 from .numerics import exact_product, small_integers
 
 READINGS = "zero-products=ignored, zero-groups=ignored"

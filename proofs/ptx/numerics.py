@@ -23,7 +23,7 @@ from ...spec.formats import (
 )
 from ...spec.rounding import Rounding
 from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
-from .integer_ranges import SOURCE, within
+from .integers import SOURCE, within
 
 DIRECTIONS = (Rounding.UPWARD, Rounding.DOWNWARD)
 

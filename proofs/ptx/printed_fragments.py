@@ -15,7 +15,7 @@ from ...spec.ptx.variant import WARP_LANES
 from ..families.layouts import COORDINATE
 from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Status, holds, theorem
 from .coordinates import below, coordinate
-from .fragments import QUAD_PAIR_LAYOUTS, SOURCE, HeldOperand, by_width, on_elements
+from .layouts import QUAD_PAIR_LAYOUTS, SOURCE, HeldOperand, by_width, on_elements
 from .manual_formulas import (
     ACCUMULATORS,
     MULTIPLICANDS,

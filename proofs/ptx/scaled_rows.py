@@ -30,9 +30,9 @@ from ..obligation import (
     Status,
     theorem,
 )
-from .block_scaling import SOURCE, instructions, unit
 from .blocked import block_of, met_block_of, multiplied
 from .operands import IN_ORDER, operands_of
+from .scaling import SOURCE, instructions, unit
 
 SEQUENTIAL_ONLY = f"accumulation={SEQUENTIAL}"
 

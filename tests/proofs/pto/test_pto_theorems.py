@@ -18,7 +18,6 @@ from mmaproof.proofs.pto import (
     blocked,
     indices,
     layouts,
-    microscaling,
     operands,
     pitches,
     products,
@@ -26,6 +25,7 @@ from mmaproof.proofs.pto import (
     tile_layouts,
     transport,
 )
+from mmaproof.proofs.pto import scaling as microscaling
 from mmaproof.spec.formats import UE8M0
 from mmaproof.spec.pto import cube, fractal, movers, placement, sizes
 from mmaproof.spec.pto import products as spec_products

@@ -14,7 +14,8 @@ from theorem_checks import SOLVE, decided, unexpected, vacuous
 from mmaproof.proofs.decision import query
 from mmaproof.proofs.families import scaling
 from mmaproof.proofs.obligation import Equality, Induction, Property, Status, Theorem
-from mmaproof.proofs.ptx import block_scaling, scaled_rows, selectors
+from mmaproof.proofs.ptx import scaled_rows, selectors
+from mmaproof.proofs.ptx import scaling as block_scaling
 from mmaproof.proofs.replay import samples
 from mmaproof.smt.number_algebra import NumberAlgebra
 from mmaproof.spec import matrix_product

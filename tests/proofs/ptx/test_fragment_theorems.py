@@ -10,14 +10,14 @@ import pytest
 from theorem_checks import decided, unexpected, vacuous
 
 from mmaproof.proofs.obligation import Status, Theorem
-from mmaproof.proofs.ptx import fragments, printed_fragments, warp
+from mmaproof.proofs.ptx import layouts, printed_fragments, transport
 from mmaproof.spec.fragment import Fragment, Packing
 from mmaproof.spec.layout import Digit, Layout
 from mmaproof.spec.ptx.block_scaling import BlockScale, Selectors
 from mmaproof.spec.ptx.multiplication import Multiplication
 from mmaproof.spec.ptx.sparsity import Sparsity
 
-MODULES = {"fragments": fragments, "manual": printed_fragments, "warp": warp}
+MODULES = {"layouts": layouts, "manual": printed_fragments, "transport": transport}
 EVERY_THEOREM = tuple(theorem for module in MODULES.values() for theorem in module.THEOREMS)
 
 
@@ -27,17 +27,17 @@ def test_every_obligation_has_the_expected_verdict(module: Any) -> None:
 
 
 def test_no_obligation_is_vacuous() -> None:
-    assert vacuous([fragments.layout, fragments.quad_pairs, printed_fragments.manual]) == []
+    assert vacuous([layouts.layout, layouts.quad_pairs, printed_fragments.manual]) == []
 
 
 def test_every_dense_operand_has_a_printed_formula() -> None:
     printed = {o.id.removeprefix("ptx/fragment/manual/") for o in printed_fragments.manual.obligations()}
-    assert {name for name in fragments.by_width() if name.startswith("mma.m")} <= printed
+    assert {name for name in layouts.by_width() if name.startswith("mma.m")} <= printed
 
 
 def test_only_b_of_the_sparse_shapes_that_have_no_dense_section_is_not_printed() -> None:
     printed = {o.id.removeprefix("ptx/fragment/manual/") for o in printed_fragments.manual.obligations()}
-    assert set(fragments.by_width()) - printed == {
+    assert set(layouts.by_width()) - printed == {
         "mma.sp.m16n8k16/32-bit/b",
         "mma.sp.m16n8k32/16-bit/b",
         "mma.sp.m16n8k64/8-bit/b",
@@ -123,13 +123,13 @@ class TestFragmentMutants:
 
     def test_rows_and_columns_swapped(self, patch_layout: Patch) -> None:
         patch_layout(lambda layout: with_images(layout, lambda digit: digit.image[::-1]))
-        refuted(fragments.layout, "mma.m16n8k8/32-bit/a")
+        refuted(layouts.layout, "mma.m16n8k8/32-bit/a")
         refuted(printed_fragments.manual, "mma.m8n8k4/64-bit/b")
 
     def test_the_second_eight_rows_are_forgotten(self, patch_layout: Patch) -> None:
         patch_layout(lambda layout: with_images(layout, lambda digit: (digit.image[0] & 7, *digit.image[1:])))
-        refuted(fragments.layout, "mma.m16n8k16/8-bit/a")
-        refuted(fragments.registers, "mma.m16n8k16/f16/c")
+        refuted(layouts.layout, "mma.m16n8k16/8-bit/a")
+        refuted(layouts.registers, "mma.m16n8k16/f16/c")
         refuted(printed_fragments.manual, "mma.m16n8k32/4-bit/a")
         refuted(printed_fragments.manual, "mma.sp.m16n8k16/16-bit/a")
 
@@ -139,40 +139,40 @@ class TestFragmentMutants:
             return tuple(step // 2 for step in digit.image) if in_quad else digit.image
 
         patch_layout(lambda layout: with_images(layout, halved))
-        refuted(fragments.layout, "mma.m16n8k32/4-bit/b")
+        refuted(layouts.layout, "mma.m16n8k32/4-bit/b")
         refuted(printed_fragments.manual, "mma.m16n8k32/4-bit/b")
 
     def test_an_inverse_of_something_else(self, patch_layout: Patch) -> None:
         patch_layout(lambda layout: NextColumn(*(getattr(layout, field.name) for field in fields(layout))))
-        refuted(fragments.layout, "mma.m16n8k64/4-bit/a")
-        refuted(fragments.registers, "mma.m8n8k4/f16/b/row")
-        refuted(warp.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
+        refuted(layouts.layout, "mma.m16n8k64/4-bit/a")
+        refuted(layouts.registers, "mma.m8n8k4/f16/b/row")
+        refuted(transport.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
 
     def test_the_last_element_in_the_lowest_bits(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = Packing.unpack
         monkeypatch.setattr(
             Packing, "unpack", lambda self, alg, registers: right(self, alg, registers)[..., ::-1]
         )
-        refuted(fragments.registers, "mma.m16n8k8/f16/a")
+        refuted(layouts.registers, "mma.m16n8k8/f16/a")
 
 
 class TestQuadPairMutants:
     """Other lanes for the four computations."""
 
     def test_eight_neighbouring_lanes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = fragments.QUAD_PAIR_LAYOUTS["a", "row"]
+        right = layouts.QUAD_PAIR_LAYOUTS["a", "row"]
         neighbours = {8: 1, 16: 2}
         monkeypatch.setitem(
-            fragments.QUAD_PAIR_LAYOUTS,
+            layouts.QUAD_PAIR_LAYOUTS,
             ("a", "row"),
             with_images(right, lambda digit: (neighbours.get(digit.weight, 0), *digit.image[1:])),
         )
-        refuted(fragments.quad_pairs, "a/row/lanes")
-        refuted(fragments.quad_pairs, "a/row/layout")
+        refuted(layouts.quad_pairs, "a/row/lanes")
+        refuted(layouts.quad_pairs, "a/row/layout")
 
     def test_f32_accumulators_laid_out_like_f16(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        layouts = fragments.QUAD_PAIR_LAYOUTS
-        monkeypatch.setitem(layouts, ("c", "f32"), layouts["c", "f16"])
+        described = layouts.QUAD_PAIR_LAYOUTS
+        monkeypatch.setitem(described, ("c", "f32"), described["c", "f16"])
         refuted(printed_fragments.manual, "mma.m8n8k4/16-bit/c/f32")
 
 
@@ -187,10 +187,11 @@ class TestWarpMutants:
             lambda self, operand, pair: right(self, operand, Selectors(pair.byte_id, 0)),
         )
         refuted(
-            warp.product, "mma.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
+            transport.product,
+            "mma.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
         )
 
     def test_metadata_of_the_first_lane(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = Sparsity.held
         monkeypatch.setattr(Sparsity, "held", lambda self, selector: right(self, 0))
-        refuted(warp.product, "mma.sp.m16n8k16.row.col.f16.f16.f16.f16")
+        refuted(transport.product, "mma.sp.m16n8k16.row.col.f16.f16.f16.f16")

@@ -6,10 +6,10 @@ import pytest
 from theorem_checks import decided, judged, unexpected, vacuous
 
 from mmaproof.proofs.obligation import Status, Theorem
-from mmaproof.proofs.ptx import integer_ranges, numerics
+from mmaproof.proofs.ptx import integers, numerics
 from mmaproof.spec.formats import BF16, F16
 
-THEOREMS = (*integer_ranges.THEOREMS, *numerics.THEOREMS)
+THEOREMS = (*integers.THEOREMS, *numerics.THEOREMS)
 
 
 def test_every_obligation_has_the_expected_verdict() -> None:
@@ -33,13 +33,13 @@ def test_no_exact_product_in_the_factors_own_format() -> None:
 
 
 def test_a_range_that_forgets_the_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(integer_ranges, "product_range", lambda a, b: (0, a.maximum * b.maximum))
-    refuted(integer_ranges.one_product, "s8-u8/bounds")
+    monkeypatch.setattr(integers, "product_range", lambda a, b: (0, a.maximum * b.maximum))
+    refuted(integers.one_product, "s8-u8/bounds")
 
 
 def test_headroom_for_any_number_of_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(integer_ranges, "MOST_PRODUCTS", 1 << 16)
-    refuted(integer_ranges.headroom, "u8-u8")
+    monkeypatch.setattr(integers, "MOST_PRODUCTS", 1 << 16)
+    refuted(integers.headroom, "u8-u8")
 
 
 def test_partial_sums_beyond_the_precision() -> None:
