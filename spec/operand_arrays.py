@@ -51,7 +51,7 @@ class Held(Protocol):
         ...
 
 
-class Operand(Protocol):
+class ArrayOperand(Protocol):
     """What an instruction reads under a name."""
 
     @property
@@ -111,7 +111,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Memory:
+class ByteArray:
     """Bytes, as many as there are."""
 
     @property
@@ -132,7 +132,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Integers:
+class IntegerArray:
     """Integers of any type: addresses, indices, sizes.
 
     Attributes
@@ -229,7 +229,7 @@ def execute(
     *,
     as_registers: bool,
     work: int,
-    unread: Mapping[str, Operand] = MappingProxyType({}),
+    unread: Mapping[str, ArrayOperand] = MappingProxyType({}),
     check: Check | None = None,
     check_registers: Check | None = None,
 ) -> dict[str, Array]:
@@ -250,7 +250,7 @@ def execute(
         Register view instead of matrix view.
     work : int
         Products of one execution, by which a batch is cut into blocks.
-    unread : mapping of str to Operand, optional
+    unread : mapping of str to ArrayOperand, optional
         Further operands that may be given.
     check, check_registers : callable, optional
         Refuse operands, and in the register view raw words, for which there is no result.
@@ -290,9 +290,9 @@ def _held(operand: Matrix) -> Held:
 
 def read(
     instruction: str,
-    operands: Mapping[str, Operand],
+    operands: Mapping[str, ArrayOperand],
     arrays: Arrays,
-    unread: Mapping[str, Operand] = MappingProxyType({}),
+    unread: Mapping[str, ArrayOperand] = MappingProxyType({}),
 ) -> dict[str, Array]:
     """Return the arrays of all operands, and refuse any other, but for `unread` ones.
 

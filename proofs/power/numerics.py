@@ -8,6 +8,7 @@ from functools import partial
 
 from ...spec.algebra import Algebra, Operand
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat
+from ...spec.matrix_product import chain, rounded, unfused
 from ...spec.power.catalogue import UPDATES, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.power.rank_k_update import SIGNIFICAND_24
@@ -60,10 +61,10 @@ def fused() -> Iterator[Case]:
 def _fused(update: RankKUpdate, fmt: FloatFormat) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         once = updated(alg, update, v, Choices(nan="default"), live=all_live(alg, update))
-        x, y = Operand(v["x"][..., :, None, 0], fmt), Operand(v["y"][..., None, :, 0], fmt)
-        product = Operand(alg.fused(fmt, v["rounding"], [(x, y)]), fmt)
-        twice = alg.fused(fmt, v["rounding"], [], [product, Operand(v["acc"], fmt)])
-        yield Equation(once, twice, fmt, label="fused = multiply, then add")
+        x, y = Operand(v["x"][..., :, None, :], fmt), Operand(v["y"][..., None, :, :], fmt)
+        step = unfused(rounded(alg, v["rounding"]))
+        twice = chain(step, fmt, x, y, Operand(v["acc"], fmt))
+        yield Equation(once, twice.bits, fmt, label="fused = multiply, then add")
 
     # x = y = 1 + h, acc = -(1 + 2h) with h² just lost by a rounded product.
     half = fmt.fraction_bits // 2 + 1

@@ -15,7 +15,7 @@ from ...spec.ptx.block_scaling import SCALED
 from ...spec.ptx.choices import SEQUENTIAL, UNSPECIFIED, Choices
 from ...spec.ptx.mma_forms import DENSE_FORMS, MmaForm
 from ...spec.ptx.multiplication import Multiplication, multiplication
-from ...spec.ptx.product import Operands, product
+from ...spec.ptx.product import Matrices, product
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.variant import Shape, Variant
 from ..families import blocked
@@ -65,7 +65,7 @@ def arithmetic_name(form: MmaForm, variant: Variant) -> str:
 
 def multiplied(alg: Algebra, form: Multiplication, v: Inputs, choices: Choices) -> Array:
     """Return D of the operands that there are."""
-    operands = Operands(v["a"], v["b"], v["c"], v.get("scale_a"), v.get("scale_b"), v.get("metadata"))
+    operands = Matrices(v["a"], v["b"], v["c"], v.get("scale_a"), v.get("scale_b"), v.get("metadata"))
     return product(alg, form, operands, choices)
 
 

@@ -17,7 +17,7 @@ from ...spec.ptx.architectures import ARCHITECTURES, Architecture
 from ...spec.ptx.choices import SEQUENTIAL, Choices
 from ...spec.ptx.mma_forms import DENSE_FORMS
 from ...spec.ptx.multiplication import Multiplication, multiplication
-from ...spec.ptx.product import Operands, product
+from ...spec.ptx.product import Matrices, product
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.step_sequences import step_sequence
 from ...spec.ptx.variant import WARP_LANES, Shape
@@ -189,7 +189,7 @@ def _metadata(each: Composition) -> Property:
 
 
 def _whole(alg: Algebra, each: Composition, v: Inputs, choices: Choices) -> Array:
-    operands = Operands(v["a"], v["b"], v["c"], metadata=v.get("metadata"))
+    operands = Matrices(v["a"], v["b"], v["c"], metadata=v.get("metadata"))
     return product(alg, each.big, operands, choices)
 
 
@@ -198,7 +198,7 @@ def _composed(alg: Algebra, each: Composition, v: Inputs, choices: Choices) -> A
     a, b, c = v["a"], v["b"], v["c"]
     if each.axis == "m":
         parts = [
-            product(alg, each.small, Operands(a[..., h : h + 1, :], b, c[..., h : h + 1, :]), choices)
+            product(alg, each.small, Matrices(a[..., h : h + 1, :], b, c[..., h : h + 1, :]), choices)
             for h in HALVES
         ]
         return np.concatenate(parts, axis=-2)
@@ -206,7 +206,7 @@ def _composed(alg: Algebra, each: Composition, v: Inputs, choices: Choices) -> A
     for half in HALVES:
         stored, met = _half(half, a.shape[-1]), _half(half, b.shape[-2])
         chunks = None if nibbles is None else nibbles[..., _half(half, nibbles.shape[-1])]
-        operands = Operands(a[..., stored], b[..., met, :], c, metadata=chunks)
+        operands = Matrices(a[..., stored], b[..., met, :], c, metadata=chunks)
         c = product(alg, each.small, operands, choices)
     result: Array = c
     return result

@@ -13,7 +13,7 @@ from ...spec.ptx.choices import Choices
 from ...spec.ptx.legality import form_of
 from ...spec.ptx.multiplication import multiplication
 from ...spec.ptx.operands import Vector
-from ...spec.ptx.product import Operands, product
+from ...spec.ptx.product import Matrices, product
 from ...spec.ptx.variant import Family, Variant
 from ...spec.ptx.wmma import MemoryOperand, memory_operand
 from ...spec.ptx.wmma_forms import WmmaForm
@@ -153,7 +153,7 @@ def _multiply(instruction: InstructionStatement, variant: Variant) -> Step:
             return
         held = {role: _matrices(execution, given[role], kinds[role], warps) for role in "abc"}
         choices = Choices(accumulation=execution.accumulation)
-        result = product(TermAlgebra(execution.store), form, Operands(**held), choices)
+        result = product(TermAlgebra(execution.store), form, Matrices(**held), choices)
         registers = kinds["d"].held(execution.store, result, _next_instance(execution))
         write_registers(execution, given["d"], registers, kinds["d"].packing.word.bits, warps)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra import Algebra, Array
 from ..errors import InputError, UnsupportedError
 from ..formats import Bits, Format
-from ..operand_arrays import Integers, Matrix, Words, common_batch, refuse_unknown
+from ..operand_arrays import IntegerArray, Matrix, Words, common_batch, refuse_unknown
 from . import movers
 from .buffers import elements_of, require_whole_units
 from .choices import Choices
@@ -177,7 +177,7 @@ def _indices(resolved: Resolved, arrays: Mapping[str, Array]) -> tuple[int, int]
         if spelled.lstrip("-").isdecimal():
             found.append(int(spelled))
             continue
-        found.append(int(Integers().read(role, arrays, resolved.operation.name)))
+        found.append(int(IntegerArray().read(role, arrays, resolved.operation.name)))
     return found[0], found[1]
 
 

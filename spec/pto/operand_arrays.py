@@ -26,7 +26,7 @@ from .. import operand_arrays
 from ..algebra import Array
 from ..errors import InputError
 from ..formats import Format
-from ..operand_arrays import ALGEBRA, Integers, Matrix, common_batch, refuse_unknown
+from ..operand_arrays import ALGEBRA, IntegerArray, Matrix, common_batch, refuse_unknown
 from . import cube, move_arrays
 from .buffers import buffer_words, elements_of
 from .catalogue import OperationKind
@@ -107,7 +107,7 @@ def _multiply_buffers(
     operation, profile, tiles = resolved.operation, resolved.profile, resolved.tiles
     names = _arrays_read(resolved, arrays, choices)
     destination = "c" if operation.accumulates and not _apart(resolved) else "d"
-    unread = {destination: Integers(), "valid_a": Integers((2,)), "valid_b": Integers((2,))}
+    unread = {destination: IntegerArray(), "valid_a": IntegerArray((2,)), "valid_b": IntegerArray((2,))}
     refuse_unknown(arrays, list(dict.fromkeys((*names.values(), *unread))), operation.name)
     size = _sizes(resolved, {r: of_arrays(r, tiles[r], arrays, operation.name) for r in ("a", "b")})
     buffers = {name: buffer_words(tiles[role], formats[role]) for role, name in names.items()}

@@ -17,7 +17,7 @@ from .machine_code import machine_code
 from .matrix_move_forms import ROW_BYTES
 from .matrix_moves import MatrixMove, load, matrix_move, row_addresses, store, transpose
 from .multiplication import Multiplication, multiplication
-from .product import Operands, product
+from .product import Matrices, product
 from .targets import target_named
 from .variant import MATRIX_MOVES, MULTIPLYING, WARP_LANES, Family, Variant
 from .wmma import memory_operand
@@ -76,7 +76,7 @@ def product_formula(form: Multiplication, choices: Choices, *, rounds: bool = Tr
     """
     place = ("q",) if form.batch else ()
     scale, sparsity, k = form.block_scale, form.sparsity, form.shape.k
-    operands = Operands(
+    operands = Matrices(
         named("A", *place, "i", form.products),
         named("B", *place, k, "j"),
         named("C", *place, "i", "j"),

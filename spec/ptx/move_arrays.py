@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from ..algebra import Array
 from ..formats import U32
-from ..operand_arrays import ALGEBRA, Integers, Matrix, Memory, Operand, Words, read
+from ..operand_arrays import ALGEBRA, ArrayOperand, ByteArray, IntegerArray, Matrix, Words, read
 from .matrix_moves import matrix_move, transpose
 from .shared_memory import ldmatrix, stmatrix
 from .variant import WARP_LANES, Family, Variant
@@ -32,7 +32,7 @@ def move(variant: Variant, arrays: Mapping[str, Array]) -> dict[str, Array]:
         return _wmma(variant, memory_operand(variant), arrays)
     matrices = matrix_move(variant)
     registers = Words(U32.storage, (WARP_LANES, matrices.registers))
-    at: dict[str, Operand] = {"memory": Memory(), "addresses": Integers((WARP_LANES,))}
+    at: dict[str, ArrayOperand] = {"memory": ByteArray(), "addresses": IntegerArray((WARP_LANES,))}
     match variant.family:
         case Family.MOVMATRIX:
             given = read(str(variant), {"a": registers}, arrays)
@@ -47,12 +47,12 @@ def move(variant: Variant, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 def _wmma(variant: Variant, operand: MemoryOperand, arrays: Mapping[str, Array]) -> dict[str, Array]:
     matrix = Matrix(operand.format, operand.extents)
-    operands: dict[str, Operand] = {"memory": Memory(), "address": Integers()}
+    operands: dict[str, ArrayOperand] = {"memory": ByteArray(), "address": IntegerArray()}
     if "stride" in arrays:
-        operands["stride"] = Integers()
+        operands["stride"] = IntegerArray()
     if variant.family is Family.WMMA_STORE:
         operands["d"] = matrix
-    given = read(str(variant), operands, arrays, unread={"stride": Integers()})
+    given = read(str(variant), operands, arrays, unread={"stride": IntegerArray()})
     address, stride = int(given["address"]), int(given["stride"]) if "stride" in given else None
     if variant.family is Family.WMMA_STORE:
         return {"memory": operand.store(given["memory"], address, given["d"], stride)}

@@ -27,7 +27,7 @@ from .instructions import Instruction
 from .move_arrays import move
 from .multiplication import Multiplication, multiplication
 from .operands import Integer, Operand, Vector
-from .product import Operands, product
+from .product import Matrices, product
 from .signatures import signature
 from .variant import MULTIPLYING
 from .warp import Immediates, held
@@ -58,7 +58,7 @@ def multiply(
     require_concrete(form, choices)
 
     def compute(matrices: Mapping[str, Array]) -> dict[str, Array]:
-        return {"d": product(ALGEBRA, form, Operands(**matrices), choices)}
+        return {"d": product(ALGEBRA, form, Matrices(**matrices), choices)}
 
     read, written = operands(form, selected)
     return operand_arrays.execute(

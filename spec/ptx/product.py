@@ -17,7 +17,7 @@ from .multiplication import Multiplication
 
 
 @dataclass(frozen=True)
-class Operands:
+class Matrices:
     """The matrices of a multiply-accumulate, as encodings.
 
     Attributes
@@ -44,7 +44,7 @@ class Operands:
     metadata: Array | None = None
 
 
-def product(alg: Algebra, form: Multiplication, operands: Operands, choices: Choices) -> Array:
+def product(alg: Algebra, form: Multiplication, operands: Matrices, choices: Choices) -> Array:
     """Return D (…, M, N).
 
     Parameters
@@ -53,7 +53,7 @@ def product(alg: Algebra, form: Multiplication, operands: Operands, choices: Cho
         What the encodings are.
     form : Multiplication
         The instruction.
-    operands : Operands
+    operands : Matrices
         The matrices; ``m8n8k4`` on f16 has an axis of 4 computations before the rows.
     choices : Choices
         Readings of what PTX leaves open.
@@ -76,7 +76,7 @@ def product(alg: Algebra, form: Multiplication, operands: Operands, choices: Cho
     )
 
 
-def _scales(form: Multiplication, operands: Operands) -> Product | None:
+def _scales(form: Multiplication, operands: Matrices) -> Product | None:
     if form.block_scale is None:
         return None
     assert operands.scale_a is not None

@@ -11,9 +11,9 @@ from ..fragment import Selection
 from .block_scaling import Selectors
 from .choices import Choices
 from .multiplication import Multiplication
-from .product import Operands, product
+from .product import Matrices, product
 
-MatrixProduct = Callable[[Operands], Array]
+MatrixProduct = Callable[[Matrices], Array]
 """Maps matrices to D (…, M, N)."""
 
 
@@ -102,4 +102,4 @@ def execute(
     operands = held(form, selected)
     d = operands.pop("d")
     matrices = {name: each.gather(alg, getattr(registers, name)) for name, each in operands.items()}
-    return d.scatter(alg, multiply(Operands(**matrices)))
+    return d.scatter(alg, multiply(Matrices(**matrices)))

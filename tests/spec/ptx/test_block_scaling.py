@@ -19,7 +19,7 @@ from mmaproof.spec.ptx.block_scaling import SCALED, BlockScale, ScaleFactors, Se
 from mmaproof.spec.ptx.catalogue import forms
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
-from mmaproof.spec.ptx.product import Operands, product
+from mmaproof.spec.ptx.product import Matrices, product
 from mmaproof.spec.ptx.variant import Family
 
 ALG = NumpyAlgebra()
@@ -174,7 +174,7 @@ SCALED_INSTRUCTIONS = tuple(
 )
 
 
-def random_operands(instruction: Multiplication, seed: int) -> Operands:
+def random_operands(instruction: Multiplication, seed: int) -> Matrices:
     """Return operands of any encodings, with every scale factor 1."""
     assert instruction.block_scale is not None
     rng = np.random.default_rng(seed)
@@ -184,7 +184,7 @@ def random_operands(instruction: Multiplication, seed: int) -> Operands:
     if instruction.sparsity is not None:
         legal = np.array(instruction.sparsity.legal_nibbles, dtype=np.uint8)
         metadata = rng.choice(legal, (m, instruction.sparsity.chunks))
-    return Operands(
+    return Matrices(
         rng.integers(0, 1 << instruction.a.bits, (m, instruction.products), dtype=np.uint8),
         rng.integers(0, 1 << instruction.b.bits, (k, n), dtype=np.uint8),
         rng.normal(size=(m, n)).astype(np.float32).view(np.uint32),
