@@ -37,6 +37,9 @@ class ElementTable:
         which one of the owner's elements it is, then where its bits are.
     coordinates : mapping of str to array
         Where each element is, by axis.
+    served : int
+        How many elements along K of the product an element is for: a scale factor or metadata are for a
+        chunk, an element that is stored of a sparse operand for those that are not as well.
     """
 
     title: str
@@ -47,6 +50,7 @@ class ElementTable:
     owners: Axis
     holders: Mapping[str, Array]
     coordinates: Mapping[str, Array]
+    served: int = 1
 
     @property
     def axes(self) -> tuple[Axis, ...]:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from ..element_table import ElementTable
 from ..errors import InputError
-from ..instruction_set import InstructionSet, of_instruction
+from ..instruction_set import read
 from . import rows
 from .comparison import Comparison
 from .cute_comparison import compare_cute, cute_layout
@@ -94,23 +94,10 @@ def _whole(candidates: Sequence[Distribution]) -> Distribution:
 
 def _read(instruction: str, operand: str, target: str | None) -> tuple[ElementTable, list[Distribution]]:
     """Return the table of an operand, and the maps that it can be read as."""
-    isa = of_instruction(instruction)
-    table = isa.read(instruction).layout(operand, target)
+    table = read(instruction).layout(operand, target)
     by_columns = table.owners.name == "lane" and operand in ("b", "scale_b")
-    k, sparse = _extent_k(isa, instruction)
-    convention = UNCOMPRESSED if sparse and operand == "metadata" else ""
-    candidates = list(distributions(table, by_columns=by_columns, k=k, convention=convention))
-    if sparse and operand == "a":
+    convention = UNCOMPRESSED if operand == "metadata" else ""
+    candidates = list(distributions(table, by_columns=by_columns, convention=convention))
+    if operand == "a" and table.served > 1:
         candidates.append(uncompressed(candidates[-1]))
     return table, candidates
-
-
-def _extent_k(isa: InstructionSet, instruction: str) -> tuple[int | None, bool]:
-    """Return the K of an instruction whose text says it, and whether its A is sparse."""
-    if isa.name != "ptx":
-        return None, False
-    from ..ptx.assembly import parse
-    from ..ptx.variant import Family
-
-    variant = parse(instruction).variant
-    return (variant.shape.k or None) if variant.shape else None, variant.family is Family.MMA_SP

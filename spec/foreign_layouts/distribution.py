@@ -118,9 +118,7 @@ UNCOMPRESSED = "equal, counting the uncompressed K"
 """How CUTLASS counts what belongs to a sparse A: every element of A before half of them were left out."""
 
 
-def distributions(
-    table: ElementTable, *, by_columns: bool, k: int | None = None, convention: str = ""
-) -> Iterator[Distribution]:
+def distributions(table: ElementTable, *, by_columns: bool, convention: str = "") -> Iterator[Distribution]:
     """Yield the maps that a table can be read as, the likeliest first.
 
     A table whose elements have more than two coordinates (computations of ``m8n8k4``, selectors of
@@ -133,14 +131,12 @@ def distributions(
         What the instruction set says.
     by_columns : bool
         Whether CuTe indexes the operand as (columns, rows): the (N, K) tile of B.
-    k : int, optional
-        The instruction's K, over which scale factors and metadata are spread.
     convention : str
-        What such a spread means.
+        What it means to spread scale factors or metadata over the elements along K that they serve.
     """
     full = _whole(table, by_columns)
     if len(table.axes) > 2:
-        yield from _matrices(full, k, convention)
+        yield from _matrices(full, table.served, convention)
     elif "offset" in table.holders:
         yield _buffer(full)
     yield full
@@ -173,7 +169,7 @@ def uncompressed(stored: Distribution) -> Distribution:
     return _spread(stored, len(stored.axes) - 1, 2, UNCOMPRESSED)
 
 
-def _matrices(full: Distribution, k: int | None, convention: str) -> Iterator[Distribution]:
+def _matrices(full: Distribution, served: int, convention: str) -> Iterator[Distribution]:
     """Read the last two coordinates alone, of what lies at the first point of the others in an owner."""
     leading = len(full.axes) - 2
 
@@ -187,8 +183,8 @@ def _matrices(full: Distribution, k: int | None, convention: str) -> Iterator[Di
     )
     yield alike
     for place, axis in enumerate(alike.axes):
-        if axis.name == "chunk" and k is not None:
-            yield _spread(alike, place, k // axis.extent, convention)
+        if axis.name == "chunk":
+            yield _spread(alike, place, served, convention)
     if any(digit.axis == 0 and counts(digit) for digit in full.layout.digits):
         group = _restricted(full.layout, lambda digit: not counts(digit), leading)
         title = f"{full.title} (the {group.source[0].extent} lanes of one group)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..element_table import ElementTable, element_table, fragment_table
 from ..errors import InputError, UnsupportedError
 from ..formats import U4
@@ -59,12 +61,15 @@ def _product(form: Multiplication, operand: str) -> ElementTable:
     title = f"{operand} of {form.variant}"
     if operand == "metadata":
         assert form.sparsity is not None
-        return fragment_table(title, Fragment(form.sparsity.layout, Packing(U4, U4.bits)))
+        table = fragment_table(title, Fragment(form.sparsity.layout, Packing(U4, U4.bits)))
+        return replace(table, served=form.sparsity.chunk)
     if operand.startswith("scale_"):
         assert form.block_scale is not None
         layout = form.block_scale.factors(operand[-1]).layout
-        return fragment_table(title, Fragment(layout, Packing(form.block_scale.format, 8)))
-    return fragment_table(title, form.fragment(operand))
+        table = fragment_table(title, Fragment(layout, Packing(form.block_scale.format, 8)))
+        return replace(table, served=form.block_scale.chunk)
+    table = fragment_table(title, form.fragment(operand))
+    return replace(table, served=form.shape.k // form.products) if operand == "a" else table
 
 
 def _matrix_move(variant: Variant, operand: str) -> ElementTable:

@@ -32,7 +32,7 @@ PTO = "%c = tmatmul %a, %b : (!pto.tile<16x32xf16>, !pto.tile<32x16xf16>) -> !pt
 
 OPERANDS = {
     (str(variant), operand): distributions(
-        operand_table(variant, operand), by_columns=operand in ("b", "scale_b"), k=form.shape.k
+        operand_table(variant, operand), by_columns=operand in ("b", "scale_b")
     )
     for form in ALL_FORMS
     if isinstance(form, MmaForm)
