@@ -9,8 +9,8 @@ import numpy as np
 from mmaproof.spec.algebra import Array
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.choices import PRESETS
-from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
 from mmaproof.spec.ptx.operand_arrays import execute, operands
+from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.warp import Immediates
 
 from .figure import Figure, shortest_time

@@ -9,7 +9,7 @@ from ...spec.dot_add_model import DotAddModel
 from ...spec.formats import FloatFormat
 from ...spec.ptx.architectures import Architecture
 from ...spec.ptx.catalogue import forms
-from ...spec.ptx.multiplication import Multiplication, multiplication
+from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.step_sequences import StepSequence, step_sequence
 from ...spec.ptx.variant import MULTIPLYING
 from .composition import executing

@@ -14,8 +14,8 @@ from ...spec.ptx.accumulation import float_sum
 from ...spec.ptx.block_scaling import SCALED
 from ...spec.ptx.choices import SEQUENTIAL, UNSPECIFIED, Choices
 from ...spec.ptx.mma_forms import DENSE_FORMS, MmaForm
-from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.product import Matrices, product
+from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.variant import Shape, Variant
 from ..families import blocked

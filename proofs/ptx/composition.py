@@ -16,8 +16,8 @@ from ...spec.ptx.accumulation import float_sum
 from ...spec.ptx.architectures import ARCHITECTURES, Architecture
 from ...spec.ptx.choices import SEQUENTIAL, Choices
 from ...spec.ptx.mma_forms import DENSE_FORMS
-from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.product import Matrices, product
+from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.step_sequences import step_sequence
 from ...spec.ptx.variant import WARP_LANES, Shape

@@ -14,8 +14,8 @@ from ...spec.layout import Axis, Layout
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.fragments import LANE
 from ...spec.ptx.mma_forms import MmaForm
-from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.quad_pairs import COMPUTATIONS, accumulator_layout, multiplicand_layout
+from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.variant import WARP_LANES
 from ...spec.rearrangement import rearranged
 from ..enumeration import enumerated

@@ -17,7 +17,7 @@ from ...spec.ptx.matrix_move_forms import ROW_BYTES
 from ...spec.ptx.matrix_moves import MatrixMove, load
 from ...spec.ptx.memory import to_bytes
 from ...spec.ptx.mma_forms import MmaForm
-from ...spec.ptx.multiplication import multiplication
+from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.row_expansion import EXPANSIONS, ROW_VALUES
 from ...spec.ptx.variant import Family, Shape
 from ..obligation import Case, Equation, Inputs, Method, Property, Status, Variable, theorem

@@ -15,7 +15,7 @@ from ...spec.ptx.fragments import in_runs
 from ...spec.ptx.matrix_move_forms import MATRIX_MOVE_FORMS, ROW_BYTES
 from ...spec.ptx.matrix_moves import MatrixMove, load, matrix_move, row_addresses, store, transpose
 from ...spec.ptx.memory import to_bytes
-from ...spec.ptx.multiplication import multiplication
+from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.variant import WARP_LANES, Family, Shape, Variant
 from ..families.layouts import bijections
 from ..families.transport import inverse

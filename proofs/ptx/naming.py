@@ -11,7 +11,7 @@ from ...spec.ptx.legality import form_of
 from ...spec.ptx.matrix_move_forms import MatrixMoveForm
 from ...spec.ptx.matrix_moves import matrix_move
 from ...spec.ptx.mma_forms import MmaForm
-from ...spec.ptx.multiplication import Multiplication, multiplication
+from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.step_sequences import step_sequence
 from ...spec.ptx.variant import Family, Variant
 from ...spec.ptx.wmma import memory_operand

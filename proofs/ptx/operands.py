@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.formats import U4
-from ...spec.ptx.multiplication import Multiplication
+from ...spec.ptx.resolution import Multiplication
 from ..families.blocked import BlockOperand
 from ..families.sums import power_of_two
 

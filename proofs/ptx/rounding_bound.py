@@ -8,7 +8,7 @@ from functools import partial
 from ...spec.algebra import Algebra
 from ...spec.formats import F64, FloatFormat
 from ...spec.ptx.choices import SEQUENTIAL
-from ...spec.ptx.multiplication import Multiplication
+from ...spec.ptx.resolution import Multiplication
 from ...spec.rounding_bound import error_bound, growth_after_rounding
 from ..obligation import (
     Case,

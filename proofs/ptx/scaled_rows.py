@@ -13,7 +13,7 @@ from ...spec.formats import F32, UE8M0
 from ...spec.ptx.block_scaling import SCALED
 from ...spec.ptx.choices import SEQUENTIAL, UNSPECIFIED, Choices
 from ...spec.ptx.mma_forms import MmaForm
-from ...spec.ptx.multiplication import Multiplication
+from ...spec.ptx.resolution import Multiplication
 from ...spec.ptx.variant import Family
 from ..families import scaling
 from ..families.blocked import BlockProduct, variables

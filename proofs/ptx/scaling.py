@@ -22,7 +22,7 @@ from ...spec.matrix_product import spread
 from ...spec.ptx.block_scaling import SCALED
 from ...spec.ptx.catalogue import forms
 from ...spec.ptx.mma_forms import NARROW_FLOATS, MmaForm
-from ...spec.ptx.multiplication import Multiplication, multiplication
+from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.variant import Family
 from ..families import scaling
 from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem

@@ -12,7 +12,7 @@ from ...spec.fragment import Fragment, Packing
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.choices import Choices
 from ...spec.ptx.mma_forms import MmaForm
-from ...spec.ptx.multiplication import Multiplication, multiplication
+from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.warp import Immediates, WarpRegisters, execute
 from ..families.layouts import held_in
 from ..families.transport import Multiply, RegisterOperand, Registers, sees_matrices

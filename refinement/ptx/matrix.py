@@ -17,8 +17,8 @@ from ...spec.ptx.choices import Choices
 from ...spec.ptx.legality import violations
 from ...spec.ptx.matrix_move_forms import ROW_BYTES
 from ...spec.ptx.matrix_moves import MatrixMove, matrix_move
-from ...spec.ptx.multiplication import Multiplication, multiplication
 from ...spec.ptx.operands import Vector
+from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.signatures import signature
 from ...spec.ptx.targets import target_named
 from ...spec.ptx.variant import Variant

@@ -27,7 +27,7 @@ from ..ptx.legality import form_of
 from ..ptx.matrix_move_forms import ROW_BYTES
 from ..ptx.matrix_moves import MatrixMove, matrix_move
 from ..ptx.mma_forms import MmaForm
-from ..ptx.multiplication import multiplication
+from ..ptx.resolution import multiplication
 from ..ptx.variant import WARP_LANES, Family
 from .comparison import Claim, Comparison, Verdict, compare
 from .cute import Composed

@@ -20,7 +20,7 @@ from ..matrix_product import (
 from .architectures import architecture_named
 from .block_scaling import SCALED
 from .choices import NEGATIVE_NAN, SEQUENTIAL, UNSPECIFIED, Choices
-from .multiplication import Multiplication
+from .resolution import Multiplication
 from .step_sequences import step_sequence
 
 

@@ -16,8 +16,8 @@ from .choices import OPEN_POINTS, SEQUENTIAL, Choices
 from .machine_code import machine_code
 from .matrix_move_forms import ROW_BYTES
 from .matrix_moves import MatrixMove, load, matrix_move, row_addresses, store, transpose
-from .multiplication import Multiplication, multiplication
 from .product import Matrices, product
+from .resolution import Multiplication, multiplication
 from .targets import target_named
 from .variant import MATRIX_MOVES, MULTIPLYING, WARP_LANES, Family, Variant
 from .wmma import memory_operand

@@ -13,7 +13,7 @@ from functools import cache
 
 from ..formats import F16, TF32, Format
 from .mma_forms import EIGHT_BIT_FLOATS
-from .multiplication import Multiplication
+from .resolution import Multiplication
 from .targets import Target
 from .variant import Family
 

@@ -25,9 +25,9 @@ from .block_scaling import Selectors
 from .choices import UNSPECIFIED, Choices
 from .instructions import Instruction
 from .move_arrays import move
-from .multiplication import Multiplication, multiplication
 from .operands import Integer, Operand, Vector
 from .product import Matrices, product
+from .resolution import Multiplication, multiplication
 from .signatures import signature
 from .variant import MULTIPLYING
 from .warp import Immediates, held

@@ -12,7 +12,7 @@ from ..layout import Axis, Layout
 from .fragments import LANE
 from .legality import form_of
 from .matrix_moves import matrix_move
-from .multiplication import Multiplication, multiplication
+from .resolution import Multiplication, multiplication
 from .variant import MATRIX_MOVES, WMMA, Variant
 
 

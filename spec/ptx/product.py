@@ -13,7 +13,7 @@ from ..algebra import Algebra, Array, Operand, Product
 from ..matrix_product import paired
 from .accumulation import exact_sum, float_sum
 from .choices import Choices
-from .multiplication import Multiplication
+from .resolution import Multiplication
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ..formats import E2M1, F16
 from ..rounding import Rounding
 from .architectures import Architecture
 from .machine_code import TOGETHER, MachineCode, machine_code
-from .multiplication import Multiplication
+from .resolution import Multiplication
 from .targets import target_named
 
 MXF4_FRACTION = 35

@@ -12,7 +12,7 @@ from .legality import RULES
 from .machine_code import machine_code
 from .matrix_move_forms import MatrixMoveForm
 from .mma_forms import MmaForm
-from .multiplication import Multiplication, multiplication
+from .resolution import Multiplication, multiplication
 from .signatures import Sort, signature
 from .targets import NEWEST, spell_version, target_named
 from .variant import MULTIPLYING

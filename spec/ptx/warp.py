@@ -10,8 +10,8 @@ from ..algebra import Algebra, Array
 from ..fragment import Selection
 from .block_scaling import Selectors
 from .choices import Choices
-from .multiplication import Multiplication
 from .product import Matrices, product
+from .resolution import Multiplication
 
 MatrixProduct = Callable[[Matrices], Array]
 """Maps matrices to D (…, M, N)."""

@@ -11,7 +11,7 @@ from ptx_assembler import assembler
 from mmaproof.spec.formats import F16, F32, F64, IntegerFormat
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.machine_code import MachineCode, machine_code
-from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
+from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.tables import GENERATIONS
 from mmaproof.spec.ptx.targets import TARGETS, Target
 from mmaproof.spec.ptx.variant import MULTIPLYING, Variant

@@ -17,7 +17,7 @@ from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
 from mmaproof.spec.ptx.legality import form_of, violations
 from mmaproof.spec.ptx.matrix_moves import MatrixMove, matrix_move
 from mmaproof.spec.ptx.mma_forms import MmaForm
-from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
+from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.targets import VERSIONS, Target, Version
 from mmaproof.spec.ptx.variant import MULTIPLYING, WARP_LANES, Family, Variant
 from mmaproof.spec.ptx.warp import Immediates, held

@@ -17,8 +17,8 @@ from mmaproof.spec.formats import BF16, E4M3, F16, F32, F64, UE8M0, FloatFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.assembly import parse_mnemonic
 from mmaproof.spec.ptx.choices import Choices
-from mmaproof.spec.ptx.multiplication import multiplication
-from mmaproof.spec.ptx.product import Operands, product
+from mmaproof.spec.ptx.product import Matrices, product
+from mmaproof.spec.ptx.resolution import multiplication
 from mmaproof.spec.rounding import Rounding
 from mmaproof.spec.rounding_bound import (
     error_bound,
@@ -133,7 +133,7 @@ def test_instructions_are_within_the_bound(spelling: str) -> None:
         return (magnitude << np.uint64(fmt.padding_bits)).astype(fmt.storage)
 
     a, b, c = (drawn(role) for role in "abc")
-    d = product(NumpyAlgebra(), form, Operands(a, b, c), Choices())
+    d = product(NumpyAlgebra(), form, Matrices(a, b, c), Choices())
     bound = rounding_bound(form.products, form.floats(form.d))
     worst = Fraction(0)
     for i, j in np.ndindex(d.shape):

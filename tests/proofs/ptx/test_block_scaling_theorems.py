@@ -25,7 +25,7 @@ from mmaproof.spec.fragment import Selection
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import accumulation
 from mmaproof.spec.ptx.block_scaling import ScaleFactors, ScaleSlot, Selectors
-from mmaproof.spec.ptx.multiplication import Multiplication
+from mmaproof.spec.ptx.resolution import Multiplication
 from mmaproof.spec.rounding import Rounding
 
 THEOREMS = (*selectors.THEOREMS, *block_scaling.THEOREMS, *scaled_rows.THEOREMS)

@@ -14,7 +14,7 @@ from mmaproof.proofs.ptx import layouts, printed_fragments, transport
 from mmaproof.spec.fragment import Fragment, Packing
 from mmaproof.spec.layout import Digit, Layout
 from mmaproof.spec.ptx.block_scaling import BlockScale, Selectors
-from mmaproof.spec.ptx.multiplication import Multiplication
+from mmaproof.spec.ptx.resolution import Multiplication
 from mmaproof.spec.ptx.sparsity import Sparsity
 
 MODULES = {"layouts": layouts, "manual": printed_fragments, "transport": transport}

@@ -15,8 +15,8 @@ from mmaproof.spec.ptx import matrix_moves
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.matrix_moves import matrix_move
-from mmaproof.spec.ptx.multiplication import multiplication
 from mmaproof.spec.ptx.operand_arrays import multiply
+from mmaproof.spec.ptx.resolution import multiplication
 from mmaproof.spec.ptx.shared_memory import ldmatrix, stmatrix
 from mmaproof.spec.ptx.warp import Immediates
 from mmaproof.spec.values import encodings_of_values

@@ -13,8 +13,8 @@ from mmaproof.refinement.findings import Kind
 from mmaproof.spec.formats import F32, FloatFormat, format_named
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.choices import Choices
-from mmaproof.spec.ptx.multiplication import multiplication
 from mmaproof.spec.ptx.operand_arrays import multiply
+from mmaproof.spec.ptx.resolution import multiplication
 from mmaproof.spec.ptx.wmma import MemoryOperand
 from mmaproof.spec.ptx.wmma_forms import WMMA_FORMS, WmmaForm
 from mmaproof.spec.values import encodings_of_values, values_of_encodings

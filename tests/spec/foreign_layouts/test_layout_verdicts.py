@@ -21,8 +21,8 @@ from mmaproof.spec.foreign_layouts.permutations import cycles
 from mmaproof.spec.layout import Axis
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.mma_forms import MmaForm
-from mmaproof.spec.ptx.multiplication import multiplication
 from mmaproof.spec.ptx.operand_tables import operand_table, operands
+from mmaproof.spec.ptx.resolution import multiplication
 from mmaproof.spec.rearrangement import rearranged
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"

@@ -16,7 +16,7 @@ from mmaproof.spec.foreign_layouts.comparison import Verdict
 from mmaproof.spec.foreign_layouts.cute_text import parse_composed
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.mma_forms import MmaForm
-from mmaproof.spec.ptx.multiplication import multiplication
+from mmaproof.spec.ptx.resolution import multiplication
 
 F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 X4 = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"

@@ -13,8 +13,8 @@ from mmaproof.spec.power.catalogue import FAMILIES
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.matrix_move_forms import MatrixMoveForm
 from mmaproof.spec.ptx.mma_forms import MmaForm
-from mmaproof.spec.ptx.multiplication import multiplication
 from mmaproof.spec.ptx.operand_tables import operands
+from mmaproof.spec.ptx.resolution import multiplication
 
 PTX = [
     (str(variant), operand)

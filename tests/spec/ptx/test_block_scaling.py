@@ -18,8 +18,8 @@ from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.block_scaling import SCALED, BlockScale, ScaleFactors, Selectors
 from mmaproof.spec.ptx.catalogue import forms
 from mmaproof.spec.ptx.choices import Choices
-from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
 from mmaproof.spec.ptx.product import Matrices, product
+from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.variant import Family
 
 ALG = NumpyAlgebra()

@@ -14,7 +14,7 @@ from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.accumulation import float_sum
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.choices import PRESETS, Choices, choices_named
-from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
+from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.rounding import Rounding
 
 ALG = NumpyAlgebra()

@@ -15,8 +15,8 @@ from mmaproof.spec.fragment import Fragment, Packing
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.mma_forms import MmaForm
-from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
 from mmaproof.spec.ptx.quad_pairs import accumulator_layout, multiplicand_layout
+from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.variant import Family
 
 ALG = NumpyAlgebra()

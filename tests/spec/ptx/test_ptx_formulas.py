@@ -15,7 +15,7 @@ from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.formula import product_formula, semantics
 from mmaproof.spec.ptx.instruction_set import INSTRUCTION_SET
-from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
+from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.variant import MULTIPLYING, Family, Variant
 
 SAMPLED = [list(form.variants()) for form in ALL_FORMS]

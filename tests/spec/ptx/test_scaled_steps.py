@@ -16,7 +16,7 @@ from mmaproof.spec.ptx.architectures import architecture_named
 from mmaproof.spec.ptx.catalogue import forms
 from mmaproof.spec.ptx.choices import Choices
 from mmaproof.spec.ptx.mma_forms import MmaForm
-from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
+from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.step_sequences import step_sequence
 from mmaproof.spec.ptx.variant import Family
 from mmaproof.spec.rounding import Rounding

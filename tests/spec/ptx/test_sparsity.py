@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.catalogue import forms
-from mmaproof.spec.ptx.multiplication import multiplication
+from mmaproof.spec.ptx.resolution import multiplication
 from mmaproof.spec.ptx.sparsity import Sparsity
 from mmaproof.spec.ptx.variant import Family, Shape
 

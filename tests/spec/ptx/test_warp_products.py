@@ -12,8 +12,8 @@ from ptx_lane_loops import field, places, quad_pair_places
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.catalogue import forms
 from mmaproof.spec.ptx.choices import Choices
-from mmaproof.spec.ptx.multiplication import Multiplication, multiplication
 from mmaproof.spec.ptx.operand_arrays import multiply
+from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.variant import Family
 from mmaproof.spec.ptx.warp import Immediates
 

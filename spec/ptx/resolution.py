@@ -1,4 +1,4 @@
-"""A legal ``mma``, ``mma.sp`` or ``wmma.mma``, with everything its meaning depends on resolved."""
+"""Resolve a legal ``mma``, ``mma.sp`` or ``wmma.mma``: everything its meaning depends on."""
 
 from __future__ import annotations
 
