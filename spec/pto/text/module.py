@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .instructions import InstructionStatement
 from .syntax import Attributes, Region, Statement, Structured, behind, defined, dictionary
 from .types import Type
 
@@ -63,16 +62,6 @@ class Module(Structured):
     def walk(self) -> Iterator[Statement]:
         """Yield every statement, outer ones first, in the order of the text."""
         return self.body.walk()
-
-    @property
-    def functions(self) -> tuple[Function, ...]:
-        """Every function."""
-        return tuple(statement for statement in self.walk() if isinstance(statement, Function))
-
-    @property
-    def instructions(self) -> tuple[InstructionStatement, ...]:
-        """Every matrix instruction and move."""
-        return tuple(statement for statement in self.walk() if isinstance(statement, InstructionStatement))
 
 
 @dataclass(frozen=True)

@@ -219,7 +219,7 @@ def test_the_gemm_file_is_read_as_it_was_printed():
 def test_the_gemm_file_gives_access_to_its_parts():
     read = parse_module(GEMM)
     assert dict(read.attributes) == {"pto.target_arch": '"a5"'}
-    (function,) = read.functions
+    (function,) = (each for each in read.walk() if isinstance(each, module.Function))
     assert [each.name for each in function.parameters] == [
         "%c_ptr",
         "%a_ptr",
@@ -233,7 +233,9 @@ def test_the_gemm_file_gives_access_to_its_parts():
     (loop,) = (each for each in read.walk() if isinstance(each, module.Loop))
     assert [constants[name] for name in (loop.lower, loop.upper, loop.step)] == [0, 8, 1]
     products = [
-        each.operation.name for each in read.instructions if each.operation.kind is OperationKind.MATMUL
+        each.operation.name
+        for each in read.walk()
+        if isinstance(each, InstructionStatement) and each.operation.kind is OperationKind.MATMUL
     ]
     assert products == ["tmatmul.bias", "tmatmul", "tmatmul.acc"]
     lines = GEMM.splitlines()
