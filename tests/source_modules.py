@@ -39,6 +39,10 @@ class Module:
     text: str
 
     @property
+    def name(self) -> str:
+        return ".".join(("mmaproof", *self.path.with_suffix("").parts))
+
+    @property
     def layer(self) -> str:
         return self.path.parts[0]
 

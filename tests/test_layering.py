@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 
 import pytest
 from source_modules import LAYERS, RANKS, Module, modules
@@ -27,6 +28,23 @@ def test_imports_go_down() -> None:
         and RANKS[target] >= RANKS[module.layer]
     ]
     assert upward == []
+
+
+def test_no_imports_of_the_specification_run_in_a_circle() -> None:
+    """Not even those inside of functions."""
+    specification = [module for module in MODULES if module.layer == "spec"]
+    files = {module.name: module for module in specification if module.path.name != "__init__.py"}
+    graph = {
+        name: {
+            target
+            for found in module.imports()
+            for target in (found.target, found.target.rpartition(".")[0])
+            if target in files and target != name
+        }
+        for name, module in files.items()
+    }
+    assert any(graph.values())
+    assert list(TopologicalSorter(graph).static_order())  # raises CycleError, with the circle
 
 
 def test_solvers_and_terminals_stay_in_their_layers() -> None:
