@@ -6,7 +6,7 @@ name; it is imported when the instruction set is named, or recognised in an inst
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -59,6 +59,36 @@ class Description:
 
     title: str
     sections: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def described(
+    title: str, row: Mapping[str, str], sections: Mapping[str, Sequence[str]], rules: Iterable[str]
+) -> Description:
+    """Return the description of an instruction.
+
+    Parameters
+    ----------
+    title : str
+        What is described.
+    row : mapping of str to str
+        Its row of the table.
+    sections : mapping of str to lines
+        What is particular to it, such as its formulas, by heading.
+    rules : iterable of str
+        What constrains it, a line for each rule.
+    """
+    from .formula_text import notation
+
+    lines = [line for each in sections.values() for line in each]
+    return Description(
+        title,
+        (
+            ("Table row", tuple(f"{column}: {cell}" for column, cell in row.items() if cell)),
+            *((heading, tuple(each)) for heading, each in sections.items()),
+            ("Notation", tuple(notation(lines))),
+            ("Legality rules", tuple(rules)),
+        ),
+    )
 
 
 class Instruction(Protocol):

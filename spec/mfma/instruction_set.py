@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
-from ..instruction_set import Description, Judgement, refuse_declarations
+from ..instruction_set import Description, Judgement, described, refuse_declarations
 from . import assembly, legality, tables
 from .catalogue import ROWS, MatrixMultiply
 from .choices import OPEN_POINTS, PRESETS, choices_named
@@ -88,11 +88,9 @@ class MfmaInstruction:
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what it computes on a target that has it."""
-        from ..formula_text import notation
         from .formula import semantics
 
-        lines = tuple(semantics(*self._on(target), modifiers_of(self.written)))
-        return *lines, *notation(lines)
+        return tuple(semantics(*self._on(target), modifiers_of(self.written)))
 
     def row(self) -> dict[str, str]:
         """Return the row of what the name stands for."""
@@ -101,19 +99,12 @@ class MfmaInstruction:
     def describe(self) -> Description:
         """Describe what the name stands for."""
         _, target = self._on(None)
-        encoded = []
+        sections = {"Semantics": self.formula()}
         if self.written.operands is not None and not legality.violations(self.written, target):
-            encoded.append(f"{target.name}: {encode(self.written, target).to_bytes(8, 'little').hex(' ')}")
+            encoded = encode(self.written, target).to_bytes(8, "little")
+            sections["Encoding"] = (f"{target.name}: {encoded.hex(' ')}",)
         rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES)
-        return Description(
-            str(self.written),
-            (
-                ("Table row", tuple(f"{title}: {cell}" for title, cell in self.row().items() if cell)),
-                ("Semantics", self.formula()),
-                *((("Encoding", tuple(encoded)),) if encoded else ()),
-                ("Legality rules", tuple(rules)),
-            ),
-        )
+        return described(str(self.written), self.row(), sections, rules)
 
 
 class Mfma:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from ..algebra import Array
 from ..element_table import ElementTable
-from ..formula_text import notation
-from ..instruction_set import Description, Judgement, refuse_declarations
+from ..instruction_set import Description, Judgement, described, refuse_declarations
 from . import assembly, legality, tables
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .forms import FORMS
@@ -62,8 +61,7 @@ class PowerInstruction:
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what the form does: it is the same on every target."""
-        lines = tuple(semantics(self.written.form))
-        return *lines, *notation(lines)
+        return tuple(semantics(self.written.form))
 
     def row(self) -> dict[str, str]:
         """Return the form's row."""
@@ -72,17 +70,8 @@ class PowerInstruction:
     def describe(self) -> Description:
         """Describe the form."""
         form = self.written.form
-        return Description(
-            f"{form.mnemonic} {form.syntax}",
-            (
-                ("Table row", tuple(f"{title}: {cell}" for title, cell in self.row().items() if cell)),
-                ("Semantics", self.formula()),
-                (
-                    "Legality rules",
-                    tuple(f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES),
-                ),
-            ),
-        )
+        rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES)
+        return described(f"{form.mnemonic} {form.syntax}", self.row(), {"Semantics": self.formula()}, rules)
 
 
 class PowerMMA:

@@ -10,8 +10,7 @@ from functools import cached_property
 from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
-from ..formula_text import notation
-from ..instruction_set import Description, Judgement, refuse_declarations
+from ..instruction_set import Description, Judgement, described, refuse_declarations
 from . import legality, tables
 from .assembly import only_instruction, parse_module
 from .catalogue import OPERATIONS, Operation, operation_named
@@ -89,8 +88,7 @@ class TileInstruction:
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what the operation means on a profile."""
-        lines = tuple(semantics(resolve_known(self.statement, _profile_or_default(target))))
-        return *lines, *notation(lines)
+        return tuple(semantics(resolve_known(self.statement, _profile_or_default(target))))
 
     def row(self) -> dict[str, str]:
         """Return the operation's row."""
@@ -104,19 +102,12 @@ class TileInstruction:
             for rule in legality.RULES
             if _kinds(rule, operation)
         ]
-        meanings = tuple(
-            (f"Semantics on {profile}", self.formula(profile.name))
+        meanings = {
+            f"Semantics on {profile}": self.formula(profile.name)
             for profile in PROFILES.values()
             if profile.microscaling or not operation.microscaled
-        )
-        return Description(
-            f"{operation} {_operands(operation)}",
-            (
-                ("Table row", tuple(f"{title}: {cell}" for title, cell in self.row().items() if cell)),
-                *meanings,
-                ("Legality rules", tuple(rules)),
-            ),
-        )
+        }
+        return described(f"{operation} {_operands(operation)}", self.row(), meanings, rules)
 
 
 class TileInstructions:

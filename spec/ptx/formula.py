@@ -10,7 +10,7 @@ from ..algebra import Array
 from ..formula import Formula, bits, element
 from ..formula_algebra import FormulaAlgebra, named
 from ..formula_contraction import contracted, tabulated
-from ..formula_text import notation, written
+from ..formula_text import written
 from .architectures import ARCHITECTURES, Architecture
 from .choices import OPEN_POINTS, SEQUENTIAL, Choices
 from .machine_code import machine_code
@@ -100,9 +100,8 @@ def roundings(variant: Variant) -> Iterator[str]:
     for architecture in filter(form.is_executable_on, ARCHITECTURES):
         text = product_formula(form, Choices(accumulation=architecture.name))
         same.setdefault(f"{text}{_machine_code(form, architecture)}", []).append(architecture.name)
-    lines = [f"{', '.join(names)}: {text}" for text, names in same.items()]
-    yield from lines
-    yield from notation(lines)
+    for text, names in same.items():
+        yield f"{', '.join(names)}: {text}"
 
 
 def _machine_code(form: Multiplication, architecture: Architecture) -> str:

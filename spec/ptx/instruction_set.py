@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
-from ..instruction_set import Description, Judgement
+from ..instruction_set import Description, Judgement, described
 from ..legality import Contradiction, Note, NoteKind
 from . import legality, tables
 from .assembly import parse
@@ -80,11 +80,9 @@ class PtxInstruction:
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what a legal variant does, on every target that has it."""
-        from ..formula_text import notation
         from .formula import semantics
 
-        lines = tuple(semantics(self.written.variant))
-        return *lines, *notation(lines)
+        return tuple(semantics(self.written.variant))
 
     def row(self) -> dict[str, str]:
         """Return the row of a legal variant."""
@@ -95,18 +93,13 @@ class PtxInstruction:
         from .formula import roundings
 
         variant = self.written.variant
-        operands = signature(legality.form_of(variant), variant)
+        sections = {
+            "Operands": tuple(map(str, signature(legality.form_of(variant), variant))),
+            "Semantics": self.formula(),
+            "Roundings": tuple(roundings(variant)),
+        }
         rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES)
-        return Description(
-            self.mnemonic,
-            (
-                ("Operands", tuple(map(str, operands))),
-                ("Table row", tuple(f"{title}: {cell}" for title, cell in self.row().items() if cell)),
-                ("Semantics", self.formula()),
-                ("Roundings", tuple(roundings(variant))),
-                ("Legality rules", tuple(rules)),
-            ),
-        )
+        return described(self.mnemonic, self.row(), sections, rules)
 
 
 class WarpMatrixInstructions:
