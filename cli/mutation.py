@@ -60,9 +60,9 @@ def check_mutants(
 
 
 def _print(score: Score, seed: int) -> None:
-    from ..proofs.mutation.campaign import Outcome
+    from ..proofs.mutation.campaign import Fate
 
-    shown = [result for result in score.results if result.outcome not in (Outcome.REFUTED, Outcome.ERROR)]
+    shown = [result for result in score.results if result.outcome not in (Fate.REFUTED, Fate.ERROR)]
     for result in shown:
         reason = f" ({result.message})" if result.message else ""
         say(f"{result.outcome}: {_change(result.mutant)}{reason}", _STYLES.get(result.outcome.value, ""))
@@ -70,7 +70,7 @@ def _print(score: Score, seed: int) -> None:
         print()
     print_table(
         ["outcome", "faults", "meaning"],
-        [[outcome.value, str(score.count(outcome)), outcome.meaning] for outcome in Outcome],
+        [[outcome.value, str(score.count(outcome)), outcome.meaning] for outcome in Fate],
         numbers=[1],
     )
     print()

@@ -16,7 +16,7 @@ from typing import Self
 from ..spec.errors import DefectError
 from .obligation import Status
 from .verdict import Verdict
-from .worker import Assignment
+from .worker import WorkerAssignment
 
 START_LIMIT = 120.0
 """Seconds that a worker may take to import the catalogue and a solver."""
@@ -35,11 +35,11 @@ class Worker:
 
     Parameters
     ----------
-    assignment : Assignment
+    assignment : WorkerAssignment
         How it decides.
     """
 
-    def __init__(self, assignment: Assignment) -> None:
+    def __init__(self, assignment: WorkerAssignment) -> None:
         self._timeout = assignment.timeout
         self._solver = assignment.solver
         self._ready = False
@@ -154,13 +154,13 @@ class Pool:
 
     Parameters
     ----------
-    assignment : Assignment
+    assignment : WorkerAssignment
         How the workers decide.
     jobs : int
         How many obligations `submit` has decided at the same time.
     """
 
-    def __init__(self, assignment: Assignment, jobs: int = 1) -> None:
+    def __init__(self, assignment: WorkerAssignment, jobs: int = 1) -> None:
         self._assignment = assignment
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="mmaproof")
         self._lock = threading.Lock()
@@ -235,10 +235,10 @@ class Pool:
 
 
 @cache
-def _pool_of_this_process(assignment: Assignment) -> Pool:
+def _pool_of_this_process(assignment: WorkerAssignment) -> Pool:
     return Pool(assignment)
 
 
-def decide_elsewhere(assignment: Assignment, identifier: str) -> Verdict:
+def decide_elsewhere(assignment: WorkerAssignment, identifier: str) -> Verdict:
     """Decide an obligation on a machine of a cluster, in a killable process there."""
     return _pool_of_this_process(assignment).decide(identifier)

@@ -18,7 +18,7 @@ from .induction import decide_by_induction
 from .obligation import Induction, Method, Obligation, Status
 from .pool import Pool, decide_elsewhere
 from .verdict import Verdict
-from .worker import CATALOGUE, Assignment, decide_or_report
+from .worker import CATALOGUE, WorkerAssignment, decide_or_report
 
 Report = Callable[[Verdict], None]
 
@@ -77,10 +77,10 @@ class Settings:
         names_for(self.solver)
 
     @property
-    def assignment(self) -> Assignment:
+    def assignment(self) -> WorkerAssignment:
         """What worker processes need to know."""
         cache = None if self.cache is None else str(self.cache.absolute())
-        return Assignment(self.solver, self.timeout, cache, self.catalogue, self.memory)
+        return WorkerAssignment(self.solver, self.timeout, cache, self.catalogue, self.memory)
 
 
 def run(

@@ -1,7 +1,7 @@
 """A worker process: reads obligation ids from standard input, writes JSON lines to standard output.
 
-The first line it reads is its `Assignment`. It writes ``{"phase": …}`` whenever it starts something that
-may take long (so that whoever started it can tell a hanging worker from a busy one), and a verdict's
+The first line it reads is its `WorkerAssignment`. It writes ``{"phase": …}`` whenever it starts something
+that may take long (so that whoever started it can tell a hanging worker from a busy one), and a verdict's
 document after each id. It ends when its standard input does, whatever it is doing then.
 """
 
@@ -34,7 +34,7 @@ CATALOGUE = "mmaproof.proofs.catalogue:obligations"
 
 
 @dataclass(frozen=True)
-class Assignment:
+class WorkerAssignment:
     """How obligations are to be decided.
 
     Attributes
@@ -128,7 +128,7 @@ def main() -> None:
 
     setup = json.loads(lines.get())
     sys.path[:] = setup["path"]
-    assignment = Assignment(**setup["assignment"])
+    assignment = WorkerAssignment(**setup["assignment"])
     if assignment.memory is not None:
         limit_memory(assignment.memory)
     cache = assignment.opened_cache()

@@ -10,7 +10,7 @@ import pytest
 from source_modules import LAYERS
 
 from mmaproof.gate.table_rules import GATE_RULES
-from mmaproof.proofs.mutation.campaign import Outcome
+from mmaproof.proofs.mutation.campaign import Fate
 from mmaproof.proofs.obligation import Equality, Method
 from mmaproof.refinement.findings import Kind
 from mmaproof.reports.theorem_table import theorem_table
@@ -61,7 +61,7 @@ def test_links_and_named_files_exist(document: Path) -> None:
     assert [name for name in named if name not in rules and not (REPOSITORY / name).exists()] == []
 
 
-@pytest.mark.parametrize("outcome", Outcome)
-def test_what_becomes_of_faults_is_described_in_the_words_of_the_command(outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", Fate)
+def test_what_becomes_of_faults_is_described_in_the_words_of_the_command(outcome: Fate) -> None:
     text = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
     assert f"| {outcome.value} | {outcome.meaning} |" in text

@@ -28,7 +28,7 @@ from .trial import Trial
 from .trial_process import TrialProcesses
 
 
-class Outcome(StrEnum):
+class Fate(StrEnum):
     """What became of a fault; the value is how reports name it."""
 
     REFUTED = "refuted"
@@ -41,11 +41,11 @@ class Outcome(StrEnum):
     def meaning(self) -> str:
         """One line on it."""
         return {
-            Outcome.REFUTED: "a verdict is not the expected one, or the obligations are not the pinned ones",
-            Outcome.ERROR: "an obligation can't be decided for an exception",
-            Outcome.CRASHED: "the catalogue can't be built",
-            Outcome.TIMEOUT: "no verdict is unexpected, but not all came in time",
-            Outcome.SURVIVED: "every verdict is the expected one",
+            Fate.REFUTED: "a verdict is not the expected one, or the obligations are not the pinned ones",
+            Fate.ERROR: "an obligation can't be decided for an exception",
+            Fate.CRASHED: "the catalogue can't be built",
+            Fate.TIMEOUT: "no verdict is unexpected, but not all came in time",
+            Fate.SURVIVED: "every verdict is the expected one",
         }[self]
 
 
@@ -63,14 +63,14 @@ class Mutant:
 
 
 @dataclass(frozen=True)
-class Result:
+class TriedMutant:
     """What became of a mutant.
 
     Attributes
     ----------
     mutant : Mutant
         The fault.
-    outcome : Outcome
+    outcome : Fate
         What happened.
     obligation : str
         The obligation that noticed it, where one did.
@@ -81,7 +81,7 @@ class Result:
     """
 
     mutant: Mutant
-    outcome: Outcome
+    outcome: Fate
     obligation: str
     message: str
     seconds: float
@@ -93,7 +93,7 @@ class Score:
 
     Attributes
     ----------
-    results : tuple of Result
+    results : tuple of TriedMutant
         In the order of files and lines.
     candidates : int
         Faults that could have been drawn.
@@ -105,20 +105,20 @@ class Score:
         Seconds on the wall clock.
     """
 
-    results: tuple[Result, ...]
+    results: tuple[TriedMutant, ...]
     candidates: int
     equivalent: int
     obligations: int
     elapsed: float
 
-    def count(self, *outcomes: Outcome) -> int:
+    def count(self, *outcomes: Fate) -> int:
         """Return how many mutants ended so."""
         return sum(result.outcome in outcomes for result in self.results)
 
     @property
     def noticed(self) -> float:
         """The part that the catalogue refutes or is in error on; a crash while it is built does not count."""
-        return self.count(Outcome.REFUTED, Outcome.ERROR) / max(1, len(self.results))
+        return self.count(Fate.REFUTED, Fate.ERROR) / max(1, len(self.results))
 
 
 class BaselineError(Exception):
@@ -131,7 +131,7 @@ def campaign(
     number: int,
     seed: int,
     settings: Settings,
-    report: Callable[[Result], None] = lambda result: None,
+    report: Callable[[TriedMutant], None] = lambda result: None,
 ) -> Score:
     """Try a sample of faults.
 
@@ -163,7 +163,7 @@ def campaign(
         try:
             bench = _Bench(obligations, modules, settings, processes, threads)
             futures = {threads.submit(bench.result, mutant): place for place, mutant in enumerate(drawn)}
-            results: dict[int, Result] = {}
+            results: dict[int, TriedMutant] = {}
             for future in as_completed(futures):
                 results[futures[future]] = future.result()
                 report(future.result())
@@ -237,24 +237,24 @@ class _Bench:
 
     def _baseline(self, identifiers: Sequence[str]) -> Mapping[str, Any]:
         answer = self._processes.run(self._trial(identifiers, watched=self._files), 1e6)
-        if answer["outcome"] != Outcome.SURVIVED:
+        if answer["outcome"] != Fate.SURVIVED:
             who = answer.get("obligation") or "the catalogue"
             raise BaselineError(f"{who} is {answer['outcome']} without a fault: {answer['message']}")
         return answer
 
-    def result(self, mutant: Mutant) -> Result:
+    def result(self, mutant: Mutant) -> TriedMutant:
         """Try a mutant."""
         module, fault = mutant.module, mutant.fault
         if (str(module.path), fault.function or 1) not in self._entered:
             what = "function" if fault.function else "module"
-            return Result(mutant, Outcome.SURVIVED, "", f"no obligation enters the {what}", 0.0)
+            return TriedMutant(mutant, Fate.SURVIVED, "", f"no obligation enters the {what}", 0.0)
         start = time.perf_counter()
         concerned = [identifier for identifier in self._order if module.concerns(identifier)]
         trial = self._trial(concerned, module=module.name, source=fault.source())
         answer = self._processes.run(trial, self._limit)
         seconds = time.perf_counter() - start
         obligation = answer.get("obligation", "")
-        return Result(mutant, Outcome(answer["outcome"]), obligation, answer.get("message", ""), seconds)
+        return TriedMutant(mutant, Fate(answer["outcome"]), obligation, answer.get("message", ""), seconds)
 
 
 def _cheapest_of_each_theorem_first(seconds: Mapping[str, float]) -> Iterator[str]:

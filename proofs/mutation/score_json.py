@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from .campaign import Outcome, Result, Score
+from .campaign import Fate, Score, TriedMutant
 
 SCHEMA = 1
 
@@ -21,7 +21,7 @@ def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> 
         "mutants": [_entry(result) for result in score.results],
         "summary": {
             "mutants": len(score.results),
-            **{outcome.value: score.count(outcome) for outcome in Outcome},
+            **{outcome.value: score.count(outcome) for outcome in Fate},
             "score": round(score.noticed, 4),
             "candidates": score.candidates,
             "equivalent": score.equivalent,
@@ -31,7 +31,7 @@ def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> 
     }
 
 
-def _entry(result: Result) -> dict[str, Any]:
+def _entry(result: TriedMutant) -> dict[str, Any]:
     fault = result.mutant.fault
     return {
         "file": result.mutant.module.shown,

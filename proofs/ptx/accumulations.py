@@ -16,7 +16,7 @@ from .composition import executing
 
 
 @dataclass(frozen=True)
-class Accumulation:
+class ModelAccumulation:
     """How an architecture sums the products of one or more instructions.
 
     Attributes
@@ -111,7 +111,7 @@ class Accumulation:
 
 
 @cache
-def accumulations() -> tuple[Accumulation, ...]:
+def accumulations() -> tuple[ModelAccumulation, ...]:
     """Return every way in which an architecture sums the products of a float instruction."""
     found = {}
     for family in MULTIPLYING:
@@ -125,7 +125,7 @@ def accumulations() -> tuple[Accumulation, ...]:
     return tuple(found.values())
 
 
-def _accumulation(architecture: Architecture, instruction: Multiplication) -> Accumulation:
+def _accumulation(architecture: Architecture, instruction: Multiplication) -> ModelAccumulation:
     a, b, c, d = (instruction.floats(instruction.format(role)) for role in "abcd")
     sequence = step_sequence(architecture, instruction)
     as_they_are = sequence.code.factors == a
@@ -133,4 +133,4 @@ def _accumulation(architecture: Architecture, instruction: Multiplication) -> Ac
     accumulator = instruction.floats(instruction.accumulator)
     block_scale = instruction.block_scale
     scale = (None, 0) if block_scale is None else (block_scale.format, block_scale.vector)
-    return Accumulation(architecture, sequence, (a, b, c, d), *factors, accumulator, *scale)
+    return ModelAccumulation(architecture, sequence, (a, b, c, d), *factors, accumulator, *scale)

@@ -40,7 +40,7 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .accumulations import Accumulation, accumulations
+from .accumulations import ModelAccumulation, accumulations
 from .integers import within
 from .numerics import exact_product, small_integers
 
@@ -86,14 +86,14 @@ def exponent() -> Iterator[Case]:
         yield Case(f"addend-{fmt}", partial(_exponent_of_addend, fmt))
 
 
-def _exponent_of_product(each: Accumulation) -> Property:
+def _exponent_of_product(each: ModelAccumulation) -> Property:
     def total(alg: Algebra, model: DotAddModel, x: Operand, y: Operand) -> Array:
         return alg.dot_add(F16, model, x, y, Operand(alg.constant(0, F16), F16))
 
     return _not_truncated({"x": each.a, "y": each.b}, 1, total)
 
 
-def _exponent_of_scales(each: Accumulation) -> Property:
+def _exponent_of_scales(each: ModelAccumulation) -> Property:
     assert each.scale is not None
 
     def total(alg: Algebra, model: DotAddModel, left: Operand, right: Operand) -> Array:

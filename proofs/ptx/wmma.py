@@ -55,7 +55,7 @@ def held(alg: Algebra, slots: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Transfer:
+class WmmaTransfer:
     """One matrix in memory: its operand, pointer and stride, and the fragment on its other side.
 
     Attributes
@@ -110,7 +110,7 @@ def transfer() -> Iterator[Case]:
 
 def _moved(operand: MemoryOperand) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        moved = Transfer(operand, v["pointer"], widened(alg, v["stride"], U32))
+        moved = WmmaTransfer(operand, v["pointer"], widened(alg, v["stride"], U32))
         reached = moved.address(alg, slot(alg, operand.role, v["row"], v["column"], v["user"]))
         stated = moved.stated(alg, v["row"], v["column"])
         for part, address, expected in zip(("byte", "bit"), reached, stated, strict=True):
@@ -154,7 +154,7 @@ def _product_in_memory(form: WmmaForm, types: tuple[str, str, str]) -> Property:
             return found, contents(alg, memory.operand, *memory.stated(alg, row, column))
 
         memories = {
-            role: Transfer(operand, v[f"pointer_{role}"], widened(alg, v[f"stride_{role}"], U32))
+            role: WmmaTransfer(operand, v[f"pointer_{role}"], widened(alg, v[f"stride_{role}"], U32))
             for role, operand in operands.items()
         }
         i, j = v["i"], v["j"]

@@ -26,10 +26,10 @@ from toy_theorems import (
 )
 
 from mmaproof.proofs import runner
-from mmaproof.proofs.mutation.campaign import Outcome
+from mmaproof.proofs.mutation.campaign import Fate
 from mmaproof.proofs.mutation.scope import SpecificationModule
 from mmaproof.proofs.obligation import Status
-from mmaproof.proofs.worker import Assignment
+from mmaproof.proofs.worker import WorkerAssignment
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 
@@ -205,7 +205,7 @@ def toy_faults(toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Simple
     toys.chosen = list(toy_mutation_catalogue.obligations().values())
     monkeypatch.setattr("mmaproof.proofs.mutation.scope.modules_of", lambda isas: [module])
     monkeypatch.setattr(
-        runner.Settings, "assignment", Assignment("z3", 60, None, toy_mutation_catalogue.CATALOGUE)
+        runner.Settings, "assignment", WorkerAssignment("z3", 60, None, toy_mutation_catalogue.CATALOGUE)
     )
     return toys
 
@@ -222,7 +222,7 @@ def test_mutants_are_scored_and_survivors_listed(toy_faults: SimpleNamespace, tm
     validate("mutants", document)
     summary = document["summary"]
     assert lines[-1] == f"score: {summary['score']:.1%} refuted or in error"
-    assert len(document["mutants"]) == summary["mutants"] == sum(summary[outcome] for outcome in Outcome)
+    assert len(document["mutants"]) == summary["mutants"] == sum(summary[outcome] for outcome in Fate)
     assert [path.name for path in tmp_path.iterdir()] == ["score.json"]
 
 
@@ -230,7 +230,7 @@ def test_mutants_of_a_catalogue_that_fails_are_not_tried(
     toy_faults: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     obligations = "runner_obligations:obligations"
-    monkeypatch.setattr(runner.Settings, "assignment", Assignment("z3", 60, None, obligations))
+    monkeypatch.setattr(runner.Settings, "assignment", WorkerAssignment("z3", 60, None, obligations))
     toy_faults.chosen = [runner_obligations.obligations()["test/raises"]]
     result = mmaproof("check", "--mutants", 1, "--json", tmp_path / "score.json")
     assert (result.status, result.out) == (1, "")

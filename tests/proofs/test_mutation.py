@@ -12,7 +12,7 @@ import toy_mutation_catalogue
 import toy_specification
 
 from mmaproof.proofs.mutation import scope
-from mmaproof.proofs.mutation.campaign import BaselineError, Outcome, Score, campaign
+from mmaproof.proofs.mutation.campaign import BaselineError, Fate, Score, campaign
 from mmaproof.proofs.mutation.scope import SpecificationModule
 from mmaproof.proofs.mutation.source_faults import faults
 from mmaproof.proofs.runner import Settings
@@ -103,18 +103,18 @@ def score() -> Score:
     return tried()
 
 
-def outcomes(score: Score) -> dict[tuple[int, str], Outcome]:
+def outcomes(score: Score) -> dict[tuple[int, str], Fate]:
     return {(result.mutant.fault.line, result.mutant.fault.new): result.outcome for result in score.results}
 
 
 def test_a_fault_that_a_theorem_sees_is_refuted_and_the_theorem_named(score: Score) -> None:
     (found,) = (result for result in score.results if result.mutant.fault.new == "x - y")
-    assert (found.outcome, found.obligation) == (Outcome.REFUTED, "toy/arithmetic/sum/adds")
+    assert (found.outcome, found.obligation) == (Fate.REFUTED, "toy/arithmetic/sum/adds")
     assert found.message == "wrong for 0"
 
 
 def test_survivors_have_their_line_and_the_reason(score: Score) -> None:
-    survivors = {r.mutant.fault.new: r for r in score.results if r.outcome is Outcome.SURVIVED}
+    survivors = {r.mutant.fault.new: r for r in score.results if r.outcome is Fate.SURVIVED}
     lines = Path(toy_specification.__file__).read_text().splitlines()
     assert {"x + 3", "x // 3", "2", "4", "6", "8", "x <= 1000", "999", "1001"} <= set(survivors)
     for new, result in survivors.items():
@@ -125,8 +125,8 @@ def test_survivors_have_their_line_and_the_reason(score: Score) -> None:
 
 
 def test_the_score_counts_what_was_refuted_or_in_error(score: Score) -> None:
-    assert score.count(*Outcome) == len(score.results) == score.candidates - score.equivalent
-    assert score.noticed == score.count(Outcome.REFUTED, Outcome.ERROR) / len(score.results)
+    assert score.count(*Fate) == len(score.results) == score.candidates - score.equivalent
+    assert score.noticed == score.count(Fate.REFUTED, Fate.ERROR) / len(score.results)
     assert 0 < score.noticed < 1
 
 

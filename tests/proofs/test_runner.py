@@ -13,7 +13,7 @@ from mmaproof.proofs import pool
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.pool import Pool
 from mmaproof.proofs.runner import Settings, run
-from mmaproof.proofs.worker import Assignment
+from mmaproof.proofs.worker import WorkerAssignment
 from mmaproof.smt.portfolio import names_for
 from mmaproof.spec.errors import InputError
 
@@ -160,7 +160,7 @@ def test_workers_that_can_not_start_are_errors_of_the_obligations(monkeypatch):
     made = []
     start = pool.Worker.__init__
     monkeypatch.setattr(pool.Worker, "__init__", lambda self, how: (made.append(self), start(self, how))[1])
-    assignment = Assignment("z3", 1.0, catalogue="runner_obligations:nothing")
+    assignment = WorkerAssignment("z3", 1.0, catalogue="runner_obligations:nothing")
     with Pool(assignment) as workers:
         verdicts = [workers.decide("test/base") for _ in range(3)]
     assert {verdict.status for verdict in verdicts} == {Status.ERROR}
@@ -178,13 +178,13 @@ def test_a_worker_that_dies_before_it_is_ready_is_started_again(already, monkeyp
             self._process.kill()
 
     monkeypatch.setattr(pool.Worker, "__init__", started)
-    with Pool(Assignment("z3", 10.0, catalogue=CATALOGUE)) as workers:
+    with Pool(WorkerAssignment("z3", 10.0, catalogue=CATALOGUE)) as workers:
         verdicts = [workers.decide(f"test/{name}") for name in ("base", "exits", "step")]
     assert [v.status for v in verdicts] == [Status.PROVED, Status.ERROR, Status.PROVED]
 
 
 def test_workers_are_kept_for_the_next_obligation():
-    with Pool(Assignment("z3", 10.0, catalogue=CATALOGUE)) as workers:
+    with Pool(WorkerAssignment("z3", 10.0, catalogue=CATALOGUE)) as workers:
         first = workers.decide("test/base"), workers.process_ids
         second = workers.decide("test/step"), workers.process_ids
         assert first[1] == second[1]
