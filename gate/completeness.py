@@ -107,5 +107,6 @@ def _projected(point: Point, columns: Iterable[str] | None) -> str:
 
 
 def _is_legal(words: Vocabulary, point: Point, place: JudgedPlace) -> bool:
-    text = words.as_of(point.text, place.version)
-    return bool(answer(words, text, str(place.target), place.version).legal)
+    target = str(place.target)
+    text = words.as_of(point.text, target, place.version)
+    return bool(answer(words, text, target, place.version).legal)

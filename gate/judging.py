@@ -15,7 +15,7 @@ from ..spec.errors import InputError, UnsupportedError
 from ..spec.findings import Cause, Finding, Position, Standing
 from ..spec.instruction_set import Instruction, InstructionSet
 from . import table_rules
-from .columns import is_pattern
+from .columns import INSTRUCTION, is_pattern
 from .matching import combinations, index
 from .rows import Row, RowStatement
 from .vocabulary import Cells, Point, Vocabulary
@@ -237,8 +237,8 @@ class _Claim:
         targets = (place.target,) if place.target else _newest_first(self.words)
         best: SpecAnswer | None = None
         for each in self.texts:
-            text = each if self.as_written else self.words.as_of(each, place.version)
             for target in targets:
+                text = each if self.as_written else self.words.as_of(each, target, place.version)
                 found = answer(self.words, text, target, place.version)
                 if found.legal:
                     return found, text, JudgedPlace(target, place.version)
@@ -284,7 +284,8 @@ def _claims(statement: RowStatement) -> list[_Claim]:
         for named, texts in _candidates(words, cells):
             differing = (c for c, v in named.items() if statement.cells.get(c, (v,)) != (v,))
             shown = " ".join(f"{column}={named[column]}" for column in differing)
-            found.append(_Claim(words, f"{shown} on " if shown else "", texts))
+            as_written = cells.get(INSTRUCTION) in texts
+            found.append(_Claim(words, f"{shown} on " if shown else "", texts, as_written))
     return found
 
 

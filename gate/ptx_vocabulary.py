@@ -141,7 +141,7 @@ class PtxVocabulary(Vocabulary):
         filled = {column: value for column, value in nearest.cells.items() if column not in apart}
         return str(_with(_variant(nearest.text), {**filled, **cells}))
 
-    def as_of(self, text: str, version: str | None) -> str:
+    def as_of(self, text: str, target: str, version: str | None) -> str:
         """Return the text of ``wmma`` without ``.aligned`` where a version does not spell it."""
         if version is None or not text.startswith("wmma.") or version_named(version) >= ALIGNED_SPELLED:
             return text

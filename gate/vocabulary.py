@@ -87,7 +87,8 @@ class Vocabulary:
         return frozenset(point.cells[INSTRUCTION] for point in self.points)
 
     @cached_property
-    def _by_text(self) -> Mapping[str, Cells]:
+    def by_text(self) -> Mapping[str, Cells]:
+        """What the columns say of each instruction."""
         return {point.text: point.cells for point in self.points}
 
     @property
@@ -132,7 +133,7 @@ class Vocabulary:
     def read(self, text: str) -> Cells | None:
         """Return what the columns of an instruction say; None where it can't be told."""
         try:
-            return self._by_text.get(self.isa.read(text).mnemonic)
+            return self.by_text.get(self.isa.read(text).mnemonic)
         except InputError:
             return None
 
@@ -140,8 +141,8 @@ class Vocabulary:
         """Return text with the given cells, right or wrong; None where there is no way to say it."""
         return None
 
-    def as_of(self, text: str, version: str | None) -> str:
-        """Return what spells a point's text in a version that spells it otherwise."""
+    def as_of(self, text: str, target: str, version: str | None) -> str:
+        """Return what spells a point's text on a target, or in a version, that spells it otherwise."""
         return text
 
     def spells_target(self, value: str) -> bool:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from gate_tables import standing
+from gate_tables import compared, json_table, standing
 
 from mmaproof.gate.judging import answer
 from mmaproof.gate.vocabulary import Vocabulary
@@ -90,3 +90,36 @@ def test_a_spelling_of_targets_tells_the_instruction_set(
     tmp_path: Path, target: str, expected: Standing
 ) -> None:
     assert standing(tmp_path, {"shape": "m4n4k1", "a": "f32", "target": target}) is expected
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"instruction": "v_mfma_f32_32x32x8_f16", "target": "gfx942"}, Standing.AGREES),
+        ({"shape": "32x32x8", "blocks": 1, "a": "half", "d": "float", "target": "gfx942"}, Standing.AGREES),
+        ({"shape": "32x32x8", "blocks": 2, "a": "half", "target": "gfx942"}, Standing.DRIFT),
+        ({"shape": "16x16x32", "a": "fp8", "b": "bf8", "target": "gfx942"}, Standing.AGREES),
+        ({"shape": "16x16x32", "a": "fp8", "b": "bf8", "target": "gfx90a"}, Standing.DRIFT),
+        ({"shape": "16x16x32", "a": "fp8", "b": "bf8", "target": "gfx90a", "legal": "no"}, Standing.AGREES),
+        ({"shape": "16x16x32", "a": "i8", "target": "gfx940+"}, Standing.AGREES),
+        (
+            {"instruction": "v_mfma_f32_*", "shape": "32x32x8", "a": "f16", "target": "gfx90a"},
+            Standing.AGREES,
+        ),
+        ({"shape": "32x32x8", "a": "f16", "target": "gfx90a"}, Standing.AGREES),
+        ({"instruction": "v_mfma_f32_32x32x8_f16", "target": "gfx90a"}, Standing.DRIFT),
+        ({"instruction": "v_mfma_f32_32x32x8_f16", "a": "f16", "target": "gfx90a"}, Standing.DRIFT),
+        ({"instruction": "v_mfma_f32_32x32x8f16", "a": "f16", "target": "gfx90a"}, Standing.AGREES),
+        ({"instruction": "v_mfma_f99", "target": "gfx942"}, Standing.UNDECIDED),
+        ({"shape": "16x16x32", "a": "i8", "target": "gfx777"}, Standing.UNDECIDED),
+    ],
+)
+def test_rows_about_mfma(tmp_path: Path, row: dict[str, Any], expected: Standing) -> None:
+    assert standing(tmp_path, row) is expected
+
+
+def test_mfma_forms_are_not_missing_under_another_name(tmp_path: Path) -> None:
+    named = [f"v_mfma_f32_{shape}f16" for shape in ("32x32x8", "16x16x16", "32x32x4", "16x16x4", "4x4x4")]
+    rows = [{"instruction": name, "target": "gfx90a"} for name in named]
+    report = compared(json_table(tmp_path, *rows), complete=True)
+    assert list(report.findings) == []
