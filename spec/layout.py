@@ -190,18 +190,16 @@ class Layout:
             for axis, step in zip(self.target, digit.image, strict=True):
                 if step >= axis.extent:
                     return f"{self.name}: an image has the {axis.name} {step} of {axis.extent}"
+        if (reason := _gap(self.source, self.digits)) is not None:
+            return f"{self.name}: {reason}"
         if not self.carries:
             bits = log2(self.points)
             return None if self.rank == bits else f"{self.name}: the rank is {self.rank}, not {bits}"
-        digits = sorted(self._turned(), key=lambda digit: (digit.axis, digit.weight))
-        for place, axis in enumerate(self.target):
-            reached = 1
-            for digit in digits:
-                if digit.axis == place and digit.weight == reached:
-                    reached *= digit.extent
-            if reached != axis.extent:
-                return f"{self.name}: no digit continues the first {reached} of {axis.extent} {axis.name}s"
-        return None
+        for digit in self.digits:
+            if sum(map(bool, digit.image)) != 1:
+                return f"{self.name}: {digit} does not move along one coordinate"
+        reason = _gap(self.target, self._turned())
+        return reason if reason is None else f"{self.name}: {reason}"
 
     def defect(self) -> str | None:
         """Enumerate the whole domain; return None, or the first point that shows this is no bijection."""
@@ -231,6 +229,19 @@ def bits_of(axes: Sequence[Axis]) -> Iterator[tuple[int, int]]:
     for place, axis in enumerate(axes):
         for bit in range(log2(axis.extent)):
             yield place, 1 << bit
+
+
+def _gap(axes: Sequence[Axis], digits: Sequence[Digit]) -> str | None:
+    """Return which coordinate is not made of digits that follow each other, or None."""
+    for place, axis in enumerate(axes):
+        reached = 1
+        for weight, extent in sorted((digit.weight, digit.extent) for digit in digits if digit.axis == place):
+            if weight != reached:
+                break
+            reached *= extent
+        if reached != axis.extent:
+            return f"no digit continues the first {reached} of {axis.extent} {axis.name}s"
+    return None
 
 
 def _image_bits(digit: Digit) -> Iterator[tuple[int, int]]:

@@ -40,7 +40,7 @@ COORDINATE = immediate(16)
 
 
 def bijectivity(layout: Layout) -> Certificate:
-    """Return the claim that a layout is a bijection: enumerated, with a solver as second witness."""
+    """Return the claim that a layout is a bijection: by rank, enumerated, and by a solver."""
     return Certificate(layout.defect, layout.points, _inverse_of_each_other(layout))
 
 

@@ -121,3 +121,34 @@ def test_strides_with_a_gap_are_no_bijection() -> None:
     wrong = Layout("wrong", right.source, right.target, (Digit(0, 1, 3, (3,)), digits[1]), carries=True)
     assert right.defect() is None
     assert wrong.defect() == "wrong: no digit continues the first 2 of 6 us"
+
+
+SQUARE = (Axis("s", 2), Axis("t", 2)), (Axis("u", 2), Axis("v", 2))
+
+
+@pytest.mark.parametrize(
+    ("digits", "carries", "reason"),
+    [
+        ((Digit(0, 1, 2, (1, 0)), Digit(0, 1, 2, (0, 1))), False, "no digit continues the first 1 of 2 ts"),
+        ((Digit(0, 1, 2, (1, 1)), Digit(1, 1, 2, (1, 1))), False, "the rank is 1, not 2"),
+        ((Digit(0, 1, 2, (1, 1)), Digit(1, 1, 2, (0, 0))), True, "does not move along one coordinate"),
+        ((Digit(0, 1, 2, (1, 0)), Digit(1, 1, 2, (2, 0))), True, "an image has the u 2 of 2"),
+    ],
+    ids=("a bit twice", "dependent", "two coordinates", "outside"),
+)
+def test_digits_that_only_count_right_are_no_bijection(
+    digits: tuple[Digit, ...], carries: bool, reason: str
+) -> None:
+    layout = Layout("wrong", *SQUARE, digits, carries=carries)
+    assert reason in str(layout.rank_defect())
+
+
+@given(orders())
+def test_other_coordinates_of_the_same_numbers_have_the_same_images(layout: Layout) -> None:
+    flat = layout.regrouped(target=[Axis("high", 1), layout.target[0]])
+    assert images(flat) == [(0, *image) for image in images(layout)]
+    inverse = layout.inverted.regrouped(target=[Axis("number", layout.points)])
+    extents = [axis.extent for axis in layout.source]
+    assert [np.ravel_multi_index(image, extents) for image in images(layout.inverted)] == [
+        number for (number,) in images(inverse)
+    ]
