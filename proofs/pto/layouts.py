@@ -13,9 +13,9 @@ from functools import partial
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U64
 from ...spec.pto.element_types import ELEMENT_TYPES
-from ...spec.pto.fractal import LAYOUT_NAMES, FractalLayout
+from ...spec.pto.fractal import FractalLayout
 from ...spec.pto.sizes import rounded_up
-from ...spec.pto.tile import FRACTAL_BYTES, Order, box
+from ...spec.pto.tile import FRACTAL_BYTES, LAYOUT_NAMES, Order, box
 from ..obligation import (
     Case,
     Equality,

@@ -8,25 +8,12 @@ columns, so shifts and masks divide. Source: pto-isa headers at 3186c381 (`pto_t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from ..errors import InputError
 from ..layout import Axis, Layout
 from ..rearrangement import rearranged
-from .tile import Order, Tile
-
-LAYOUT_NAMES = MappingProxyType(
-    {
-        (Order.ROW_MAJOR, Order.NONE_BOX): "ND",
-        (Order.COL_MAJOR, Order.NONE_BOX): "DN",
-        (Order.COL_MAJOR, Order.ROW_MAJOR): "Nz",
-        (Order.ROW_MAJOR, Order.ROW_MAJOR): "Zz",
-        (Order.ROW_MAJOR, Order.COL_MAJOR): "Zn",
-        (Order.COL_MAJOR, Order.COL_MAJOR): "Nn",
-    }
-)
-"""Names by order of blocks and order inside a block."""
+from .tile import LAYOUT_NAMES, Order, Tile
 
 
 @dataclass(frozen=True)

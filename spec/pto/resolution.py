@@ -17,7 +17,6 @@ from ..errors import InputError
 from ..legality import Note, NoteKind
 from .catalogue import ROLE_LOCATIONS, Operation, OperationKind
 from .element_types import ElementType
-from .fractal import LAYOUT_NAMES
 from .targets import Profile, alias
 from .text.instructions import InstructionStatement, TextualForm
 from .text.syntax import TypedValue
@@ -28,11 +27,6 @@ Value = TypeVar("Value")
 
 _ASSEMBLER = (Spelling.KEYED, Spelling.COMPACT)
 """Spellings whose defaults are ptoas's; the others are the documents'."""
-
-FRACTAL_NAMES = MappingProxyType(
-    {"NZ": (Order.COL_MAJOR, Order.ROW_MAJOR), "ZN": (Order.ROW_MAJOR, Order.COL_MAJOR)}
-)
-"""Order of blocks and inside a block by the page spelling's name, which repeats them."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +225,7 @@ def _in_blocks(tile: Tile, written: TileType, operation: Operation, profile: Pro
 def _filled_in(profile: Profile, tiles: Mapping[str, Tile], written: Mapping[str, TileType]) -> Iterator[str]:
     """Say what was filled in, and what replaced."""
     filled = [
-        f"{role} {tile.location} {tile.rows}x{tile.columns} {LAYOUT_NAMES[tile.blocks, tile.inner]}"
+        f"{role} {tile.location} {tile.rows}x{tile.columns} {tile.layout_name}"
         for role, tile in tiles.items()
         if written[role].location is None
     ]

@@ -10,7 +10,7 @@ from .. import legality
 from .catalogue import OPERATIONS, ROLE_LOCATIONS, TYPE_TRIPLES, Operation, OperationKind, triples
 from .contradictions import CONTRADICTIONS
 from .element_types import ELEMENT_TYPES
-from .fractal import LAYOUT_NAMES, layout_of
+from .fractal import layout_of
 from .legality import RULES
 from .rules.enforcement import (
     ACCUMULATING,
@@ -69,9 +69,7 @@ def _layouts(operation: Operation) -> str:
 
     def of(profile: Profile) -> str:
         tiles = {role: alias(profile, ROLE_LOCATIONS[role], element, (16, 16)) for role in roles}
-        return ", ".join(
-            f"{role} {tile.location} {LAYOUT_NAMES[tile.blocks, tile.inner]}" for role, tile in tiles.items()
-        )
+        return ", ".join(f"{role} {tile.location} {tile.layout_name}" for role, tile in tiles.items())
 
     return _by_profile(lambda profile: of(profile) if _has(profile, operation) else "")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum, StrEnum
+from types import MappingProxyType
 
 from .element_types import ElementType
 
@@ -32,6 +33,19 @@ class Order(StrEnum):
     NONE_BOX = "none_box"
     ROW_MAJOR = "row_major"
     COL_MAJOR = "col_major"
+
+
+LAYOUT_NAMES = MappingProxyType(
+    {
+        (Order.ROW_MAJOR, Order.NONE_BOX): "ND",
+        (Order.COL_MAJOR, Order.NONE_BOX): "DN",
+        (Order.COL_MAJOR, Order.ROW_MAJOR): "Nz",
+        (Order.ROW_MAJOR, Order.ROW_MAJOR): "Zz",
+        (Order.ROW_MAJOR, Order.COL_MAJOR): "Zn",
+        (Order.COL_MAJOR, Order.COL_MAJOR): "Nn",
+    }
+)
+"""Names by order of blocks and order inside a block."""
 
 
 class Pad(IntEnum):
@@ -113,6 +127,11 @@ class Tile:
     def boxed(self) -> bool:
         """Whether elements are ordered block by block."""
         return self.inner is not Order.NONE_BOX
+
+    @property
+    def layout_name(self) -> str:
+        """ND, DN, Nz, Zz, Zn or Nn."""
+        return LAYOUT_NAMES.get((self.blocks, self.inner), "no layout")
 
     @property
     def box(self) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from ..element_types import ELEMENT_TYPES
 from ..resolution import Resolved
 from ..sizes import SCALE_GROUP, operand_extents
 from ..targets import A2A3, A5, CPU, Profile
-from ..tile import DYNAMIC, Order, Tile
+from ..tile import DYNAMIC, Tile
 from .enforcement import (
     BIASED,
     GEMV,
@@ -49,7 +49,7 @@ def _bias_rows(_: Profile, bias: Tile) -> Messages:
 
 @on_tiles("bias")
 def _bias_row_major(_: Profile, bias: Tile) -> Messages:
-    if (bias.blocks, bias.inner) != (Order.ROW_MAJOR, Order.NONE_BOX):
+    if bias.layout_name != "ND":
         yield f"the bias is {bias.blocks}, {bias.inner}"
 
 

@@ -12,12 +12,11 @@ from types import MappingProxyType
 
 from ..catalogue import INDICES
 from ..contradictions import cited
-from ..fractal import LAYOUT_NAMES
 from ..placement import GEMV_CHUNK_BYTES, alignment
 from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile, alias
 from ..text.types import TileType
-from ..tile import DYNAMIC, Location, Order, Tile
+from ..tile import DYNAMIC, Location, Tile
 from .enforcement import CUBE, Check, Messages, PtoRule, RuleKind, of_moves, on_tiles
 from .move_types import quantised, route
 
@@ -131,9 +130,9 @@ def _source_layout(_: Profile, source: Tile, target: Tile) -> Messages:
 @_to(*_OPERANDS)
 def _operand_layout(profile: Profile, _: Tile, target: Tile) -> Messages:
     wanted = alias(profile, target.location, target.element, (target.rows, target.columns))
-    if (target.blocks, target.inner) != (wanted.blocks, wanted.inner):
-        name = LAYOUT_NAMES[wanted.blocks, wanted.inner]
-        yield f"target is {target.blocks}, {target.inner}; on {profile} {target.location} is {name}"
+    if target.layout_name != wanted.layout_name:
+        needs = f"on {profile} {target.location} is {wanted.layout_name}"
+        yield f"target is {target.blocks}, {target.inner}; {needs}"
 
 
 @_to(Location.SCALING)
@@ -208,10 +207,8 @@ def _alignment(resolved: Resolved, _: Profile) -> Messages:
                 yield f"{role} {first} is not a multiple of {multiple}"
 
 
-_LEAVES_AS = MappingProxyType(
-    {"Nz": (Order.COL_MAJOR, Order.ROW_MAJOR), "ND": (Order.ROW_MAJOR, Order.NONE_BOX),
-     "DN": (Order.COL_MAJOR, Order.NONE_BOX)}
-)  # fmt: skip
+_LEAVES_AS = ("Nz", "ND", "DN")
+"""How an accumulator may leave on A5."""
 
 
 def _leaves(role: str) -> Callable[[Callable[[Profile, Tile], Messages]], Check]:
@@ -229,23 +226,22 @@ def _leaves(role: str) -> Callable[[Callable[[Profile, Tile], Messages]], Check]
 
 @_leaves("target")
 def _accumulator_target(profile: Profile, tile: Tile) -> Messages:
-    orders = tile.blocks, tile.inner
     if profile == A2A3:
-        if tile.location is _MAT and (orders != _LEAVES_AS["Nz"] or tile.fractal != 512):
+        if tile.location is _MAT and (tile.layout_name != "Nz" or tile.fractal != 512):
             yield f"target is {tile.blocks}, {tile.inner} of {tile.fractal} bytes; it must be Nz of 512"
-    elif orders not in _LEAVES_AS.values():
+    elif tile.layout_name not in _LEAVES_AS:
         yield f"target is {tile.blocks}, {tile.inner}; it must be {', '.join(_LEAVES_AS)}"
 
 
 @_leaves("target")
 def _extracted_columns(_: Profile, tile: Tile) -> Messages:
-    if (tile.blocks, tile.inner) == _LEAVES_AS["DN"]:
+    if tile.layout_name == "DN":
         yield "target is DN; TExtract.hpp asserts Nz or ND beside the check that tmov has too"
 
 
 @_leaves("source")
 def _accumulator_source(_: Profile, tile: Tile) -> Messages:
-    if (tile.blocks, tile.inner) != _LEAVES_AS["Nz"]:
+    if tile.layout_name != "Nz":
         yield f"source is {tile.blocks}, {tile.inner}; an accumulator is Nz"
 
 

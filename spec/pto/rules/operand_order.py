@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from ..catalogue import ROLE_LOCATIONS, OperationKind
 from ..contradictions import cited
-from ..fractal import LAYOUT_NAMES
 from ..placement import LINEAR, mover_placement, unit_placement
 from ..resolution import Resolved
 from ..sizes import OPERAND_EXTENTS, executed_rows, operand_extents
@@ -58,9 +57,9 @@ def _left_blocks(profile: Profile, a: Tile) -> Messages:
 def _order(*roles: str) -> Check:
     def check(resolved: Resolved, profile: Profile) -> Messages:
         for role, tile, wanted in _aliased(roles, resolved, profile):
-            if (orders := (tile.blocks, tile.inner)) != (wanted.blocks, wanted.inner):
-                found, name = LAYOUT_NAMES.get(orders, "no layout"), LAYOUT_NAMES[wanted.blocks, wanted.inner]
-                yield f"{role} is {found} ({orders[0]}, {orders[1]}); it must be {name}"
+            if tile.layout_name != wanted.layout_name:
+                orders = f"{tile.blocks}, {tile.inner}"
+                yield f"{role} is {tile.layout_name} ({orders}); it must be {wanted.layout_name}"
 
     return check
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from ..contradictions import cited
 from ..fractal import layout_of
-from ..resolution import FRACTAL_NAMES, Resolved
+from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile
 from ..text.types import TileType
-from ..tile import BLOCK_BYTES, FRACTAL_BYTES, Location, Order, Tile
+from ..tile import BLOCK_BYTES, FRACTAL_BYTES, LAYOUT_NAMES, Location, Order, Tile
 from .enforcement import ALWAYS, Check, Enforcement, Messages, PtoRule, RuleKind
 
 _TILE = "pto_tile.hpp, static assertions of Tile"
@@ -88,8 +88,9 @@ def _fractal_name(resolved: Resolved, _: Profile) -> Messages:
         written = operand.type
         if not isinstance(written, TileType) or written.fractal_name is None:
             continue
-        orders = FRACTAL_NAMES.get(written.fractal_name.upper())
-        if orders and written.blocks and written.inner and orders != (written.blocks, written.inner):
+        named = written.fractal_name.upper()
+        found = written.blocks and written.inner and LAYOUT_NAMES.get((written.blocks, written.inner))
+        if named in ("NZ", "ZN") and found and found.upper() != named:
             yield f"{role} is {written.fractal_name} of {written.blocks} blocks, {written.inner} inside"
 
 
