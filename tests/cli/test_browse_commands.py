@@ -13,12 +13,14 @@ from toy_theorems import COMMUTES, ENUMERATED, FALSE, IN_RING, INDUCTIVE, PINNED
 
 from mmaproof.proofs import catalogue, export
 from mmaproof.spec.errors import UnsupportedError
+from mmaproof.spec.instruction_set import instruction_set
 from mmaproof.spec.power.catalogue import UPDATES
 from mmaproof.spec.power.forms import FORMS
 from mmaproof.spec.power.formula import formula
 from mmaproof.spec.pto.catalogue import OPERATIONS
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 
+MFMA = [row["mnemonic"] for row in instruction_set("mfma").instructions()]
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 
 PTX_VARIANTS = [str(variant) for form in ALL_FORMS for variant in form.variants()]
@@ -38,7 +40,7 @@ def listed(*patterns: str) -> dict[str, list[str]]:
 def test_everything_is_listed_by_default_and_for_the_isa() -> None:
     everything = {
         "obligations": list(catalogue.obligations()),
-        "instructions": [*FORMS, *PTX_VARIANTS, *OPERATIONS],
+        "instructions": [*FORMS, *PTX_VARIANTS, *OPERATIONS, *MFMA],
     }
     assert listed() == everything
     of_power = [o for o in catalogue.obligations() if o.startswith("power/")]
@@ -61,7 +63,7 @@ def test_patterns_are_prefixes_and_globs_of_ids_and_mnemonics() -> None:
 def test_plain_lines_have_what_the_json_has() -> None:
     lines = mmaproof("list").out.splitlines()
     first_words = {line.split()[0] for line in lines if line}
-    instructions = {*FORMS, *PTX_VARIANTS, *OPERATIONS}
+    instructions = {*FORMS, *PTX_VARIANTS, *OPERATIONS, *MFMA}
     assert first_words == {"obligation", "mnemonic", *catalogue.obligations(), *instructions}
     obligation = catalogue.obligations()[REAL]
     (line,) = [line for line in lines if line.split() and line.split()[0] == REAL]
