@@ -23,7 +23,7 @@ import numpy as np
 
 from .algebra import Algebra, Array, Encodings, Operand, Product
 from .dot_add_model import DotAddModel
-from .formats import FloatFormat, Format, IntegerFormat
+from .formats import B1, FloatFormat, Format, IntegerFormat
 from .operand_arrays import blocks
 from .rounding import Rounding
 
@@ -35,6 +35,18 @@ _BLOCK = 1 << 22
 
 
 # -- factors
+def flushed(alg: Algebra, operand: Operand) -> Operand:
+    """Return encodings, every subnormal one as the zero of its sign."""
+    bits, fmt = operand
+    exponent = IntegerFormat("exponent", fmt.exponent_bits, signed=False)
+    field = alg.extract(bits, fmt.fraction_bits + fmt.padding_bits, exponent)
+    sign = alg.extract(bits, fmt.bits - 1, B1)
+    zero = alg.where(
+        alg.same(sign, alg.constant(1, B1)), alg.constant(fmt.sign_mask, fmt), alg.constant(0, fmt)
+    )
+    return Operand(alg.where(alg.same(field, alg.constant(0, exponent)), zero, bits), fmt)
+
+
 def paired(a: Array, b: Array) -> tuple[Array, Array]:
     """Return the rows (…, M, 1, K) of A (…, M, K) and the columns (…, 1, N, K) of B (…, K, N)."""
     return a[..., :, None, :], b.swapaxes(-1, -2)[..., None, :, :]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..algebra import Algebra, Array, Operand
-from ..formats import B1, S32, TF32, FloatFormat, IntegerFormat
+from ..formats import S32, TF32, FloatFormat
 from ..layout import Layout
-from ..matrix_product import arbitrary_sum, chain, integer_sum, paired, rounded
+from ..matrix_product import arbitrary_sum, chain, flushed, integer_sum, paired, rounded
 from ..rounding import Rounding
 from .catalogue import LANES, MatrixMultiply
 from .choices import UNSPECIFIED, Choices
@@ -120,14 +120,14 @@ def product(
             operands[name] = Operand(alg.negate(operands[name]), operands[name].format)
     flushing = flushes(row, target, choices)
     for name in flushing & operands.keys():
-        operands[name] = _flushed(alg, operands[name])
+        operands[name] = flushed(alg, operands[name])
     if row.factors == "xf32":
         operands |= {name: _shortened(alg, operands[name], choices) for name in "ab"}
     left, right, start = operands.values()
     if choices.accumulation == UNSPECIFIED:
         return arbitrary_sum(alg, f"accumulate_{row.name}", (left, right), start, None, start.format)
     total = chain(rounded(alg), start.format, left, right, start)
-    return (_flushed(alg, total) if "d" in flushing else total).bits
+    return (flushed(alg, total) if "d" in flushing else total).bits
 
 
 def flushes(row: MatrixMultiply, target: Target, choices: Choices) -> frozenset[str]:
@@ -138,17 +138,6 @@ def flushes(row: MatrixMultiply, target: Target, choices: Choices) -> frozenset[
     ):
         return frozenset("abcd")
     return frozenset("ab") if row.factors == "f32" and flushed else frozenset()
-
-
-def _flushed(alg: Algebra, operand: Operand) -> Operand:
-    """Return numbers, every subnormal as the zero of its sign."""
-    bits, fmt = operand
-    field = IntegerFormat(f"u{fmt.exponent_bits}", fmt.exponent_bits, signed=False)
-    zero = alg.constant(0, fmt)
-    negative = ~alg.same(alg.extract(bits, fmt.bits - 1, B1), alg.constant(0, B1))
-    signed = alg.where(negative, alg.negate(Operand(zero, fmt)), zero)
-    small = alg.same(alg.extract(bits, fmt.fraction_bits, field), alg.constant(0, field))
-    return Operand(alg.where(small, signed, bits), fmt)
 
 
 def _shortened(alg: Algebra, operand: Operand, choices: Choices) -> Operand:

@@ -13,13 +13,14 @@ import numpy as np
 
 from ..algebra import Algebra, Array, Operand
 from ..errors import UnsupportedError
-from ..formats import B1, F32, F64, FloatFormat, Format, IntegerFormat
+from ..formats import F32, F64, FloatFormat, Format, IntegerFormat
 from ..matrix_product import (
     Step,
     arbitrary_sum,
     block_scaled,
     chain,
     converted,
+    flushed,
     integer_sum,
     paired,
     rounded,
@@ -162,16 +163,7 @@ def _factor(alg: Algebra, bits: Array, fmt: Format, choices: Choices) -> Operand
 
 def _flushed(alg: Algebra, operand: Operand, choices: Choices) -> Operand:
     """Return encodings with the subnormal ones zeros of their sign, where the choice is to flush them."""
-    if choices.subnormals == "kept":
-        return operand
-    bits, fmt = operand
-    exponent = IntegerFormat("exponent", fmt.exponent_bits, signed=False)
-    field = alg.extract(bits, fmt.fraction_bits + fmt.padding_bits, exponent)
-    sign = alg.extract(bits, fmt.bits - 1, B1)
-    zero = alg.where(
-        alg.same(sign, alg.constant(1, B1)), alg.constant(fmt.sign_mask, fmt), alg.constant(0, fmt)
-    )
-    return Operand(alg.where(alg.same(field, alg.constant(0, exponent)), zero, bits), fmt)
+    return operand if choices.subnormals == "kept" else flushed(alg, operand)
 
 
 def _float(fmt: Format) -> FloatFormat:
