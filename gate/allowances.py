@@ -135,5 +135,5 @@ def apply_allowances(
 
 def _about(path: Path, allowance: Allowance, they_say: str, spec_says: str, cause: Any) -> Finding:
     return Finding(
-        Standing.DRIFT, str(path), Position(allowance.line), allowance.finding, they_say, spec_says, (cause,)
+        Standing.DRIFT, str(path), Position(allowance.line), allowance.finding, (cause,), they_say, spec_says
     )

@@ -58,7 +58,7 @@ def _missing_of(words: Vocabulary, rows: Sequence[Row], file: str) -> Iterator[F
                 gaps.setdefault(form, []).append(place)
     for form, listed in gaps.items():
         cause = table_rules.MISSING.saying(f"no row is about it; it is legal on {_spelled(listed)}")
-        yield Finding(Standing.DRIFT, file, NOWHERE, form, "", "", (cause,))
+        yield Finding(Standing.DRIFT, file, NOWHERE, form, (cause,))
 
 
 def _spelled(listed: Sequence[JudgedPlace]) -> str:

@@ -192,7 +192,7 @@ def judge_row(row: Row, file: str) -> Finding | None:
         for cause in (cause for _, why in wrong for cause in why):
             causes.setdefault(cause.id, cause)
         says = _spec_says(row, [where for where, _ in wrong])
-        return Finding(Standing.DRIFT, file, row.at, row.subject, row.verdict, says, tuple(causes.values()))
+        return Finding(Standing.DRIFT, file, row.at, row.subject, tuple(causes.values()), row.verdict, says)
     if unknown:
         because = "; ".join(dict.fromkeys(unknown))
         return undecided(file, row.at, row.subject, row.verdict, because)
@@ -202,7 +202,7 @@ def judge_row(row: Row, file: str) -> Finding | None:
 def undecided(file: str, at: Position, subject: str, they_say: str, because: str) -> Finding:
     """Return the finding about a row that the spec does not decide."""
     cause = table_rules.UNDECIDED.saying(because)
-    return Finding(Standing.UNDECIDED, file, at, subject, they_say, "nothing", (cause,))
+    return Finding(Standing.UNDECIDED, file, at, subject, (cause,), they_say, "nothing")
 
 
 def _spec_says(row: Row, listed: Sequence[str]) -> str:

@@ -48,7 +48,7 @@ def judge_layout(row: LayoutRow, file: str) -> Finding | None:
         cause, spec_says = table_rules.ALLOWED.saying(found.witness), "it is its layout"
     else:
         cause, spec_says = _rule(found.verdict).saying(_message(found)), found.expected or "another layout"
-    return Finding(Standing.DRIFT, file, row.at, row.subject, they_say, spec_says, (cause,))
+    return Finding(Standing.DRIFT, file, row.at, row.subject, (cause,), they_say, spec_says)
 
 
 def _message(found: Comparison) -> str:

@@ -74,7 +74,7 @@ def _differences(
         if match is None or not _is_same_row(old, match):
             cause = table_rules.LOCK_REMOVED.saying(f"{subject} is gone")
             findings.append(
-                Finding(Standing.DRIFT, file, row.at, subject, "it exists", "it does not", (cause,))
+                Finding(Standing.DRIFT, file, row.at, subject, (cause,), "it exists", "it does not")
             )
             continue
         new.remove(match)
@@ -84,12 +84,12 @@ def _differences(
                 cause = table_rules.LOCK_CHANGED.saying(f"{title} was {before!r} and is {now!r}")
                 about = f"{subject}, {title}"
                 findings.append(
-                    Finding(Standing.DRIFT, file, row.at, about, repr(before), repr(now), (cause,))
+                    Finding(Standing.DRIFT, file, row.at, about, (cause,), repr(before), repr(now))
                 )
     for each in new:
         subject = _subject(name, each)
         cause = table_rules.LOCK_ADDED.saying(f"{subject} is new")
-        findings.append(Finding(Standing.DRIFT, file, NOWHERE, subject, "nothing", "it exists", (cause,)))
+        findings.append(Finding(Standing.DRIFT, file, NOWHERE, subject, (cause,), "nothing", "it exists"))
     return findings
 
 
@@ -104,7 +104,7 @@ def _unknown_columns(file: str, name: str, locked: Sequence[RawRow], known: set[
             f"{name} has no column {title!r}; {len(rows)} locked rows fill it"
         )
         about = f"{name}, column {title}"
-        yield Finding(Standing.DRIFT, file, rows[0].at, about, "it exists", "it does not", (cause,))
+        yield Finding(Standing.DRIFT, file, rows[0].at, about, (cause,), "it exists", "it does not")
 
 
 def _new_columns(
@@ -115,7 +115,7 @@ def _new_columns(
     for title in sorted(filled - _WORDING - {title for row in locked for title in row.cells}):
         cause = table_rules.LOCK_COLUMN.saying(f"no locked row fills {title!r}: it is not compared")
         about = f"{name}, column {title}"
-        yield Finding(Standing.WARNING, file, NOWHERE, about, "nothing", "it exists", (cause,))
+        yield Finding(Standing.WARNING, file, NOWHERE, about, (cause,), "nothing", "it exists")
 
 
 def _likeness(old: TableRow, new: TableRow) -> tuple[bool, int]:

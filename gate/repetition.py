@@ -40,7 +40,7 @@ def repetitions(rows: Sequence[AnyRow], path: Path) -> dict[Position, Finding]:
 def _repeated(row: AnyRow, other: AnyRow, file: str) -> Finding:
     verdict = _verdict(row)
     cause = table_rules.REPEATED.saying(f"line {other.at} says so already")
-    return Finding(Standing.WARNING, file, row.at, row.subject, verdict, verdict, (cause,))
+    return Finding(Standing.WARNING, file, row.at, row.subject, (cause,), verdict, verdict)
 
 
 def _verdict(row: AnyRow) -> str:

@@ -128,13 +128,13 @@ def _finding(outcome: DecidedObligation, rule: Cause) -> Finding:
     cause = rule.saying(outcome.summary.removeprefix(f"{identifier}: "))
     details = [outcome.obligation.statement, *([counterexample_text(found)] if found else [])]
     standing = _STANDINGS[outcome.agreement]
-    return Finding(standing, "", NOWHERE, identifier, "", "", (cause,), details="\n".join(details))
+    return Finding(standing, "", NOWHERE, identifier, (cause,), details="\n".join(details))
 
 
 def _unpinned(run: CatalogueRun, rule: Cause) -> Checked:
     rows = tuple((NOWHERE, difference.id) for difference in run.unpinned)
     findings = tuple(
-        Finding(Standing.DRIFT, "", NOWHERE, difference.id, "", "", (rule.saying(difference.reason),))
+        Finding(Standing.DRIFT, "", NOWHERE, difference.id, (rule.saying(difference.reason),))
         for difference in run.unpinned
     )
     return Checked(RULE, "theorem", rows, findings)

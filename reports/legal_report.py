@@ -39,7 +39,7 @@ def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed:
 
 def _finding(line: int, answer: LegalityAnswer) -> Finding:
     causes = tuple(_cause(violation, answer.judgement.target) for violation in answer.judgement.violations)
-    return Finding(Standing.DRIFT, "-", Position(line), answer.subject, "legal", "illegal", causes)
+    return Finding(Standing.DRIFT, "-", Position(line), answer.subject, causes, "legal", "illegal")
 
 
 def _cause(violation: Violation, target: str) -> Cause:

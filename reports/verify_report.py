@@ -112,8 +112,6 @@ def _finding(found: Verification, instance: Instance, finding: KernelFinding) ->
         finding.file or found.result.kernel,
         Position(finding.line),
         _subject(found.contract, instance, finding.output or finding.thread),
-        "",
-        "",
         (_rule(finding.kind).saying(finding.message + (f" ({finding.source})" if finding.source else "")),),
     )
 

@@ -90,10 +90,10 @@ class Finding:
         Where it stands there.
     subject : str
         The row in words, without file and line: it stays when the table is edited elsewhere.
-    they_say, spec_says : str
-        The two sides; empty where the causes say it all.
     causes : tuple of Cause
         The rules behind it, the most telling first; at least one.
+    they_say, spec_says : str
+        The two sides; empty where the causes say it all.
     accepted_because : str
         The reason of an accepted difference.
     details : str
@@ -104,9 +104,9 @@ class Finding:
     file: str
     at: Position
     subject: str
-    they_say: str
-    spec_says: str
     causes: tuple[Cause, ...]
+    they_say: str = ""
+    spec_says: str = ""
     accepted_because: str = ""
     details: str = ""
 

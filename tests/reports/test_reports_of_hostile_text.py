@@ -34,7 +34,7 @@ TEXT = st.text(st.characters(), max_size=30) | st.sampled_from(
 @given(TEXT, TEXT, TEXT, TEXT)
 def test_reports_of_hostile_text(file: str, subject: str, said: str, message: str) -> None:
     cause = Cause("ptx", "rule", "reason", "source", message)
-    finding = Finding(Standing.DRIFT, file, Position(3), subject, said, said, (cause,))
+    finding = Finding(Standing.DRIFT, file, Position(3), subject, (cause,), said, said)
     checked = Checked(file, "table", ((Position(3), subject), (Position(4), subject)), (finding,))
     report = Report("gate", "1", OF_TABLES, (checked,), {cause.id: cause}, 0.0)
     json.loads(json_report.render(report))
