@@ -1,4 +1,4 @@
-"""Instruction words: VOP3P-MAI, 64 bits, little-endian, to and from instructions of a target.
+"""Instruction words: VOP3P-MAI, 64 bits, little-endian, of instructions on a target.
 
 Source: AMD, "AMD Instinct MI300" Instruction Set Architecture, VOP3P-MAI; checked against llvm-mc.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from ..errors import InputError
-from .catalogue import MatrixMultiply, on
-from .instructions import INLINE_FLOATS, INVERSE_OF_TWO_PI, OPERANDS, Constant, Registers, Written
+from .catalogue import MatrixMultiply
+from .instructions import OPERANDS, Constant, Registers, Written
 from .targets import Target
 
 FIELDS = MappingProxyType(
@@ -65,45 +65,3 @@ def _in_accumulators(operand: Registers | Constant) -> bool:
 
 def _constant_bits(row: MatrixMultiply) -> int:
     return 64 if row.is_double else 32
-
-
-def decode(word: int, target: Target) -> Written:
-    """Return the instruction of a word, under the name that the target prints.
-
-    Raises
-    ------
-    InputError
-        If the word is no instruction of the target that is modelled.
-    """
-    fields = {name: word >> low & ((1 << width) - 1) for name, (low, width) in FIELDS.items()}
-    row = next((row for row in on(target) if row.opcode(target) == fields["opcode"]), None)
-    sources = [fields[name] >= REGISTER for name in "abc"]
-    constant = None if sources[2] else _constant(fields["c"])
-    known = fields["format"] == FORMAT and word >> 64 == 0 and all(sources[:2])
-    if row is None or not known or (not sources[2] and constant is None):
-        raise InputError(f"{word:#018x} is no dense MFMA of {target.name}")
-    if not target.unified_registers and (fields["accumulators_cd"] or constant):
-        raise InputError(f"{word:#018x} is no dense MFMA of {target.name}: C and D are AGPRs there")
-    in_accumulators = {
-        "a": fields["accumulators_a"],
-        "b": fields["accumulators_b"],
-        **dict.fromkeys("cd", fields["accumulators_cd"] or not target.unified_registers),
-    }
-    operands = tuple(
-        constant
-        if name == "c" and constant is not None
-        else Registers("va"[in_accumulators[name]], fields[name] % REGISTER, row.registers(name))
-        for name in OPERANDS
-    )
-    last = "neg" if row.is_double and target.negates else "blgp"
-    modifiers = {"cbsz": fields["cbsz"], "abid": fields["abid"], last: fields["blgp"]}
-    return Written(row.names(target)[0], operands, tuple((n, v) for n, v in modifiers.items() if v))
-
-
-def _constant(code: int) -> Constant | None:
-    if 128 <= code <= 208:
-        value = code - 128 if code <= 192 else 192 - code
-        return Constant(value, str(value))
-    if code == INVERSE_OF_TWO_PI:
-        return Constant(0.15915494309189532, "0.15915494309189532")
-    return next((Constant(n, str(n)) for n, known in INLINE_FLOATS.items() if known == code), None)

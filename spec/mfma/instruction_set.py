@@ -9,9 +9,11 @@ from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
 from ..instruction_set import Description, Judgement, described, refuse_declarations
+from ..legality import contradiction_rows, rule_rows
 from . import assembly, legality, tables
 from .catalogue import ROWS, MatrixMultiply
 from .choices import OPEN_POINTS, PRESETS, choices_named
+from .contradictions import CONTRADICTIONS
 from .encoding import encode
 from .instructions import Written
 from .product import modifiers_of
@@ -117,8 +119,8 @@ class Mfma:
     presets = PRESETS
     tables = {  # noqa: RUF012 - the protocol's attribute is read only
         "instructions": tables.rows,
-        "rules": tables.rule_rows,
-        "contradictions": tables.contradiction_rows,
+        "rules": lambda: rule_rows(legality.RULES),
+        "contradictions": lambda: contradiction_rows(CONTRADICTIONS),
     }
 
     def instructions(self) -> list[dict[str, str]]:

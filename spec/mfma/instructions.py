@@ -20,18 +20,26 @@ OPERANDS = ("d", "a", "b", "c")
 MODIFIERS = ("cbsz", "abid", "blgp", "neg")
 """The modifiers in the order of the text; ``neg`` stands in the place of ``blgp``."""
 
-INLINE_FLOATS = MappingProxyType(
-    {0.5: 240, -0.5: 241, 1.0: 242, -1.0: 243, 2.0: 244, -2.0: 245, 4.0: 246, -4.0: 247}
+_FLOATS = (0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0, 0.15915494309189532)
+
+
+def _bits_of(number: float, bits: int) -> int:
+    return int(np.array(number, dtype=f"f{bits // 8}").view(f"u{bits // 8}"))
+
+
+INLINE_CODES = MappingProxyType(
+    {
+        bits: {
+            number % (1 << bits): 128 + number if number >= 0 else 192 - number for number in range(-16, 65)
+        }
+        | {_bits_of(number, bits): 240 + place for place, number in enumerate(_FLOATS)}
+        for bits in (32, 64)
+    }
 )
-"""The codes of floating-point inline constants, but for 1/(2π)."""
+"""The codes of inline constants by their bits, for elements of 32 and of 64 bits."""
 
 _LAST_INTEGER = 208
 """The code of -16, the last of the integers."""
-
-INVERSE_OF_TWO_PI = 248
-"""The code of 1/(2π), which is the 32-bit or the 64-bit number nearest to it."""
-
-_NEAREST = MappingProxyType({32: 0x3E22F983, 64: 0x3FC45F306DC9C882})
 
 
 @dataclass(frozen=True)
@@ -76,20 +84,17 @@ class Constant:
     value: int | float
     text: str
 
+    def pattern(self, bits: int) -> int | None:
+        """Return the bits of an element that is the constant, None where they are too few for it."""
+        if isinstance(self.value, float):
+            return _bits_of(self.value, bits)
+        signed = self.value - (1 << 64) if self.value >> 63 == 1 else self.value
+        return signed % (1 << bits) if -(1 << (bits - 1)) <= signed < 1 << bits else None
+
     def code(self, bits: int) -> int | None:
         """Return the code of the inline constant, None if it is none of an operand of 32 or 64 bits."""
-        value = self.value
-        if isinstance(value, int):
-            if -16 <= (signed := _signed(value, bits)) <= 64:
-                return 128 + signed if signed >= 0 else 192 - signed
-            pattern = value
-        else:
-            pattern = _pattern(value, bits)
-            if pattern == 0:
-                return 128
-        if pattern == _NEAREST[bits]:
-            return INVERSE_OF_TWO_PI
-        return {_pattern(number, bits): code for number, code in INLINE_FLOATS.items()}.get(pattern)
+        pattern = self.pattern(bits)
+        return None if pattern is None else INLINE_CODES[bits].get(pattern)
 
     def encoding(self, fmt: Format) -> int:
         """Return the encoding of every element of a C that is the constant.
@@ -99,31 +104,13 @@ class Constant:
         UnsupportedError
             For a float as an integer, which no document explains.
         """
-        code = self.code(fmt.bits)
-        if isinstance(fmt, IntegerFormat) and (code is None or code > _LAST_INTEGER):
+        code, pattern = self.code(fmt.bits), self.pattern(fmt.bits)
+        if pattern is None or code is None or (isinstance(fmt, IntegerFormat) and code > _LAST_INTEGER):
             raise UnsupportedError(f"what {self} is as C of {fmt} is not documented")
-        if code == INVERSE_OF_TWO_PI:
-            return _NEAREST[fmt.bits]
-        number = next((number for number, known in INLINE_FLOATS.items() if known == code), None)
-        if number is not None:
-            return _pattern(number, fmt.bits)
-        assert code is not None
-        return (code - 128 if code <= 192 else 192 - code) % (1 << fmt.bits)
+        return pattern
 
     def __str__(self) -> str:
         return self.text
-
-
-def _pattern(number: float, bits: int) -> int:
-    return int(np.array(number, dtype=f"f{bits // 8}").view(f"u{bits // 8}"))
-
-
-def _signed(value: int, bits: int) -> int:
-    """Return what an integer is in two's complement: assemblers have 64 bits, an operand may have 32."""
-    for width in (64, bits):
-        if value >> (width - 1) == 1:
-            value -= 1 << width
-    return value
 
 
 @dataclass(frozen=True)

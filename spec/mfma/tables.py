@@ -1,11 +1,8 @@
-"""The constraint tables of MFMA, generated from the catalogue, the layouts and the rules."""
+"""The table of MFMA, generated from the catalogue."""
 
 from __future__ import annotations
 
-from .. import legality
 from .catalogue import ROWS, MatrixMultiply
-from .contradictions import CONTRADICTIONS
-from .legality import RULES
 from .targets import TARGETS
 
 Row = dict[str, str]
@@ -40,13 +37,3 @@ def row(instruction: MatrixMultiply) -> Row:
 def rows() -> list[Row]:
     """Return one row for each instruction."""
     return [row(instruction) for instruction in ROWS]
-
-
-def rule_rows() -> list[Row]:
-    """Return one row for each legality rule."""
-    return legality.rule_rows(RULES)
-
-
-def contradiction_rows() -> list[Row]:
-    """Return one row for each contradicting claim."""
-    return legality.contradiction_rows(CONTRADICTIONS)

@@ -5,8 +5,8 @@ import pytest
 from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.instruction_set import read
 from mmaproof.spec.mfma.assembly import parse
-from mmaproof.spec.mfma.encoding import decode, encode
-from mmaproof.spec.mfma.targets import DEFAULT_TARGET, TARGETS, target_named
+from mmaproof.spec.mfma.encoding import encode
+from mmaproof.spec.mfma.targets import target_named
 
 LINE = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"
 
@@ -98,16 +98,6 @@ def test_one_name_is_two_instructions() -> None:
 def test_documented_encodings(text: str, target: str, code: str) -> None:
     word = encode(parse(text), target_named(target))
     assert word.to_bytes(8, "little").hex(" ") == code
-    assert str(decode(word, TARGETS[target])) == text
-
-
-WORD = encode(parse(LINE), DEFAULT_TARGET)
-
-
-@pytest.mark.parametrize("word", [0, 1 << 64, WORD ^ 1 << 31, WORD ^ 1 << 40, WORD ^ 127 << 16])
-def test_other_words_are_refused(word: int) -> None:
-    with pytest.raises(InputError, match="is no dense MFMA of gfx942"):
-        decode(word, DEFAULT_TARGET)
 
 
 def test_a_pair_of_registers_holds_a_double() -> None:
