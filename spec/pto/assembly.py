@@ -13,10 +13,9 @@ import re
 
 from ..errors import InputError
 from .catalogue import OPERATIONS
-from .text.instructions import InstructionStatement
 from .text.module import Module, Other
 from .text.positions import quoted
-from .text.statements import Argument, ConstantDefinition
+from .text.statements import Argument, ConstantDefinition, InstructionStatement
 from .text.syntax import Statement
 
 KNOWN = ", ".join(OPERATIONS)

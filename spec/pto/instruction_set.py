@@ -19,8 +19,8 @@ from .formula import semantics
 from .module_legality import judge_module
 from .resolution import resolve, resolve_known
 from .targets import A5, PROFILES, Profile, ProfileNames, profile_named
-from .text.instructions import InstructionStatement, TextualForm
 from .text.module import Module
+from .text.statements import InstructionStatement, TextualForm
 from .text.syntax import Region
 
 _BARE = re.compile(r"\s*((?:pto\.)?[A-Za-z][\w.]*)\s*;?\s*", re.ASCII)

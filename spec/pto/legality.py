@@ -21,7 +21,7 @@ from .rules.operand_order import CUBE_RULES
 from .rules.products import PRODUCT_RULES, product_sizes
 from .rules.tiles import ADDRESS_RULES, TILE_RULES, PlacedTile
 from .targets import Profile
-from .text.instructions import InstructionStatement, TextualForm
+from .text.statements import InstructionStatement, TextualForm
 from .tile import DYNAMIC, Tile
 
 StatementRule = PtoRule[Resolved]

@@ -17,9 +17,8 @@ from .assembly import only_instruction
 from .legality import address_violations, judge, tile_violations
 from .resolution import resolve_known, tile_of_type
 from .targets import Profile
-from .text.instructions import InstructionStatement
 from .text.module import Module, Other
-from .text.statements import Allocation, ConstantDefinition
+from .text.statements import Allocation, ConstantDefinition, InstructionStatement
 from .text.syntax import Region, Statement
 from .text.types import TileType
 from .tile import Tile

@@ -35,7 +35,7 @@ from .products import formats_of, product
 from .resolution import Resolved
 from .run_time_extents import of_arrays, of_matrix
 from .sizes import Extents, Sizes, executed_rows, operand_extents, sizes
-from .text.instructions import TextualForm
+from .text.statements import TextualForm
 
 
 def execute(

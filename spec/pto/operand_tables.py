@@ -11,7 +11,7 @@ from .fractal import buffer_layout, layout_of
 from .legality import tile_violations
 from .resolution import resolve_known
 from .targets import Profile
-from .text.instructions import InstructionStatement
+from .text.statements import InstructionStatement
 
 
 def operand_table(instruction: InstructionStatement, role: str, profile: Profile) -> ElementTable:

@@ -18,7 +18,7 @@ from ..legality import Note, NoteKind
 from .catalogue import ROLE_LOCATIONS, Operation, OperationKind
 from .element_types import ElementType
 from .targets import Profile, alias
-from .text.instructions import InstructionStatement, TextualForm
+from .text.statements import InstructionStatement, TextualForm
 from .text.syntax import TypedValue
 from .text.types import Spelling, TileType, Type
 from .tile import Extent, Location, Order, Tile

@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from lark import Token
 
 from ..catalogue import operation_named
-from .instructions import InstructionStatement, TextualForm
 from .positions import fail, quoted
 from .signatures import instruction, typed, typed_results
-from .statements import Allocation, ConstantDefinition
+from .statements import Allocation, ConstantDefinition, InstructionStatement, TextualForm
 from .syntax import Attributes, TypedValue
 from .type_reader import normalised, split
 from .types import Type

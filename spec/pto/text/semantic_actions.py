@@ -12,7 +12,6 @@ from lark import Token, Transformer, v_args
 from ...errors import InputError
 from ..catalogue import operation_named
 from . import generic_form
-from .instructions import InstructionStatement, TextualForm
 from .module import Conditional, Function, Loop, Module, Other, Parameter
 from .positions import fail, quoted, within
 from .signatures import count, instruction, names, typed, typed_results
@@ -23,10 +22,12 @@ from .statements import (
     Barrier,
     ConstantDefinition,
     Handshake,
+    InstructionStatement,
     PartitionView,
     Synchronization,
     TensorView,
     Terminator,
+    TextualForm,
 )
 from .syntax import Attributes, Region, Statement, TypedValue, dictionary
 from .type_reader import TypeTextError, UnknownElementError, normalised, read_type

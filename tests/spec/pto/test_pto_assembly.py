@@ -15,7 +15,7 @@ from mmaproof.spec.pto.assembly import parse, parse_module
 from mmaproof.spec.pto.catalogue import OPERATIONS, OperationKind
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.text import module, statements
-from mmaproof.spec.pto.text.instructions import InstructionStatement, TextualForm
+from mmaproof.spec.pto.text.statements import InstructionStatement, TextualForm
 from mmaproof.spec.pto.text.syntax import TypedValue
 from mmaproof.spec.pto.text.types import (
     FRACTAL_NAMES,

@@ -20,7 +20,7 @@ from mmaproof.spec.pto.operand_arrays import execute
 from mmaproof.spec.pto.placement import mover_placement
 from mmaproof.spec.pto.resolution import Resolved, applied
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
-from mmaproof.spec.pto.text.instructions import TextualForm
+from mmaproof.spec.pto.text.statements import TextualForm
 from mmaproof.spec.pto.text.syntax import TypedValue
 from mmaproof.spec.pto.text.types import OtherType
 from mmaproof.spec.pto.tile import DYNAMIC, Compact, Location, Tile

@@ -13,8 +13,12 @@ from mmaproof.spec.pto.legality import judge
 from mmaproof.spec.pto.module_legality import judged_statements
 from mmaproof.spec.pto.resolution import resolve_known
 from mmaproof.spec.pto.targets import A5, PROFILES, Profile
-from mmaproof.spec.pto.text.instructions import InstructionStatement, TextualForm
-from mmaproof.spec.pto.text.statements import Allocation, ConstantDefinition
+from mmaproof.spec.pto.text.statements import (
+    Allocation,
+    ConstantDefinition,
+    InstructionStatement,
+    TextualForm,
+)
 
 LEFT = "!pto.tile_buf<left, 32x64xf16, blayout=col_major, slayout=row_major>"
 RIGHT = "!pto.tile_buf<right, 64x48xf16, slayout=col_major>"
