@@ -80,6 +80,9 @@ def _product(resolved: Resolved) -> Iterator[str]:
     ):
         formats.append({"a": S8, "b": S8, "d": S32})
     for each in formats:
+        if len({isinstance(fmt, IntegerFormat) for fmt in each.values()}) > 1:
+            yield f"{operation} of {', '.join(f'{role} {fmt}' for role, fmt in each.items())} has no meaning"
+            continue
         name = each["d"]
         if not isinstance(name, IntegerFormat):
             yield f"{product_formula(operation, each, choices, rounds=False)} over the reals"

@@ -123,3 +123,11 @@ def test_pitches_are_those_of_the_matrix_unit(name: str, profile) -> None:
                 operation, profile, role, resolved.tiles[role].element, int(m), int(k), int(n)
             )
             assert -(-int({"m": m, "k": k, "n": n}[size]) // box) * step == placement.pitch
+
+
+@pytest.mark.parametrize(("factors", "result"), [("f16", "i32"), ("i8", "f32"), ("hif8", "i32")])
+def test_integers_and_floats_are_not_multiplied_with_each_other(factors: str, result: str) -> None:
+    a, b = (f"%{name} : !pto.tile<16x16x{factors}>" for name in "ab")
+    lines = INSTRUCTION_SET.read(f"pto.tmatmul ins({a}, {b}) outs(%d : !pto.tile<16x16x{result}>)").formula()
+    assert re.fullmatch(r"tmatmul of a \w+, b \w+, d \w+ has no meaning", lines[0])
+    assert not any(line.startswith("D[") for line in lines)
