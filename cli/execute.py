@@ -38,7 +38,7 @@ def run(
         list[str] | None, typer.Option(metavar="NAME", help="A preset, or POINT=OPTION; may be repeated.")
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="The processor, where results depend on it: A2A3, A5 or CPU of PTO.")
+        str | None, typer.Option(help="The processor, where results depend on it: A5 of PTO, gfx90a of MFMA.")
     ] = None,
     list_choices: Annotated[bool, typer.Option("--list-choices", help="Print the open points.")] = False,
 ) -> ExitCode:
@@ -51,6 +51,7 @@ def run(
 
     PTX: a (..., M, K), b (..., K, N), c (..., M, N), scale_a, scale_b, metadata, or a_bits, ...; with
     --registers uint32 (..., 32, registers). Results: d and d_bits. Matrix moves: memory uint8, addresses.
+    MFMA: a, b and c likewise, with an axis of blocks before the rows where there are several, and 64 lanes.
     """
     if list_choices:
         return _print_choices()

@@ -49,7 +49,7 @@ def legal(
     target: Annotated[
         str | None,
         typer.Option(
-            help="The processor: power10 (as in -mcpu), sm_90a (as in .target), A5 (a profile of PTO). "
+            help="The processor: power10, gfx942 (as in -mcpu), sm_90a (as in .target), A5 (PTO). "
             "By default the newest."
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Every element type of the three instruction sets, in one table: bit layout and special values.
+"""Every element type that instruction sets share, in one table: bit layout and special values.
 
 Sources: IEEE 754-2019; PTX ISA section 5.2.3 (alternate floating-point formats); OCP 8-bit
 Floating Point Specification 1.0 and OCP Microscaling Formats 1.0; Power ISA 3.1 section 7.4.
