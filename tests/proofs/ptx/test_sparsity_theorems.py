@@ -12,6 +12,7 @@ from theorem_checks import decided, unexpected, vacuous
 
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.ptx import metadata, sparsity
+from mmaproof.spec.fragment import Selection
 from mmaproof.spec.ptx.sparsity import MetadataSlot, Sparsity
 
 THEOREMS = (*metadata.THEOREMS, *sparsity.THEOREMS)
@@ -81,19 +82,13 @@ class TestTransportMutants:
     """Registers that are read or written wrongly."""
 
     def test_read_a_nibble_off(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = Sparsity.gather_metadata
-        monkeypatch.setattr(
-            Sparsity, "gather_metadata", lambda *arguments: np.roll(right(*arguments), 1, axis=-1)
-        )
+        right = Selection.gather
+        monkeypatch.setattr(Selection, "gather", lambda *arguments: np.roll(right(*arguments), 1, axis=-1))
         refuted(metadata.metadata_gathered, "m16n8k32/s8/selector-1")
 
     def test_written_for_another_selector(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        right = Sparsity.scatter_metadata
-        monkeypatch.setattr(
-            Sparsity,
-            "scatter_metadata",
-            lambda self, alg, nibbles, f: right(self, alg, nibbles, (f + 1) % self.selectors),
-        )
+        right = Sparsity.held
+        monkeypatch.setattr(Sparsity, "held", lambda self, f: right(self, (f + 1) % self.selectors))
         refuted(metadata.metadata_gathered, "m16n8k16/f16/selector-3")
 
 
