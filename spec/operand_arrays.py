@@ -51,17 +51,26 @@ class Held(Protocol):
         ...
 
 
-class ArrayOperand(Protocol):
-    """What an instruction reads under a name."""
+@dataclass(frozen=True)
+class ArrayOperand:
+    """What an instruction reads under a name.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Extents, after the batch's.
+    """
+
+    shape: tuple[int, ...]
 
     @property
     def axes(self) -> int:
-        """How many axes are its own, after the batch's."""
-        ...
+        """How many axes are its own."""
+        return len(self.shape)
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return the names of the arrays that may hold it."""
-        ...
+        return (name,)
 
     def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Array:
         """Return it.
@@ -71,35 +80,23 @@ class ArrayOperand(Protocol):
         InputError
             If it is missing, or of the wrong shape, type or value.
         """
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Words:
+class Words(ArrayOperand):
     """Raw registers, bytes, or encodings in a buffer.
 
     Attributes
     ----------
     dtype : numpy dtype
         Their type.
-    shape : tuple of int
-        Extents.
     absent : str
         What it means that they are missing.
     """
 
     dtype: np.dtype[np.unsignedinteger]
-    shape: tuple[int, ...]
     absent: str = ""
-
-    @property
-    def axes(self) -> int:
-        """How many axes are their own."""
-        return len(self.shape)
-
-    def names(self, name: str) -> tuple[str, ...]:
-        """Return the one name."""
-        return (name,)
 
     def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Bits:
         """Return the array."""
@@ -111,46 +108,24 @@ class Words:
 
 
 @dataclass(frozen=True)
-class ByteArray:
-    """Bytes, as many as there are."""
+class ByteArray(ArrayOperand):
+    """Memory: bytes, as many as there are."""
 
-    @property
-    def axes(self) -> int:
-        """One: the bytes."""
-        return 1
-
-    def names(self, name: str) -> tuple[str, ...]:
-        """Return the one name."""
-        return (name,)
+    shape: tuple[int, ...] = (-1,)
 
     def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Bits:
         """Return the array."""
         memory = required(arrays, name, f"{instruction} takes (…, bytes) uint8")
         if memory.ndim == 0:
             raise InputError(f"{name} is a single number; it must be (…, bytes) uint8")
-        return Words(U8.storage, memory.shape[-1:]).read(name, arrays, instruction)
+        return Words(memory.shape[-1:], U8.storage).read(name, arrays, instruction)
 
 
 @dataclass(frozen=True)
-class IntegerArray:
-    """Integers of any type: addresses, indices, sizes.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Extents; none for one integer, without a batch.
-    """
+class IntegerArray(ArrayOperand):
+    """Integers of any type: addresses, indices, sizes; without a shape one integer, without a batch."""
 
     shape: tuple[int, ...] = ()
-
-    @property
-    def axes(self) -> int:
-        """How many axes are their own."""
-        return len(self.shape)
-
-    def names(self, name: str) -> tuple[str, ...]:
-        """Return the one name."""
-        return (name,)
 
     def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Array:
         """Return the array, of int64."""
@@ -163,15 +138,13 @@ class IntegerArray:
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """A matrix of elements.
+class Matrix(ArrayOperand):
+    """A matrix of elements; leading extents may count matrices.
 
     Attributes
     ----------
     format : Format
         Of the elements.
-    shape : tuple of int
-        Extents; leading ones may count matrices.
     held : Held, optional
         How registers hold it; without, there is no register view.
     absent : str
@@ -179,20 +152,14 @@ class Matrix:
     """
 
     format: Format
-    shape: tuple[int, ...]
     held: Held | None = None
     absent: str = ""
-
-    @property
-    def axes(self) -> int:
-        """How many axes are its own."""
-        return len(self.shape)
 
     @property
     def registers(self) -> Words:
         """The operand of the register view."""
         assert self.held is not None
-        return Words(self.held.word.storage, self.held.words, self.absent)
+        return Words(self.held.words, self.held.word.storage, self.absent)
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return the names of numbers and of encodings."""

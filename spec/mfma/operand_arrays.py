@@ -42,7 +42,7 @@ def execute(
     if written.modifier("blgp") and not permutes_lanes(row, target):
         raise UnsupportedError(f"{written}: what blgp does here is not known (contradiction blgp-one-block)")
     held = {name: fragment(row, name, target) for name in row.types}
-    operands = {name: Matrix(each.packing.format, each.shape, each) for name, each in held.items()}
+    operands = {name: Matrix(each.shape, each.packing.format, each) for name, each in held.items()}
     results, modifiers, known = {"d": operands.pop("d")}, modifiers_of(written), {}
     if isinstance(given := written.given.get("c"), Constant):
         c = operands.pop("c")

@@ -168,7 +168,7 @@ def _accumulator(family: Family) -> Matrix:
 
 
 def _matrix(fragment: Fragment, absent: str = "") -> Matrix:
-    return Matrix(fragment.packing.format, fragment.shape, Image(fragment), absent)
+    return Matrix(fragment.shape, fragment.packing.format, Image(fragment), absent)
 
 
 def _update(
@@ -204,7 +204,7 @@ def _update(
 
 def _move(move: Move, arrays: Mapping[str, Array]) -> dict[str, Array]:
     rows, size = (ACCUMULATOR_ROWS, REGISTER_BYTES), ACCUMULATOR_ROWS * REGISTER_BYTES
-    words = {"acc": Words(U8.storage, (size,)), "vsr": Words(U8.storage, rows)}
+    words = {"acc": Words((size,), U8.storage), "vsr": Words(rows, U8.storage)}
     read = {Move.XXSETACCZ: (), Move.XXMTACC: ("vsr",), Move.XXMFACC: ("acc",)}[move]
     given = operand_arrays.read(move.mnemonic, {name: words[name] for name in read}, arrays, unread=words)
     match move:

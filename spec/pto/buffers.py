@@ -21,7 +21,7 @@ def elements_of(tile: Tile) -> int:
 
 def buffer_words(tile: Tile, fmt: Format, absent: str = "") -> Words:
     """Return a tile's buffer (…, elements) of encodings as an operand; see `Words`."""
-    return Words(fmt.storage, (elements_of(tile),), absent)
+    return Words((elements_of(tile),), fmt.storage, absent)
 
 
 def require_whole_units(role: str, tile: Tile) -> None:

@@ -72,7 +72,7 @@ def execute(
             require_whole_units(role, tile)
         return {"target": _move_buffers(alg, resolved, pair, arrays, choices)}
     moved = _move_matrix(alg, resolved, pair, arrays, choices)
-    return Matrix(pair[1], moved.shape[-2:]).written("target", moved)
+    return Matrix(moved.shape[-2:], pair[1]).written("target", moved)
 
 
 def _move_matrix(
@@ -94,7 +94,7 @@ def _move_matrix(
         assert source is not None
         assert target is not None
         movers.require_block(profile, source, target, row, column, (held, taken))
-    given = Matrix(formats[0], held).read("source", arrays, operation.name)
+    given = Matrix(held, formats[0]).read("source", arrays, operation.name)
     return movers.converted(alg, movers.block(given, row, column, taken), *formats, choices)
 
 
@@ -146,10 +146,10 @@ def _sides(
 ) -> tuple[Bits, Bits]:
     """Return the source, and the target before the move, which may be left out if all of it is written."""
     name = resolved.operation.name
-    source = Words(formats[0].storage, (sizes[0],)).read("source", arrays, name)
+    source = Words((sizes[0],), formats[0].storage).read("source", arrays, name)
     if whole and "target" not in arrays:
         return source, np.zeros(sizes[1], dtype=formats[1].storage)
-    before = Words(formats[1].storage, (sizes[1],), "not all of the target is written: ")
+    before = Words((sizes[1],), formats[1].storage, "not all of the target is written: ")
     target = before.read("target", arrays, name)
     common_batch({"source": source, "target": target}, {"source": 1, "target": 1})
     return source, target

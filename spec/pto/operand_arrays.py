@@ -92,8 +92,8 @@ def _multiply_matrices(
 
     return operand_arrays.execute(
         operation.name,
-        {name: Matrix(formats[role], valid.get(role, used[role])) for role, name in names.items()},
-        {"d": Matrix(formats["d"], used["d"])},
+        {name: Matrix(valid.get(role, used[role]), formats[role]) for role, name in names.items()},
+        {"d": Matrix(used["d"], formats["d"])},
         compute,
         arrays,
         as_registers=False,

@@ -31,7 +31,7 @@ def move(variant: Variant, arrays: Mapping[str, Array]) -> dict[str, Array]:
     if variant.family in (Family.WMMA_LOAD, Family.WMMA_STORE):
         return _wmma(variant, memory_operand(variant), arrays)
     matrices = matrix_move(variant)
-    registers = Words(U32.storage, (WARP_LANES, matrices.registers))
+    registers = Words((WARP_LANES, matrices.registers), U32.storage)
     at: dict[str, ArrayOperand] = {"memory": ByteArray(), "addresses": IntegerArray((WARP_LANES,))}
     match variant.family:
         case Family.MOVMATRIX:
@@ -46,7 +46,7 @@ def move(variant: Variant, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _wmma(variant: Variant, operand: MemoryOperand, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    matrix = Matrix(operand.format, operand.extents)
+    matrix = Matrix(operand.extents, operand.format)
     operands: dict[str, ArrayOperand] = {"memory": ByteArray(), "address": IntegerArray()}
     if "stride" in arrays:
         operands["stride"] = IntegerArray()

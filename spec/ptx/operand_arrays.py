@@ -79,13 +79,13 @@ def operands(
     form: Multiplication, selected: Immediates | None = None
 ) -> tuple[Mapping[str, Matrix], Mapping[str, Matrix]]:
     """Return every matrix that an instruction reads, and D; in registers, where selectors are given."""
-    shapes = {role: (form.format(role), form.matrix_shape(role)) for role in "abcd"}
+    shapes = {role: (form.matrix_shape(role), form.format(role)) for role in "abcd"}
     m, n, _ = form.shape
     if form.block_scale is not None:
         fmt, factors = form.block_scale.format, form.block_scale.vector
-        shapes |= {"scale_a": (fmt, (m, factors)), "scale_b": (fmt, (factors, n))}
+        shapes |= {"scale_a": ((m, factors), fmt), "scale_b": ((factors, n), fmt)}
     if form.sparsity is not None:
-        shapes["metadata"] = (U4, (m, form.sparsity.chunks))
+        shapes["metadata"] = ((m, form.sparsity.chunks), U4)
     places = {} if selected is None else held(form, selected)
     read = {name: Matrix(*shape, places.get(name)) for name, shape in shapes.items()}
     written = {"d": read.pop("d")}
