@@ -175,6 +175,8 @@ class Selection:
     def gather(self, alg: Algebra, registers: Array) -> Array:
         """Read what is picked of registers (…, holders, r)."""
         everything = self.fragment.gather(alg, registers)
+        if not self.at:
+            return everything
         rest = (slice(None),) * (len(self.fragment.shape) - len(self.at))
         index: tuple[Any, ...] = (..., *self.at, *rest)
         picked: Array = everything[index]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Protocol
 
@@ -100,8 +101,10 @@ class Words(ArrayOperand):
 
     def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Bits:
         """Return the array."""
-        takes = f"{instruction} takes {shown(self.shape)} {self.dtype}"
-        array = required(arrays, name, takes, self.absent)
+        if name not in arrays:
+            takes = f"{instruction} takes {shown(self.shape)} {self.dtype}"
+            raise InputError(f"{missing(arrays, name, self.absent)}; {takes}")
+        array = arrays[name]
         if array.dtype != self.dtype:
             raise InputError(f"{name} has dtype {array.dtype}; it must be {self.dtype}")
         return of_shape(name, array, self.shape)
@@ -155,7 +158,7 @@ class Matrix(ArrayOperand):
     held: Held | None = None
     absent: str = ""
 
-    @property
+    @cached_property
     def registers(self) -> Words:
         """The operand of the register view."""
         assert self.held is not None
@@ -230,7 +233,6 @@ def execute(
     if as_registers:
         words = {name: operand.registers for name, operand in operands.items()}
         held = read(instruction, words, arrays, unread)
-        common_batch(held, {name: operand.axes for name, operand in words.items()})
         if check_registers is not None:
             check_registers(held)
         given = {name: _held(operands[name]).gather(ALGEBRA, array) for name, array in held.items()}
@@ -315,16 +317,16 @@ def refuse_unknown(arrays: Arrays, known: Sequence[str], instruction: str) -> No
             raise InputError(f"{instruction} has no operand {name!r}; known: {', '.join(known)}")
 
 
-def required(arrays: Arrays, name: str, takes: str, why: str = "") -> Array:
+def required(arrays: Arrays, name: str, takes: str) -> Array:
     """Return an array that must be there.
 
     Raises
     ------
     InputError
-        If it is not; `takes` says what the instruction takes, `why` what its absence means.
+        If it is not; `takes` says what the instruction takes.
     """
     if name not in arrays:
-        raise InputError(f"{missing(arrays, name, why)}; {takes}")
+        raise InputError(f"{missing(arrays, name)}; {takes}")
     return arrays[name]
 
 
