@@ -17,7 +17,7 @@ from .rules.enforcement import PtoRule, findings
 from .rules.memory import MEMORY_RULES
 from .rules.move_types import MOVE_TYPE_RULES
 from .rules.moves import MOVE_RULES
-from .rules.operand_order import CUBE_RULES
+from .rules.operand_order import ORDER_RULES
 from .rules.products import PRODUCT_RULES, product_sizes
 from .rules.tiles import ADDRESS_RULES, TILE_RULES, PlacedTile
 from .targets import Profile
@@ -27,7 +27,7 @@ from .tile import DYNAMIC, Tile
 StatementRule = PtoRule[Resolved]
 
 RULES: tuple[StatementRule, ...] = (
-    *TILE_RULES, *PRODUCT_RULES, *CUBE_RULES, *BIAS_RULES, *MOVE_RULES, *MOVE_TYPE_RULES, *MEMORY_RULES,
+    *TILE_RULES, *PRODUCT_RULES, *ORDER_RULES, *BIAS_RULES, *MOVE_RULES, *MOVE_TYPE_RULES, *MEMORY_RULES,
 )  # fmt: skip
 """Every rule on one statement; those on an address are `ADDRESS_RULES`."""
 

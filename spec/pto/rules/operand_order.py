@@ -143,7 +143,7 @@ def _silent(
     return (Enforcement(RuleKind.SILENT, profiles, operations),)
 
 
-CUBE_RULES: tuple[PtoRule[Resolved], ...] = (
+ORDER_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "left-inner", "A is row-major inside its blocks", _CHECKS, _left_inner, cited(20),
         enforcements=_asserted_on(A5, CPU),
