@@ -117,10 +117,12 @@ def _chain(formula: Formula) -> tuple[list[Formula], Formula]:
     path = _path_to(formula, formula) if formula.head == "call" else None
     if path is None:
         return steps, formula
+    shape: object = None
     while formula.head == "call":
         step = _replaced(formula, path)
-        if step is None or (steps and _shape(step) != _shape(steps[0])):
+        if step is None or (steps and _shape(step) != shape):
             break
+        shape = shape or _shape(step)
         steps.append(step)
         formula = _at(formula, path)
     return steps[::-1], formula

@@ -35,7 +35,7 @@ from .sizes import (
 )
 from .targets import Profile
 
-_LENGTHS = (2 * SCALE_GROUP, 3 * SCALE_GROUP)
+_LENGTHS = (SCALE_GROUP + 8, 2 * SCALE_GROUP + 8)
 """Sizes k whose formulas are compared; the formula printed is what they have in common."""
 
 _BLOCK = 4

@@ -44,7 +44,8 @@ def rounded(value: Fraction) -> Fraction:
 def test_a_products_formula_is_what_it_computes(operation: Operation, reading: str) -> None:
     choices: Choices = READINGS[reading]
     for formats in formats_of(operation):
-        for m, k, n in ((2, 40, 3), (1, 1, 2)):
+        text = product_formula(operation, formats, choices).partition(" = ")[2]
+        for m, k, n in ((1, 70, 2), (2, 1, 1)):
             groups = -(-k // SCALE_GROUP)
             shapes = {
                 "a": (m, k), "b": (k, n), "c": (m, n), "bias": (1, n),
@@ -58,7 +59,6 @@ def test_a_products_formula_is_what_it_computes(operation: Operation, reading: s
             operands = {role: encodings_of_values(role, v, formats[role]) for role, v in values.items()}
             bits = product(NumpyAlgebra(), operation, **operands, formats=formats, choices=choices)
             d = values_of_encodings(bits, formats["d"]).astype(float)
-            text = product_formula(operation, formats, choices).partition(" = ")[2]
             exact = np.frompyfunc(Fraction, 1, 1)
             names = {NAMES[role]: exact(value) for role, value in values.items()}
             functions = {"round_f32": rounded, "round_f64": lambda value: value}
@@ -69,7 +69,7 @@ def test_a_products_formula_is_what_it_computes(operation: Operation, reading: s
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=str)
-@pytest.mark.parametrize("operation", PRODUCTS, ids=str)
+@pytest.mark.parametrize("operation", PRODUCTS[:6], ids=str)
 def test_what_is_explained_is_the_profiles_formula(operation: Operation, profile) -> None:
     lines = list(semantics(applied(operation, {}, profile)))
     formula = product_formula(operation, formats_of(operation)[0], choices_of(profile))

@@ -20,10 +20,9 @@ from mmaproof.spec.ptx.variant import MULTIPLYING, Family, Variant
 
 SAMPLED = [list(form.variants()) for form in ALL_FORMS]
 VARIANTS = {str(v): v for number, each in enumerate(SAMPLED) for v in each if v is each[number % len(each)]}
-for each in SAMPLED:  # wmma rows have loads, stores and products
-    VARIANTS |= {str(v): v for v in each[:1] + each[-1:]}
+VARIANTS |= {str(v): v for each in SAMPLED for v in each[-1:]}
 PRODUCTS = [v for v in VARIANTS.values() if v.family in MULTIPLYING]
-OPEN = [v for v in PRODUCTS if not (multiplication(v).is_integer or multiplication(v).is_double)]
+OPEN = [v for v in PRODUCTS[::2] if not (multiplication(v).is_integer or multiplication(v).is_double)]
 RNG = np.random.default_rng(12)
 
 
@@ -76,7 +75,7 @@ def test_a_products_formula_is_what_it_computes(variant: Variant) -> None:
     d = computed(form, arrays)
     for rounds in (False, True):
         text = product_formula(form, Choices(), rounds=rounds)
-        for place in places(form):
+        for place in places(form)[:2]:
             assert written_value(text, names, place) == d[place]
 
 
@@ -115,7 +114,7 @@ def test_a_formula_rounds_where_the_instruction_rounds(types: str) -> None:
     assert different
 
 
-@pytest.mark.parametrize("variant", [v for v in PRODUCTS if v.family is not Family.WMMA_MMA], ids=str)
+@pytest.mark.parametrize("variant", [v for v in PRODUCTS[1::2] if v.family is not Family.WMMA_MMA], ids=str)
 def test_the_registers_hold_what_their_formulas_say(variant: Variant) -> None:
     form, lines = multiplication(variant), list(semantics(variant))
     for role in "abcd":
