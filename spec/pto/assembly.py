@@ -29,15 +29,19 @@ WORDS = frozenset(
 )
 """How statements and texts begin, up to a dot or an underscore."""
 
-_COMMENTS = re.compile(r"\A(?:\s*(?://|[#;])[^\n]*\n)+")
-_RESULTS = re.compile(r"\A\s*%[\w$.:#-]+(?:\s*,\s*%[\w$.:#-]+)*\s*=")
+_COMMENTS = re.compile(r"(?:\s*(?://|[#;])[^\n]*\n)+")
+_RESULTS = re.compile(r"\s*%[\w$.:#-]+(?:\s*,\s*%[\w$.:#-]+)*\s*=")
 _FIRST_WORD = re.compile(r"\s*\"?(\.?[a-zA-Z0-9]+|!)")
 """What an operation begins with, quoted in the generic form."""
 
 
 def first_word(text: str) -> str:
     """Return how the operation's name begins, behind comments and results, in lower case."""
-    match = _FIRST_WORD.match(_RESULTS.sub("", _COMMENTS.sub("", text)))
+    start = 0
+    for skipped in (_COMMENTS, _RESULTS):
+        if (found := skipped.match(text, start)) is not None:
+            start = found.end()
+    match = _FIRST_WORD.match(text, start)
     return match[1].lower() if match else ""
 
 

@@ -85,7 +85,8 @@ _MODIFIERS: Mapping[str, tuple[str, Any]] = MappingProxyType(
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _GUARD = re.compile(r"\s*@\s*(!?)\s*([A-Za-z_$%][\w$]*)\s", re.ASCII)
 _MNEMONIC = re.compile(r"\s*([A-Za-z_]\w*(?:\s*\.(?:\w|::)+)*)", re.ASCII)
-_FIRST_WORD = re.compile(r"\s*([A-Za-z0-9]+)", re.ASCII)
+_SPACE = r"(?:\s|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)"
+_FIRST_WORD = re.compile(rf"{_SPACE}*(?:@{_SPACE}*(?:!{_SPACE}*)?[\w$%]+{_SPACE}+)?([A-Za-z0-9]+)", re.ASCII)
 _SHAPE_LIKE = re.compile(r"m\d+n\d+(k\d+)?", re.ASCII)
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -106,7 +107,7 @@ _INTEGER_LIMIT = 1 << 64
 
 def first_word(text: str) -> str:
     """Return how the name begins, in lower case, or what stands in its place."""
-    match = _FIRST_WORD.match(_GUARD.sub("", _COMMENT.sub(" ", text), count=1))
+    match = _FIRST_WORD.match(text)
     return match[1].lower() if match else ""
 
 

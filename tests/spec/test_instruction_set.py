@@ -28,6 +28,7 @@ def test_every_instruction_is_recognised_as_one_of_its_own_set() -> None:
     [
         ("@!%p1 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "ptx"),
         ("// a comment\n  /* and one */ ldmatrix.sync", "ptx"),
+        ("@ /* p */ p // or not\n mma.sync", "ptx"),
         ("wgmma.fence.sync.aligned", "ptx"),
         ("# a comment\n%d, %e = pto.tload", "pto"),
         ('%0 = "pto.tmatmul"(%a, %b)', "pto"),
