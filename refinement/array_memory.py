@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from ..spec.formats import U8
 from . import bit_slices
-from .contract import Access, Array, Gaps, Instance
+from .contract import Array, Instance
 from .footprint import Offsets
 from .formula import Formula
 from .formula_space import FormulaSpace
 from .interning import Ids
 from .memory import ABSENT, ByteLanes
+from .parameters import Access, Gaps
 from .terms import TermStore, bits
 
 BYTE = 8

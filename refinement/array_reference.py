@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from ..spec.errors import InputError
 from ..spec.formats import F32, F64, S64, FloatFormat, IntegerFormat
 from ..spec.text_files import read_text
-from .contract import Access, Array, Instance
+from .contract import Array, Instance
 from .contract_terms import element_terms, scalar_term
 from .counterexamples import Inputs, numbers_in
 from .error_bounds import ErrorBounds
 from .findings import KernelFinding
 from .front_end import Kernel, Outcome
 from .interning import Ids
+from .parameters import Access
 from .reference_result import stored
 from .result import Equality
 from .term_arithmetic import Value

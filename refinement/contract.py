@@ -16,6 +16,7 @@ from ..spec.formats import Bits, Format, IntegerFormat
 from .footprint import FAR, Footprint
 from .formula import Formula, Source
 from .index_arithmetic import Expression
+from .parameters import Access, ArrayParameter, Gaps, Parameter, Passed, Structure
 from .result import Equality
 
 Extents = tuple[int, ...]
@@ -33,111 +34,11 @@ MOST_PIECES = 1 << 16
 """Of an array: runs of elements that lie far apart."""
 
 
-class Access(StrEnum):
-    """What a kernel may do to an array."""
-
-    IN = "in"
-    OUT = "out"
-    INOUT = "inout"
-
-    @property
-    def is_output(self) -> bool:
-        """Whether the kernel may write it."""
-        return self is not Access.IN
-
-
-class Gaps(StrEnum):
-    """What becomes of memory that lies between an array's elements and belongs to none."""
-
-    KEPT = "kept"
-    ANY = "any"
-
-
-class Passed(StrEnum):
-    """To which of two kernels that are compared a parameter is passed."""
-
-    BOTH = "both"
-    NEW = "new"
-    OLD = "old"
-
-
 class Accumulate(StrEnum):
     """How floating-point sums are added up."""
 
     UNSPECIFIED = "unspecified"
     SEQUENTIAL = "sequential"
-
-
-@dataclass(frozen=True)
-class ScalarParameter:
-    """A parameter passed by value.
-
-    Attributes
-    ----------
-    name : str
-        Its name in formulas.
-    format : Format
-        Its type.
-    value : Expression or encoding, optional
-        An integer in the sizes, or the encoding of a float; None for any value at all.
-    where : str
-        ``file:line``.
-    passed : Passed
-        To which kernels.
-    """
-
-    name: str
-    format: Format
-    value: Expression | int | None
-    where: str
-    passed: Passed = Passed.BOTH
-
-
-@dataclass(frozen=True)
-class ArrayParameter:
-    """A pointer, and the array there.
-
-    Attributes
-    ----------
-    name : str
-        Its name in formulas.
-    format : Format
-        Of an element.
-    access : Access
-        What the kernel may do.
-    shape : tuple of Expression
-        Extents.
-    strides : tuple of Expression, or str
-        In elements; or ``row-major``, ``column-major``.
-    alignment : int
-        Of its address, in bytes.
-    element_bits, low_bit : int
-        Memory taken by one element, and where in it the encoding begins.
-    contents : array, optional
-        Encodings that fill the array, repeated; None for any contents at all.
-    gaps : Gaps
-        Whether the kernel may use memory between elements.
-    where : str
-        ``file:line``.
-    passed : Passed
-        To which kernels.
-    """
-
-    name: str
-    format: Format
-    access: Access
-    shape: tuple[Expression, ...]
-    strides: tuple[Expression, ...] | str
-    alignment: int
-    element_bits: int
-    low_bit: int
-    contents: Bits | None
-    gaps: Gaps
-    where: str
-    passed: Passed = Passed.BOTH
-
-
-Parameter = ScalarParameter | ArrayParameter
 
 
 @dataclass(frozen=True)
@@ -252,7 +153,9 @@ class Instance:
     dynamic_shared : int, optional
         Bytes; None where the contract does not say.
     arguments : tuple of Scalar and Array
-        In the order of the kernel's parameters.
+        In the order of the kernel's parameters, those in structures one by one.
+    passed : tuple of Structure or str
+        What the kernel takes, in its order; see `Contract.passing`.
     """
 
     contract: Contract
@@ -261,6 +164,7 @@ class Instance:
     block: tuple[int, int, int]
     dynamic_shared: int | None
     arguments: tuple[Scalar | Array, ...]
+    passed: tuple[Structure | str, ...]
 
     @cached_property
     def arrays(self) -> Mapping[str, Array]:
@@ -338,7 +242,9 @@ class Contract:
     sizes : tuple of mapping
         The sets of sizes at which it is to hold.
     parameters : tuple of Parameter
-        In the kernel's order.
+        In the kernel's order, those in structures one by one.
+    passing : tuple of Structure or str
+        What the kernel takes, in its order: structures, and names of parameters that stand alone.
     formulas : tuple of Formula
         One for each output; none where only accesses to memory are to be looked at.
     accumulate : Accumulate
@@ -357,6 +263,7 @@ class Contract:
     former: FormerKernel
     sizes: tuple[Mapping[str, int], ...]
     parameters: tuple[Parameter, ...]
+    passing: tuple[Structure | str, ...]
     formulas: tuple[Formula, ...]
     accumulate: Accumulate = Accumulate.UNSPECIFIED
     equality: Equality = Equality.VALUE
@@ -366,6 +273,16 @@ class Contract:
     def says_values(self) -> bool:
         """Whether it says what is computed, and not only what is in memory."""
         return bool(self.formulas) or self.reference is not None
+
+    def passed(self, *, former: bool = False) -> tuple[Structure | str, ...]:
+        """Return what the kernel takes, or the former one, in its order."""
+        other = Passed.NEW if former else Passed.OLD
+        gone = {each.name for each in self.parameters if each.passed is other}
+        return tuple(
+            each
+            for each in self.passing
+            if (each not in gone if isinstance(each, str) else each.passed is not other)
+        )
 
     def formula(self, output: str) -> Formula:
         """Return the formula of an output."""
@@ -392,7 +309,7 @@ class Contract:
         elements = sum(each.elements for each in arguments if isinstance(each, Array))
         if elements > HELD_ELEMENTS:
             raise InputError(f"the arrays have {elements} elements; at most {HELD_ELEMENTS}", self.path)
-        return Instance(self, sizes, grid, block, shared, arguments)
+        return Instance(self, sizes, grid, block, shared, arguments, self.passed(former=former))
 
 
 def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int]) -> tuple[int, int, int]:

@@ -146,8 +146,12 @@ def _parameter(
     parameter: ParameterUse, names: dict[str, str], products: tuple[str, ...], c_type: str
 ) -> Iterator[str]:
     if parameter.is_structure:
-        yield f"# a structure of {parameter.size} bytes"
-        yield f'type = "u{8 * parameter.size}"'
+        yield f"size = {parameter.size}"
+        if not parameter.fields:
+            yield "fields = []  # the kernel loads none"
+        for each in parameter.fields:
+            yield from ("", "[[param.fields]]", f'name = "{names[each.name]}"', f"offset = {each.offset}")
+            yield from _parameter(each, names, products, "")
         return
     if parameter.is_pointer and (parameter.accesses or parameter.used):
         yield from _array(parameter, names, products, c_type)
@@ -224,8 +228,8 @@ def _scratch(size: int) -> Iterator[str]:
 
 
 def _formula(outline: KernelOutline, names: dict[str, str]) -> Iterator[str]:
-    outputs = [names[each.name] for each in outline.parameters if each.is_pointer and each.is_written]
-    inputs = [names[each.name] for each in outline.parameters if each.is_pointer and not each.is_written]
+    outputs = [names[each.name] for each in outline.leaves if each.is_pointer and each.is_written]
+    inputs = [names[each.name] for each in outline.leaves if each.is_pointer and not each.is_written]
     if not outputs:
         yield f'# formula = ""  # {FILL_IN}'
         return
@@ -239,9 +243,11 @@ def _formula(outline: KernelOutline, names: dict[str, str]) -> Iterator[str]:
 def _names(outline: KernelOutline) -> dict[str, str]:
     """Return names for formulas: the kernel's own, without its name in front, or p0, p1, …."""
     found: dict[str, str] = {}
-    for number, parameter in enumerate(outline.parameters):
+    for number, parameter in enumerate((*outline.parameters, *outline.leaves)):
+        if parameter.name in found:
+            continue
         name = parameter.name.removeprefix(outline.entry).strip("_%$.")
-        name = re.sub(r"\Aparam_(\d+)\Z", r"p\1", _NOT_A_LETTER.sub("_", name))
+        name = re.sub(r"\Aparam_(\d+)", r"p\1", _NOT_A_LETTER.sub("_", name))
         usable = re.fullmatch(r"[A-Za-z_]\w*", name) and name not in KEYWORDS and name not in found.values()
         found[parameter.name] = name if usable else f"p{number}"
     return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +16,12 @@ from ..spec.float_encoding import encode
 from ..spec.formats import FORMATS, Bits, FloatFormat, Format, IntegerFormat, format_named
 from ..spec.rounding import Rounding
 from ..spec.values import encodings_of_values
-from .contract import (
-    Access,
-    Accumulate,
-    ArrayParameter,
-    Contract,
-    FormerKernel,
-    Gaps,
-    LaunchExtents,
-    Parameter,
-    Passed,
-    ScalarParameter,
-)
+from .contract import Accumulate, Contract, FormerKernel, LaunchExtents
 from .formula import Formula, Source
 from .formula_checking import check_formula
 from .formula_parser import KEYWORDS, parse_expression, parse_formula
 from .index_arithmetic import Expression
+from .parameters import Access, ArrayParameter, Gaps, Parameter, Passed, ScalarParameter, Structure
 from .result import Equality
 from .toml_document import Table, is_integer, parse_document, read_document, shown
 
@@ -39,6 +31,11 @@ KERNEL = ("isa", "entry", "target")
 LAUNCH = ("grid", "block", "dynamic_shared")
 AGAINST = ("entry", *LAUNCH, "equality")
 SCALAR = ("name", "type", "value", "kernel")
+STRUCTURE = ("name", "size", "fields", "kernel")
+MOST_STRUCTURE = 1 << 15
+"""Bytes: all parameters of a kernel have fewer."""
+POINTER = 8
+"""Bytes of an address."""
 ARRAY = (
     "name", "type", "shape", "strides", "access", "alignment", "values", "element_bits", "low_bit",
     "gaps", "kernel",
@@ -80,7 +77,7 @@ def _contract(document: Table) -> Contract:
     ensures.check_keys(ENSURES)
     kernel.require("isa", f"one of {', '.join(ISAS)}")
     sizes = _sizes(document)
-    parameters = _parameters(document, sizes[0])
+    parameters, passing = _parameters(document, sizes[0])
     reference = ensures.text("reference")
     if reference is not None and "formula" in ensures.values:
         raise ensures.error("reference", "a contract has formulas or a reference, not both")
@@ -97,6 +94,7 @@ def _contract(document: Table) -> Contract:
         ),
         tuple(sizes),
         parameters,
+        passing,
         _formulas(ensures) if "ensures" in document.values and reference is None else (),
         Accumulate(ensures.choice("accumulate", list(Accumulate), Accumulate.UNSPECIFIED)),
         Equality(ensures.choice("equality", list(Equality), Equality.VALUE)),
@@ -182,22 +180,72 @@ def _extents(launch: Table, key: str, sizes: Mapping[str, int]) -> tuple[Express
 # -- parameters
 
 
-def _parameters(document: Table, sizes: Mapping[str, int]) -> tuple[Parameter, ...]:
+def _parameters(
+    document: Table, sizes: Mapping[str, int]
+) -> tuple[tuple[Parameter, ...], tuple[Structure | str, ...]]:
+    """Read the parameters, and in which structures they lie."""
     found: dict[str, Parameter] = {}
+    passing: list[Structure | str] = []
     for table in document.tables("param"):
-        name = _check_name(table, "name", table.require("name", "a name for formulas"), "a parameter")
-        if name in found:
-            raise table.error("name", f"there are two parameters {name}")
-        fmt = _format(table)
-        is_array = "shape" in table.values
-        parameter = _array(table, name, fmt, sizes) if is_array else _scalar(table, name, fmt, sizes)
-        same = isinstance(parameter, ScalarParameter) and _is_size(parameter, name)
-        if name in sizes and not same:
-            raise table.error(
-                "name", f'{name} is a size too; a parameter that passes it has value = "{name}"'
+        if "fields" in table.values:
+            passing.append(_structure(table, found, sizes))
+        else:
+            passing.append(
+                _parameter(table, found, sizes, Passed(table.choice("kernel", list(Passed), "both")))
             )
-        found[name] = parameter
-    return tuple(found.values())
+    return tuple(found.values()), tuple(passing)
+
+
+def _parameter(table: Table, found: dict[str, Parameter], sizes: Mapping[str, int], passed: Passed) -> str:
+    """Read a parameter, and return its name."""
+    name = _check_name(table, "name", table.require("name", "a name for formulas"), "a parameter")
+    if name in found:
+        raise table.error("name", f"there are two parameters {name}")
+    fmt = _format(table)
+    read = _array if "shape" in table.values else _scalar
+    parameter = replace(read(table, name, fmt, sizes), passed=passed)
+    same = isinstance(parameter, ScalarParameter) and _is_size(parameter, name)
+    if name in sizes and not same:
+        raise table.error("name", f'{name} is a size too; a parameter that passes it has value = "{name}"')
+    found[name] = parameter
+    return name
+
+
+def _structure(table: Table, found: dict[str, Parameter], sizes: Mapping[str, int]) -> Structure:
+    """Read a structure that is passed by value, with its fields."""
+    table.check_keys(STRUCTURE)
+    name = str(table.require("name", "what messages call it"))
+    table.require("size", "its bytes, as the kernel declares them")
+    size = table.integer("size", 1, MOST_STRUCTURE, 0)
+    passed = Passed(table.choice("kernel", list(Passed), Passed.BOTH))
+    fields = sorted(_fields(table, 0, size, found, sizes, passed))
+    for (start, width, one), (following, _, other) in pairwise(fields):
+        if start + width > following:
+            raise table.error(
+                "fields", f"{one}, {width} bytes at {start}, and {other} at {following} overlap"
+            )
+    return Structure(name, size, tuple((start, each) for start, _, each in fields), passed)
+
+
+def _fields(
+    table: Table, at: int, size: int, found: dict[str, Parameter], sizes: Mapping[str, int], passed: Passed
+) -> Iterator[tuple[int, int, str]]:
+    """Yield offset, bytes and name of each field of a structure, those of nested ones too."""
+    if not isinstance(table.values["fields"], list):
+        raise table.error("fields", f"fields must be a list of tables, not {shown(table.values['fields'])}")
+    for field in table.tables("fields"):
+        field.require("offset", "where it begins, in bytes")
+        offset = field.integer("offset", 0, size - 1, 0)
+        if "fields" in field.values:
+            field.check_keys((*STRUCTURE, "offset"))
+            inside = field.integer("size", 1, size - offset, size - offset)
+            yield from _fields(field, at + offset, inside, found, sizes, passed)
+            continue
+        name = _parameter(field.without("offset"), found, sizes, passed)
+        width = POINTER if isinstance(found[name], ArrayParameter) else -(-found[name].format.bits // 8)
+        if offset + width > size:
+            raise field.error("offset", f"{name}, {width} bytes at {offset}, does not fit {size} bytes")
+        yield at + offset, width, name
 
 
 def _is_size(parameter: ScalarParameter, name: str) -> bool:
@@ -221,7 +269,7 @@ def _scalar(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> S
     value = table.values.get("value")
     if isinstance(fmt, FloatFormat):
         encoding = None if value is None or value == ANY else _encoding(table, fmt, value)
-        return ScalarParameter(name, fmt, encoding, table.where(), _passed(table))
+        return ScalarParameter(name, fmt, encoding, table.where())
     if value is None:
         raise table.error(
             None,
@@ -229,13 +277,9 @@ def _scalar(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> S
             'or a shape = ["M", "K"], for a pointer',
         )
     if value == ANY:
-        return ScalarParameter(name, fmt, None, table.where(), _passed(table))
+        return ScalarParameter(name, fmt, None, table.where())
     expression = _expression(table, "value", value, sizes)
-    return ScalarParameter(name, fmt, expression, table.where("value"), _passed(table))
-
-
-def _passed(table: Table) -> Passed:
-    return Passed(table.choice("kernel", list(Passed), Passed.BOTH))
+    return ScalarParameter(name, fmt, expression, table.where("value"))
 
 
 def _encoding(table: Table, fmt: FloatFormat, value: Any) -> int:
@@ -270,7 +314,6 @@ def _array(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> Ar
         _contents(table, fmt),
         Gaps(table.choice("gaps", list(Gaps), Gaps.KEPT)),
         table.where(),
-        _passed(table),
     )
 
 

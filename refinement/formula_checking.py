@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ..spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
-from .contract import Access, ArrayParameter, Contract, Parameter, ScalarParameter
+from .contract import Contract
 from .formula import (
     LOGICAL,
     RELATIONS,
@@ -23,6 +23,7 @@ from .formula import (
     walk,
 )
 from .index_arithmetic import unknown_name
+from .parameters import Access, ArrayParameter, Parameter, ScalarParameter
 
 _ON_DATA = ("+", "-", "*", "/")
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat
-from .contract import Array, ArrayParameter, Instance, Scalar
+from .contract import Array, Instance, Scalar
 from .formula import Binary, Choice, Element, Node, Sum
+from .parameters import ArrayParameter
 
 _ARITHMETIC = "+-*"
 

@@ -43,6 +43,10 @@ class ParameterUse:
         Bytes.
     type : str, optional
         Of the value, where an instruction that uses it or the declaration says more than a width.
+    offset : int, optional
+        Where it begins, in bytes, if it is a field of a structure.
+    fields : tuple of ParameterUse
+        What the kernel loads of a structure.
     is_structure : bool
         Whether it is declared as an array of bytes: a structure passed by value.
     is_pointer : bool
@@ -64,6 +68,8 @@ class ParameterUse:
     name: str
     size: int
     type: str | None
+    offset: int | None
+    fields: tuple[ParameterUse, ...]
     is_structure: bool
     is_pointer: bool
     alignment: int | None
@@ -116,3 +122,10 @@ class KernelOutline:
     dynamic: tuple[tuple[str, int], ...]
     products: tuple[str, ...]
     parameters: tuple[ParameterUse, ...]
+
+    @property
+    def leaves(self) -> tuple[ParameterUse, ...]:
+        """The parameters, and in place of structures the fields that the kernel loads."""
+        return tuple(
+            leaf for each in self.parameters for leaf in (each.fields if each.is_structure else (each,))
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,10 @@ class Table:
         found: int = value
         return found
 
+    def without(self, key: str) -> Table:
+        """Return the table without a key."""
+        return replace(self, values={name: value for name, value in self.values.items() if name != key})
+
     def table(self, key: str) -> Table:
         """Return a table in this one; an empty one where there is none."""
         value = self.values.get(key, {})
@@ -158,16 +162,19 @@ def _syntax_error(message: str, file: str) -> InputError:
 def _lines(texts: Sequence[str]) -> dict[KeyPath, int]:
     """Return the lines of table headers and of keys at the beginning of a line."""
     lines: dict[KeyPath, int] = {}
-    counts: dict[str, int] = {}
+    counts: dict[KeyPath, int] = {}
     table: KeyPath = ()
     for number, text in enumerate(texts, start=1):
         if header := _HEADER.match(text):
-            name = header[2].strip("\"' ")
-            table = (name,)
+            table = ()
+            for name in header[2].strip("\"' ").split("."):
+                if table in counts:
+                    table = (*table, counts[table] - 1)
+                table = (*table, name)
             lines.setdefault(table, number)
             if header[1] == "[[":
-                table = (name, counts.get(name, 0))
-                counts[name] = counts.get(name, 0) + 1
+                counts[table] = counts.get(table, 0) + 1
+                table = (*table, counts[table] - 1)
                 lines.setdefault(table, number)
         elif key := _KEY.match(text):
             lines.setdefault((*table, key[1].strip("\"'")), number)

@@ -20,7 +20,7 @@ from ..kernel_outline import KernelOutline
 from ..terms import TermStore
 from . import machine
 from .address_spaces import Buffer
-from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, check_size, entry_named
+from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, Structure, check_size, entry_named
 from .module import Function, Module
 from .outline import outline
 from .parser import read
@@ -67,11 +67,13 @@ class PtxKernel:
         """Run the kernel, or some of its blocks, on terms."""
         self._check_sizes(instance)
         memory = memories(instance)
+        given = {each.name: _argument(each, memory, store, inputs) for each in instance.arguments}
+        widths = {each.name: _bytes(each) for each in instance.arguments}
         arguments: list[Argument] = [
-            _scalar(each, inputs)
-            if isinstance(each, contract.Scalar)
-            else _pointer(memory[each.name], store, inputs)
-            for each in instance.arguments
+            given[each]
+            if isinstance(each, str)
+            else Structure(each.size, tuple((at, widths[name], given[name]) for at, name in each.fields))
+            for each in instance.passed
         ]
         done = machine.run(
             self.module,
@@ -101,14 +103,32 @@ class PtxKernel:
     def _check_sizes(self, instance: Instance) -> None:
         """Check that every parameter has the bytes of what the contract passes."""
         parameters = entry_named(self.module, self.entry).parameters
-        for parameter, given in zip(parameters, instance.arguments, strict=False):
-            pointer = isinstance(given, Array)
-            what = "a pointer" if pointer else str(given.format)
-            size = POINTER_BYTES if pointer else -(-given.format.bits // 8)
-            check_size(self.module, parameter, given.name, what, size)
+        arguments = {each.name: each for each in instance.arguments}
+        for parameter, passed in zip(parameters, instance.passed, strict=False):
+            if not isinstance(passed, str):
+                check_size(self.module, parameter, passed.name, "a structure", passed.size)
+                continue
+            given = arguments[passed]
+            what = "a pointer" if isinstance(given, Array) else str(given.format)
+            check_size(self.module, parameter, given.name, what, _bytes(given))
 
 
-def _scalar(given: contract.Scalar, inputs: Mapping[str, Ids]) -> Argument:
+def _bytes(given: contract.Scalar | Array) -> int:
+    return POINTER_BYTES if isinstance(given, Array) else -(-given.format.bits // 8)
+
+
+def _argument(
+    given: contract.Scalar | Array,
+    memory: Mapping[str, ArrayMemory],
+    store: TermStore,
+    inputs: Mapping[str, Ids],
+) -> Number | Scalar | Pointer:
+    if isinstance(given, contract.Scalar):
+        return _scalar(given, inputs)
+    return _pointer(memory[given.name], store, inputs)
+
+
+def _scalar(given: contract.Scalar, inputs: Mapping[str, Ids]) -> Number | Scalar:
     return Scalar(int(inputs[given.name].reshape(()))) if given.value is None else Number(given.value)
 
 

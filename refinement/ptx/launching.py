@@ -64,7 +64,23 @@ class Pointer:
     offset: int = 0
 
 
-Argument = Number | Scalar | Pointer
+@dataclass(frozen=True)
+class Structure:
+    """An argument that is a structure.
+
+    Attributes
+    ----------
+    size : int
+        Bytes.
+    fields : tuple of (int, int, Number, Scalar or Pointer)
+        Where each begins, in bytes, how many it has, and what it is. Of the bytes between, nothing is known.
+    """
+
+    size: int
+    fields: tuple[tuple[int, int, Number | Scalar | Pointer], ...]
+
+
+Argument = Number | Scalar | Pointer | Structure
 
 
 def entry_named(module: Module, name: str) -> Function:
@@ -109,7 +125,7 @@ def check_size(module: Module, parameter: Parameter, name: str, fmt: str, size: 
     if parameter.size == size:
         return
     extents = "".join(f"[{extent}]" for extent in parameter.dimensions)
-    structure = "; structures can't be passed" if parameter.dimensions else ""
+    structure = "; a structure has fields" if parameter.dimensions else ""
     raise InputError(
         f"parameter {parameter.name} has {parameter.size} bytes (.{parameter.type}{extents}), but the "
         f"contract passes {name}, {fmt} of {size}{structure}",
@@ -159,8 +175,10 @@ def buffers(arguments: Sequence[Argument]) -> list[Buffer]:
     """Return the buffers that arguments point to, each once."""
     found: list[Buffer] = []
     for argument in arguments:
-        if isinstance(argument, Pointer) and not any(argument.buffer is each for each in found):
-            found.append(argument.buffer)
+        parts = [part for _, _, part in argument.fields] if isinstance(argument, Structure) else [argument]
+        for part in parts:
+            if isinstance(part, Pointer) and not any(part.buffer is each for each in found):
+                found.append(part.buffer)
     return found
 
 
@@ -174,30 +192,39 @@ def pass_arguments(
     InputError
         If an argument doesn't suit its parameter.
     """
-    lanes = memory.parameters.lanes
     for index, (parameter, argument) in enumerate(zip(function.parameters, arguments, strict=True)):
         size = parameter.size or 0
         held = memory.parameters.lanes_of(index)
         assert isinstance(held, slice)
-        start = held.start
-        match argument:
-            case Scalar(term):
-                width = int(store.widths(term))
-                if width != 8 * size:
-                    raise InputError(f"parameter {parameter.name} has {8 * size} bits, its argument {width}")
-                words = np.array([term], dtype=np.int32)
-                offsets = np.array([start])
-            case Number(encoding):
-                words = _encoded(store, encoding, size, parameter.name)
-                offsets = start + np.arange(0, size, size // len(words))
-            case Pointer(buffer, offset):
-                if size != POINTER_BYTES:
-                    raise InputError(
-                        f"parameter {parameter.name} has {size} bytes; a pointer has {POINTER_BYTES}"
-                    )
-                address = memory.buffer_address(buffer) + offset
-                words, offsets = store.constants(np.array([address], dtype=np.uint64), 64), np.array([start])
-        lanes.write(offsets, words)
+        if not isinstance(argument, Structure):
+            _pass(store, memory, parameter.name, held.start, size, argument)
+            continue
+        lanes = memory.parameters.lanes
+        lanes.write(held.start + np.arange(size), store.undefined(size, 8))
+        for offset, width, part in argument.fields:
+            _pass(store, memory, f"{parameter.name}+{offset}", held.start + offset, width, part)
+
+
+def _pass(
+    store: TermStore, memory: Memory, name: str, start: int, size: int, argument: Number | Scalar | Pointer
+) -> None:
+    """Write an argument of `size` bytes to where it begins."""
+    match argument:
+        case Scalar(term):
+            width = int(store.widths(term))
+            if width != 8 * size:
+                raise InputError(f"parameter {name} has {8 * size} bits, its argument {width}")
+            words = np.array([term], dtype=np.int32)
+            offsets = np.array([start])
+        case Number(encoding):
+            words = _encoded(store, encoding, size, name)
+            offsets = start + np.arange(0, size, size // len(words))
+        case Pointer(buffer, offset):
+            if size != POINTER_BYTES:
+                raise InputError(f"parameter {name} has {size} bytes; a pointer has {POINTER_BYTES}")
+            address = memory.buffer_address(buffer) + offset
+            words, offsets = store.constants(np.array([address], dtype=np.uint64), 64), np.array([start])
+    memory.parameters.lanes.write(offsets, words)
 
 
 def _encoded(store: TermStore, encoding: int, size: int, name: str) -> Ids:

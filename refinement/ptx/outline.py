@@ -14,8 +14,9 @@ from math import prod
 
 from ...spec.ptx.operands import Address, Integer, Register, Vector
 from ..kernel_outline import KernelOutline, MemoryAccess, ParameterUse
-from .module import MATRIX_OPCODES, Function, InstructionStatement, Module, type_bytes
+from .module import MATRIX_OPCODES, Function, InstructionStatement, Module, Parameter, type_bytes
 from .operands import Arguments, Displaced, Negated, Operand, Pair, TensorAddress
+from .parameter_fields import POINTER, Field, Fields, parameter_fields
 from .variables import bytes_in, used_variables
 
 _ADDING = frozenset({"mov", "cvta", "cvt", "add", "sub", "selp", "min", "max", "prmt", "or"})
@@ -66,15 +67,15 @@ def outline(module: Module, function: Function) -> KernelOutline:
 
 def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
     """Return what a kernel does with each of its parameters, in their order."""
-    names = {parameter.name for parameter in function.parameters}
-    descents = _descents(function.body, names)
+    fields = parameter_fields(function)
+    descents = _descents(function.body, fields)
     types = _types_of_values(function.body)
     accesses: dict[str, list[MemoryAccess]] = defaultdict(list)
     strides: dict[str, set[str]] = defaultdict(set)
     compared: dict[str, list[int]] = defaultdict(list)
-    pointers = _pointers(function, descents)
+    pointers = _pointers(function, fields, descents)
     steps = _steps(function.body, descents)
-    values = _types_of_parameters(function.body, types)
+    values = _types_of_parameters(function.body, fields, types)
     for instruction in function.body:
         for access, address in _accesses(instruction, types):
             bases, numbers = _origin([address.base], descents)
@@ -85,25 +86,31 @@ def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
             bases, numbers = _origin(instruction.operands, descents)
             for name in sorted((bases | numbers) - pointers):
                 compared[name].append(instruction.line)
-    return tuple(
-        ParameterUse(
-            parameter.name,
-            parameter.size or 0,
-            values.get(parameter.name) or (None if parameter.type.startswith(_UNTYPED) else parameter.type),
-            bool(parameter.dimensions),
-            parameter.name in pointers,
+
+    def use(parameter: Parameter, name: str, field: Field | None) -> ParameterUse:
+        size, declared = (parameter.size or 0, parameter.type) if field is None else (field.size, field.type)
+        loaded = fields.of(parameter.name) if field is None else []
+        inside = tuple(use(parameter, str(each), each) for each in loaded)
+        return ParameterUse(
+            name,
+            size,
+            values.get(name) or (None if declared.startswith(_UNTYPED) else declared),
+            None if field is None else field.offset,
+            inside,
+            field is None and bool(parameter.dimensions),
+            name in pointers,
             parameter.pointer_alignment if parameter.pointer_space is not None else None,
-            tuple(accesses[parameter.name]),
-            min(steps.get(parameter.name, ()), default=None),
-            tuple(each.name for each in function.parameters if each.name in strides[parameter.name]),
-            tuple(dict.fromkeys(compared[parameter.name])),
-            any(parameter.name in set().union(d.addresses, d.numbers) for d in descents.values()),
+            tuple(accesses[name]),
+            min(steps.get(name, ()), default=None),
+            tuple(sorted(strides[name], key=fields.order)),
+            tuple(dict.fromkeys(compared[name])),
+            any(name in set().union(d.addresses, d.numbers) for d in descents.values()),
         )
-        for parameter in function.parameters
-    )
+
+    return tuple(use(parameter, parameter.name, None) for parameter in function.parameters)
 
 
-def _descents(body: Iterable[InstructionStatement], parameters: set[str]) -> Mapping[str, _Descent]:
+def _descents(body: Iterable[InstructionStatement], fields: Fields) -> Mapping[str, _Descent]:
     """Return from what every register descends: the least solution, the instructions in any order."""
     found: dict[str, _Descent] = defaultdict(lambda: _Descent(set(), set()))
     instructions = [(each, _written(each), _read(each)) for each in body]
@@ -111,7 +118,7 @@ def _descents(body: Iterable[InstructionStatement], parameters: set[str]) -> Map
     while changed:
         changed = False
         for instruction, written, read in instructions:
-            addresses, numbers = _brought(instruction, read, parameters, found)
+            addresses, numbers = _brought(instruction, read, fields, found)
             for register in written:
                 descent = found[register]
                 if not (addresses <= descent.addresses and numbers <= descent.numbers):
@@ -124,13 +131,12 @@ def _descents(body: Iterable[InstructionStatement], parameters: set[str]) -> Map
 def _brought(
     instruction: InstructionStatement,
     read: list[Operand],
-    parameters: set[str],
+    fields: Fields,
     descents: Mapping[str, _Descent],
 ) -> tuple[set[str], set[str]]:
     """Return the parameters that an instruction's results descend from, as addresses and as numbers."""
     if instruction.has("param") and instruction.opcode == "ld":
-        held = {str(each.base) for each in read if isinstance(each, Address)} & parameters
-        return held, set()
+        return set(fields.loaded(instruction)), set()
     if instruction.opcode in _READING | _READING_AND_WRITING | {"mma", "wmma"}:
         return set(), set()
     if instruction.opcode in ("mad", "mad24", "fma") and len(read) == 3:
@@ -181,12 +187,13 @@ def _scale(instruction: InstructionStatement) -> int | None:
     return None
 
 
-def _pointers(function: Function, descents: Mapping[str, _Descent]) -> set[str]:
+def _pointers(function: Function, fields: Fields, descents: Mapping[str, _Descent]) -> set[str]:
     """Return the parameters that addresses of memory are reckoned from.
 
     Of several that are added up, those are pointers that say so (``.ptr``), or that ``cvta`` converts.
     """
-    wide = {each.name for each in function.parameters if each.size == 8 and not each.dimensions}
+    wide = {each.name for each in function.parameters if each.size == POINTER and not each.dimensions}
+    wide |= {str(each) for each in fields if each.size == POINTER}
     said = {each.name for each in function.parameters if each.pointer_space is not None}
     converted = set[str]()
     for instruction in function.body:
@@ -276,15 +283,15 @@ def _types_of_values(body: Iterable[InstructionStatement]) -> Mapping[str, str]:
     return found
 
 
-def _types_of_parameters(body: Iterable[InstructionStatement], types: Mapping[str, str]) -> Mapping[str, str]:
+def _types_of_parameters(
+    body: Iterable[InstructionStatement], fields: Fields, types: Mapping[str, str]
+) -> Mapping[str, str]:
     """Return the types of parameters that registers hold as they are."""
     return {
-        str(each.base): types[register]
+        name: types[register]
         for instruction in body
         if instruction.opcode == "ld" and instruction.has("param")
-        for each in instruction.operands
-        if isinstance(each, Address)
-        for register in _written(instruction)
+        for name, register in zip(fields.loaded(instruction), _written(instruction), strict=False)
         if register in types
     }
 

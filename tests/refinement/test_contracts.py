@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from mmaproof.refinement import contract_reading
 from mmaproof.refinement.array_memory import inputs_of
-from mmaproof.refinement.contract import Access, Accumulate
+from mmaproof.refinement.contract import Accumulate
 from mmaproof.refinement.contract_reading import parse_contract, read_contract
 from mmaproof.refinement.contract_terms import covered, expected_terms
 from mmaproof.refinement.formula_parser import WORDS
+from mmaproof.refinement.parameters import Access
 from mmaproof.refinement.result import Equality
 from mmaproof.refinement.terms import TermStore
 from mmaproof.spec.errors import InputError
@@ -30,14 +31,15 @@ GEMM = EXAMPLES[0]
 def test_examples_of_the_document_are_contracts(text: str) -> None:
     for instance in parse_contract(text).instances():
         for output in instance.outputs:
-            assert expected_terms(instance, output, TermStore()).shape == output.shape
-            assert covered(instance, output).all()
+            if instance.contract.formulas:
+                assert expected_terms(instance, output, TermStore()).shape == output.shape
+                assert covered(instance, output).all()
 
 
 def test_the_document_names_every_key_type_and_word() -> None:
     keys = {
         name
-        for group in ("KERNEL", "LAUNCH", "SCALAR", "ARRAY", "ENSURES")
+        for group in ("KERNEL", "LAUNCH", "AGAINST", "SCALAR", "STRUCTURE", "ARRAY", "ENSURES")
         for name in getattr(contract_reading, group)
     }
     words = set(re.findall(r"[a-z_0-9]+", " ".join(re.findall(r"`([^`\n]+)`", DOCUMENT))))

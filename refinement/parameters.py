@@ -1,0 +1,131 @@
+"""What a contract says of a kernel's parameters, at any sizes (`docs/contracts.md`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..spec.formats import Bits, Format
+from .index_arithmetic import Expression
+
+
+class Access(StrEnum):
+    """What a kernel may do to an array."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+
+    @property
+    def is_output(self) -> bool:
+        """Whether the kernel may write it."""
+        return self is not Access.IN
+
+
+class Gaps(StrEnum):
+    """What becomes of memory that lies between an array's elements and belongs to none."""
+
+    KEPT = "kept"
+    ANY = "any"
+
+
+class Passed(StrEnum):
+    """To which of two kernels that are compared a parameter is passed."""
+
+    BOTH = "both"
+    NEW = "new"
+    OLD = "old"
+
+
+@dataclass(frozen=True)
+class ScalarParameter:
+    """A parameter passed by value.
+
+    Attributes
+    ----------
+    name : str
+        Its name in formulas.
+    format : Format
+        Its type.
+    value : Expression or encoding, optional
+        An integer in the sizes, or the encoding of a float; None for any value at all.
+    where : str
+        ``file:line``.
+    passed : Passed
+        To which kernels.
+    """
+
+    name: str
+    format: Format
+    value: Expression | int | None
+    where: str
+    passed: Passed = Passed.BOTH
+
+
+@dataclass(frozen=True)
+class ArrayParameter:
+    """A pointer, and the array there.
+
+    Attributes
+    ----------
+    name : str
+        Its name in formulas.
+    format : Format
+        Of an element.
+    access : Access
+        What the kernel may do.
+    shape : tuple of Expression
+        Extents.
+    strides : tuple of Expression, or str
+        In elements; or ``row-major``, ``column-major``.
+    alignment : int
+        Of its address, in bytes.
+    element_bits, low_bit : int
+        Memory taken by one element, and where in it the encoding begins.
+    contents : array, optional
+        Encodings that fill the array, repeated; None for any contents at all.
+    gaps : Gaps
+        Whether the kernel may use memory between elements.
+    where : str
+        ``file:line``.
+    passed : Passed
+        To which kernels.
+    """
+
+    name: str
+    format: Format
+    access: Access
+    shape: tuple[Expression, ...]
+    strides: tuple[Expression, ...] | str
+    alignment: int
+    element_bits: int
+    low_bit: int
+    contents: Bits | None
+    gaps: Gaps
+    where: str
+    passed: Passed = Passed.BOTH
+
+
+Parameter = ScalarParameter | ArrayParameter
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A structure that is passed by value.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    size : int
+        Bytes.
+    fields : tuple of (int, str)
+        Where parameters lie in it, in bytes, and their names.
+    passed : Passed
+        To which kernels.
+    """
+
+    name: str
+    size: int
+    fields: tuple[tuple[int, str], ...]
+    passed: Passed = Passed.BOTH
