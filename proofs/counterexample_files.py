@@ -11,7 +11,7 @@ from ..spec.json_text import read_json
 from ..spec.text_files import read_text
 from .catalogue import obligations
 from .obligation import Certificate, Induction, Obligation, Property, RingProperty
-from .replay import SCHEMA, Counterexample, Difference, counterexample, read_inputs
+from .replay import SCHEMA, Counterexample, Difference, counterexample, difference_on, read_inputs
 from .verdict import Verdict
 
 
@@ -61,11 +61,16 @@ def refutes_again(obligation: Obligation, verdict: Verdict) -> bool:
     remembered = verdict.counterexample
     if remembered is None or remembered.obligation != obligation.id:
         return False
+    document = {"inputs": remembered.inputs}
     try:
-        found = _execute(obligation, remembered.document(), obligation.id)
+        goal = obligation.goal()
+        if isinstance(goal, Property):
+            found = difference_on(goal, read_inputs(document, goal, obligation.id), obligation.equality)
+        else:
+            found = _execute(obligation, document, obligation.id).difference
     except MmaproofError:
         return False
-    return found.replays and found.difference == remembered.difference
+    return found is not None and found == remembered.difference
 
 
 def _read(path: Path, where: str) -> dict[str, Any]:

@@ -90,7 +90,12 @@ def evaluate(
 
 def counterexample(name: str, prop: Property, encodings: Encodings, equality: Equality) -> Counterexample:
     """Replay one assignment of a property's variables."""
-    difference = None
+    inputs = {v.name: _documented(v, encodings[v.name]) for v in prop.variables}
+    return Counterexample(name, inputs, difference_on(prop, encodings, equality))
+
+
+def difference_on(prop: Property, encodings: Encodings, equality: Equality) -> Difference | None:
+    """Return the first difference of a property's sides on one assignment of its variables."""
     for equation, wrong in evaluate(prop, encodings, equality):
         if wrong.any():
             index = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -98,10 +103,8 @@ def counterexample(name: str, prop: Property, encodings: Encodings, equality: Eq
                 shown(np.broadcast_to(side, wrong.shape)[index], equation.format)
                 for side in (equation.left, equation.right)
             )
-            difference = Difference(equation.label, index, left, right)
-            break
-    inputs = {v.name: _documented(v, encodings[v.name]) for v in prop.variables}
-    return Counterexample(name, inputs, difference)
+            return Difference(equation.label, index, left, right)
+    return None
 
 
 def shown(value: Any, fmt: Format | None) -> str:
