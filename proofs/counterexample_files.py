@@ -85,7 +85,7 @@ def _read(path: Path, where: str) -> dict[str, Any]:
 def _execute(obligation: Obligation, document: dict[str, Any], where: str) -> Counterexample:
     goal = obligation.goal()
     if isinstance(goal, Certificate):
-        if not document.get("inputs"):
+        if goal.witness is None or not document.get("inputs"):
             wrong = goal.check()
             return Counterexample(obligation.id, {}, None if wrong is None else Difference(wrong, (), "", ""))
         goal = goal.witness

@@ -247,6 +247,8 @@ def _decide_by_certificate(obligation: Obligation, goal: Certificate, solve: Sol
     if wrong is not None:
         found = Counterexample(obligation.id, {}, Difference(wrong, (), "", ""))
         return Verdict(obligation.id, Status.REFUTED, "numpy", message=wrong, counterexample=found)
+    if goal.witness is None:
+        return Verdict(obligation.id, Status.PROVED, "enumeration")
     second = _decide_property(obligation, goal.witness, solve)
     if second.status is Status.REFUTED:
         message = f"defect of mmaproof: numpy's enumeration holds, {second.solver} refutes it"

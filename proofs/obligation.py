@@ -174,13 +174,13 @@ class Certificate:
         Returns None, or a message that names the first failing point.
     points : int
         Size of the domain.
-    witness : Property
-        The same claim for a solver, the second witness.
+    witness : Property, optional
+        The same claim for a solver, the second witness; two tables that are compared have none.
     """
 
     check: Callable[[], str | None]
     points: int
-    witness: Property
+    witness: Property | None = None
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,9 @@ def _variables(obligation: Obligation) -> Iterator[str]:
         yield f"premises: {', '.join(goal.premises)}"
         return
     if isinstance(goal, Certificate):
+        if goal.witness is None:
+            yield f"{goal.points} entries, compared"
+            return
         yield f"{goal.points} points, enumerated; for the solver:"
         goal = goal.witness
     for variable in goal.variables:

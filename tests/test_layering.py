@@ -98,3 +98,15 @@ def test_the_package_has_nothing_but_the_layers() -> None:
         "__main__",
     }
     assert mmaproof.__doc__
+
+
+def test_what_is_stated_a_second_time_knows_nothing_of_the_specification() -> None:
+    stated = [module for module in MODULES if "stated" in module.path.parts]
+    allowed = ("mmaproof.proofs.text_tables", *(module.name.removesuffix(".__init__") for module in stated))
+    found = [
+        f"{module.path}:{found.line}: {found.target}"
+        for module in stated
+        for found in module.imports()
+        if found.target.startswith("mmaproof.") and not found.target.startswith(allowed)
+    ]
+    assert stated and found == []

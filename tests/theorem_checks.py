@@ -77,7 +77,7 @@ def vacuous(theorems: Iterable[Theorem]) -> list[str]:
         for obligation in theorem.obligations():
             goal = obligation.goal()
             prop = goal.witness if isinstance(goal, Certificate) else goal
-            if isinstance(prop, Induction | RingProperty):
+            if prop is None or isinstance(prop, Induction | RingProperty):
                 continue
             assert isinstance(prop, Property)
             if prop.assuming is None:

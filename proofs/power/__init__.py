@@ -11,5 +11,6 @@ FAMILIES = {
     "encoding": ("encoding",),
     "blocked": ("blocked",),
     "kernels": ("kernels",),
+    "stated": ("documented",),
 }
 """The modules that have the theorems ``power/FAMILY/…``, in the order they are reported."""

@@ -1,0 +1,148 @@
+"""The instruction table and the encodings are those that the ISA prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from ...spec.power.catalogue import FAMILIES, UPDATES
+from ...spec.power.encoding import LAYOUTS, decode
+from ...spec.power.forms import FORMS, mask_widths
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import instructions as stated
+
+SOURCE = "Power ISA 3.1 Book I, sections 7.2 and 7.6, instruction formats and opcodes; Moreira et al. Table I"
+
+
+@theorem(
+    "power/stated/forms",
+    "there are the instructions that the ISA has, with its operands",
+    "mnemonics, their operands in order, the width and the multiples of each, and the ISA version are those "
+    "of the table written down from the ISA; no form is missing, none is surplus",
+    SOURCE,
+)
+def forms() -> Iterator[Case]:
+    """Yield one comparison of tables."""
+    yield Case("operands", _operands, method=Method.CERTIFICATE)
+
+
+def _operands() -> Certificate:
+    def shown(mnemonic: str) -> object:
+        widths = (
+            (name, len(at) + stated.FACTORS.get(name, 1).bit_length() - 1, stated.FACTORS.get(name, 1))
+            for name, at in stated.operands(mnemonic).items()
+        )
+        return (*widths, stated.isa(mnemonic), mnemonic.startswith("pm"))
+
+    def specified() -> Mapping[str, object]:
+        return {
+            mnemonic: (*((o.name, o.bits, o.multiple) for o in form.operands), form.isa, form.prefixed)
+            for mnemonic, form in FORMS.items()
+        }
+
+    return compared({mnemonic: shown(mnemonic) for mnemonic in stated.MNEMONICS}, specified)
+
+
+@theorem(
+    "power/stated/updates",
+    "each rank-k update has the types, the rank, the signs and the overflow that the ISA gives it",
+    "mnemonic ↦ (XO, k, types of X, Y and ACC, clamped or not, sign of the product, sign of the accumulator "
+    "or none, mask widths) is the table written down from the ISA",
+    SOURCE,
+)
+def updates() -> Iterator[Case]:
+    """Yield one comparison of tables."""
+    yield Case("table", _updates, method=Method.CERTIFICATE)
+
+
+def _updates() -> Certificate:
+    signs = {False: "+", True: "-"}
+
+    def specified() -> Mapping[str, object]:
+        return {
+            mnemonic: {
+                "mnemonic": update.mnemonic,
+                "XO": str(update.extended_opcode),
+                "k": str(update.family.rank),
+                "X": str(update.family.x),
+                "Y": str(update.family.y),
+                "ACC": str(update.family.result),
+                "overflow": "clamps" if update.saturates else "wraps" if str(update.family.result) == "s32"
+                else "rounds",
+                "product": signs[update.negative_product],
+                "accumulator": signs[update.negative_accumulator] if update.accumulates else "",
+                "masks": dict(mask_widths(update.family)),
+            }
+            for mnemonic, update in UPDATES.items()
+        }  # fmt: skip
+
+    return compared(
+        {
+            mnemonic: {
+                **{column: cell for column, cell in row.items() if column != "word"},
+                "masks": {mask: len(at) for mask, at in stated.MASKS[row["X"]].items()},
+            }
+            for mnemonic, row in stated.UPDATES.items()
+        },
+        specified,
+    )
+
+
+@theorem(
+    "power/stated/registers",
+    "operands and accumulators have the registers and columns that their types fill",
+    "X is 4 x k, Y is n x k, ACC is 4 x n, a register for each row; X is two registers for f64 alone",
+    SOURCE,
+)
+def register_counts() -> Iterator[Case]:
+    """Yield one comparison of tables."""
+    yield Case(
+        "table",
+        lambda: compared(
+            {row["X"]: (2, 2) if row["X"] == "f64" else (4, 1) for row in stated.UPDATES.values()},
+            lambda: {str(family.x): (family.columns, family.x_registers) for family in FAMILIES},
+        ),
+        method=Method.CERTIFICATE,
+    )
+
+
+@theorem(
+    "power/stated/words",
+    "every form's words are those that the ISA's opcodes and field positions give",
+    "the word with every operand 0 is the listed one, and each bit of each operand sets the listed bit "
+    "of it; decoding finds form and operands again, so that no listed word is two instructions",
+    SOURCE,
+)
+def words() -> Iterator[Case]:
+    """Yield one certificate per form."""
+    for mnemonic in stated.MNEMONICS:
+        yield Case(mnemonic, partial(_words, mnemonic), method=Method.CERTIFICATE)
+
+
+def _words(mnemonic: str) -> Certificate:
+    size = 64 if mnemonic.startswith("pm") else 32
+    zero = stated.word(mnemonic)
+    expected: dict[tuple[str, int], int] = {("", 0): zero}
+    for name, places in stated.operands(mnemonic).items():
+        for weight, bit in enumerate(reversed(places)):
+            value = stated.FACTORS.get(name, 1) << weight
+            expected[name, value] = zero | 1 << size - 1 - bit
+
+    def specified() -> Mapping[tuple[str, int], int]:
+        form = FORMS[mnemonic]
+        layout = LAYOUTS[form]
+        nothing = dict.fromkeys((operand.name for operand in form.operands), 0)
+        found = {}
+        for name, value in expected:
+            values = {**nothing, name: value} if name else nothing
+            word = layout.assemble(values)
+            again = decode(*((word >> 32, word & 0xFFFFFFFF) if size == 64 else (word,)))
+            read = {o.name: given % (1 << o.bits) for o, given in again.given()}
+            found[name, value] = word if again.mnemonic == mnemonic and read == values else -1
+        return found
+
+    return compared(expected, specified)
+
+
+THEOREMS = (forms, updates, register_counts, words)

@@ -1,0 +1,1 @@
+"""What the PTX ISA prints, written down again: nothing here knows the specification."""
