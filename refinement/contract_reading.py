@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,9 +17,10 @@ from ..spec.formats import FORMATS, Bits, FloatFormat, Format, IntegerFormat, fo
 from ..spec.rounding import Rounding
 from ..spec.values import encodings_of_values
 from .contract import Accumulate, Contract, FormerKernel, LaunchExtents
+from .definitions import Definition
 from .formula import Formula, Source
 from .formula_checking import check_formula
-from .formula_parser import KEYWORDS, parse_expression, parse_formula
+from .formula_parser import KEYWORDS, parse_definition, parse_expression, parse_formula
 from .index_arithmetic import Expression
 from .parameters import Access, ArrayParameter, Gaps, Parameter, Passed, ScalarParameter, Structure
 from .result import Equality
@@ -40,7 +41,7 @@ ARRAY = (
     "name", "type", "shape", "strides", "access", "alignment", "values", "element_bits", "low_bit",
     "gaps", "kernel",
 )  # fmt: skip
-ENSURES = ("formula", "reference", "accumulate", "equality")
+ENSURES = ("formula", "let", "reference", "accumulate", "equality")
 STRIDES = ("row-major", "column-major")
 ALLOCATED = 256
 """Alignment in bytes of a pointer of which a contract says nothing: as `cudaMalloc` has it."""
@@ -81,6 +82,9 @@ def _contract(document: Table) -> Contract:
     reference = ensures.text("reference")
     if reference is not None and "formula" in ensures.values:
         raise ensures.error("reference", "a contract has formulas or a reference, not both")
+    if reference is not None and "let" in ensures.values:
+        raise ensures.error("let", "let names parts of formulas; a reference has variables of its own")
+    taken = {*sizes[0], *(each.name for each in parameters)}
     contract = Contract(
         document.file,
         kernel.choice("isa", ISAS, ""),
@@ -95,7 +99,7 @@ def _contract(document: Table) -> Contract:
         tuple(sizes),
         parameters,
         passing,
-        _formulas(ensures) if "ensures" in document.values and reference is None else (),
+        _formulas(ensures, taken) if "ensures" in document.values and reference is None else (),
         Accumulate(ensures.choice("accumulate", list(Accumulate), Accumulate.UNSPECIFIED)),
         Equality(ensures.choice("equality", list(Equality), Equality.VALUE)),
         None if reference is None else Source(reference, "reference", ensures.where("reference")),
@@ -371,13 +375,32 @@ def _flat(values: Any) -> list[Any]:
 # -- formulas
 
 
-def _formulas(ensures: Table) -> tuple[Formula, ...]:
-    value = ensures.require("formula", 'what is computed, such as "C[i, j] = sum(k, A[i, k] * B[k, j])"')
+def _texts(ensures: Table, key: str) -> list[str]:
+    value = ensures.values[key]
     texts = value if isinstance(value, list) else [value]
     if not texts or not all(isinstance(text, str) for text in texts):
-        raise ensures.error("formula", f"formula must be a string or a list of strings, not {shown(value)}")
+        raise ensures.error(key, f"{key} must be a string or a list of strings, not {shown(value)}")
+    return texts
+
+
+def _definitions(ensures: Table, taken: Collection[str]) -> dict[str, Definition]:
+    """Read the names for parts of formulas, each of which may use those above it."""
+    found: dict[str, Definition] = {}
+    for text in _texts(ensures, "let") if "let" in ensures.values else ():
+        source = Source(text, "let", ensures.where("let"))
+        definition = parse_definition(source, found)
+        if definition.name in taken:
+            raise source.error(0, f"{definition.name} is a size or a parameter; name the part otherwise")
+        found[definition.name] = definition
+    return found
+
+
+def _formulas(ensures: Table, taken: Collection[str]) -> tuple[Formula, ...]:
+    ensures.require("formula", 'what is computed, such as "C[i, j] = sum(k, A[i, k] * B[k, j])"')
     where = ensures.where("formula")
-    formulas = tuple(parse_formula(Source(text, "formula", where)) for text in texts)
+    definitions = _definitions(ensures, taken)
+    texts = _texts(ensures, "formula")
+    formulas = tuple(parse_formula(Source(text, "formula", where), definitions) for text in texts)
     outputs = [formula.output for formula in formulas]
     for formula in formulas:
         if outputs.count(formula.output) > 1:

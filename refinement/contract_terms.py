@@ -25,10 +25,12 @@ from .formula import (
     Element,
     Extremum,
     Function,
+    Infinite,
     Name,
     Negative,
     Node,
     Number,
+    ReducedExtremum,
     Sum,
     walk,
 )
@@ -178,6 +180,11 @@ class _Expected:
                 return np.where(self.space.truths(node.condition, scope), *chosen)
             case Extremum():
                 return self._integer_extremum(node, scope, width)
+            case ReducedExtremum():
+                fmt = self._word(node, range_of(self.space, node, scope))
+                inside, axes = self.space.summed(node, scope)
+                each = Value(self._integer(node.body, inside, fmt.bits), fmt)
+                return self.make.resized(self.make.extremum(node.which, each, axes), width)
             case Cast():
                 return self._integer_cast(node, scope, width)
         raise AssertionError(node)
@@ -230,9 +237,15 @@ class _Expected:
             return self.make.reals(self.space.numbers(node, scope))
         if not self.kinds.is_real(node):
             return self.make.from_integers(self._exact(node, scope), self.make.working)
+        if isinstance(node, Infinite):
+            return self.make.reals(np.inf)
+        if isinstance(node, Element | Name):
+            return self._leaf(node, scope)
+        return self._operated(node, scope)
+
+    def _operated(self, node: Node, scope: Scope) -> Value:
+        """Return real numbers that are made of others."""
         match node:
-            case Element() | Name():
-                return self._leaf(node, scope)
             case Negative():
                 return self.make.negated(self._real(node.operand, scope))
             case Binary():
@@ -249,6 +262,9 @@ class _Expected:
                 left, right = self.make.alike(*(self._real(each, scope) for each in node.operands))
                 operation = operations.extremum(left.format, node.which)
                 return Value(apply(self.store, operation, left.terms, right.terms), left.format)
+            case ReducedExtremum():
+                inside, axes = self.space.summed(node, scope)
+                return self.make.extremum(node.which, self._real(node.body, inside), axes)
             case Cast():
                 assert isinstance(node.format, FloatFormat)
                 return self._in_format(node.operand, scope, node.format)
@@ -264,9 +280,11 @@ class _Expected:
             total, addend = addition
             return self._sum(total, scope, self._real(addend, scope))
         left = self._real(node.left, scope)
-        if node.operator == "/":
+        if node.operator == "/" and self.kinds.is_divisor(node.right):
             return self.make.product(left, self._reciprocal(node.right, scope))
         right = self._real(node.right, scope)
+        if node.operator == "/":
+            return self.make.quotient(left, right)
         if node.operator == "*":
             return self.make.product(left, right)
         right = self.make.negated(right) if node.operator == "-" else right

@@ -6,6 +6,7 @@ is read as fused multiply-adds in increasing k, one of the results that it may g
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -368,10 +369,17 @@ def _magnitude(words: Words, fmt: IntegerFormat) -> Words:
     return np.where(integers(words, fmt) < 0, (np.uint64(0) - words) & ones(fmt.bits), words)
 
 
+def error_function(numbers: Any) -> NDArray[np.float64]:
+    """Return erf of numbers."""
+    reals = np.asarray(numbers, dtype=np.float64)
+    return np.array([math.erf(each) for each in reals.reshape(-1)]).reshape(reals.shape)
+
+
 _FUNCTIONS: MappingProxyType[str, Callable[..., Any]] = MappingProxyType(
     {
         "ex2": np.exp2, "lg2": np.log2, "rcp": lambda x: 1 / x, "sqrt": np.sqrt, "div": np.divide,
         "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
+        "erf": error_function,
         "rint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil,
     }
 )  # fmt: skip

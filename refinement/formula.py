@@ -63,6 +63,11 @@ class Number(Node):
 
 
 @dataclass(frozen=True)
+class Infinite(Node):
+    """``inf``."""
+
+
+@dataclass(frozen=True)
 class Name(Node):
     """An index variable, a size or a scalar parameter."""
 
@@ -130,16 +135,28 @@ class Bound(Node):
 
 
 @dataclass(frozen=True)
-class Sum(Node):
-    """A sum over indices."""
+class Reduction(Node):
+    """Numbers over indices made into one."""
 
     indices: tuple[Bound, ...]
     body: Node
 
     @property
     def operands(self) -> tuple[Node, ...]:
-        """What is summed."""
+        """What is reduced."""
         return (self.body,)
+
+
+@dataclass(frozen=True)
+class Sum(Reduction):
+    """A sum over indices."""
+
+
+@dataclass(frozen=True)
+class ReducedExtremum(Reduction):
+    """``max`` or ``min`` over indices."""
+
+    which: str
 
 
 @dataclass(frozen=True)

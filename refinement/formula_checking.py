@@ -15,11 +15,12 @@ from .formula import (
     Element,
     Formula,
     Function,
+    Infinite,
     Name,
     Node,
     Number,
+    Reduction,
     Source,
-    Sum,
     walk,
 )
 from .index_arithmetic import unknown_name
@@ -49,7 +50,7 @@ class Kinds:
         match node:
             case Number():
                 return node.whole
-            case Sum() | Cast() | Function() | Binary(operator="/"):
+            case Reduction() | Infinite() | Cast() | Function() | Binary(operator="/"):
                 return False
             case Name():
                 scalar = self.parameters.get(node.name)
@@ -74,11 +75,15 @@ class Kinds:
                 return isinstance(self.format(node.array), FloatFormat)
             case Cast():
                 return isinstance(node.format, FloatFormat)
-            case Function() | Binary(operator="/"):
+            case Infinite() | Function() | Binary(operator="/"):
                 return True
             case Choice():
                 return self.is_real(node.then) or self.is_real(node.otherwise)
         return any(self.is_real(each) for each in node.operands)
+
+    def is_divisor(self, node: Node) -> bool:
+        """Tell whether a number that divides is known, so that its reciprocal is."""
+        return isinstance(node, Number) or self.is_concrete(node)
 
     def working_format(self, formula: Formula) -> FloatFormat:
         """Return what real numbers are computed in: f64 where one occurs, else f32."""
@@ -181,7 +186,7 @@ class _Checker:
                 self._known(node, known)
             case Element():
                 self._element(node, known)
-            case Sum():
+            case Reduction():
                 names = self._summed(node)
                 self.taken |= names
                 self._number(node.body, known | names)
@@ -203,10 +208,6 @@ class _Checker:
     def _both(self, node: Node, known: set[str]) -> None:
         for each in node.operands:
             self._number(each, known)
-        if isinstance(node, Binary) and node.operator == "/":
-            divisor = node.right
-            if not isinstance(divisor, Number) and not self.kinds.is_concrete(divisor):
-                raise self.source.error(divisor.at, "only a literal or a size divides; else use rcp(...)")
 
     def _element(self, node: Element, known: set[str]) -> None:
         array = self._array(node)
@@ -221,7 +222,7 @@ class _Checker:
         for index in node.indices:
             self._index(index, known)
 
-    def _summed(self, node: Sum) -> set[str]:
+    def _summed(self, node: Reduction) -> set[str]:
         names: set[str] = set()
         for bound in node.indices:
             if bound.name in self.taken | names:
@@ -246,8 +247,8 @@ def target_variables(formula: Formula, sizes: Collection[str]) -> set[str]:
     }
 
 
-def indexed_axes(node: Sum, name: str) -> list[tuple[Element, int]]:
-    """Return where in a sum a name is itself an index: elements and their axes."""
+def indexed_axes(node: Reduction, name: str) -> list[tuple[Element, int]]:
+    """Return where in a sum or an extremum a name is itself an index: elements and their axes."""
     return [
         (part, axis)
         for part in walk(node.body)

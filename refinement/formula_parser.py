@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..spec.errors import InputError
 from ..spec.formats import FORMATS, IntegerFormat
+from .definitions import Definition, expanded
+from .derived_functions import DERIVED
 from .formula import (
     Binary,
     Bound,
@@ -21,14 +24,18 @@ from .formula import (
     Extremum,
     Formula,
     Function,
+    Infinite,
     Inverse,
     Name,
     Negative,
     Node,
     Number,
+    ReducedExtremum,
+    Reduction,
     Source,
     Sum,
     is_truth,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -37,18 +44,26 @@ if TYPE_CHECKING:
 FUNCTIONS = MappingProxyType(
     {
         "exp2": "ex2", "log2": "lg2", "rcp": "rcp", "sqrt": "sqrt", "rsqrt": "rsqrt",
-        "sin": "sin", "cos": "cos", "tanh": "tanh",
+        "sin": "sin", "cos": "cos", "tanh": "tanh", "erf": "erf",
     }
 )  # fmt: skip
 """Functions of one real number that are not interpreted: what formulas call them, and what terms do."""
 
 _ARITIES = MappingProxyType(
-    {"where": 3, "relu": 1, "old": 1, "round": 1, "fma": 3, "cdiv": 2, **dict.fromkeys(FUNCTIONS, 1)}
+    {
+        "where": 3,
+        "relu": 1,
+        "old": 1,
+        "round": 1,
+        "fma": 3,
+        "cdiv": 2,
+        **dict.fromkeys((*FUNCTIONS, *DERIVED), 1),
+    }
 )
 WORDS = ("sum", "max", "min", *_ARITIES)
 """Everything that can be called, besides the formats."""
 
-KEYWORDS = frozenset({"if", "and", "or", "not", *WORDS, *FORMATS})
+KEYWORDS = frozenset({"if", "and", "or", "not", "inf", *WORDS, *FORMATS})
 """Names that no size, parameter or index can have."""
 
 _DEEPEST = 60
@@ -68,8 +83,15 @@ _OPERATORS = frozenset({"RELATION", "SIGN", "PRODUCT", "SHIFT", "AMPERSAND", "AN
 _STARTS = frozenset({"NUMBER", "NAME", "SIGN", "LPAR"})
 
 
-def parse_formula(source: Source) -> Formula:
+def parse_formula(source: Source, definitions: Mapping[str, Definition] = MappingProxyType({})) -> Formula:
     """Read a formula: ``C[i, j] = sum(k, A[i, k] * B[k, j]) if i < 10``.
+
+    Parameters
+    ----------
+    source : Source
+        The text.
+    definitions : mapping of str to Definition
+        Names that stand for parts.
 
     Raises
     ------
@@ -81,11 +103,47 @@ def parse_formula(source: Source) -> Formula:
     target, body, *guards = (child for child in tree.children if child is not None)
     element = reader.node(target)
     assert isinstance(element, Element)
+    indices = [index for index in element.indices if isinstance(index, Name)]
+    reader.bound |= {index.name for index in indices}
     condition = reader.truth(guards[0]) if guards else None
-    formula = Formula(source, element, reader.number(body), condition)
+    part = expanded(source, reader.number(body), definitions, indices)
+    formula = Formula(source, element, part, condition)
     for part in (element, formula.body, *([condition] if condition is not None else [])):
         _check_depth(source, part)
     return formula
+
+
+def parse_definition(source: Source, earlier: Mapping[str, Definition]) -> Definition:
+    """Read what a name stands for: ``m[i] = max(j, X[i, j])``, or ``scale = 1 / sqrt(d)``.
+
+    Parameters
+    ----------
+    source : Source
+        The text.
+    earlier : mapping of str to Definition
+        Names that it may use.
+
+    Raises
+    ------
+    InputError
+        If it is not one; the message names the column and what was expected.
+    """
+    target, body = _parsed(source, "definition").children
+    reader = _Reader(source)
+    element = reader.node(target)
+    assert isinstance(element, Element | Name)
+    indices: dict[str, Name] = {}
+    for index in element.indices if isinstance(element, Element) else ():
+        if not isinstance(index, Name) or index.name in indices:
+            raise source.error(index.at, "the indices of a definition are different names: m[i] = ...")
+        indices[index.name] = index
+    reader.bound |= set(indices)
+    node = expanded(source, reader.number(body), earlier, indices.values())
+    _check_depth(source, node)
+    name = element.array if isinstance(element, Element) else element.name
+    if name in earlier:
+        raise source.error(element.at, f"there are two definitions of {name}")
+    return Definition(name, tuple(indices), node)
 
 
 def parse_expression(source: Source) -> Node:
@@ -120,7 +178,7 @@ def _grammar() -> Lark:
     return Lark(
         text,
         parser="lalr",
-        start=["formula", "expression"],
+        start=["formula", "definition", "expression"],
         propagate_positions=True,
         maybe_placeholders=True,
     )
@@ -172,6 +230,23 @@ def _listed(terminals: set[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+def _index_name(node: Node) -> str | None:
+    """Return the name in ``k`` or ``k < K``."""
+    node = node.left if isinstance(node, Binary) else node
+    return node.name if isinstance(node, Name) else None
+
+
+def _is_indexed(node: Reduction, name: str) -> bool:
+    """Tell whether a name stands in an index somewhere in what is reduced."""
+    return any(
+        isinstance(part, Name) and part.name == name
+        for element in walk(node.body)
+        if isinstance(element, Element)
+        for index in element.indices
+        for part in walk(index)
+    )
+
+
 class _Reader:
     """Makes nodes of parse trees.
 
@@ -183,6 +258,7 @@ class _Reader:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.bound: set[str] = set()
 
     def number(self, tree: Any) -> Node:
         """Return the node of a number."""
@@ -205,6 +281,8 @@ class _Reader:
             case "number":
                 return self._literal(at, str(tree.children[0]))
             case "name":
+                if str(tree.children[0]) == "inf":
+                    return Infinite(at)
                 return Name(at, self._allowed(tree.children[0]))
             case "element":
                 name, *indices = tree.children
@@ -270,7 +348,8 @@ class _Reader:
         if name == "sum":
             return self._sum(at, arguments)
         if name in ("max", "min"):
-            return self._extremum(at, name, arguments)
+            reduced = self._reduced_extremum(at, name, arguments)
+            return self._extremum(at, name, arguments) if reduced is None else reduced
         if name not in _ARITIES and name not in FORMATS:
             close = get_close_matches(name[:_DIGITS], [*WORDS, *FORMATS], n=1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(WORDS)} and the formats"
@@ -299,6 +378,8 @@ class _Reader:
                 return Negative(at, Binary(at, "//", Negative(at, operands[0]), operands[1]))
             case "round":
                 raise self.source.error(at, "round stands directly in a cast to an integer: s8(round(x))")
+            case _ if name in DERIVED:
+                return DERIVED[name](at, operands[0])
         return Function(at, name, tuple(operands))
 
     def _cast(self, at: int, name: str, argument: Any) -> Cast:
@@ -320,7 +401,32 @@ class _Reader:
         if len(arguments) < 2:
             raise self.source.error(at, "sum takes indices and what is summed: sum(k, A[i, k] * B[k, j])")
         *indices, body = arguments
-        return Sum(at, tuple(self._bound(each) for each in indices), self.number(body))
+        bounds = tuple(self._bound(each) for each in indices)
+        return Sum(at, bounds, self._inside(bounds, body))
+
+    def _inside(self, bounds: tuple[Bound, ...], body: Any) -> Node:
+        """Return what is reduced over indices."""
+        outside = set(self.bound)
+        self.bound |= {each.name for each in bounds}
+        node = self.number(body)
+        self.bound = outside
+        return node
+
+    def _reduced_extremum(self, at: int, name: str, arguments: list[Any]) -> ReducedExtremum | None:
+        """Return an extremum over indices; None where the arguments are numbers, of which it is one.
+
+        Over indices it is where these have no other meaning, and the last argument is indexed by them.
+        """
+        *indices, body = arguments or [None]
+        nodes = [self.node(each) for each in indices if each.data in ("name", "comparison")]
+        if len(nodes) < max(1, len(indices)):
+            return None
+        if any(isinstance(each, Infinite) or _index_name(each) in self.bound for each in nodes):
+            return None
+        bounds = tuple(self._bound(each) for each in indices)
+        node = ReducedExtremum(at, bounds, self._inside(bounds, body), name)
+        indexed = all(each.extent is not None or _is_indexed(node, each.name) for each in bounds)
+        return node if indexed else None
 
     def _bound(self, tree: Any) -> Bound:
         node = self.node(tree)

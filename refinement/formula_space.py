@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .contract import Instance
 from .evaluation import integers
-from .formula import Binary, Element, Formula, Name, Node, Number, Sum, walk
+from .formula import Binary, Element, Formula, Name, Node, Number, Reduction, walk
 from .formula_checking import Kinds, indexed_axes, target_variables
 from .index_arithmetic import IndexArithmetic
 
@@ -102,7 +102,7 @@ class FormulaSpace:
         rank, pending = first, [(node, first)]
         while pending:
             node, axis = pending.pop()
-            if isinstance(node, Sum):
+            if isinstance(node, Reduction):
                 self._first_axes[id(node)] = axis
                 axis += len(node.indices)
                 if axis > MOST_AXES:
@@ -184,7 +184,7 @@ class FormulaSpace:
             f"outside 0 to {array.shape[axis] - 1}",
         )
 
-    def summed(self, node: Sum, scope: Scope) -> tuple[Scope, Axes]:
+    def summed(self, node: Reduction, scope: Scope) -> tuple[Scope, Axes]:
         """Return the scope inside a sum, and what it sums over.
 
         Raises
@@ -203,7 +203,7 @@ class FormulaSpace:
             names[bound.name] = self._range(axis, axes[axis])
         return Scope(names, scope.needed), axes
 
-    def _extent(self, node: Sum, name: str, given: Node | None, scope: Scope) -> int:
+    def _extent(self, node: Reduction, name: str, given: Node | None, scope: Scope) -> int:
         if given is not None:
             extent = int(self.numbers(given, scope).reshape(-1)[0])
             if not 1 <= extent < 2**31:

@@ -12,6 +12,7 @@ from ..spec.float_encoding import decode, encode
 from ..spec.formats import FloatFormat, IntegerFormat
 from ..spec.rounding import Rounding
 from .approximations import documented_error
+from .evaluation import error_function
 from .interning import Ids
 from .rounding_errors import Column, Reals, coarseness, flushed, least
 from .terms import Operation
@@ -120,6 +121,7 @@ _FUNCTIONS: Mapping[str, Callable[[list[Column]], Reals]] = MappingProxyType(
         "sqrt": _monotone(np.sqrt, 0.0),
         "rsqrt": _monotone(lambda x: 1 / np.sqrt(x), 0.0),
         "tanh": _monotone(np.tanh),
+        "erf": _monotone(error_function),
         "sin": lambda given: given[0][1],
         "cos": lambda given: given[0][1],
         "rcp": _reciprocal,

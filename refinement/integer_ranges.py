@@ -6,7 +6,7 @@ from math import prod
 from typing import NamedTuple
 
 from ..spec.formats import S32, S64, U32, U64, IntegerFormat
-from .formula import Binary, Cast, Choice, Element, Extremum, Name, Negative, Node, Sum
+from .formula import Binary, Cast, Choice, Element, Extremum, Name, Negative, Node, ReducedExtremum, Sum
 from .formula_space import FormulaSpace, Scope
 from .operations import signed
 
@@ -70,6 +70,8 @@ def range_of(space: FormulaSpace, node: Node, scope: Scope) -> Range:
             inside, axes = space.summed(node, scope)
             length = prod(axes.values())
             return range_of(space, node.body, inside) * Range(length, length)
+        case ReducedExtremum():
+            return range_of(space, node.body, space.summed(node, scope)[0])
         case Choice():
             return range_of(space, node.then, scope).union(range_of(space, node.otherwise, scope))
         case Extremum():

@@ -26,7 +26,7 @@ from .traversal import fill, operands
 _EXPONENT = 64
 """Narrow formats that go further hold scale factors, of which nothing is known."""
 
-_UNIT = ("tanh", "sin", "cos")
+_UNIT = ("tanh", "erf", "sin", "cos")
 """Functions whose values lie between -1 and 1."""
 
 

@@ -15,7 +15,22 @@ from ..spec.float_encoding import decode, encode
 from ..spec.formats import F64, S64, FloatFormat, Format, IntegerFormat
 from ..spec.rounding import Rounding
 from .contract import Array, Instance, Scalar
-from .formula import Binary, Cast, Choice, Element, Extremum, Function, Name, Negative, Node, Number, Sum
+from .evaluation import error_function
+from .formula import (
+    Binary,
+    Cast,
+    Choice,
+    Element,
+    Extremum,
+    Function,
+    Infinite,
+    Name,
+    Negative,
+    Node,
+    Number,
+    ReducedExtremum,
+    Sum,
+)
 from .formula_space import FormulaSpace, Scope, factors
 from .integer_ranges import range_of, range_of_format
 
@@ -26,6 +41,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "exp2": np.exp2, "log2": np.log2, "rcp": lambda x: 1 / x, "sqrt": np.sqrt,
         "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
+        "erf": error_function,
         "fma": lambda x, y, z: x * y + z,
     }
 )  # fmt: skip
@@ -150,6 +166,9 @@ class _Reference:
                 if self.kinds.is_real(node.operand):
                     return _clamped(self._real(node.operand, scope), node.format, nearest=node.nearest)
                 return _wrapped(self._integer(node.operand, scope), node.format)
+            case ReducedExtremum():
+                inside, axes = self.space.summed(node, scope)
+                return _extreme(node.which, self._integer(node.body, inside), axes)
             case Sum():
                 inside, axes = self.space.summed(node, scope)
                 given = [self._integer(factor, inside) for factor in factors(node.body)]
@@ -167,6 +186,8 @@ class _Reference:
         if not self.kinds.is_real(node):
             return self._integer(node, scope).astype(np.float64)
         match node:
+            case Infinite():
+                return np.full((1,) * self.space.rank, np.inf)
             case Element() | Name():
                 return self._leaf(node, scope)
             case Choice():
@@ -184,8 +205,13 @@ class _Reference:
             case Sum():
                 inside, axes = self.space.summed(node, scope)
                 return _summed([self._real(factor, inside) for factor in factors(node.body)], axes)
-            case Binary(operator="/"):
+            case ReducedExtremum():
+                inside, axes = self.space.summed(node, scope)
+                return _extreme(node.which, self._real(node.body, inside), axes)
+            case Binary(operator="/") if self.kinds.is_divisor(node.right):
                 return self._real(node.left, scope) * self._literal(self._inverse(node.right, scope))
+            case Binary(operator="/"):
+                return self._real(node.left, scope) / self._real(node.right, scope)
         return _arithmetic(node, [self._real(each, scope) for each in node.operands])
 
     def _literal(self, numbers: Values) -> Values:
@@ -215,6 +241,8 @@ class _Magnitudes(_Reference):
                 return np.full((1,) * self.space.rank, np.nan)
             case Cast(format=FloatFormat()) if node.format.bits > 8:
                 return self._real(node.operand, scope)
+            case Binary(operator="/") if not self.kinds.is_divisor(node.right):
+                return np.full((1,) * self.space.rank, np.nan)
             case Negative():
                 return self._real(node.operand, scope)
             case Binary(operator="-"):
@@ -275,6 +303,15 @@ def _rounded(values: Values, fmt: FloatFormat) -> Values:
         least = -largest if fmt.signed else float(decode(np.zeros((), dtype=fmt.storage), fmt))
         values = np.clip(values, least, largest)
     return decode(encode(np.asarray(values, dtype=np.float64), fmt, Rounding.NEAREST_EVEN), fmt)
+
+
+def _extreme(which: str, values: Values, axes: Mapping[int, int]) -> Values:
+    """Return the greatest or least over axes; of real numbers, without regard to NaN."""
+    choose = {"max": (np.fmax, np.maximum), "min": (np.fmin, np.minimum)}[which][values.dtype != np.float64]
+    found = values
+    for axis in axes:
+        found = choose.reduce(found, axis=axis, keepdims=True)
+    return np.asarray(found)
 
 
 def _summed(given: Sequence[Values], axes: Mapping[int, int]) -> Values:

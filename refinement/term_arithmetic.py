@@ -124,6 +124,12 @@ class TermArithmetic:
         operation = operations.function(name, self.working, self.working)
         return Value(self.store.apply(operation, self.rounded(argument, self.working).terms), self.working)
 
+    def quotient(self, left: Value, right: Value) -> Value:
+        """Return quotients in the working format."""
+        operation = operations.function("div", self.working, self.working, self.working)
+        given = np.broadcast_arrays(*(self.rounded(each, self.working).terms for each in (left, right)))
+        return Value(self.store.apply(operation, *given), self.working)
+
     def rounded(self, value: Value, fmt: FloatFormat) -> Value:
         """Return real numbers in another format; one of at most 8 bits clamps, as every conversion does."""
         if value.format == fmt:
@@ -172,6 +178,16 @@ class TermArithmetic:
         operation = operations.dot(result, left.format, right.format, addend.format, how)
         vectors = (self.store.vectors(_summands(each.terms, axes)) for each in (left, right))
         return Value(self.store.apply(operation, *vectors, addend.terms), result)
+
+    def extremum(self, which: str, each: Value, axes: Axes) -> Value:
+        """Return the greatest or least of numbers over axes, taken in pairs."""
+        terms = _summands(each.terms, axes)
+        operation = operations.extremum(each.format, which)
+        while (length := terms.shape[-1]) > 1:
+            half = length // 2
+            pairs = apply(self.store, operation, terms[..., :half], terms[..., half : 2 * half])
+            terms = np.concatenate([pairs, terms[..., 2 * half :]], axis=-1)
+        return Value(terms[..., 0], each.format)
 
     def chain(self, start: Value, left: Value, right: Value | None, axes: Axes) -> Value:
         """Return sums over axes by fused multiply-adds (additions where there is one factor), in order."""

@@ -17,6 +17,7 @@ def contract_text(
     ensures: str = "",
     scalars: Mapping[str, str] | None = None,
     extra: Mapping[str, str] | None = None,
+    let: Sequence[str] = (),
 ) -> str:
     """Return TOML; arrays are ``name: "type extent … [access]"``, scalars ``name: "type [value]"``."""
     lines = ['[kernel]\nisa = "ptx"\n', "[sizes]"]
@@ -41,6 +42,8 @@ def contract_text(
             *(f"value = {each}" for each in value),
         ]
     texts = [formula] if isinstance(formula, str) else list(formula)
+    if let:
+        ensures += f"\nlet = {list(let)!r}"
     quoted = ", ".join(f"'''{text}'''" for text in texts)
     return "\n".join([*lines, "\n[ensures]", f"formula = [{quoted}]", ensures, ""])
 

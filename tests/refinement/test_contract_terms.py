@@ -128,6 +128,19 @@ FORMULAS = {
     ),
     "double": (PRODUCT, {"A": "f64 M K", "B": "f32 K N", "C": "f64 M N out"}, {}),
     "functions": ("C[i, j] = fma(A[i, 0], rcp(exp2(B[0, j])), max(A[i, 1], B[1, j], 0.25))", MATRICES, {}),
+    "quotients of data": ("C[i, j] = exp2(A[i, 0]) / (exp2(B[0, j]) + 1)", MATRICES, {}),
+    "extrema over indices": (
+        "C[i, j] = max(k, A[i, k] * B[k, j]) - min(k < K - 1, A[i, k + 1])",
+        MATRICES,
+        {},
+    ),
+    "extrema of integers": ("C[i, j] = max(k, A[i, k] * B[k, j]) - min(k, B[k, j])", INTEGERS, {}),
+    "masked extrema": ("C[i, j] = max(k, where(k <= i, A[i, k], -inf)) + B[0, j]", MATRICES, {}),
+    "named parts": (
+        "C[i, j] = total[j] * scaled[i, 0] / 4 + scaled[i, K - 1]",
+        MATRICES,
+        {"let": ["half = 0.5", "scaled[i, k] = half * A[i, k]", "total[i] = sum(k, B[k, i])"]},
+    ),
     "transposed copy": ("C[i, j] = A[j, i]", {"A": "e5m2 N M", "C": "e5m2 M N out"}, {}),
     "narrow output": (PRODUCT, {**MATRICES, "C": "e4m3 M N out"}, {}),
     "part of the output": (

@@ -149,7 +149,7 @@ def test_given_contents_fill_the_array() -> None:
         ("B[k, j])", "C[k, j])", 42, 'C has access "out"'),
         ("B[k, j])", "B[k, j]) + x", 42, "column 39: unknown name x"),
         ("B[k, j])", "B[k, j] % 2)", 42, "% is for indices; data has +, -, *, /"),
-        ("B[k, j])", "B[k, j] / A[i, k])", 42, "only a literal or a size divides"),
+        ("B[k, j])", "B[k, j] / a[i, k])", 42, "column 38: unknown name a"),
         ("sum(k, A", "sum(i, A", 42, "i already has a meaning here"),
         ("sum(k, A", "sum(k, r, A", 42, "no array is indexed by r itself"),
         ("C[i, j] =", "A[i, j] =", 42, "A is written"),

@@ -16,10 +16,12 @@ from mmaproof.refinement.formula import (
     Binary,
     Cast,
     Element,
+    Extremum,
     Formula,
     Name,
     Negative,
     Number,
+    ReducedExtremum,
     Source,
     Sum,
     walk,
@@ -160,6 +162,57 @@ def test_mistakes_are_located(text: str, message: str) -> None:
         parsed(text)
     assert str(caught.value).startswith("formula, ")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("let", "formula", "message"),
+    [
+        ("m[i] = max(j, A[i, j])", "C[i, j] = m", "formula, column 11: m is defined with 1 indices, not 0"),
+        ("m[i, i] = 1", "C[i, j] = m[i, j]", "let, column 6: the indices of a definition are different"),
+        ("m[2] = 1", "C[i, j] = m[2]", "the indices of a definition are different names"),
+        ("A[i] = 1", "C[i, j] = A[i]", "A is a size or a parameter"),
+        ("K = 1", "C[i, j] = K", "K is a size or a parameter"),
+        ("m = A[0, z]", "C[i, j] = m", "formula, column 11: unknown name z"),
+        ("m = A[0, 0]", "C[i, m] = A[i, 0]", "column 6: m stands for a part here"),
+        ("m = A[0, 0]", "C[i, j] = sum(m, A[i, m])", "m stands for a part here; name the index anew"),
+        ("exp = A[0, 0]", "C[i, j] = 1", "exp needs arguments"),
+        ("m = C[0, 0]", "C[i, j] = m", 'C has access "out"'),
+        ("m = ", "C[i, j] = m", "let, column 4: expected an expression"),
+        ("m", "C[i, j] = m", "let, column 2: expected '=' or '[', not the end"),
+    ],
+)
+def test_mistakes_in_definitions_are_located(let: str, formula: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        contract_of(formula, {"A": "f16 M K", "C": "f32 M N out"}, sizes=SIZES, let=[let])
+    assert message in str(caught.value)
+
+
+def test_definitions_that_grow_without_bound_are_refused() -> None:
+    let = ["a0 = A[0, 0]", *(f"a{n} = a{n - 1} * a{n - 1}" for n in range(1, 40))]
+    with pytest.raises(InputError, match="more than 20000 parts"):
+        contract_of("C[i, j] = a39", {"A": "f16 M K", "C": "f32 M N out"}, sizes=SIZES, let=let)
+
+
+def test_the_indices_of_a_part_are_its_own() -> None:
+    """What is put in has indices of the same names as the formula around it."""
+    arrays = {"A": "f16 M K", "B": "f16 K N", "C": "f32 M N out"}
+    let = ["dot[j, i] = sum(k, A[j, k] * B[k, i])"]
+    formulas = ["C[i, j] = sum(k < N, dot[i, k]) + dot[i, j]",
+                "C[i, j] = sum(x < N, k, A[i, k] * B[k, x]) + sum(k, A[i, k] * B[k, j])"]  # fmt: skip
+    store = TermStore()
+    instances = [
+        next(contract_of(text, arrays, sizes=SIZES, let=let if "dot" in text else ()).instances())
+        for text in formulas
+    ]
+    terms = [expected_terms(each, each.outputs[0], store).reshape(-1) for each in instances]
+    assert compare(NormalForms(store), *terms, instances[0].outputs[0].format).equal.all()
+
+
+def test_extrema_of_numbers_and_over_indices() -> None:
+    over, two = (parsed(text).body for text in ("C[i] = max(k, A[i, k])", "C[i] = max(i, A[i, i])"))
+    assert isinstance(over, ReducedExtremum) and isinstance(two, Extremum)
+    assert isinstance(parsed("C[i] = max(x, y)").body, Extremum)
+    assert isinstance(parsed("C[i] = min(k < 3, 2 * k)").body, ReducedExtremum)
 
 
 PIECES = [
