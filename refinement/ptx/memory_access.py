@@ -142,7 +142,7 @@ def _write_bytes(
     grid = history.places(offsets, total)
     places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
     if atomic:
-        found = history.read(execution.ordering, places, threads_of, atomic=True)
+        found = history.read(execution.ordering, places, threads_of, line, atomic=True)
         history.note_store(execution.ordering, places, threads_of, line)
     else:
         found = history.write(execution.ordering, places, threads_of, line)
@@ -242,7 +242,7 @@ def _note_reading(execution: Execution, part: Space, offsets: Offsets, total: in
     places = history.places(offsets, total)
     threads_of = np.repeat(threads, places.shape[1])
     places = places.reshape(-1)
-    found = history.read(execution.ordering, places, threads_of)
+    found = history.read(execution.ordering, places, threads_of, execution.instruction.line)
     _report_races(execution, part, found, places, threads_of, "reads")
 
 
@@ -298,8 +298,7 @@ def _report_races(
     if len(rest):
         place = part.place(int(places[rest.which[0]]) * part.history.granule)
         other = execution.threads.name_in_grid(int(rest.others[0]))
-        line = int(rest.lines[0])
-        did = f"writes in line {line}" if line else "reads"
+        did = f"{'reads' if rest.reads[0] else 'writes'} in line {int(rest.lines[0])}"
         execution.report(
             Kind.RACE,
             f"{does} {place}, which {other} {did}, with no barrier between",

@@ -129,7 +129,9 @@ class Conflicts:
     others : array (c,)
         The other thread, by its number in the grid.
     lines : array (c,)
-        Where it wrote, 0 where it read.
+        Where it wrote or read.
+    reads : array (c,)
+        Whether it read.
     copies : array (c,)
         Whether it is an asynchronous copy that is not waited for.
     """
@@ -137,6 +139,7 @@ class Conflicts:
     which: Indices
     others: NDArray[np.int64]
     lines: NDArray[np.int32]
+    reads: NDArray[np.bool_]
     copies: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -150,12 +153,19 @@ class Conflicts:
             np.concatenate([self.which, more.which]),
             np.concatenate([self.others, more.others]),
             np.concatenate([self.lines, more.lines]),
+            np.concatenate([self.reads, more.reads]),
             np.concatenate([self.copies, more.copies]),
         )
 
     def some(self, wanted: NDArray[np.bool_]) -> Conflicts:
         """Return those of the conflicts that are wanted."""
-        return Conflicts(self.which[wanted], self.others[wanted], self.lines[wanted], self.copies[wanted])
+        return Conflicts(
+            self.which[wanted],
+            self.others[wanted],
+            self.lines[wanted],
+            self.reads[wanted],
+            self.copies[wanted],
+        )
 
 
 class AccessHistory:
@@ -179,6 +189,7 @@ class AccessHistory:
         self._atomic = np.zeros(count, dtype=bool)
         self._atomics = False
         self._reader = np.full(count, NOBODY, dtype=np.int64)
+        self._reader_line = np.zeros(count, dtype=np.int32)
         self._read = np.zeros(count, dtype=np.int32)
         self._warps = np.zeros(count, dtype=np.uint64)
         self._several = np.zeros(count, dtype=bool)
@@ -192,7 +203,7 @@ class AccessHistory:
         return places
 
     def read(
-        self, ordering: Ordering, places: Places, threads: Indices, *, atomic: bool = False
+        self, ordering: Ordering, places: Places, threads: Indices, line: int, *, atomic: bool = False
     ) -> Conflicts:
         """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
 
@@ -212,10 +223,12 @@ class AccessHistory:
             others = np.flatnonzero(self._atomic[places] != atomic)
             conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
             self._atomics = True
-        self._note_readers(ordering, places, threads, atomic)
+        self._note_readers(ordering, places, threads, line, atomic)
         return conflicts
 
-    def _note_readers(self, ordering: Ordering, places: Places, threads: Indices, atomic: bool) -> None:
+    def _note_readers(
+        self, ordering: Ordering, places: Places, threads: Indices, line: int, atomic: bool
+    ) -> None:
         now = ordering.times(threads)
         mine = ordering.names[threads]
         own = np.uint64(1) << (mine % ordering.per_block // WARP).astype(np.uint64)
@@ -228,6 +241,7 @@ class AccessHistory:
         self._several[started] = False
         self._warps[started] = 0
         self._reader[started] = mine[fresh]
+        self._reader_line[started] = line
         self._atomic[places] = atomic
         self._read[places] = np.where(fresh, now, np.maximum(self._read[places], now))
         others = self._reader[places] != mine
@@ -274,8 +288,9 @@ class AccessHistory:
         if len(which):
             which = which[~self._readers_over(ordering, places[which], threads[which])]
         at = places[which]
-        lines = np.where(self._atomic[at], self.line[at], 0).astype(np.int32)
-        return Conflicts(which, self._reader[at], lines, np.zeros(len(which), dtype=bool))
+        atomic = self._atomic[at]
+        lines = np.where(atomic, self.line[at], self._reader_line[at])
+        return Conflicts(which, self._reader[at], lines, ~atomic, np.zeros(len(which), dtype=bool))
 
     def _readers_over(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.bool_]:
         reader, times = self._reader[places], self._read[places]
@@ -288,7 +303,8 @@ class AccessHistory:
 
     def _conflicts(self, places: Places, suspects: Indices) -> Conflicts:
         at = places[suspects]
-        return Conflicts(suspects, self.writer[at], self.line[at], self._copying[at])
+        wrote = np.zeros(len(at), dtype=bool)
+        return Conflicts(suspects, self.writer[at], self.line[at], wrote, self._copying[at])
 
     def begin_copies(self, places: Places) -> None:
         """Note that asynchronous copies to some places are under way."""
@@ -304,7 +320,7 @@ class StoreHistory(AccessHistory):
     """Who wrote each granule of memory last, and nothing that tells races: for kernels known to have none."""
 
     def read(
-        self, ordering: Ordering, places: Places, threads: Indices, *, atomic: bool = False
+        self, ordering: Ordering, places: Places, threads: Indices, line: int, *, atomic: bool = False
     ) -> Conflicts:
         """Find no conflict."""
         return self._conflicts(places, np.empty(0, dtype=np.intp))

@@ -81,7 +81,7 @@ FAULTS = (
         "no barrier between use and next copy",
         Edit(GEMM, "bar.sync \t0;", "", 2),
         RACE,
-        r"writes .*a_tiles.* reads, with no barrier between",
+        r"writes .*a_tiles.* reads in line \d+, with no barrier between",
     ),
     Fault(
         "cp.async not waited for",
@@ -337,7 +337,7 @@ FAULTS = (
         "no barrier before the tiles are written again",
         Edit(SIMT, "bar.sync \t0;", "", 2),
         RACE,
-        r"writes .*_tile.* reads, with no barrier between",
+        r"writes .*_tile.* reads in line \d+, with no barrier between",
     ),
     Fault(
         "ragged K of A not guarded",

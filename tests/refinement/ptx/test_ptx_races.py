@@ -280,8 +280,8 @@ def test_races_on_one_place_are_found(actions: list[tuple[str, object, int]], jo
             ordering.warp_barrier(np.array([who]))
         else:
             thread = np.array([WARP * who + lane])
-            note = history.read if action == "read" else lambda *given: history.write(*given, 1)
-            found |= len(note(ordering, place, thread)) > 0
+            note = history.read if action == "read" else history.write
+            found |= len(note(ordering, place, thread, 1)) > 0
     if races_in_model(actions):
         assert found
     elif jointly:
