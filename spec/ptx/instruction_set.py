@@ -90,6 +90,7 @@ class PtxInstruction:
 
     def describe(self) -> Description:
         """Describe a legal variant."""
+        from .accumulation_bound import error_bounds
         from .formula import roundings
 
         variant = self.written.variant
@@ -97,6 +98,7 @@ class PtxInstruction:
             "Operands": tuple(map(str, signature(legality.form_of(variant), variant))),
             "Semantics": self.formula(),
             "Roundings": tuple(roundings(variant)),
+            "Error bounds": tuple(error_bounds(variant)),
         }
         rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES)
         return described(self.mnemonic, self.row(), sections, rules)
