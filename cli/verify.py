@@ -21,8 +21,9 @@ from .output import note, say
 
 if TYPE_CHECKING:
     from ..refinement.counterexamples import KernelCounterexample
+    from ..refinement.instance_verification import Told
     from ..refinement.result import Result
-    from ..refinement.verification import Told, Verification
+    from ..refinement.verification import Verification
 
 SAVED = Path("mmaproof-counterexamples")
 """Where counterexamples go."""
@@ -138,6 +139,8 @@ def _print(found: Verification) -> None:
         result.verdict, "bold"
     )
     say(f"{result.verdict}{equality}: {result.kernel}", colour)
+    for case in result.cases:
+        print(case)
     if result.verdict in ("verified", "safe"):
         for line in (*result.outputs, *result.written, *_rests_on(result)):
             print(line)

@@ -76,7 +76,7 @@ def _covered(instance: Instance, formula: Formula) -> NDArray[np.bool_]:
     """Return which elements (by linear index) a formula describes."""
     found: NDArray[np.bool_] = FormulaSpace(instance, formula).covered().reshape(-1)
     if not found.any():
-        where = f" at {instance}" if instance.sizes else ""
+        where = f" at {instance}" if str(instance) else ""
         raise formula.source.error(0, f"it covers no element of {formula.output}{where}")
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from math import prod
@@ -18,6 +18,7 @@ from .formula import Formula, Source
 from .index_arithmetic import Expression
 from .parameters import Access, ArrayParameter, Gaps, Parameter, Passed, Structure
 from .result import Equality
+from .scalar_cases import EVERY, Case
 
 Extents = tuple[int, ...]
 
@@ -156,6 +157,8 @@ class Instance:
         In the order of the kernel's parameters, those in structures one by one.
     passed : tuple of Structure or str
         What the kernel takes, in its order; see `Contract.passing`.
+    case : Case
+        What is supposed of scalars that may be anything; nothing by default.
     """
 
     contract: Contract
@@ -165,6 +168,17 @@ class Instance:
     dynamic_shared: int | None
     arguments: tuple[Scalar | Array, ...]
     passed: tuple[Structure | str, ...]
+    case: Case = EVERY
+
+    def in_case(self, case: Case) -> Instance:
+        """Return the same, of scalars of which something is supposed."""
+        arguments = tuple(
+            replace(each, value=case.values[each.name])
+            if isinstance(each, Scalar) and each.name in case.values
+            else each
+            for each in self.arguments
+        )
+        return replace(self, arguments=arguments, case=case)
 
     @cached_property
     def arrays(self) -> Mapping[str, Array]:
@@ -184,7 +198,8 @@ class Instance:
         return tuple(array for array in self.arrays.values() if array.access.is_output)
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+        sizes = (f"{name} = {value}" for name, value in self.sizes.items())
+        return ", ".join((*sizes, *self.case.statements))
 
 
 @dataclass(frozen=True)

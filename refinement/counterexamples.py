@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,14 @@ def input_formats(instance: Instance) -> dict[str, tuple[Format, tuple[int, ...]
 
 
 def candidates(
+    instance: Instance, quantifier: Quantifier, differences: Sequence[Sequence[Monomial]]
+) -> Iterator[dict[str, NDArray[np.uint64]]]:
+    """Yield inputs that may tell; scalars are such as the instance's case is about."""
+    for inputs in _candidates(instance, quantifier, differences):
+        yield instance.case.adapted(inputs)
+
+
+def _candidates(
     instance: Instance, quantifier: Quantifier, differences: Sequence[Sequence[Monomial]]
 ) -> Iterator[dict[str, NDArray[np.uint64]]]:
     """Yield inputs that may tell.
@@ -385,16 +393,18 @@ def relative_to(difference: Difference, bound: float) -> float:
 
 
 def documented(instance: Instance, inputs: Inputs) -> dict[str, dict[str, Any]]:
-    """Return inputs as a counterexample keeps them."""
-    found = {}
-    for name, (fmt, shape) in input_formats(instance).items():
-        digits = -(-fmt.bits // 4)
-        found[name] = {
-            "format": str(fmt),
-            "shape": list(shape),
-            "bits": [f"{int(encoding):0{digits}x}" for encoding in inputs[name]],
-        }
-    return found
+    """Return inputs as a counterexample keeps them, with scalars that a case supposes to be numbers."""
+    found = {
+        name: _document(fmt, shape, inputs[name]) for name, (fmt, shape) in input_formats(instance).items()
+    }
+    case = instance.case
+    return found | {name: _document(case.formats[name], (), [word]) for name, word in case.values.items()}
+
+
+def _document(fmt: Format, shape: tuple[int, ...], words: Iterable[Any]) -> dict[str, Any]:
+    digits = -(-fmt.bits // 4)
+    bits = [f"{int(encoding):0{digits}x}" for encoding in words]
+    return {"format": str(fmt), "shape": list(shape), "bits": bits}
 
 
 def as_constants(store: TermStore, instance: Instance, inputs: Inputs) -> dict[str, Ids]:

@@ -65,6 +65,8 @@ class Outcome:
         Whether it is the order that is open, so that partial sums may be others than those of the terms.
     alignments : mapping of str to int
         To how many bytes the accesses of the kernel need each array to be aligned.
+    depends : array
+        Terms that kept the kernel from its end: an address or a branch depends on them.
     stats : mapping
         Counts.
     thread_name : callable
@@ -78,6 +80,7 @@ class Outcome:
     unordered: bool
     reordered: bool
     alignments: Mapping[str, int]
+    depends: Ids
     stats: Mapping[str, Any]
     thread_name: Callable[[int], str]
 

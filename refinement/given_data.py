@@ -38,7 +38,8 @@ def for_all_numbers(instance: Instance) -> tuple[Instance, Mapping[str, NDArray[
     def general(argument: Scalar | Array) -> Scalar | Array:
         content: Any = argument.contents if isinstance(argument, Array) else argument.value
         is_float = isinstance(argument.format, FloatFormat)
-        stays = argument.name in deciding or not (is_float or isinstance(argument, Array))
+        known = argument.name in deciding or argument.name in instance.case.values
+        stays = known or not (is_float or isinstance(argument, Array))
         if content is None or stays:
             return argument
         given[argument.name] = np.asarray(content, dtype=np.uint64).reshape(-1)

@@ -94,6 +94,29 @@ class Written:
 
 
 @dataclass(frozen=True)
+class CaseVerdict:
+    """What is known about a kernel for some values of scalars that may be anything.
+
+    Attributes
+    ----------
+    case : str
+        What is supposed of them.
+    verdict : Verdict
+        At every set of sizes.
+    equality : Equality, optional
+        The weakest that any output needed; None unless verified.
+    """
+
+    case: str
+    verdict: Verdict
+    equality: Equality | None
+
+    def __str__(self) -> str:
+        equality = "" if self.equality is None else f" ({self.equality})"
+        return f"{self.case}: {self.verdict}{equality}"
+
+
+@dataclass(frozen=True)
 class Result:
     """What `mmaproof verify` found out.
 
@@ -123,6 +146,8 @@ class Result:
         On what a `Equality.VALUE` rests that is not shown.
     assumptions : tuple of str
         What the contract promises of the launch, and the kernel relies on.
+    cases : tuple of CaseVerdict
+        Of a kernel that goes different ways by what scalars are that may be anything: what is known in each.
     stats : mapping
         Counts and times.
     """
@@ -139,6 +164,7 @@ class Result:
     written: tuple[Written, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
     assumptions: tuple[str, ...] = ()
+    cases: tuple[CaseVerdict, ...] = ()
     stats: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:

@@ -86,6 +86,7 @@ class TermStore:
         self._widths = np.zeros(0, dtype=np.int32)
         self._vectors: dict[int, RowTable] = {}
         self._undefined = 0
+        self._assumed: dict[int, dict[int, int]] = {}
 
     def __len__(self) -> int:
         return len(self._table)
@@ -108,7 +109,16 @@ class TermStore:
         rows[:, 0] = self.number(operation)
         for column, array in enumerate(arrays, start=1):
             rows[:, column] = array.reshape(-1)
-        return self._intern(rows).reshape(shape)
+        found = self._intern(rows)
+        for term, constant in self._assumed.get(int(rows[0, 0]) if len(rows) else -1, {}).items():
+            found[found == term] = constant
+        return found.reshape(shape)
+
+    def assume(self, term: int, value: int) -> None:
+        """Suppose that a term has a value: whenever it is made from now on, the constant is made instead."""
+        constant = int(self.constants(value, int(self.widths(term))))
+        if constant != term:
+            self._assumed.setdefault(int(self.operation_numbers(term)), {})[term] = constant
 
     def _intern(self, rows: NDArray[np.int32]) -> Ids:
         before = len(self._table)

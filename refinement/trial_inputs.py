@@ -54,7 +54,7 @@ def trial_inputs(instance: Instance, seed: int, *, finite: bool) -> dict[str, Wo
         words[chosen] = bits[chosen]
         words[places] = edges[: len(places)]
         found[name] = words
-    return found
+    return instance.case.adapted(found)
 
 
 def _at(array: Array, axes: Collection[int], random: np.random.Generator) -> NDArray[np.bool_]:

@@ -120,7 +120,7 @@ def _subject(contract: Contract, instance: Instance, of: str = "") -> str:
     """Return what a row is about: the kernel, or an output element or thread of it, at its sizes."""
     entry = contract.entry or "the kernel"
     name = f"{entry}, {of}" if of else entry
-    return f"{name} at {instance}" if instance.sizes else name
+    return f"{name} at {instance}" if str(instance) else name
 
 
 def _rule(kind: Kind) -> Cause:

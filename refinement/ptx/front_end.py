@@ -96,6 +96,7 @@ class PtxKernel:
             done.unordered,
             done.reordered,
             done.alignments,
+            done.depends,
             asdict(done.statistics),
             done.thread_name,
         )

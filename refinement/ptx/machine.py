@@ -111,6 +111,8 @@ class Run:
         Whether it is their order.
     alignments : mapping of str to int
         To how many bytes accesses need each buffer to be aligned.
+    depends : array
+        Terms that kept it from its end: an address or a branch depends on them.
     statistics : Statistics
         What it took.
     """
@@ -123,6 +125,7 @@ class Run:
     unordered: bool
     reordered: bool
     alignments: Mapping[str, int]
+    depends: Ids
     statistics: Statistics
     _threads: Threads
 
@@ -194,6 +197,7 @@ def run(
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
     complete, reordered = True, False
+    depends: Ids = np.zeros(0, dtype=np.int32)
     chosen = np.arange(launch.blocks) if blocks is None else blocks
     for some in _batches(launch, chosen, _block_bytes(module, function, launch)):
         threads = Threads(launch, some)
@@ -205,6 +209,7 @@ def run(
         except UnsupportedError as error:
             observations.add(*_reason(execution, error), execution.instruction.line)
             complete = False
+            depends = error.terms if isinstance(error, DataDependenceError) else depends
         instructions += batch.instructions
         thread_instructions += batch.thread_instructions
         barriers += batch.scheduler.barriers
@@ -227,6 +232,7 @@ def run(
         reordered or may_be_contracted(function),
         reordered,
         MappingProxyType(memory.globals.alignments),
+        depends,
         Statistics(
             instructions,
             thread_instructions,
@@ -250,6 +256,7 @@ def _not_launched(observations: Observations, started: float) -> Run:
         unordered=False,
         reordered=False,
         alignments={},
+        depends=np.zeros(0, dtype=np.int32),
         statistics=Statistics(0, 0, 0, 0, 0, time.perf_counter() - started),
         _threads=Threads(Launch((1, 1, 1), (1, 1, 1)), np.zeros(1, dtype=np.intp)),
     )

@@ -1,0 +1,235 @@
+"""A kernel verified at one set of a contract's sizes, in every case of scalars that it tells apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..spec.errors import OutOfBudget, UnsupportedError
+from .array_memory import inputs_of
+from .assumptions import assumptions_of
+from .contract import Instance
+from .findings import KernelFinding, Kind
+from .front_end import Kernel, Outcome
+from .given_data import for_all_numbers
+from .memory_safety import memory_findings
+from .output_comparison import Examination, OutputComparison
+from .references import KernelReference, reference_of
+from .scalar_cases import MOST_CASES, Case
+from .scalar_conditions import Condition, deciding
+from .terms import TermStore
+from .trials import tried
+
+Told = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and all of it."""
+
+
+class ScalarDependenceError(UnsupportedError):
+    """A run depends on a condition on scalars that may be anything.
+
+    Parameters
+    ----------
+    condition : Condition
+        The condition.
+    """
+
+    def __init__(self, condition: Condition) -> None:
+        super().__init__(condition.text(True))
+        self.condition = condition
+
+
+def examined_in_cases(
+    kernel: Kernel, instance: Instance, told: Told | None, former: Kernel | None
+) -> tuple[list[tuple[Instance, Examination]], Mapping[str, Any]]:
+    """Verify a kernel at one set of sizes, in every case of scalars that it goes different ways for.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    instance : Instance
+        The contract at these sizes.
+    told : callable, optional
+        Told about the progress.
+    former : Kernel, optional
+        The kernel that it is compared with.
+
+    Returns
+    -------
+    list of (Instance, Examination)
+        Each case and what was found in it; only one where nothing is told apart.
+    mapping
+        Counts of the last run.
+    """
+    found: list[tuple[Instance, Examination]] = []
+    stats: Mapping[str, Any] = {}
+    pending = [instance]
+    while pending:
+        one = pending.pop(0)
+        try:
+            examination, stats = examine(kernel, one, told, former)
+        except ScalarDependenceError as reason:
+            cases = [one.in_case(case) for case in one.case.split(reason.condition)]
+            if len(found) + len(pending) + len(cases) <= MOST_CASES:
+                pending = [*cases, *pending]
+                continue
+            message = f"more than {MOST_CASES} cases of scalars: {reason}"
+            finding = KernelFinding(Kind.UNSUPPORTED, message, kernel.path, reason.condition.line)
+            return [(instance, Examination([finding], None))], stats
+        except (OutOfBudget, MemoryError, RecursionError) as reason:
+            examination = Examination([KernelFinding(Kind.UNDECIDED, _given_up(reason), kernel.path)], None)
+        if one.case:
+            _tell_case(examination, one.case)
+        found.append((one, examination))
+    return found, stats
+
+
+def _given_up(reason: BaseException) -> str:
+    """Return why a set of sizes was given up."""
+    match reason:
+        case MemoryError():
+            return "out of memory"
+        case RecursionError():
+            return "terms are nested too deeply"
+    return str(reason)
+
+
+def _tell_case(examination: Examination, case: Case) -> None:
+    """Say of every finding in which case it is; nothing is refuted by a case that may be none."""
+    possible = case.example is not None
+    doubt = "" if possible else ", for which no numbers are found"
+    examination.findings = [
+        replace(
+            each,
+            kind=Kind.UNDECIDED if each.kind.refutes and not possible else each.kind,
+            message=f"if {case}{doubt}: {each.message}",
+        )
+        for each in examination.findings
+    ]
+    examination.assumptions += case.granted
+
+
+def examine(
+    kernel: Kernel, instance: Instance, told: Told | None = None, former: Kernel | None = None
+) -> tuple[Examination, Mapping[str, Any]]:
+    """Verify a kernel at one set of sizes; returns what was found, and the run's counts.
+
+    Raises
+    ------
+    ScalarDependenceError
+        If the kernel goes different ways by what scalars are that may be anything.
+    """
+    examination, stats = _examined(kernel, instance, told, {}, former)
+    if former is not None:
+        return examination, stats
+    wrong = any(not output.right.all() for output in examination.outputs)
+    of_values = all(finding.kind in (Kind.WRONG_VALUE, Kind.UNDECIDED) for finding in examination.findings)
+    if not (wrong and of_values) or (wider := for_all_numbers(instance)) is None:
+        return examination, stats
+    try:
+        again, _ = _examined(kernel, wider[0], told, wider[1], None)
+    except ScalarDependenceError:
+        return examination, stats
+    shown = len(again.outputs) == len(instance.outputs) and all(each.right.all() for each in again.outputs)
+    return (again if shown else examination), stats
+
+
+def _examined(
+    kernel: Kernel, instance: Instance, told: Told | None, given: Mapping[str, Any], former: Kernel | None
+) -> tuple[Examination, Mapping[str, Any]]:
+    store = TermStore()
+    instance.case.assume(store)
+    where = f" at {instance}" if str(instance) else ""
+    progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
+    outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
+    _decide(store, instance, outcome)
+    examination = Examination(list(outcome.findings))
+    examination.assumptions = assumptions_of(instance, outcome.alignments)
+    reference = reference_of(instance, store)
+    if former is not None:
+        if told is not None:
+            told(f"running {former.path}{where}", 0, 1)
+        other, objections = _run_of_former(former, instance, store)
+        examination.findings += objections
+        if other is None:
+            examination.equality = None
+            return examination, outcome.stats
+        reference = other
+    elif not instance.contract.says_values:
+        return _memory_only(kernel, instance, store, outcome, examination), outcome.stats
+    comparer = OutputComparison(kernel, instance, store, outcome, reference, examination, given)
+    if outcome.complete:
+        for index, output in enumerate(instance.outputs):
+            if told is not None:
+                told(f"comparing{where}", index, len(instance.outputs))
+            try:
+                comparer.compare(output)
+            except UnsupportedError as error:
+                message = f"{output.name} can't be compared: {error}"
+                examination.findings.append(
+                    KernelFinding(Kind.UNSUPPORTED, message, kernel.path, output=output.name)
+                )
+                examination.equality = None
+    if not outcome.complete or any(finding.kind.refutes for finding in examination.findings):
+        examination.equality = None
+    if examination.equality is None and not examination.findings:
+        examination.findings.append(
+            KernelFinding(Kind.UNDECIDED, "nothing is shown of it", kernel.path)
+            if outcome.complete
+            else _without_end(kernel)
+        )
+    if examination.equality is not None and instance.case.example is not None:
+        if told is not None:
+            told(f"running on numbers{where}", 0, 1)
+        undergone, equality = examination.roundings, examination.equality
+        growth = 0.0 if undergone is None else float(undergone.growth)
+        examination.trials = tried(
+            kernel, instance, store, comparer.compared, equality, outcome, growth, reference
+        )
+    return examination, outcome.stats
+
+
+def _decide(store: TermStore, instance: Instance, outcome: Outcome) -> None:
+    """Ask for cases where a run ended early for not knowing what scalars are."""
+    scalars = [each.name for each in instance.scalars.values() if each.value is None]
+    if condition := deciding(store, outcome.depends, scalars):
+        raise ScalarDependenceError(condition)
+
+
+def _run_of_former(
+    former: Kernel, instance: Instance, store: TermStore
+) -> tuple[KernelReference | None, list[KernelFinding]]:
+    """Run the kernel that another one is compared with; what is wrong with it leaves the other undecided."""
+    own = instance.contract.instance(instance.sizes, former=True).in_case(instance.case)
+    outcome = former.run(own, store, inputs_of(store, own))
+    _decide(store, own, outcome)
+    objections = [
+        replace(
+            each,
+            kind=Kind.UNSUPPORTED if each.kind is Kind.UNSUPPORTED else Kind.UNDECIDED,
+            message=f"the kernel to compare with can't be relied on: {each.kind}: {each.message}",
+        )
+        for each in outcome.findings
+    ]
+    if not outcome.complete and not objections:
+        objections.append(_without_end(former))
+    return (None if objections else KernelReference(former, own, store, outcome)), objections
+
+
+def _memory_only(
+    kernel: Kernel, instance: Instance, store: TermStore, outcome: Outcome, examination: Examination
+) -> Examination:
+    """Examine what a kernel does to memory, of a contract that says nothing of values."""
+    examination.equality = None
+    if not outcome.complete:
+        if not examination.findings:
+            examination.findings.append(_without_end(kernel))
+        return examination
+    findings, examination.written = memory_findings(kernel, instance, store, outcome)
+    examination.findings += findings
+    return examination
+
+
+def _without_end(kernel: Kernel) -> KernelFinding:
+    return KernelFinding(Kind.UNDECIDED, "the kernel did not come to its end", kernel.path)
