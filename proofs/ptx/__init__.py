@@ -12,6 +12,7 @@ FAMILIES = {
     "blocked": ("blocked",),
     "numerics": ("integers", "numerics", "dot_add_integers"),
     "rounding": ("rounding_error", "rounding_bound"),
+    "stated": ("documented",),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""
 

@@ -1,0 +1,102 @@
+"""The instructions of PTX are those of the manual's tables: no form is missing, and none is surplus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+from ...spec.ptx.catalogue import ALL_FORMS
+from ...spec.ptx.signatures import OperandForm, Sort, signature
+from ...spec.ptx.targets import TARGETS, Version
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import moves, products, targets
+
+SOURCE = "PTX ISA 9.1 sections 9.7.14.2 to 9.7.14.6 (tables, syntax, target and ISA notes); ptxas"
+
+Stated = tuple[tuple[str, ...], Mapping[str, Version]]
+"""Operands, and the lowest PTX version by target."""
+
+TABLES: Mapping[str, Callable[[], list[products.Entry]]] = {
+    "mma": products.multiplications,
+    "wmma": products.wmma,
+    "matrix-move": moves.moves,
+}
+"""The tables written down from the manual, by the instructions that they are about."""
+
+
+def stated_instructions(entries: list[products.Entry]) -> dict[str, Stated]:
+    """Return the entries of a table by mnemonic; the lowest version counts where rows have the same one."""
+    found: dict[str, Stated] = {}
+    for mnemonic, operands, (ptx, group) in entries:
+        _, since = found.setdefault(mnemonic, (operands, {}))
+        added = dict.fromkeys(targets.named(group), targets.version(ptx))
+        found[mnemonic] = operands, _earliest(since, added)
+    return found
+
+
+def _earliest(one: Mapping[str, Version], other: Mapping[str, Version]) -> dict[str, Version]:
+    return {**one, **{target: min(ptx, one.get(target, ptx)) for target, ptx in other.items()}}
+
+
+def specified_instructions() -> dict[str, Stated]:
+    """Return what the specification says of every variant of every row."""
+    found: dict[str, Stated] = {}
+    for form in ALL_FORMS:
+        for variant in form.variants():
+            operands = tuple(map(_shown, signature(form, variant)))
+            _, since = found.setdefault(str(variant), (operands, {}))
+            available = form.availability(variant)
+            added = dict.fromkeys((t.name for t in TARGETS.values() if available.on(t)), available.ptx)
+            found[str(variant)] = operands, _earliest(since, added)
+    return found
+
+
+def _shown(operand: OperandForm) -> str:
+    if operand.values:
+        return f"{operand.name} {' x '.join(','.join(map(str, values)) for values in operand.values)}"
+    return f"{operand.name} {operand.registers}" if operand.sort is Sort.VECTOR else operand.name
+
+
+@theorem(
+    "ptx/stated/instructions",
+    "there are the instructions that the manual's tables list, with their operands, targets and versions",
+    "mnemonic ↦ (registers of every operand, legal selectors, lowest PTX version by target) is the table "
+    "written down from the manual; no form is missing, none is surplus",
+    SOURCE,
+)
+def instructions() -> Iterator[Case]:
+    """Yield one comparison for each table."""
+    for name in TABLES:
+        yield Case(name, partial(_instructions, name), method=Method.CERTIFICATE)
+
+
+def _instructions(name: str) -> Certificate:
+    listed = stated_instructions(TABLES[name]())
+    unsized = {
+        mnemonic: entry for mnemonic, entry in listed.items() if "block_scale" not in mnemonic
+        or ".scale_vec" in mnemonic
+    }  # fmt: skip
+    first = {"mma": ("mma.",), "wmma": ("wmma.",)}.get(name, ("ldmatrix", "stmatrix", "movmatrix"))
+    return compared(
+        unsized,
+        lambda: {text: entry for text, entry in specified_instructions().items() if text.startswith(first)},
+    )
+
+
+@theorem(
+    "ptx/stated/targets",
+    "there are the targets that the manual lists, from their PTX version on",
+    "target ↦ lowest PTX version is the table written down from the release notes",
+    "PTX ISA 9.1, .target directive and chapter 13; ptxas",
+)
+def target_versions() -> Iterator[Case]:
+    """Yield one comparison."""
+    yield Case(
+        "versions",
+        lambda: compared(targets.SINCE, lambda: {name: target.since for name, target in TARGETS.items()}),
+        method=Method.CERTIFICATE,
+    )
+
+
+THEOREMS = (instructions, target_versions)
