@@ -128,6 +128,8 @@ def _cut_fraction(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
 def _rounded_fraction(value: Reals, cut: int, rounding: Rounding) -> Integers:
     """Return the encodings in f64, incremented so that cutting their lowest bits off rounds."""
     bits = np.asarray(value).view(np.uint64)
+    if not cut:
+        return bits.copy()
     if rounding is Rounding.NEAREST_EVEN:
         increment = bits >> np.uint64(cut)
         increment &= _ONE

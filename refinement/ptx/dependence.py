@@ -62,7 +62,7 @@ def never_written(store: TermStore, terms: Ids, registers: Iterable[tuple[str, I
         A name; None if some of the terms depend on the kernel's data, or all on what else is undefined, or
         if they have one value whatever the registers held (``x - x``).
     """
-    leaves = _leaves(store, terms)
+    leaves = leaves_of(store, terms)
     if store.are(INPUT, leaves).any() or not _varies(store, terms):
         return None
     return next((name for name, undefined in registers if np.isin(leaves, undefined).any()), None)
@@ -79,7 +79,7 @@ def _varies(store: TermStore, terms: Ids) -> bool:
     return bool((one != other).any())
 
 
-def _leaves(store: TermStore, terms: Ids) -> Ids:
+def leaves_of(store: TermStore, terms: Ids) -> Ids:
     """Return the inputs, constants and undefined terms that terms depend on."""
     seen = np.zeros(len(store), dtype=bool)
     found = [np.empty(0, dtype=np.int32)]

@@ -114,10 +114,14 @@ class Execution:
         self._condition: tuple[Ids, int] | None = None
 
     # -- messages
-    def report(self, kind: Kind, message: str, threads: Indices) -> None:
-        """Report what an instruction does in some threads; the message is about the first."""
+    def report(self, kind: Kind, message: str, threads: Indices, *, if_used: bool = False) -> None:
+        """Report what an instruction does in some threads; the message is about the first.
+
+        With `if_used` only if something comes to depend on the undefined values that it gives.
+        """
         first = self.threads.name(int(threads[0])) if len(threads) else ""
-        self._observations.add(kind, message, self.instruction.line, first, max(1, len(threads)))
+        note = self._observations.hold if if_used else self._observations.add
+        note(kind, message, self.instruction.line, first, max(1, len(threads)))
 
     @property
     def found_wrong(self) -> bool:

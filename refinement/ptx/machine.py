@@ -14,11 +14,11 @@ from ...spec.errors import UnsupportedError
 from ..findings import KernelFinding, Kind
 from ..interning import Ids
 from ..memory import ByteLanes
-from ..terms import TermStore
+from ..terms import UNDEFINED, TermStore
 from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
-from .dependence import DataDependenceError, never_written
+from .dependence import DataDependenceError, leaves_of, never_written
 from .execution import Execution
 from .floating_contraction import may_be_contracted
 from .launch_legality import violations
@@ -207,6 +207,8 @@ def run(
         try:
             complete = batch.run()
         except UnsupportedError as error:
+            if isinstance(error, DataDependenceError):
+                _release_used(store, observations, error.terms)
             observations.add(*_reason(execution, error), execution.instruction.line)
             complete = False
             depends = error.terms if isinstance(error, DataDependenceError) else depends
@@ -221,6 +223,8 @@ def run(
     contents = {buffer.name: _contents(store, memory, buffer) for buffer in memory.buffers}
     every_thread = Threads(launch, np.zeros(1, dtype=np.intp))
     _report_unowned_reads(memory, observations, every_thread)
+    for found in contents.values():
+        _release_used(store, observations, found.lanes.terms[found.lines != 0])
     for name, found in contents.items():
         _report_leaks(store, name, found, observations, every_thread)
     return Run(
@@ -327,6 +331,15 @@ def _report_unowned_reads(memory: Memory, observations: Observations, threads: T
             message = f"{mnemonic} reads what belongs to nobody: {place}"
             thread = threads.name_in_grid(int(readers[wrong[0]]))
             observations.add(Kind.UNINITIALISED, message, line, thread, len(wrong))
+
+
+def _release_used(store: TermStore, observations: Observations, terms: Ids) -> None:
+    """Report reads of what nobody has written where terms depend on what they gave."""
+    held = observations.held_lines
+    if len(held) and len(terms):
+        found = leaves_of(store, np.unique(terms))
+        lines = store.lines(found[store.are(UNDEFINED, found)])
+        observations.release(lines[np.isin(lines, held)])
 
 
 def _report_leaks(

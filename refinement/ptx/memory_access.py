@@ -262,6 +262,10 @@ def _report_absent(
     total: int,
     threads: Indices,
 ) -> None:
+    """Report reads of what nobody has written, of a kernel's own variables only if the values are used.
+
+    A software pipeline fetches the fragments of a tile after the last one, as CUTLASS's do, and drops them.
+    """
     who = lost.any(axis=1)
     start = int(offsets[np.flatnonzero(who)[0]])
     absent = start + int(np.argmax(part.lanes.terms[start : start + total] == ABSENT))
@@ -272,6 +276,7 @@ def _report_absent(
         f"{execution.instruction.mnemonic} reads {total} bytes at {part.place(start)}, of which nobody has "
         f"written all{told}",
         threads[who],
+        if_used=part.name != "global",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..findings import KernelFinding, Kind
 from ..interning import Ids
@@ -28,6 +29,7 @@ class Observations:
         self._path = path
         self._kept: dict[tuple[Kind, int], list[KernelFinding]] = {}
         self._occurrences: dict[tuple[Kind, int], int] = {}
+        self._held: dict[int, list[tuple[Kind, str, int, str, int]]] = {}
 
     def add(self, kind: Kind, message: str, line: int, thread: str = "", occurrences: int = 1) -> None:
         """Note that something happened at a line, the first time in a thread."""
@@ -37,6 +39,21 @@ class Observations:
         finding = KernelFinding(kind, message, self._path, line, thread)
         if len(kept) < KEPT and finding not in kept:
             kept.append(finding)
+
+    def hold(self, kind: Kind, message: str, line: int, thread: str = "", occurrences: int = 1) -> None:
+        """Note what is a finding only if the values that the line loads are used for something."""
+        self._held.setdefault(line, []).append((kind, message, line, thread, occurrences))
+
+    @property
+    def held_lines(self) -> NDArray[np.int32]:
+        """Lines of which something is held."""
+        return np.array(sorted(self._held), dtype=np.int32)
+
+    def release(self, lines: NDArray[np.int32]) -> None:
+        """Note what is held of some lines, as their values are used."""
+        for line in np.unique(lines).tolist():
+            for each in self._held.pop(line, ()):
+                self.add(*each)
 
     @property
     def refute(self) -> bool:

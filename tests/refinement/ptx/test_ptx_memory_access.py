@@ -45,7 +45,7 @@ def copied(body: str, declared: str = "", **how: int) -> tuple[Bench, object, np
         ),
         (
             "ld.global.u32 %r1, [%d3]; cvta.local.u64 %d5, own; st.u32 [%d5], %r1; ld.local.u32 %r2, [own];"
-            "st.global.u32 [%d4], %r2;",
+            "ld.local.u32 %r2, [own]; st.global.u32 [%d4], %r2;",
             ".local .align 8 .b8 own[8];",
         ),
         (
@@ -124,9 +124,14 @@ def test_constants_and_initialised_variables_hold_their_values() -> None:
         ("ld.global.u32 %r1, [%d0+2];", Kind.MISALIGNED),
         ("ld.global.v2.u32 {%r1, %r2}, [%d0+4];", Kind.MISALIGNED),
         ("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d0+16];", Kind.MISALIGNED),
-        ("ld.shared.u32 %r1, [tile];", Kind.UNINITIALISED),
+        ("ld.shared.u32 %r1, [tile]; st.global.u32 [%d4], %r1;", Kind.UNINITIALISED),
         ("ld.global.u32 %r1, [%d4];", Kind.UNINITIALISED),
-        ("ld.local.u32 %r1, [own];", Kind.UNINITIALISED),
+        ("ld.local.u32 %r1, [own]; st.global.u32 [%d4], %r1;", Kind.UNINITIALISED),
+        (
+            "ld.shared.u32 %r1, [tile]; add.u32 %r1, %r1, %r0; st.local.u32 [own], %r1;"
+            "ld.local.u32 %r2, [own]; st.global.u32 [%d4], %r2;",
+            Kind.UNINITIALISED,
+        ),
     ],
 )
 def test_accesses_that_go_wrong_are_reported(body: str, kind: Kind) -> None:
@@ -183,6 +188,22 @@ def test_an_access_out_of_bounds_does_not_stop_the_others() -> None:
     np.testing.assert_array_equal(bench.left(done, "c", U32)[:8], np.arange(8))
 
 
+@pytest.mark.parametrize("space", ["shared", "local"])
+def test_what_nobody_has_written_may_be_read_and_dropped(space: str) -> None:
+    """As a software pipeline does after its last tile, with the fragments of the one after that."""
+    bench = Bench()
+    read = f"ld.{space}.u32 %r1, [own]; add.u32 %r2, %r1, %r0;"
+    declared = f".{space} .align 4 .b8 own[4];"
+    done = bench.run(
+        kernel(f"{ADDRESSES}{read} st.global.u32 [%d4], %r0;", 2, declared), [0, written("c", 128)]
+    )
+    assert done.findings == ()
+    branching = f"{read} setp.lt.u32 %p0, %r2, 9; @%p0 bra there; st.global.u32 [%d4], %r0;\nthere:"
+    for used in (branching, f"{read} cvt.u64.u32 %d5, %r2; st.global.u32 [%d5], %r0;"):
+        done = bench.run(kernel(ADDRESSES + used, 2, declared), [0, written("c", 128)])
+        assert Kind.UNINITIALISED in kinds(done)
+
+
 @pytest.mark.parametrize(
     ("offset", "found"), [(0, Kind.RACE), (16, Kind.UNINITIALISED), (256, Kind.UNINITIALISED)]
 )
@@ -193,6 +214,7 @@ def test_a_pending_copy_excuses_only_what_it_covers(offset: int, found: Kind) ->
     mov.u32 %r10, tile; setp.eq.u32 %p0, %r0, 0;
     @%p0 cp.async.cg.shared.global [%r10], [%d0], 16; cp.async.commit_group;
     add.u32 %r10, %r10, {offset}; @%p0 ld.shared.v4.u32 {{%r1, %r2, %r3, %r4}}, [%r10];
+    @%p0 st.global.u32 [%d4], %r4;
     """
     text = kernel(ADDRESSES + body, 2, ".shared .align 16 .b8 tile[512];")
     done = bench.run(text, [bench.given("a", np.arange(64), U32), written("c", 256)], block=32)
