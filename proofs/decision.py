@@ -18,6 +18,7 @@ from ..smt.z3_algebra import Z3Algebra, variable
 from ..spec.algebra import Algebra, Array
 from ..spec.errors import UnsupportedError
 from .induction import decide_by_induction
+from .methods import BIT_ORIGINS, COUNTEREXAMPLE, ENUMERATION, NORMAL_FORM, RING
 from .obligation import (
     RN,
     Certificate,
@@ -140,9 +141,9 @@ def _decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status]) -
 
 def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Verdict:
     if (known := _expected_counterexample(obligation, prop)) is not None:
-        return _refuted(obligation, prop, known, "numpy")
+        return _refuted(obligation, prop, known)
     if obligation.method is Method.STRUCTURAL and _only_moves_bits(prop, obligation.equality):
-        return Verdict(obligation.id, Status.PROVED, "bit origins")
+        return Verdict(obligation.id, Status.PROVED, BIT_ORIGINS, method=BIT_ORIGINS)
     answer = None
     for alg in ([NumberAlgebra()] if prop.abstract else []) + [Z3Algebra()]:
         abstract = isinstance(alg, NumberAlgebra)
@@ -152,19 +153,22 @@ def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Ve
             answer = Answer("unknown", "", message=str(reason))
             break
         if question.trivial:
-            return Verdict(obligation.id, Status.PROVED, "normal form")
+            return Verdict(obligation.id, Status.PROVED, NORMAL_FORM, method=NORMAL_FORM)
         if abstract and obligation.expect is Status.REFUTED:
             continue
         answer = solve(question)
         if answer.status == "unsat":
-            return Verdict(obligation.id, Status.PROVED, answer.solver, cached=answer.cached)
+            return Verdict(
+                obligation.id, Status.PROVED, answer.solver, cached=answer.cached, method=answer.names
+            )
         if abstract:
             if (found := search(prop, obligation.equality)) is not None:
-                return _refuted(obligation, prop, found, "numpy")
+                return _refuted(obligation, prop, found)
         elif answer.status == "sat":
-            return _refuted(obligation, prop, _assignment(prop, answer.model), answer.solver)
+            model = _assignment(prop, answer.model)
+            return _refuted(obligation, prop, model, answer.solver, answer.names)
     if (found := search(prop, obligation.equality, seed=1)) is not None:
-        return _refuted(obligation, prop, found, "numpy")
+        return _refuted(obligation, prop, found)
     assert answer is not None
     return Verdict(obligation.id, Status.UNKNOWN, answer.solver, message=answer.message or "no answer")
 
@@ -209,12 +213,18 @@ def _assignment(prop: Property, model: Mapping[str, int]) -> dict[str, Array]:
     return encodings
 
 
-def _refuted(obligation: Obligation, prop: Property, encodings: Mapping[str, Array], solver: str) -> Verdict:
+def _refuted(
+    obligation: Obligation,
+    prop: Property,
+    encodings: Mapping[str, Array],
+    solver: str = "numpy",
+    method: str = COUNTEREXAMPLE,
+) -> Verdict:
     found = counterexample(obligation.id, prop, encodings, obligation.equality)
     if not found.replays:
         message = "defect of mmaproof: the counterexample does not replay with numpy"
         return Verdict(obligation.id, Status.ERROR, solver, message=message, counterexample=found)
-    return Verdict(obligation.id, Status.REFUTED, solver, counterexample=found)
+    return Verdict(obligation.id, Status.REFUTED, solver, counterexample=found, method=method)
 
 
 def _decide_in_ring(obligation: Obligation, prop: RingProperty) -> Verdict:
@@ -234,10 +244,10 @@ def _decide_in_ring(obligation: Obligation, prop: RingProperty) -> Verdict:
                 str(np.broadcast_to(side, wrong.shape)[index]) for side in (equation.left, equation.right)
             )
             found = Counterexample(obligation.id, {}, Difference(equation.label, index, left, right))
-            return Verdict(obligation.id, Status.REFUTED, "sympy", counterexample=found)
+            return Verdict(obligation.id, Status.REFUTED, "sympy", counterexample=found, method=RING)
     if not compared:
         raise EmptyClaimError
-    return Verdict(obligation.id, Status.PROVED, "sympy")
+    return Verdict(obligation.id, Status.PROVED, "sympy", method=RING)
 
 
 def _decide_by_certificate(obligation: Obligation, goal: Certificate, solve: Solve) -> Verdict:
@@ -246,11 +256,14 @@ def _decide_by_certificate(obligation: Obligation, goal: Certificate, solve: Sol
     wrong = goal.check()
     if wrong is not None:
         found = Counterexample(obligation.id, {}, Difference(wrong, (), "", ""))
-        return Verdict(obligation.id, Status.REFUTED, "numpy", message=wrong, counterexample=found)
+        return Verdict(
+            obligation.id, Status.REFUTED, "numpy", message=wrong, counterexample=found, method=ENUMERATION
+        )
     if goal.witness is None:
-        return Verdict(obligation.id, Status.PROVED, "enumeration")
+        return Verdict(obligation.id, Status.PROVED, "numpy", method=ENUMERATION)
     second = _decide_property(obligation, goal.witness, solve)
     if second.status is Status.REFUTED:
         message = f"defect of mmaproof: numpy's enumeration holds, {second.solver} refutes it"
-        return replace(second, status=Status.ERROR, message=message)
-    return replace(second, solver=f"numpy, {second.solver}")
+        return replace(second, status=Status.ERROR, message=message, method="")
+    method = ENUMERATION if second.status is Status.PROVED else ""
+    return replace(second, solver=f"numpy, {second.solver}", method=method, witness=second.method)

@@ -7,7 +7,8 @@ from ..smt.solvers import Query
 from ..smt.z3_algebra import Z3Algebra
 from ..spec.errors import UnsupportedError
 from .decision import formula, query
-from .obligation import Certificate, Equality, Obligation, Property
+from .methods import ENUMERATION, INDUCTION, RING
+from .obligation import Certificate, Equality, Induction, Obligation, Property, RingProperty
 
 
 def scripts(obligation: Obligation) -> dict[str, str]:
@@ -29,7 +30,7 @@ def scripts(obligation: Obligation) -> dict[str, str]:
     goal = obligation.goal()
     prop = goal.witness if isinstance(goal, Certificate) else goal
     if not isinstance(prop, Property):
-        raise UnsupportedError(f"{obligation.id} is decided without a solver (method {obligation.method})")
+        raise UnsupportedError(f"{obligation.id} is decided without a solver ({_method(prop)})")
     found = {}
     if prop.abstract:
         meaning = "unsat proves it, sat decides nothing"
@@ -43,6 +44,12 @@ def scripts(obligation: Obligation) -> dict[str, str]:
         if not found:
             raise
     return found
+
+
+def _method(goal: RingProperty | Induction | None) -> str:
+    if goal is None:
+        return ENUMERATION
+    return INDUCTION if isinstance(goal, Induction) else RING
 
 
 def _script(obligation: Obligation, prop: Property, alg: Z3Algebra, encoding: str, meaning: str) -> str:

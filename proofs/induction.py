@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .methods import INDUCTION
 from .obligation import Induction, Obligation, Status
 from .verdict import Verdict
 
@@ -21,5 +22,5 @@ def decide_by_induction(obligation: Obligation, goal: Induction, known: Mapping[
     failed = [premise for premise in goal.premises if known.get(premise) is not Status.PROVED]
     if failed:
         message = f"premise not proved: {', '.join(failed)}"
-        return Verdict(obligation.id, Status.UNKNOWN, "induction", message=message)
-    return Verdict(obligation.id, Status.PROVED, "induction")
+        return Verdict(obligation.id, Status.UNKNOWN, INDUCTION, message=message)
+    return Verdict(obligation.id, Status.PROVED, INDUCTION, method=INDUCTION)

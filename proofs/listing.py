@@ -8,6 +8,7 @@ from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, instruction_set
 from .catalogue import matches, matching, theorems
 from .obligation import Obligation
+from .recorded_methods import recorded_method
 
 Row = dict[str, str]
 
@@ -50,7 +51,7 @@ def _obligation(obligation: Obligation) -> Row:
         "id": obligation.id,
         "expect": obligation.expect.value,
         "equality": obligation.equality.value,
-        "method": obligation.method.value,
+        "method": recorded_method(obligation.id),
         "choices": obligation.choices,
         "statement": obligation.statement,
         "source": obligation.source,

@@ -43,22 +43,19 @@ class Equality(StrEnum):
 
 
 class Method(StrEnum):
-    """How an obligation is decided."""
+    """How an obligation is to be decided: what is tried first, not what decided it (see `Verdict.method`)."""
 
     SMT = "smt"
-    STRUCTURAL = "structural"
-    CERTIFICATE = "certificate"
-    INDUCTION = "induction"
+    """Terms are built; a solver is asked about what is left of them."""
 
-    @property
-    def meaning(self) -> str:
-        """One line on what it does."""
-        return {
-            Method.SMT: "a solver refutes the negated claim",
-            Method.STRUCTURAL: "both sides, built by the spec on symbolic values, normalise to one term",
-            Method.CERTIFICATE: "a finite domain, enumerated by numpy; a solver is the second witness",
-            Method.INDUCTION: "base and step are obligations of their own",
-        }[self]
+    STRUCTURAL = "structural"
+    """Origins of bits first, then as `SMT`; polynomials where the claim is over a ring."""
+
+    CERTIFICATE = "certificate"
+    """A finite domain is enumerated; the witness then goes as `SMT`."""
+
+    INDUCTION = "induction"
+    """From the verdicts on the premises."""
 
 
 RN = IntegerFormat("rounding", 2, signed=False)
@@ -210,7 +207,7 @@ class Obligation:
     equality : Equality
         Which equality is meant.
     method : Method
-        How it is decided.
+        What is tried first.
     choices : str
         The readings of open points it holds for.
     source : str

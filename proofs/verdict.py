@@ -21,7 +21,8 @@ class Verdict:
     status : Status
         Proved, refuted, unknown, or error (a defect of mmaproof).
     solver : str
-        Who decided: a solver with its version, ``numpy``, ``sympy`` or ``normal form``.
+        The programs that decided: a solver with its version, ``numpy`` or ``sympy``; what mmaproof decides
+        itself is named as in `method`.
     seconds : float
         Time it took to find out now, from the cache or not.
     cached : bool
@@ -30,6 +31,10 @@ class Verdict:
         Why, when it is unknown or an error.
     counterexample : Counterexample, optional
         For a refutation; replayed.
+    method : str
+        What decided (see `methods`); empty while nothing has.
+    witness : str
+        What decided the second witness of an enumeration.
     """
 
     id: str
@@ -39,6 +44,13 @@ class Verdict:
     cached: bool = False
     message: str = ""
     counterexample: Counterexample | None = None
+    method: str = ""
+    witness: str = ""
+
+    @property
+    def decided_by(self) -> str:
+        """The method, with that of the second witness: ``enumeration, z3``."""
+        return ", ".join(filter(None, (self.method, self.witness)))
 
     def document(self) -> dict[str, Any]:
         """Return the verdict as a JSON object."""

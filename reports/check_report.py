@@ -150,7 +150,8 @@ def _entry(outcome: DecidedObligation) -> dict[str, Any]:
         "solver": verdict.solver,
         "seconds": round(verdict.seconds, 6),
         "cached": verdict.cached,
-        "method": obligation.method.value,
+        "method": verdict.method,
+        "witness": verdict.witness,
         "choices": obligation.choices,
         "message": verdict.message,
     }

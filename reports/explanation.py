@@ -9,7 +9,9 @@ from types import MappingProxyType
 
 from ..proofs.catalogue import matching, obligations, theorems
 from ..proofs.instruction_theorems import about
+from ..proofs.methods import MEANINGS, meaning
 from ..proofs.obligation import Certificate, Induction, Obligation, Status, Theorem, theorem_of
+from ..proofs.recorded_methods import recorded_method, recorded_methods
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import Description, of_instruction
 
@@ -52,9 +54,9 @@ def explain(identifier: str) -> Description:
         return _instruction(identifier)
     except InputError:
         pass
-    for pattern, meaning in NOT_MODELLED.items():
+    for pattern, what in NOT_MODELLED.items():
         if re.match(pattern, identifier):
-            raise UnsupportedError(f"{identifier}: known, not modelled: {meaning}")
+            raise UnsupportedError(f"{identifier}: known, not modelled: {what}")
     from . import glossary  # rarely asked, and the gate's rules are behind it
 
     if terms := list(glossary.explained(identifier)):
@@ -113,11 +115,22 @@ def _obligation(obligation: Obligation) -> Description:
             ("Theorem", (f"{theorem.id}: {theorem.title}", *theorem.statement.splitlines())),
             ("Expected", (EXPECTATIONS[obligation.expect],)),
             ("Equality", (f"{obligation.equality}: {obligation.equality.meaning}",)),
-            ("Method", (f"{obligation.method}: {obligation.method.meaning}",)),
+            ("Decided by", tuple(_deciding(obligation.id))),
             ("Choices", (obligation.choices,)),
             ("Source", (obligation.source or theorem.source,)),
         ),
     )
+
+
+def _deciding(identifier: str) -> Iterator[str]:
+    """Say what decided an obligation when that was last recorded, and what its second witness."""
+    method, _, witness = recorded_method(identifier).partition(", ")
+    if method in MEANINGS:
+        yield f"{method}: {meaning(method)}"
+        if witness:
+            yield f"{witness}, the second witness: {meaning(witness)}"
+    elif method:
+        yield f"{recorded_method(identifier)}: {meaning(recorded_method(identifier))}"
 
 
 def _variables(obligation: Obligation) -> Iterator[str]:
@@ -144,6 +157,7 @@ def _theorem(theorem: Theorem) -> Description:
         (
             ("Statement", tuple(theorem.statement.splitlines())),
             ("Source", (theorem.source,)),
+            ("Decided by", recorded_methods(o.id for o in members)),
             (
                 "Obligations",
                 (

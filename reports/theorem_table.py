@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..proofs.catalogue import theorems
 from ..proofs.obligation import Status
+from ..proofs.recorded_methods import recorded_methods
 
 _HEADING = """# The theorems
 
@@ -18,13 +19,13 @@ What the columns mean is in [theorems.md](theorems.md).
 def theorem_table() -> str:
     """Return every theorem with its mathematics and how many obligations expect which verdict."""
     rows = [
-        ("theorem", "in words", "statement", "methods", "proved", "pinned"),
+        ("theorem", "in words", "statement", "decided by", "proved", "pinned"),
         ("---", "---", "---", "---", "--:", "--:"),
     ]
     for theorem in theorems():
         obligations = list(theorem.obligations())
         pinned = sum(obligation.expect is Status.REFUTED for obligation in obligations)
-        methods = ", ".join(dict.fromkeys(obligation.method.value for obligation in obligations))
+        methods = "; ".join(recorded_methods(obligation.id for obligation in obligations))
         rows.append(
             (
                 f"`{theorem.id}`",

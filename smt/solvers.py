@@ -42,6 +42,12 @@ class Answer:
     cached: bool = False
     message: str = ""
 
+    @property
+    def names(self) -> str:
+        """The solvers that answered definitely, without versions: ``z3``, or ``z3, bitwuzla``."""
+        answering, _, _ = self.solver.partition(" (")
+        return ", ".join(each.split()[0] for each in answering.split(", ") if each)
+
 
 @dataclass(frozen=True)
 class Query:

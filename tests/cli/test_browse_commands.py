@@ -12,6 +12,8 @@ from document_schemas import validate
 from toy_theorems import COMMUTES, ENUMERATED, FALSE, IN_RING, INDUCTIVE, PINNED
 
 from mmaproof.proofs import catalogue, export
+from mmaproof.proofs.methods import meaning
+from mmaproof.proofs.recorded_methods import recorded_method
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.instruction_set import instruction_set
 from mmaproof.spec.power.catalogue import UPDATES
@@ -67,14 +69,15 @@ def test_plain_lines_have_what_the_json_has() -> None:
     assert first_words == {"obligation", "mnemonic", *catalogue.obligations(), *instructions}
     obligation = catalogue.obligations()[REAL]
     (line,) = [line for line in lines if line.split() and line.split()[0] == REAL]
-    assert line.split()[1:4] == [obligation.expect, obligation.equality, obligation.method]
+    shown = [REAL, obligation.expect, obligation.equality, *recorded_method(REAL).split(), obligation.choices]
+    assert line.split() == shown
 
 
 def test_an_obligation_is_explained() -> None:
     obligation = catalogue.obligations()[REAL]
     text = mmaproof("explain", REAL).out
     for part in (
-        REAL, obligation.statement, obligation.equality.meaning, obligation.method.meaning,
+        REAL, obligation.statement, obligation.equality.meaning, meaning(recorded_method(REAL)),
         obligation.choices, obligation.source, "x: s8[4, 4]", "pmsk: u4",
     ):  # fmt: skip
         assert part in text
@@ -141,10 +144,7 @@ def test_obligations_without_a_query_are_said(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("mmaproof.proofs.catalogue.select", lambda patterns: [COMMUTES, INDUCTIVE])
     result = mmaproof("export", "power/toy", "--out", tmp_path / "smt")
     assert result.status == 0
-    assert (
-        result.err
-        == f"mmaproof: not exported: {INDUCTIVE.id} is decided without a solver (method induction)\n"
-    )
+    assert result.err == f"mmaproof: not exported: {INDUCTIVE.id} is decided without a solver (induction)\n"
     assert COMMUTES.id in result.out
     monkeypatch.setattr("mmaproof.proofs.catalogue.select", lambda patterns: [INDUCTIVE, IN_RING])
     result = mmaproof("export", "power/toy/other", "--out", tmp_path / "none")

@@ -1,0 +1,39 @@
+"""What decides obligations, as verdicts, tables and documents name it.
+
+A verdict says where it was decided, whatever was tried before; see `decision`. A solver is named by its name,
+several that were asked together by all of theirs.
+"""
+
+from __future__ import annotations
+
+from ..smt.portfolio import CHOICES
+
+NORMAL_FORM = "normal form"
+BIT_ORIGINS = "bit origins"
+RING = "ring"
+ENUMERATION = "enumeration"
+INDUCTION = "induction"
+COUNTEREXAMPLE = "counterexample"
+
+REWRITING = (NORMAL_FORM, BIT_ORIGINS, RING)
+"""The methods that prove without a solver, by what mmaproof and the libraries below it rewrite."""
+
+MEANINGS = {
+    NORMAL_FORM: "both sides became one term when they were built and simplified; no solver was asked",
+    BIT_ORIGINS: "each bit of both sides comes from the same bit of the inputs; no solver was asked",
+    RING: "both sides are one polynomial over a commutative ring; no solver was asked",
+    ENUMERATION: "numpy evaluated the claim on every point of a finite domain",
+    INDUCTION: "base and step are obligations of their own, and proved",
+    COUNTEREXAMPLE: "numpy evaluated the claim on given or sampled inputs, where it is false",
+}
+"""What each method that is no solver does, in one line."""
+
+
+def meaning(method: str) -> str:
+    """Return in one line what a method does; a solver, or several, has one line for all."""
+    if method in MEANINGS:
+        return MEANINGS[method]
+    names = method.split(", ")
+    if not set(names) <= set(CHOICES):
+        raise ValueError(f"{method!r} decides nothing; known: {', '.join((*MEANINGS, *CHOICES))}")
+    return f"{' and '.join(names)} answered a query: no assignment makes the claim false, or one does"
