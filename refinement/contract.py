@@ -16,7 +16,7 @@ from ..spec.formats import Bits, Format, IntegerFormat
 from .footprint import FAR, Footprint
 from .formula import Formula, Source
 from .index_arithmetic import Expression
-from .parameters import Access, ArrayParameter, Gaps, Parameter, Passed, Structure
+from .parameters import Access, ArrayParameter, Gaps, Parameter, Passed, PointerParameter, Structure
 from .result import Equality
 from .scalar_cases import EVERY, Case
 
@@ -30,6 +30,9 @@ HELD_ELEMENTS = 1 << 26
 
 MOST_BYTES = 1 << 44
 """From the first to the last of an array, by far more than any memory has."""
+
+FARTHEST = 1 << 31
+"""Bytes from the beginning of an array that an address in it may be, at most."""
 
 MOST_PIECES = 1 << 16
 """Of an array: runs of elements that lie far apart."""
@@ -140,6 +143,24 @@ class Array:
 
 
 @dataclass(frozen=True)
+class Pointers:
+    """Addresses in arrays, at one set of sizes.
+
+    Attributes
+    ----------
+    name, in_memory, alignment
+        As in `PointerParameter`.
+    targets : tuple of (str, int)
+        Arrays, and bytes from their beginnings.
+    """
+
+    name: str
+    targets: tuple[tuple[str, int], ...]
+    in_memory: bool
+    alignment: int
+
+
+@dataclass(frozen=True)
 class Instance:
     """A contract at one set of sizes.
 
@@ -155,6 +176,8 @@ class Instance:
         Bytes; None where the contract does not say.
     arguments : tuple of Scalar and Array
         In the order of the kernel's parameters, those in structures one by one.
+    pointers : tuple of Pointers
+        Addresses in arrays.
     passed : tuple of Structure or str
         What the kernel takes, in its order; see `Contract.passing`.
     case : Case
@@ -167,6 +190,7 @@ class Instance:
     block: tuple[int, int, int]
     dynamic_shared: int | None
     arguments: tuple[Scalar | Array, ...]
+    pointers: tuple[Pointers, ...]
     passed: tuple[Structure | str, ...]
     case: Case = EVERY
 
@@ -258,6 +282,8 @@ class Contract:
         The sets of sizes at which it is to hold.
     parameters : tuple of Parameter
         In the kernel's order, those in structures one by one.
+    pointers : tuple of PointerParameter
+        Parameters that are addresses in arrays, or that point to such.
     passing : tuple of Structure or str
         What the kernel takes, in its order: structures, and names of parameters that stand alone.
     formulas : tuple of Formula
@@ -278,6 +304,7 @@ class Contract:
     former: FormerKernel
     sizes: tuple[Mapping[str, int], ...]
     parameters: tuple[Parameter, ...]
+    pointers: tuple[PointerParameter, ...]
     passing: tuple[Structure | str, ...]
     formulas: tuple[Formula, ...]
     accumulate: Accumulate = Accumulate.UNSPECIFIED
@@ -292,7 +319,7 @@ class Contract:
     def passed(self, *, former: bool = False) -> tuple[Structure | str, ...]:
         """Return what the kernel takes, or the former one, in its order."""
         other = Passed.NEW if former else Passed.OLD
-        gone = {each.name for each in self.parameters if each.passed is other}
+        gone = {each.name for each in (*self.parameters, *self.pointers) if each.passed is other}
         return tuple(
             each
             for each in self.passing
@@ -324,13 +351,19 @@ class Contract:
         elements = sum(each.elements for each in arguments if isinstance(each, Array))
         if elements > HELD_ELEMENTS:
             raise InputError(f"the arrays have {elements} elements; at most {HELD_ELEMENTS}", self.path)
-        return Instance(self, sizes, grid, block, shared, arguments, self.passed(former=former))
+        pointers = tuple(_pointers(each, sizes) for each in self.pointers if each.passed is not other)
+        return Instance(self, sizes, grid, block, shared, arguments, pointers, self.passed(former=former))
 
 
 def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int]) -> tuple[int, int, int]:
     found = [extent.value(sizes, 1) for extent in extents]
     x, y, z = [*found, 1, 1, 1][:3]
     return x, y, z
+
+
+def _pointers(parameter: PointerParameter, sizes: Mapping[str, int]) -> Pointers:
+    targets = tuple((name, offset.value(sizes, -FARTHEST, FARTHEST)) for name, offset in parameter.targets)
+    return Pointers(parameter.name, targets, parameter.in_memory, parameter.alignment)
 
 
 def _argument(parameter: Parameter, sizes: Mapping[str, int]) -> Scalar | Array:

@@ -110,6 +110,34 @@ Parameter = ScalarParameter | ArrayParameter
 
 
 @dataclass(frozen=True)
+class PointerParameter:
+    """An address in an array, passed by value; or a pointer to several of them in memory.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    targets : tuple of (str, Expression)
+        Arrays, and bytes from their beginnings.
+    in_memory : bool
+        Whether the addresses are in memory, and what is passed points there.
+    alignment : int
+        Of that memory, in bytes.
+    where : str
+        ``file:line``.
+    passed : Passed
+        To which kernels.
+    """
+
+    name: str
+    targets: tuple[tuple[str, Expression], ...]
+    in_memory: bool
+    alignment: int
+    where: str
+    passed: Passed = Passed.BOTH
+
+
+@dataclass(frozen=True)
 class Structure:
     """A structure that is passed by value.
 
@@ -129,3 +157,23 @@ class Structure:
     size: int
     fields: tuple[tuple[int, str], ...]
     passed: Passed = Passed.BOTH
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """All that a contract says of what kernels get.
+
+    Attributes
+    ----------
+    values : tuple of Parameter
+        Scalars and arrays in the kernel's order, those in structures one by one; then the arrays that only
+        pointers lead to.
+    pointers : tuple of PointerParameter
+        Addresses, and pointers to addresses.
+    passing : tuple of Structure or str
+        What the kernel takes, in its order: structures, and names of what stands alone.
+    """
+
+    values: tuple[Parameter, ...]
+    pointers: tuple[PointerParameter, ...]
+    passing: tuple[Structure | str, ...]

@@ -35,6 +35,9 @@ _GAP = 512
 _STARTS = MappingProxyType({"global": 0x7C00_0000_0000, "const": 0x7D00_0000_0000})
 """Addresses of the module's variables."""
 
+ADDRESS_BYTES = 8
+"""Of an address."""
+
 _STRIDE = 1 << 36
 """Bytes between the addresses of buffers."""
 
@@ -61,6 +64,8 @@ class Buffer:
         Bytes that may be read only by who writes them back.
     naming : callable, optional
         Tells what a byte is.
+    addresses : tuple of (Buffer, int)
+        In place of content: the addresses that it holds, of buffers and bytes from their beginnings.
     """
 
     name: str
@@ -71,6 +76,7 @@ class Buffer:
     footprint: Footprint | None = None
     unowned: NDArray[np.bool_] | None = None
     naming: Naming | None = None
+    addresses: tuple[tuple[Buffer, int], ...] = ()
 
     @property
     def runs(self) -> Footprint:
@@ -237,12 +243,23 @@ class Memory:
             if buffer.content is not None:
                 lanes = self.buffer_lanes(buffer)
                 space.lanes.terms[lanes], space.lanes.lows[lanes] = buffer.content
+            if buffer.addresses:
+                self._hold_addresses(buffer)
         for index, variable in enumerate([*own["global"], *own["const"]], start=parts):
             self._initialise(space, index, variable)
         watched = changing if not own["global"] else len(regions) - len(own["const"])
         space.keep_history(watched, self._granule, self._history)
         space.unowned_reads = self._unowned()
         return space
+
+    def _hold_addresses(self, buffer: Buffer) -> None:
+        lanes = self.buffer_lanes(buffer)
+        assert isinstance(lanes, slice)
+        words = [self.buffer_address(target) + offset for target, offset in buffer.addresses]
+        places = lanes.start + ADDRESS_BYTES * np.arange(len(words), dtype=np.int64)
+        self.globals.lanes.write(
+            places, self._store.constants(np.array(words, dtype=np.uint64), 8 * ADDRESS_BYTES)
+        )
 
     def _unowned(self) -> UnownedReads | None:
         if all(buffer.unowned is None for buffer in self.buffers):

@@ -11,7 +11,7 @@ from ...spec.errors import InputError
 from ...spec.ptx.targets import target_named
 from .. import contract
 from ..array_memory import ArrayMemory, initial_bytes, memories
-from ..contract import Array, Instance
+from ..contract import Array, Instance, Pointers
 from ..demangling import demangled, spellings
 from ..element_places import place_of
 from ..front_end import FinalArray, Outcome, Progress, only_entry
@@ -68,7 +68,8 @@ class PtxKernel:
         self._check_sizes(instance)
         memory = memories(instance)
         given = {each.name: _argument(each, memory, store, inputs) for each in instance.arguments}
-        widths = {each.name: _bytes(each) for each in instance.arguments}
+        given |= {each.name: _address(each, given) for each in instance.pointers}
+        widths = {each.name: _bytes(each) for each in (*instance.arguments, *instance.pointers)}
         arguments: list[Argument] = [
             given[each]
             if isinstance(each, str)
@@ -104,18 +105,39 @@ class PtxKernel:
     def _check_sizes(self, instance: Instance) -> None:
         """Check that every parameter has the bytes of what the contract passes."""
         parameters = entry_named(self.module, self.entry).parameters
-        arguments = {each.name: each for each in instance.arguments}
+        arguments = {each.name: each for each in (*instance.arguments, *instance.pointers)}
         for parameter, passed in zip(parameters, instance.passed, strict=False):
             if not isinstance(passed, str):
                 check_size(self.module, parameter, passed.name, "a structure", passed.size)
                 continue
             given = arguments[passed]
-            what = "a pointer" if isinstance(given, Array) else str(given.format)
+            what = str(given.format) if isinstance(given, contract.Scalar) else "a pointer"
             check_size(self.module, parameter, given.name, what, _bytes(given))
 
 
-def _bytes(given: contract.Scalar | Array) -> int:
-    return POINTER_BYTES if isinstance(given, Array) else -(-given.format.bits // 8)
+def _bytes(given: contract.Scalar | Array | Pointers) -> int:
+    return -(-given.format.bits // 8) if isinstance(given, contract.Scalar) else POINTER_BYTES
+
+
+def _address(pointers: Pointers, given: Mapping[str, Number | Scalar | Pointer]) -> Pointer:
+    """Return an address in an array, or the one of the memory in which such are."""
+    found = []
+    for name, offset in pointers.targets:
+        target = given[name]
+        assert isinstance(target, Pointer)
+        found.append(Pointer(target.buffer, offset))
+    if not pointers.in_memory:
+        return found[0]
+    name = pointers.name
+    return Pointer(
+        Buffer(
+            name,
+            POINTER_BYTES * len(found),
+            pointers.alignment,
+            addresses=tuple((each.buffer, each.offset) for each in found),
+            naming=lambda byte: f"{name}[{byte // POINTER_BYTES}]",
+        )
+    )
 
 
 def _argument(

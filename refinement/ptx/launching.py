@@ -12,14 +12,14 @@ from ...spec.errors import InputError
 from ...spec.ptx.operands import Integer
 from ..interning import Ids
 from ..terms import TermStore
-from .address_spaces import Buffer, Memory
+from .address_spaces import ADDRESS_BYTES, Buffer, Memory
 from .module import TYPE_BITS, Function, InstructionStatement, Module, Parameter
 from .threads import Launch
 
 MOST_THREADS = 1 << 28
 """Threads of a grid."""
 
-POINTER_BYTES = 8
+POINTER_BYTES = ADDRESS_BYTES
 
 
 @dataclass(frozen=True)
@@ -172,13 +172,16 @@ def check_extent(launch: Launch) -> None:
 
 
 def buffers(arguments: Sequence[Argument]) -> list[Buffer]:
-    """Return the buffers that arguments point to, each once."""
+    """Return the buffers that arguments lead to, each once."""
     found: list[Buffer] = []
     for argument in arguments:
         parts = [part for _, _, part in argument.fields] if isinstance(argument, Structure) else [argument]
         for part in parts:
-            if isinstance(part, Pointer) and not any(part.buffer is each for each in found):
-                found.append(part.buffer)
+            if not isinstance(part, Pointer):
+                continue
+            for buffer in (part.buffer, *(target for target, _ in part.buffer.addresses)):
+                if not any(buffer is each for each in found):
+                    found.append(buffer)
     return found
 
 

@@ -10,7 +10,7 @@ from contract_texts import contract_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import contract_reading
+from mmaproof.refinement import contract_reading, parameter_reading
 from mmaproof.refinement.array_memory import inputs_of
 from mmaproof.refinement.contract import Accumulate
 from mmaproof.refinement.contract_reading import parse_contract, read_contract
@@ -39,8 +39,12 @@ def test_examples_of_the_document_are_contracts(text: str) -> None:
 def test_the_document_names_every_key_type_and_word() -> None:
     keys = {
         name
-        for group in ("KERNEL", "LAUNCH", "AGAINST", "SCALAR", "STRUCTURE", "ARRAY", "ENSURES")
-        for name in getattr(contract_reading, group)
+        for group in (
+            *(contract_reading.KERNEL, contract_reading.LAUNCH, contract_reading.AGAINST),
+            *(parameter_reading.SCALAR, parameter_reading.STRUCTURE, parameter_reading.ARRAY),
+            *(parameter_reading.POINTER_KEYS, contract_reading.ENSURES),
+        )
+        for name in group
     }
     words = set(re.findall(r"[a-z_0-9]+", " ".join(re.findall(r"`([^`\n]+)`", DOCUMENT))))
     assert keys - words == set()
@@ -270,7 +274,7 @@ def toml(value: object) -> str:
 KEYS = [line.split(" = ")[0] for line in GEMM.splitlines() if " = " in line]
 
 
-@given(st.integers(0, len(KEYS) - 1), values, st.sampled_from([None, *contract_reading.ARRAY, *KEYS]))
+@given(st.integers(0, len(KEYS) - 1), values, st.sampled_from([None, *parameter_reading.ARRAY, *KEYS]))
 @settings(max_examples=300, deadline=None)
 def test_any_value_of_any_key_is_read_or_refused(number: int, value: object, name: str | None) -> None:
     lines = GEMM.splitlines()
