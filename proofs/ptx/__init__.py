@@ -13,6 +13,7 @@ FAMILIES = {
     "numerics": ("integers", "numerics", "dot_add_integers"),
     "rounding": ("rounding_error", "rounding_bound"),
     "stated": ("documented",),
+    "legal": ("verdicts",),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""
 

@@ -12,74 +12,74 @@ from itertools import product
 from ...text_tables import rows
 
 _MMA = """
-shape     | A B types            | D.C types                | registers D | A | B | more               | PTX | targets
-m8n8k4    | f16                  | f16.f16                  | 4 | 2 | 2 | any layouts                    | 6.4 | sm_70+
-m8n8k4    | f16                  | f32.f16                  | 8 | 2 | 2 | any layouts                    | 6.4 | sm_70+
-m8n8k4    | f16                  | f32.f32                  | 8 | 2 | 2 | any layouts                    | 6.4 | sm_70+
-m8n8k4    | f64                  | f64.f64                  | 2 | 1 | 1 | rounding                       | 7.0 | sm_80+
-m16n8k4   | f64                  | f64.f64                  | 4 | 2 | 1 | rounding                       | 7.8 | sm_90+
-m16n8k8   | f64                  | f64.f64                  | 4 | 4 | 2 | rounding                       | 7.8 | sm_90+
-m16n8k16  | f64                  | f64.f64                  | 4 | 8 | 4 | rounding                       | 7.8 | sm_90+
-m16n8k4   | tf32                 | f32.f32                  | 4 | 2 | 1 |                                | 7.0 | sm_80+
-m16n8k8   | tf32                 | f32.f32                  | 4 | 4 | 2 |                                | 7.0 | sm_80+
-m16n8k8   | f16                  | f16.f16                  | 2 | 2 | 1 |                                | 6.5 | sm_75+
-m16n8k8   | f16                  | f32.f32                  | 4 | 2 | 1 |                                | 6.5 | sm_75+
-m16n8k16  | f16                  | f16.f16                  | 2 | 4 | 2 |                                | 7.0 | sm_80+
-m16n8k16  | f16                  | f32.f32                  | 4 | 4 | 2 |                                | 7.0 | sm_80+
-m16n8k8   | bf16                 | f32.f32                  | 4 | 2 | 1 |                                | 7.0 | sm_80+
-m16n8k16  | bf16                 | f32.f32                  | 4 | 4 | 2 |                                | 7.0 | sm_80+
-m8n8k16   | s8 u8                | s32.s32                  | 2 | 1 | 1 | satfinite                      | 6.5 | sm_75+
-m16n8k16  | s8 u8                | s32.s32                  | 4 | 2 | 1 | satfinite                      | 7.0 | sm_80+
-m16n8k32  | s8 u8                | s32.s32                  | 4 | 4 | 2 | satfinite                      | 7.0 | sm_80+
-m8n8k32   | s4 u4                | s32.s32                  | 2 | 1 | 1 | satfinite                      | 6.5 | sm_75+
-m16n8k32  | s4 u4                | s32.s32                  | 4 | 2 | 1 | satfinite                      | 7.0 | sm_80+
-m16n8k64  | s4 u4                | s32.s32                  | 4 | 4 | 2 | satfinite                      | 7.0 | sm_80+
-m8n8k128  | b1                   | s32.s32                  | 2 | 1 | 1 | xor                            | 7.0 | sm_75+
-m8n8k128  | b1                   | s32.s32                  | 2 | 1 | 1 | and                            | 7.1 | sm_80+
-m16n8k128 | b1                   | s32.s32                  | 4 | 2 | 1 | xor                            | 7.0 | sm_80+
-m16n8k128 | b1                   | s32.s32                  | 4 | 2 | 1 | and                            | 7.1 | sm_80+
-m16n8k256 | b1                   | s32.s32                  | 4 | 4 | 2 | xor                            | 7.0 | sm_80+
-m16n8k256 | b1                   | s32.s32                  | 4 | 4 | 2 | and                            | 7.1 | sm_80+
-m16n8k32  | e4m3 e5m2            | f32.f32                  | 4 | 4 | 2 |                                | 8.4 | sm_89+
-m16n8k32  | e4m3 e5m2            | f16.f16                  | 2 | 4 | 2 |                                | 8.7 | sm_89+
-m16n8k16  | e4m3 e5m2            | f32.f32                  | 4 | 2 | 1 |                                | 8.7 | sm_89+
-m16n8k16  | e4m3 e5m2            | f16.f16                  | 2 | 2 | 1 |                                | 8.7 | sm_89+
-m16n8k32  | e4m3 e5m2 e3m2 e2m3 e2m1 | f32.f32              | 4 | 4 | 2 | f8f6f4                         | 8.7 | family of sm_120
-m16n8k32  | e4m3 e5m2 e3m2 e2m3 e2m1 | f16.f16              | 2 | 4 | 2 | f8f6f4                         | 8.7 | family of sm_120
-m16n8k32  | e4m3 e5m2 e3m2 e2m3 e2m1 | f32.f32              | 4 | 4 | 2 | mxf8f6f4 1X ue8m0 default      | 8.7 | family of sm_120
-m16n8k64  | e2m1                 | f32.f32                  | 4 | 4 | 2 | mxf4 2X ue8m0 default          | 8.7 | family of sm_120
-m16n8k64  | e2m1                 | f32.f32                  | 4 | 4 | 2 | mxf4nvf4 2X ue8m0              | 8.7 | family of sm_120
-m16n8k64  | e2m1                 | f32.f32                  | 4 | 4 | 2 | mxf4nvf4 4X ue4m3              | 8.7 | family of sm_120
-m16n8k64  | e2m1                 | f32.f32                  | 4 | 4 | 2 | mxf4nvf4 4X ue8m0              | 9.1 | family of sm_120
-"""  # noqa: E501 - a table
+shape     | A B       | D.C     | D | A | B | more                      | PTX | targets
+m8n8k4    | f16       | f16.f16 | 4 | 2 | 2 | any layouts               | 6.4 | sm_70+
+m8n8k4    | f16       | f32.f16 | 8 | 2 | 2 | any layouts               | 6.4 | sm_70+
+m8n8k4    | f16       | f32.f32 | 8 | 2 | 2 | any layouts               | 6.4 | sm_70+
+m8n8k4    | f64       | f64.f64 | 2 | 1 | 1 | rounding                  | 7.0 | sm_80+
+m16n8k4   | f64       | f64.f64 | 4 | 2 | 1 | rounding                  | 7.8 | sm_90+
+m16n8k8   | f64       | f64.f64 | 4 | 4 | 2 | rounding                  | 7.8 | sm_90+
+m16n8k16  | f64       | f64.f64 | 4 | 8 | 4 | rounding                  | 7.8 | sm_90+
+m16n8k4   | tf32      | f32.f32 | 4 | 2 | 1 |                           | 7.0 | sm_80+
+m16n8k8   | tf32      | f32.f32 | 4 | 4 | 2 |                           | 7.0 | sm_80+
+m16n8k8   | f16       | f16.f16 | 2 | 2 | 1 |                           | 6.5 | sm_75+
+m16n8k8   | f16       | f32.f32 | 4 | 2 | 1 |                           | 6.5 | sm_75+
+m16n8k16  | f16       | f16.f16 | 2 | 4 | 2 |                           | 7.0 | sm_80+
+m16n8k16  | f16       | f32.f32 | 4 | 4 | 2 |                           | 7.0 | sm_80+
+m16n8k8   | bf16      | f32.f32 | 4 | 2 | 1 |                           | 7.0 | sm_80+
+m16n8k16  | bf16      | f32.f32 | 4 | 4 | 2 |                           | 7.0 | sm_80+
+m8n8k16   | s8 u8     | s32.s32 | 2 | 1 | 1 | satfinite                 | 6.5 | sm_75+
+m16n8k16  | s8 u8     | s32.s32 | 4 | 2 | 1 | satfinite                 | 7.0 | sm_80+
+m16n8k32  | s8 u8     | s32.s32 | 4 | 4 | 2 | satfinite                 | 7.0 | sm_80+
+m8n8k32   | s4 u4     | s32.s32 | 2 | 1 | 1 | satfinite                 | 6.5 | sm_75+
+m16n8k32  | s4 u4     | s32.s32 | 4 | 2 | 1 | satfinite                 | 7.0 | sm_80+
+m16n8k64  | s4 u4     | s32.s32 | 4 | 4 | 2 | satfinite                 | 7.0 | sm_80+
+m8n8k128  | b1        | s32.s32 | 2 | 1 | 1 | xor                       | 7.0 | sm_75+
+m8n8k128  | b1        | s32.s32 | 2 | 1 | 1 | and                       | 7.1 | sm_80+
+m16n8k128 | b1        | s32.s32 | 4 | 2 | 1 | xor                       | 7.0 | sm_80+
+m16n8k128 | b1        | s32.s32 | 4 | 2 | 1 | and                       | 7.1 | sm_80+
+m16n8k256 | b1        | s32.s32 | 4 | 4 | 2 | xor                       | 7.0 | sm_80+
+m16n8k256 | b1        | s32.s32 | 4 | 4 | 2 | and                       | 7.1 | sm_80+
+m16n8k32  | e4m3 e5m2 | f32.f32 | 4 | 4 | 2 |                           | 8.4 | sm_89+
+m16n8k32  | e4m3 e5m2 | f16.f16 | 2 | 4 | 2 |                           | 8.7 | sm_89+
+m16n8k16  | e4m3 e5m2 | f32.f32 | 4 | 2 | 1 |                           | 8.7 | sm_89+
+m16n8k16  | e4m3 e5m2 | f16.f16 | 2 | 2 | 1 |                           | 8.7 | sm_89+
+m16n8k32  | narrow    | f32.f32 | 4 | 4 | 2 | f8f6f4                    | 8.7 | 120 family
+m16n8k32  | narrow    | f16.f16 | 2 | 4 | 2 | f8f6f4                    | 8.7 | 120 family
+m16n8k32  | narrow    | f32.f32 | 4 | 4 | 2 | mxf8f6f4 1X ue8m0 default | 8.7 | 120 family
+m16n8k64  | e2m1      | f32.f32 | 4 | 4 | 2 | mxf4 2X ue8m0 default     | 8.7 | 120 family
+m16n8k64  | e2m1      | f32.f32 | 4 | 4 | 2 | mxf4nvf4 2X ue8m0         | 8.7 | 120 family
+m16n8k64  | e2m1      | f32.f32 | 4 | 4 | 2 | mxf4nvf4 4X ue4m3         | 8.7 | 120 family
+m16n8k64  | e2m1      | f32.f32 | 4 | 4 | 2 | mxf4nvf4 4X ue8m0         | 9.1 | 120 family
+"""
 
 _MMA_SP = """
-shape     | A B types            | D.C types | registers D | A | B | more                            | selectors | sp  | ordered | targets
-m16n8k8   | tf32                 | f32.f32   | 4 | 2 | 2 |                                           | 0 1 2 3   | 7.1 | 8.5 | sm_80+
-m16n8k16  | tf32                 | f32.f32   | 4 | 4 | 4 |                                           | 0 1       | 7.1 | 8.5 | sm_80+
-m16n8k16  | f16                  | f16.f16   | 2 | 2 | 2 |                                           | 0 1 2 3   | 7.1 | 8.5 | sm_80+
-m16n8k16  | f16                  | f32.f32   | 4 | 2 | 2 |                                           | 0 1 2 3   | 7.1 | 8.5 | sm_80+
-m16n8k16  | bf16                 | f32.f32   | 4 | 2 | 2 |                                           | 0 1 2 3   | 7.1 | 8.5 | sm_80+
-m16n8k32  | f16                  | f16.f16   | 2 | 4 | 4 |                                           | 0 1       | 7.1 | 8.5 | sm_80+
-m16n8k32  | f16                  | f32.f32   | 4 | 4 | 4 |                                           | 0 1       | 7.1 | 8.5 | sm_80+
-m16n8k32  | bf16                 | f32.f32   | 4 | 4 | 4 |                                           | 0 1       | 7.1 | 8.5 | sm_80+
-m16n8k32  | s8 u8                | s32.s32   | 4 | 2 | 2 | satfinite                                 | 0 1       | 7.1 | 8.5 | sm_80+
-m16n8k64  | s8 u8                | s32.s32   | 4 | 4 | 4 | satfinite                                 | 0         | 7.1 | 8.5 | sm_80+
-m16n8k64  | s4 u4                | s32.s32   | 4 | 2 | 2 | satfinite                                 | 0 1       | 7.1 | 8.5 | sm_80+
-m16n8k128 | s4 u4                | s32.s32   | 4 | 4 | 4 | satfinite                                 | 0         | 7.1 | 8.5 | sm_80+
-m16n8k64  | e4m3 e5m2            | f32.f32   | 4 | 4 | 4 |                                           | 0         | 8.4 | 8.5 | sm_89+
-m16n8k64  | e4m3 e5m2            | f16.f16   | 2 | 4 | 4 |                                           | 0         |     | 8.7 | family of sm_120
-m16n8k64  | e4m3 e5m2 e3m2 e2m3 e2m1 | f32.f32 | 4 | 4 | 4 | f8f6f4                                  | 0         |     | 8.7 | family of sm_120
-m16n8k64  | e4m3 e5m2 e3m2 e2m3 e2m1 | f16.f16 | 2 | 4 | 4 | f8f6f4                                  | 0         |     | 8.7 | family of sm_120
-m16n8k64  | e4m3 e5m2 e3m2 e2m3 e2m1 | f32.f32 | 4 | 4 | 4 | mxf8f6f4 1X ue8m0 default               | 0         |     | 8.7 | family of sm_120
-m16n8k128 | e2m1                 | f32.f32   | 4 | 4 | 4 | mxf4 2X ue8m0 default                     | 0         |     | 8.7 | sm_120a and sm_121a
-m16n8k128 | e2m1                 | f32.f32   | 4 | 4 | 4 | mxf4nvf4 2X ue8m0                         | 0         |     | 8.7 | sm_120a and sm_121a
-m16n8k128 | e2m1                 | f32.f32   | 4 | 4 | 4 | mxf4nvf4 4X ue4m3                         | 0         |     | 8.7 | sm_120a and sm_121a
-m16n8k128 | e2m1                 | f32.f32   | 4 | 4 | 4 | mxf4nvf4 4X ue8m0                         | 0         |     | 9.1 | sm_120a and sm_121a
-"""  # noqa: E501 - a table
+shape     | A B       | D.C     | D | A | B | more                      | sel     | sp  | ordered | targets
+m16n8k8   | tf32      | f32.f32 | 4 | 2 | 2 |                           | 0 1 2 3 | 7.1 | 8.5     | sm_80+
+m16n8k16  | tf32      | f32.f32 | 4 | 4 | 4 |                           | 0 1     | 7.1 | 8.5     | sm_80+
+m16n8k16  | f16       | f16.f16 | 2 | 2 | 2 |                           | 0 1 2 3 | 7.1 | 8.5     | sm_80+
+m16n8k16  | f16       | f32.f32 | 4 | 2 | 2 |                           | 0 1 2 3 | 7.1 | 8.5     | sm_80+
+m16n8k16  | bf16      | f32.f32 | 4 | 2 | 2 |                           | 0 1 2 3 | 7.1 | 8.5     | sm_80+
+m16n8k32  | f16       | f16.f16 | 2 | 4 | 4 |                           | 0 1     | 7.1 | 8.5     | sm_80+
+m16n8k32  | f16       | f32.f32 | 4 | 4 | 4 |                           | 0 1     | 7.1 | 8.5     | sm_80+
+m16n8k32  | bf16      | f32.f32 | 4 | 4 | 4 |                           | 0 1     | 7.1 | 8.5     | sm_80+
+m16n8k32  | s8 u8     | s32.s32 | 4 | 2 | 2 | satfinite                 | 0 1     | 7.1 | 8.5     | sm_80+
+m16n8k64  | s8 u8     | s32.s32 | 4 | 4 | 4 | satfinite                 | 0       | 7.1 | 8.5     | sm_80+
+m16n8k64  | s4 u4     | s32.s32 | 4 | 2 | 2 | satfinite                 | 0 1     | 7.1 | 8.5     | sm_80+
+m16n8k128 | s4 u4     | s32.s32 | 4 | 4 | 4 | satfinite                 | 0       | 7.1 | 8.5     | sm_80+
+m16n8k64  | e4m3 e5m2 | f32.f32 | 4 | 4 | 4 |                           | 0       | 8.4 | 8.5     | sm_89+
+m16n8k64  | e4m3 e5m2 | f16.f16 | 2 | 4 | 4 |                           | 0       |     | 8.7     | 120 family
+m16n8k64  | narrow    | f32.f32 | 4 | 4 | 4 | f8f6f4                    | 0       |     | 8.7     | 120 family
+m16n8k64  | narrow    | f16.f16 | 2 | 4 | 4 | f8f6f4                    | 0       |     | 8.7     | 120 family
+m16n8k64  | narrow    | f32.f32 | 4 | 4 | 4 | mxf8f6f4 1X ue8m0 default | 0       |     | 8.7     | 120 family
+m16n8k128 | e2m1      | f32.f32 | 4 | 4 | 4 | mxf4 2X ue8m0 default     | 0       |     | 8.7     | 120a 121a
+m16n8k128 | e2m1      | f32.f32 | 4 | 4 | 4 | mxf4nvf4 2X ue8m0         | 0       |     | 8.7     | 120a 121a
+m16n8k128 | e2m1      | f32.f32 | 4 | 4 | 4 | mxf4nvf4 4X ue4m3         | 0       |     | 8.7     | 120a 121a
+m16n8k128 | e2m1      | f32.f32 | 4 | 4 | 4 | mxf4nvf4 4X ue8m0         | 0       |     | 9.1     | 120a 121a
+"""
 
 _WMMA = """
-shape     | A B  | D.C types                       | layouts | more      | PTX | targets
+shape     | A B  | D.C                             | layouts | more      | PTX | targets
 m16n16k16 | f16  | f16.f16 f32.f16 f16.f32 f32.f32 | any     |           | 6.0 | sm_70+
 m8n32k16  | f16  | f16.f16 f32.f16 f16.f32 f32.f32 | any     |           | 6.1 | sm_70+
 m32n8k16  | f16  | f16.f16 f32.f16 f16.f32 f32.f32 | any     |           | 6.1 | sm_70+
@@ -128,6 +128,9 @@ SELECTORS = {
 }
 """Byte-id and thread-id of A, byte-id and thread-id of B, by the vector size of block scaling."""
 
+GROUPS = {"narrow": ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")}
+"""Element types by the name that rows have for them."""
+
 KINDS = ("f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4")
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 LAYOUTS = ("row", "col")
@@ -160,8 +163,8 @@ def _modifiers(more: str) -> list[tuple[str, str, str]]:
 
 
 def _registers(row: dict[str, str]) -> list[str]:
-    d_type, c_type = row["D.C types"].split(".")
-    d, a, b = row["registers D"], row["A"], row["B"]
+    d_type, c_type = row["D.C"].split(".")
+    d, a, b = row["D"], row["A"], row["B"]
     c = d if c_type == d_type else {"f16": "4", "f32": "8"}[c_type]
     return [f"d {d}", f"a {a}", f"b {b}", f"c {c}"]
 
@@ -185,7 +188,7 @@ def multiplications() -> list[Entry]:
             text = mnemonic.format(f"mma.sync.aligned.{row['shape']}.{of_a}.{of_b}")
             found.append((text, operands, where))
     for row in rows(_MMA_SP):
-        sparse = ("metadata", f"selector {_numbers(row['selectors'])}")
+        sparse = ("metadata", f"selector {_numbers(row['sel'])}")
         operands = (*_registers(row), *sparse, *_scales(row["more"]))
         for column, opcode in (("sp", "mma.sp"), ("ordered", "mma.sp::ordered_metadata")):
             for mnemonic in _spelled(row) if row[column] else ():
@@ -195,7 +198,8 @@ def multiplications() -> list[Entry]:
 
 
 def _spelled(row: dict[str, str]) -> list[str]:
-    types, (d, c) = row["A B types"].split(), row["D.C types"].split(".")
+    (d, c) = row["D.C"].split(".")
+    types = GROUPS.get(row["A B"]) or row["A B"].split()
     return [
         f"{{}}{before}.{d}.{a}.{b}.{c}{scale}{behind}"
         for a, b in product(types, types)
@@ -221,7 +225,7 @@ def wmma() -> list[Entry]:
             if row["more"] != "and":  # loads and stores came with the first operation
                 found += _wmma_moves(shape, role, types, layouts, where)
         for pair, (of_a, of_b), (_, behind, _) in product(
-            row["D.C types"].split(),
+            row["D.C"].split(),
             product(LAYOUTS, LAYOUTS) if free else [("row", "col")],
             _modifiers(row["more"]) if row["more"] != "satfinite" else [("", "", ""), ("", ".satfinite", "")],
         ):

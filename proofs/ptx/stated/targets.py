@@ -42,8 +42,8 @@ SINCE = {
 """The lowest PTX version of every target."""
 
 GROUPS = {
-    "family of sm_120": ("sm_120a", "sm_120f", "sm_121a", "sm_121f"),
-    "sm_120a and sm_121a": ("sm_120a", "sm_121a"),
+    "120 family": ("sm_120a", "sm_120f", "sm_121a", "sm_121f"),
+    "120a 121a": ("sm_120a", "sm_121a"),
     "a and f": tuple(
         f"sm_{chip}{suffix}" for chip in ("100", "101", "103", "110", "120", "121") for suffix in ("a", "f")
     ),

@@ -1,0 +1,232 @@
+"""What is legal in PTX: exactly what the manual's tables list; each rule refuses something alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache, partial
+
+from ...spec.errors import InputError
+from ...spec.ptx.assembly import parse
+from ...spec.ptx.declarations import read_declarations
+from ...spec.ptx.instructions import Instruction
+from ...spec.ptx.legality import RULES, violations
+from ...spec.ptx.targets import target_named, version_named
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .documented import SOURCE, TABLES, Stated, stated_instructions
+from .stated import neighbours, targets
+from .stated.products import SELECTORS
+from .stated.witnesses import NAMES, WITNESSES
+
+NEWEST = "sm_120a", "9.1"
+"""The target and version that have every form of the tables."""
+
+
+def broken(
+    text: str, target: str = NEWEST[0], version: str = NEWEST[1], names: str | None = None
+) -> set[str]:
+    """Return the rules that the specification finds broken; a text that it can't read breaks ``text``."""
+    instruction = _read(text, names)
+    if instruction is None:
+        return {"text"}
+    wrong = violations(instruction, target_named(target), version_named(version))
+    return {violation.rule.id for violation in wrong}
+
+
+@lru_cache(maxsize=16)
+def _read(text: str, names: str | None) -> Instruction | None:
+    try:
+        return parse(text, None if names is None else read_declarations(names))
+    except InputError:
+        return None
+
+
+@cache
+def _tables() -> Mapping[str, Stated]:
+    return stated_instructions([entry for table in TABLES.values() for entry in table()])
+
+
+@cache
+def _meanings() -> frozenset[neighbours.Meaning]:
+    return frozenset(map(neighbours.meaning, _tables()))
+
+
+# -- completeness
+@theorem(
+    "ptx/legal/complete",
+    "an instruction is legal exactly if the manual's tables have it",
+    "∀ products of a shape, types of A, B, C and D; ∀ mnemonics of the tables, and those that differ from "
+    "one in one modifier, type, layout, shape or opcode: no rule is broken ⇔ the tables written down from "
+    "the manual have it (sm_120a, PTX 9.1)",
+    SOURCE,
+)
+def complete() -> Iterator[Case]:
+    """Yield the products, and the neighbours of each table's rows."""
+    yield Case("products", lambda: _verdicts(neighbours.of_products()), method=Method.CERTIFICATE)
+    for name in TABLES:
+        yield Case(f"neighbours/{name}", partial(_neighbours, name), method=Method.CERTIFICATE)
+
+
+def _neighbours(name: str) -> Certificate:
+    listed = stated_instructions(TABLES[name]())
+    ours = [
+        text for text in neighbours.representatives(listed) if ".global" not in text and "::cta" not in text
+    ]
+    near = (other for each in ours for other in neighbours.of(each))
+    return _verdicts((*listed, *near))
+
+
+def _verdicts(mnemonics: Iterator[str] | tuple[str, ...]) -> Certificate:
+    expected = {text: neighbours.meaning(text) in _meanings() for text in mnemonics}
+    return compared(expected, lambda: {text: not broken(text) for text in expected})
+
+
+@theorem(
+    "ptx/legal/available",
+    "an instruction is legal on the targets and from the PTX versions that the manual says",
+    "one mnemonic of each opcode and availability of the tables, ∀ targets, ∀ versions at which an answer "
+    "changes: legal ⇔ the target has it, and version ≥ that of the form, of the target, 6.3 for wmma, 7.8 "
+    "for .shared::cta",
+    SOURCE,
+)
+def available() -> Iterator[Case]:
+    """Yield one certificate for each table."""
+    for name in TABLES:
+        yield Case(name, partial(_available, name), method=Method.CERTIFICATE)
+
+
+def _available(name: str) -> Certificate:
+    listed = stated_instructions(TABLES[name]())
+    minors = {6: (0, 2, 3, 4, 5), 7: (0, 1, 4, 7, 8), 8: (0, 3, 4, 5, 6, 7, 8), 9: (0, 1)}
+    versions = [(major, minor) for major, some in minors.items() for minor in some]
+    alike = {
+        (neighbours.split(text)[0], "shared::cta" in text, *sorted(since.items())): text
+        for text, (_, since) in listed.items()
+    }
+    expected = {}
+    for text in alike.values():
+        floor = max((6, 3) if text.startswith("wmma") else (0, 0), (7, 8) if "::cta" in text else (0, 0))
+        for target, since in targets.SINCE.items():
+            needed = listed[text][1].get(target)
+            for version in versions:
+                legal = needed is not None and version >= max(needed, since, floor)
+                expected[text, target, f"{version[0]}.{version[1]}"] = legal
+    return compared(expected, lambda: {at: not broken(*at) for at in expected})
+
+
+# -- operands
+@theorem(
+    "ptx/legal/registers",
+    "a vector has the number of registers that the manual's tables say, and no other",
+    "∀ mnemonics of the tables up to types of a group, ∀ operands, ∀ lengths 1, 2, 4, 8: the instruction "
+    "with a vector of that length breaks exactly the rule register-count, or none if that is the listed one",
+    SOURCE,
+)
+def register_counts() -> Iterator[Case]:
+    """Yield one certificate for each table."""
+    for name in TABLES:
+        yield Case(name, partial(_register_counts, name), method=Method.CERTIFICATE)
+
+
+def _register_counts(name: str) -> Certificate:
+    listed = stated_instructions(TABLES[name]())
+    expected: dict[str, frozenset[str]] = {}
+    for text in neighbours.representatives(listed):
+        operands = listed[text][0]
+        for changed, operand in enumerate(operands):
+            role, _, count = operand.partition(" ")
+            for length in ("1", "2", "4", "8") if role in ("a", "b", "c", "d") and count else ():
+                spelled = [*operands[:changed], f"{role} {length}", *operands[changed + 1 :]]
+                rule = frozenset() if length == count else frozenset({"register-count"})
+                expected[f"{text} {', '.join(map(_spelled, spelled))}"] = rule
+    return compared(expected, lambda: {text: frozenset(broken(text)) for text in expected})
+
+
+def _spelled(operand: str) -> str:
+    role, _, count = operand.partition(" ")
+    if role == "p":
+        return "[%p]"
+    if role == "stride":
+        return "%stride"
+    if role.startswith("selectors"):
+        return "{0, 0}"
+    if role == "selector":
+        return "0"
+    return f"{{{', '.join(f'%{role}{number}' for number in range(int(count)))}}}" if count else f"%{role}"
+
+
+@theorem(
+    "ptx/legal/selectors",
+    "byte, thread and sparsity selectors have the legal values of the manual's tables, and no other",
+    "∀ values from -1 to 5 of each selector of every mnemonic of the tables up to types of a group: the rule "
+    "selector is broken ⇔ the tables do not have the value",
+    "PTX ISA 9.1 section 9.7.14.3 (table of valid selectors) and 9.7.14.6 (sparsity selector)",
+)
+def selectors() -> Iterator[Case]:
+    """Yield one certificate."""
+    yield Case("values", _selectors, method=Method.CERTIFICATE)
+
+
+def _selectors() -> Certificate:
+    listed = stated_instructions(TABLES["mma"]())
+    expected: dict[str, frozenset[str]] = {}
+    for text in neighbours.representatives(listed):
+        operands = listed[text][0]
+        vector = next(
+            (word.removeprefix("scale_vec::") for word in text.split(".") if "scale_vec" in word), ""
+        )
+        for changed, operand in enumerate(operands):
+            role, _, values = operand.partition(" ")
+            if role == "selector":
+                choices = {str(value): str(value) in values.split(",") for value in range(-1, 6)}
+            elif role.startswith("selectors_") and vector:
+                of_byte, of_thread = SELECTORS[vector][:2] if role.endswith("a") else SELECTORS[vector][2:]
+                choices = {
+                    f"{{{byte}, {thread}}}": str(byte) in of_byte.split() and str(thread) in of_thread.split()
+                    for byte in range(-1, 6)
+                    for thread in range(-1, 6)
+                }
+            else:
+                continue
+            spelled = list(map(_spelled, operands))
+            for choice, legal in choices.items():
+                spelled[changed] = choice
+                expected[f"{text} {', '.join(spelled)}"] = frozenset() if legal else frozenset({"selector"})
+    return compared(expected, lambda: {text: frozenset(broken(text)) for text in expected})
+
+
+# -- witnesses
+@theorem(
+    "ptx/legal/rule",
+    "each rule alone refuses an instruction, and nothing refuses its legal neighbour",
+    "the instructions written down for the rule break it and no other; with one operand, modifier, target or "
+    "version changed they break none",
+    SOURCE,
+)
+def rules() -> Iterator[Case]:
+    """Yield one certificate for each rule that the tables of witnesses name, and one that it names all."""
+    for rule in dict.fromkeys(rule for rule, *_ in WITNESSES):
+        yield Case(rule, partial(_rule, rule), method=Method.CERTIFICATE)
+    yield Case("every-rule", _every_rule, method=Method.CERTIFICATE)
+
+
+def _rule(rule: str) -> Certificate:
+    expected: dict[tuple[str, str, str], frozenset[str]] = {}
+    for of, target, version, text, old, new in WITNESSES:
+        if of == rule:
+            legal = text, target, version
+            expected[legal] = frozenset()
+            changed = (
+                (text, new, version) if old == target else (text, target, new) if old == version
+                else (text.replace(old, new, 1), target, version)
+            )  # fmt: skip
+            expected[changed] = frozenset({rule})
+    return compared(expected, lambda: {at: frozenset(broken(*at, NAMES)) for at in expected})
+
+
+def _every_rule() -> Certificate:
+    named = dict.fromkeys((rule for rule, *_ in WITNESSES), True)
+    return compared(named, lambda: {rule.id: True for rule in RULES})
+
+
+THEOREMS = (complete, available, register_counts, selectors, rules)
