@@ -23,30 +23,36 @@ class Dyadic:
         Of the power of two.
     lost : bool
         Whether a fraction may have been truncated.
+    remainder : sympy.polys.rings.PolyElement, optional
+        An indeterminate: the fraction that the next truncation takes away, of the number or of a sum or
+        product that it has become part of. With one, nothing is `lost`.
     """
 
     polynomial: Any
     exponent: int = 0
     lost: bool = False
+    remainder: Any = None
 
     def __mul__(self, other: Any) -> Dyadic:
         if isinstance(other, Dyadic):
             lost = self.lost or other.lost
-            return Dyadic(self.polynomial * other.polynomial, self.exponent + other.exponent, lost)
+            remainder = other.remainder if self.remainder is None else self.remainder
+            return Dyadic(self.polynomial * other.polynomial, self.exponent + other.exponent, lost, remainder)
         return self._shifted(_logarithm(other))
 
     def __truediv__(self, other: float) -> Dyadic:
         return self._shifted(-_logarithm(other))
 
     def _shifted(self, places: int) -> Dyadic:
-        return Dyadic(self.polynomial, self.exponent + places, self.lost)
+        return Dyadic(self.polynomial, self.exponent + places, self.lost, self.remainder)
 
     def __add__(self, other: Any) -> Dyadic:
         if not isinstance(other, Dyadic):
             return self if other == 0 else NotImplemented
         least = min(self.exponent, other.exponent)
         left, right = self._in_units(least), other._in_units(least)
-        return Dyadic(left + right, least, self.lost or other.lost)
+        remainder = other.remainder if self.remainder is None else self.remainder
+        return Dyadic(left + right, least, self.lost or other.lost, remainder)
 
     __radd__ = __add__
 
@@ -54,6 +60,8 @@ class Dyadic:
         return self.polynomial * (1 << (self.exponent - exponent))
 
     def __trunc__(self) -> Dyadic:
+        if self.remainder is not None:
+            return Dyadic(self.polynomial, self.exponent, self.lost) + Dyadic(-self.remainder)
         unit = 1 << max(0, -self.exponent)
         whole = all(coefficient % unit == 0 for coefficient in self.polynomial.coeffs())
         return Dyadic(self.polynomial, self.exponent, self.lost or not whole)

@@ -20,13 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .dot_add_model import DotAddModel
 from .formats import FloatFormat
 from .rounding import Rounding
-from .rounding_bound import underflow_unit, unit_roundoff
+from .rounding_bound import error_bound, growth_after_rounding, underflow_unit, unit_roundoff
 
 
 class RoundingStep(NamedTuple):
@@ -89,6 +88,16 @@ def truncated_terms(
     return TruncatedTerms(terms + (not largest_is_exact), 1 << unscaled if model.group > 1 else 1)
 
 
+def step_growth(aligned: Any, weight: Any, unit: Any) -> Any:
+    """Return h, for numbers and polynomials alike; `aligned` is n·2**-F."""
+    return weight * aligned + unit
+
+
+def step_underflow(aligned: Any, unit: Any, least_normal: Any) -> Any:
+    """Return η, for numbers and polynomials alike."""
+    return (aligned + unit) * least_normal
+
+
 def step_bound(
     model: DotAddModel, products: int, factors: Sequence[FloatFormat], accumulator: FloatFormat
 ) -> RoundingStep:
@@ -100,8 +109,8 @@ def step_bound(
     aligned = Fraction(lost.terms, 1 << model.fraction_bits)
     least_normal = Fraction(2) ** accumulator.minimum_exponent
     return RoundingStep(
-        lost.weight * aligned + unit,
-        (aligned + unit) * least_normal,
+        step_growth(aligned, lost.weight, unit),
+        step_underflow(aligned, unit, least_normal),
         f"{lost.weight * lost.terms}·2^-{model.fraction_bits} + 2^-{last}",
         f"fused dot-add of {products} products to {accumulator}",
     )
@@ -117,5 +126,8 @@ def rounding_step(fmt: FloatFormat, rounding: Rounding = Rounding.NEAREST_EVEN) 
 
 def total_bound(steps: Sequence[RoundingStep]) -> tuple[Fraction, Fraction]:
     """Return the relative and the absolute part of the bound of what has gone through steps."""
-    growth = prod((1 + step.unit for step in steps), start=Fraction(1)) - 1
-    return growth, sum((step.underflow for step in steps), start=Fraction(0)) * (1 + growth)
+    growth = Fraction(0)
+    for step in steps:
+        growth = growth_after_rounding(growth, step.unit)
+    lost = sum((step.underflow for step in steps), start=Fraction(0))
+    return growth, error_bound(growth, 1, Fraction(0), lost)

@@ -10,7 +10,7 @@ FAMILIES = {
     "block-scale": ("scaling", "scaled_rows"),
     "composition": ("composition",),
     "blocked": ("blocked",),
-    "numerics": ("integers", "numerics", "dot_add_integers"),
+    "numerics": ("integers", "numerics", "dot_add_integers", "dot_add_bounds"),
     "rounding": ("rounding_error", "rounding_bound"),
     "stated": ("documented",),
     "legal": ("verdicts",),

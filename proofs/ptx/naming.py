@@ -78,4 +78,4 @@ def _product(form: MmaForm, product: Multiplication) -> Iterator[str]:
     if not (product.is_integer or product.is_double):
         for architecture in filter(product.is_executable_on, ARCHITECTURES):
             step = step_sequence(architecture, product).products
-            yield rf"dot-add-integers/{architecture.name}/{a}-{b}-{c}-{d}{scale}/k{step}"
+            yield rf"dot-add-(integers|bound)/{architecture.name}/{a}-{b}-{c}-{d}{scale}/k{step}"
