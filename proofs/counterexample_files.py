@@ -10,7 +10,7 @@ from ..spec.errors import InputError, MmaproofError
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
 from .catalogue import obligations
-from .obligation import Certificate, Induction, Obligation, Property, RingProperty
+from .obligation import Certificate, Deduction, Obligation, Property, RingProperty
 from .replay import SCHEMA, Counterexample, Difference, counterexample, difference_on, read_inputs
 from .verdict import Verdict
 
@@ -98,8 +98,10 @@ def _execute(obligation: Obligation, document: dict[str, Any], where: str) -> Co
 
             found = decide(obligation, _unasked).counterexample
             return found or Counterexample(obligation.id, {}, None)
-        case Induction():
-            raise InputError(f"{obligation.id} is an induction: its premises have the counterexamples", where)
+        case Deduction():
+            raise InputError(
+                f"{obligation.id} follows from others: its premises have the counterexamples", where
+            )
 
 
 def _unasked(query: Any) -> NoReturn:

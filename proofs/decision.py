@@ -17,13 +17,13 @@ from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import Z3Algebra, variable
 from ..spec.algebra import Algebra, Array
 from ..spec.errors import UnsupportedError
-from .induction import decide_by_induction
+from .induction import decide_from_premises
 from .methods import BIT_ORIGINS, COUNTEREXAMPLE, ENUMERATION, NORMAL_FORM, RING
 from .obligation import (
     RN,
     Certificate,
+    Deduction,
     Equality,
-    Induction,
     Method,
     Obligation,
     Property,
@@ -106,7 +106,12 @@ def query(prop: Property, alg: Z3Algebra, equality: Equality) -> Query:
     return Query.negating(assumptions, open_goals)
 
 
-def decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status] | None = None) -> Verdict:
+def decide(
+    obligation: Obligation,
+    solve: Solve,
+    known: Mapping[str, Status] | None = None,
+    obligations: Mapping[str, Obligation] | None = None,
+) -> Verdict:
     """Decide an obligation; a claim that says nothing is an error.
 
     Parameters
@@ -116,17 +121,24 @@ def decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status] | N
     solve : callable
         Answers SMT queries.
     known : mapping, optional
-        Statuses of the premises of an induction.
+        Statuses of the premises of a deduction.
+    obligations : mapping, optional
+        The premises.
     """
     start = time.perf_counter()
     try:
-        verdict = _decide(obligation, solve, known or {})
+        verdict = _decide(obligation, solve, known or {}, obligations or {})
     except EmptyClaimError as reason:
         verdict = Verdict(obligation.id, Status.ERROR, "", message=str(reason))
     return replace(verdict, seconds=time.perf_counter() - start)
 
 
-def _decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status]) -> Verdict:
+def _decide(
+    obligation: Obligation,
+    solve: Solve,
+    known: Mapping[str, Status],
+    obligations: Mapping[str, Obligation],
+) -> Verdict:
     goal = obligation.goal()
     match goal:
         case Property():
@@ -135,8 +147,8 @@ def _decide(obligation: Obligation, solve: Solve, known: Mapping[str, Status]) -
             return _decide_in_ring(obligation, goal)
         case Certificate():
             return _decide_by_certificate(obligation, goal, solve)
-        case Induction():
-            return decide_by_induction(obligation, goal, known)
+        case Deduction():
+            return decide_from_premises(obligation, goal, known, obligations)
 
 
 def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Verdict:

@@ -7,8 +7,9 @@ from ..smt.solvers import Query
 from ..smt.z3_algebra import Z3Algebra
 from ..spec.errors import UnsupportedError
 from .decision import formula, query
-from .methods import ENUMERATION, INDUCTION, RING
-from .obligation import Certificate, Equality, Induction, Obligation, Property, RingProperty
+from .induction import Induction
+from .methods import DEDUCTION, ENUMERATION, INDUCTION, RING
+from .obligation import Certificate, Deduction, Equality, Obligation, Property, RingProperty
 
 
 def scripts(obligation: Obligation) -> dict[str, str]:
@@ -46,10 +47,12 @@ def scripts(obligation: Obligation) -> dict[str, str]:
     return found
 
 
-def _method(goal: RingProperty | Induction | None) -> str:
+def _method(goal: RingProperty | Deduction | None) -> str:
     if goal is None:
         return ENUMERATION
-    return INDUCTION if isinstance(goal, Induction) else RING
+    if isinstance(goal, Induction):
+        return INDUCTION
+    return DEDUCTION if isinstance(goal, Deduction) else RING
 
 
 def _script(obligation: Obligation, prop: Property, alg: Z3Algebra, encoding: str, meaning: str) -> str:

@@ -13,6 +13,7 @@ BIT_ORIGINS = "bit origins"
 RING = "ring"
 ENUMERATION = "enumeration"
 INDUCTION = "induction"
+DEDUCTION = "deduction"
 COUNTEREXAMPLE = "counterexample"
 
 REWRITING = (NORMAL_FORM, BIT_ORIGINS, RING)
@@ -23,7 +24,8 @@ MEANINGS = {
     BIT_ORIGINS: "each bit of both sides comes from the same bit of the inputs; no solver was asked",
     RING: "both sides are one polynomial over a commutative ring; no solver was asked",
     ENUMERATION: "numpy evaluated the claim on every point of a finite domain",
-    INDUCTION: "base and step are obligations of their own, and proved",
+    INDUCTION: "base and step are obligations, proved, and checked to be instances of the formula",
+    DEDUCTION: "follows from obligations that are proved, by an argument in words, which nothing checks",
     COUNTEREXAMPLE: "numpy evaluated the claim on given or sampled inputs, where it is false",
 }
 """What each method that is no solver does, in one line."""

@@ -55,6 +55,9 @@ class Method(StrEnum):
     """A finite domain is enumerated; the witness then goes as `SMT`."""
 
     INDUCTION = "induction"
+    """From the verdicts on the premises, which are instances of a formula."""
+
+    DEDUCTION = "deduction"
     """From the verdicts on the premises."""
 
 
@@ -122,6 +125,7 @@ def holds(alg: Algebra, condition: Array, label: str = "", where: Array | None =
 
 Inputs = Mapping[str, Any]
 Claim = Callable[[Algebra, Inputs], Iterable[Equation]]
+Assumptions = Callable[[Algebra, Inputs], Iterable[Array]]
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ class Property:
 
     variables: tuple[Variable, ...]
     claim: Claim
-    assuming: Callable[[Algebra, Inputs], Iterable[Array]] | None = None
+    assuming: Assumptions | None = None
     pinned: Mapping[str, Any] | None = None
     abstract: bool = True
 
@@ -181,13 +185,20 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Induction:
-    """A claim for every count, from obligations for the base and the step."""
+class Deduction:
+    """A claim that follows from other obligations, by an argument in words that nothing checks.
+
+    An `induction.Induction` is one whose argument is checked.
+    """
 
     premises: tuple[str, ...]
 
 
-Goal = Property | RingProperty | Certificate | Induction
+Goal = Property | RingProperty | Certificate | Deduction
+
+
+FROM_PREMISES = (Method.INDUCTION, Method.DEDUCTION)
+"""How obligations are decided whose goals are deductions."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Decide many obligations: from the cache, in worker processes, on a cluster; inductions last."""
+"""Decide many obligations: from the cache, in worker processes, on a cluster; deductions last."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..spec.errors import InputError
 from .cache import Cache, fingerprint
 from .cluster import cluster
 from .counterexample_files import refutes_again
-from .induction import decide_by_induction
-from .obligation import Induction, Method, Obligation, Status
+from .induction import decide_from_premises
+from .obligation import FROM_PREMISES, Deduction, Obligation, Status
 from .pool import Pool, decide_elsewhere
 from .verdict import Verdict
 from .worker import CATALOGUE, WorkerAssignment, decide_or_report
@@ -88,7 +88,7 @@ def run(
 ) -> list[Verdict]:
     """Decide obligations.
 
-    An induction is decided from the verdicts on its premises, which are decided (but not reported) also when
+    A deduction is decided from the verdicts on its premises, which are decided (but not reported) also when
     they were not asked for.
 
     Parameters
@@ -118,7 +118,7 @@ def run(
             if catalogue.get(obligation.id) is not obligation:
                 raise ValueError(f"{obligation.id} is not in {settings.catalogue}; decide it with jobs=0")
     asked = {obligation.id: obligation for obligation in obligations}
-    needed, inductions = _with_premises(catalogue, asked)
+    needed, deductions = _with_premises(catalogue, asked)
     verdicts: dict[str, Verdict] = {}
 
     def found(verdict: Verdict) -> None:
@@ -143,20 +143,21 @@ def run(
             _decide(undecided, settings, cache, found)
             if cache is not None:
                 cache.prune()
-    for obligation, goal in inductions:
+    for obligation, goal in deductions:
         premises = [verdicts[premise] for premise in goal.premises if premise in verdicts]
         statuses = {premise.id: premise.status for premise in premises}
-        verdict = decide_by_induction(obligation, goal, statuses)
+        obligation_of = {name: asked.get(name) or catalogue[name] for name in statuses}
+        verdict = decide_from_premises(obligation, goal, statuses, obligation_of)
         found(replace(verdict, cached=all(premise.cached for premise in premises)))
     return [verdicts[obligation.id] for obligation in obligations]
 
 
 def _with_premises(
     catalogue: Mapping[str, Obligation], asked: Mapping[str, Obligation]
-) -> tuple[list[Obligation], list[tuple[Obligation, Induction]]]:
-    """Return what must be decided directly, and the inductions, each after its premises."""
+) -> tuple[list[Obligation], list[tuple[Obligation, Deduction]]]:
+    """Return what must be decided directly, and the deductions, each after its premises."""
     direct: list[Obligation] = []
-    inductions: list[tuple[Obligation, Induction]] = []
+    deductions: list[tuple[Obligation, Deduction]] = []
     seen: set[str] = set()
 
     def visit(identifier: str) -> None:
@@ -164,17 +165,17 @@ def _with_premises(
         if identifier in seen or obligation is None:
             return
         seen.add(identifier)
-        goal = obligation.goal() if obligation.method is Method.INDUCTION else None
-        if not isinstance(goal, Induction):
+        goal = obligation.goal() if obligation.method in FROM_PREMISES else None
+        if not isinstance(goal, Deduction):
             direct.append(obligation)
             return
         for premise in goal.premises:
             visit(premise)
-        inductions.append((obligation, goal))
+        deductions.append((obligation, goal))
 
     for identifier in asked:
         visit(identifier)
-    return direct, inductions
+    return direct, deductions
 
 
 def _decide(

@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from ..proofs.catalogue import matching, obligations, theorems
+from ..proofs.induction import Induction
 from ..proofs.instruction_theorems import about
 from ..proofs.methods import MEANINGS, meaning
-from ..proofs.obligation import Certificate, Induction, Obligation, Status, Theorem, theorem_of
+from ..proofs.obligation import Certificate, Deduction, Obligation, Status, Theorem, theorem_of
 from ..proofs.recorded_methods import recorded_method, recorded_methods
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import Description, of_instruction
@@ -136,6 +137,8 @@ def _deciding(identifier: str) -> Iterator[str]:
 def _variables(obligation: Obligation) -> Iterator[str]:
     goal = obligation.goal()
     if isinstance(goal, Induction):
+        yield f"for every n: {goal.formula.text}"
+    if isinstance(goal, Deduction):
         yield f"premises: {', '.join(goal.premises)}"
         return
     if isinstance(goal, Certificate):

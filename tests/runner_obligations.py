@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from mmaproof.proofs.obligation import (
+    Deduction,
     Equation,
     Goal,
-    Induction,
     Method,
     Obligation,
     Property,
@@ -103,7 +103,7 @@ def exits() -> Property:
 
 
 def _induction(*premises: str) -> Callable[[], Goal]:
-    return lambda: Induction(tuple(f"test/{premise}" for premise in premises))
+    return lambda: Deduction(tuple(f"test/{premise}" for premise in premises))
 
 
 def obligations(made: dict[str, Obligation] = {}) -> dict[str, Obligation]:  # noqa: B006 (made once)
@@ -131,7 +131,7 @@ def obligations(made: dict[str, Obligation] = {}) -> dict[str, Obligation]:  # n
     }
     inductions = {"whole", "whole-of-whole", "broken-whole", "circular", "homeless"}
     for name, goal in goals.items():
-        method = Method.INDUCTION if name in inductions else Method.SMT
+        method = Method.DEDUCTION if name in inductions else Method.SMT
         expect = Status.REFUTED if name == "false" else Status.PROVED
         made[f"test/{name}"] = Obligation(f"test/{name}", name, goal, expect, method=method)
     return made

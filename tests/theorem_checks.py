@@ -13,10 +13,10 @@ import z3
 from mmaproof.proofs.decision import decide, formula
 from mmaproof.proofs.obligation import (
     Certificate,
+    Deduction,
     Equality,
     Equation,
     Goal,
-    Induction,
     Inputs,
     Obligation,
     Property,
@@ -77,7 +77,7 @@ def vacuous(theorems: Iterable[Theorem]) -> list[str]:
         for obligation in theorem.obligations():
             goal = obligation.goal()
             prop = goal.witness if isinstance(goal, Certificate) else goal
-            if prop is None or isinstance(prop, Induction | RingProperty):
+            if prop is None or isinstance(prop, Deduction | RingProperty):
                 continue
             assert isinstance(prop, Property)
             if prop.assuming is None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from mmaproof.proofs.obligation import (
     Certificate,
+    Deduction,
     Equation,
-    Induction,
     Inputs,
     Method,
     Obligation,
@@ -56,7 +56,7 @@ ENUMERATED = Obligation(
     method=Method.CERTIFICATE,
 )
 INDUCTIVE = Obligation(
-    "power/toy/other/inductive", "for all n", lambda: Induction((COMMUTES.id,)), method=Method.INDUCTION
+    "power/toy/other/inductive", "for all n", lambda: Deduction((COMMUTES.id,)), method=Method.DEDUCTION
 )
 
 OBLIGATIONS: Mapping[str, Obligation] = {

@@ -30,18 +30,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import Format, IntegerFormat
 from ...spec.rounding import Rounding
+from ..induction import induction
+from ..invariants import Commutes, Image, Recursion, Same, Terms
 from ..obligation import (
     RN,
     Case,
     Equality,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -163,25 +164,81 @@ Blocks = Mapping[str, BlockProduct]
 """Blocks by the names that obligations have."""
 
 
+@dataclass(frozen=True)
+class Chain(Recursion):
+    """D as the instruction computes it, and as it is stated without it, each from its own D before."""
+
+    block: BlockProduct
+
+    @property
+    def result(self) -> Format:
+        """The format of D."""
+        return self.block.result
+
+    @property
+    def readings(self) -> tuple[Any, ...]:
+        """The block's."""
+        return self.block.readings
+
+    @property
+    def begins(self) -> bool:
+        """Whether the sum starts from nothing that came before."""
+        return self.block.accumulator not in self.block.operands
+
+    def state(self, v: Inputs) -> Array:
+        """Return the accumulator."""
+        before: Array = v[self.block.accumulator]
+        return before
+
+    def following(self, alg: Algebra, v: Inputs, before: Terms | None, reading: Any) -> Terms:
+        """Return both D."""
+        one, other = ({**v, self.block.accumulator: term} if before else v for term in before or (None, None))
+        return self.block.multiply(alg, one, reading), self._stated(alg, other, reading)
+
+    def _stated(self, alg: Algebra, v: Inputs, reading: Any) -> Array:
+        return self.block.expected(alg, v, reading)
+
+
+@dataclass(frozen=True)
+class Totals(Chain):
+    """The same over the reals or the integers, where the order of a sum doesn't matter."""
+
+    def _stated(self, alg: Algebra, v: Inputs, reading: Any) -> Array:
+        return self.block.total(v)
+
+
+@dataclass(frozen=True)
+class TwoLoops(Chain):
+    """D of two loops of the same instructions on the same operands, which start from different C."""
+
+    def _stated(self, alg: Algebra, v: Inputs, reading: Any) -> Array:
+        return self.block.multiply(alg, v, reading)
+
+
+@dataclass(frozen=True)
+class LaterBy(Image):
+    """The second loop's D is the first one's, and q added to it; q is the same for every n."""
+
+    result: Format
+
+    @property
+    def text(self) -> str:
+        """P(n)."""
+        return "loop_n(p) + q = loop_n(p + q)"
+
+    def image(self, alg: Algebra, v: Inputs, term: Array) -> Array:
+        """Return D + q."""
+        return added(alg, term, v["q"], self.result, v.get("rounding", Rounding.NEAREST_EVEN))
+
+
 def adds(block: BlockProduct, m: int = 1, n: int = 1) -> Property:
     """Return the claim that an instruction computes the sum that is stated without it."""
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        for reading in block.readings:
-            d, expected = (compute(alg, v, reading) for compute in (block.multiply, block.expected))
-            yield Equation(d, expected, block.result, label=f"D, {reading}")
-
-    return Property(block.variables(m, n), claim)
+    return Property(block.variables(m, n), Commutes(Same(), Chain(block)))
 
 
 def polynomial(block: BlockProduct, m: int = 1, n: int = 1) -> RingProperty:
     """Return the claim that an instruction computes the total, over the reals or the integers."""
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        for reading in block.readings:
-            d = block.multiply(alg, v, reading)
-            yield Equation(d, block.total(v), block.result, label=f"polynomial, {reading}")
-
+    claim = Commutes(Same(), Totals(block))
     return RingProperty(without_rounding(block.variables(m, n)), claim, {"rounding": Rounding.NEAREST_EVEN})
 
 
@@ -192,17 +249,8 @@ def without_rounding(variables: Iterable[Variable]) -> tuple[Variable, ...]:
 
 def added_later(block: BlockProduct) -> Property:
     """Return the claim that what is added to the accumulator may be added to D instead."""
-    accumulator = block.operands[block.accumulator]
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        rounding = v.get("rounding", Rounding.NEAREST_EVEN)
-        for reading in block.readings:
-            after = added(alg, block.multiply(alg, v, reading), v["q"], block.result, rounding)
-            sooner = added(alg, v[block.accumulator], v["q"], block.result, rounding)
-            before = block.multiply(alg, {**v, block.accumulator: sooner}, reading)
-            yield Equation(after, before, block.result, label="added after = added before")
-
-    q = Variable("q", accumulator.format, (1, 1))
+    q = Variable("q", block.operands[block.accumulator].format, (1, 1))
+    claim = Commutes(LaterBy(block.result), TwoLoops(block))
     return Property((*block.variables(), q), claim, pinned=block.pinned or None)
 
 
@@ -248,12 +296,15 @@ def splits(blocks: Blocks, in_a_ring: Blocks) -> Iterator[Case]:
         yield Case(f"{name}/bits", partial(added_later, block), Status.REFUTED, choices=block.choices)
 
 
-def split_loops(step: Theorem, blocks: Blocks) -> Iterator[Case]:
+def split_loops(step: Theorem, blocks: Blocks, in_a_ring: Blocks) -> Iterator[Case]:
     """Yield the induction on split K: modulo 2**bits for integers, over the reals for floats."""
     for name, block in blocks.items():
-        premise = f"{step.id}/{name}" + ("" if block.is_integer else "/reals")
-        equality = Equality.BITS if block.is_integer else Equality.VALUE
-        yield Case(name, partial(Induction, (premise,)), equality=equality, method=Method.INDUCTION)
+        exact = block.is_integer
+        premise = f"{step.id}/{name}" if exact else f"{step.id}/{name}/reals"
+        decided = block if exact else in_a_ring[name]
+        goal = partial(induction, LaterBy(block.result), {premise: TwoLoops(decided)})
+        equality = Equality.BITS if exact else Equality.VALUE
+        yield Case(name, goal, equality=equality, method=Method.INDUCTION)
 
 
 @dataclass(frozen=True)
@@ -289,6 +340,12 @@ class Loops:
     details: Mapping[str, str] = field(default_factory=dict)
     family: str = "blocked"
 
+    def __post_init__(self) -> None:
+        # A block is equal to itself alone: an induction and its step must have the same.
+        for name in ("blocks", "in_a_ring", "of_tiles"):
+            if (make := getattr(self, name)) is not None:
+                object.__setattr__(self, name, cache(make))
+
     def repeating(self) -> Blocks:
         """Return the instructions whose D can be the C of the next."""
         return {name: block for name, block in self.blocks().items() if block.repeats}
@@ -319,8 +376,9 @@ def any_k(loops: Loops) -> Theorem:
 
     def cases() -> Iterator[Case]:
         for name, block in loops.repeating().items():
-            premises = (f"{loops.isa}/{loops.family}/step/{name}", *loops.premises(name))
-            yield Case(name, partial(Induction, premises), method=Method.INDUCTION, choices=block.choices)
+            steps = {f"{loops.isa}/{loops.family}/step/{name}": Chain(block)}
+            goal = partial(induction, Same(), steps, lemmas=tuple(loops.premises(name)))
+            yield Case(name, goal, method=Method.INDUCTION, choices=block.choices)
 
     return loops.theorem(
         "any-k",
@@ -358,7 +416,7 @@ def split_k(loops: Loops) -> Theorem:
         "the sum of the loops over two parts of K, one of them from 0, is the loop over K",
         "∀ n: loop_n(p) + q = loop_n(p + q), hence loop over K₁ from C + loop over K₂ from 0 = "
         "loop over K₁ then K₂ from C",
-        lambda: split_loops(split_k_step(loops), loops.repeating()),
+        lambda: split_loops(split_k_step(loops), loops.repeating(), loops.floats()),
     )
 
 

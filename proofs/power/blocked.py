@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ...spec.power.rank_k_update import SIGNIFICAND_24, Live
 from ..families.blocked import (
     BlockOperand,
     BlockProduct,
+    Chain,
     Loops,
     adds,
     over_the_reals,
@@ -26,11 +27,12 @@ from ..families.blocked import (
 )
 from ..families.sums import one_after_the_other, outer, power_of_two
 from ..families.zero_lanes import zero_lane
+from ..induction import induction
+from ..invariants import Same
 from ..obligation import (
     RN,
     Case,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -82,6 +84,7 @@ def full_product_step(alg: Algebra, family: Family, v: Inputs, acc: Array | None
     return rounded(fmt, [], [total, *old], [total, *old]).bits
 
 
+@cache
 def block(update: RankKUpdate) -> BlockProduct:
     """Return an unmasked update; y has the columns of B as rows."""
     family = update.family
@@ -119,7 +122,7 @@ def block(update: RankKUpdate) -> BlockProduct:
         multiply,
         expected,
         tuple(readings(update)),
-        accumulator="acc",
+        accumulator="acc" if update.accumulates else "",
         total=total,
         pinned=pinned,
     )
@@ -187,12 +190,14 @@ def any_k() -> Iterator[Case]:
     """Yield one induction per family: indices, first block, every further block."""
     for family in FAMILIES:
         sizes = sorted({4, family.columns, *([family.rank] if family.rank > 1 else [])})
-        premises = (
-            *(f"{indices.id}/{size}" for size in sizes),
-            f"{first.id}/{family.name}",
-            f"{following.id}/{family.name}",
+        goal = partial(
+            induction,
+            Same(),
+            {f"{following.id}/{family.name}": Chain(block(accumulating(family)))},
+            {f"{first.id}/{family.name}": Chain(block(UPDATES[family.name]))},
+            [f"{indices.id}/{size}" for size in sizes],
         )
-        yield Case(family.name, partial(Induction, premises), method=Method.INDUCTION)
+        yield Case(family.name, goal, method=Method.INDUCTION)
 
 
 @theorem(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import F32, F64
-from ...spec.power import kernels, memory, registers
+from ...spec.formats import F32, F64, U8
+from ...spec.power import kernels, memory
 from ...spec.power.builtins import Builtins
 from ...spec.power.memory import Endian
-from ..obligation import RN, Case, Equation, Induction, Inputs, Method, Property, Status, Variable, theorem
+from ..induction import induction
+from ..invariants import Commutes, Image, Recursion, Terms
+from ..obligation import RN, Case, Equation, Inputs, Method, Property, Status, Variable, theorem
 
 DGEMM = "Moreira et al. section V-A, Figures 4 to 6"
 SCONV = "Moreira et al. section V-B, equation (25), Figures 8 and 9"
@@ -44,50 +48,99 @@ def virtual_accumulator(alg: Algebra, p: Array, endian: Endian) -> tuple[Array, 
     return tuple(quads)
 
 
-def _vector(alg: Algebra, v: Inputs, name: str, endian: Endian) -> Array:
-    return memory.to_memory(alg, v[name], F64, endian)
+VECTORS = (Variable("x", F64, (16,)), Variable("y", F64, (16,)))
+"""What lies from the pointers X and Y on: a column of eight elements, and one behind it."""
 
-
-VECTORS = (Variable("x", F64, (8,)), Variable("y", F64, (8,)))
 PARTIAL = Variable("p", F64, (8, 8))
 ROUNDING = Variable("rounding", RN)
 
 
+@dataclass(frozen=True)
+class Held(Image):
+    """Accumulators hold P, and both pointers are at what has not been multiplied yet.
+
+    A term of s is the 64 elements of P, then the elements from X and from Y on; one of t, the bytes of the
+    accumulators, then those from the pointers on.
+    """
+
+    endian: Endian
+
+    @property
+    def text(self) -> str:
+        """P(t)."""
+        return "acc holds P_t, X and Y point to column t"
+
+    def image(self, alg: Algebra, v: Inputs, term: Array) -> Array:
+        """Return the bytes."""
+        p = term[..., :64].reshape(*term.shape[:-1], 8, 8)
+        acc = [quad.reshape(*quad.shape[:-2], 64) for quad in virtual_accumulator(alg, p, self.endian)]
+        columns = np.split(term[..., 64:], 2, axis=-1)
+        behind = [memory.to_memory(alg, elements, F64, self.endian) for elements in columns]
+        return np.concatenate([*acc, *behind], axis=-1)
+
+
+@dataclass(frozen=True)
+class Iteration(Recursion):
+    """One iteration of the kernel's loop, and one step of the chain."""
+
+    endian: Endian
+    begins: bool = False
+    result = U8
+
+    def state(self, v: Inputs) -> Array:
+        """Return P, and the elements from X and Y on."""
+        return np.concatenate([v["p"].reshape(*v["p"].shape[:-2], 64), v["x"], v["y"]], axis=-1)
+
+    def following(self, alg: Algebra, v: Inputs, before: Terms | None, reading: Any) -> Terms:
+        """Return both after the iteration."""
+        machine = Builtins(alg, self.endian, v["rounding"])
+        if before is None:
+            x, y, p, acc = v["x"], v["y"], None, None
+            data = [memory.to_memory(alg, elements, F64, self.endian) for elements in (x, y)]
+        else:
+            term, held = before
+            p = term[..., :64].reshape(*term.shape[:-1], 8, 8)
+            x, y = np.split(term[..., 64:], 2, axis=-1)
+            quads = np.split(held[..., :512], 8, axis=-1)
+            acc = tuple(quad.reshape(*quad.shape[:-1], 4, 16) for quad in quads)
+            data = np.split(held[..., 512:], 2, axis=-1)
+        new, *pointers = kernels.dgemm_iteration(machine, acc, *data)
+        bytes_held = [quad.reshape(*quad.shape[:-2], 64) for quad in new]
+        column = {"x": x[..., :8], "y": y[..., :8], "rounding": v["rounding"]}
+        chain = fused_step(alg, column, *outer(column), p)
+        stated = [chain.reshape(*chain.shape[:-2], 64), x[..., 8:], y[..., 8:]]
+        return np.concatenate(stated, axis=-1), np.concatenate([*bytes_held, *pointers], axis=-1)
+
+
 @theorem(
     "power/kernels/dgemm/first",
-    "DGEMM's first update",
-    "after xvf64ger, acc[b] holds P[4(b>>2)+r][2(b&3)+c] = round(x[i]·y[j])",
+    "DGEMM's first iteration",
+    "after xvf64ger, acc[b] holds P[4(b>>2)+r][2(b&3)+c] = round(x[i]·y[j]), and X and Y are eight elements "
+    "on",
     DGEMM,
 )
 def dgemm_first() -> Iterator[Case]:
     """Yield both byte orders."""
     for endian in Endian:
-        yield Case(endian, partial(_dgemm_update, endian, first=True), method=Method.STRUCTURAL)
+        yield Case(endian, partial(_dgemm_iteration, endian, begins=True), method=Method.STRUCTURAL)
 
 
 @theorem(
     "power/kernels/dgemm/next",
-    "DGEMM's loop body",
-    "acc holds P ⇒ after the body acc holds P'[i,j] = fma(x[i], y[j], P[i,j])",
+    "every further iteration of DGEMM's loop, with its pointers",
+    "acc holds P ⇒ after the body acc holds P'[i,j] = fma(x[i], y[j], P[i,j]), and X and Y are eight "
+    "elements on",
     DGEMM,
 )
 def dgemm_next() -> Iterator[Case]:
     """Yield both byte orders."""
     for endian in Endian:
-        yield Case(endian, partial(_dgemm_update, endian, first=False), method=Method.STRUCTURAL)
+        yield Case(endian, partial(_dgemm_iteration, endian, begins=False), method=Method.STRUCTURAL)
 
 
-def _dgemm_update(endian: Endian, *, first: bool) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        before = None if first else virtual_accumulator(alg, v["p"], endian)
-        data = [_vector(alg, v, name, endian) for name in ("x", "y")]
-        after = kernels.dgemm_update(Builtins(alg, endian, v["rounding"]), before, *data)
-        expected = fused_step(alg, v, *outer(v), None if first else v["p"])
-        for b, quad in enumerate(virtual_accumulator(alg, expected, endian)):
-            left, right = (registers.accumulator_fragment(F64).gather(alg, side) for side in (after[b], quad))
-            yield Equation(left, right, F64, label=f"acc[{b}]")
-
-    return Property((*VECTORS, *(() if first else (PARTIAL,)), ROUNDING), claim)
+def _dgemm_iteration(endian: Endian, *, begins: bool) -> Property:
+    claim = Commutes(Held(endian), Iteration(endian, begins))
+    return Property((*VECTORS, *(() if begins else (PARTIAL,)), ROUNDING), claim)
 
 
 @theorem(
@@ -125,15 +178,22 @@ def _dgemm_stored(endian: Endian, *, row_major: bool) -> Property:
 def dgemm_any_n() -> Iterator[Case]:
     """Yield both byte orders."""
     for endian in Endian:
-        premises = tuple(f"{part.id}/{endian}" for part in (dgemm_first, dgemm_next, dgemm_stored))
-        yield Case(endian, partial(Induction, premises), method=Method.INDUCTION)
+        goal = partial(
+            induction,
+            Held(endian),
+            {f"{dgemm_next.id}/{endian}": Iteration(endian)},
+            {f"{dgemm_first.id}/{endian}": Iteration(endian, begins=True)},
+            [f"{dgemm_stored.id}/{endian}"],
+        )
+        yield Case(endian, goal, method=Method.INDUCTION)
 
 
 @theorem(
     "power/kernels/sconv",
-    "the SCONV kernel is the 3 x 3 convolution of three channels with eight kernels",
+    "the SCONV kernel is the 3 x 3 convolution of three channels with eight kernels, given pointers to rows",
     "C[16b + 4r + c] = Σ_q H[8q + i]·image[q/9][q/3 mod 3][q mod 3 + j] with i = 4(b>>2)+r, j = 4(b&3)+c, "
-    "as a chain of fused multiply-adds in increasing q, for every row length n ≥ 18",
+    "as a chain of fused multiply-adds in increasing q; the nine rows of the image are arrays of their own, "
+    "wherever they are, so the row length n is no part of it",
     SCONV,
 )
 def sconv() -> Iterator[Case]:

@@ -6,7 +6,8 @@ register, and free results stand for whatever is computed from equal operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any
@@ -22,11 +23,12 @@ from ...spec.power.priming import ACCUMULATORS, CONDITIONS, SOURCE, after, own, 
 from ...spec.power.registers import ACCUMULATOR_ROWS
 from ...spec.power.state import ASSOCIATED_VSRS, VSRS, State, groups, operands, with_groups, written
 from ...spec.power.targets import TARGETS
+from ..induction import induction
+from ..invariants import Formula, Instance, Transition
 from ..obligation import (
     Case,
     Certificate,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -81,8 +83,58 @@ def simulation() -> Iterator[Case]:
         yield Case(name, goal, choices="aliasing: both", statement=naming(SIMULATION, forms))
 
 
-def _simulation(form: Form, rules: Iterable[str]) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+@dataclass(frozen=True)
+class Executed:
+    """An instruction of a class is executed on both machines, unless it breaks a rule."""
+
+    form: Form
+    rules: tuple[str, ...] = tuple(CONDITIONS)
+    begins = False
+
+
+@dataclass(frozen=True)
+class Started:
+    """Both machines start, with no accumulator primed."""
+
+    begins = True
+
+
+@dataclass(frozen=True)
+class Imaged(Formula):
+    """The shared machine is in the image of the separate machine's state, and what was read is the same."""
+
+    @property
+    def text(self) -> str:
+        """P(n)."""
+        return "after n instructions the shared machine's state is image(s_n), and both have read the same"
+
+    def instance(self, transition: Transition) -> Instance:
+        """Return the claim for a class of instructions, or for the start."""
+        if isinstance(transition, Executed):
+            return Instance(Simulated(transition), Accepted(transition))
+        return Instance(_image_of_the_start)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The instruction breaks none of the rules."""
+
+    executed: Executed
+
+    def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Array]:
+        """Yield the assumption."""
+        return accepts(self.executed.form, alg, v, self.executed.rules)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The instruction reads the same on both machines, and takes an image to the image."""
+
+    executed: Executed
+
+    def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        """Yield what is read, and the state afterwards."""
+        form = self.executed.form
         i, live = instruction(form, v), primed(alg, v)
         separate = State(v["vsr"], v["acc"])
         shared = shared_image(alg, separate, live)
@@ -96,9 +148,12 @@ def _simulation(form: Form, rules: Iterable[str]) -> Property:
         image = shared_image(alg, separate, after(alg, live, i))
         yield Equation(image.vsr, shared.vsr, B1, label="VSRs of the shared machine afterwards")
 
+
+def _simulation(form: Form, rules: tuple[str, ...]) -> Property:
     result = (Variable("result", B1, (_results(form), 1)),) if _results(form) else ()
     inputs = (PRIMED, *register_variables(form), *STORAGE, *result)
-    return Property(inputs, claim, partial(accepts, form, rules=rules), abstract=False)
+    claim, assuming = Imaged().instance(Executed(form, rules))
+    return Property(inputs, claim, assuming, abstract=False)
 
 
 def _at_zero(form: Form) -> Instruction:
@@ -143,12 +198,16 @@ INITIAL = "∀ states s: image(s) = s while no accumulator is primed"
 @theorem("power/state/initial", "the machines start in the same state", INITIAL, SOURCE)
 def initial() -> Iterator[Case]:
     """Yield the base of the induction."""
+    yield Case(
+        "any",
+        lambda: Property(STORAGE, _image_of_the_start, abstract=False),
+        choices="aliasing: both",
+    )
 
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        image = shared_image(alg, State(v["vsr"], v["acc"]), primed(alg, {"primed": 0}))
-        yield Equation(image.vsr, v["vsr"], B1, label="image(s) = s")
 
-    yield Case("any", lambda: Property(STORAGE, claim, abstract=False), choices="aliasing: both")
+def _image_of_the_start(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+    image = shared_image(alg, State(v["vsr"], v["acc"]), primed(alg, {"primed": 0}))
+    yield Equation(image.vsr, v["vsr"], B1, label="image(s) = s")
 
 
 @theorem(
@@ -160,8 +219,8 @@ def initial() -> Iterator[Case]:
 )
 def aliasing() -> Iterator[Case]:
     """Yield the induction."""
-    premises = ("power/state/initial/any", *(f"{simulation.id}/{name}" for name in CLASSES))
-    goal = partial(Induction, premises)
+    steps = {f"{simulation.id}/{name}": Executed(forms[0]) for name, forms in CLASSES.items()}
+    goal = partial(induction, Imaged(), steps, {f"{initial.id}/any": Started()})
     yield Case("any-program", goal, method=Method.INDUCTION, choices="aliasing: both")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from ...spec.pto.choices import ADDED_LAST, SEEDED, UNSPECIFIED, Choices
 from ..families.blocked import (
     BlockProduct,
     Blocks,
+    Chain,
+    Totals,
     adds,
     over_bits,
     over_the_reals,
@@ -24,11 +26,13 @@ from ..families.blocked import (
     tiled,
 )
 from ..families.sums import added, one_after_the_other, outer, power_of_two
+from ..induction import induction
+from ..invariants import Same
 from ..obligation import (
     Case,
+    Deduction,
     Equality,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -93,6 +97,17 @@ def _forms() -> Iterator[tuple[str, str, Formats]]:
             yield f"{name}/tmatmul{suffix}", suffix, formats
 
 
+@cache
+def _of_lengths() -> Blocks:
+    """Return every form and types, for every length of a block."""
+    return {f"{name}/k{k}": block(suffix, formats, k) for name, suffix, formats in _forms() for k in LENGTHS}
+
+
+def _chains(name: str, make: Callable[[BlockProduct], Chain]) -> dict[str, Chain]:
+    """Return the steps of a form of every length, by their obligations' ids."""
+    return {f"{step.id}/{name}/k{k}": make(_of_lengths()[f"{name}/k{k}"]) for k in LENGTHS}
+
+
 @theorem(
     "pto/blocked/step",
     "a block adds its products to what it starts from, one after the other",
@@ -101,10 +116,7 @@ def _forms() -> Iterator[tuple[str, str, Formats]]:
 )
 def step() -> Iterator[Case]:
     """Yield every form and types for several lengths of a block."""
-    return over_bits(
-        adds,
-        {f"{name}/k{k}": block(suffix, formats, k) for name, suffix, formats in _forms() for k in LENGTHS},
-    )
+    return over_bits(adds, _of_lengths())
 
 
 @theorem(
@@ -136,32 +148,26 @@ def _one_more(suffix: str, formats: Formats) -> Property:
 
 @theorem(
     "pto/blocked/any-trip-count",
-    "a first block and any number of accumulating ones compute the unsplit product, whatever their lengths",
+    "a first block and any number of accumulating ones, of 1, 3, 32 or 64 products each, are the unsplit "
+    "product",
     "∀ T ≥ 1: D_T = the chain over all of K from the start, where D_1 = form(A_1, B_1) and "
-    "D_{t+1} = acc(D_t, A_t, B_t): integers modulo 2^32, f32 bit for bit in the order of K; start = 0, C, or "
-    "the bias, once",
+    "D_{t+1} = acc(D_t, A_t, B_t), blocks of 1, 3, 32 and 64 products in any sequence, so any K: "
+    "integers modulo 2^32, f32 bit for bit in the order of K; start = 0, C, or the bias, once",
     SOURCE,
 )
 def any_trip_count() -> Iterator[Case]:
-    """Yield one induction per form and types."""
+    """Yield one induction per form and types; the first block of an accumulating form starts from any C."""
     for name, _, formats in _forms():
-        premises = dict.fromkeys(
-            f"{theorem}/{form}{k}"
-            for form in (name, _accumulating(name))
-            for theorem, lengths in ((step.id, [f"/k{k}" for k in LENGTHS]), (one_more.id, [""]))
-            for k in lengths
-        )
-        yield _induction(name, tuple(premises), formats)
+        accumulating = _accumulating(name)
+        base = {} if name == accumulating else _chains(name, Chain)
+        goal = partial(induction, Same(), _chains(accumulating, Chain), base)
+        choices = "all" if is_integer(formats) else SEEDED_ONLY
+        yield Case(name, goal, method=Method.INDUCTION, choices=choices)
 
 
 def _accumulating(name: str) -> str:
     """Return the name of the accumulating form of the same types."""
     return f"{name.partition('/')[0]}/tmatmul.acc"
-
-
-def _induction(name: str, premises: tuple[str, ...], formats: Formats) -> Case:
-    choices = "all" if is_integer(formats) else SEEDED_ONLY
-    return Case(name, partial(Induction, premises), method=Method.INDUCTION, choices=choices)
 
 
 @theorem(
@@ -172,24 +178,30 @@ def _induction(name: str, premises: tuple[str, ...], formats: Formats) -> Case:
 )
 def reals() -> Iterator[Case]:
     """Yield every form and types, for both orders."""
-    blocks = {
+    return over_the_reals(partial(polynomial, m=2, n=2), _over_the_reals())
+
+
+@cache
+def _over_the_reals() -> Blocks:
+    return {
         name: block(suffix, formats, 5, SEEDED_CHOICES, ADDED_LAST_CHOICES)
         for name, suffix, formats in _forms()
     }
-    return over_the_reals(partial(polynomial, m=2, n=2), blocks)
 
 
 @theorem(
     "pto/blocked/any-trip-count-reals",
-    "over the reals the loop computes start + A·B for every trip count, in both orders",
+    "over the reals a loop of blocks of five products computes start + A·B for every trip count",
     "∀ T ≥ 1: D_T = start + Σ_t a[t]·b[t]",
     SOURCE,
 )
 def any_trip_count_reals() -> Iterator[Case]:
     """Yield one induction per form and types."""
     for name, _, _ in _forms():
-        premises = tuple(dict.fromkeys(f"{reals.id}/{form}" for form in (name, _accumulating(name))))
-        yield Case(name, partial(Induction, premises), equality=Equality.VALUE, method=Method.INDUCTION)
+        accumulating = _accumulating(name)
+        steps, first = ({f"{reals.id}/{n}": Totals(_over_the_reals()[n])} for n in (accumulating, name))
+        goal = partial(induction, Same(), steps, {} if name == accumulating else first)
+        yield Case(name, goal, equality=Equality.VALUE, method=Method.INDUCTION)
 
 
 # -- what loops must not do
@@ -274,6 +286,7 @@ def split_step() -> Iterator[Case]:
     return splits(_partial_sums(), _partial_sums())
 
 
+@cache
 def _partial_sums() -> Blocks:
     """Return the accumulating form on four products and a partial sum p, for every types."""
     return {name: _partial_sum(formats) for name, formats in typed().items()}
@@ -300,7 +313,7 @@ def _partial_sum(formats: Formats) -> BlockProduct:
 )
 def split_k() -> Iterator[Case]:
     """Yield one induction per types: modulo 2^32 for integers, over the reals for floats."""
-    return split_loops(split_step, _partial_sums())
+    return split_loops(split_step, _partial_sums(), _partial_sums())
 
 
 # -- edges
@@ -333,7 +346,9 @@ def full() -> Iterator[Case]:
     """Yield one induction per form and types: tiles are independent, each is a loop."""
     for name, _, formats in _forms():
         premises = (f"{tiles.id}/{name}", f"{tiles.id}/{_accumulating(name)}", f"{any_trip_count.id}/{name}")
-        yield _induction(name, tuple(dict.fromkeys(premises)), formats)
+        goal = partial(Deduction, tuple(dict.fromkeys(premises)))
+        choices = "all" if is_integer(formats) else SEEDED_ONLY
+        yield Case(name, goal, method=Method.DEDUCTION, choices=choices)
 
 
 THEOREMS = (

@@ -18,9 +18,9 @@ from ...spec.pto.sizes import rounded_up
 from ...spec.pto.tile import FRACTAL_BYTES, LAYOUT_NAMES, Order, box
 from ..obligation import (
     Case,
+    Deduction,
     Equality,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -199,7 +199,7 @@ def any_extent() -> Iterator[Case]:
             f"{buffer_size.id}/{name}",
             *(variant.id for variant in next_line.obligations()),
         )
-        yield Case(name, partial(Induction, premises), method=Method.INDUCTION)
+        yield Case(name, partial(Deduction, premises), method=Method.DEDUCTION)
 
 
 @theorem(

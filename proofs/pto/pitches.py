@@ -21,8 +21,8 @@ from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import DYNAMIC, Compact
 from ..obligation import (
     Case,
+    Deduction,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -219,7 +219,7 @@ def exact() -> Iterator[Case]:
             f"{necessary.id}/{name}",
             f"{any_extent.id}/{name_of(operand.layout)}",
         )
-        yield Case(name, partial(Induction, premises), method=Method.INDUCTION)
+        yield Case(name, partial(Deduction, premises), method=Method.DEDUCTION)
 
 
 @theorem(

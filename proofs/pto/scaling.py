@@ -19,8 +19,8 @@ from ..families.blocked import BlockOperand, BlockProduct, Loops
 from ..families.sums import power_of_two
 from ..obligation import (
     Case,
+    Deduction,
     Equality,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -147,8 +147,8 @@ def plain() -> Iterator[Case]:
             premises = (f"{unit_row.id}/{name}/tmatmul.mx{suffix}", *units)
             yield Case(
                 f"{name}/tmatmul.mx{suffix}",
-                partial(Induction, premises),
-                method=Method.INDUCTION,
+                partial(Deduction, premises),
+                method=Method.DEDUCTION,
                 choices=SEEDED_ONLY,
             )
 

@@ -27,9 +27,9 @@ from ...spec.rounding_bound import error_bound, growth_after_rounding
 from ..families.sums import power_of_two
 from ..obligation import (
     Case,
+    Deduction,
     Equality,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -383,9 +383,9 @@ def bound() -> Iterator[Case]:
         )
         yield Case(
             each.name,
-            partial(Induction, premises),
+            partial(Deduction, premises),
             equality=Equality.VALUE,
-            method=Method.INDUCTION,
+            method=Method.DEDUCTION,
             choices=f"accumulation={each.architecture.name}, {READINGS}",
         )
 

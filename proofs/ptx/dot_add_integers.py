@@ -28,9 +28,9 @@ from ...spec.rounding import Rounding
 from ..families.sums import power_of_two
 from ..obligation import (
     Case,
+    Deduction,
     Equality,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -272,8 +272,8 @@ def integers() -> Iterator[Case]:
         )
         yield Case(
             each.name,
-            partial(Induction, premises),
-            method=Method.INDUCTION,
+            partial(Deduction, premises),
+            method=Method.DEDUCTION,
             choices=f"accumulation={each.architecture.name}, {READINGS}",
         )
 

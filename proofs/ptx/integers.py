@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import S4, S8, S32, U4, U8, IntegerFormat
+from ..induction import induction
+from ..invariants import Formula, Instance, Transition
 from ..obligation import (
     Case,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -70,34 +72,83 @@ def _product_range(a: IntegerFormat, b: IntegerFormat, bounds: tuple[int, int]) 
     return Property((Variable("a", a, (1,)), Variable("b", b, (1,))), claim, abstract=False)
 
 
+@dataclass(frozen=True)
+class InRange(Formula):
+    """The sum of k products is in k times the range of one."""
+
+    low: int
+    high: int
+
+    @property
+    def text(self) -> str:
+        """P(k)."""
+        return f"{self.low}·k ≤ S_k ≤ {self.high}·k"
+
+    def holds_of(self, alg: Algebra, total: Array, k: Array) -> Array:
+        """Return P(k) of a sum."""
+        return within(alg, total, k * alg.whole(self.low), k * alg.whole(self.high))
+
+    def instance(self, transition: Transition) -> Instance:
+        """Return P of the empty sum, or of a sum and one product more."""
+        assert isinstance(transition, Sum)
+        claim = _RangeOfSum(self, transition)
+        return Instance(claim, None if transition.begins else _Assumed(self))
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An empty sum, or one product more."""
+
+    begins: bool
+
+
+@dataclass(frozen=True)
+class _RangeOfSum:
+    formula: InRange
+    sum: Sum
+
+    def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        """Yield P of the sum."""
+        if self.sum.begins:
+            yield holds(alg, self.formula.holds_of(alg, alg.whole(0), alg.whole(0)), "empty sum in range")
+            return
+        k, s, p = _counted(alg, v)
+        yield holds(alg, self.formula.holds_of(alg, s + p, k + alg.whole(1)), "sum in range")
+
+
+@dataclass(frozen=True)
+class _Assumed:
+    formula: InRange
+
+    def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Array]:
+        """Yield P of the sum before, and the range of a product."""
+        k, s, p = _counted(alg, v)
+        yield self.formula.holds_of(alg, s, k)
+        yield self.formula.holds_of(alg, p, alg.whole(1))
+
+
+def _counted(alg: Algebra, v: Inputs) -> tuple[Array, Array, Array]:
+    return alg.integer(v["k"], COUNT), alg.integer(v["s"], S32), alg.integer(v["p"], S32)
+
+
 @theorem(
     "ptx/numerics/sum-range-step",
-    "one product more widens the range of a sum by the range of a product",
-    "k·min ≤ S ≤ k·max and min ≤ p ≤ max ⇒ (k + 1)·min ≤ S + p ≤ (k + 1)·max, for all k < 256",
+    "one product more widens the range of a sum by the range of a product, and the empty sum is 0",
+    "k·min ≤ S ≤ k·max and min ≤ p ≤ max ⇒ (k + 1)·min ≤ S + p ≤ (k + 1)·max, for all k < 256; 0 is in 0 "
+    "times the range",
     SOURCE,
 )
 def sum_step() -> Iterator[Case]:
-    """Yield one step per pair of types."""
+    """Yield one step, and the base, per pair of types."""
     for a, b in INTEGER_PAIRS:
-        yield Case(f"{a}-{b}", partial(_sum_step, *product_range(a, b)))
+        low, high = product_range(a, b)
+        yield Case(f"{a}-{b}", partial(_sum, low, high, begins=False))
+        yield Case(f"{a}-{b}/empty", partial(_sum, low, high, begins=True))
 
 
-def _sum_step(low: int, high: int) -> Property:
-    def read(alg: Algebra, v: Inputs) -> tuple[Array, Array, Array]:
-        return alg.integer(v["k"], COUNT), alg.integer(v["s"], S32), alg.integer(v["p"], S32)
-
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        k, s, p = read(alg, v)
-        more = k + alg.whole(1)
-        bounds = more * alg.whole(low), more * alg.whole(high)
-        yield holds(alg, within(alg, s + p, *bounds), "sum in range")
-
-    def assuming(alg: Algebra, v: Inputs) -> Iterator[Array]:
-        k, s, p = read(alg, v)
-        yield within(alg, s, k * alg.whole(low), k * alg.whole(high))
-        yield within(alg, p, alg.whole(low), alg.whole(high))
-
+def _sum(low: int, high: int, *, begins: bool) -> Property:
     variables = (Variable("k", COUNT, (1,)), Variable("s", S32, (1,)), Variable("p", S32, (1,)))
+    claim, assuming = InRange(low, high).instance(Sum(begins))
     return Property(variables, claim, assuming, abstract=False)
 
 
@@ -137,8 +188,15 @@ def _headroom(low: int, high: int) -> Property:
 def sum_range() -> Iterator[Case]:
     """Yield one induction per pair of types; the empty sum is 0."""
     for a, b in INTEGER_PAIRS:
-        premises = (f"{one_product.id}/{a}-{b}/bounds", f"{sum_step.id}/{a}-{b}")
-        yield Case(f"{a}-{b}", partial(Induction, premises), method=Method.INDUCTION)
+        step = f"{sum_step.id}/{a}-{b}"
+        goal = partial(
+            induction,
+            InRange(*product_range(a, b)),
+            {step: Sum(begins=False)},
+            {f"{step}/empty": Sum(begins=True)},
+            [f"{one_product.id}/{a}-{b}/bounds"],
+        )
+        yield Case(f"{a}-{b}", goal, method=Method.INDUCTION)
 
 
 @theorem(

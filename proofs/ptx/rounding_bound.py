@@ -12,9 +12,9 @@ from ...spec.ptx.resolution import Multiplication
 from ...spec.rounding_bound import error_bound, growth_after_rounding
 from ..obligation import (
     Case,
+    Deduction,
     Equality,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -118,17 +118,17 @@ def any_order() -> Iterator[Case]:
     for fmt in RESULTS:
         yield Case(
             f"{fmt}/nearest_even",
-            partial(Induction, (f"{nearest.id}/{fmt}/bound", f"{exact_below.id}/{fmt}", *lemmas)),
+            partial(Deduction, (f"{nearest.id}/{fmt}/bound", f"{exact_below.id}/{fmt}", *lemmas)),
             equality=Equality.VALUE,
-            method=Method.INDUCTION,
+            method=Method.DEDUCTION,
             choices=ANY_ORDER,
         )
     for case in directed.cases():
         yield Case(
             case.name,
-            partial(Induction, (f"{directed.id}/{case.name}", f"{exact_below.id}/{F64}", *lemmas)),
+            partial(Deduction, (f"{directed.id}/{case.name}", f"{exact_below.id}/{F64}", *lemmas)),
             equality=Equality.VALUE,
-            method=Method.INDUCTION,
+            method=Method.DEDUCTION,
             choices=ANY_ORDER,
             statement="the same with 2u and 2η for u and η",
         )
@@ -169,9 +169,9 @@ def sequential() -> Iterator[Case]:
             premises = (f"{step.id}/{name}", f"{any_order.id}/{_rounding_of(form)}")
             yield Case(
                 name,
-                partial(Induction, premises),
+                partial(Deduction, premises),
                 equality=Equality.VALUE,
-                method=Method.INDUCTION,
+                method=Method.DEDUCTION,
                 choices=SEQUENTIAL,
             )
 

@@ -20,9 +20,9 @@ from ..families.blocked import BlockProduct, variables
 from ..families.sums import power_of_two
 from ..obligation import (
     Case,
+    Deduction,
     Equality,
     Equation,
-    Induction,
     Inputs,
     Method,
     Property,
@@ -198,7 +198,7 @@ def unscaled() -> Iterator[Case]:
             f"{unscaled_row.id}/{name}",
             *(f"{unit.id}/{element}/{instruction.block_scale.format}" for element in elements),
         )
-        yield Case(name, partial(Induction, premises), method=Method.INDUCTION, choices=SEQUENTIAL_ONLY)
+        yield Case(name, partial(Deduction, premises), method=Method.DEDUCTION, choices=SEQUENTIAL_ONLY)
 
 
 THEOREMS = (commutes, equal_pairs, kinds, unscaled_row, unscaled)

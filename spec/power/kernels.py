@@ -53,6 +53,27 @@ def dgemm_update(b: Builtins, acc: Quads | None, x: Array, y: Array) -> Quads:
     return outer_product(b, acc, "xvf64ger" if acc is None else "xvf64gerpp", xs, ys)
 
 
+def dgemm_iteration(b: Builtins, acc: Quads | None, x: Array, y: Array) -> tuple[Quads, Array, Array]:
+    """Run the body of Figure 6's loop: an update, and both pointers advance by eight elements.
+
+    Parameters
+    ----------
+    b : Builtins
+        The machine.
+    acc : tuple of arrays (…, 4, 16), optional
+        The accumulators; None in the first iteration.
+    x, y : array (…, 64 and more)
+        The bytes from both pointers on.
+
+    Returns
+    -------
+    tuple
+        The accumulators and the bytes from both pointers on, afterwards.
+    """
+    acc = dgemm_update(b, acc, x[..., :64], y[..., :64])
+    return acc, x[..., 64:], y[..., 64:]
+
+
 def dgemm_kernel(b: Builtins, x: Array, y: Array, n: int) -> Array:
     """``dgemm_kernel_8xNx8`` (Figure 6): the 512 bytes stored at A, for n ≥ 1.
 
@@ -66,8 +87,8 @@ def dgemm_kernel(b: Builtins, x: Array, y: Array, n: int) -> Array:
         Rank of the update; with n = 0 the kernel stores nothing.
     """
     acc = None
-    for t in range(n):
-        acc = dgemm_update(b, acc, x[..., 64 * t : 64 * t + 64], y[..., 64 * t : 64 * t + 64])
+    for _ in range(n):
+        acc, x, y = dgemm_iteration(b, acc, x, y)
     if acc is None:
         return x[..., :0]
     return store_accumulators(b, acc)

@@ -132,7 +132,7 @@ def test_a_counterexample_to_what_holds_is_not_confirmed(
     path.write_text(json.dumps(document))
     result = mmaproof("replay", path)
     if obligation is INDUCTIVE:
-        assert result.wrong_use and "is an induction: its premises have the counterexamples" in result.err
+        assert result.wrong_use and "follows from others: its premises have the counterexamples" in result.err
     else:
         assert (result.status, result.err) == (0, "")
 

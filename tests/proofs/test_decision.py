@@ -16,10 +16,10 @@ from mmaproof.proofs.decision import decide, formula
 from mmaproof.proofs.obligation import (
     RN,
     Certificate,
+    Deduction,
     Equality,
     Equation,
     Goal,
-    Induction,
     Inputs,
     Method,
     Obligation,
@@ -226,7 +226,7 @@ def test_a_certificate_whose_second_witness_is_undecided_is_unknown() -> None:
     ],
 )
 def test_an_induction_rests_on_all_its_premises(known: dict[str, Status] | None, status: Status) -> None:
-    goal = Induction(("base", "step"))
+    goal = Deduction(("base", "step"))
     verdict = decide(Obligation("test/induction", "", lambda: goal), never, known)
     assert verdict.status is status
     if status is not Status.PROVED:

@@ -9,7 +9,8 @@ import pytest
 from theorem_checks import decided, judged, unexpected, vacuous
 from theorem_mutants import Mutant, Patch, assert_refuted, each, of
 
-from mmaproof.proofs.obligation import Certificate, Induction, Status, Theorem
+from mmaproof.proofs.induction import Induction
+from mmaproof.proofs.obligation import Certificate, Status, Theorem
 from mmaproof.proofs.power import priming as automaton
 from mmaproof.proofs.power import state as machines
 from mmaproof.proofs.power.register_use import CLASSES, SHAPES, UPDATES, Class

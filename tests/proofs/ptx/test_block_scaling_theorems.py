@@ -13,7 +13,7 @@ from theorem_checks import SOLVE, decided, unexpected, vacuous
 
 from mmaproof.proofs.decision import query
 from mmaproof.proofs.families import scaling
-from mmaproof.proofs.obligation import Equality, Induction, Property, Status, Theorem
+from mmaproof.proofs.obligation import Deduction, Equality, Property, Status, Theorem
 from mmaproof.proofs.ptx import scaled_rows, selectors
 from mmaproof.proofs.ptx import scaling as block_scaling
 from mmaproof.proofs.replay import samples
@@ -55,7 +55,7 @@ def test_rows_without_factors_rest_on_every_element_type() -> None:
     assumed = set()
     for obligation in scaled_rows.unscaled.obligations():
         goal = obligation.goal()
-        assert isinstance(goal, Induction)
+        assert isinstance(goal, Deduction)
         assumed |= set(goal.premises) & units
     assert assumed == units
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from theorem_checks import judged, unexpected
 
-from mmaproof.proofs.obligation import Induction, Status
+from mmaproof.proofs.obligation import Deduction, Status
 from mmaproof.proofs.ptx import dot_add_bounds as theorems
 from mmaproof.proofs.ptx import dot_add_integers, numerics, rounding_error
 from mmaproof.proofs.ptx.accumulations import accumulations
@@ -28,7 +28,7 @@ def test_every_premise_is_an_obligation() -> None:
     ids = {obligation.id for theorem in known for obligation in theorem.obligations()}
     for obligation in theorems.bound.obligations():
         goal = obligation.goal()
-        assert isinstance(goal, Induction)
+        assert isinstance(goal, Deduction)
         assert set(goal.premises) <= ids
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from theorem_checks import judged, unexpected, vacuous
 
-from mmaproof.proofs.obligation import Induction, Status
+from mmaproof.proofs.obligation import Deduction, Status
 from mmaproof.proofs.ptx import dot_add_integers as theorems
 from mmaproof.proofs.ptx import numerics
 from mmaproof.proofs.ptx.accumulations import accumulations
@@ -41,7 +41,7 @@ def test_every_architecture_and_premise_is_covered() -> None:
     ids = {obligation.id for theorem in KNOWN for obligation in theorem.obligations()}
     for obligation in theorems.integers.obligations():
         goal = obligation.goal()
-        assert isinstance(goal, Induction)
+        assert isinstance(goal, Deduction)
         assert set(goal.premises) <= ids
 
 
