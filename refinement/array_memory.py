@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..spec.formats import U8
 from . import bit_slices
-from .contract import Array, Instance
+from .arguments import Array
+from .contract import Instance
 from .footprint import Offsets
 from .formula import Formula
 from .formula_space import FormulaSpace
@@ -83,9 +84,7 @@ def _covered(instance: Instance, formula: Formula) -> NDArray[np.bool_]:
 
 def inputs_of(store: TermStore, instance: Instance) -> dict[str, Ids]:
     """Return everything that a kernel is given, as terms: elements of arrays, unknown bytes, scalars."""
-    given = {
-        name: input_terms(store, array) for name, array in instance.arrays.items() if array.access != "out"
-    }
+    given = {name: input_terms(store, array) for name, array in instance.arrays.items() if array.is_given}
     unknown = {
         memory.name: store.inputs(memory.name, U8, np.arange(len(memory.unknown)))
         for memory in memories(instance).values()
@@ -108,6 +107,8 @@ def _memory(array: Array, covered: NDArray[np.bool_] | None) -> ArrayMemory:
     everything = np.arange(array.elements)
     own = _element_memory(array, everything, padded=True)
     gaps = own != _ALL
+    if array.access is Access.SCRATCH:
+        return ArrayMemory(array, None, nowhere, None)
     if not array.access.is_output:
         unknown = gaps if array.gaps is Gaps.ANY else gaps & (own != 0)
         return ArrayMemory(array, None, np.flatnonzero(unknown), None)
@@ -171,7 +172,7 @@ def initial_bytes(store: TermStore, memory: ArrayMemory, inputs: Mapping[str, Id
     if len(memory.unknown):
         before[memory.unknown] = inputs[memory.name]
         lanes.write(memory.unknown, before[memory.unknown])
-    if array.access is Access.OUT:
+    if not array.is_given:
         return lanes
     elements = _widened(store, array, inputs[array.name])
     places = array.places.reshape(-1) * array.element_bits

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from ..spec.errors import InputError
 from ..spec.formats import F32, F64, S64, FloatFormat, IntegerFormat
 from ..spec.text_files import read_text
-from .contract import Array, Instance
+from .arguments import Array
+from .contract import Instance
 from .contract_terms import element_terms, scalar_term
 from .counterexamples import Inputs, numbers_in
 from .error_bounds import ErrorBounds
 from .findings import KernelFinding
 from .front_end import Kernel, Outcome
 from .interning import Ids
-from .parameters import Access
 from .reference_result import stored
 from .result import Equality
 from .term_arithmetic import Value
@@ -171,7 +171,7 @@ class ArrayReference:
         """Return what the program is given: terms; plain numbers where the contract gives integers."""
         found: dict[str, Any] = dict(self._instance.sizes)
         for array in self._instance.arrays.values():
-            if array.access is Access.OUT:
+            if not array.access.is_known_before:
                 continue
             if array.contents is not None and not isinstance(array.format, FloatFormat):
                 found[array.name] = numbers_in(array.contents.astype(np.uint64), array.format).reshape(
@@ -192,7 +192,7 @@ class ArrayReference:
         """See `Reference.values`."""
         given: dict[str, Any] = dict(self._instance.sizes)
         for array in self._instance.arrays.values():
-            if array.access is not Access.OUT:
+            if array.access.is_known_before:
                 words = array.contents if array.contents is not None else inputs[array.name]
                 given[array.name] = numbers_in(np.asarray(words, dtype=np.uint64), array.format).reshape(
                     array.shape

@@ -22,6 +22,6 @@ def assumptions_of(instance: Instance, alignments: Mapping[str, int]) -> list[st
         needed = alignments.get(name, 1)
         if 8 * needed > max(8, array.element_bits):
             found.append(f"{name} is aligned to {needed} bytes (the contract says {array.alignment})")
-    if len(instance.arrays) > 1 and any(array.access.is_output for array in instance.arrays.values()):
+    if len(instance.arrays) > 1 and any(array.access.is_written for array in instance.arrays.values()):
         found.append("no two arrays overlap")
     return found

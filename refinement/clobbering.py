@@ -131,7 +131,7 @@ def _telling(instance: Instance, forms: NormalForms, change: Change, members: In
             for name, (fmt, shape) in input_formats(instance).items()
         }
         try:
-            assignment = Assignment(forms.store, inputs)
+            assignment = Assignment(forms.store, instance.case.adapted(inputs))
             actual, expected = (
                 assignment.values(terms[members]) for terms in (change.actual, change.expected)
             )

@@ -6,36 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from math import prod
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ..spec.errors import InputError
-from ..spec.formats import Bits, Format, IntegerFormat
-from .footprint import FAR, Footprint
+from .arguments import HELD_ELEMENTS, Array, Pointers, Scalar, argument_of, pointers_of
 from .formula import Formula, Source
 from .index_arithmetic import Expression
-from .parameters import Access, ArrayParameter, Gaps, Parameter, Passed, PointerParameter, Structure
+from .parameters import Parameter, Passed, PointerParameter, Structure
 from .result import Equality
 from .scalar_cases import EVERY, Case
-
-Extents = tuple[int, ...]
-
-MOST_ELEMENTS = 2**31 - 1
-"""Of an array: linear indices are numbers of 31 bits."""
-
-HELD_ELEMENTS = 1 << 26
-"""Of all arrays together: each is a term or more."""
-
-MOST_BYTES = 1 << 44
-"""From the first to the last of an array, by far more than any memory has."""
-
-FARTHEST = 1 << 31
-"""Bytes from the beginning of an array that an address in it may be, at most."""
-
-MOST_PIECES = 1 << 16
-"""Of an array: runs of elements that lie far apart."""
 
 
 class Accumulate(StrEnum):
@@ -46,118 +24,22 @@ class Accumulate(StrEnum):
 
 
 @dataclass(frozen=True)
-class Scalar:
-    """A parameter passed by value, at one set of sizes.
+class Launching:
+    """One of several launches, at one set of sizes.
 
     Attributes
     ----------
-    name, format
-        As in `ScalarParameter`.
-    value : int, optional
-        Its encoding; None for any value at all.
+    entry : str, optional
+        The kernel's name in its module.
+    grid, block, dynamic_shared, passed
+        As in `Instance`.
     """
 
-    name: str
-    format: Format
-    value: int | None
-
-    @property
-    def integer(self) -> int | None:
-        """The integer it is, where it is a known integer."""
-        if self.value is None or not isinstance(self.format, IntegerFormat):
-            return None
-        negative = self.format.signed and self.value > self.format.maximum
-        return self.value - (1 << self.format.bits) if negative else self.value
-
-
-@dataclass(frozen=True)
-class Array:
-    """An array in global memory, at one set of sizes.
-
-    Attributes
-    ----------
-    name, format, access, alignment, element_bits, low_bit, gaps
-        As in `ArrayParameter`.
-    shape, strides : tuple of int
-        Extents, and distances of neighbours in elements.
-    contents : array (elements,), optional
-        Encodings by linear index where they are given.
-    """
-
-    name: str
-    format: Format
-    access: Access
-    shape: Extents
-    strides: Extents
-    alignment: int
-    element_bits: int
-    low_bit: int
-    contents: Bits | None
-    gaps: Gaps = Gaps.KEPT
-
-    @property
-    def elements(self) -> int:
-        """How many elements it has."""
-        return prod(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Bytes from its address to the end of its last element."""
-        last = sum((extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=True))
-        return -(-(last + 1) * self.element_bits // 8)
-
-    @cached_property
-    def places(self) -> NDArray[np.int64]:
-        """The distance (shape) of each element from the first, in elements."""
-        axes = np.indices(self.shape, sparse=True)
-        zero = np.zeros(self.shape, dtype=np.int64)
-        return sum((axis * stride for axis, stride in zip(axes, self.strides, strict=True)), start=zero)
-
-    @cached_property
-    def footprint(self) -> Footprint:
-        """The bytes that it lies in."""
-        if self.is_contiguous:
-            return Footprint.whole(self.size)
-        bits = max(8, self.element_bits)
-        return Footprint.around(self.places.reshape(-1) * self.element_bits // 8, bits // 8)
-
-    @property
-    def is_contiguous(self) -> bool:
-        """Whether its elements' memory has no gaps."""
-        return self.size == -(-self.elements * self.element_bits // 8)
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether its elements' memory has no gaps, and ends with a byte."""
-        return 8 * self.size == self.elements * self.element_bits
-
-    @property
-    def is_zero_padded(self) -> bool:
-        """Whether its elements take a byte only because bytes are the least that has an address."""
-        return self.format.bits == 6 and self.element_bits == 8 and self.low_bit == 0
-
-    @property
-    def bit_offsets(self) -> NDArray[np.int64]:
-        """The bit (shape) at which the encoding of each element begins, from the array's address."""
-        return self.places * self.element_bits + self.low_bit
-
-
-@dataclass(frozen=True)
-class Pointers:
-    """Addresses in arrays, at one set of sizes.
-
-    Attributes
-    ----------
-    name, in_memory, alignment
-        As in `PointerParameter`.
-    targets : tuple of (str, int)
-        Arrays, and bytes from their beginnings.
-    """
-
-    name: str
-    targets: tuple[tuple[str, int], ...]
-    in_memory: bool
-    alignment: int
+    entry: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared: int | None
+    passed: tuple[Structure | str, ...]
 
 
 @dataclass(frozen=True)
@@ -182,6 +64,8 @@ class Instance:
         What the kernel takes, in its order; see `Contract.passing`.
     case : Case
         What is supposed of scalars that may be anything; nothing by default.
+    launches : tuple of Launching
+        Where there are several, one after the other; grid, block and the like are then those of the first.
     """
 
     contract: Contract
@@ -193,6 +77,18 @@ class Instance:
     pointers: tuple[Pointers, ...]
     passed: tuple[Structure | str, ...]
     case: Case = EVERY
+    launches: tuple[Launching, ...] = ()
+
+    def in_launch(self, launch: Launching) -> Instance:
+        """Return one of several launches as the only one."""
+        return replace(
+            self,
+            grid=launch.grid,
+            block=launch.block,
+            dynamic_shared=launch.dynamic_shared,
+            passed=launch.passed,
+            launches=(),
+        )
 
     def in_case(self, case: Case) -> Instance:
         """Return the same, of scalars of which something is supposed."""
@@ -241,6 +137,25 @@ class LaunchExtents:
     grid: tuple[Expression, ...]
     block: tuple[Expression, ...]
     dynamic_shared: Expression | None
+
+
+@dataclass(frozen=True)
+class LaunchStep:
+    """One of several launches.
+
+    Attributes
+    ----------
+    entry : str, optional
+        The kernel's name in its module.
+    extents : LaunchExtents
+        With what it is launched.
+    passing : tuple of Structure or str
+        What it takes, in its order.
+    """
+
+    entry: str | None
+    extents: LaunchExtents
+    passing: tuple[Structure | str, ...]
 
 
 @dataclass(frozen=True)
@@ -294,6 +209,8 @@ class Contract:
         The weakest that is enough.
     reference : Stated, optional
         The function, as ``file.py:name``, that says what all outputs are, instead of formulas.
+    launches : tuple of LaunchStep
+        Where there are several, one after the other; `entry`, `launch` and `passing` are the first's.
     """
 
     path: str
@@ -310,6 +227,7 @@ class Contract:
     accumulate: Accumulate = Accumulate.UNSPECIFIED
     equality: Equality = Equality.VALUE
     reference: Source | None = None
+    launches: tuple[LaunchStep, ...] = ()
 
     @property
     def says_values(self) -> bool:
@@ -347,12 +265,23 @@ class Contract:
         shared = None if launch.dynamic_shared is None else launch.dynamic_shared.value(sizes, 0)
         grid, block = (_three(extents, sizes) for extents in (launch.grid, launch.block))
         other = Passed.NEW if former else Passed.OLD
-        arguments = tuple(_argument(each, sizes) for each in self.parameters if each.passed is not other)
+        arguments = tuple(argument_of(each, sizes) for each in self.parameters if each.passed is not other)
         elements = sum(each.elements for each in arguments if isinstance(each, Array))
         if elements > HELD_ELEMENTS:
             raise InputError(f"the arrays have {elements} elements; at most {HELD_ELEMENTS}", self.path)
-        pointers = tuple(_pointers(each, sizes) for each in self.pointers if each.passed is not other)
-        return Instance(self, sizes, grid, block, shared, arguments, pointers, self.passed(former=former))
+        pointers = tuple(pointers_of(each, sizes) for each in self.pointers if each.passed is not other)
+        launches = tuple(_launching(each, sizes) for each in self.launches)
+        return Instance(
+            self,
+            sizes,
+            grid,
+            block,
+            shared,
+            arguments,
+            pointers,
+            self.passed(former=former),
+            launches=launches,
+        )
 
 
 def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int]) -> tuple[int, int, int]:
@@ -361,83 +290,8 @@ def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int]) -> tuple[i
     return x, y, z
 
 
-def _pointers(parameter: PointerParameter, sizes: Mapping[str, int]) -> Pointers:
-    targets = tuple((name, offset.value(sizes, -FARTHEST, FARTHEST)) for name, offset in parameter.targets)
-    return Pointers(parameter.name, targets, parameter.in_memory, parameter.alignment)
-
-
-def _argument(parameter: Parameter, sizes: Mapping[str, int]) -> Scalar | Array:
-    fmt = parameter.format
-    if isinstance(parameter, ArrayParameter):
-        return _array(parameter, sizes)
-    value = parameter.value
-    if isinstance(value, Expression):
-        assert isinstance(fmt, IntegerFormat)
-        value = value.value(sizes, fmt.minimum, fmt.maximum) & ((1 << fmt.bits) - 1)
-    return Scalar(parameter.name, fmt, value)
-
-
-def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
-    shape = tuple(extent.value(sizes, 1, MOST_ELEMENTS) for extent in parameter.shape)
-    elements = prod(shape)
-    for most in (MOST_ELEMENTS, HELD_ELEMENTS):
-        if elements > most:
-            raise InputError(f"{parameter.name} has {elements} elements; at most {most}", parameter.where)
-    if isinstance(parameter.strides, str):
-        strides = _dense(shape, column_major=parameter.strides == "column-major")
-    else:
-        strides = tuple(stride.value(sizes, 0, 2**40) for stride in parameter.strides)
-    span = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
-    if span * parameter.element_bits > 8 * MOST_BYTES:
-        raise InputError(
-            f"{parameter.name} spans {span + 1} elements of {parameter.element_bits} bits; at most "
-            f"{MOST_BYTES} bytes",
-            parameter.where,
-        )
-    contents = None if parameter.contents is None else np.resize(parameter.contents, elements)
-    array = Array(
-        parameter.name,
-        parameter.format,
-        parameter.access,
-        shape,
-        strides,
-        parameter.alignment,
-        parameter.element_bits,
-        parameter.low_bit,
-        contents,
-        parameter.gaps,
-    )
-    if not _are_distinct(array):
-        raise InputError(
-            f"elements of {array.name} share memory: shape {list(shape)}, strides {list(strides)}",
-            parameter.where,
-        )
-    pieces = len(array.footprint.offsets)
-    if pieces > MOST_PIECES:
-        raise InputError(
-            f"{array.name} lies in {pieces} pieces with {FAR} bytes or more between them; at most "
-            f"{MOST_PIECES}",
-            parameter.where,
-        )
-    return array
-
-
-def _dense(shape: Extents, *, column_major: bool) -> Extents:
-    if column_major:
-        return tuple(prod(shape[:axis]) for axis in range(len(shape)))
-    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
-
-
-def _are_distinct(array: Array) -> bool:
-    """Tell whether no two elements are at one place."""
-    axes = sorted(
-        (stride, extent) for extent, stride in zip(array.shape, array.strides, strict=True) if extent > 1
-    )
-    reach = 0
-    for stride, extent in axes:
-        if stride <= reach:
-            break
-        reach += (extent - 1) * stride
-    else:
-        return True
-    return len(np.unique(array.places)) == array.elements
+def _launching(step: LaunchStep, sizes: Mapping[str, int]) -> Launching:
+    extents = step.extents
+    shared = None if extents.dynamic_shared is None else extents.dynamic_shared.value(sizes, 0)
+    grid, block = (_three(each, sizes) for each in (extents.grid, extents.block))
+    return Launching(step.entry, grid, block, shared, step.passing)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from .contract import Accumulate, Contract, FormerKernel, LaunchExtents
+from .contract import Accumulate, Contract, FormerKernel, LaunchExtents, LaunchStep
 from .definitions import Definition
 from .formula import Formula, Source
 from .formula_checking import check_formula
 from .formula_parser import parse_definition, parse_formula
 from .index_arithmetic import Expression
 from .parameter_reading import check_name, expression, expressions, read_parameters
-from .parameters import ArrayParameter
+from .parameters import ArrayParameter, Parameters
 from .result import Equality
 from .toml_document import Table, parse_document, read_document, shown
 
@@ -20,6 +20,7 @@ ISAS = ("ptx", "power", "pto")
 SECTIONS = ("kernel", "launch", "sizes", "param", "array", "ensures", "against")
 KERNEL = ("isa", "entry", "target")
 LAUNCH = ("grid", "block", "dynamic_shared")
+LAUNCHES = ("entry", *LAUNCH, "params")
 AGAINST = ("entry", *LAUNCH, "equality")
 ENSURES = ("formula", "let", "reference", "accumulate", "equality")
 
@@ -42,9 +43,13 @@ def parse_contract(text: str, file: str = "contract") -> Contract:
 
 def _contract(document: Table) -> Contract:
     document.check_keys(SECTIONS)
-    kernel, launch, ensures = (document.table(name) for name in ("kernel", "launch", "ensures"))
+    kernel, ensures = document.table("kernel"), document.table("ensures")
     kernel.check_keys(KERNEL)
-    launch.check_keys(LAUNCH)
+    several = isinstance(document.values.get("launch"), list)
+    if several and not document.tables("launch"):
+        raise document.error("launch", "launch is an empty list; a launch has grid and block")
+    launch = document.tables("launch")[0] if several else document.table("launch")
+    launch.check_keys(LAUNCHES if several else LAUNCH)
     against = document.table("against")
     against.check_keys(AGAINST)
     ensures.check_keys(ENSURES)
@@ -57,6 +62,7 @@ def _contract(document: Table) -> Contract:
         raise ensures.error("reference", "a contract has formulas or a reference, not both")
     if reference is not None and "let" in ensures.values:
         raise ensures.error("let", "let names parts of formulas; a reference has variables of its own")
+    launches = tuple(_launches(document, read, sizes[0])) if several else ()
     taken = {*sizes[0], *(each.name for each in parameters)}
     contract = Contract(
         document.file,
@@ -77,6 +83,7 @@ def _contract(document: Table) -> Contract:
         Accumulate(ensures.choice("accumulate", list(Accumulate), Accumulate.UNSPECIFIED)),
         Equality(ensures.choice("equality", list(Equality), Equality.VALUE)),
         None if reference is None else Source(reference, "reference", ensures.where("reference")),
+        launches,
     )
     for formula in contract.formulas:
         check_formula(contract, formula)
@@ -108,6 +115,28 @@ def _size_set(table: Table) -> dict[str, int]:
         check_name(table, name, name, "a size")
         sizes[name] = expression(table, name, value, sizes).value(sizes, -(2**31), 2**31)
     return sizes
+
+
+def _launches(document: Table, read: Parameters, sizes: Mapping[str, int]) -> Iterator[LaunchStep]:
+    """Yield several launches, each with what it takes of the parameters by name."""
+    if "entry" in document.table("kernel").values:
+        raise document.table("kernel").error("entry", "every [[launch]] of several has an entry of its own")
+    passed = {each if isinstance(each, str) else each.name: each for each in read.passing}
+    left = set(passed)
+    for table in document.tables("launch"):
+        table.check_keys(LAUNCHES)
+        names = table.values.get("params", list(passed))
+        if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+            raise table.error("params", f"params must be a list of names of parameters, not {shown(names)}")
+        for name in names:
+            if name not in passed:
+                raise table.error(
+                    "params", f"there is no parameter {shown(name)}; there are: {', '.join(passed)}"
+                )
+        left -= set(names)
+        yield LaunchStep(table.text("entry"), _launch(table, sizes), tuple(passed[name] for name in names))
+    if left:
+        raise document.tables("launch")[-1].error("params", f"no launch takes {', '.join(sorted(left))}")
 
 
 def _launch(launch: Table, sizes: Mapping[str, int]) -> LaunchExtents:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.rounding import Rounding
 from . import operations
-from .contract import Accumulate, Array, Instance
+from .arguments import Array
+from .contract import Accumulate, Instance
 from .evaluation import apply
 from .formula import (
     Binary,

@@ -110,7 +110,7 @@ def input_formats(instance: Instance) -> dict[str, tuple[Format, tuple[int, ...]
     found: dict[str, tuple[Format, tuple[int, ...]]] = {
         array.name: (array.format, array.shape)
         for array in instance.arrays.values()
-        if array.access != "out" and array.contents is None
+        if array.is_given and array.contents is None
     }
     unknown = {
         memory.name: (U8, memory.unknown.shape)
@@ -419,5 +419,5 @@ def given_constants(store: TermStore, instance: Instance) -> dict[str, Ids]:
     return {
         name: input_terms(store, array)
         for name, array in instance.arrays.items()
-        if array.contents is not None and array.access != "out"
+        if array.contents is not None
     }

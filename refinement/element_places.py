@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .contract import Array
+from .arguments import Array
 
 _MATRIX = ("row", "column")
 

@@ -212,6 +212,10 @@ class _Checker:
     def _element(self, node: Element, known: set[str]) -> None:
         array = self._array(node)
         spelled = f"{node.array}[...]"
+        if array.access is Access.SCRATCH:
+            raise self.source.error(
+                node.at, f'{node.array} has access "scratch": no formula can speak of its contents'
+            )
         if array.access is Access.OUT:
             raise self.source.error(
                 node.at,

@@ -102,6 +102,7 @@ class Kernel(Protocol):
         inputs: Mapping[str, Ids],
         progress: Progress | None = None,
         blocks: NDArray[np.intp] | None = None,
+        before: Mapping[str, ByteLanes] | None = None,
     ) -> Outcome:
         """Run the kernel.
 
@@ -117,6 +118,8 @@ class Kernel(Protocol):
             Told how far it is.
         blocks : array, optional
             The only blocks of threads that run, of a kernel in which no race is to be looked for.
+        before : mapping of str to ByteLanes, optional
+            What arrays hold before the kernel, of those that hold something else than the inputs.
 
         Raises
         ------

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat
-from .contract import Array, Instance, Scalar
+from .arguments import Array, Scalar
+from .contract import Instance
 from .formula import Binary, Choice, Element, Node, Sum
 from .parameters import ArrayParameter
 

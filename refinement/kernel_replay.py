@@ -17,6 +17,7 @@ from .contract_reading import read_contract
 from .counterexamples import KIND, SCHEMA, Difference, input_formats
 from .front_end import read_kernel
 from .kernel_runs import confirmed, outputs_on, sides
+from .launch_sequence import kernel_of
 from .references import reference_of
 from .terms import TermStore
 
@@ -73,7 +74,7 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
     for name, (fmt, shape) in input_formats(instance).items():
         if formats.get(name) != fmt or len(inputs.get(name, ())) != int(np.prod(shape)):
             raise InputError(f"{path}: {name} is not {fmt} of shape {list(shape)} as in {contract_path}")
-    kernel = read_kernel(contract.isa, kernel_path, contract.entry, contract.target)
+    kernel = kernel_of(contract, kernel_path)
     other = document.get("against")
     if other is None:
         wanted_on = reference_of(instance, TermStore()).values

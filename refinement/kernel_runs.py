@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import Array
 from .array_memory import elements_in, memories
 from .assignments import Assignment
-from .contract import Array, Instance
+from .contract import Instance
 from .counterexamples import Difference, Inputs, as_constants, given_constants, numbers_in, unequal
 from .front_end import Kernel
 from .terms import TermStore

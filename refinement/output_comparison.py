@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat
+from .arguments import Array
 from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched
 from .clobbering import clobbered
-from .contract import Array, Instance
+from .contract import Instance
 from .counterexamples import (
     Difference,
     Inputs,

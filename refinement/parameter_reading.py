@@ -301,8 +301,8 @@ def _strides(table: Table, name: str, rank: int, sizes: Mapping[str, int]) -> tu
 def _contents(table: Table, fmt: Format) -> Bits | None:
     if "values" not in table.values:
         return None
-    if table.values.get("access", Access.IN) != Access.IN:
-        raise table.error("values", 'only an array with access = "in" has given values')
+    if table.values.get("access", Access.IN) == Access.OUT:
+        raise table.error("values", 'an array with access = "out" has no given values; one with "inout" may')
     values = _flat(table.values["values"])
     numeric = all(isinstance(each, int | float) and not isinstance(each, bool) for each in values)
     if not values or not numeric:

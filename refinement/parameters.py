@@ -15,9 +15,20 @@ class Access(StrEnum):
     IN = "in"
     OUT = "out"
     INOUT = "inout"
+    SCRATCH = "scratch"
 
     @property
     def is_output(self) -> bool:
+        """Whether the contract may say what it holds afterwards."""
+        return self in (Access.OUT, Access.INOUT)
+
+    @property
+    def is_known_before(self) -> bool:
+        """Whether the contract may speak of what it holds before."""
+        return self in (Access.IN, Access.INOUT)
+
+    @property
+    def is_written(self) -> bool:
         """Whether the kernel may write it."""
         return self is not Access.IN
 

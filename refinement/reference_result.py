@@ -14,7 +14,8 @@ from ..spec.errors import InputError
 from ..spec.float_encoding import decode, encode
 from ..spec.formats import F64, S64, FloatFormat, Format, IntegerFormat
 from ..spec.rounding import Rounding
-from .contract import Array, Instance, Scalar
+from .arguments import Array, Scalar
+from .contract import Instance
 from .evaluation import error_function
 from .formula import (
     Binary,

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import Array
 from .array_memory import (
     BYTE,
     ArrayMemory,
@@ -20,7 +21,7 @@ from .array_memory import (
     untouched,
 )
 from .array_reference import ArrayReference, read_program
-from .contract import Array, Instance
+from .contract import Instance
 from .contract_terms import covered, expected_terms
 from .counterexamples import Inputs
 from .element_places import place_of

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
-from .contract import Array, Instance
+from .arguments import Array
+from .contract import Instance
 from .counterexamples import input_formats, one_of_two, small_numbers
 from .formula import Element, Name, walk
 

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from ..spec.errors import DefectError, UnsupportedError
 from ..spec.formats import FloatFormat
+from .arguments import Array
 from .array_memory import elements_in, first_lanes, memories
 from .assignments import Assignment
-from .contract import Array, Instance
+from .contract import Instance
 from .counterexamples import (
     Difference,
     Inputs,
@@ -164,15 +165,19 @@ def tried(
     """
     started = time.perf_counter()
     trial = _Trial(kernel, instance, store, compared, equality, outcome, growth, reference)
-    blocks = _some_blocks(instance)
-    every = int(np.prod(instance.grid))
-    wrong, elements = trial.wrong(blocks)
+    every = _blocks(instance)
+    blocks = np.arange(every) if instance.launches else _some_blocks(instance)
+    wrong, elements = trial.wrong(None if instance.launches else blocks)
     if wrong is not None and len(blocks) < every:  # blocks may depend on each other
         blocks = np.arange(every)
         wrong, elements = trial.wrong(None)
     if wrong is not None:
         raise DisagreementError(wrong)
     return Trials(1, len(blocks), elements, time.perf_counter() - started)
+
+
+def _blocks(instance: Instance) -> int:
+    return sum(int(np.prod(each.grid)) for each in instance.launches or (instance,))
 
 
 def _some_blocks(instance: Instance) -> NDArray[np.intp]:

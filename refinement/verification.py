@@ -14,6 +14,7 @@ from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
 from .front_end import Kernel, read_kernel
 from .instance_verification import Told, examined_in_cases
+from .launch_sequence import kernel_of
 from .output_comparison import Examination
 from .result import CaseVerdict, Coverage, Equality, Result, verdict_of
 from .rounding_depth import Roundings, worst
@@ -72,7 +73,9 @@ def verify(
     contract = read_contract(contract_path)
     if against is not None and contract.says_values:
         raise InputError("two kernels are compared by a contract without [ensures]", str(contract_path))
-    kernel = read_kernel(contract.isa, kernel_path, contract.entry, contract.target)
+    if against is not None and contract.launches:
+        raise InputError("two kernels are compared by a contract with one [launch]", str(contract_path))
+    kernel = kernel_of(contract, kernel_path)
     former = None
     if against is not None:
         former = read_kernel(contract.isa, against, contract.former.entry or contract.entry, contract.target)

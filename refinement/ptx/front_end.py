@@ -9,14 +9,16 @@ from pathlib import Path
 
 from ...spec.errors import InputError
 from ...spec.ptx.targets import target_named
-from .. import contract
+from .. import arguments
+from ..arguments import Array, Pointers
 from ..array_memory import ArrayMemory, initial_bytes, memories
-from ..contract import Array, Instance, Pointers
+from ..contract import Instance
 from ..demangling import demangled, spellings
 from ..element_places import place_of
 from ..front_end import FinalArray, Outcome, Progress, only_entry
 from ..interning import Ids
 from ..kernel_outline import KernelOutline
+from ..memory import ByteLanes
 from ..terms import TermStore
 from . import machine
 from .address_spaces import Buffer
@@ -63,14 +65,17 @@ class PtxKernel:
         inputs: Mapping[str, Ids],
         progress: Progress | None = None,
         blocks: Indices | None = None,
+        before: Mapping[str, ByteLanes] | None = None,
     ) -> Outcome:
         """Run the kernel, or some of its blocks, on terms."""
         self._check_sizes(instance)
         memory = memories(instance)
-        given = {each.name: _argument(each, memory, store, inputs) for each in instance.arguments}
+        given = {
+            each.name: _argument(each, memory, store, inputs, before or {}) for each in instance.arguments
+        }
         given |= {each.name: _address(each, given) for each in instance.pointers}
         widths = {each.name: _bytes(each) for each in (*instance.arguments, *instance.pointers)}
-        arguments: list[Argument] = [
+        taken: list[Argument] = [
             given[each]
             if isinstance(each, str)
             else Structure(each.size, tuple((at, widths[name], given[name]) for at, name in each.fields))
@@ -80,7 +85,7 @@ class PtxKernel:
             self.module,
             self.entry,
             Launch(instance.grid, instance.block, instance.dynamic_shared),
-            arguments,
+            taken,
             store,
             accumulation=str(instance.contract.accumulate),
             progress=progress,
@@ -105,18 +110,18 @@ class PtxKernel:
     def _check_sizes(self, instance: Instance) -> None:
         """Check that every parameter has the bytes of what the contract passes."""
         parameters = entry_named(self.module, self.entry).parameters
-        arguments = {each.name: each for each in (*instance.arguments, *instance.pointers)}
+        described = {each.name: each for each in (*instance.arguments, *instance.pointers)}
         for parameter, passed in zip(parameters, instance.passed, strict=False):
             if not isinstance(passed, str):
                 check_size(self.module, parameter, passed.name, "a structure", passed.size)
                 continue
-            given = arguments[passed]
-            what = str(given.format) if isinstance(given, contract.Scalar) else "a pointer"
+            given = described[passed]
+            what = str(given.format) if isinstance(given, arguments.Scalar) else "a pointer"
             check_size(self.module, parameter, given.name, what, _bytes(given))
 
 
-def _bytes(given: contract.Scalar | Array | Pointers) -> int:
-    return -(-given.format.bits // 8) if isinstance(given, contract.Scalar) else POINTER_BYTES
+def _bytes(given: arguments.Scalar | Array | Pointers) -> int:
+    return -(-given.format.bits // 8) if isinstance(given, arguments.Scalar) else POINTER_BYTES
 
 
 def _address(pointers: Pointers, given: Mapping[str, Number | Scalar | Pointer]) -> Pointer:
@@ -141,30 +146,34 @@ def _address(pointers: Pointers, given: Mapping[str, Number | Scalar | Pointer])
 
 
 def _argument(
-    given: contract.Scalar | Array,
+    given: arguments.Scalar | Array,
     memory: Mapping[str, ArrayMemory],
     store: TermStore,
     inputs: Mapping[str, Ids],
+    before: Mapping[str, ByteLanes],
 ) -> Number | Scalar | Pointer:
-    if isinstance(given, contract.Scalar):
+    if isinstance(given, arguments.Scalar):
         return _scalar(given, inputs)
-    return _pointer(memory[given.name], store, inputs)
+    lanes = before.get(given.name)
+    return _pointer(
+        memory[given.name],
+        initial_bytes(store, memory[given.name], inputs) if lanes is None else lanes,
+    )
 
 
-def _scalar(given: contract.Scalar, inputs: Mapping[str, Ids]) -> Number | Scalar:
+def _scalar(given: arguments.Scalar, inputs: Mapping[str, Ids]) -> Number | Scalar:
     return Scalar(int(inputs[given.name].reshape(()))) if given.value is None else Number(given.value)
 
 
-def _pointer(memory: ArrayMemory, store: TermStore, inputs: Mapping[str, Ids]) -> Pointer:
+def _pointer(memory: ArrayMemory, lanes: ByteLanes) -> Pointer:
     array = memory.array
-    lanes = initial_bytes(store, memory, inputs)
     return Pointer(
         Buffer(
             array.name,
             array.size,
             array.alignment,
             (lanes.terms, lanes.lows),
-            array.access.is_output,
+            array.access.is_written,
             array.footprint,
             memory.unowned,
             lambda byte: str(place_of(array, 8 * byte)),

@@ -40,7 +40,7 @@ def test_the_document_names_every_key_type_and_word() -> None:
     keys = {
         name
         for group in (
-            *(contract_reading.KERNEL, contract_reading.LAUNCH, contract_reading.AGAINST),
+            *(contract_reading.KERNEL, contract_reading.LAUNCHES, contract_reading.AGAINST),
             *(parameter_reading.SCALAR, parameter_reading.STRUCTURE, parameter_reading.ARRAY),
             *(parameter_reading.POINTER_KEYS, contract_reading.ENSURES),
         )
@@ -140,7 +140,7 @@ def test_given_contents_fill_the_array() -> None:
         ('"K"]\n', '"K"]\nalignment = 3\n', 19, "alignment must be a power of two, not 3"),
         ('"K"]\n', '"K"]\nvalues = [1, "x"]\n', 19, "values must be a list of numbers"),
         ('"K"]\n', '"K"]\nvalues = [0.1]\n', 19, "not exactly representable in f16"),
-        ('access = "out"', 'access = "write"', 29, "access must be one of in, out, inout, not 'write'"),
+        ('access = "out"', 'access = "write"', 29, "one of in, out, inout, scratch, not 'write'"),
         ('access = "out"', "", 41, 'C is written: its access must be "out" or "inout", not "in"'),
         ('value = "K"', "", 36, "k needs a value"),
         ('value = "K"', 'valeu = "K"', 39, "unknown key 'valeu' in [[param]]; did you mean value?"),

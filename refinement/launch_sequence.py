@@ -1,0 +1,126 @@
+"""Several launches, one after the other, as one kernel: what one leaves in memory the next one finds.
+
+Nothing runs at the same time as another launch, so that there are no races between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .contract import Contract, Instance
+from .demangling import demangled
+from .findings import KernelFinding
+from .front_end import FinalArray, Kernel, Outcome, Progress, read_kernel
+from .interning import Ids
+from .memory import ByteLanes
+from .terms import TermStore
+
+_THREADS = 1 << 40
+"""More than any launch has: a thread's number is so much greater in each launch than in the one before."""
+
+
+class LaunchSequence:
+    """Several kernels of a file; see `mmaproof.refinement.front_end.Kernel`.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        In the order of the launches of the instances that it runs.
+    """
+
+    def __init__(self, kernels: Sequence[Kernel]) -> None:
+        self._kernels = tuple(kernels)
+        self.path = kernels[0].path
+        self.entry = kernels[0].entry
+
+    def source(self, line: int) -> str:
+        """See `Kernel.source`."""
+        return self._kernels[0].source(line)
+
+    def run(
+        self,
+        instance: Instance,
+        store: TermStore,
+        inputs: Mapping[str, Ids],
+        progress: Progress | None = None,
+        blocks: NDArray[np.intp] | None = None,
+        before: Mapping[str, ByteLanes] | None = None,
+    ) -> Outcome:
+        """Run every launch, all of its blocks; see `Kernel.run`."""
+        arrays: dict[str, FinalArray] = {}
+        outcomes: list[Outcome] = []
+        for number, (kernel, launch) in enumerate(zip(self._kernels, instance.launches, strict=True)):
+            held = {**(before or {}), **{name: each.lanes for name, each in arrays.items()}}
+            one = instance.in_launch(launch)
+            outcome = kernel.run(one, store, inputs, progress, before=held)
+            outcomes.append(replace(outcome, findings=self._told(outcome, number)))
+            for name, final in outcome.arrays.items():
+                arrays[name] = _followed(arrays.get(name), final, number)
+            if not outcome.complete:
+                break
+        return self._together(arrays, outcomes)
+
+    def _told(self, outcome: Outcome, number: int) -> tuple[KernelFinding, ...]:
+        """Return the findings of a launch, which say whose they are."""
+        name = f"launch {number + 1} of {len(self._kernels)}, {demangled(self._kernels[number].entry)}"
+        return tuple(replace(each, message=f"{name}: {each.message}") for each in outcome.findings)
+
+    def _together(self, arrays: Mapping[str, FinalArray], outcomes: Sequence[Outcome]) -> Outcome:
+        loads: dict[int, Ids] = {}
+        alignments: dict[str, int] = {}
+        for outcome in outcomes:
+            for line, terms in outcome.loads.items():
+                loads[line] = np.union1d(loads[line], terms) if line in loads else terms
+            for name, needed in outcome.alignments.items():
+                alignments[name] = max(needed, alignments.get(name, 1))
+
+        def thread_name(thread: int) -> str:
+            number, own = divmod(thread, _THREADS)
+            return f"launch {number + 1}, {outcomes[number].thread_name(own)}"
+
+        return Outcome(
+            arrays,
+            tuple(finding for outcome in outcomes for finding in outcome.findings),
+            loads,
+            all(outcome.complete for outcome in outcomes),
+            any(outcome.unordered for outcome in outcomes),
+            any(outcome.reordered for outcome in outcomes),
+            alignments,
+            outcomes[-1].depends,
+            _added([outcome.stats for outcome in outcomes]),
+            thread_name,
+        )
+
+
+def _followed(former: FinalArray | None, final: FinalArray, number: int) -> FinalArray:
+    """Return an array after a launch, of which bytes that it did not write have who wrote them before."""
+    writers = np.where(final.lines != 0, final.writers + number * _THREADS, final.writers)
+    if former is None:
+        return FinalArray(final.lanes, final.lines, writers)
+    kept = final.lines == 0
+    return FinalArray(
+        final.lanes, np.where(kept, former.lines, final.lines), np.where(kept, former.writers, writers)
+    )
+
+
+def _added(stats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return counts of all launches; the terms are those of the last one, which has all before it too."""
+    return {
+        name: sum(each[name] for each in stats) if name != "terms" else value
+        for name, value in stats[-1].items()
+    }
+
+
+def kernel_of(contract: Contract, path: Path) -> Kernel:
+    """Read the kernel of a contract, or all that it launches; raises as `read_kernel`."""
+    if not contract.launches:
+        return read_kernel(contract.isa, path, contract.entry, contract.target)
+    return LaunchSequence(
+        [read_kernel(contract.isa, path, each.entry, contract.target) for each in contract.launches]
+    )
