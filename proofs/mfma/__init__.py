@@ -1,4 +1,4 @@
 """Theorems about AMD's MFMA."""
 
-FAMILIES = {"layout": ("layouts",), "blocked": ("blocked",)}
+FAMILIES = {"layout": ("layouts",), "blocked": ("blocked",), "stated": ("documented",)}
 """The modules that have the theorems ``mfma/FAMILY/…``, in the order they are reported."""

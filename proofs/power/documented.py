@@ -9,6 +9,7 @@ from ...spec.power.catalogue import FAMILIES, UPDATES
 from ...spec.power.encoding import LAYOUTS, decode
 from ...spec.power.forms import FORMS, mask_widths
 from ..comparison import compared
+from ..families import formats
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
 
@@ -145,4 +146,10 @@ def _words(mnemonic: str) -> Certificate:
     return compared(expected, specified)
 
 
-THEOREMS = (forms, updates, register_counts, words)
+@theorem("power/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)
+def format_constants() -> Iterator[Case]:
+    """Yield one certificate for each element type."""
+    yield from formats.cases([fmt for family in FAMILIES for fmt in (family.x, family.y, family.result)])
+
+
+THEOREMS = (forms, updates, register_counts, words, format_constants)

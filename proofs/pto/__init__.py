@@ -7,5 +7,6 @@ FAMILIES = {
     "product": ("products",),
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
+    "stated": ("documented",),
 }
 """The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""

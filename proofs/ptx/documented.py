@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from ...spec.formats import FORMATS
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.signatures import OperandForm, Sort, signature
 from ...spec.ptx.targets import TARGETS, Version
 from ..comparison import compared
+from ..families import formats
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import moves, products, targets
 
@@ -99,4 +101,10 @@ def target_versions() -> Iterator[Case]:
     )
 
 
-THEOREMS = (instructions, target_versions)
+@theorem("ptx/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)
+def format_constants() -> Iterator[Case]:
+    """Yield one certificate for each element type."""
+    yield from formats.cases(FORMATS.values())
+
+
+THEOREMS = (instructions, target_versions, format_constants)

@@ -1,0 +1,18 @@
+"""Types, buffers, sizes and layouts of PTO are those of the headers' tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...spec.pto.element_types import ELEMENT_TYPES
+from ..families import formats
+from ..obligation import Case, theorem
+
+
+@theorem("pto/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)
+def format_constants() -> Iterator[Case]:
+    """Yield one certificate for each element type whose encoding is public."""
+    yield from formats.cases(entry.format for entry in ELEMENT_TYPES.values() if entry.format is not None)
+
+
+THEOREMS = (format_constants,)

@@ -1,0 +1,1 @@
+"""What shared standards print, written down again: nothing here knows the specification."""
