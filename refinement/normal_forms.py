@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from . import operations
+from .elementary_forms import ElementaryForms, gathered, is_elementary
 from .extrema import FIRST_ATOM, Extrema
 from .factored_products import FactoredProducts
+from .idle_operations import IdleOperations
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
+from .monomial_reduction import MonomialReduction
 from .overflow import Overflows
 from .polynomial_numbers import PolynomialNumbers
 from .polynomials import (
@@ -36,9 +39,10 @@ from .polynomials import (
     joined,
 )
 from .product_chains import unrolled
-from .quantisation import quantises, unchanged
+from .quantisation import quantises
 from .quantities import Piece, Pieces, Quantifier, Quantities
-from .terms import CONCATENATION, CONSTANT, NORMAL_FORM, Operation, TermStore, is_raw
+from .sparse_polynomials import sparse
+from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore, is_raw
 from .traversal import by_operation
 
 Groups = list[tuple[NDArray[np.intp], Pieces]]
@@ -89,6 +93,9 @@ class NormalForms:
         self._functions = LeafFunctions(store)
         self._polynomials = PolynomialNumbers()
         self._extrema = Extrema(store)
+        self._idle = IdleOperations(self.quantifier, self.identifiers)
+        self._elementary = ElementaryForms(self.quantifier)
+        self._reduction = MonomialReduction(self.quantifier, self._elementary)
         self._known: dict[Format, NDArray[np.int32]] = {}
 
     @cached_property
@@ -96,6 +103,7 @@ class NormalForms:
         """The same, with every sum expanded; quantities, and numbers of polynomials, are the same."""
         found = NormalForms(self.store, thorough=True, quantifier=self.quantifier)
         found._polynomials, found._extrema = self._polynomials, self._extrema
+        found._elementary, found._reduction = self._elementary, self._reduction
         return found
 
     def difference(self, left: Ids, right: Ids, fmt: Format) -> Polynomials:
@@ -111,7 +119,7 @@ class NormalForms:
         found = []
         for chunk in self._chunks(positive, negative):
             parts = list(self._apart(positive[chunk], negative[chunk], owners[chunk]))
-            found.append(combined(concatenated(parts), _modulus(fmt)))
+            found.append(combined(self._reduction.reduced(concatenated(parts)), _modulus(fmt)))
         return joined(found)
 
     def _chunks(self, *sides: Quantities) -> Iterator[slice]:
@@ -150,7 +158,7 @@ class NormalForms:
     def polynomials(self, terms: Ids, fmt: Format) -> Polynomials:
         """Return the polynomials of terms (n,) read in a format."""
         rows = self._expander.expand(self.quantifier.read(terms, fmt), np.arange(len(terms)))
-        return combined(rows, _modulus(fmt))
+        return combined(self._reduction.reduced(rows), _modulus(fmt))
 
     def compared(
         self, left: Ids, right: Ids, fmt: Format, *, thorough: bool = True
@@ -259,7 +267,7 @@ class NormalForms:
                 *self._placed(np.flatnonzero(improper), quantities),
             ]
         found: Groups = []
-        same = self._the_same(terms, fmt)
+        same = self._idle.equal(terms, fmt)
         settled = same != ABSENT
         if settled.any():
             found.append((np.flatnonzero(settled), [Piece(1, (same[settled],))]))
@@ -270,12 +278,28 @@ class NormalForms:
         others = np.flatnonzero((leaves < 0) & ~settled)
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
+            if is_elementary(operation, fmt):
+                return [
+                    *found,
+                    *((others[at], each) for at, each in self._of_elementary(operation, terms[others])),
+                ]
             opaque = self._opaque(operation, members, fmt)
             self.quantifier.note(opaque, members)
             for form, some in by_operation(self.store, np.unique(opaque)):
                 places = np.flatnonzero(np.isin(opaque, some))
                 found.append((others[places], [self._atom(opaque[places], form.result)]))
         return found
+
+    def _of_elementary(self, operation: Operation, terms: Ids) -> Groups:
+        """Return the expansions of powers, logarithms, reciprocals and roots."""
+        (fmt,) = operation.operands
+        arguments = self.store.arguments(terms)[:, 0]
+        pieces = self._elementary.pieces(operation, sparse(self.polynomials(arguments, fmt), len(terms)))
+        for each, term in zip(pieces, terms.tolist(), strict=True):
+            for piece in each:
+                for factor in piece.factors:
+                    self.quantifier.note(self.quantifier.terms(factor), np.array([term], dtype=np.int32))
+        return gathered(pieces)
 
     def _split(self, indices: NDArray[np.intp], quantities: Quantities) -> Groups:
         """Return the expansion of some quantities of a kind, of which others are never finite."""
@@ -286,31 +310,6 @@ class NormalForms:
 
     def _placed(self, indices: NDArray[np.intp], quantities: Quantities) -> Groups:
         return [(indices[places], found) for places, found in self._normalise(quantities[indices])]
-
-    def _the_same(self, terms: Ids, fmt: Format) -> Quantities:
-        """Return what terms of one operation are equal to, `ABSENT` where they do something."""
-        operation = self.store.operation(int(terms[0]))
-        found = np.full(len(terms), ABSENT)
-        if fmt != operation.result or not isinstance(fmt, FloatFormat):
-            return found
-        arguments = self.store.arguments(terms)
-        if quantises(operation) and len(operation.operands) == 1:
-            (source,) = operation.operands
-            kept = unchanged(self.quantifier.magnitudes, arguments[:, 0], source, fmt)
-            found[kept] = self.quantifier.read(arguments[kept, 0], source)
-        elif operation.name == operations.FUNCTION and str(operation.attribute).startswith("ex2"):
-            nothing = self.store.are(CONSTANT, arguments[:, 0]) & (fmt.infinity is not None)
-            nothing &= self.store.constant_values(arguments[:, 0]) == (fmt.infinity or 0) | fmt.sign_mask
-            found[nothing] = self.quantifier.read(self.store.constants(0, fmt.bits), fmt)  # 2^-∞
-        elif operation.name == operations.EXTREMUM:
-            assert isinstance(operation.attribute, tuple)
-            neutral = (fmt.infinity or 0) | (fmt.sign_mask if operation.attribute[0] == "max" else 0)
-            for column in (0, 1):  # the least number, or the greatest, beside another one
-                bound = self.store.are(CONSTANT, arguments[:, column])
-                bound &= self.store.constant_values(arguments[:, column]) == neutral
-                if fmt.infinity is not None:
-                    found[bound] = self.quantifier.read(arguments[bound, 1 - column], fmt)
-        return found
 
     def _atom(self, terms: Ids, fmt: Format) -> Piece:
         return Piece(1, (self.quantifier.read(terms, fmt),))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,8 @@ class Hypothesis(NamedTuple):
     Attributes
     ----------
     name : str
-        ``finite-inputs``, ``no-overflow``, ``no-underflow``, ``no-turning`` or ``approximation``.
+        ``finite-inputs``, ``no-overflow``, ``no-underflow``, ``no-turning``, ``in-domain`` or
+        ``approximation``.
     statement : str
         What is taken for granted.
     """
@@ -59,6 +61,8 @@ class Roundings:
         Formats rounded to, on either side, whose roundings are not shown never to overflow.
     flushed : tuple of str
         Formats of which subnormal numbers are taken for zeros.
+    domains : tuple of str
+        Where the functions on either side have values: what their arguments must not be.
     float_inputs : bool
         Whether there are floating-point inputs.
     """
@@ -68,6 +72,7 @@ class Roundings:
     turned: tuple[str, ...] = ()
     unbounded: tuple[str, ...] = ()
     flushed: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
     float_inputs: bool = False
 
     @property
@@ -112,6 +117,7 @@ class Roundings:
             )
         if self.turned:
             found.append(Hypothesis("no-turning", f"no rounding turns {_either(self.turned)}"))
+        found += [Hypothesis("in-domain", each) for each in self.domains]
         found += [
             Hypothesis("approximation", f"the error of {each} is nothing") for each in self.approximations
         ]
@@ -128,6 +134,7 @@ def worst(found: Sequence[Roundings]) -> Roundings | None:
         turned=_union(each.turned for each in found),
         unbounded=_union(each.unbounded for each in found),
         flushed=_union(each.flushed for each in found),
+        domains=_union(each.domains for each in found),
         float_inputs=any(each.float_inputs for each in found),
     )
 
@@ -169,6 +176,7 @@ def roundings(store: TermStore, terms: Ids, expected: Ids | None = None) -> Roun
         tuple(sorted(seen.turned | beside.turned)),
         tuple(sorted(str(fmt) for fmt in seen.formats | beside.formats)),
         tuple(sorted(seen.flushed | beside.flushed)),
+        tuple(sorted(seen.domains | beside.domains)),
         seen.float_inputs or beside.float_inputs,
     )
 
@@ -181,6 +189,7 @@ class _Seen:
     approximations: set[str] = field(default_factory=set)
     turned: set[str] = field(default_factory=set)
     flushed: set[str] = field(default_factory=set)
+    domains: set[str] = field(default_factory=set)
     float_inputs: bool = False
 
 
@@ -204,6 +213,8 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _S
         seen.float_inputs |= operation.name == INPUT and isinstance(operation.result, FloatFormat)
         if operation.name in (operations.FUNCTION, operations.QUOTIENT) and "." in str(operation.attribute):
             seen.approximations.add(str(operation.attribute))
+        if operation.name == operations.FUNCTION and isinstance(operation.result, FloatFormat):
+            seen.domains.update(_DOMAINS.get(str(operation.attribute).partition(".")[0], ()))
         arguments = store.arguments(members)
         found = [
             known[arguments[:, list(path.arguments)]].sum(axis=-1)
@@ -216,6 +227,19 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _S
 
     fill(store, terms, depths, _UNKNOWN, depends, depth)
     return int(depths[np.asarray(terms)].max(initial=0))
+
+
+_NONZERO, _POSITIVE = "no divisor is 0", "no root or logarithm is of a negative number"
+_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "div": (_NONZERO,),
+        "rcp": (_NONZERO,),
+        "sqrt": (_POSITIVE,),
+        "lg2": (_POSITIVE,),
+        "rsqrt": (_NONZERO, _POSITIVE),
+    }
+)
+"""What is taken for granted of the arguments of functions."""
 
 
 class Path(NamedTuple):

@@ -40,8 +40,9 @@ def test_a_verdict_over_the_reals_names_its_hypotheses() -> None:
 
 
 def test_what_is_undecided_names_element_line_and_terms() -> None:
-    body = "ex2.approx.f32 %f0, %A; mul.rn.f32 %C, %f0, %f0;"
-    result = result_of(body, "C[i] = exp2(2 * A[i])", VECTORS)
+    body = "sin.approx.f32 %f0, %A; cos.approx.f32 %f1, %A; mul.rn.f32 %f0, %f0, %f1;"
+    body += "add.rn.f32 %C, %f0, %f0;"
+    result = result_of(body, "C[i] = sin(2 * A[i])", VECTORS)
     assert result.verdict == "undecided"
     assert {finding.kind for finding in result.findings} == {Kind.UNDECIDED}
     first = result.findings[0]

@@ -1,0 +1,276 @@
+"""Normal forms of powers of two, logarithms, reciprocals and roots of polynomials, over the reals.
+
+- A power ``2^(x + y)`` is a product; of the powers in a monomial one remains, whose exponent is their sum.
+- What divides is divided by its least monomial: its coefficient, the power of two in it, and the atoms that
+  all monomials share. Of ``exp(x - m) / Σ exp(x - m)``, any m cancels so.
+- ``log2`` of such a product is a sum, ``sqrt`` of it a product, and ``rsqrt(x)`` is ``sqrt(x) / x``.
+
+What divides is not 0 here, and what has a root or a logarithm is not negative: elsewhere, both sides of an
+equality may be no numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor, isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import F64, FloatFormat, Format
+from . import operations
+from .quantities import Piece, Pieces, Quantifier
+from .sparse_polynomials import Coefficient, Monomial, Numbered, Sparse, added, is_less
+from .terms import NORMAL_FORM, Operation
+
+STEMS = ("ex2", "lg2", "rcp", "sqrt", "rsqrt")
+"""The functions that have a normal form here, approximated or not."""
+
+_LARGEST_POWER = 1 << 12
+
+POWER, LOGARITHM, RECIPROCAL, ROOT = (
+    Operation(NORMAL_FORM, F64, attribute=(name,)) for name in ("power", "lg2", "rcp", "sqrt")
+)
+"""Functions of a polynomial that are atoms."""
+
+
+def stem(operation: Operation) -> str:
+    """Return what a function approximates."""
+    return str(operation.attribute).partition(".")[0]
+
+
+def is_elementary(operation: Operation, fmt: Format) -> bool:
+    """Tell whether the terms of an operation, read in a format, have a normal form here."""
+    real = isinstance(fmt, FloatFormat) and fmt == operation.result
+    return operation.name == operations.FUNCTION and real and stem(operation) in STEMS
+
+
+class Product(NamedTuple):
+    """``coefficient * 2^exponent * Π atoms``."""
+
+    coefficient: Coefficient
+    exponent: Sparse
+    atoms: Monomial
+
+
+def _times(one: Product, other: Product) -> Product:
+    exponent = added(one.exponent, other.exponent)
+    return Product(one.coefficient * other.coefficient, exponent, (*one.atoms, *other.atoms))
+
+
+class ElementaryForms:
+    """Makes normal forms of elementary functions of polynomials.
+
+    Parameters
+    ----------
+    quantifier : Quantifier
+        Of the store.
+    """
+
+    def __init__(self, quantifier: Quantifier) -> None:
+        self._quantifier = quantifier
+        self._store = quantifier.store
+        self._numbered = Numbered()
+        self.arguments: dict[int, Sparse] = {}
+        self._powers: dict[Monomial, tuple[Coefficient, Monomial]] = {}
+        self._one = int(quantifier.read(self._store.constants(np.float64(1).view(np.uint64), 64), F64))
+
+    def pieces(self, operation: Operation, arguments: Sequence[Sparse]) -> list[Pieces]:
+        """Return the expansions of a function of polynomials."""
+        name = stem(operation)
+        if name == "lg2":
+            return [self._logarithm(each) for each in arguments]
+        if name == "ex2":
+            products = [Product(1, each, ()) for each in arguments]
+        else:
+            make = {"rcp": self._reciprocal, "sqrt": self._root, "rsqrt": self._reciprocal_root}[name]
+            products = [make(each) for each in arguments]
+        return [[self._piece(each)] for each in products]
+
+    # -- powers of two
+    def power(self, exponent: Sparse) -> tuple[Coefficient, int]:
+        """Return a power of two as a coefficient and an atom, of exponent 0 the constant 1."""
+        constant: Coefficient = exponent.get((), 0)
+        whole = floor(constant) if -_LARGEST_POWER <= constant <= _LARGEST_POWER else 0
+        rest = dict(exponent)
+        if whole:
+            rest = added(rest, {(): -whole})
+        coefficient = 1 << whole if whole >= 0 else Fraction(1, 1 << -whole)
+        return coefficient, self._atom(POWER, rest) if rest else self._one
+
+    def exponents(self, monomial: Monomial) -> tuple[Monomial, Sparse]:
+        """Return a monomial without the powers of two in it, and the sum of their exponents."""
+        plain: list[int] = []
+        exponent: Sparse = {}
+        for atom in monomial:
+            if self.is_a(atom, POWER):
+                exponent = added(exponent, self.arguments[atom]) if exponent else self.arguments[atom]
+            else:
+                plain.append(atom)
+        return tuple(plain), exponent
+
+    def combined(self, powers: Monomial) -> tuple[Coefficient, Monomial]:
+        """Return the product of powers of two as a coefficient and one of them, if any."""
+        if powers not in self._powers:
+            coefficient, atom = self.power(self.exponents(powers)[1])
+            self._powers[powers] = coefficient, () if atom == self._one else (atom,)
+        return self._powers[powers]
+
+    # -- products and what is left of a polynomial
+    def _content(self, polynomial: Sparse) -> tuple[Product, dict[Monomial, Coefficient]]:
+        """Return a polynomial as a product and what it is multiplied with, whose least monomial is 1."""
+        split = {monomial: self.exponents(monomial) for monomial in polynomial}
+        shared = _shared([plain for plain, _ in split.values()])
+        least = min(plain for plain, _ in split.values())
+        leading: Monomial | None = None
+        for monomial, (plain, exponent) in split.items():
+            if plain == least and (leading is None or is_less(exponent, split[leading][1])):
+                leading = monomial
+        assert leading is not None
+        content = Product(polynomial[leading], split[leading][1], shared)
+        return content, self._divided(polynomial, content)
+
+    def _divided(self, polynomial: Sparse, by: Product) -> dict[Monomial, Coefficient]:
+        """Return a polynomial divided by what each of its monomials has."""
+        result: dict[Monomial, Coefficient] = {}
+        for monomial, coefficient in polynomial.items():
+            plain, exponent = self.exponents(monomial)
+            factor, atom = self.power(added(exponent, by.exponent, -1))
+            left = _without(plain, by.atoms)
+            key = left if atom == self._one else tuple(sorted((*left, atom), reverse=True))
+            result[key] = result.get(key, 0) + _ratio(coefficient * factor, by.coefficient)
+        return {monomial: total for monomial, total in result.items() if total}
+
+    def _positive(self, polynomial: Sparse) -> tuple[Product, dict[Monomial, Coefficient]]:
+        """Return a polynomial as a positive product and what it is multiplied with."""
+        content, _ = self._content(polynomial)
+        positive = Product(max(content.coefficient, -content.coefficient), content.exponent, ())
+        return positive, self._divided(polynomial, positive)
+
+    def _reciprocal(self, polynomial: Sparse) -> Product:
+        if not polynomial:
+            return Product(1, {}, (self._atom(RECIPROCAL, polynomial),))
+        content, rest = self._content(polynomial)
+        atoms = () if rest == {(): 1} else (self._atom(RECIPROCAL, rest),)
+        inverse = Product(_ratio(1, content.coefficient), added({}, content.exponent, -1), atoms)
+        for atom in content.atoms:
+            inverse = _times(inverse, self._inverse(atom))
+        return inverse
+
+    def _inverse(self, atom: int) -> Product:
+        if self.is_a(atom, ROOT):
+            return _times(Product(1, {}, (atom,)), self._reciprocal(self.arguments[atom]))
+        return Product(1, {}, (self._atom(RECIPROCAL, {(atom,): 1}),))
+
+    def _root(self, polynomial: Sparse) -> Product:
+        if not polynomial:
+            return Product(1, {}, (self._atom(ROOT, polynomial),))
+        (size, exponent, _), rest = self._positive(polynomial)
+        outer, known = _square_root(size)
+        atoms = [] if known else [self._atom(ROOT, {(): size})]
+        if rest != {(): 1}:
+            atoms.append(self._atom(ROOT, rest))
+        return Product(outer, {key: _ratio(value, 2) for key, value in exponent.items()}, tuple(atoms))
+
+    def _reciprocal_root(self, polynomial: Sparse) -> Product:
+        return _times(self._root(polynomial), self._reciprocal(polynomial))
+
+    def _logarithm(self, polynomial: Sparse) -> Pieces:
+        if not polynomial:
+            return [self._piece(Product(1, {}, (self._atom(LOGARITHM, polynomial),)))]
+        (size, exponent, _), rest = self._positive(polynomial)
+        pieces = [self._piece(Product(value, {}, key)) for key, value in exponent.items()]
+        logarithm = _logarithm_of_power(size)
+        if logarithm is None:
+            pieces.append(self._piece(Product(1, {}, (self._atom(LOGARITHM, {(): size}),))))
+        elif logarithm:
+            pieces.append(self._piece(Product(logarithm, {}, ())))
+        if rest != {(): 1}:
+            pieces.append(self._piece(Product(1, {}, (self._atom(LOGARITHM, rest),))))
+        return pieces or [self._piece(Product(0, {}, ()))]
+
+    # -- atoms
+    def is_a(self, atom: int, operation: Operation) -> bool:
+        """Tell whether an atom is a function of a polynomial."""
+        return atom in self.arguments and self._store.operation(atom & 0xFFFFFFFF) == operation
+
+    def _atom(self, operation: Operation, argument: Sparse) -> int:
+        numbers = self._numbered.numbers([dict(argument)])
+        atom = int(self._quantifier.read(self._store.apply(operation, numbers), F64)[0])
+        self.arguments.setdefault(atom, argument)
+        return atom
+
+    def _piece(self, product: Product) -> Piece:
+        factor, power = self.power(product.exponent)
+        atoms = [each for each in (power, *product.atoms) if each != self._one]
+        coefficient: Any = np.array([product.coefficient * factor], dtype=object)
+        return Piece(coefficient, tuple(np.array([each], dtype=np.int64) for each in atoms))
+
+
+def gathered(found: Sequence[Pieces]) -> list[tuple[NDArray[np.intp], Pieces]]:
+    """Return the expansions of single quantities as those of groups of them."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for index, pieces in enumerate(found):
+        groups.setdefault(tuple(len(piece.factors) for piece in pieces), []).append(index)
+    result = []
+    for lengths, indices in groups.items():
+        pieces = [
+            Piece(
+                np.concatenate([found[index][place].coefficient for index in indices]),
+                tuple(
+                    np.concatenate([found[index][place].factors[factor] for index in indices])
+                    for factor in range(length)
+                ),
+            )
+            for place, length in enumerate(lengths)
+        ]
+        result.append((np.array(indices, dtype=np.intp), pieces))
+    return result
+
+
+def _shared(monomials: list[Monomial]) -> Monomial:
+    """Return the atoms that all monomials have, as often as all of them do."""
+    shared = list(monomials[0])
+    for monomial in monomials[1:]:
+        left = list(monomial)
+        kept = []
+        for atom in shared:
+            if atom in left:
+                left.remove(atom)
+                kept.append(atom)
+        shared = kept
+        if not shared:
+            break
+    return tuple(shared)
+
+
+def _without(monomial: Monomial, shared: Monomial) -> Monomial:
+    left = list(monomial)
+    for atom in shared:
+        left.remove(atom)
+    return tuple(left)
+
+
+def _ratio(one: Coefficient, other: Coefficient) -> Coefficient:
+    found = Fraction(one) / Fraction(other)
+    return found.numerator if found.denominator == 1 else found
+
+
+def _square_root(number: Coefficient) -> tuple[Coefficient, bool]:
+    """Return the root of a positive number where it is rational, else 1, and whether it is."""
+    exact = Fraction(number)
+    above, below = isqrt(exact.numerator), isqrt(exact.denominator)
+    if above * above == exact.numerator and below * below == exact.denominator:
+        return _ratio(above, below), True
+    return 1, False
+
+
+def _logarithm_of_power(number: Coefficient) -> int | None:
+    """Return the logarithm of a power of two; None of other numbers."""
+    exact = Fraction(number)
+    above, below = exact.numerator, exact.denominator
+    if above & (above - 1) or below & (below - 1):
+        return None
+    return above.bit_length() - below.bit_length()

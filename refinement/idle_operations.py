@@ -1,0 +1,61 @@
+"""Operations that change nothing over the reals: quantising what is quantised, the maximum with -∞."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import FloatFormat, Format
+from . import operations
+from .infinities import Infinities
+from .interning import Ids
+from .polynomials import ABSENT
+from .quantisation import quantises, unchanged
+from .quantities import Quantifier, Quantities
+
+
+class IdleOperations:
+    """Terms that are equal to one of their arguments, or to 0.
+
+    Parameters
+    ----------
+    quantifier : Quantifier
+        Of the store.
+    identifiers : callable
+        Numbers the polynomials of terms that are read in a format.
+    """
+
+    def __init__(
+        self, quantifier: Quantifier, identifiers: Callable[[Ids, Format], NDArray[np.int32]]
+    ) -> None:
+        self._quantifier = quantifier
+        self._store = quantifier.store
+        self._identifiers = identifiers
+        self._infinities = Infinities(quantifier.store, quantifier.finiteness)
+
+    def equal(self, terms: Ids, fmt: Format) -> Quantities:
+        """Return what terms of one operation are equal to, `ABSENT` where they do something."""
+        operation = self._store.operation(int(terms[0]))
+        found = np.full(len(terms), ABSENT)
+        if fmt != operation.result or not isinstance(fmt, FloatFormat):
+            return found
+        arguments = self._store.arguments(terms)
+        if quantises(operation) and len(operation.operands) == 1:
+            (source,) = operation.operands
+            kept = unchanged(self._quantifier.magnitudes, arguments[:, 0], source, fmt)
+            found[kept] = self._quantifier.read(arguments[kept, 0], source)
+        elif operation.name == operations.FUNCTION and str(operation.attribute).startswith("ex2"):
+            nothing = self._infinities.signs(arguments[:, 0], operation.operands[0]) < 0
+            found[nothing] = self._quantifier.read(self._store.constants(0, fmt.bits), fmt)  # 2^-∞
+        elif operation.name == operations.EXTREMUM:
+            assert isinstance(operation.attribute, tuple)
+            numbers = [self._identifiers(arguments[:, i], each) for i, each in enumerate(operation.operands)]
+            alike = numbers[0] == numbers[1]
+            found[alike] = self._quantifier.read(arguments[alike, 0], operation.operands[0])
+            neutral = -1 if operation.attribute[0] == "max" else 1
+            for column in (0, 1):  # the least number, or the greatest, beside another one
+                bound = self._infinities.signs(arguments[:, column], operation.operands[column]) == neutral
+                found[bound] = self._quantifier.read(arguments[bound, 1 - column], fmt)
+        return found

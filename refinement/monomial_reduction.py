@@ -1,0 +1,138 @@
+"""Monomials in which functions occur several times: powers of two, squared roots, what cancels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .elementary_forms import POWER, RECIPROCAL, ROOT, ElementaryForms
+from .polynomials import ABSENT, Rows, compacted, concatenated
+from .quantities import Quantifier, Quantities
+from .sparse_polynomials import Coefficient, Monomial, Sparse
+from .terms import Operation
+
+Products = list[tuple[int, Coefficient, Monomial]]
+"""Owners, coefficients and monomials."""
+
+
+class MonomialReduction:
+    """Rewrites the monomials of polynomials.
+
+    Parameters
+    ----------
+    quantifier : Quantifier
+        Of the atoms.
+    forms : ElementaryForms
+        Which made those that are functions.
+    """
+
+    def __init__(self, quantifier: Quantifier, forms: ElementaryForms) -> None:
+        self._quantifier = quantifier
+        self._forms = forms
+
+    def reduced(self, rows: Rows) -> Rows:
+        """Return rows, of which nothing is pending, with one power of two at most and no squared root."""
+        if not self._forms.arguments:
+            return rows
+        rows = self._with_one_power(rows)
+        while True:
+            wrong = self._squares(rows) | self._fractions(rows)
+            if not wrong.any():
+                return rows
+            products: Products = []
+            for row in np.flatnonzero(wrong):
+                monomial = tuple(each for each in rows.atoms[row].tolist() if each != ABSENT)
+                products += self._simplified(int(rows.owners[row]), rows.coefficients[row], monomial)
+            rows = self._with_one_power(concatenated([rows.where(~wrong), _rows(products)]))
+
+    def _are(self, operation: Operation, atoms: Quantities) -> NDArray[np.bool_]:
+        numbers = self._quantifier.store.operation_numbers(self._quantifier.terms(np.maximum(atoms, 0)))
+        found: NDArray[np.bool_] = (numbers == self._quantifier.store.number(operation)) & (atoms != ABSENT)
+        return found
+
+    def _with_one_power(self, rows: Rows) -> Rows:
+        powers = self._are(POWER, rows.atoms)
+        several = np.flatnonzero(powers.sum(axis=1) > 1)
+        if not len(several):
+            return rows
+        among = compacted(np.where(powers[several], rows.atoms[several], ABSENT))
+        distinct, inverse = np.unique(among, axis=0, return_inverse=True)
+        found = [
+            self._forms.combined(tuple(each for each in row if each != ABSENT)) for row in distinct.tolist()
+        ]
+        coefficients = rows.coefficients
+        if any(factor != 1 for factor, _ in found):
+            coefficients = coefficients.astype(object)
+            factors = np.array([factor for factor, _ in found], dtype=object)
+            coefficients[several] *= factors[inverse.reshape(-1)]
+        left = np.array([atom[0] if atom else int(ABSENT) for _, atom in found], dtype=np.int64)
+        atoms = np.concatenate([rows.atoms, np.full((len(rows), 1), ABSENT)], axis=1)
+        atoms[several, :-1] = np.where(powers[several], ABSENT, rows.atoms[several])
+        atoms[several, -1] = left[inverse.reshape(-1)]
+        return Rows(rows.owners, coefficients, compacted(atoms), rows.pending[:, :0])
+
+    def _squares(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell which monomials have a root twice; equal atoms are beside each other."""
+        twice = rows.atoms[:, 1:] == rows.atoms[:, :-1]
+        found: NDArray[np.bool_] = (twice & self._are(ROOT, rows.atoms[:, 1:])).any(axis=1)
+        return found
+
+    def _fractions(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell which monomials have an atom and its reciprocal."""
+        reciprocals = self._are(RECIPROCAL, rows.atoms)
+        distinct = np.unique(rows.atoms[reciprocals])
+        single = [_only_atom(self._forms.arguments[int(each)]) for each in distinct]
+        partners = np.full(rows.atoms.shape, ABSENT)
+        partners[reciprocals] = np.array([*single, ABSENT])[
+            np.searchsorted(distinct, rows.atoms[reciprocals])
+        ]
+        found = np.zeros(len(rows), dtype=bool)
+        for column in np.flatnonzero((partners != ABSENT).any(axis=0)):
+            partner = partners[:, column, None]
+            found |= ((rows.atoms == partner) & (partner != ABSENT)).any(axis=1)
+        return found
+
+    def _simplified(self, owner: int, coefficient: Coefficient, monomial: Monomial) -> Products:
+        atoms = list(monomial)
+        arguments = self._forms.arguments
+        for atom in monomial:
+            if self._forms.is_a(atom, ROOT) and atoms.count(atom) > 1:
+                rest = _without(atoms, [atom, atom])
+                inner = arguments[atom].items()
+                return [(owner, coefficient * value, _sorted([*rest, *key])) for key, value in inner]
+            if self._forms.is_a(atom, RECIPROCAL) and (partner := _only_atom(arguments[atom])) in atoms:
+                return [(owner, coefficient, _sorted(_without(atoms, [atom, partner])))]
+        raise AssertionError(monomial)
+
+
+def _only_atom(polynomial: Sparse) -> int:
+    """Return the atom that a polynomial is; else `ABSENT`."""
+    if len(polynomial) == 1:
+        ((monomial, coefficient),) = polynomial.items()
+        if coefficient == 1 and len(monomial) == 1:
+            return monomial[0]
+    return int(ABSENT)
+
+
+def _without(atoms: list[int], removed: list[int]) -> list[int]:
+    left = list(atoms)
+    for atom in removed:
+        left.remove(atom)
+    return left
+
+
+def _sorted(atoms: list[int]) -> Monomial:
+    return tuple(sorted(atoms, reverse=True))
+
+
+def _rows(products: Products) -> Rows:
+    degree = max((len(monomial) for _, _, monomial in products), default=0)
+    atoms = np.full((len(products), degree), ABSENT)
+    for row, (_, _, monomial) in enumerate(products):
+        atoms[row, : len(monomial)] = monomial
+    return Rows(
+        np.array([owner for owner, _, _ in products], dtype=np.int64),
+        np.array([coefficient for _, coefficient, _ in products], dtype=object),
+        atoms,
+        atoms[:, :0],
+    )

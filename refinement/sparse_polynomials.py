@@ -1,0 +1,61 @@
+"""Polynomials one at a time, as coefficients of monomials: the arguments of functions, which are few."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from .polynomials import ABSENT, Polynomials
+
+Coefficient = int | Fraction
+Monomial = tuple[int, ...]
+"""Quantities that don't split, in decreasing order; a power repeats them."""
+
+Sparse = Mapping[Monomial, Coefficient]
+"""What the monomials of a polynomial are multiplied with; none of it is 0."""
+
+
+def sparse(found: Polynomials, count: int) -> list[dict[Monomial, Coefficient]]:
+    """Return the polynomials of owners 0 to ``count - 1``."""
+    result: list[dict[Monomial, Coefficient]] = [{} for _ in range(count)]
+    degrees = (found.atoms != ABSENT).sum(axis=1).tolist()
+    rows = zip(found.owners.tolist(), found.coefficients.tolist(), found.atoms.tolist(), degrees, strict=True)
+    for owner, coefficient, atoms, degree in rows:
+        result[owner][tuple(atoms[:degree])] = coefficient
+    return result
+
+
+def added(one: Sparse, other: Sparse, factor: Coefficient = 1) -> dict[Monomial, Coefficient]:
+    """Return ``one + factor * other``."""
+    result = dict(one)
+    for monomial, coefficient in other.items():
+        total = result.get(monomial, 0) + factor * coefficient
+        if total:
+            result[monomial] = total
+        else:
+            del result[monomial]
+    return result
+
+
+def is_less(one: Sparse, other: Sparse) -> bool:
+    """Order polynomials so that adding the same to both changes nothing."""
+    apart = added(one, other, -1)
+    return bool(apart) and apart[min(apart)] < 0
+
+
+class Numbered:
+    """Polynomials by numbers, the same for equal ones."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[frozenset[tuple[Monomial, Coefficient]], int] = {}
+
+    def numbers(
+        self, polynomials: list[dict[Monomial, Coefficient]]
+    ) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+        """Return the numbers (n,) of polynomials."""
+        found = [
+            self._numbers.setdefault(frozenset(each.items()), len(self._numbers)) for each in polynomials
+        ]
+        return np.array(found, dtype=np.int32)

@@ -1,0 +1,226 @@
+"""Normal forms of powers, logarithms, quotients and roots: what is equal over the reals, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from contract_texts import contract_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmaproof.refinement import operations
+from mmaproof.refinement.contract_terms import expected_terms
+from mmaproof.refinement.equivalence import compare
+from mmaproof.refinement.evaluation import apply
+from mmaproof.refinement.interning import Ids
+from mmaproof.refinement.normal_forms import NormalForms
+from mmaproof.refinement.operations import Sum
+from mmaproof.refinement.terms import CONSTANT, INPUT, TermStore
+from mmaproof.spec.formats import F64
+
+SIZES = {"M": 2, "N": 5}
+ARRAYS = {"X": "f32 M N", "S": "f32 M N", "V": "f32 N N", "a": "f32 M", "b": "f32 M", "Y": "f32 M N out"}
+
+
+def equal(first: str, second: str, let: tuple[str, ...] = ()) -> bool:
+    store = TermStore()
+    instances = [
+        next(contract_of(f"Y[i, j] = {text}", ARRAYS, sizes=SIZES, let=let).instances())
+        for text in (first, second)
+    ]
+    terms = [expected_terms(each, each.outputs[0], store).reshape(-1) for each in instances]
+    return bool(compare(NormalForms(store), *terms, instances[0].outputs[0].format).equal.all())
+
+
+ROWS = ("m[i] = max(k, X[i, k])", "l[i] = sum(k, exp(X[i, k]))", "mean[i] = sum(k, X[i, k]) / N")
+
+IDENTITIES = [
+    ("exp(X[i, j] - m[i]) / sum(k, exp(X[i, k] - m[i]))", "exp(X[i, j]) / l[i]"),
+    ("exp(X[i, j] - a[i]) / sum(k, exp(X[i, k] - a[i]))",
+     "exp(X[i, j] + b[i]) / sum(k, exp(X[i, k] + b[i]))"),
+    ("exp2(X[i, j] + 3) / 8", "exp2(X[i, j])"),
+    ("exp2(X[i, j] + 0.5) * exp2(0.5 - X[i, j])", "2 + 0 * X[i, j]"),
+    ("log2(exp2(X[i, j]) * 4) + 0.25", "X[i, j] + 2.25"),
+    ("log2(sum(k, exp2(X[i, k] - m[i]))) + m[i] - X[i, j]", "log2(sum(k, exp2(X[i, k]))) - X[i, j]"),
+    ("rsqrt(a[i]) * X[i, j]", "X[i, j] / sqrt(a[i])"),
+    ("rsqrt(a[i]) * rsqrt(a[i])", "rcp(a[i])"),
+    ("sqrt(a[i] + b[i]) * sqrt(b[i] + a[i]) - b[i]", "a[i] + 0 * X[i, j]"),
+    ("sqrt(4 * a[i])", "2 * sqrt(a[i])"),
+    ("1 / sqrt(a[i])", "rsqrt(a[i])"),
+    ("a[i] * X[i, j] / (a[i] * b[i])", "X[i, j] / b[i]"),
+    ("X[i, j] / a[i] * a[i]", "X[i, j]"),
+    ("X[i, j] / (2 * a[i] + 4 * b[i])", "0.5 * X[i, j] / (a[i] + 2 * b[i])"),
+    ("silu(X[i, j])", "X[i, j] * exp(X[i, j]) / (exp(X[i, j]) + 1)"),
+    ("sigmoid(X[i, j])", "1 / (1 + exp(-X[i, j]))"),
+    ("(X[i, j] - mean[i]) / sqrt(sum(k, (X[i, k] - mean[i]) * (X[i, k] - mean[i])))",
+     "(X[i, j] - mean[i]) * rsqrt(sum(k, X[i, k] * X[i, k]) - 2 * mean[i] * sum(k, X[i, k]) + N *"
+     " mean[i] * mean[i])"),
+    ("sum(k, exp(S[i, k] - m[i]) * V[k, j]) / sum(k, exp(S[i, k] - m[i]))",
+     "sum(k, exp(S[i, k]) * V[k, j]) / sum(k, exp(S[i, k]))"),
+    # online: the first two keys with their own maximum, rescaled
+    ("(exp(max(S[i, 0], S[i, 1]) - max(k, S[i, k])) * sum(k < 2, exp(S[i, k] - max(S[i, 0], S[i,"
+     " 1])) * V[k, j])"
+     " + sum(k < 3, exp(S[i, k + 2] - max(x, S[i, x])) * V[k + 2, j]))"
+     " / sum(k, exp(S[i, k] - max(S[i, 4], S[i, 3], S[i, 2], S[i, 1], S[i, 0], S[i, 2])))",
+     "sum(k, exp(S[i, k]) * V[k, j]) / sum(k, exp(S[i, k]))"),
+    ("sum(k, exp(where(k <= j, S[i, k], -inf)) * V[k, j])",
+     "sum(k, where(k <= j, exp(S[i, k]), 0) * V[k, j])"),
+    ("max(k, where(k <= j, S[i, k], -inf))", "max(k, where(k <= j, S[i, k], S[i, 0]))"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), IDENTITIES)
+def test_what_is_equal_over_the_reals(first: str, second: str) -> None:
+    assert equal(first, second, ROWS)
+
+
+FALSE = [
+    ("exp(X[i, j] - m[i]) / sum(k, exp(X[i, k] - m[i]))", "exp(X[i, j]) / sum(k < N - 1, exp(X[i, k]))"),
+    ("exp(X[i, j] - m[0]) / sum(k, exp(X[i, k] - m[i]))", "exp(X[i, j]) / l[i]"),
+    ("exp(X[i, j] - a[i]) / sum(k, exp(X[i, k] - b[i]))", "exp(X[i, j]) / l[i]"),
+    ("exp(X[i, j]) / l[i]", "exp2(X[i, j]) / sum(k, exp2(X[i, k]))"),
+    ("exp2(X[i, j] + 3) / 4", "exp2(X[i, j])"),
+    ("exp2(2 * X[i, j])", "2 * exp2(X[i, j])"),
+    ("exp2(X[i, j] * a[i])", "exp2(X[i, j]) * exp2(a[i])"),
+    ("log2(a[i] * b[i])", "log2(a[i]) * log2(b[i])"),
+    ("log2(a[i] + b[i])", "log2(a[i]) + log2(b[i])"),
+    ("sqrt(a[i] + b[i])", "sqrt(a[i]) + sqrt(b[i])"),
+    ("sqrt(a[i] * a[i])", "a[i]"),
+    ("sqrt(2 * a[i])", "2 * sqrt(a[i])"),
+    ("rsqrt(a[i]) * rsqrt(b[i])", "rcp(a[i])"),
+    ("X[i, j] * rsqrt(a[i] + 0.001)", "X[i, j] / (sqrt(a[i]) + 0.001)"),
+    ("1 / (a[i] + b[i])", "1 / a[i] + 1 / b[i]"),
+    ("1 / (a[i] - b[i])", "1 / (b[i] - a[i])"),
+    ("silu(X[i, j])", "sigmoid(X[i, j])"),
+    ("silu(X[i, j])", "X[i, j] / (1 + exp(X[i, j]))"),
+    # online without the rescaling, with the maximum of the first keys only, with the rescaling upside down
+    ("(sum(k < 2, exp(S[i, k] - max(S[i, 0], S[i, 1])) * V[k, j])"
+     " + sum(k < 3, exp(S[i, k + 2] - max(x, S[i, x])) * V[k + 2, j])) / sum(k, exp(S[i, k] -"
+     " max(x, S[i, x])))",
+     "sum(k, exp(S[i, k]) * V[k, j]) / sum(k, exp(S[i, k]))"),
+    ("sum(k, exp(S[i, k] - max(S[i, 0], S[i, 1])) * V[k, j]) / sum(k, exp(S[i, k] - max(x, S[i, x])))",
+     "sum(k, exp(S[i, k]) * V[k, j]) / sum(k, exp(S[i, k]))"),
+    ("sum(k, exp(where(k < j, S[i, k], -inf)) * V[k, j])",
+     "sum(k, where(k <= j, exp(S[i, k]), 0) * V[k, j])"),
+    ("exp(a[i] * where(j < 2, X[i, j], -inf))", "where(j < 2, exp(a[i] * X[i, j]), 0)"),
+    ("max(k, where(k <= j, S[i, k], inf))", "max(k, where(k <= j, S[i, k], S[i, 0]))"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), FALSE)
+def test_what_is_not_equal(first: str, second: str) -> None:
+    assert not equal(first, second, ROWS)
+
+
+# -- nothing is equal that numbers refute
+
+
+class Expressions:
+    """Expressions in three positive inputs."""
+
+    def __init__(self) -> None:
+        self.store = TermStore()
+        self.inputs = self.store.inputs("x", F64, np.arange(3))
+
+    def built(self, tree: tuple[Any, ...]) -> Ids:
+        name, *rest = tree
+        if name == "input":
+            return self.inputs[rest[0]]
+        if name == "number":
+            return self.store.constants(np.float64(rest[0]).view(np.uint64), 64)
+        given = [self.built(each) for each in rest]
+        operation = {
+            "add": operations.fused(F64, (), (F64, F64)),
+            "multiply": operations.fused(F64, ((F64, F64),)),
+            "negate": operations.negate(F64),
+            "max": operations.extremum(F64, "max"),
+            "div": operations.function("div", F64, F64, F64),
+        }.get(name, operations.function(name, F64, F64))
+        return apply(self.store, operation, *given) if name != "div" else self.store.apply(operation, *given)
+
+    def value(self, term: int, inputs: Mapping[int, Any]) -> Any:
+        """Return a term's value with 60 digits; an error where it has none."""
+        operation = self.store.operation(term)
+        arguments = self.store.arguments(np.array([term]))[0].tolist()
+        if operation.name == CONSTANT:
+            return mpmath.mpf(float(self.store.constant_values(np.array([term])).view(np.float64)[0]))
+        if operation.name == INPUT:
+            return inputs[term]
+        given = [self.value(each, inputs) for each in arguments[: len(operation.operands)]]
+        if operation.name == operations.NEGATE:
+            return -given[0]
+        if operation.name == operations.EXTREMUM:
+            return max(given)
+        if operation.name == operations.FUSED:
+            assert isinstance(operation.attribute, Sum)
+            count = operation.attribute.products
+            return sum(given[2 * i] * given[2 * i + 1] for i in range(count)) + sum(given[2 * count :])
+        functions = {
+            "ex2": lambda x: mpmath.power(2, x), "lg2": lambda x: mpmath.log(x, 2), "rcp": lambda x: 1 / x,
+            "sqrt": mpmath.sqrt, "rsqrt": lambda x: 1 / mpmath.sqrt(x), "div": lambda x, y: x / y,
+        }  # fmt: skip
+        found = functions[str(operation.attribute)](*given)
+        if isinstance(found, mpmath.mpc) or abs(found) > 1e9:
+            raise ValueError
+        return found
+
+
+TREES = st.recursive(
+    st.integers(0, 2).map(lambda leaf: ("input", leaf))
+    | st.sampled_from([-1.0, 0.5, 1.0, 2.0]).map(lambda n: ("number", n)),
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["ex2", "lg2", "rcp", "sqrt", "rsqrt", "negate"]), inner),
+        st.tuples(st.sampled_from(["add", "multiply", "div", "max"]), inner, inner),
+    ),
+    max_leaves=6,
+)  # fmt: skip
+
+
+def rewritten(tree: tuple[Any, ...], choose: Any) -> tuple[Any, ...]:
+    """Return an expression, most often with a part in another way, which may be wrong."""
+    name, *rest = tree
+    if name in ("input", "number"):
+        return tree
+    rest = [rewritten(each, choose) for each in rest]
+    one, two = ("number", 1.0), ("number", 2.0)
+    ways: list[tuple[Any, ...]] = [(name, *rest)]
+    if len(rest) == 2 and name != "div":
+        ways.append((name, rest[1], rest[0]))
+    ways += {
+        "ex2": [("rcp", ("ex2", ("negate", *rest))), ("div", ("ex2", ("add", *rest, one)), two)],
+        "lg2": [("negate", ("lg2", ("rcp", *rest))), ("multiply", two, ("lg2", ("sqrt", *rest)))],
+        "rcp": [("multiply", ("rsqrt", *rest), ("rsqrt", *rest)), ("div", one, *rest)],
+        "sqrt": [("multiply", *rest, ("rsqrt", *rest)), ("rcp", ("rsqrt", *rest)), ("negate", (name, *rest))],
+        "rsqrt": [("rcp", ("sqrt", *rest)), ("div", ("sqrt", *rest), *rest)],
+        "div": [("multiply", rest[0], ("rcp", rest[-1])), ("div", ("negate", rest[0]), ("negate", rest[-1]))],
+        "max": [("add", *rest), ("max", rest[0], ("max", rest[-1], rest[0]))],
+    }.get(name, [])  # fmt: skip
+    return ways[choose(len(ways))]
+
+
+@settings(max_examples=150, deadline=None)
+@given(TREES, st.data())
+def test_nothing_is_equal_that_numbers_refute(tree: tuple[Any, ...], data: st.DataObject) -> None:
+    expressions = Expressions()
+    other = rewritten(tree, lambda count: data.draw(st.integers(0, count - 1)))
+    left, right = (np.array([int(expressions.built(each))], dtype=np.int32) for each in (tree, other))
+    found = NormalForms(expressions.store).difference(left, right, F64)
+    if len(found):
+        return
+    with mpmath.workdps(60):
+        for numbers in (
+            (Fraction(7, 5), Fraction(2, 3), Fraction(11, 8)),
+            (Fraction(1, 3), 5, Fraction(9, 7)),
+        ):
+            values = [mpmath.mpf(Fraction(x).numerator) / Fraction(x).denominator for x in numbers]
+            inputs = dict(zip(expressions.inputs.tolist(), values, strict=True))
+            try:
+                sides = [expressions.value(int(each[0]), inputs) for each in (left, right)]
+            except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+                continue  # a side has no value, which a verdict excludes by hypothesis
+            assert mpmath.almosteq(*sides, rel_eps=1e-40, abs_eps=1e-40)
