@@ -42,7 +42,8 @@ class MonomialReduction:
             products: Products = []
             for row in np.flatnonzero(wrong):
                 monomial = tuple(each for each in rows.atoms[row].tolist() if each != ABSENT)
-                products += self._simplified(int(rows.owners[row]), rows.coefficients[row], monomial)
+                (coefficient,) = rows.coefficients[row : row + 1].tolist()  # not of numpy: of any size
+                products += self._simplified(int(rows.owners[row]), coefficient, monomial)
             rows = self._with_one_power(concatenated([rows.where(~wrong), _rows(products)]))
 
     def _are(self, operation: Operation, atoms: Quantities) -> NDArray[np.bool_]:
