@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_format
 import shlex
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,9 +20,13 @@ from .finding_output import CONCLUSIONS, SHOWN, exit_code, result_files, tell_gi
 from .mutation import check_mutants
 from .output import note, print_table, say, say_lines
 from .progress import progress
+from .recheck_output import print_recheck
 
 if TYPE_CHECKING:
     from ..proofs.outcomes import CatalogueRun, DecidedObligation
+    from ..proofs.rechecking import Recheck
+    from ..proofs.runner import Settings
+    from ..proofs.verdict import Verdict
     from ..reports.check_report import CheckReport
 
 SAVED = Path("mmaproof-counterexamples")
@@ -46,6 +51,9 @@ def check(
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a web page.")] = None,
+    recheck: Annotated[
+        bool, typer.Option("--recheck", help="Decide what is proved again, by other solvers.")
+    ] = False,
     counterexamples: Annotated[
         Path | None,
         typer.Option(
@@ -79,8 +87,10 @@ def check(
         settings = replace(settings, jobs=jobs)
     selected = catalogue.select(patterns or [])
     if mutants is not None:
+        others: dict[str, object]
         others = {"--junit": junit, "--sarif": sarif, "--html": html, "--counterexamples": counterexamples}
-        refused = [option for option, value in {**others, "--scheduler": scheduler}.items() if value]
+        others |= {"--scheduler": scheduler, "--recheck": recheck}
+        refused = [option for option, value in others.items() if value]
         if refused:
             raise InputError(f"--mutants has a report of its own (--json), and takes no {', '.join(refused)}")
         return check_mutants(selected, patterns or [], mutants, seed, settings, json)
@@ -91,16 +101,30 @@ def check(
         start = time.perf_counter()
         with progress("check", len(selected)) as advance:
             verdicts = runner.run(selected, settings, report=lambda verdict: advance(verdict.id))
+        again = _decided_again(verdicts, settings) if recheck else None
+        if again is not None:
+            verdicts = [again.worth(verdict) for verdict in verdicts]
         elapsed = time.perf_counter() - start
         run = tallied(selected, verdicts, catalogue.theorems(patterns or []), elapsed, unpinned)
+        run = replace(run, recheck=again)
         report = check_report.report(run, __version__)
         fill(report)
     _print_theorems(run)
     _print_spoiling(run, _save(run, counterexamples))
     _print_unpinned(run)
+    if again is not None:
+        print_recheck(again)
     _print_totals(report)
     tell_github(report)
     return exit_code(report)
+
+
+def _decided_again(verdicts: Sequence[Verdict], settings: Settings) -> Recheck:
+    from ..proofs import rechecking
+
+    count = len(rechecking.possible(verdicts)[0])
+    with progress("recheck", count) as advance:
+        return rechecking.decide_again(verdicts, settings, report=lambda verdict: advance(verdict.id))
 
 
 def _print_theorems(found: CatalogueRun) -> None:

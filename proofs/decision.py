@@ -46,12 +46,12 @@ class EmptyClaimError(ValueError):
 
 
 def formula(
-    prop: Property, alg: Z3Algebra, equality: Equality
+    prop: Property, alg: Z3Algebra, equality: Equality, naive: bool = False
 ) -> tuple[list[Any], list[Any], dict[str, Any]]:
     """Return a property's assumptions, its goals and its variables as Z3 terms.
 
     A goal is one scalar equation; the condition of an equation is replaced by true inside it, which
-    lets both sides of a masked element become the same term.
+    lets both sides of a masked element become the same term. With `naive` it is not.
     """
     inputs: dict[str, Any] = {}
     for v in prop.variables:
@@ -64,7 +64,7 @@ def formula(
         truth = equation.truth(alg, equality)
         where = np.asarray(True if equation.where is None else equation.where, dtype=object)
         for condition, equal in zip(*map(np.ravel, np.broadcast_arrays(where, truth)), strict=True):
-            goals.append(_under(condition, equal))
+            goals.append(_under(condition, equal, naive))
     return assumptions, goals, inputs
 
 
@@ -73,9 +73,11 @@ def _input(v: Variable) -> Any:
     return SymbolicRounding(array[()]) if v.format == RN else array
 
 
-def _under(condition: Any, equal: Any) -> Any:
+def _under(condition: Any, equal: Any, naive: bool) -> Any:
     if condition is True or z3.is_true(condition):
         return equal
+    if naive:
+        return z3.Implies(condition, equal)
     facts = [(term, z3.BoolVal(truth)) for term, truth in _facts(condition, True)]
     return z3.Implies(condition, z3.substitute(equal, *facts))
 
@@ -154,7 +156,7 @@ def _decide(
 def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Verdict:
     if (known := _expected_counterexample(obligation, prop)) is not None:
         return _refuted(obligation, prop, known)
-    if obligation.method is Method.STRUCTURAL and _only_moves_bits(prop, obligation.equality):
+    if obligation.method is Method.STRUCTURAL and only_moves_bits(prop, obligation.equality):
         return Verdict(obligation.id, Status.PROVED, BIT_ORIGINS, method=BIT_ORIGINS)
     answer = None
     for alg in ([NumberAlgebra()] if prop.abstract else []) + [Z3Algebra()]:
@@ -177,7 +179,7 @@ def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Ve
             if (found := search(prop, obligation.equality)) is not None:
                 return _refuted(obligation, prop, found)
         elif answer.status == "sat":
-            model = _assignment(prop, answer.model)
+            model = assignment_of(prop, answer.model)
             return _refuted(obligation, prop, model, answer.solver, answer.names)
     if (found := search(prop, obligation.equality, seed=1)) is not None:
         return _refuted(obligation, prop, found)
@@ -194,7 +196,7 @@ def _expected_counterexample(obligation: Obligation, prop: Property) -> Mapping[
     return search(prop, obligation.equality) if obligation.expect is Status.REFUTED else None
 
 
-def _only_moves_bits(prop: Property, equality: Equality) -> bool:
+def only_moves_bits(prop: Property, equality: Equality) -> bool:
     """Tell whether a claim does nothing but move bits, and holds; False where it computes."""
     alg = BitOrigins()
     if prop.assuming is not None:
@@ -214,7 +216,7 @@ def _only_moves_bits(prop: Property, equality: Equality) -> bool:
     return True
 
 
-def _assignment(prop: Property, model: Mapping[str, int]) -> dict[str, Array]:
+def assignment_of(prop: Property, model: Mapping[str, int]) -> dict[str, Array]:
     """Read the variables of a property from a model; what the model leaves out is 0."""
     encodings = {}
     for v in prop.variables:

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from .obligation import Obligation, Status, Theorem, theorem_of
 from .pinned import PinnedDifference
+from .rechecking import Recheck
 from .verdict import Verdict
 
 
@@ -94,11 +95,14 @@ class CatalogueRun(Tally):
         Seconds on the wall clock.
     unpinned : tuple of PinnedDifference
         Where the catalogue is not the pinned set.
+    recheck : Recheck, optional
+        What came out when proved obligations were decided again, where they were.
     """
 
     theorems: tuple[TheoremOutcomes, ...]
     elapsed: float
     unpinned: tuple[PinnedDifference, ...] = ()
+    recheck: Recheck | None = None
 
     @property
     def spoiling(self) -> tuple[DecidedObligation, ...]:

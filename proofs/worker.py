@@ -12,13 +12,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from ..smt.portfolio import DEFAULT
 from ..spec.errors import MmaproofError, UnsupportedError
 from .cache import Cache, fingerprint, remembering
 from .memory_limit import limit_memory
@@ -26,7 +27,7 @@ from .obligation import Obligation, Status
 from .verdict import Verdict
 
 if TYPE_CHECKING:
-    from ..smt.solvers import Answer, Query
+    from ..smt.solvers import Answer, Query, Solver
     from .decision import Solve
 
 CATALOGUE = "mmaproof.proofs.catalogue:obligations"
@@ -49,6 +50,8 @@ class WorkerAssignment:
         ``module:function``; the function returns the obligations by id.
     memory : float or None
         GiB that the process may take.
+    again : bool
+        Whether what it is given was proved, and is to be decided again by other programs (`recheck`).
     """
 
     solver: str
@@ -56,6 +59,7 @@ class WorkerAssignment:
     cache: str | None = None
     catalogue: str = CATALOGUE
     memory: float | None = None
+    again: bool = False
 
     def opened_cache(self) -> Cache | None:
         """Open the cache, if there is one."""
@@ -69,9 +73,33 @@ class WorkerAssignment:
 
     def solve(self, cache: Cache | None, started: Callable[[str], None] = lambda phase: None) -> Solve:
         """Return what `decide` asks; `started` is called as phases start."""
-        from ..smt.portfolio import ask, solvers_for
+        from ..smt.portfolio import solvers_for
 
-        solvers = remembering(solvers_for(self.solver), cache)
+        return self._asking(solvers_for(self.solver), cache, started)
+
+    def decider(self, cache: Cache | None, started: Callable[[str], None]) -> Callable[[Obligation], Verdict]:
+        """Return what decides an obligation as this assignment says."""
+        if not self.again:
+            solve = self.solve(cache, started)
+            return lambda obligation: decide_or_report(obligation, solve)
+        from ..smt.portfolio import others, others_for_reals, solvers_for
+        from .recheck import recheck
+
+        other = others(self.solver)
+        other_solve, naively, over_reals = (
+            in_turn([self._asking([solver], cache, started) for solver in solvers])
+            for solvers in (other, other or solvers_for(DEFAULT), others_for_reals())
+        )
+        return lambda obligation: reported(
+            obligation, lambda: recheck(obligation, other_solve, naively, over_reals)
+        )
+
+    def _asking(
+        self, back_ends: Sequence[Solver], cache: Cache | None, started: Callable[[str], None]
+    ) -> Solve:
+        from ..smt.portfolio import ask
+
+        solvers = remembering(back_ends, cache)
 
         def solve(query: Query) -> Answer:
             try:
@@ -104,15 +132,36 @@ def decide_or_report(obligation: Obligation, solve: Solve) -> Verdict:
     """Decide an obligation; unsupported or out of memory is unknown, any other failure an error."""
     from .decision import decide
 
+    return reported(obligation, lambda: decide(obligation, solve))
+
+
+def reported(obligation: Obligation, deciding: Callable[[], Verdict]) -> Verdict:
+    """Return the verdict, or one that reports why there is none."""
     start = time.perf_counter()
     try:
-        return decide(obligation, solve)
+        return deciding()
     except Exception as reason:
         unknown = isinstance(reason, UnsupportedError | MemoryError)
         text = str(reason) if isinstance(reason, MmaproofError) else f"{type(reason).__name__}: {reason}"
         status = Status.UNKNOWN if unknown else Status.ERROR
         message = " ".join(text.split())
         return Verdict(obligation.id, status, "", time.perf_counter() - start, message=message)
+
+
+def in_turn(solves: Sequence[Solve]) -> Solve:
+    """Ask one after the other until one answers."""
+    from ..smt.solvers import Answer
+
+    def solve(query: Query) -> Answer:
+        undecided = []
+        for each in solves:
+            answer = each(query)
+            if answer.status != "unknown":
+                return answer
+            undecided.append(f"{answer.solver}: {answer.message}")
+        return Answer("unknown", "", message="; ".join(undecided) or "no other solver is installed")
+
+    return solve
 
 
 def main() -> None:
@@ -133,12 +182,12 @@ def main() -> None:
         limit_memory(assignment.memory)
     cache = assignment.opened_cache()
     state = fingerprint(assignment.solver)  # before the code is imported: what it decides is of this state
-    solve = assignment.solve(cache, lambda phase: send({"phase": phase}))
+    decide = assignment.decider(cache, lambda phase: send({"phase": phase}))
     obligations = assignment.obligations()
     send({"phase": "ready"})
     while True:
-        verdict = decide_or_report(obligations[lines.get()], solve)
-        if cache is not None and assignment.catalogue == CATALOGUE:
+        verdict = decide(obligations[lines.get()])
+        if cache is not None and assignment.catalogue == CATALOGUE and not assignment.again:
             cache.keep_verdict(state, verdict)
         send(verdict.document())
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..proofs.obligation import Status
 from ..proofs.outcomes import Agreement, CatalogueRun, DecidedObligation, TheoremOutcomes
 from ..proofs.pinned import COMMAND, FILE, REASON, RULE, PinnedDifference
+from ..proofs.rechecking import Recheck
 from ..spec.findings import NOWHERE, Cause, Checked, Finding, Standing
 from .counterexample_text import counterexample_text
 from .report import Conclusion, Report, Wording
@@ -86,7 +87,7 @@ class CheckReport(Report):
         return {
             "schema": SCHEMA,
             "version": self.version,
-            "obligations": [_entry(outcome) for outcome in self.run.outcomes],
+            "obligations": [_entry(outcome, self.run.recheck) for outcome in self.run.outcomes],
             "unpinned": [_unpinned_entry(difference) for difference in self.run.unpinned],
             "summary": self.totals,
         }
@@ -140,7 +141,7 @@ def _unpinned(run: CatalogueRun, rule: Cause) -> Checked:
     return Checked(RULE, "theorem", rows, findings)
 
 
-def _entry(outcome: DecidedObligation) -> dict[str, Any]:
+def _entry(outcome: DecidedObligation, recheck: Recheck | None) -> dict[str, Any]:
     obligation, verdict = outcome.obligation, outcome.verdict
     entry: dict[str, Any] = {
         "id": obligation.id,
@@ -157,7 +158,24 @@ def _entry(outcome: DecidedObligation) -> dict[str, Any]:
     }
     if verdict.counterexample is not None:
         entry["counterexample"] = verdict.counterexample.document()
+    if recheck is not None:
+        entry["recheck"] = _second(obligation.id, recheck)
     return entry
+
+
+def _second(identifier: str, recheck: Recheck) -> dict[str, Any]:
+    again = recheck.again.get(identifier)
+    if again is None:
+        return {"status": "not possible", "message": recheck.not_possible.get(identifier, "")}
+    status = {Status.PROVED: "confirmed", Status.REFUTED: "contradicted"}.get(
+        again.status, again.status.value
+    )
+    return {
+        "status": status,
+        "solver": again.solver,
+        "seconds": round(again.seconds, 6),
+        "message": again.message,
+    }
 
 
 def _unpinned_entry(difference: PinnedDifference) -> dict[str, Any]:

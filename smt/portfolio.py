@@ -33,7 +33,7 @@ def names_for(choice: str) -> tuple[str, ...]:
     if choice not in CHOICES:
         raise InputError(f"unknown solver {choice!r}; known: {', '.join(CHOICES)}")
     names = (DEFAULT, *OPTIONAL) if choice == ALL else (choice,)
-    if missing := [name for name in names if name != DEFAULT and find_spec(name) is None]:
+    if missing := [name for name in names if not _installed(name)]:
         which = " and ".join(map(repr, missing))
         plural = "solvers" if len(missing) > 1 else "solver"
         verb = "are" if len(missing) > 1 else "is"
@@ -43,11 +43,32 @@ def names_for(choice: str) -> tuple[str, ...]:
 
 def solvers_for(choice: str) -> list[Solver]:
     """Return the solvers that a choice stands for; see `names_for`."""
+    return [_back_ends()[name]() for name in names_for(choice)]
+
+
+def others(choice: str) -> list[Solver]:
+    """Return the installed solvers that a choice does not stand for, the fastest on bit-vectors first.
+
+    With ``all`` there is no other; then these are all but Z3, which is the only one that also rewrites.
+    """
+    asked = {DEFAULT} if choice == ALL else set(names_for(choice))
+    return [_back_ends()[name]() for name in (*OPTIONAL, DEFAULT) if name not in asked and _installed(name)]
+
+
+def others_for_reals() -> list[Solver]:
+    """Return the installed solvers that know real numbers, the one that rewrites nothing here first."""
+    return [_back_ends()[name]() for name in ("cvc5", DEFAULT) if _installed(name)]
+
+
+def _installed(name: str) -> bool:
+    return name == DEFAULT or find_spec(name) is not None
+
+
+def _back_ends() -> dict[str, Callable[[], Solver]]:
     from .solvers import Z3
     from .text_solvers import CVC5, Bitwuzla
 
-    back_ends: dict[str, Callable[[], Solver]] = {"z3": Z3, "bitwuzla": Bitwuzla, "cvc5": CVC5}
-    return [back_ends[name]() for name in names_for(choice)]
+    return {"z3": Z3, "bitwuzla": Bitwuzla, "cvc5": CVC5}
 
 
 def ask(solvers: Sequence[Solver], query: Query, timeout: float) -> Answer:

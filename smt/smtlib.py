@@ -42,7 +42,9 @@ def script(assertions: Sequence[Any]) -> str:
 
 
 def logic(text: str) -> str:
-    """Return the name of the smallest logic of bit-vectors, functions and floats that `text` needs."""
+    """Return the name of the smallest logic of bit-vectors, functions, floats and reals that `text` needs."""
+    if re.search(r"^\(declare-fun \S+ \(\) Real\)", text, re.MULTILINE):
+        return "QF_NRA"
     functions = re.search(r"^\(declare-fun (\|[^|]*\||\S+) \(\(", text, re.MULTILINE)
     floats = re.search(r"\(_ to_fp |\bRoundingMode\b|\bFloatingPoint\b|\(fp[ .]", text)
     return f"QF_{'UF' if functions else ''}BV{'FP' if floats else ''}"

@@ -256,7 +256,7 @@ class UninterpretedAlgebra(Z3Algebra):
     hold exactly.
     """
 
-    integers = OpaqueInteger
+    integers: type[ExactInteger] = OpaqueInteger
 
     def _fused(
         self, result: FloatFormat, rounding: Direction, products: int, formats: list[FloatFormat], bits: Any

@@ -29,6 +29,8 @@ from mmaproof.proofs import runner
 from mmaproof.proofs.mutation.campaign import Fate
 from mmaproof.proofs.mutation.scope import SpecificationModule
 from mmaproof.proofs.obligation import Status
+from mmaproof.proofs.rechecking import Recheck
+from mmaproof.proofs.verdict import Verdict
 from mmaproof.proofs.worker import WorkerAssignment
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"
@@ -307,3 +309,27 @@ def test_a_real_obligation_from_the_cache(tmp_path: Path, monkeypatch: pytest.Mo
         validate("check", document)
         (entry,) = document["obligations"]
         assert (entry["id"], entry["status"], entry["cached"]) == (REAL, "proved", cached)
+
+
+def test_a_real_obligation_is_decided_again(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    result = mmaproof("check", REAL, "--recheck", "--jobs", 1, "--no-cache", "--json", report)
+    assert result.status == 0 and "1 obligations decided again" in result.out
+    document = json.loads(report.read_text())
+    validate("check", document)
+    assert document["obligations"][0]["recheck"]["status"] == "confirmed"
+
+
+def test_what_is_contradicted_is_a_defect_and_named(
+    toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def contradicted(verdicts: list[Verdict], *_: object, **__: object) -> Recheck:
+        (first,) = verdicts
+        return Recheck({first.id: Verdict(first.id, Status.REFUTED, "other 1", message="other 1 has one")})
+
+    monkeypatch.setattr("mmaproof.proofs.rechecking.decide_again", contradicted)
+    toys.chosen = [COMMUTES]
+    result = mmaproof("check", "--recheck")
+    assert result.status == 4
+    assert f"{COMMUTES.id}: error, expected proved: defect of mmaproof or of a solver" in result.out
+    assert "contradicted" in result.out

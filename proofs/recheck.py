@@ -1,0 +1,154 @@
+"""Decide a proved obligation a second time, by other programs than the first time.
+
+What rewriting proved goes to a solver in a naive translation (`naive_algebra`); what a solver proved goes to
+another solver. A second answer that contradicts the first is an error, one that does not come is unknown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import z3
+
+from ..smt.naive_algebra import NaiveAlgebra, NaiveNumberAlgebra, RealAlgebra, real_variables
+from ..smt.number_algebra import NumberAlgebra
+from ..smt.solvers import Answer, Query
+from ..smt.z3_algebra import Z3Algebra
+from ..spec.formats import FloatFormat
+from .decision import Solve, assignment_of, formula, only_moves_bits
+from .obligation import Certificate, Deduction, Method, Obligation, Property, RingProperty, Status
+from .replay import counterexample
+from .verdict import Verdict
+
+
+class _ContradictedError(Exception):
+    """A solver refutes what was proved."""
+
+
+class _UnconfirmedError(Exception):
+    """No solver confirmed what was proved."""
+
+
+def recheck(obligation: Obligation, solve: Solve, naively: Solve, over_reals: Solve) -> Verdict:
+    """Decide an obligation again that was proved.
+
+    Parameters
+    ----------
+    obligation : Obligation
+        What was proved, by rewriting or by a solver.
+    solve : callable
+        Answers queries that a solver has answered; another one.
+    naively : callable
+        Answers queries about what was rewritten; any solver.
+    over_reals : callable
+        Answers queries of real numbers; any solver.
+
+    Returns
+    -------
+    Verdict
+        ``proved`` when every query is confirmed, ``unknown`` when an answer is missing, ``refuted`` when one
+        contradicts.
+    """
+    start = time.perf_counter()
+    goal = obligation.goal()
+    solvers: dict[str, None] = {}
+
+    def asked(solver: Solve) -> Solve:
+        def ask(query: Query) -> Answer:
+            answer = solver(query)
+            if answer.status != "unknown":
+                solvers[answer.solver] = None
+            return answer
+
+        return ask
+
+    status, message = Status.PROVED, ""
+    try:
+        match goal:
+            case Property():
+                _again(obligation, goal, asked(solve), asked(naively))
+            case Certificate() if goal.witness is not None:
+                _again(obligation, goal.witness, asked(solve), asked(naively))
+            case RingProperty():
+                _over_the_reals(obligation, goal, asked(over_reals))
+            case Certificate() | Deduction():
+                raise _UnconfirmedError("nothing in it is for a solver")
+    except _ContradictedError as reason:
+        status, message = Status.REFUTED, str(reason)
+    except _UnconfirmedError as reason:
+        status, message = Status.UNKNOWN, str(reason)
+    return Verdict(obligation.id, status, ", ".join(solvers), time.perf_counter() - start, message=message)
+
+
+def _again(obligation: Obligation, prop: Property, solve: Solve, naively: Solve) -> None:
+    """Ask about what a solver proved as it was asked, and naively about what rewriting proved."""
+    if obligation.method is Method.STRUCTURAL and only_moves_bits(prop, obligation.equality):
+        _naively(obligation, prop, None, naively)
+        return
+    abstract = ([NumberAlgebra()] if prop.abstract else []) + [Z3Algebra()]
+    for position, alg in enumerate(abstract):
+        assumptions, goals, _ = formula(prop, alg, obligation.equality)
+        rewritten = [z3.is_true(z3.simplify(goal)) for goal in goals]
+        left = [goal for goal, away in zip(goals, rewritten, strict=True) if not away]
+        if left:
+            answer = solve(Query.negating(assumptions, left))
+            last = position == len(abstract) - 1
+            if answer.status != "unsat":
+                if last:
+                    _fails(obligation, prop, answer)
+                continue
+        if any(rewritten):
+            _naively(obligation, prop, rewritten, naively)
+        return
+
+
+def _naively(obligation: Obligation, prop: Property, which: Sequence[bool] | None, solve: Solve) -> None:
+    """Confirm the equations that `which` marks (all for None) in the naive translations."""
+    answer = None
+    for alg in ([NaiveNumberAlgebra()] if prop.abstract else []) + [NaiveAlgebra()]:
+        assumptions, goals, _ = formula(prop, alg, obligation.equality, naive=True)
+        marked = goals if which is None else [g for g, m in zip(goals, which, strict=True) if m]
+        answer = solve(Query.negating(assumptions, marked))
+        if answer.status == "unsat":
+            return
+    assert answer is not None
+    _fails(obligation, prop, answer)
+
+
+def _fails(obligation: Obligation, prop: Property, answer: Answer) -> None:
+    """Say what an answer in the exact theories means for what was proved.
+
+    The encoding of a NaN that a float operation makes is open in the text that solvers get, so that a model
+    of a formula with floats counts only where numpy confirms it.
+    """
+    if answer.status == "unknown":
+        raise _UnconfirmedError(answer.message or "no answer")
+    model = assignment_of(prop, answer.model)
+    if counterexample(obligation.id, prop, model, obligation.equality).replays:
+        raise _ContradictedError(f"{answer.solver} has a counterexample, which numpy confirms")
+    if _has_floats(prop):
+        raise _UnconfirmedError(f"{answer.solver} has a model that numpy does not confirm")
+    raise _ContradictedError(f"{answer.solver} has a counterexample, which numpy does not confirm")
+
+
+def _has_floats(prop: Property) -> bool:
+    return any(isinstance(variable.format, FloatFormat) for variable in prop.variables)
+
+
+def _over_the_reals(obligation: Obligation, prop: RingProperty, solve: Solve) -> None:
+    alg: Any = RealAlgebra()
+    inputs = {**real_variables({v.name: v.shape for v in prop.variables}), **prop.concrete}
+    goals = []
+    for equation in prop.claim(alg, inputs):
+        truth = equation.truth(alg, obligation.equality)
+        where = np.asarray(True if equation.where is None else equation.where)
+        where, truth = np.broadcast_arrays(where, truth)
+        goals += [goal for asked, goal in zip(where.flat, truth.flat, strict=True) if asked]
+    answer = solve(Query.negating([], goals))
+    if answer.status == "sat":
+        raise _ContradictedError(f"{answer.solver} has real numbers for which the two sides differ")
+    if answer.status == "unknown":
+        raise _UnconfirmedError(answer.message or "no answer")

@@ -1,0 +1,138 @@
+"""What was proved is decided again by other programs, and a fault of the rewriting does not survive it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import toy_theorems as toy
+import z3
+from theorem_checks import SOLVE
+
+from mmaproof.proofs import catalogue
+from mmaproof.proofs.decision import decide
+from mmaproof.proofs.methods import RING
+from mmaproof.proofs.obligation import (
+    Equation,
+    Goal,
+    Inputs,
+    Obligation,
+    Property,
+    RingProperty,
+    Status,
+    Variable,
+)
+from mmaproof.proofs.recheck import recheck
+from mmaproof.proofs.rechecking import Recheck, decide_again, possible
+from mmaproof.proofs.runner import Settings
+from mmaproof.proofs.verdict import Verdict
+from mmaproof.smt.solvers import Answer, Query
+from mmaproof.smt.z3_algebra import Z3Algebra, elementwise
+from mmaproof.spec.algebra import Algebra, Array
+from mmaproof.spec.formats import U8, U32
+
+WORDS = (Variable("w", U32, (2,)),)
+
+
+def twice(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+    """Bytes that are taken apart and put together are the words."""
+    yield Equation(alg.unpack(alg.pack(v["w"], U32), U32), v["w"], U32)
+
+
+def swapped(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+    """The words are their own mirror images, which is false."""
+    yield Equation(v["w"][::-1], v["w"], U32)
+
+
+def again(goal: Goal, solve=SOLVE, naively=SOLVE, over_reals=SOLVE) -> Verdict:
+    return recheck(Obligation("a/b/c", "", lambda: goal), solve, naively, over_reals)
+
+
+def never(query: Query) -> Answer:
+    raise AssertionError("nothing is to be asked of it")
+
+
+@pytest.mark.parametrize("abstract", [False, True])
+def test_what_rewriting_proved_is_asked_whole_and_naively(abstract: bool) -> None:
+    asked: list[Query] = []
+
+    def recording(query: Query) -> Answer:
+        asked.append(query)
+        return SOLVE(query)
+
+    verdict = again(Property(WORDS, twice, abstract=abstract), never, recording, never)
+    assert verdict.status is Status.PROVED and verdict.solver.startswith("z3")
+    (query,) = asked
+    assert not query.trivial and query.text.count("concat") >= 2 and "extract" in query.text
+
+
+@pytest.mark.parametrize("claim", [swapped, toy._absorption])
+def test_a_normal_form_that_proves_a_falsehood_is_contradicted(
+    monkeypatch: pytest.MonkeyPatch, claim
+) -> None:
+    """Every equation is true to a faulty `same`: the first decision believes it, the second doesn't."""
+    variables = WORDS if claim is swapped else toy.BYTES
+
+    def true(alg: Z3Algebra, left: Array, right: Array) -> Array:
+        return elementwise(lambda *_: z3.BoolVal(True), left, right)
+
+    wrong = Obligation("a/b/c", "", lambda: Property(variables, claim))
+    monkeypatch.setattr(Z3Algebra, "same", true)
+    verdict = decide(wrong, SOLVE)
+    assert (verdict.status, verdict.method) == (Status.PROVED, "normal form")
+    second = again(wrong.goal(), never)
+    assert second.status is Status.REFUTED and "numpy confirms" in second.message
+    worth = Recheck({"a/b/c": second}).worth(verdict)
+    assert worth.status is Status.ERROR and "normal form proved it" in worth.message
+
+
+def test_what_a_solver_proved_goes_to_the_other_as_it_was_asked() -> None:
+    def distributes(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        x, y = alg.integer(v["x"], U8), alg.integer(v["y"], U8)
+        yield Equation(alg.wrap((x + alg.whole(1)) * y, U8), alg.wrap(x * y + y, U8), U8)
+
+    prop = Property((Variable("x", U8), Variable("y", U8)), distributes, abstract=False)
+    assert again(prop, SOLVE, never, never).status is Status.PROVED
+    late = again(prop, lambda query: Answer("unknown", "other 1", message="timeout after 1 s"), never)
+    assert (late.status, late.message) == (Status.UNKNOWN, "timeout after 1 s")
+    wrong = again(prop, lambda query: Answer("sat", "other 1"), never)
+    assert wrong.status is Status.REFUTED and "numpy does not confirm" in wrong.message
+
+
+def test_polynomials_are_compared_as_functions_of_the_reals() -> None:
+    def square(alg: Algebra, v: Inputs, term: int) -> Iterator[Equation]:
+        x, y = v["x"][0], v["y"][0]
+        yield Equation((x + y) * (x + y), x * x + term * x * y + y * y)
+
+    identity, falsehood = (RingProperty(toy.BYTES, partial(square, term=term)) for term in (2, 3))
+    assert again(identity, never, never).status is Status.PROVED
+    assert again(falsehood, never, never).status is Status.REFUTED
+
+
+def test_what_can_t_be_decided_again_is_said_with_the_reason() -> None:
+    verdicts = [replace(decide(each, SOLVE)) for each in toy.OBLIGATIONS.values()]
+    ids, reasons = possible(verdicts)
+    assert ids == [toy.COMMUTES.id, toy.ENUMERATED.id]
+    assert set(reasons) | set(ids) == set(toy.OBLIGATIONS) and all(reasons.values())
+    tables = Verdict("a/b/c", Status.PROVED, "numpy", method="enumeration")
+    assert possible([tables])[0] == []
+
+
+def test_unconfirmed_is_unknown_and_never_a_pass() -> None:
+    first = Verdict("a/b/c", Status.PROVED, "z3 1", method="z3")
+    found = Recheck({"a/b/c": Verdict("a/b/c", Status.UNKNOWN, "", message="timeout after 1 s")})
+    assert found.worth(first).status is Status.UNKNOWN
+    assert found.worth(first).message == "z3 proved it, but decided again: timeout after 1 s"
+    assert Recheck().worth(first) is first
+
+
+def test_the_catalogue_is_decided_again_in_processes() -> None:
+    sample = ["power/masking/disabled/pmxvf32gerpp", "power/blocked/ring/xvf32gernp"]
+    first = [decide(catalogue.obligations()[each], SOLVE) for each in sample]
+    assert first[1].method == RING
+    reported: list[str] = []
+    found = decide_again(first, Settings(jobs=1), lambda verdict: reported.append(verdict.id))
+    assert sorted(reported) == sorted(sample) and found.count(Status.PROVED) == 2
+    assert found.by_solver.total() == 2 and not found.reasons
