@@ -38,6 +38,10 @@ def verify(
         Path | None,
         typer.Option(metavar="OLD", help="A kernel that computes the same, instead of formulas."),
     ] = None,
+    choice: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="How matrix instructions round, for the bound: hopper, …"),
+    ] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
@@ -67,7 +71,7 @@ def verify(
 
             doing(f"reading {kernel} and {contract}")
             try:
-                found = decide(kernel, contract, told, against=against)
+                found = decide(kernel, contract, told, against=against, choices=choice or ())
             except DisagreementError as defect:
                 path = _written(defect.counterexample, counterexamples)
                 raise DefectError(f"{defect}; mmaproof replay {path} runs it again") from defect

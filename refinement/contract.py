@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ..spec.errors import InputError
 from .arguments import HELD_ELEMENTS, Array, Pointers, Scalar, argument_of, pointers_of
@@ -14,6 +15,9 @@ from .index_arithmetic import Expression
 from .parameters import Parameter, Passed, PointerParameter, Structure
 from .result import Equality
 from .scalar_cases import EVERY, Case
+
+if TYPE_CHECKING:
+    from .matrix_rounding import MatrixRounding
 
 
 class Accumulate(StrEnum):
@@ -211,6 +215,8 @@ class Contract:
         The function, as ``file.py:name``, that says what all outputs are, instead of formulas.
     launches : tuple of LaunchStep
         Where there are several, one after the other; `entry`, `launch` and `passing` are the first's.
+    matrix_rounding : MatrixRounding, optional
+        By which choice the roundings of matrix instructions are counted; the command line says it.
     """
 
     path: str
@@ -228,6 +234,7 @@ class Contract:
     equality: Equality = Equality.VALUE
     reference: Source | None = None
     launches: tuple[LaunchStep, ...] = ()
+    matrix_rounding: MatrixRounding | None = None
 
     @property
     def says_values(self) -> bool:

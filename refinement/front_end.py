@@ -91,6 +91,11 @@ class Kernel(Protocol):
     path: str
     entry: str
 
+    @property
+    def target(self) -> str:
+        """The processor that it is for."""
+        ...
+
     def source(self, line: int) -> str:
         """Return where the compiler says that a line comes from, as ``file:line``, if it does."""
         ...

@@ -39,6 +39,11 @@ class LaunchSequence:
         self.path = kernels[0].path
         self.entry = kernels[0].entry
 
+    @property
+    def target(self) -> str:
+        """See `Kernel.target`."""
+        return self._kernels[0].target
+
     def source(self, line: int) -> str:
         """See `Kernel.source`."""
         return self._kernels[0].source(line)

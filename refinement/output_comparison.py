@@ -32,7 +32,7 @@ from .front_end import Kernel, Outcome
 from .interning import Ids
 from .kernel_runs import confirmed
 from .normal_forms import NormalForms
-from .operations import FUNCTION
+from .operations import DOT, FUNCTION, SCALED_DOT
 from .overflow import NONE
 from .references import Reference
 from .result import Coverage, Equality, Written
@@ -139,6 +139,7 @@ class OutputComparison:
         self._unordered = outcome.unordered or reference.unordered
         self._kernel, self._instance, self._store = kernel, instance, store
         self._outcome, self._examination = outcome, examination
+        self._chosen = instance.contract.matrix_rounding
         self._forms = NormalForms(store)
         self._memories = memories(instance)
         shapes = {array.name: array.shape for array in instance.arrays.values()}
@@ -168,6 +169,9 @@ class OutputComparison:
             nowhere = np.zeros(len(members), dtype=bool)
             undergone = roundings(self._store, actual[members[found.equal]])
             found = replace(found, identical=nowhere, roundings=undergone)
+        if found.roundings is not None:
+            rounded = actual[members[found.equal & (self._unordered | ~found.identical)]]
+            found = replace(found, roundings=self._by_choice(found.roundings, rounded))
         self._weaken(found)
         self._weaken_by_former(expected[members[found.equal & ~found.identical]])
         if not found.equal.all():
@@ -215,6 +219,13 @@ class OutputComparison:
             self._examination.equality = None
         return lanes
 
+    def _by_choice(self, undergone: Roundings, terms: Ids) -> Roundings:
+        """Return roundings, with what a choice says of matrix units where there is any."""
+        used = any(self._store.named(name).any() for name in (DOT, SCALED_DOT))
+        if self._chosen is None or not used:
+            return undergone
+        return undergone.by(self._chosen, roundings(self._store, terms, unit=self._chosen))
+
     def _weaken(self, found: Comparison) -> None:
         examination = self._examination
         if examination.equality is not None and not found.identical.all():
@@ -228,6 +239,7 @@ class OutputComparison:
         if self._reference.former is not None and len(expected):
             known = self._examination.former_roundings
             undergone = roundings(self._store, expected)
+            undergone = self._by_choice(undergone, expected)
             self._examination.former_roundings = worst([each for each in (known, undergone) if each])
 
     def _value_only(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.dot_add_bound import RoundingStep
 from ..spec.formats import TF32, FloatFormat, IntegerFormat
 from ..spec.rounding import Rounding
 from ..spec.rounding_bound import unit_roundoff
@@ -21,6 +22,9 @@ from .operations import Accumulation, Sum
 from .quantisation import quantises, widens
 from .terms import CONCATENATION, INPUT, LEAVES, VECTOR, Operation, TermStore
 from .traversal import fill
+
+if TYPE_CHECKING:
+    from .matrix_rounding import Counted, MatrixRounding
 
 _UNKNOWN = -1
 
@@ -47,9 +51,10 @@ class Roundings:
 
     Attributes
     ----------
-    counts : tuple of (FloatFormat, int)
-        For every format rounded to, the most roundings to it that any product of inputs in the term has
-        passed. The factors of a product count together. In an accumulation of K products, whatever its
+    counts : tuple of (FloatFormat or RoundingStep, int)
+        For every format rounded to, and every step of a matrix unit where a model of it is chosen, the
+        most roundings to it that any product of inputs in the term has passed. The factors of a product
+        count together. In an accumulation of K products of which no model is chosen, whatever its
         order, a term passes at most K additions after the rounding of its own product.
     approximations : tuple of str
         Functions of the kernel that are not correctly rounded, such as ``ex2.approx``: their errors are
@@ -65,20 +70,27 @@ class Roundings:
         Where the functions on either side have values: what their arguments must not be.
     float_inputs : bool
         Whether there are floating-point inputs.
+    chosen : ChosenRoundings, optional
+        The same by a choice of what matrix instructions round, for the bound that is told.
     """
 
-    counts: tuple[tuple[FloatFormat, int], ...]
+    counts: tuple[Counted, ...]
     approximations: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()
     unbounded: tuple[str, ...] = ()
     flushed: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     float_inputs: bool = False
+    chosen: ChosenRoundings | None = None
 
     @property
     def growth(self) -> Fraction:
         """By how much of the sum of its terms' magnitudes a result can be off."""
-        return prod(((1 + _unit(fmt)) ** count for fmt, count in self.counts), start=Fraction(1)) - 1
+        return _growth(self.counts)
+
+    def by(self, unit: MatrixRounding, chosen: Roundings) -> Roundings:
+        """Return the roundings with those by a choice beside them."""
+        return replace(self, chosen=ChosenRoundings(unit, chosen.counts))
 
     def __str__(self) -> str:
         turning = f"; no rounding turns {_either(self.turned)}" if self.turned else ""
@@ -86,10 +98,14 @@ class Roundings:
         uncounted = "".join(f"; the error of {name} is not counted" for name in self.approximations)
         if not self.counts:
             return f"computed = exact: the kernel rounds nothing{turning}{uncounted}"
-        factors = [f"(1 + 2^-{_unit(fmt).denominator.bit_length() - 1})^{n}" for fmt, n in self.counts]
-        names = ", ".join(f"{count} to {fmt}" for fmt, count in self.counts)
-        size = f"about {float(self.growth):.3g}·S" if self.growth < 1 else "not less than S"
-        tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in self.counts) else ""
+        counts = self.counts if self.chosen is None else self.chosen.counts
+        growth = _growth(counts)
+        factors = [f"(1 + {_formula(kind)})^{n}" for kind, n in counts]
+        names = ", ".join(f"{n} {_name(kind)}" for kind, n in counts)
+        if any(isinstance(kind, RoundingStep) for kind, _ in counts) and self.chosen is not None:
+            names += f" ({self.chosen.unit})"
+        size = f"about {float(growth):.3g}·S" if growth < 1 else "not less than S"
+        tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in counts) else ""
         beyond = f", and none to {_either(self.unbounded)} overflows" if self.unbounded else ""
         return (
             f"|computed - exact| ≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|; roundings: {names}, "
@@ -106,7 +122,7 @@ class Roundings:
         if self.unbounded:
             found.append(Hypothesis("no-overflow", f"no rounding to {_either(self.unbounded)} overflows"))
         if self.counts:
-            names = _either([str(fmt) for fmt, _ in self.counts])
+            names = _either([fmt.name for fmt, _ in self.counts])
             found.append(
                 Hypothesis("no-underflow", f"no rounding to {names} underflows, but for exact zeros")
             )
@@ -124,12 +140,29 @@ class Roundings:
         return tuple(found)
 
 
+class ChosenRoundings(NamedTuple):
+    """Roundings by a choice.
+
+    Attributes
+    ----------
+    unit : MatrixRounding
+        The choice.
+    counts : tuple of (FloatFormat or RoundingStep, int)
+        As in `Roundings`.
+    """
+
+    unit: MatrixRounding
+    counts: tuple[Counted, ...]
+
+
 def worst(found: Sequence[Roundings]) -> Roundings | None:
     """Return the roundings of several terms: the greatest bound, and what any of them takes for granted."""
     if not found:
         return None
+    chosen = [each.chosen for each in found if each.chosen is not None]
     return replace(
         max(found, key=lambda each: each.growth),
+        chosen=max(chosen, key=lambda each: _growth(each.counts), default=None),
         approximations=_union(each.approximations for each in found),
         turned=_union(each.turned for each in found),
         unbounded=_union(each.unbounded for each in found),
@@ -143,7 +176,28 @@ def _union(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(sorted({each for part in parts for each in part}))
 
 
-def _unit(fmt: FloatFormat) -> Fraction:
+def _growth(counts: Iterable[Counted]) -> Fraction:
+    return prod(((1 + _unit(kind)) ** count for kind, count in counts), start=Fraction(1)) - 1
+
+
+def _precision(kind: FloatFormat | RoundingStep) -> tuple[bool, int, str]:
+    """Order formats from the coarsest, and steps behind them."""
+    return isinstance(kind, RoundingStep), 0 if isinstance(kind, RoundingStep) else kind.precision, kind.name
+
+
+def _formula(kind: FloatFormat | RoundingStep) -> str:
+    return (
+        kind.formula if isinstance(kind, RoundingStep) else f"2^-{_unit(kind).denominator.bit_length() - 1}"
+    )
+
+
+def _name(kind: FloatFormat | RoundingStep) -> str:
+    return f"in {kind.name}" if isinstance(kind, RoundingStep) else f"to {kind}"
+
+
+def _unit(fmt: FloatFormat | RoundingStep) -> Fraction:
+    if isinstance(fmt, RoundingStep):
+        return fmt.unit
     return unit_roundoff(fmt, Rounding.TOWARD_ZERO if fmt == TF32 else Rounding.NEAREST_EVEN)
 
 
@@ -152,7 +206,9 @@ def _either(names: Sequence[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def roundings(store: TermStore, terms: Ids, expected: Ids | None = None) -> Roundings:
+def roundings(
+    store: TermStore, terms: Ids, expected: Ids | None = None, *, unit: MatrixRounding | None = None
+) -> Roundings:
     """Return the roundings of terms.
 
     Parameters
@@ -163,18 +219,25 @@ def roundings(store: TermStore, terms: Ids, expected: Ids | None = None) -> Roun
         What a kernel computes.
     expected : array, optional
         What it is compared with; its roundings are not counted, but they may turn an outcome.
+    unit : MatrixRounding, optional
+        What matrix instructions round; without it, any order of additions.
+
+    Raises
+    ------
+    InputError
+        If the choice has no such instruction.
     """
-    seen, beside = _Seen(), _Seen()
+    seen, beside = _Seen(unit), _Seen()
     _deepest(store, terms, None, seen)
     if expected is not None:
         _deepest(store, expected, None, beside)
-    coarsest = sorted(seen.formats, key=lambda fmt: (fmt.precision, fmt.name))
-    counts = tuple((fmt, _deepest(store, terms, fmt, _Seen())) for fmt in coarsest)
+    coarsest = sorted(seen.formats, key=_precision)
+    counts = tuple((kind, _deepest(store, terms, kind, _Seen(unit))) for kind in coarsest)
     return Roundings(
         counts,
         tuple(sorted(seen.approximations)),
         tuple(sorted(seen.turned | beside.turned)),
-        tuple(sorted(str(fmt) for fmt in seen.formats | beside.formats)),
+        tuple(sorted(str(kind) for kind in seen.formats | beside.formats if isinstance(kind, FloatFormat))),
         tuple(sorted(seen.flushed | beside.flushed)),
         tuple(sorted(seen.domains | beside.domains)),
         seen.float_inputs or beside.float_inputs,
@@ -183,9 +246,10 @@ def roundings(store: TermStore, terms: Ids, expected: Ids | None = None) -> Roun
 
 @dataclass
 class _Seen:
-    """What terms are made of."""
+    """What terms are made of, and what matrix instructions round."""
 
-    formats: set[FloatFormat] = field(default_factory=set)
+    unit: MatrixRounding | None = None
+    formats: set[FloatFormat | RoundingStep] = field(default_factory=set)
     approximations: set[str] = field(default_factory=set)
     turned: set[str] = field(default_factory=set)
     flushed: set[str] = field(default_factory=set)
@@ -193,7 +257,7 @@ class _Seen:
     float_inputs: bool = False
 
 
-def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _Seen) -> int:
+def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | RoundingStep | None, seen: _Seen) -> int:
     """Return the most roundings to a format, or to any, on a path; collect what the terms are made of."""
     depths = np.full(len(store), _UNKNOWN, dtype=np.int64)
 
@@ -206,7 +270,7 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | None, seen: _S
     def depth(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
         if operation.name == VECTOR:
             return known[store.elements(members)].max(axis=-1)
-        paths = _paths(operation)
+        paths = _paths(operation, seen.unit)
         seen.formats.update(fmt for path in paths for fmt, count in path.roundings if count)
         if _flushes(operation):
             seen.flushed.add(str(operation.operands[0]))
@@ -246,10 +310,10 @@ class Path(NamedTuple):
     """A product of arguments in the result of an operation, and how often the operation rounds it."""
 
     arguments: tuple[int, ...]
-    roundings: tuple[tuple[FloatFormat, int], ...] = ()
+    roundings: tuple[Counted, ...] = ()
 
 
-def _paths(operation: Operation) -> list[Path]:
+def _paths(operation: Operation, unit: MatrixRounding | None = None) -> list[Path]:
     once = ((operation.result, _times(operation)),) if isinstance(operation.result, FloatFormat) else ()
     if widens(operation) or quantises(operation):
         once = ()  # the first has no error; the second is a function, which the bound is not about
@@ -260,7 +324,7 @@ def _paths(operation: Operation) -> list[Path]:
             products = [Path((index, index + 1), once) for index in range(0, pairs, 2)]
             return [*products, *(Path((index,), once) for index in range(pairs, len(operation.operands)))]
         case operations.DOT | operations.SCALED_DOT if once:
-            return _accumulated(operation)
+            return _accumulated(operation, None if unit is None else unit.of(operation))
         case operations.QUOTIENT if once:  # the reciprocal is rounded, and hardware is off by 2 ulp
             return [Path((0,), ((once[0][0], 5 if "." in str(operation.attribute) else 2),))]
         case operations.FUNCTION if once and operations.divides(operation):
@@ -317,12 +381,15 @@ def _times(operation: Operation) -> int:
     return 1 if rounding in (Rounding.NEAREST_EVEN, None) else 2
 
 
-def _accumulated(operation: Operation) -> list[Path]:
+def _accumulated(
+    operation: Operation, chosen: tuple[tuple[Counted, ...], tuple[Counted, ...]] | None
+) -> list[Path]:
     """Return the paths through a matrix unit: a tf32 operand may be rounded when it is read."""
     result, how = operation.result, operation.attribute
     assert isinstance(result, FloatFormat) and isinstance(how, Accumulation)
     read = sum(fmt == TF32 for fmt in operation.operands)
-    of_product = ((result, how.length + 1), *(((TF32, read),) if read else ()))
+    of_product, of_addend = chosen or (((result, how.length + 1),), ((result, how.length),))
+    of_product = (*of_product, *(((TF32, read),) if read else ()))
     if operation.name == operations.DOT:
-        return [Path((0, 1), of_product), Path((2,), ((result, how.length),))]
+        return [Path((0, 1), of_product), Path((2,), of_addend)]
     return [Path((0, 1, 2), of_product)]  # the addend is beside the scale factors

@@ -15,6 +15,7 @@ from .counterexamples import KernelCounterexample
 from .front_end import Kernel, read_kernel
 from .instance_verification import Told, examined_in_cases
 from .launch_sequence import kernel_of
+from .matrix_rounding import matrix_rounding
 from .output_comparison import Examination
 from .result import CaseVerdict, Coverage, Equality, Result, verdict_of
 from .rounding_depth import Roundings, worst
@@ -49,7 +50,12 @@ class Verification:
 
 
 def verify(
-    kernel_path: Path, contract_path: Path, told: Told | None = None, *, against: Path | None = None
+    kernel_path: Path,
+    contract_path: Path,
+    told: Told | None = None,
+    *,
+    against: Path | None = None,
+    choices: Sequence[str] = (),
 ) -> Verification:
     """Verify a kernel against a contract, or against another kernel that computes the same.
 
@@ -61,11 +67,13 @@ def verify(
         Told about the progress.
     against : Path, optional
         The other kernel's file; the contract then has no formulas.
+    choices : sequence of str
+        What the bound takes matrix instructions to round, as `matrix_rounding` reads it.
 
     Raises
     ------
     InputError
-        If a file can't be read, or the contract does not suit the kernel.
+        If a file can't be read, the contract does not suit the kernel, or a choice does not exist.
     UnsupportedError
         If there is no front end for the kernel's language.
     """
@@ -76,6 +84,8 @@ def verify(
     if against is not None and contract.launches:
         raise InputError("two kernels are compared by a contract with one [launch]", str(contract_path))
     kernel = kernel_of(contract, kernel_path)
+    unit = matrix_rounding(contract.isa, kernel.target, choices)
+    contract = replace(contract, matrix_rounding=unit)
     former = None
     if against is not None:
         former = read_kernel(contract.isa, against, contract.former.entry or contract.entry, contract.target)

@@ -39,12 +39,15 @@ class RoundingStep(NamedTuple):
         The unit as mathematics.
     name : str
         What it is, in a few words.
+    format : FloatFormat
+        What it rounds to.
     """
 
     unit: Fraction
     underflow: Fraction
     formula: str
     name: str
+    format: FloatFormat
 
 
 class TruncatedTerms(NamedTuple):
@@ -112,16 +115,16 @@ def step_bound(
         step_growth(aligned, lost.weight, unit),
         step_underflow(aligned, unit, least_normal),
         f"{lost.weight * lost.terms}·2^-{model.fraction_bits} + 2^-{last}",
-        f"fused dot-add of {products} products to {accumulator}",
+        f"fused dot-adds of {products} products to {accumulator}",
+        accumulator,
     )
 
 
 def rounding_step(fmt: FloatFormat, rounding: Rounding = Rounding.NEAREST_EVEN) -> RoundingStep:
     """Bound the error of one rounding of an exact sum."""
     unit = unit_roundoff(fmt, rounding)
-    return RoundingStep(
-        unit, underflow_unit(fmt, rounding), f"2^-{unit.denominator.bit_length() - 1}", f"rounding to {fmt}"
-    )
+    formula = f"2^-{unit.denominator.bit_length() - 1}"
+    return RoundingStep(unit, underflow_unit(fmt, rounding), formula, f"to {fmt}", fmt)
 
 
 def total_bound(steps: Sequence[RoundingStep]) -> tuple[Fraction, Fraction]:

@@ -49,6 +49,11 @@ class PtxKernel:
         """The file."""
         return self.module.path
 
+    @property
+    def target(self) -> str:
+        """The processor that it is for."""
+        return self.module.target
+
     def source(self, line: int) -> str:
         """Return where ``.loc`` says that a line comes from."""
         return self._sources.get(line, "")

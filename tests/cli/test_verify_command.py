@@ -41,7 +41,11 @@ def test_a_correct_kernel(written: Path) -> None:
     found = run(RIGHT, written, "--json", documents[0], "--html", documents[1])
     assert (found.status, found.err) == (0, "")
     assert "verified (value)" in found.out
-    assert "|computed - exact| ≤ ((1 + 2^-24)^" in found.out
+    assert "|computed - exact| ≤ ((1 + 8·2^-24 + 2^-23)^16 - 1)·S" in found.out  # on Ampere, the worst
+    hopper = run(RIGHT, written, "--choice", "hopper")
+    assert "|computed - exact| ≤ ((1 + 16·2^-25 + 2^-23)^8 - 1)·S" in hopper.out
+    unknown = run(RIGHT, written, "--choice", "hoper")
+    assert (unknown.status, unknown.err.count("\n")) == (2, 1)
     document = json.loads(documents[0].read_text(encoding="utf-8"))
     validate("verify", document)
     assert (document["verdict"], document["equality"], document["findings"]) == ("verified", "value", [])

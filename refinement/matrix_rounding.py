@@ -1,0 +1,132 @@
+"""What a matrix instruction rounds, as a choice of what its ISA leaves open says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from ..spec.dot_add_bound import RoundingStep, rounding_step, total_bound
+from ..spec.errors import InputError
+from ..spec.formats import FloatFormat
+from ..spec.ptx.accumulation_bound import AccumulationBound, accumulation_bound
+from ..spec.ptx.architectures import ARCHITECTURES
+from ..spec.ptx.catalogue import forms
+from ..spec.ptx.choices import PRESETS, Choices, choices_named
+from ..spec.ptx.resolution import Multiplication, multiplication
+from ..spec.ptx.targets import target_named
+from ..spec.ptx.variant import MULTIPLYING
+from .operations import DOT, SCALED_DOT, Accumulation
+from .terms import Operation
+
+Counted = tuple[FloatFormat | RoundingStep, int]
+"""What rounds, and how often."""
+
+
+@dataclass(frozen=True)
+class MatrixRounding:
+    """The roundings of matrix instructions by some readings of what PTX leaves open: the worst of them.
+
+    Attributes
+    ----------
+    name : str
+        What they are.
+    readings : tuple of Choices
+        Each of them.
+    """
+
+    name: str
+    readings: tuple[Choices, ...]
+
+    def __str__(self) -> str:
+        text = f"{self.name}: a subnormal factor counts in S as the least normal number"
+        zeros = "zero_products", "zero_groups"
+        if any(getattr(each, name) != "ignored" for each in self.readings for name in zeros):
+            text += ", and no product is zero"
+        return text
+
+    def of(self, operation: Operation) -> tuple[tuple[Counted, ...], tuple[Counted, ...]] | None:
+        """Return the roundings that products, and the addend, of an operation undergo.
+
+        None if that is no matrix instruction, or the readings leave it open.
+
+        Raises
+        ------
+        InputError
+            If a choice was made, and it has no such instruction.
+        """
+        how = operation.attribute
+        if operation.name not in (DOT, SCALED_DOT) or not isinstance(how, Accumulation):
+            return None
+        known = list(self._bounds(_named().get((how.order, how.length), ())))
+        if not known:
+            return None
+        both = [each.of_products for each in known], [each.of_addend for each in known]
+        of_products, of_addend = (max(each, key=total_bound) for each in both)
+        return _counted(of_products), _counted(of_addend)
+
+    def _bounds(self, forms: Sequence[Multiplication]) -> Iterator[AccumulationBound]:
+        """Yield the bounds of instructions by the readings that have them."""
+        refused, open_ = None, False
+        found = 0
+        for form in forms:
+            for reading in self.readings:
+                try:
+                    bound = accumulation_bound(form, reading)
+                except InputError as reason:
+                    refused = reason
+                    continue
+                open_ |= bound is None
+                if bound is not None:
+                    found += 1
+                    yield bound
+        if refused is not None and len(self.readings) == 1 and not (found or open_):
+            raise refused
+
+
+def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRounding | None:
+    """Return the roundings by choices, or else by every published model of the target and later ones.
+
+    Parameters
+    ----------
+    isa, target : str
+        The kernel's.
+    names : sequence of str
+        The choices; none for every model.
+
+    Raises
+    ------
+    InputError
+        If a choice does not exist, or is for kernels of another ISA.
+    """
+    if isa != "ptx":
+        if names:
+            raise InputError(f"--choice {names[0]}: {isa} kernels leave nothing open that a bound depends on")
+        return None
+    if names:
+        return MatrixRounding(", ".join(names), (choices_named(list(names)),))
+    number = target_named(target).number
+    by_age = {each: target_named(each.target).number for each in ARCHITECTURES}
+    own = max((age for age in by_age.values() if age <= number), default=0)
+    later = [each.name for each, age in by_age.items() if age >= own]
+    return MatrixRounding(f"at worst of {', '.join(later)}", tuple(PRESETS[name] for name in later))
+
+
+def _counted(steps: Sequence[RoundingStep]) -> tuple[Counted, ...]:
+    kinds: list[FloatFormat | RoundingStep] = [
+        step.format if step == rounding_step(step.format) else step for step in steps
+    ]
+    return tuple((kind, kinds.count(kind)) for kind in dict.fromkeys(kinds))
+
+
+@cache
+def _named() -> dict[tuple[str, int], tuple[Multiplication, ...]]:
+    """Return the float instructions by the name of their accumulation and the number of products."""
+    found: dict[tuple[str, int], list[Multiplication]] = {}
+    for family in MULTIPLYING:
+        for form in forms(family):
+            for variant in form.variants():
+                if variant.family in MULTIPLYING and not (each := multiplication(variant)).is_integer:
+                    scale = f"_scale_{each.block_scale.vector}" if each.block_scale is not None else ""
+                    found.setdefault((f"accumulate_{each.order_name}{scale}", each.products), []).append(each)
+    return {name: tuple(each) for name, each in found.items()}

@@ -1,0 +1,125 @@
+"""The bound of a verdict counts what a chosen model of the matrix unit rounds, or the worst of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import pytest
+from cuda_contracts import CORPUS, contract_of
+
+from mmaproof.refinement import operations
+from mmaproof.refinement.matrix_rounding import MatrixRounding, matrix_rounding
+from mmaproof.refinement.operations import Accumulation
+from mmaproof.refinement.terms import Operation
+from mmaproof.refinement.verification import verify
+from mmaproof.spec.dot_add_bound import RoundingStep
+from mmaproof.spec.errors import InputError
+from mmaproof.spec.formats import E4M3, F16, F32
+
+KERNEL = "wmma_f16_scaled_sm80.ptx"
+
+
+def bound_of(*choices: str, kernel: str = KERNEL) -> str:
+    result = verify(CORPUS / kernel, contract_of(kernel), choices=choices).result
+    assert result.verdict == "verified"
+    assert result.bound is not None
+    return result.bound
+
+
+def test_a_choice_says_what_each_instruction_rounds() -> None:
+    assert "(1 + 2^-24)^2·(1 + 16·2^-25 + 2^-23)^4 - 1)·S" in bound_of("hopper")
+    assert "(1 + 2^-24)^2·(1 + 4·2^-23 + 2^-23)^16 - 1)·S" in bound_of("volta")
+    assert "(1 + 2^-24)^65 - 1)·S" in bound_of("sequential")
+
+
+def test_without_a_choice_the_bound_is_that_of_the_worst_model_that_runs_the_kernel() -> None:
+    bound = bound_of()
+    assert "(1 + 8·2^-24 + 2^-23)^8 - 1)·S" in bound
+    assert "at worst of ampere, ada, hopper, blackwell-sm100, blackwell:" in bound
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (["hoper"], "hoper"),
+        (["padding=maybe"], "maybe"),
+    ],
+)
+def test_a_choice_that_does_not_exist_is_wrong_use(choices: Sequence[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        bound_of(*choices)
+
+
+def test_a_model_without_the_instruction_is_wrong_use() -> None:
+    with pytest.raises(InputError, match=r"hopper .* has no matrix unit for mma"):
+        bound_of("hopper", kernel="mma_mxf4_sm120a.ptx")
+
+
+def test_other_instruction_sets_have_no_choice() -> None:
+    assert matrix_rounding("power", "power10", ()) is None
+    with pytest.raises(InputError, match="power"):
+        matrix_rounding("power", "power10", ["hopper"])
+
+
+# -- what operations undergo
+
+
+def fp8(length: int = 32) -> Operation:
+    order = "accumulate_m16n8k32_f32_e4m3_e4m3_f32"
+    return operations.dot(F32, E4M3, E4M3, F32, Accumulation(order, length))
+
+
+def unit(target: str, *names: str) -> MatrixRounding:
+    found = matrix_rounding("ptx", target, names)
+    assert found is not None
+    return found
+
+
+def growth(counts: Sequence[tuple[object, int]]) -> float:
+    total = 1.0
+    for kind, count in counts:
+        step = float(kind.unit) if isinstance(kind, RoundingStep) else 2.0**-24
+        total *= (1 + step) ** count
+    return total - 1
+
+
+def test_products_and_addends_are_as_bad_as_any_model_has_them() -> None:
+    """C is added last on one of them, and goes through every step on another."""
+    worst = unit("sm_90").of(fp8())
+    assert worst is not None
+    for name in ("hopper", "blackwell-sm100", "blackwell"):
+        alone = unit("sm_90", name).of(fp8())
+        assert alone is not None
+        for most, own in zip(worst, alone, strict=True):
+            assert growth(most) >= growth(own)
+
+
+def test_ada_is_no_model_of_later_targets() -> None:
+    coarse, fine = (unit(target).of(fp8()) for target in ("sm_89", "sm_90"))
+    assert coarse is not None
+    assert fine is not None
+    assert growth(coarse[0]) > 1000 * growth(fine[0])
+
+
+def test_a_target_between_two_models_has_the_earlier_one() -> None:
+    assert unit("sm_86").name == unit("sm_80").name
+    assert "ampere" in unit("sm_86").name
+    assert "volta" not in unit("sm_86").name
+
+
+def test_what_is_no_matrix_instruction_has_no_model() -> None:
+    assert unit("sm_80").of(fp8(31)) is None
+    other = operations.dot(F32, F16, F16, F32, Accumulation("contract", 16))
+    assert unit("sm_80").of(other) is None
+
+
+def test_zero_products_that_count_are_told() -> None:
+    assert "no product is zero" in str(unit("sm_90", "hopper", "zero-products=factors"))
+    assert "no product is zero" not in str(unit("sm_90", "hopper"))
+
+
+def test_choices_change_the_bound_and_nothing_else() -> None:
+    plain, chosen = (verify(CORPUS / KERNEL, contract_of(KERNEL), choices=c).result for c in ((), ("volta",)))
+    assert plain.hypotheses == chosen.hypotheses
+    assert dataclasses.replace(plain, bound="", stats={}) == dataclasses.replace(chosen, bound="", stats={})
