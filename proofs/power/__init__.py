@@ -11,6 +11,7 @@ FAMILIES = {
     "encoding": ("encoding",),
     "blocked": ("blocked",),
     "kernels": ("kernels",),
-    "stated": ("documented",),
+    "stated": ("documented", "results"),
+    "legal": ("legality",),
 }
 """The modules that have the theorems ``power/FAMILY/…``, in the order they are reported."""

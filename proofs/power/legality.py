@@ -1,0 +1,77 @@
+"""What is legal on Power: each rule refuses something alone, and registers are excluded as listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from ...spec.errors import InputError
+from ...spec.instruction_set import instruction_set
+from ...spec.power.legality import RULES
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .documented import SOURCE
+from .stated.witnesses import WITNESSES
+
+
+def _broken(text: str, target: str) -> frozenset[str]:
+    try:
+        judgement = instruction_set("power").read(text).legal(target)
+    except InputError:
+        return frozenset({"text"})
+    return frozenset(violation.rule.id for violation in judgement.violations)
+
+
+@theorem(
+    "power/legal/rule",
+    "each rule alone refuses an instruction, and nothing refuses its legal neighbour",
+    "the instructions written down for the rule break it and no other; with one operand or the "
+    "target changed they break none",
+    SOURCE,
+)
+def rules() -> Iterator[Case]:
+    """Yield one certificate for each rule of the tables of witnesses, and one that these are all rules."""
+    for rule in dict.fromkeys(rule for rule, *_ in WITNESSES):
+        yield Case(rule, partial(_rule, rule), method=Method.CERTIFICATE)
+    named = dict.fromkeys((rule for rule, *_ in WITNESSES), True)
+    yield Case(
+        "every-rule", lambda: compared(named, lambda: {rule.id: True for rule in RULES}),
+        method=Method.CERTIFICATE,
+    )  # fmt: skip
+
+
+def _rule(rule: str) -> Certificate:
+    expected: dict[tuple[str, str], frozenset[str]] = {}
+    for of, target, text, old, new in WITNESSES:
+        if of == rule:
+            expected[text, target] = frozenset()
+            changed = (text, new) if old == target else (text.replace(old, new, 1), target)
+            expected[changed] = frozenset({rule})
+    return compared(expected, lambda: {at: _broken(*at) for at in expected})
+
+
+@theorem(
+    "power/legal/registers",
+    "an accumulator excludes its own four registers as operands, and an f64 X is an even pair",
+    "∀ AT in 0..8, ∀ X and Y in 0..64 beside a fixed other operand: legal ⇔ all exist, X is even where it "
+    "is a pair, and neither is one of VSR[4 AT] to VSR[4 AT + 3]",
+    "Power ISA 3.1 section 7.2; Moreira et al. sections II-B2 and II-B3",
+)
+def legal_registers() -> Iterator[Case]:
+    """Yield a form with a single X register, and one with a pair."""
+    for mnemonic in ("xvi8ger4pp", "xvf64gerpp"):
+        yield Case(mnemonic, partial(_legal_registers, mnemonic), method=Method.CERTIFICATE)
+
+
+def _legal_registers(mnemonic: str) -> Certificate:
+    pair = mnemonic == "xvf64gerpp"
+    expected: dict[str, bool] = {}
+    for at in range(9):
+        for x, y in [(vsr, 62) for vsr in range(65)] + [(62, vsr) for vsr in range(65)]:
+            used = {x, x + pair, y}
+            fits = at < 8 and x < 64 and y < 64 and not (pair and x % 2)
+            expected[f"{mnemonic} a{at},vs{x},vs{y}"] = fits and not used & set(range(4 * at, 4 * at + 4))
+    return compared(expected, lambda: {text: not _broken(text, "power10") for text in expected})
+
+
+THEOREMS = (rules, legal_registers)
