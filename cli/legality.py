@@ -7,15 +7,17 @@ import io
 import json as json_text
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .. import __version__
+from ..refinement.languages import LANGUAGES, opcode_rows
 from ..reports.legality_answer import LegalityAnswer, no_instruction
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, instruction_set
@@ -193,13 +195,14 @@ def tables(
     table: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Another table: machine-code of PTX; types, buffers, tiles or blocks of PTO."
+            metavar="NAME",
+            help="Another table: machine-code or opcodes of PTX; types, buffers, tiles or blocks of PTO.",
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of stdout.")] = None,
 ) -> ExitCode:
     """Print the constraint table of the instructions, or the rules, or the contradictions behind it."""
-    published = instruction_set(isa).tables
+    published = {**instruction_set(isa).tables, **_tables_of_kernels(isa)}
     asked = [name for name, wanted in (("rules", rules), ("contradictions", contradictions)) if wanted]
     asked += [] if table is None else [table]
     if len(asked) > 1:
@@ -221,6 +224,11 @@ def tables(
     else:
         files.write_text(out, text)
     return ExitCode.HOLDS
+
+
+def _tables_of_kernels(isa: str) -> Mapping[str, Callable[[], list[dict[str, str]]]]:
+    """Return the tables of what kernels may use, of a language in which they are verified."""
+    return {"opcodes": partial(opcode_rows, isa)} if isa in LANGUAGES else {}
 
 
 def _markdown(rows: Sequence[dict[str, str]]) -> Iterator[str]:

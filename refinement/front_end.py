@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.errors import InputError, UnsupportedError
+from ..spec.errors import InputError
 from .contract import Instance
 from .demangling import demangled
 from .findings import KernelFinding
 from .interning import Ids
 from .kernel_outline import KernelOutline
+from .languages import front_end
 from .memory import ByteLanes
 from .terms import TermStore
 
@@ -134,10 +133,6 @@ class Kernel(Protocol):
         ...
 
 
-_MODULES = MappingProxyType({"ptx": ".ptx.front_end"})
-"""Where each language's `read_kernel` is."""
-
-
 def read_kernel(isa: str, path: Path, entry: str | None, target: str | None) -> Kernel:
     """Read a kernel.
 
@@ -159,15 +154,12 @@ def read_kernel(isa: str, path: Path, entry: str | None, target: str | None) -> 
     UnsupportedError
         If there is no front end for the language.
     """
-    if isa not in _MODULES:
-        raise UnsupportedError(f"kernels of {isa} are not supported; these are: {', '.join(_MODULES)}")
-    module = import_module(_MODULES[isa], __package__)
-    return cast(Kernel, module.read_kernel(path, entry, target))
+    return cast(Kernel, front_end(isa).read_kernel(path, entry, target))
 
 
 def read_outline(path: Path, entry: str | None) -> KernelOutline:
     """Read what a kernel says of its launch and does with its parameters; see `read_kernel`."""
-    module = import_module(_MODULES["ptx"], __package__)
+    module = front_end("ptx")
     return cast(KernelOutline, module.read_outline(path, entry))
 
 

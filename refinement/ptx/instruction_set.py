@@ -11,6 +11,7 @@ from . import (
     conversions,
     elementary_functions,
     floating,
+    hints,
     integer,
     loads_and_stores,
     matrix,
@@ -43,6 +44,9 @@ POINTWISE: Decoders = merged(
 
 DECODERS: Decoders = merged(
     POINTWISE,
-    *(each.HANDLERS for each in (asynchronous, atomics, loads_and_stores, matrix, warp, warp_barrier, wmma)),
+    *(
+        each.HANDLERS
+        for each in (asynchronous, atomics, hints, loads_and_stores, matrix, warp, warp_barrier, wmma)
+    ),
 )
 """Every instruction but those that move the flow of control: see `program`."""

@@ -1,4 +1,4 @@
-"""``ld``, ``st``, ``cvta``, ``isspacep``, and what needs no model: hints and fences.
+"""``ld``, ``st``, ``cvta`` and ``isspacep``.
 
 Source: PTX ISA 9.1 sections 9.7.9.8 to 9.7.9.20.
 """
@@ -104,10 +104,6 @@ def _isspacep(execution: Execution, instruction: InstructionStatement, active: I
     execution.write(destination, known(found, 1), active)
 
 
-def _nothing(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    """Do nothing: a hint, or a fence, which orders nothing that a race would not be reported for."""
-
-
 HANDLERS: Decoders = MappingProxyType(
     {
         "ld": undecoded(_ld),
@@ -115,13 +111,6 @@ HANDLERS: Decoders = MappingProxyType(
         "st": undecoded(_st),
         "cvta": undecoded(_cvta),
         "isspacep": undecoded(_isspacep),
-        "prefetch": undecoded(_nothing),
-        "prefetchu": undecoded(_nothing),
-        "membar": undecoded(_nothing),
-        "fence": undecoded(_nothing),
-        "applypriority": undecoded(_nothing),
-        "nanosleep": undecoded(_nothing),
-        "pmevent": undecoded(_nothing),
     }
 )
 """The instructions of this module."""

@@ -30,7 +30,7 @@ class Sort(Enum):
     BARRIER = auto()
 
 
-_SORTS: Mapping[str, Sort] = MappingProxyType(
+SORTS: Mapping[str, Sort] = MappingProxyType(
     {
         "bra": Sort.BRANCH,
         "ret": Sort.EXIT,
@@ -115,7 +115,7 @@ class Program:
 
     def _decoded(self, index: int) -> Decoded:
         instruction = self._function.body[index]
-        sort = _SORTS.get(instruction.opcode, Sort.PLAIN)
+        sort = SORTS.get(instruction.opcode, Sort.PLAIN)
         if sort is Sort.BARRIER and instruction.has("warp"):
             sort = Sort.PLAIN
         guard = instruction.predicate

@@ -1,0 +1,73 @@
+"""The table of opcodes says what becomes of each; hints change nothing, traps and discarded lines do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ptx_machine import BODY, Bench, kernel, kinds, written
+
+from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.ptx.instruction_set import DECODERS
+from mmaproof.refinement.ptx.opcodes import opcode_rows
+from mmaproof.refinement.ptx.program import SORTS
+from mmaproof.spec.errors import UnsupportedError
+from mmaproof.spec.formats import U32
+
+ROWS = {row["opcode"]: row for row in opcode_rows()}
+COPY = "ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.global.u32 %r1, [%d0]; st.global.u32 [%d1], %r1;"
+
+
+def test_every_opcode_is_listed_once_and_none_that_is_modelled_is_missing() -> None:
+    assert len(ROWS) == len(opcode_rows())
+    modelled = {opcode for opcode, row in ROWS.items() if row["status"] != "unsupported"}
+    assert modelled == set(DECODERS) | set(SORTS)
+
+
+@pytest.mark.parametrize("opcode", [opcode for opcode, row in ROWS.items() if row["status"] == "unsupported"])
+def test_what_is_not_supported_is_refused_with_its_line(opcode: str) -> None:
+    text = kernel(f"{opcode}.b32 %r0, %r1;", 0)
+    if opcode == "brx":
+        with pytest.raises(UnsupportedError, match=f":{BODY}: brx"):
+            Bench().run(text, [])
+        return
+    done = Bench().run(text, [])
+    assert kinds(done) == {Kind.UNSUPPORTED: [BODY]}
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        "createpolicy.fractional.L2::evict_first.b64 %d5, 1.0; ld.global.L2::cache_hint.u32 %r1, [%d0], %d5;",
+        "createpolicy.cvt.L2.b64 %d5, 0x10000000;",
+        "applypriority.global.L2::evict_normal [%d0], 128;",
+        "prefetch.global.L2 [%d0];",
+        "nanosleep.u32 100; pmevent 3; membar.gl; fence.acq_rel.gpu;",
+        "griddepcontrol.wait; griddepcontrol.launch_dependents;",
+        "brkpt;",
+    ],
+)
+def test_hints_change_no_value(hint: str) -> None:
+    bench = Bench()
+    source = bench.given("a", [7] * 32, U32, alignment=128)
+    done = bench.run(
+        kernel(COPY.replace("ld.global", f"{hint} ld.global"), 2), [source, written("c", 4)], block=1
+    )
+    assert done.findings == ()
+    np.testing.assert_array_equal(bench.left(done, "c", U32), [7])
+
+
+def test_a_discarded_line_holds_nothing() -> None:
+    bench = Bench()
+    body = f"{COPY} discard.global.L2 [%d1], 128; st.global.u32 [%d1+4], %r1;"
+    source = bench.given("a", [7] * 32, U32)
+    done = bench.run(kernel(body, 2), [source, written("c", 128, alignment=128)], block=1)
+    assert done.findings == ()
+    lanes = done.contents["c"].lanes
+    undefined = bench.store.are("undefined", lanes.terms)
+    np.testing.assert_array_equal(undefined, [True] * 4 + [False] * 4 + [True] * 120)
+
+
+@pytest.mark.parametrize(("threads", "found"), [(32, {}), (33, {Kind.UNDEFINED: [BODY + 1]})])
+def test_a_trap_is_told_where_it_is_reached(threads: int, found: dict[Kind, list[int]]) -> None:
+    body = "mov.u32 %r0, %tid.x; setp.ge.u32 %p0, %r0, 32;\n@%p0 trap;"
+    assert kinds(Bench().run(kernel(body, 0), [], block=threads)) == found
