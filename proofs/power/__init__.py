@@ -3,7 +3,7 @@
 FAMILIES = {
     "layout": ("layouts",),
     "transport": ("transport",),
-    "masking": ("masking",),
+    "masking": ("masking", "exceptions"),
     "integers": ("integers",),
     "signs": ("signs",),
     "numerics": ("numerics",),

@@ -52,7 +52,7 @@ EXTENTS = (2, 3, 2)
 
 @theorem(
     "pto/product/accumulator",
-    "tmatmul.acc is C plus tmatmul",
+    "an element of tmatmul.acc is C plus the element of tmatmul, on rows of a few products",
     "D(acc) = C + D(plain)",
     SOURCE,
 )
@@ -100,7 +100,7 @@ def _ones(formats: Formats) -> dict[str, int]:
 
 @theorem(
     "pto/product/bias",
-    "tmatmul.bias is tmatmul.acc with the bias row in every row of C",
+    "tmatmul.bias is tmatmul.acc with the bias row in every row of C, on a few rows, products and columns",
     "D(bias)[i, j] = D(acc with C[i, j] = bias[0, j])",
     SOURCE,
 )

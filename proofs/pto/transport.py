@@ -13,18 +13,18 @@ from functools import partial
 import numpy as np
 
 from ...spec.algebra import Algebra, Array
-from ...spec.formats import F16, F32, U64, Format
+from ...spec.formats import F16, U64, Format
 from ...spec.pto import cube, movers
-from ...spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS
+from ...spec.pto.catalogue import OPERATIONS, ROLE_LOCATIONS, triples
 from ...spec.pto.choices import UNSPECIFIED, Choices, choices_of
-from ...spec.pto.element_types import ELEMENT_TYPES
+from ...spec.pto.element_types import ELEMENT_TYPES, ElementType
 from ...spec.pto.fractal import FractalLayout, layout_of
 from ...spec.pto.global_memory import contiguous
 from ...spec.pto.placement import alignment, mover_placement
 from ...spec.pto.products import product
-from ...spec.pto.sizes import Extents, operand_extents, sizes
+from ...spec.pto.sizes import Extents, operand_extents, rounded_up, sizes
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
-from ...spec.pto.tile import Compact, Location, Order, Tile
+from ...spec.pto.tile import Compact, Location, Order, Tile, c0
 from ..obligation import Case, Equation, Inputs, Method, Property, Status, Variable, theorem
 from .indices import SIZE_BITS, name_of, size, word
 from .layouts import coordinates, digits
@@ -47,9 +47,10 @@ def extracted_operands() -> Iterator[UnitOperand]:
 
 @theorem(
     "pto/transport/sees-block",
-    "after tmov or textract the matrix unit sees the intended block, for every origin and size",
-    "the slot where the matrix unit looks for A[i, t] (B[t, j]) holds the panel's element (i0 + i, t0 + t), "
-    "where movers and matrix unit have one pitch (pto/pitch)",
+    "by their placements tmov and textract put the intended block where the matrix unit looks",
+    "for every origin and extent, by the formulas that movers and matrix unit go through (executed in "
+    "pto/transport/pipeline): the slot where the matrix unit looks for A[i, t] (B[t, j]) holds the panel's "
+    "element (i0 + i, t0 + t), where movers and matrix unit have one pitch (pto/pitch)",
     SOURCE,
 )
 def sees_block() -> Iterator[Case]:
@@ -140,17 +141,31 @@ class Pipeline:
         ``a``, ``b`` and ``d``; their valid extents are m, k and n.
     panels : pair of Order
         Order of the blocks of the panels of A and B: COL_MAJOR is Nz, ROW_MAJOR Zn.
+    types : mapping of str to ElementType
+        Of A, B and D.
     """
 
     profile: Profile
     tiles: Mapping[str, Tile]
     panels: tuple[Order, Order]
+    types: Mapping[str, ElementType]
+
+    @property
+    def formats(self) -> dict[str, Format]:
+        """The formats of A, B and D."""
+        found = {role: element.format for role, element in self.types.items()}
+        return {role: fmt for role, fmt in found.items() if fmt is not None}
+
+    @property
+    def origin(self) -> dict[str, tuple[int, int]]:
+        """Where the blocks of A and B begin in their panels, aligned as textract demands."""
+        return {"a": (16, max(16, c0(self.types["a"]))), "b": (32, 16)}
 
     def panel(self, role: str) -> Tile:
         """Return the L1 tile of A or B."""
         blocks = self.panels["ab".index(role)]
         inner = Order.ROW_MAJOR if blocks is Order.COL_MAJOR else Order.COL_MAJOR
-        tile = alias(self.profile, Location.MAT, ELEMENT_TYPES["f16"], PANEL)
+        tile = alias(self.profile, Location.MAT, self.types[role], PANEL)
         return replace(tile, blocks=blocks, inner=inner)
 
     def stored(self, alg: Algebra, v: Inputs, choices: Choices) -> Array:
@@ -158,17 +173,18 @@ class Pipeline:
         valid = {role: Extents(tile.valid_rows, tile.valid_columns) for role, tile in self.tiles.items()}
         buffers = {}
         for role in "ab":
-            panel = self.panel(role)
-            junk = np.broadcast_to(v["junk"], (*v["junk"].shape[:-1], PANEL[0] * PANEL[1]))
+            panel, fmt = self.panel(role), self.formats[role]
+            nothing = v[f"junk_{role}"]
+            junk = np.broadcast_to(nothing, (*nothing.shape[:-1], PANEL[0] * PANEL[1]))
             matrix = v[role].reshape(*v[role].shape[:-2], -1)
             whole = Extents(*PANEL)
             loaded = movers.load(
-                alg, self.profile, contiguous(*PANEL), matrix, panel, F16, junk, whole, choices
+                alg, self.profile, contiguous(*PANEL), matrix, panel, fmt, junk, whole, choices
             )
-            tile, (row, column) = self.tiles[role], ORIGIN[role]
-            before = np.broadcast_to(v["junk"], (*v["junk"].shape[:-1], tile.rows * tile.columns))
+            tile, (row, column) = self.tiles[role], self.origin[role]
+            before = np.broadcast_to(nothing, (*nothing.shape[:-1], tile.rows * tile.columns))
             buffers[role] = movers.move(
-                alg, OPERATIONS["textract"], self.profile, (panel, tile), (F16, F16), (loaded, before),
+                alg, OPERATIONS["textract"], self.profile, (panel, tile), (fmt, fmt), (loaded, before),
                 (whole, valid[role]), choices, row, column,
             )  # fmt: skip
         d, operation = self.tiles["d"], OPERATIONS["tmatmul"]
@@ -178,39 +194,39 @@ class Pipeline:
         )
         memory = np.broadcast_to(v["before"], (*v["before"].shape[:-1], M * N))
         written = movers.store(
-            alg, OPERATIONS["tstore"], self.profile, d, (F32, F32), result, valid["d"], contiguous(M, N),
-            memory, choices,
+            alg, OPERATIONS["tstore"], self.profile, d, (self.formats["d"],) * 2, result, valid["d"],
+            contiguous(M, N), memory, choices,
         )  # fmt: skip
         return written.reshape(*written.shape[:-1], M, N)
 
     def goal(self) -> Property:
         """Return the claim that memory holds the product of the blocks."""
-        formats: dict[str, Format] = {"a": F16, "b": F16, "d": F32}
+        formats = self.formats
         choices = replace(choices_of(self.profile), accumulation=UNSPECIFIED)
 
         def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
             blocks = {
                 role: v[role][..., row : row + extent.rows, column : column + extent.columns]
                 for (role, (row, column)), extent in zip(
-                    ORIGIN.items(), (Extents(M, K), Extents(K, N)), strict=True
+                    self.origin.items(), (Extents(M, K), Extents(K, N)), strict=True
                 )
             }
             expected = product(alg, OPERATIONS["tmatmul"], **blocks, formats=formats, choices=choices)
-            yield Equation(self.stored(alg, v, choices), expected, F32, label="D")
+            yield Equation(self.stored(alg, v, choices), expected, formats["d"], label="D")
 
-        variables = (
-            Variable("a", F16, PANEL),
-            Variable("b", F16, PANEL),
-            Variable("junk", F16, (1,)),
-            Variable("before", F32, (1,)),
-        )
+        operands = [Variable(role, formats[role], PANEL) for role in "ab"]
+        nothing = [Variable(f"junk_{role}", formats[role], (1,)) for role in "ab"]
+        variables = (*operands, *nothing, Variable("before", formats["d"], (1,)))
         ramp = np.arange(PANEL[0] * PANEL[1]).reshape(PANEL)
-        return Property(variables, claim, pinned={"a": ramp, "b": ramp + ramp.size})
+        distinct = {"a": ramp, "b": ramp + ramp.size}
+        pinned = distinct if formats["a"] == formats["b"] == F16 else None
+        return Property(variables, claim, pinned=pinned)
 
 
 PANEL = (64, 64)
 M, K, N = 20, 18, 17
-ORIGIN = {"a": (16, 16), "b": (32, 16)}
+HALVES = {role: ELEMENT_TYPES["f32" if role == "d" else "f16"] for role in "abd"}
+
 ROUNDED = {"a": (32, 32), "b": (32, 32), "d": (32, 32)}
 """Tiles whose extents are m, k and n rounded up to whole blocks."""
 
@@ -223,24 +239,48 @@ def pipeline(
     extents: Mapping[str, tuple[int, int]],
     compact: str = "",
     panels: tuple[Order, Order] = (Order.COL_MAJOR, Order.ROW_MAJOR),
+    types: Mapping[str, ElementType] = HALVES,
 ) -> Pipeline:
     """Return the pipeline of tiles of the given extents, compact where `compact` has their letter."""
     used = operand_extents(M, K, N)
     tiles = {
         role: alias(
-            profile, ROLE_LOCATIONS[role], ELEMENT_TYPES["f32" if role == "d" else "f16"], extents[role],
-            used[role], Compact.NORMAL if role in compact else Compact.NULL,
+            profile, ROLE_LOCATIONS[role], types[role], extents[role], used[role],
+            Compact.NORMAL if role in compact else Compact.NULL,
         )
         for role in "abd"
     }  # fmt: skip
-    return Pipeline(profile, tiles, panels)
+    return Pipeline(profile, tiles, panels, types)
+
+
+def types_of(profile: Profile) -> dict[str, dict[str, ElementType]]:
+    """Return the types of A, B and D that a profile multiplies, where their formats are known."""
+    found = {}
+    for triple in triples(profile, OPERATIONS["tmatmul"]):
+        for a in triple.factors:
+            for b in triple.factors:
+                types = {"a": a, "b": b, "d": triple.accumulator}
+                if all(element.format is not None for element in types.values()):
+                    found["-".join(str(element.format) for element in types.values())] = types
+    return found
+
+
+def rounded_extents(types: Mapping[str, ElementType]) -> dict[str, tuple[int, int]]:
+    """Return m, k and n rounded up to whole blocks of types."""
+    extents = {}
+    for role, used in operand_extents(M, K, N).items():
+        if role in types:
+            rows, columns = alias(A5, ROLE_LOCATIONS[role], types[role], PANEL).box
+            extents[role] = (rounded_up(used[0], rows), rounded_up(used[1], columns))
+    return extents
 
 
 @theorem(
     "pto/transport/pipeline",
-    "tload, textract, tmatmul and tstore of partly valid tiles compute the product of the blocks in memory",
+    "tload, textract, tmatmul and tstore executed on partly valid tiles compute the product, for all types",
     "memory[i, j] = f(A[i0 + i, t0 .. t0 + k), B[t0 .. t0 + k, j0 + j]) for i < m, j < n, executed on "
-    "buffers, whatever f is",
+    "buffers, whatever f is: m, k, n of 20, 18, 17 from panels of 64 x 64; other sizes are pto/pitch and "
+    "pto/transport/sees-block",
     SOURCE,
 )
 def executed() -> Iterator[Case]:
@@ -252,6 +292,9 @@ def executed() -> Iterator[Case]:
         yield _variant(f"{profile}/transposed", pipeline(profile, LARGER, "abd", swapped))
     yield _variant("CPU/larger", pipeline(CPU, LARGER))
     for profile in (A2A3, A5):
+        for name, types in types_of(profile).items():
+            of_types = pipeline(profile, rounded_extents(types), types=types)
+            yield _variant(f"{profile}/types/{name}", of_types)
         for role, others in (("a", "bd"), ("b", "ad"), ("d", "ab")):
             yield _variant(f"{profile}/{role}-not-compact", pipeline(profile, LARGER, others), Status.REFUTED)
 
@@ -262,8 +305,9 @@ def _variant(name: str, of: Pipeline, expect: Status = Status.PROVED) -> Case:
 
 @theorem(
     "pto/transport/load-store",
-    "tstore is the inverse of tload",
-    "memory → tile → memory is the identity on the valid region, and nothing else is written",
+    "tstore is the inverse of tload, executed on tiles of every type of 8 bits or more",
+    "memory → tile → memory is the identity on the valid region, and nothing else is written, for regions "
+    "of one element, of a part and of all of 64 x 64",
     SOURCE,
 )
 def load_store() -> Iterator[Case]:
@@ -278,26 +322,42 @@ def load_store() -> Iterator[Case]:
             tile = alias(profile, Location.MAT, ELEMENT_TYPES["f16"], (32, 48), (20, 35))
             tile = replace(tile, blocks=blocks, inner=inner)
             yield Case(f"{profile}/{name}", partial(_load_store, profile, tile), method=Method.STRUCTURAL)
+    for profile in (A2A3, A5, CPU):
+        for name, (blocks, inner) in orders.items():
+            for element in ELEMENT_TYPES.values():
+                if element.format is None or element.bits < 8:
+                    continue
+                tiles = [alias(profile, Location.MAT, element, (64, 64), used) for used in VALID]
+                ordered = [replace(tile, blocks=blocks, inner=inner) for tile in tiles]
+                goal = partial(_load_store, profile, *ordered)
+                yield Case(f"{profile}/{name}/{element.format}", goal, method=Method.STRUCTURAL)
 
 
-def _load_store(profile: Profile, tile: Tile) -> Property:
-    rows, columns = tile.valid_rows, tile.valid_columns
-    assert isinstance(rows, int)
-    assert isinstance(columns, int)
-    valid, view, choices = Extents(rows, columns), contiguous(rows, columns), choices_of(profile)
+VALID = ((1, 1), (31, 33), (64, 64))
+"""Valid regions: one element, a part, and all."""
+
+
+def _load_store(profile: Profile, *tiles: Tile) -> Property:
+    fmt, choices = tiles[0].element.format, choices_of(profile)
+    assert fmt is not None
+    junk = Variable("junk", fmt, (1,))
+    regions = [Extents(tile.valid_rows, tile.valid_columns) for tile in tiles]
+    most = max(valid.rows * valid.columns for valid in regions)
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        memory, junk = v["memory"], v["junk"]
-        before = np.broadcast_to(junk, (*junk.shape[:-1], tile.rows * tile.columns))
-        loaded = movers.load(alg, profile, view, memory, tile, F16, before, valid, choices)
-        target = np.broadcast_to(junk, (*junk.shape[:-1], rows * columns + 1))
-        stored = movers.store(
-            alg, OPERATIONS["tstore"], profile, tile, (F16, F16), loaded, valid, view, target, choices
-        )
-        yield Equation(stored[..., :-1], memory, F16, label="memory")
-        yield Equation(stored[..., -1:], junk, F16, label="beyond the view")
+        for tile, valid in zip(tiles, regions, strict=True):
+            view, elements = contiguous(*valid), valid.rows * valid.columns
+            memory, other = v["memory"][..., :elements], v["junk"]
+            before = np.broadcast_to(other, (*other.shape[:-1], tile.rows * tile.columns))
+            loaded = movers.load(alg, profile, view, memory, tile, fmt, before, valid, choices)
+            target = np.broadcast_to(other, (*other.shape[:-1], elements + 1))
+            stored = movers.store(
+                alg, OPERATIONS["tstore"], profile, tile, (fmt, fmt), loaded, valid, view, target, choices
+            )
+            yield Equation(stored[..., :-1], memory, fmt, label=f"memory, {valid.rows} x {valid.columns}")
+            yield Equation(stored[..., -1:], other, fmt, label="beyond the view")
 
-    return Property((Variable("memory", F16, (rows * columns,)), Variable("junk", F16, (1,))), claim)
+    return Property((Variable("memory", fmt, (most,)), junk), claim)
 
 
 THEOREMS = (sees_block, origin, executed, load_store)

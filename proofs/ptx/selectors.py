@@ -227,7 +227,7 @@ def _gathered(factors: ScaleFactors, selectors: Selectors, fmt: FloatFormat) -> 
 
 @theorem(
     "ptx/selector/illegal",
-    "what goes wrong with each illegal selector (pinned)",
+    "what goes wrong with each illegal selector below 8 (pinned); of all others table-37 tells that it does",
     "an illegal thread_id or byte_id picks a lane of another quad, a byte out of the register, or a byte "
     "that a legal selector picks for another factor",
     SOURCE,

@@ -156,8 +156,9 @@ def _chunks(sparsity: Sparsity) -> Property:
 
 @theorem(
     "ptx/sparsity/product",
-    "the sparse product of integers is the dense product of the expanded matrix",
-    "∀ legal metadata: Σ_s A'[s]·B[column(s)] + C = Σ_k expand(A')[k]·B[k] + C, over a chunk, modulo 2^64",
+    "the sparse product of integers is the dense product of the expanded matrix, chunk by chunk of a row",
+    "∀ legal metadata of a chunk: Σ_s A'[s]·B[column(s)] + C = Σ_k expand(A')[k]·B[k] + C, modulo 2^64, C "
+    "being any partial sum; that a row is its chunks is ptx/sparsity/chunks",
     SOURCE,
 )
 def product() -> Iterator[Case]:

@@ -122,9 +122,10 @@ def _moved(operand: MemoryOperand) -> Property:
 
 @theorem(
     "ptx/wmma/load-mma-store",
-    "wmma.load, wmma.mma and wmma.store compute the product of the matrices in memory",
-    "for every map of elements to slots, pointer and stride: D[i, j] in memory is f(A[i, :], B[:, j], "
-    "C[i, j]) of elements in memory, whatever f the product is; in other layouts too, by ptx/wmma/transfer",
+    "wmma.load, any function of a row, a column and C, and wmma.store: addresses match end to end",
+    "for every map of elements to slots, pointer and stride, by the addresses of loads and stores: D[i, j] "
+    "in memory is f(A[i, :], B[:, j], C[i, j]) of elements in memory, for every f; that a product is such an "
+    "f is ptx/blocked/tiles. In other layouts too, by ptx/wmma/transfer",
     SOURCE,
 )
 def load_mma_store() -> Iterator[Case]:

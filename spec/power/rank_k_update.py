@@ -7,7 +7,7 @@ al. equations (1) and (2); the masked element's value is the ISA's +0, not equat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..algebra import Algebra, Array, Operand, Product
@@ -114,13 +114,14 @@ def float_sum(
     live: Live,
     rounding: Rounding | Any,
     choices: Choices,
+    watched: Callable[[Step], Step] = lambda step: step,
 ) -> Array:
     """Return the rounded sum of the products and the accumulator.
 
     f32 and f64 take one fused multiply-add, ``[-] round(X[i] * Y[j] [± ACC[i,j]])``: ``np`` is
     ``-(x*y - acc)`` and ``nn`` is ``-(x*y + acc)``. f16 and bf16 add the accumulator last,
     ``round([-] round(X[i,0]*Y[j,0] + X[i,1]*Y[j,1]) [± ACC[i,j]])``; a product that PMSK switches off has
-    both operands replaced by +0.
+    both operands replaced by +0. `watched` wraps the one operation that all of it is made of.
     """
     family = update.family
     assert isinstance(family, FloatFamily)
@@ -131,12 +132,12 @@ def float_sum(
         if old is not None and update.negative_accumulator != update.negative_product:
             old = Operand(alg.negate(old), fmt)
         before = update.negative_product and choices.negation == "before-rounding"
-        total = chain(_step(alg, rounding, choices, negated=before), fmt, *factors, old)
+        total = chain(watched(_step(alg, rounding, choices, negated=before)), fmt, *factors, old)
         return alg.negate(total) if update.negative_product else total.bits
     live_factors = live.products[..., None, :]
     left = zeroed(alg, live_factors, x, family.x)[..., :, None, :]
     right = zeroed(alg, live_factors, y, family.y)[..., None, :, :]
-    step = _step(alg, rounding, choices)
+    step = watched(_step(alg, rounding, choices))
     wide = SIGNIFICAND_24 if family.x.exponent_bits == fmt.exponent_bits else fmt
     total = chain(step, wide, Operand(left[..., :1], family.x), Operand(right[..., :1], family.y))
     total = chain(
