@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -14,7 +14,7 @@ from ..spec.errors import InputError
 from ..spec.formats import Bits, Format, IntegerFormat
 from .footprint import FAR, Footprint
 from .index_arithmetic import Expression
-from .parameters import Access, ArrayParameter, Gaps, Parameter, PointerParameter
+from .parameters import Access, ArrayParameter, BufferParameter, Gaps, Parameter, PointerParameter
 
 Extents = tuple[int, ...]
 
@@ -71,6 +71,10 @@ class Array:
         Extents, and distances of neighbours in elements.
     contents : array (elements,), optional
         Encodings by linear index where they are given.
+    within : str, optional
+        The buffer that it lies in, if it has none of its own.
+    at : int
+        How many bytes behind the beginning of that buffer.
     """
 
     name: str
@@ -83,6 +87,8 @@ class Array:
     low_bit: int
     contents: Bits | None
     gaps: Gaps = Gaps.KEPT
+    within: str | None = None
+    at: int = 0
 
     @property
     def is_given(self) -> bool:
@@ -130,10 +136,42 @@ class Array:
         """Whether its elements take a byte only because bytes are the least that has an address."""
         return self.format.bits == 6 and self.element_bits == 8 and self.low_bit == 0
 
+    @cached_property
+    def occupied(self) -> NDArray[np.int64]:
+        """The bytes (n,) that elements take, from the array's address, in increasing order."""
+        first = self.places.reshape(-1) * self.element_bits // 8
+        count = max(1, self.element_bits // 8)
+        return np.unique(first[:, None] + np.arange(count))
+
     @property
     def bit_offsets(self) -> NDArray[np.int64]:
         """The bit (shape) at which the encoding of each element begins, from the array's address."""
         return self.places * self.element_bits + self.low_bit
+
+
+@dataclass(frozen=True)
+class SharedBuffer:
+    """Memory in which several arrays lie, at one set of sizes.
+
+    Attributes
+    ----------
+    name, alignment
+        As in `BufferParameter`.
+    size : int
+        Bytes.
+    arrays : tuple of Array
+        What lies in it, each in bytes of its own.
+    """
+
+    name: str
+    size: int
+    alignment: int
+    arrays: tuple[Array, ...]
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the kernel may write some of it."""
+        return any(each.access.is_written for each in self.arrays)
 
 
 @dataclass(frozen=True)
@@ -207,6 +245,8 @@ def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
         parameter.low_bit,
         contents,
         parameter.gaps,
+        parameter.within,
+        0 if parameter.at is None else parameter.at.value(sizes, 0, MOST_BYTES),
     )
     if not _are_distinct(array):
         raise InputError(
@@ -242,3 +282,36 @@ def _are_distinct(array: Array) -> bool:
     else:
         return True
     return len(np.unique(array.places)) == array.elements
+
+
+def buffer_of(
+    parameter: BufferParameter, sizes: Mapping[str, int], arrays: Iterable[tuple[Array, str]]
+) -> SharedBuffer:
+    """Return a buffer at one set of sizes, with the arrays in it, each with where the contract says it.
+
+    Raises
+    ------
+    InputError
+        If an array does not fit, shares a byte with another one, or does not take whole bytes.
+    """
+    size = parameter.size.value(sizes, 1, HELD_ELEMENTS)
+    owners = np.full(size, -1)
+    inside: list[Array] = []
+    for array, where in arrays:
+        if array.within != parameter.name:
+            continue
+        if array.at + array.size > size:
+            raise InputError(
+                f"{array.name}, {array.size} bytes at {array.at}, does not fit {parameter.name} of {size}",
+                where,
+            )
+        if 8 * len(array.occupied) != array.elements * array.format.bits:
+            raise InputError(f"elements of {array.name} do not fill whole bytes of {parameter.name}", where)
+        taken = owners[array.at + array.occupied]
+        if (taken >= 0).any():
+            byte = int(array.at + array.occupied[np.argmax(taken >= 0)])
+            other = inside[int(taken.max())].name
+            raise InputError(f"{array.name} and {other} share byte {byte} of {parameter.name}", where)
+        owners[array.at + array.occupied] = len(inside)
+        inside.append(array)
+    return SharedBuffer(parameter.name, size, parameter.alignment, tuple(inside))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import U8
 from . import bit_slices
-from .arguments import Array
+from .arguments import Array, SharedBuffer
 from .contract import Instance
 from .footprint import Offsets
 from .formula import Formula
@@ -70,7 +70,36 @@ def memories(instance: Instance) -> dict[str, ArrayMemory]:
         If a formula covers nothing, or an index leaves its array.
     """
     covered = {formula.output: _covered(instance, formula) for formula in instance.contract.formulas}
-    return {name: _memory(array, covered.get(name)) for name, array in instance.arrays.items()}
+    found = {
+        name: (_memory if array.within is None else _part)(array, covered.get(name))
+        for name, array in instance.arrays.items()
+    }
+    return found | {each.name: _rest(each) for each in instance.buffers}
+
+
+def _part(array: Array, covered: NDArray[np.bool_] | None) -> ArrayMemory:
+    """Return the memory of an array that lies in a buffer: bytes between its elements are not its own."""
+    own = np.zeros(array.footprint.size, dtype=np.uint8)
+    own[array.footprint.lanes(array.occupied)] = _ALL
+    nowhere: Offsets = np.zeros(0, dtype=np.int64)
+    if array.access is Access.SCRATCH:
+        return ArrayMemory(array, None, nowhere, None)
+    if array.access.is_output:
+        members = np.arange(array.elements) if covered is None else np.flatnonzero(covered)
+        own &= ~_element_memory(array, members, padded=False)
+    kept = own if own.any() else None
+    if array.access is not Access.OUT or kept is None:
+        return ArrayMemory(array, kept, nowhere, None)
+    return ArrayMemory(array, kept, np.flatnonzero(own), own != 0)
+
+
+def _rest(buffer: SharedBuffer) -> ArrayMemory:
+    """Return the bytes of a buffer in which no array has elements: data that must stay as they are."""
+    own = np.full(buffer.size, _ALL, dtype=np.uint8)
+    for array in buffer.arrays:
+        own[array.at + array.occupied] = 0
+    whole = Array(buffer.name, U8, Access.SCRATCH, (buffer.size,), (1,), buffer.alignment, BYTE, 0, None)
+    return ArrayMemory(whole, own if own.any() else None, np.flatnonzero(own), None)
 
 
 def _covered(instance: Instance, formula: Formula) -> NDArray[np.bool_]:

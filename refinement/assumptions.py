@@ -17,7 +17,11 @@ def assumptions_of(instance: Instance, alignments: Mapping[str, int]) -> list[st
     alignments : mapping of str to int
         To how many bytes the kernel's accesses need each array to be aligned.
     """
-    found = []
+    found = [
+        f"{each.name} is aligned to {needed} bytes (the contract says {each.alignment})"
+        for each in instance.buffers
+        if (needed := alignments.get(each.name, 1)) > 1
+    ]
     for name, array in instance.arrays.items():
         needed = alignments.get(name, 1)
         if 8 * needed > max(8, array.element_bits):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..spec.errors import UnsupportedError
 from . import bit_slices
-from .array_memory import ArrayMemory, initial_bytes, inputs_of
+from .array_memory import ArrayMemory, initial_bytes, inputs_of, memories
 from .assignments import Assignment
 from .contract import Instance
 from .counterexamples import ATTEMPTS, input_formats
@@ -23,6 +23,7 @@ from .front_end import Kernel, Outcome
 from .interning import Ids
 from .memory import ABSENT
 from .normal_forms import NormalForms
+from .parameters import Access
 from .terms import TermStore, bits
 
 Indices = NDArray[np.intp]
@@ -92,6 +93,19 @@ def clobbered(
     return found[:SHOWN], np.unique(np.concatenate(changed))
 
 
+def clobbered_beside(
+    kernel: Kernel, instance: Instance, forms: NormalForms, outcome: Outcome
+) -> list[KernelFinding]:
+    """Return what a kernel did to bytes of buffers that are no output's."""
+    names = {buffer.name for buffer in instance.buffers}
+    names |= {array.name for buffer in instance.buffers for array in buffer.arrays}
+    found: list[KernelFinding] = []
+    for name, memory in memories(instance).items():
+        if name in names and not memory.array.access.is_output:
+            found += clobbered(kernel, instance, memory, forms, outcome)[0]
+    return found
+
+
 def _changes(store: TermStore, memory: ArrayMemory, instance: Instance, outcome: Outcome) -> Iterator[Change]:
     """Yield kept bits whose terms are not those from before, the same bits of bytes together."""
     if memory.kept is None:
@@ -149,6 +163,10 @@ def _described(memory: ArrayMemory, lane: int, change: Change) -> str:
     bit = 8 * byte + change.low
     place = place_of(array, bit)
     what = f"byte {byte} of {array.name}"
+    if array.access is Access.SCRATCH:
+        return f"{what}, which belongs to no array"
+    if array.access is Access.IN:
+        return f"{place}, which is only for reading"
     if change.width < 8:
         what = f"bits {change.low} to {change.low + change.width - 1} of {what}"
     if place.axis is not None or place.between:

@@ -9,10 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..spec.errors import InputError
-from .arguments import HELD_ELEMENTS, Array, Pointers, Scalar, argument_of, pointers_of
+from .arguments import (
+    HELD_ELEMENTS,
+    Array,
+    Pointers,
+    Scalar,
+    SharedBuffer,
+    argument_of,
+    buffer_of,
+    pointers_of,
+)
 from .formula import Formula, Source
 from .index_arithmetic import Expression
-from .parameters import Parameter, Passed, PointerParameter, Structure
+from .parameters import BufferParameter, Parameter, Passed, PointerParameter, Structure
 from .result import Equality
 from .scalar_cases import EVERY, Case
 
@@ -63,7 +72,9 @@ class Instance:
     arguments : tuple of Scalar and Array
         In the order of the kernel's parameters, those in structures one by one.
     pointers : tuple of Pointers
-        Addresses in arrays.
+        Addresses in arrays and buffers.
+    buffers : tuple of SharedBuffer
+        Memory in which several arrays lie.
     passed : tuple of Structure or str
         What the kernel takes, in its order; see `Contract.passing`.
     case : Case
@@ -79,6 +90,7 @@ class Instance:
     dynamic_shared: int | None
     arguments: tuple[Scalar | Array, ...]
     pointers: tuple[Pointers, ...]
+    buffers: tuple[SharedBuffer, ...]
     passed: tuple[Structure | str, ...]
     case: Case = EVERY
     launches: tuple[Launching, ...] = ()
@@ -203,6 +215,8 @@ class Contract:
         In the kernel's order, those in structures one by one.
     pointers : tuple of PointerParameter
         Parameters that are addresses in arrays, or that point to such.
+    buffers : tuple of BufferParameter
+        Memory in which several arrays lie.
     passing : tuple of Structure or str
         What the kernel takes, in its order: structures, and names of parameters that stand alone.
     formulas : tuple of Formula
@@ -228,6 +242,7 @@ class Contract:
     sizes: tuple[Mapping[str, int], ...]
     parameters: tuple[Parameter, ...]
     pointers: tuple[PointerParameter, ...]
+    buffers: tuple[BufferParameter, ...]
     passing: tuple[Structure | str, ...]
     formulas: tuple[Formula, ...]
     accumulate: Accumulate = Accumulate.UNSPECIFIED
@@ -277,6 +292,9 @@ class Contract:
         if elements > HELD_ELEMENTS:
             raise InputError(f"the arrays have {elements} elements; at most {HELD_ELEMENTS}", self.path)
         pointers = tuple(pointers_of(each, sizes) for each in self.pointers if each.passed is not other)
+        wheres = {each.name: each.where for each in self.parameters}
+        arrays = [(each, wheres[each.name]) for each in arguments if isinstance(each, Array)]
+        buffers = tuple(buffer_of(each, sizes, arrays) for each in self.buffers)
         launches = tuple(_launching(each, sizes) for each in self.launches)
         return Instance(
             self,
@@ -286,6 +304,7 @@ class Contract:
             shared,
             arguments,
             pointers,
+            buffers,
             self.passed(former=former),
             launches=launches,
         )

@@ -17,7 +17,7 @@ from .result import Equality
 from .toml_document import Table, parse_document, read_document, shown
 
 ISAS = ("ptx", "power", "pto")
-SECTIONS = ("kernel", "launch", "sizes", "param", "array", "ensures", "against")
+SECTIONS = ("kernel", "launch", "sizes", "param", "array", "buffer", "ensures", "against")
 KERNEL = ("isa", "entry", "target")
 LAUNCH = ("grid", "block", "dynamic_shared")
 LAUNCHES = ("entry", *LAUNCH, "params")
@@ -78,6 +78,7 @@ def _contract(document: Table) -> Contract:
         tuple(sizes),
         parameters,
         read.pointers,
+        read.buffers,
         read.passing,
         _formulas(ensures, taken) if "ensures" in document.values and reference is None else (),
         Accumulate(ensures.choice("accumulate", list(Accumulate), Accumulate.UNSPECIFIED)),

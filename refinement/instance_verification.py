@@ -9,11 +9,13 @@ from typing import Any
 from ..spec.errors import OutOfBudget, UnsupportedError
 from .array_memory import inputs_of
 from .assumptions import assumptions_of
+from .clobbering import clobbered_beside
 from .contract import Instance
 from .findings import KernelFinding, Kind
 from .front_end import Kernel, Outcome
 from .given_data import for_all_numbers
 from .memory_safety import memory_findings
+from .normal_forms import NormalForms
 from .output_comparison import Examination, OutputComparison
 from .references import KernelReference, reference_of
 from .scalar_cases import MOST_CASES, Case
@@ -171,6 +173,7 @@ def _examined(
                     KernelFinding(Kind.UNSUPPORTED, message, kernel.path, output=output.name)
                 )
                 examination.equality = None
+        examination.findings += clobbered_beside(kernel, instance, NormalForms(store), outcome)
     if not outcome.complete or any(finding.kind.refutes for finding in examination.findings):
         examination.equality = None
     if examination.equality is None and not examination.findings:

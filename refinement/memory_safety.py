@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .array_memory import ArrayMemory, elements_in, memories, untouched
-from .clobbering import clobbered
+from .clobbering import clobbered, clobbered_beside
 from .contract import Instance
 from .element_places import place_of
 from .findings import KernelFinding, Kind
@@ -36,7 +36,8 @@ def memory_findings(
     kernel, instance, store, outcome : Kernel, Instance, TermStore, Outcome
         A run that came to its end.
     """
-    forms, found, written = NormalForms(store), [], []
+    forms, written = NormalForms(store), []
+    found = clobbered_beside(kernel, instance, forms, outcome)
     for name, memory in memories(instance).items():
         if not memory.array.access.is_output:
             continue

@@ -21,6 +21,7 @@ from .index_arithmetic import Expression
 from .parameters import (
     Access,
     ArrayParameter,
+    BufferParameter,
     Gaps,
     Parameter,
     Parameters,
@@ -39,8 +40,9 @@ POINTER = 8
 """Bytes of an address."""
 ARRAY = (
     "name", "type", "shape", "strides", "access", "alignment", "values", "element_bits", "low_bit",
-    "gaps", "kernel",
+    "gaps", "kernel", "within", "at",
 )  # fmt: skip
+BUFFER = ("name", "size", "alignment")
 POINTER_TYPE = "pointer"
 """The type of a parameter that is an address, or that points to addresses."""
 POINTER_KEYS = ("name", "type", "to", "at", "alignment", "kernel")
@@ -96,26 +98,53 @@ def read_parameters(document: Table, sizes: Mapping[str, int]) -> Parameters:
                 _parameter(table, found, sizes, Passed(table.choice("kernel", list(Passed), "both")))
             )
     pointers = [each for each in found.values() if isinstance(each, PointerParameter)]
+    buffers: dict[str, BufferParameter] = {}
+    for table in document.tables("buffer"):
+        table.check_keys(BUFFER)
+        name = check_name(table, "name", table.require("name", "a name for contracts"), "a buffer")
+        if name in found or name in buffers:
+            raise table.error("name", f"there are two parameters {name}")
+        size = expression(table, "size", table.require("size", "its bytes"), sizes)
+        buffers[name] = BufferParameter(name, size, _alignment(table), table.where())
     for table in document.tables("array"):
         table.check_keys([key for key in ARRAY if key != "kernel"])
         table.require("shape", 'its extents, such as ["M", "K"]')
         name = _parameter(table, found, sizes, Passed.BOTH)
         leading = {each.passed for each in pointers if any(name == target for target, _ in each.targets)}
-        if not leading:
+        if not leading and "within" not in table.values:
             message = f'no pointer leads to {name}: a parameter with type = "pointer" and to = "{name}"'
             raise table.error("name", message)
         found[name] = replace(found[name], passed=leading.pop() if len(leading) == 1 else Passed.BOTH)
+    _check_buffers(found, buffers)
     for each in pointers:
         for target, _ in each.targets:
-            if not isinstance(found.get(target), ArrayParameter):
+            if not isinstance(found.get(target), ArrayParameter) and target not in buffers:
                 known = [name for name, one in found.items() if isinstance(one, ArrayParameter)]
+                known += buffers
                 raise InputError(
                     f"{each.name} points to {shown(target)}, which is no array; there are: "
                     f"{', '.join(known) or 'none'}",
                     each.where,
                 )
     rest = tuple(each for each in found.values() if not isinstance(each, PointerParameter))
-    return Parameters(rest, tuple(pointers), tuple(passing))
+    return Parameters(rest, tuple(pointers), tuple(buffers.values()), tuple(passing))
+
+
+def _check_buffers(
+    found: Mapping[str, Parameter | PointerParameter], buffers: Mapping[str, BufferParameter]
+) -> None:
+    """See that the buffers that arrays lie in are described, and none has two meanings."""
+    for each in found.values():
+        if each.name in buffers:
+            raise InputError(f"there are two parameters {each.name}", each.where)
+        if not isinstance(each, ArrayParameter) or each.within is None:
+            continue
+        if each.within not in buffers:
+            known = ", ".join(buffers) or "none"
+            raise InputError(
+                f"{each.name} lies within {shown(each.within)}, which is no buffer; there are: {known}",
+                each.where,
+            )
 
 
 def _parameter(
@@ -259,6 +288,10 @@ def _array(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> Ar
     if "value" in table.values:
         raise table.error("value", f"{name} has a shape: a pointer has values = [...], not a value")
     table.check_keys(ARRAY)
+    within = table.text("within")
+    for key in ("alignment", "gaps") if within is not None else ("at",):
+        if key in table.values:
+            raise table.error(key, f"{key} is of {'a buffer' if within else 'an array within one'}")
     shape = expressions(table, "shape", table.values["shape"], sizes)
     if not 1 <= len(shape) <= _MOST_AXES:
         raise table.error("shape", f"{name} has {len(shape)} axes; allowed: 1 to {_MOST_AXES}")
@@ -278,6 +311,8 @@ def _array(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> Ar
         _contents(table, fmt),
         Gaps(table.choice("gaps", list(Gaps), Gaps.KEPT)),
         table.where(),
+        within=within,
+        at=None if within is None else expression(table, "at", table.values.get("at", 0), sizes),
     )
 
 

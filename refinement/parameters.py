@@ -101,6 +101,10 @@ class ArrayParameter:
         ``file:line``.
     passed : Passed
         To which kernels.
+    within : str, optional
+        The buffer that it lies in; it has one of its own by default.
+    at : Expression, optional
+        How many bytes behind the beginning of that buffer.
     """
 
     name: str
@@ -115,6 +119,30 @@ class ArrayParameter:
     gaps: Gaps
     where: str
     passed: Passed = Passed.BOTH
+    within: str | None = None
+    at: Expression | None = None
+
+
+@dataclass(frozen=True)
+class BufferParameter:
+    """Memory in which several arrays lie.
+
+    Attributes
+    ----------
+    name : str
+        What messages and contracts call it.
+    size : Expression
+        Bytes.
+    alignment : int
+        Of its address, in bytes.
+    where : str
+        ``file:line``.
+    """
+
+    name: str
+    size: Expression
+    alignment: int
+    where: str
 
 
 Parameter = ScalarParameter | ArrayParameter
@@ -181,10 +209,13 @@ class Parameters:
         pointers lead to.
     pointers : tuple of PointerParameter
         Addresses, and pointers to addresses.
+    buffers : tuple of BufferParameter
+        Memory in which several arrays lie.
     passing : tuple of Structure or str
         What the kernel takes, in its order: structures, and names of what stands alone.
     """
 
     values: tuple[Parameter, ...]
     pointers: tuple[PointerParameter, ...]
+    buffers: tuple[BufferParameter, ...]
     passing: tuple[Structure | str, ...]

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from ...spec.errors import InputError
 from ...spec.ptx.targets import target_named
 from .. import arguments
@@ -26,6 +28,7 @@ from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, Structu
 from .module import Function, Module
 from .outline import outline
 from .parser import read
+from .shared_buffers import put_together, taken_apart
 from .threads import Indices, Launch
 
 
@@ -74,10 +77,14 @@ class PtxKernel:
     ) -> Outcome:
         """Run the kernel, or some of its blocks, on terms."""
         self._check_sizes(instance)
-        memory = memories(instance)
-        given = {
-            each.name: _argument(each, memory, store, inputs, before or {}) for each in instance.arguments
-        }
+        memory, held = memories(instance), before or {}
+        shared = {each.name: put_together(each, memory, store, inputs, held) for each in instance.buffers}
+        given: dict[str, Number | Scalar | Pointer] = {name: Pointer(each) for name, each in shared.items()}
+        for each in instance.arguments:
+            if isinstance(each, Array) and each.within is not None:
+                given[each.name] = Pointer(shared[each.within], each.at)
+            else:
+                given[each.name] = _argument(each, memory, store, inputs, held)
         given |= {each.name: _address(each, given) for each in instance.pointers}
         widths = {each.name: _bytes(each) for each in (*instance.arguments, *instance.pointers)}
         taken: list[Argument] = [
@@ -99,6 +106,12 @@ class PtxKernel:
         arrays = {
             name: FinalArray(found.lanes, found.lines, found.threads) for name, found in done.contents.items()
         }
+        for buffer in instance.buffers:
+            if buffer.name in arrays:
+                arrays |= taken_apart(buffer, arrays[buffer.name])
+        for name in memory.keys() - arrays.keys():  # nothing that the kernel takes leads there
+            lanes = held[name] if name in held else initial_bytes(store, memory[name], inputs)
+            arrays[name] = FinalArray(lanes, np.zeros(len(lanes), dtype=np.int32), np.full(len(lanes), -1))
         return Outcome(
             arrays,
             done.findings,
@@ -135,7 +148,7 @@ def _address(pointers: Pointers, given: Mapping[str, Number | Scalar | Pointer])
     for name, offset in pointers.targets:
         target = given[name]
         assert isinstance(target, Pointer)
-        found.append(Pointer(target.buffer, offset))
+        found.append(Pointer(target.buffer, target.offset + offset))
     if not pointers.in_memory:
         return found[0]
     name = pointers.name
