@@ -41,8 +41,8 @@ class Case:
         Of these.
     conditions : tuple of (Condition, bool)
         Conditions on others, and whether they hold.
-    statements : tuple of str
-        The same in words.
+    said : tuple of (frozenset of str, str)
+        The same in words, each with the scalars that it is about.
     granted : tuple of str
         What is taken for granted of all cases.
     """
@@ -50,11 +50,16 @@ class Case:
     values: Mapping[str, int] = field(default_factory=dict)
     formats: Mapping[str, Format] = field(default_factory=dict)
     conditions: tuple[tuple[Condition, bool], ...] = ()
-    statements: tuple[str, ...] = ()
+    said: tuple[tuple[frozenset[str], str], ...] = ()
     granted: tuple[str, ...] = ()
 
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What is supposed, in words."""
+        return tuple(text for _, text in self.said)
+
     def __bool__(self) -> bool:
-        return bool(self.statements)
+        return bool(self.said)
 
     def __str__(self) -> str:
         return ", ".join(self.statements)
@@ -75,13 +80,14 @@ class Case:
                     yield case
                 continue
             _, name, words, granted_of = few
-            fmt = condition.scalars()[name]
+            fmt, about = condition.scalars()[name], frozenset([name])
+            rest = tuple(each for each in self.said if each[0] != about)  # all said by the number
             for word in words:
                 case = replace(
                     self,
                     values={**self.values, name: word},
                     formats={**self.formats, name: fmt},
-                    statements=_joined(self.statements, f"{name} = {number_of(word, fmt)}"),
+                    said=(*rest, (about, f"{name} = {number_of(word, fmt)}")),
                     granted=_joined(self.granted, granted_of),
                 )
                 if not case.is_impossible:
@@ -92,16 +98,14 @@ class Case:
         if few is not None and few[2]:
             fmt = condition.scalars()[few[1]]
             others = dict.fromkeys(number_of(word, fmt) for word in few[2])
-            said = [f"{few[1]} ≠ {each}" for each in others]
+            texts = [f"{few[1]} ≠ {each}" for each in others]
         else:
-            said = [condition.text(holds)]
-        statements = self.statements
-        for each in said:
-            statements = _joined(statements, each)
+            texts = [condition.text(holds)]
+        about = frozenset(condition.scalars())
         return replace(
             self,
             conditions=(*self.conditions, (condition, holds)),
-            statements=statements,
+            said=tuple(dict.fromkeys((*self.said, *((about, each) for each in texts)))),
             granted=_joined(self.granted, *granted),
         )
 

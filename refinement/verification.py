@@ -17,7 +17,7 @@ from .instance_verification import Told, examined_in_cases
 from .launch_sequence import kernel_of
 from .matrix_rounding import matrix_rounding
 from .output_comparison import Examination
-from .result import CaseVerdict, Coverage, Equality, Result, verdict_of
+from .result import CaseVerdict, Coverage, Equality, Result, Written, verdict_of
 from .rounding_depth import Roundings, worst
 from .trials import Trials
 
@@ -118,7 +118,7 @@ def verify(
         findings,
         None,
         tuple(coverage),
-        tuple(each for examination in found for each in examination.written),
+        tuple(_written(found)),
         undergone.hypotheses if undergone is not None and equality is Equality.VALUE else (),
         tuple(dict.fromkeys(each for examination in found for each in examination.assumptions)),
         tuple(_cases(examinations, memory_only=memory_only)),
@@ -155,6 +155,16 @@ def _weakest(found: Sequence[Equality | None]) -> Equality | None:
     if any(equality is None for equality in found):
         return None
     return Equality.VALUE if Equality.VALUE in found else Equality.BITS
+
+
+def _written(examinations: Sequence[Examination]) -> Iterator[Written]:
+    """Yield how much of each array was written at each set of sizes: the least of all cases."""
+    found: dict[tuple[str, tuple[tuple[str, int], ...]], Written] = {}
+    for each in (each for examination in examinations for each in examination.written):
+        key = each.name, tuple(each.sizes.items())
+        if key not in found or each.written < found[key].written:
+            found[key] = each
+    yield from found.values()
 
 
 def _sizes(examinations: Sequence[tuple[Instance, Examination]]) -> list[dict[str, int]]:

@@ -197,6 +197,16 @@ def test_too_many_cases_are_unsupported(tmp_path: Path) -> None:
     assert "more than 16 cases" in result.findings[0].message
 
 
+def test_a_number_says_all_of_a_scalar(tmp_path: Path) -> None:
+    switch = (
+        "setp.eq.f32 %p1, %f2, 0f3F800000; @%p1 st.global.f32 [%d5], %f3; "
+        "setp.eq.f32 %p1, %f2, 0f40000000; @%p1 bra PLAIN; ret;"
+    )
+    result = result_of(tmp_path, (BRANCH, switch), contract=CONTRACT)
+    assert set(cases_of(result)) == {"beta = 1", "beta = 2", "beta ≠ 1, beta ≠ 2"}
+    assert [(each.name, each.written) for each in result.written] == [("C", 0)]
+
+
 def test_a_branch_on_other_data_is_no_case(tmp_path: Path) -> None:
     result = result_of(tmp_path, (BRANCH, "setp.eq.f32 %p1, %f3, %f2;"))
     assert (result.verdict, result.cases) == ("unsupported", ())
