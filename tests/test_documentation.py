@@ -10,10 +10,15 @@ import pytest
 from source_modules import LAYERS
 
 from mmaproof.gate.table_rules import GATE_RULES
+from mmaproof.proofs.catalogue import theorems
 from mmaproof.proofs.methods import MEANINGS
 from mmaproof.proofs.mutation.campaign import Fate
 from mmaproof.proofs.obligation import Equality
+from mmaproof.proofs.pinned import pinned
 from mmaproof.refinement.findings import Kind
+from mmaproof.reports.document_statements import DOCUMENTS as STATED
+from mmaproof.reports.document_statements import Statement, statement_table, statements
+from mmaproof.reports.glossary import names
 from mmaproof.reports.theorem_table import theorem_table
 from mmaproof.spec.instruction_set import NAMES, instruction_set
 
@@ -26,6 +31,31 @@ def test_theorem_list_is_generated_from_the_catalogue() -> None:
     assert written == theorem_table(), (
         "write it: python -m mmaproof.reports.theorem_table > docs/theorem-list.md"
     )
+
+
+def test_the_table_of_statements_is_generated() -> None:
+    written = (REPOSITORY / "docs" / "document-statements.md").read_text(encoding="utf-8")
+    assert written == statement_table(), (
+        "write it: python -m mmaproof.reports.document_statements > docs/document-statements.md"
+    )
+
+
+def test_what_answers_for_a_statement_exists() -> None:
+    known = {*names(), *(theorem.id for theorem in theorems()), *pinned()}
+    missing = {answer for statement in statements() for answer in statement.answers} - known
+    assert missing == set()
+
+
+def test_a_statement_that_nothing_answers_for_has_a_reason() -> None:
+    assert len(STATED) == 5
+    assert [each.text for each in statements() if not (each.answers or each.remark)] == []
+    cells = [cell for each in statements() for cell in (each.text, each.remark)]
+    assert [cell for cell in cells if "|" in cell or "\n" in cell] == []
+
+
+def test_a_name_that_is_not_there_would_be_noticed() -> None:
+    invented = Statement("a sentence", ("power/no-such-theorem",))
+    assert not set(invented.answers) & {*names(), *(theorem.id for theorem in theorems()), *pinned()}
 
 
 @pytest.mark.parametrize(
