@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_format
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +23,7 @@ from .progress import progress
 from .recheck_output import print_recheck
 
 if TYPE_CHECKING:
+    from ..proofs.obligation import Obligation
     from ..proofs.outcomes import CatalogueRun, DecidedObligation
     from ..proofs.rechecking import Recheck
     from ..proofs.runner import Settings
@@ -99,16 +100,22 @@ def check(
         files.directory(counterexamples)
     with result_files({"json": json, "junit": junit, "sarif": sarif, "html": html}) as fill:
         start = time.perf_counter()
-        with progress("check", len(selected)) as advance:
-            verdicts = runner.run(selected, settings, report=lambda verdict: advance(verdict.id))
-        again = _decided_again(verdicts, settings) if recheck else None
-        if again is not None:
-            verdicts = [again.worth(verdict) for verdict in verdicts]
+        arrived: dict[str, Verdict] = {}
+        again, stopped = None, None
+        try:
+            _decide(selected, settings, arrived)
+            again = _decided_again(list(arrived.values()), settings) if recheck else None
+        except KeyboardInterrupt as signal:
+            stopped = signal
+        verdicts = [again.worth(each) if again else each for each in arrived.values()]
+        verdicts += _not_reached(selected, arrived)
         elapsed = time.perf_counter() - start
         run = tallied(selected, verdicts, catalogue.theorems(patterns or []), elapsed, unpinned)
         run = replace(run, recheck=again)
         report = check_report.report(run, __version__)
         fill(report)
+    if stopped is not None:
+        raise stopped
     _print_theorems(run)
     _print_spoiling(run, _save(run, counterexamples))
     _print_unpinned(run)
@@ -117,6 +124,27 @@ def check(
     _print_totals(report)
     tell_github(report)
     return exit_code(report)
+
+
+def _decide(selected: Sequence[Obligation], settings: Settings, arrived: dict[str, Verdict]) -> None:
+    """Decide obligations; each verdict is there as soon as it is known, should the run be interrupted."""
+    from ..proofs import runner
+
+    with progress("check", len(selected)) as advance:
+
+        def report(verdict: Verdict) -> None:
+            arrived[verdict.id] = verdict
+            advance(verdict.id)
+
+        runner.run(selected, settings, report=report)
+
+
+def _not_reached(selected: Sequence[Obligation], arrived: Mapping[str, Verdict]) -> list[Verdict]:
+    from ..proofs.obligation import Status
+    from ..proofs.verdict import Verdict
+
+    message = "the run was interrupted before this was decided"
+    return [Verdict(o.id, Status.UNKNOWN, "", message=message) for o in selected if o.id not in arrived]
 
 
 def _decided_again(verdicts: Sequence[Verdict], settings: Settings) -> Recheck:

@@ -94,7 +94,8 @@ def dot_add(
     with np.errstate(all="ignore"):
         for start in range(0, longest, rows):
             block = slice(start, start + rows)
-            *parts, (last, addend_format) = [(bits[..., block], fmt) for bits, fmt in operands]
+            cut = [(bits[..., block] if bits.shape[-1] > 1 else bits, fmt) for bits, fmt in operands]
+            *parts, (last, addend_format) = cut
             factors = [_terms(part, fmt, of_zero) for part, fmt in parts]
             final = _terms(last[0], addend_format, EXPONENT_OF_ZERO)
             transposed[..., block] = _rounded(truncated_sum(model, factors, final), result, model)
@@ -179,7 +180,10 @@ def truncated_sum(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -
     weight = _POWERS_OF_TWO.take(model.fraction_bits - largest)
     negative = _all_negative(terms, addend) if model.signed_zeros else None
     aligned = terms.values
-    aligned *= weight
+    if aligned.shape[1:] == weight.shape:
+        aligned *= weight
+    else:  # the addend alone has a batch
+        aligned = aligned * weight
     np.trunc(aligned, out=aligned)
     total = aligned.sum(axis=0, initial=0.0) + np.trunc(addend.values * weight)
     value: Reals = total / weight

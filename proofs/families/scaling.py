@@ -42,16 +42,16 @@ def unchanged(alg: Algebra, x: Operand, scale: FloatFormat, wide: FloatFormat) -
     return Equation(number(alg, product), number(alg, x), F64, label="x · 1 = x")
 
 
-def unit(element: FloatFormat, scale: FloatFormat, wide: FloatFormat, solved: FloatFormat) -> Certificate:
+def unit(element: FloatFormat, scale: FloatFormat, wide: FloatFormat, solvable: bool) -> Certificate:
     """Return the claim that scale factor 1 changes no element; see `exact`."""
 
     def claim(fmt: FloatFormat, alg: Algebra, v: Inputs) -> Iterator[Equation]:
         yield unchanged(alg, Operand(v["x"], element), scale, fmt)
 
-    return _enumerated(claim, {"x": element}, wide, solved)
+    return _enumerated(claim, {"x": element}, wide, solvable)
 
 
-def exact(element: FloatFormat, scale: FloatFormat, wide: FloatFormat, solved: FloatFormat) -> Certificate:
+def exact(element: FloatFormat, scale: FloatFormat, wide: FloatFormat, solvable: bool) -> Certificate:
     """Return the claim that an element times its scale factor is the exact product.
 
     Parameters
@@ -60,8 +60,8 @@ def exact(element: FloatFormat, scale: FloatFormat, wide: FloatFormat, solved: F
         The formats of the two.
     wide : FloatFormat
         The format of the product.
-    solved : FloatFormat
-        The format that the solver is asked about: `wide`, or f64 where it can't round to that.
+    solvable : bool
+        Whether solvers can round to `wide`; else the enumeration, which is complete, has no second witness.
     """
 
     def claim(fmt: FloatFormat, alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -70,19 +70,19 @@ def exact(element: FloatFormat, scale: FloatFormat, wide: FloatFormat, solved: F
         yield Equation(number(alg, scaled(alg, x, factor, fmt)), down, F64, label="x · s")
         yield Equation(down, up, F64, label="x · s rounded down and up")
 
-    return _enumerated(claim, {"x": element, "factor": scale}, wide, solved)
+    return _enumerated(claim, {"x": element, "factor": scale}, wide, solvable)
 
 
 def _enumerated(
     claim: Callable[[FloatFormat, Algebra, Inputs], Iterator[Equation]],
     formats: Mapping[str, FloatFormat],
     wide: FloatFormat,
-    solved: FloatFormat,
+    solvable: bool,
 ) -> Certificate:
     variables = tuple(Variable(name, fmt, (1,)) for name, fmt in formats.items())
-    by_spec, for_solver = (Property(variables, partial(claim, fmt), abstract=False) for fmt in (wide, solved))
-    domains = {name: range(1 << fmt.bits) for name, fmt in formats.items()}
-    return replace(enumerated(by_spec, domains), witness=for_solver)
+    prop = Property(variables, partial(claim, wide), abstract=False)
+    certificate = enumerated(prop, {name: range(1 << fmt.bits) for name, fmt in formats.items()})
+    return certificate if solvable else replace(certificate, witness=None)
 
 
 def scale_format(block: BlockProduct) -> FloatFormat:

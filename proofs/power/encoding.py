@@ -108,14 +108,20 @@ def _odd_pair(layout: Layout) -> Property:
     SOURCE,
 )
 def unique() -> Iterator[Case]:
-    """Yield one certificate per form."""
+    """Yield a claim about all words per form, and a comparison of the fixed bits of every pair of forms."""
     for form, layout in LAYOUTS.items():
         others = tuple(o for o in LAYOUTS.values() if o.size == layout.size and o.form != form)
-        yield Case(form.mnemonic, partial(_unique, layout, others), method=Method.CERTIFICATE)
+        yield Case(form.mnemonic, partial(_unique, layout, others))
+        yield Case(
+            f"{form.mnemonic}/fixed-bits",
+            partial(_distinct, layout, others),
+            method=Method.CERTIFICATE,
+            statement="every other form of the size fixes a bit of the form's opcode to the other value; "
+            "the primary opcode is 1 ⇔ the form is prefixed",
+        )
 
 
-def _unique(layout: Layout, others: tuple[Layout, ...]) -> Certificate:
-    """Compare the fixed bits of every pair of forms; the solver's witness is the formula `matches`."""
+def _distinct(layout: Layout, others: tuple[Layout, ...]) -> Certificate:
     opcode_position = layout.size - 6
 
     def check() -> str | None:
@@ -126,6 +132,12 @@ def _unique(layout: Layout, others: tuple[Layout, ...]) -> Certificate:
             return f"{layout.form.mnemonic} has the primary opcode {layout.match >> opcode_position}"
         return None
 
+    return Certificate(check, len(others) + 1)
+
+
+def _unique(layout: Layout, others: tuple[Layout, ...]) -> Property:
+    opcode_position = layout.size - 6
+
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         word = v["word"]
         clean = alg.same(word & layout.reserved_mask, alg.constant(0, _format(layout)))
@@ -135,8 +147,7 @@ def _unique(layout: Layout, others: tuple[Layout, ...]) -> Certificate:
         prefix = alg.same(opcode, alg.constant(PREFIX_OPCODE, _format(layout)))
         yield holds(alg, prefix if layout.form.prefixed else ~prefix, "is a prefix only if prefixed")
 
-    witness = Property((_word(layout),), claim, partial(_has_opcode, layout), abstract=False)
-    return Certificate(check, len(others) + 1, witness)
+    return Property((_word(layout),), claim, partial(_has_opcode, layout), abstract=False)
 
 
 @theorem(

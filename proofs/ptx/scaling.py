@@ -64,7 +64,7 @@ def unit() -> Iterator[Case]:
     for element, scale in SCALED_ELEMENTS:
         yield Case(
             f"{element}/{scale}",
-            partial(scaling.unit, element, scale, SCALED, SCALED),
+            partial(scaling.unit, element, scale, SCALED, True),
             method=Method.CERTIFICATE,
         )
 
@@ -78,7 +78,7 @@ def unit() -> Iterator[Case]:
 def exact() -> Iterator[Case]:
     """Yield the element types that hold every value of the others, e2m1 with its other scale type."""
     for element, scale in ((E4M3, UE8M0), (E5M2, UE8M0), (E2M1, UE4M3)):
-        goal = partial(scaling.exact, element, scale, SCALED, SCALED)
+        goal = partial(scaling.exact, element, scale, SCALED, True)
         yield Case(f"{element}/{scale}", goal, method=Method.CERTIFICATE)
 
 

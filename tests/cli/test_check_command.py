@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree as ET
@@ -46,8 +47,9 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     decide = runner.run
 
     def run(obligations, settings, report):
-        found = [state.verdicts.get(v.id, v) for v in decide(obligations, runner.Settings(jobs=0), report)]
-        return found
+        chosen = lambda found: state.verdicts.get(found.id, found)  # noqa: E731
+        decided = decide(obligations, runner.Settings(jobs=0), lambda found: report(chosen(found)))
+        return [chosen(found) for found in decided]
 
     monkeypatch.setattr("mmaproof.proofs.runner.run", run)
     monkeypatch.setattr("mmaproof.proofs.catalogue.select", lambda patterns: state.chosen)
@@ -288,16 +290,23 @@ def test_a_report_may_go_to_a_device(toys: SimpleNamespace) -> None:
     assert Path("/dev/null").is_char_device()
 
 
-def test_an_interrupted_run_leaves_no_file(
+def test_an_interrupted_run_reports_what_it_has(
     toys: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(*_: object, **__: object) -> None:
+    def run(obligations: object, settings: object, report: Callable[[Verdict], None]) -> None:
+        report(verdict(COMMUTES, Status.PROVED))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("mmaproof.proofs.runner.run", run)
-    result = mmaproof("check", "--json", tmp_path / "report.json")
+    toys.chosen = [COMMUTES, ENUMERATED]
+    result = mmaproof("check", "--json", tmp_path / "report.json", "--junit", tmp_path / "report.xml")
     assert (result.status, result.out, result.err) == (130, "", "mmaproof: error: interrupted\n")
-    assert list(tmp_path.iterdir()) == []
+    document = json.loads((tmp_path / "report.json").read_text())
+    validate("check", document)
+    first, second = document["obligations"]
+    assert (first["status"], second["status"]) == ("proved", "unknown")
+    assert "interrupted" in second["message"] and document["summary"]["conclusion"] == "undecided"
+    assert ET.parse(tmp_path / "report.xml").getroot().find(".//skipped") is not None
 
 
 def test_a_real_obligation_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,18 @@ import toy_theorems as toy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.proofs.obligation import RN, Equality, Equation, Inputs, Property, Variable, holds
+from mmaproof.proofs.catalogue import matching
+from mmaproof.proofs.obligation import (
+    RN,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    holds,
+)
 from mmaproof.proofs.replay import (
     counterexample,
     edge_encodings,
@@ -205,3 +216,13 @@ def test_samples_have_their_variables_shapes_and_meet_every_edge(fmt: Format) ->
     }
     assert set(edge_encodings(fmt).tolist()) <= set(assignment["x"].ravel().tolist())
     assert len(set(assignment["x"].ravel().tolist())) > len(edge_encodings(fmt))
+
+
+@pytest.mark.parametrize("prefix", ["ptx/numerics/dot-add", "pto/numerics", "power/numerics", "mfma"])
+def test_every_claim_that_a_solver_may_give_up_on_can_be_sampled(prefix: str) -> None:
+    """Variables of any shape: a time-out is followed by a search, which must not fail."""
+    for obligation in matching([prefix]):
+        if obligation.method in (Method.SMT, Method.STRUCTURAL) and obligation.expect is Status.PROVED:
+            goal = obligation.goal()
+            if isinstance(goal, Property):
+                assert search(goal, obligation.equality, batch=4) is None, obligation.id

@@ -397,6 +397,17 @@ def test_operands_broadcast_and_blocks_do_not_show() -> None:
     assert dot_add(HOPPER, left[0, 0, 0], right[0, 0, 0], addend[0, 0, 0]).shape == ()
 
 
+@pytest.mark.parametrize("count", [7, 40_000])
+def test_one_row_of_factors_serves_any_number_of_addends(count: int) -> None:
+    rng = np.random.default_rng(5)
+    row = reference.factors(F16, rng, 1, 16).reshape(1, 1, 1, 16)
+    addend = reference.addends(F32, rng, count * 8, -20, 20).reshape(count, 1, 8)
+    wide = np.broadcast_to(row, (count, 1, 8, 16))
+    expected = dot_add(HOPPER, wide, wide, addend)
+    assert np.array_equal(dot_add(HOPPER, row, row, addend), expected)
+    assert np.array_equal(dot_add(HOPPER, row, wide, addend), expected)
+
+
 def test_each_scale_factor_serves_its_part_of_the_row() -> None:
     ones = np.full(64, 2, dtype=np.uint8)  # 1.0
     scales = np.array([127, 128, 129, 130], dtype=np.uint8)

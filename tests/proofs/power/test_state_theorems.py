@@ -176,7 +176,6 @@ def test_an_overlap_rule_that_forgets_the_second_operand_is_refuted(
 def test_an_automaton_that_disagrees_with_the_overlap_rule_is_refuted(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    goal = of(machines.overlap, name).goal()
-    assert isinstance(goal, Certificate)
+    goal = of(machines.overlap, f"{name}/automaton").goal()
     _eight_vsrs_to_an_accumulator(monkeypatch)
-    assert judged(goal.witness).status is Status.REFUTED
+    assert judged(goal).status is Status.REFUTED
