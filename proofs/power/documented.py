@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from ...spec.errors import InputError
 from ...spec.power.catalogue import FAMILIES, UPDATES
 from ...spec.power.encoding import LAYOUTS, decode
 from ...spec.power.forms import FORMS, mask_widths
@@ -138,12 +139,19 @@ def _words(mnemonic: str) -> Certificate:
         for name, value in expected:
             values = {**nothing, name: value} if name else nothing
             word = layout.assemble(values)
-            again = decode(*((word >> 32, word & 0xFFFFFFFF) if size == 64 else (word,)))
-            read = {o.name: given % (1 << o.bits) for o, given in again.given()}
-            found[name, value] = word if again.mnemonic == mnemonic and read == values else -1
+            found[name, value] = word if _decoded(word, size) == (mnemonic, values) else -1
         return found
 
     return compared(expected, specified)
+
+
+def _decoded(word: int, size: int) -> tuple[str, Mapping[str, int]] | None:
+    """Return the mnemonic and the operands, modulo their widths, that a word is decoded to."""
+    try:
+        again = decode(*((word >> 32, word & 0xFFFFFFFF) if size == 64 else (word,)))
+    except InputError:
+        return None
+    return again.mnemonic, {operand.name: value % (1 << operand.bits) for operand, value in again.given()}
 
 
 @theorem("power/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)

@@ -7,6 +7,7 @@ FAMILIES = {
     "product": ("products",),
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
-    "stated": ("documented",),
+    "stated": ("documented", "tables"),
+    "legal": ("verdicts",),
 }
 """The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""

@@ -1,0 +1,167 @@
+"""Buffers, tiles and sizes of PTO are those of the headers' tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from ...spec.pto.catalogue import OPERATIONS
+from ...spec.pto.element_types import ELEMENT_TYPES
+from ...spec.pto.fractal import layout_of
+from ...spec.pto.legality import address_violations, tile_violations
+from ...spec.pto.sizes import size_sources
+from ...spec.pto.targets import PROFILES, alias
+from ...spec.pto.tile import Location, Order, Tile, box
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import tables
+
+SOURCE = "pto-isa headers at 3186c381: pto_tile.hpp, TASSIGN, buffer sizes"
+
+
+@theorem(
+    "pto/stated/buffers",
+    "tiles fit in the buffers that the headers give each profile, and no larger ones do",
+    "∀ profiles, locations: the capacity is the listed one; a tile of exactly so many bytes fits, one with "
+    "32 bytes more does not, nor where it begins 32 bytes later; addresses are multiples of 32",
+    SOURCE,
+)
+def buffers() -> Iterator[Case]:
+    """Yield one certificate for each profile."""
+    for profile in tables.PROFILES:
+        yield Case(profile, partial(_buffers, profile), method=Method.CERTIFICATE)
+
+
+def _buffers(profile: str) -> Certificate:
+    expected: dict[tuple[str, int, int], frozenset[str]] = {}
+    for (of, location), capacity in tables.CAPACITIES.items():
+        if of == profile and capacity:
+            expected[location, capacity, -1] = frozenset()
+            expected[location, capacity + 32, -1] = frozenset({"capacity"})
+            expected[location, 32, capacity - 32] = frozenset()
+            expected[location, 32, capacity] = frozenset({"address-range"})
+            odd = {"address-alignment"} if profile != "CPU" else set()
+            expected[location, 32, 16] = frozenset(odd)
+        elif of == profile:
+            expected[location, 32, -1] = frozenset({"capacity"})
+
+    def specified() -> Mapping[tuple[str, int, int], frozenset[str]]:
+        found = {}
+        for location, size, address in expected:
+            rows = size // 32
+            tile = Tile(Location(location), ELEMENT_TYPES["i8"], rows, 32, rows, 32)
+            if address < 0:
+                wrong = tile_violations("t", tile, PROFILES[profile])
+            else:
+                wrong = address_violations(tile, address, PROFILES[profile])
+            found[location, size, address] = frozenset(violation.rule.id for violation in wrong)
+        return found
+
+    return compared(expected, specified)
+
+
+@theorem(
+    "pto/stated/tiles",
+    "predefined tiles have the orders of the headers, and elements lie where their formulas say",
+    "block sizes by fractal, order and width, the orders and names of each profile's predefined tiles, and "
+    "the listed offsets are those of the tables written down from the headers",
+    "pto-isa headers at 3186c381: pto_tile.hpp",
+)
+def tiles() -> Iterator[Case]:
+    """Yield the blocks, the predefined tiles and the offsets."""
+    for name, goal in (("blocks", _blocks), ("aliases", _aliases), ("offsets", _offsets), ("whole", _whole)):
+        yield Case(name, goal, method=Method.CERTIFICATE)
+
+
+_OF_WIDTH = {"4 bytes": "f32", "2 bytes": "bf16", "1 byte": "f8E5M2"}
+
+
+def _blocks() -> Certificate:
+    return compared(
+        tables.BLOCKS,
+        lambda: {
+            (fractal, inner, width): box(fractal, Order(inner), ELEMENT_TYPES[_OF_WIDTH[width]])
+            for fractal, inner, width in tables.BLOCKS
+        },
+    )
+
+
+def _aliases() -> Certificate:
+    def specified() -> Mapping[tuple[str, str], object]:
+        found = {}
+        for profile, location in tables.ALIASES:
+            tile = alias(PROFILES[profile], Location(location), ELEMENT_TYPES["f16"], (64, 64))
+            found[profile, location] = str(tile.blocks), str(tile.inner), tile.fractal, tile.layout_name
+        return found
+
+    return compared(tables.ALIASES, specified)
+
+
+def _offsets() -> Certificate:
+    places = {tuple(row.values())[:-1]: int(row["offset"]) for row in tables.OFFSETS}
+
+    def specified() -> Mapping[tuple[str, ...], int]:
+        found = {}
+        for key in places:
+            blocks, inner, fractal, element, *numbers = key
+            rows, columns, row, column = map(int, numbers)
+            tile = Tile(
+                Location.MAT, ELEMENT_TYPES[element], rows, columns, rows, columns,
+                Order(blocks), Order(inner), int(fractal),
+            )  # fmt: skip
+            order = layout_of(tile)
+            found[key] = int(order.offset(row, column, order.pitch(rows, columns)))
+        return found
+
+    return compared(places, specified)
+
+
+def _whole() -> Certificate:
+    """Tiles of whole blocks, and of half a block more in rows or columns, where whole ones are demanded."""
+    expected: dict[tuple[int, str, str, int, int], frozenset[str]] = {}
+    for (fractal, inner, width), (rows, columns) in tables.BLOCKS.items():
+        free = {"whole-blocks"} if fractal != 32 else set()
+        expected[fractal, inner, width, rows, columns] = frozenset()
+        expected[fractal, inner, width, rows, columns + columns // 2] = frozenset({"whole-blocks"})
+        expected[fractal, inner, width, 2 * rows + rows // 2, columns] = frozenset(free)
+
+    def specified() -> Mapping[tuple[int, str, str, int, int], frozenset[str]]:
+        found = {}
+        for fractal, inner, width, rows, columns in expected:
+            tile = Tile(
+                Location.MAT, ELEMENT_TYPES[_OF_WIDTH[width]], rows, columns, rows, columns,
+                Order.COL_MAJOR, Order(inner), fractal,
+            )  # fmt: skip
+            wrong = tile_violations("t", tile, PROFILES["A5"])
+            rules = (violation.rule.id for violation in wrong)
+            found[fractal, inner, width, rows, columns] = frozenset(rules) - {"buffer-range"}
+        return found
+
+    return compared(expected, specified)
+
+
+@theorem(
+    "pto/stated/sizes",
+    "m, k and n of every product come from the operands that the headers read them from",
+    "(product, profile) ↦ (source of m, of k, of n) is the table written down from the headers",
+    "pto-isa headers at 3186c381: TMatmul.hpp and TGemv.hpp of each profile",
+)
+def sizes() -> Iterator[Case]:
+    """Yield one comparison."""
+    yield Case("sources", _sizes, method=Method.CERTIFICATE)
+
+
+def _sizes() -> Certificate:
+    def specified() -> Mapping[tuple[str, str], object]:
+        return {
+            (name, profile): tuple(
+                "1" if each is None else str(each)
+                for each in size_sources(OPERATIONS[name], PROFILES[profile])
+            )
+            for name, profile in tables.SIZES
+        }
+
+    return compared(tables.SIZES, specified)
+
+
+THEOREMS = (buffers, tiles, sizes)

@@ -1,0 +1,162 @@
+"""Which products PTO's profiles take, and who checks it: as the headers' tables decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import product
+
+from ...spec.errors import InputError
+from ...spec.instruction_set import instruction_set
+from ...spec.pto.catalogue import OPERATIONS
+from ...spec.pto.legality import RULES
+from ...spec.pto.targets import PROFILES
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import tables
+
+SOURCE = "pto-isa headers at 3186c381: TMatmul.hpp, pto_tile.hpp, TASSIGN; ptoas at a56b18c3"
+
+
+def _tile(location: str, profile: str, extent: str, element: str) -> str:
+    """Spell the predefined tile of a location as ptoas does."""
+    blocks, inner, fractal, _ = tables.ALIASES[profile, location]
+    where = location.partition("_")[0].replace("scale", "scaling")
+    return f"!pto.tile_buf<{where}, {extent}x{element}, blayout={blocks}, slayout={inner}, fractal={fractal}>"
+
+
+def product_text(operation: str, profile: str, c: str, a: str, b: str, bias: str | None = None) -> str:
+    """Spell a product of 64 x 64 x 64 with these element types; one row, in a block of 16, for ``tgemv``."""
+    m = 1 if operation.startswith("tgemv") else 64
+    rows = 64 if m == 64 else 1 if profile == "CPU" else 16
+    acc = _tile("acc", profile, f"{rows}x64", c).replace("fractal", f"valid={m}x64, fractal")
+    tiles = [("%a", _tile("left", profile, f"{m}x64", a)), ("%b", _tile("right", profile, "64x64", b))]
+    if ".mx" in operation:
+        factors = [_tile("scale_left", profile, f"{m}x2", "f8E8M0FNU")]
+        factors += [_tile("scale_right", profile, "2x64", "f8E8M0FNU")]
+        tiles = [tiles[0], ("%sa", factors[0]), tiles[1], ("%sb", factors[1])]
+    if operation.endswith(".acc"):
+        tiles = [("%c", acc), *tiles]
+    if operation.endswith(".bias"):
+        tiles.append(("%bias", _tile("bias", profile, "1x64", bias or c)))
+    names, types = (", ".join(part) for part in zip(*tiles, strict=True))
+    result = "%c" if operation.endswith(".acc") else "%d"
+    return f"pto.{operation} ins({names} : {types}) outs({result} : {acc})"
+
+
+def broken(text: str, profile: str) -> frozenset[str]:
+    """Return the rules that a statement breaks; a text that can't be read breaks ``text``."""
+    try:
+        judgement = instruction_set("pto").read(text).legal(profile)
+    except InputError:
+        return frozenset({"text"})
+    return frozenset(violation.rule.id for violation in judgement.violations)
+
+
+@theorem(
+    "pto/legal/types",
+    "a product takes exactly the element types that the headers list",
+    "∀ profiles, products, ∀ element types of C, A and B among 3 x 12 x 12: no rule is broken if the table "
+    "has the triple for the profile; else type-triple is broken, or the profile has no such product",
+    SOURCE,
+)
+def types() -> Iterator[Case]:
+    """Yield one certificate for each profile and product."""
+    for profile, operation in product(tables.PROFILES, ("tmatmul", "tmatmul.mx")):
+        yield Case(f"{operation}/{profile}", partial(_types, profile, operation), method=Method.CERTIFICATE)
+
+
+def _types(profile: str, operation: str) -> Certificate:
+    column = "mx" if ".mx" in operation else "plain"
+    expected: dict[tuple[str, str, str], str] = {}
+    for types in product(tables.ACCUMULATORS, tables.FACTORS, tables.FACTORS):
+        legal = (profile, column, *types) in tables.TRIPLES
+        absent = profile == "A2A3" and column == "mx"
+        expected[types] = "legal" if legal else "profile" if absent else "type-triple"
+
+    def specified() -> Mapping[tuple[str, str, str], str]:
+        return {
+            types: _verdict(broken(product_text(operation, profile, *types), profile)) for types in expected
+        }
+
+    return compared(expected, specified)
+
+
+def _verdict(rules: frozenset[str]) -> str:
+    """Return the rule of interest: whether the element types go together."""
+    if not rules:
+        return "legal"
+    known = [rule for rule in ("profile", "type-triple", "bias-type") if rule in rules]
+    return known[0] if known else " ".join(sorted(rules))
+
+
+@theorem(
+    "pto/legal/operations",
+    "every product takes the types of its table, with accumulators and biases of the same type",
+    "∀ products, profiles, triples of the tables: legal ⇔ the profile has the triple; with a bias of another "
+    "type bias-type is broken",
+    SOURCE,
+)
+def operations() -> Iterator[Case]:
+    """Yield one certificate for each product."""
+    for stem, form in product(("tmatmul", "tmatmul.mx", "tgemv", "tgemv.mx"), ("", ".acc", ".bias")):
+        yield Case(stem + form, partial(_operation, stem + form), method=Method.CERTIFICATE)
+
+
+def _operation(operation: str) -> Certificate:
+    column = "mx" if ".mx" in operation else "plain"
+    triples = sorted({triple[2:] for triple in tables.TRIPLES})
+    expected: dict[tuple[str, ...], str] = {}
+    for profile, triple in product(tables.PROFILES, triples):
+        legal = (profile, column, *triple) in tables.TRIPLES
+        absent = profile == "A2A3" and column == "mx"
+        verdict = "legal" if legal else "profile" if absent else "type-triple"
+        expected[profile, *triple] = verdict
+        if operation.endswith(".bias") and legal:
+            expected[profile, *triple, "f16"] = "bias-type"
+    return compared(
+        expected,
+        lambda: {at: _verdict(broken(product_text(operation, *at), at[0])) for at in expected},
+    )
+
+
+@theorem(
+    "pto/legal/kinds",
+    "who checks a rule, for each profile and kind of product, is what the headers, ptoas and pages say",
+    "(rule, product, profile) ↦ static, run-time, debug-only, silent, assembler-only or page-only is the "
+    "table written down from them",
+    SOURCE,
+)
+def kinds() -> Iterator[Case]:
+    """Yield one comparison."""
+    yield Case("table", _kinds, method=Method.CERTIFICATE)
+
+
+_GROUPS = {
+    "*": ("tmatmul", "tmatmul.acc", "tgemv", "tgemv.bias"),
+    "tmatmul": ("tmatmul", "tmatmul.acc", "tmatmul.bias"),
+    "tgemv": ("tgemv", "tgemv.acc", "tgemv.bias"),
+    "mx": ("tmatmul.mx", "tgemv.mx.acc", "tgemv.mx.bias"),
+    "acc": ("tmatmul.acc", "tgemv.acc"),
+    "bias": ("tmatmul.bias", "tgemv.bias"),
+}
+
+
+def _kinds() -> Certificate:
+    expected = {
+        (rule, operation, profile): kind
+        for (rule, group, profile), kind in tables.KINDS.items()
+        for operation in _GROUPS.get(group, (group,))
+    }
+
+    def specified() -> Mapping[tuple[str, str, str], str]:
+        by_name = {rule.id: rule for rule in RULES}
+        return {
+            (rule, operation, profile): str(by_name[rule].kind(PROFILES[profile], OPERATIONS[operation]))
+            for rule, operation, profile in expected
+        }
+
+    return compared(expected, specified)
+
+
+THEOREMS = (types, operations, kinds)
