@@ -10,7 +10,7 @@ FAMILIES = {
     "block-scale": ("scaling", "scaled_rows"),
     "composition": ("composition",),
     "blocked": ("blocked",),
-    "numerics": ("integers", "numerics", "dot_add_integers", "dot_add_bounds"),
+    "numerics": ("integers", "numerics", "dot_add_integers", "dot_add_bounds", "dot_add_order"),
     "rounding": ("rounding_error", "rounding_bound"),
     "stated": ("documented", "supplied"),
     "legal": ("verdicts",),

@@ -120,12 +120,13 @@ def accumulations() -> tuple[ModelAccumulation, ...]:
                 if variant.family in MULTIPLYING:
                     instruction = multiplication(variant)
                     for architecture in executing(instruction):
-                        each = _accumulation(architecture, instruction)
+                        each = accumulation(architecture, instruction)
                         found[each.name] = each
     return tuple(found.values())
 
 
-def _accumulation(architecture: Architecture, instruction: Multiplication) -> ModelAccumulation:
+def accumulation(architecture: Architecture, instruction: Multiplication) -> ModelAccumulation:
+    """Return how an architecture sums the products of a float instruction that it executes."""
     a, b, c, d = (instruction.floats(instruction.format(role)) for role in "abcd")
     sequence = step_sequence(architecture, instruction)
     as_they_are = sequence.code.factors == a

@@ -156,6 +156,11 @@ def _field(alg: Algebra, bits: Array, fmt: FloatFormat) -> Array:
     return alg.integer(alg.extract(bits, fmt.fraction_bits + fmt.padding_bits, field), field)
 
 
+def exponent_of(alg: Algebra, bits: Array, fmt: FloatFormat) -> Array:
+    """Return the exponent of a normal number as an exact integer."""
+    return _field(alg, bits, fmt) - alg.whole(fmt.bias)
+
+
 def _normal(alg: Algebra, bits: Array, fmt: FloatFormat) -> Array:
     least = int(fmt.subnormals)
     return within(alg, _field(alg, bits, fmt), alg.whole(least), alg.whole((1 << fmt.exponent_bits) - 1))
@@ -187,7 +192,7 @@ def _aligning(
         operand = Operand(v[name], fmt)
         yield ~(alg.is_nan(operand) | alg.is_infinite(operand))
         yield _normal(alg, v[name], fmt) if normal else ~alg.is_zero(operand)
-        exponent = exponent + _field(alg, v[name], fmt) - alg.whole(fmt.bias)
+        exponent = exponent + exponent_of(alg, v[name], fmt)
     yield within(alg, exponent, alg.whole(EXPONENT_OF_ZERO), alg.whole(F32.maximum_exponent - 1))
 
 

@@ -12,9 +12,9 @@ from ...spec.ptx.matrix_move_forms import MatrixMoveForm
 from ...spec.ptx.matrix_moves import matrix_move
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.resolution import Multiplication, multiplication
-from ...spec.ptx.step_sequences import step_sequence
 from ...spec.ptx.variant import Family, Variant
 from ...spec.ptx.wmma import memory_operand
+from .accumulations import ModelAccumulation, accumulation
 from .alignment import operand_name
 from .blocked import arithmetic_name
 
@@ -77,5 +77,15 @@ def _product(form: MmaForm, product: Multiplication) -> Iterator[str]:
         yield "fragment/quad-pairs"
     if not (product.is_integer or product.is_double):
         for architecture in filter(product.is_executable_on, ARCHITECTURES):
-            step = step_sequence(architecture, product).products
-            yield rf"dot-add-(integers|bound)/{architecture.name}/{a}-{b}-{c}-{d}{scale}/k{step}"
+            yield from _sums(accumulation(architecture, product), f"{a}-{b}-{c}-{d}{scale}")
+
+
+def _sums(each: ModelAccumulation, types: str) -> Iterator[str]:
+    """Yield the parts of ids that name a model's accumulation, and what it depends on."""
+    sums, rounds = re.escape(each.sums) + r"(?!/\d+X)", re.escape(each.rounds)
+    name = f"{each.architecture.name}/{types}/k{each.products}"
+    yield rf"dot-add-(integers|bound|step-order)/{name}"
+    yield rf"dot-add-order/{sums}"
+    yield rf"dot-add-monotone/{sums}/{each.a}-{each.b}"
+    yield rf"dot-add-split-k/{rounds}/{each.a}"
+    yield rf"dot-add-overflow/{rounds}/{each.a}-{each.b}"
