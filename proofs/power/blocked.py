@@ -182,8 +182,9 @@ def following() -> Iterator[Case]:
 
 @theorem(
     "power/blocked/any-k",
-    "a grid of accumulators over any K computes the full product",
-    "∀ M ≡ 0 mod 4, N ≡ 0 mod n, K ≡ 0 mod k, K > 0: the tile loop's C is A·B in the stated order",
+    "an accumulator updated over any K holds its block of the full product",
+    "∀ K ≡ 0 mod k, K > 0: after K / k updates ACC is rows of A times columns of B, in the stated order; "
+    "that blocks of a grid do not touch each other is power/blocked/tiles and power/blocked/indices",
     SOURCE,
 )
 def any_k() -> Iterator[Case]:

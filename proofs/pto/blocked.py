@@ -320,7 +320,8 @@ def split_k() -> Iterator[Case]:
 @theorem(
     "pto/blocked/tiles",
     "a tile of D depends on its rows of A, its columns of B and its start only",
-    "D[tile i, j] = form(A[rows i], B[columns j], start[tile i, j]), tiles of any size: ragged M and N",
+    "D[tile i, j] = form(A[rows i], B[columns j], start[tile i, j]), for tiles of 2 x 2 to 1 x 1 of a D of "
+    "3 x 3: every element is the same function, so tiles are of any size: ragged M and N",
     SOURCE,
 )
 def tiles() -> Iterator[Case]:
@@ -337,9 +338,9 @@ def tiles() -> Iterator[Case]:
 
 @theorem(
     "pto/blocked/full",
-    "a grid of tiles, each a loop over K, is the full product for every M, N, K and block size",
-    "∀ partitions of rows, columns and K: D = start + A·B, integers modulo 2^32, f32 bit for bit in the "
-    "order of K",
+    "a grid of tiles, each a loop over K, is the full product for every M, N and K",
+    "∀ partitions of rows and columns, and of K into blocks of 1, 3, 32 and 64: D = start + A·B, integers "
+    "modulo 2^32, f32 bit for bit in the order of K",
     SOURCE,
 )
 def full() -> Iterator[Case]:

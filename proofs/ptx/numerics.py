@@ -22,7 +22,7 @@ from ...spec.formats import (
     IntegerFormat,
 )
 from ...spec.rounding import Rounding
-from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
+from ..obligation import Case, Deduction, Equation, Inputs, Method, Property, Status, Variable, holds, theorem
 from .integers import SOURCE, within
 
 DIRECTIONS = (Rounding.UPWARD, Rounding.DOWNWARD)
@@ -116,6 +116,17 @@ def small_integers() -> Iterator[Case]:
             Status.REFUTED,
             statement=f"n + 1/2 is a number of {fmt} for every integer n from 2^{p - 1} to 2^{p}",
         )
+        lemmas = tuple(f"ptx/numerics/small-integers/{fmt}/{name}" for name in LEMMAS)
+        yield Case(
+            f"{fmt}/any-order",
+            partial(Deduction, lemmas),
+            method=Method.DEDUCTION,
+            statement=f"b²·K + |C| < 2^{p} ⇒ every partial sum, in any order or tree, is an integer below "
+            f"2^{p}, so a number of {fmt}, so not changed by its rounding: the result is C + Σ a·b",
+        )
+
+
+LEMMAS = ("partial-sums", "representable", "rounding")
 
 
 def _partial_sums(limit: int) -> Property:

@@ -71,8 +71,9 @@ def unit() -> Iterator[Case]:
 
 @theorem(
     "ptx/block-scale/exact",
-    "an element times its scale factor is exact",
-    "∀ x, s: the product in the 17-bit format is the number x · s, which f64 holds whichever way it rounds",
+    "an element of e4m3, e5m2 or e2m1 times its scale factor is exact; the others are numbers of these",
+    "∀ x, s: the product in the 17-bit format is the number x · s, which f64 holds whichever way it rounds; "
+    "numbers of e3m2 are numbers of e5m2, those of e2m3 of e4m3",
     SOURCE,
 )
 def exact() -> Iterator[Case]:

@@ -16,6 +16,7 @@ from ...spec.ptx.variant import Shape
 from ...spec.rounding import Rounding
 from ..obligation import (
     Case,
+    Deduction,
     Equality,
     Equation,
     Inputs,
@@ -26,7 +27,7 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .metadata import meanings, sparse_types
+from .metadata import SparseType, meanings, sparse_types
 
 SOURCE = "PTX ISA 9.1 section 9.7.14.6.1"
 
@@ -156,7 +157,7 @@ def _chunks(sparsity: Sparsity) -> Property:
 
 @theorem(
     "ptx/sparsity/product",
-    "the sparse product of integers is the dense product of the expanded matrix, chunk by chunk of a row",
+    "the sparse product of integers is the dense product of the expanded matrix, for chunks and rows",
     "∀ legal metadata of a chunk: Σ_s A'[s]·B[column(s)] + C = Σ_k expand(A')[k]·B[k] + C, modulo 2^64, C "
     "being any partial sum; that a row is its chunks is ptx/sparsity/chunks",
     SOURCE,
@@ -173,6 +174,21 @@ def product() -> Iterator[Case]:
                             f"{a}-{b}/{order}/{nibble:04b}",
                             partial(_product, sparsity, format_named(a), format_named(b), nibble),
                         )
+                    nibbles = (f"{nibble:04b}" for nibble in sparsity.legal_nibbles)
+                    of_chunk = [f"ptx/sparsity/product/{a}-{b}/{order}/{nibble}" for nibble in nibbles]
+                    rows = [f"{chunks.id}/{each.name}" for each in sparse_types() if _stores(each, a, order)]
+                    yield Case(
+                        f"{a}-{b}/{order}/row",
+                        partial(Deduction, (*rows, *of_chunk)),
+                        method=Method.DEDUCTION,
+                        statement="∀ legal metadata: C + Σ_s A'[s]·B[column(s)] = C + Σ_k expand(A')[k]·B[k] "
+                        "over a row: its chunks one after the other, the sum of those before being C",
+                    )
+
+
+def _stores(each: SparseType, a: str, order: str) -> bool:
+    _, element, ordered = each.name.split("/")
+    return (element, ordered) == (a, order)
 
 
 def _case(sparsity: Sparsity, alg: Algebra, metadata: Array, nibble: int) -> Array:

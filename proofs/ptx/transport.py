@@ -59,11 +59,12 @@ def operands(form: Multiplication, selected: Immediates) -> dict[str, RegisterOp
 
 @theorem(
     "ptx/warp/product",
-    "the instruction on registers is the product of the matrices they hold, whatever it computes",
+    "the instruction on registers is the product of the matrices they hold, by the fragments' layouts",
     "gather_D(execute(scatter(A, B, C, scales, metadata))) = f(A, B, C, scales, metadata) for every f: the "
     "product is given these matrices, and any D that it returns is the one that is gathered; bytes and "
     "nibbles that are not selected are arbitrary. Satfinite and rounding are part of f. Selectors are the "
-    "greatest legal ones; ptx/selector and ptx/sparsity have the others",
+    "greatest legal ones; ptx/selector and ptx/sparsity have the others. Which layouts the ISA has is "
+    "ptx/fragment/manual, against the manual's formulas",
     SOURCE,
 )
 def product() -> Iterator[Case]:

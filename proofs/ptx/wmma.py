@@ -17,11 +17,18 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U16, U32, U64, Format, format_named
+from ...spec.ptx.choices import UNSPECIFIED, Choices
+from ...spec.ptx.product import Matrices, product
+from ...spec.ptx.resolution import Multiplication, multiplication
+from ...spec.ptx.variant import Family
 from ...spec.ptx.wmma import MemoryOperand, memory_operands
 from ...spec.ptx.wmma_forms import WMMA_FORMS, WmmaForm
 from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
 
 SOURCE = "PTX ISA 9.7.14.4.1 to 9.7.14.4.5 (fragments, storage, wmma.load, wmma.store, wmma.mma)"
+
+
+ARBITRARY = Choices(accumulation=UNSPECIFIED)
 
 
 def widened(alg: Algebra, bits: Array, fmt: Format) -> Array:
@@ -122,10 +129,11 @@ def _moved(operand: MemoryOperand) -> Property:
 
 @theorem(
     "ptx/wmma/load-mma-store",
-    "wmma.load, any function of a row, a column and C, and wmma.store: addresses match end to end",
-    "for every map of elements to slots, pointer and stride, by the addresses of loads and stores: D[i, j] "
-    "in memory is f(A[i, :], B[:, j], C[i, j]) of elements in memory, for every f; that a product is such an "
-    "f is ptx/blocked/tiles. In other layouts too, by ptx/wmma/transfer",
+    "wmma.load, wmma.mma and wmma.store compute an element of the product of the matrices in memory",
+    "for every map of elements to slots, pointer, stride, i and j: D[i, j] in memory is what the product "
+    "computes of A[i, :], B[:, j] and C[i, j] in memory, floats however they are accumulated, with every "
+    "modifier; that D[i, j] depends on no other element is ptx/blocked/tiles. In other layouts too, by "
+    "ptx/wmma/transfer",
     SOURCE,
 )
 def load_mma_store() -> Iterator[Case]:
@@ -160,11 +168,15 @@ def _product_in_memory(form: WmmaForm, types: tuple[str, str, str]) -> Property:
         }
         i, j = v["i"], v["j"]
         k = np.stack([alg.constant(number, U16) for number in range(form.shape.k)])
-        sides = zip(elements("a", i, k, j), elements("b", k, j, i), elements("c", i, j, i), strict=True)
-        result, expected = (
-            alg.arbitrary("product", [(x, multiplicand), (y, multiplicand), (z, c)], d) for x, y, z in sides
+        sides = tuple(
+            zip(elements("a", i, k, j), elements("b", k, j, i), elements("c", i, j, i), strict=True)
         )
-        yield Equation(result, expected, d, label="D[i, j]")
+        for operation, instruction in products_of(form, multiplicand, (d, c)).items():
+            result, expected = (
+                product(alg, instruction, Matrices(x[..., None, :], y[..., None], z[..., None]), ARBITRARY)
+                for x, y, z in sides
+            )
+            yield Equation(result, expected, d, label=f"D[i, j], {operation}")
         stored = memories["d"].address(alg, slot(alg, "d", i, j, i))
         stated = memories["d"].stated(alg, i, j)
         for part, address, place in zip(("byte", "bit"), stored, stated, strict=True):
@@ -174,6 +186,19 @@ def _product_in_memory(form: WmmaForm, types: tuple[str, str, str]) -> Property:
     for role in operands:
         variables += [Variable(f"pointer_{role}", U64, (1,)), Variable(f"stride_{role}", U32, (1,))]
     return Property(tuple(variables), claim)
+
+
+def products_of(
+    form: WmmaForm, multiplicand: Format, accumulators: tuple[Format, Format]
+) -> dict[str, Multiplication]:
+    """Return what wmma.mma does on types, by its spelling: saturation, roundings, bit operations."""
+    found = [multiplication(each) for each in form.variants() if each.family is Family.WMMA_MMA]
+    return {
+        each.name: each
+        for each in found
+        if each.variant.layouts == form.layouts[0]
+        and (each.a, each.d, each.c) == (multiplicand, *accumulators)
+    }
 
 
 DEFAULT_LAYOUTS = ("row", "col", "row", "row")
