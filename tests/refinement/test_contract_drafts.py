@@ -16,7 +16,7 @@ from mmaproof.refinement.contract_draft import FILL_IN, TritonMetadata, draft, r
 from mmaproof.refinement.contract_reading import parse_contract
 from mmaproof.refinement.demangling import LONGEST, demangled, spellings
 from mmaproof.refinement.front_end import read_outline
-from mmaproof.refinement.parameters import ArrayParameter
+from mmaproof.refinement.parameters import ArrayParameter, PointerParameter
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 
@@ -40,8 +40,12 @@ def corpora() -> Iterator[tuple[Path, Contract]]:
 def test_a_draft_agrees_with_the_contract_that_a_person_wrote(path: Path, written: Contract) -> None:
     found = parse_contract(draft(read_outline(path, written.entry)))
     assert not found.says_values
-    for mine, theirs in zip(found.parameters, written.parameters, strict=True):
-        if isinstance(mine, ArrayParameter):
+    described = {each.name: each for each in (*written.parameters, *written.pointers)}
+    passed = [described[each] for each in written.passing if isinstance(each, str)]
+    for mine, theirs in zip(found.parameters, passed, strict=True):
+        if isinstance(theirs, PointerParameter):
+            assert isinstance(mine, ArrayParameter) and mine.format.bits == 64
+        elif isinstance(mine, ArrayParameter):
             assert isinstance(theirs, ArrayParameter), theirs.name
             assert mine.access == theirs.access
             if mine.format.bits == theirs.format.bits and mine.format.bits > 8:

@@ -18,6 +18,7 @@ S4 = "mma_s4_sm80.ptx"
 MXF4 = "mma_mxf4_sm120a.ptx"
 MXF8 = "mma_mxf8f6f4_sm120a.ptx"
 F64 = "mma_f64_sm80.ptx"
+GROUPED = "grouped_f32_sm80.ptx"
 GEMV = "shuffled_gemv_f32_sm80.ptx"
 SIMT = "simt_f32_sm80.ptx"
 WMMA_F16 = "wmma_f16_sm80.ptx"
@@ -402,6 +403,36 @@ FAULTS = (
         Edit(WMMA_S8, "{%r151, %r152}, {%r153, %r154}", "{%r153, %r154}, {%r151, %r152}"),
         UNDEFINED,
         r"\{%r153, %r154\} is no fragment m16n16k16 a row",
+    ),
+    Fault(
+        "C left out where beta is not 0, and read where it is",
+        Edit(GROUPED, "setp.eq.f32 \t%p13, %f10", "setp.neu.f32 \t%p13, %f10"),
+        WRONG_VALUE,
+        r"^if beta ≠ 0: C\[0,0\]",
+    ),
+    Fault(
+        "alpha forgotten where beta is 0",
+        Edit(GROUPED, "st.global.f32 \t[%rd7], %f8", "st.global.f32 \t[%rd7], %f67"),
+        WRONG_VALUE,
+        r"^if beta = 0: C\[0,0\]",
+    ),
+    Fault(
+        "address of A's group taken for B",
+        Edit(GROUPED, "%rd24, [%rd3]", "%rd24, [%rd2]"),
+        OUT_OF_BOUNDS,
+        r"A[01]",
+    ),
+    Fault(
+        "addresses of C four bytes apart",
+        Edit(GROUPED, "shl.b64 \t%rd29, %rd1, 3;", "shl.b64 \t%rd29, %rd1, 2;"),
+        MISALIGNED,
+        r"no multiple of 8",
+    ),
+    Fault(
+        "depth of the next group",
+        Edit(GROUPED, "%r1, [%rd17]", "%r1, [%rd17+4]"),
+        OUT_OF_BOUNDS,
+        r"depths\+0x8",
     ),
 )
 

@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 
 TARGETS = {
     "dequantised_s4_f16": ("sm_80",),
+    "grouped_f32": ("sm_80",),
     "mma_f16": ("sm_80", "sm_89", "sm_120a"),
     "mma_f64": ("sm_80",),
     "mma_mxf4": ("sm_120a",),
@@ -27,7 +28,7 @@ TARGETS = {
     "wmma_s4": ("sm_80",),
     "wmma_s8": ("sm_80",),
 }
-BLOCKS = {"simt_f32": [16, 16, 1], "wmma_f16_scaled": [32, 1, 1]}
+BLOCKS = {"grouped_f32": [16, 16, 1], "simt_f32": [16, 16, 1], "wmma_f16_scaled": [32, 1, 1]}
 """Blocks that are not 128 threads."""
 
 OPTIONS = {"mma_f16 sm_89": ["-lineinfo"], "simt_f32 sm_89": ["-G"]}
