@@ -12,7 +12,7 @@ FAMILIES = {
     "blocked": ("blocked",),
     "numerics": ("integers", "numerics", "dot_add_integers", "dot_add_bounds", "dot_add_order"),
     "rounding": ("rounding_error", "rounding_bound"),
-    "stated": ("documented", "supplied"),
+    "stated": ("documented", "supplied", "parameters"),
     "legal": ("verdicts",),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""

@@ -15,6 +15,7 @@ import mmaproof.proofs.power.legality
 import mmaproof.proofs.pto.tables
 import mmaproof.proofs.pto.verdicts
 import mmaproof.proofs.ptx.documented
+import mmaproof.proofs.ptx.parameters
 import mmaproof.proofs.ptx.supplied
 import mmaproof.proofs.ptx.verdicts
 from mmaproof.proofs.families import formats
@@ -46,7 +47,7 @@ pto_tables = mmaproof.proofs.pto.tables
 pto_legal = mmaproof.proofs.pto.verdicts
 MODULES = (
     power, power_results, mmaproof.proofs.power.legality, ptx, ptx_lanes, ptx_legal, pto, pto_tables,
-    pto_legal, mmaproof.proofs.mfma.documented,
+    pto_legal, mmaproof.proofs.mfma.documented, mmaproof.proofs.ptx.parameters,
 )  # fmt: skip
 
 
