@@ -40,7 +40,7 @@ def _strides() -> Certificate:
     }
 
     def specified() -> Mapping[tuple[str, ...], tuple[int, int]]:
-        found = {}
+        found: dict[tuple[str, ...], tuple[int, int]] = {}
         for shape, role, layout in memory.STRIDES:
             operand = _operand(shape, role, _ANY_TYPE.get(shape, "f16"), layout)
             stride = operand.minimum_stride
