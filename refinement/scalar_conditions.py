@@ -115,21 +115,25 @@ class Condition:
         if found is None:
             return None
         relation, compared, constant, flushed = found
-        if relation not in ("eq", "neu", *(("ne",) if not isinstance(compared, FloatFormat) else ())):
+        if relation not in ("eq", "ne", "equ", "neu"):
             return None
-        words = [constant]
-        granted = ""
+        words, granted = [constant], []
         if isinstance(compared, FloatFormat):
             number = compared.exact(constant)
             if number is None:
                 return None
+            if relation in ("equ", "ne"):
+                granted.append(
+                    f"{name} is no NaN, which line {self.line} takes for {number_of(constant, fmt)}"
+                )
             if number == 0:
                 words = [0, compared.sign_mask]
-                granted = f"{name} is no subnormal number, which line {self.line} takes for 0" * flushed
-        truth = relation == "eq"
+                if flushed:
+                    granted.append(f"{name} is no subnormal number, which line {self.line} takes for 0")
+        truth = relation in ("eq", "equ")
         if (self.holds({name: np.array(words)}) != truth).any():
             return None
-        return truth, name, tuple(words), granted
+        return truth, name, tuple(words), "; ".join(granted)
 
     def _comparison(self) -> tuple[str, Format, int, bool] | None:
         """Return relation, format and constant of a comparison of a scalar, and whether it is flushed."""
