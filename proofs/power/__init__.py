@@ -6,7 +6,7 @@ FAMILIES = {
     "masking": ("masking", "exceptions"),
     "integers": ("integers",),
     "signs": ("signs",),
-    "numerics": ("numerics",),
+    "numerics": ("numerics", "exact_steps"),
     "state": ("priming", "state"),
     "encoding": ("encoding",),
     "blocked": ("blocked",),
