@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...spec.formats import F32
 from ...spec.ptx.architectures import ARCHITECTURES
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.legality import form_of
@@ -86,6 +87,7 @@ def _sums(each: ModelAccumulation, types: str) -> Iterator[str]:
     name = f"{each.architecture.name}/{types}/k{each.products}"
     yield rf"dot-add-(integers|bound|step-order)/{name}"
     yield rf"dot-add-order/{sums}"
-    yield rf"dot-add-monotone/{sums}/{each.a}-{each.b}"
+    if each.accumulator == F32:
+        yield rf"dot-add-monotone/{sums}/{each.a}-{each.b}"
     yield rf"dot-add-split-k/{rounds}/{each.a}"
     yield rf"dot-add-overflow/{rounds}/{each.a}-{each.b}"

@@ -41,6 +41,7 @@ def test_every_model_with_several_steps_depends_on_them() -> None:
 def test_an_instruction_names_its_theorems(mnemonic: str, expected: set[str]) -> None:
     found = {theorem.id.removeprefix("ptx/numerics/") for theorem in about("ptx", mnemonic)}
     assert expected <= found
+    assert ("dot-add-monotone" in found) == (".f32." in mnemonic)
 
 
 # -- mutants
