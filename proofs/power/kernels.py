@@ -109,7 +109,8 @@ class Iteration(Recursion):
         column = {"x": x[..., :8], "y": y[..., :8], "rounding": v["rounding"]}
         chain = fused_step(alg, column, *outer(column), p)
         stated = [chain.reshape(*chain.shape[:-2], 64), x[..., 8:], y[..., 8:]]
-        return np.concatenate(stated, axis=-1), np.concatenate([*bytes_held, *pointers], axis=-1)
+        next_column = [pointer[..., :64] for pointer in pointers]
+        return np.concatenate(stated, axis=-1), np.concatenate([*bytes_held, *next_column], axis=-1)
 
 
 @theorem(

@@ -152,6 +152,17 @@ class TestKernelMutants:
         monkeypatch.setattr(paper, "_ORDER", order)
         refuted("power/kernels/dgemm/next/little")
 
+    @pytest.mark.parametrize(("x_step", "y_step"), [(64, 0), (0, 64), (64, 32)])
+    @pytest.mark.parametrize("iteration", ["first", "next"])
+    def test_a_pointer_that_does_not_advance_to_the_next_column(
+        self, iteration: str, x_step: int, y_step: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def faulty(b: Any, acc: Any, x: Any, y: Any) -> Any:
+            return paper.dgemm_update(b, acc, x[..., :64], y[..., :64]), x[..., x_step:], y[..., y_step:]
+
+        monkeypatch.setattr(paper, "dgemm_iteration", faulty)
+        refuted(f"power/kernels/dgemm/{iteration}/little")
+
     def test_an_accumulating_first_update_starts_from_another_zero(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
