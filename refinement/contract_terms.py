@@ -27,6 +27,7 @@ from .formula import (
     Extremum,
     Function,
     Infinite,
+    Lookup,
     Name,
     Negative,
     Node,
@@ -269,12 +270,25 @@ class _Expected:
             case Cast():
                 assert isinstance(node.format, FloatFormat)
                 return self._in_format(node.operand, scope, node.format)
+            case Lookup():
+                self._check_entries(node, scope)
+                return self.make.looked_up(self._integer(node.entry, scope, 8), node.table)
             case Function(name="fma"):
                 x, y, z = (self._real(each, scope) for each in node.arguments)
                 return self.make.fused(self.make.working, [(x, y)], [z])
             case Function():
                 return self.make.function(FUNCTIONS[node.name], self._real(node.arguments[0], scope))
         raise AssertionError(node)
+
+    def _check_entries(self, node: Lookup, scope: Scope) -> None:
+        """Check that a table has a number for every value that an integer may have."""
+        real, last = self.kinds.is_real(node.entry), len(node.table) - 1
+        taken = Range(0, 0) if real else range_of(self.space, node.entry, scope)
+        if real or taken.low < 0 or taken.high > last:
+            given = "a real number" if real else f"from {taken.low} to {taken.high}"
+            raise self.space.source.error(
+                node.at, f"a table of {last + 1} numbers is for integers from 0 to {last}; this is {given}"
+            )
 
     def _binary(self, node: Binary, scope: Scope) -> Value:
         if node.operator == "+" and (addition := self._sum_and_addend(node)) is not None:

@@ -220,6 +220,19 @@ class Function(Node):
         return self.arguments
 
 
+@dataclass(frozen=True)
+class Lookup(Node):
+    """``lookup(x, v0, v1, …)``: the real number that an integer counts off in a table."""
+
+    entry: Node
+    table: tuple[float, ...]
+
+    @property
+    def operands(self) -> tuple[Node, ...]:
+        """The integer."""
+        return (self.entry,)
+
+
 RELATIONS = ("<", "<=", ">", ">=", "==", "!=")
 LOGICAL = ("and", "or")
 

@@ -16,6 +16,7 @@ from .formula import (
     Formula,
     Function,
     Infinite,
+    Lookup,
     Name,
     Node,
     Number,
@@ -50,7 +51,7 @@ class Kinds:
         match node:
             case Number():
                 return node.whole
-            case Reduction() | Infinite() | Cast() | Function() | Binary(operator="/"):
+            case Reduction() | Infinite() | Cast() | Function() | Lookup() | Binary(operator="/"):
                 return False
             case Name():
                 scalar = self.parameters.get(node.name)
@@ -75,7 +76,7 @@ class Kinds:
                 return isinstance(self.format(node.array), FloatFormat)
             case Cast():
                 return isinstance(node.format, FloatFormat)
-            case Infinite() | Function() | Binary(operator="/"):
+            case Infinite() | Function() | Lookup() | Binary(operator="/"):
                 return True
             case Choice():
                 return self.is_real(node.then) or self.is_real(node.otherwise)

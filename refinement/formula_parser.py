@@ -26,6 +26,7 @@ from .formula import (
     Function,
     Infinite,
     Inverse,
+    Lookup,
     Name,
     Negative,
     Node,
@@ -60,7 +61,7 @@ _ARITIES = MappingProxyType(
         **dict.fromkeys((*FUNCTIONS, *DERIVED), 1),
     }
 )
-WORDS = ("sum", "max", "min", *_ARITIES)
+WORDS = ("sum", "max", "min", "lookup", *_ARITIES)
 """Everything that can be called, besides the formats."""
 
 KEYWORDS = frozenset({"if", "and", "or", "not", "inf", *WORDS, *FORMATS})
@@ -350,6 +351,8 @@ class _Reader:
         if name in ("max", "min"):
             reduced = self._reduced_extremum(at, name, arguments)
             return self._extremum(at, name, arguments) if reduced is None else reduced
+        if name == "lookup":
+            return self._lookup(at, [self.number(each) for each in arguments])
         if name not in _ARITIES and name not in FORMATS:
             close = get_close_matches(name[:_DIGITS], [*WORDS, *FORMATS], n=1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(WORDS)} and the formats"
@@ -381,6 +384,21 @@ class _Reader:
             case _ if name in DERIVED:
                 return DERIVED[name](at, operands[0])
         return Function(at, name, tuple(operands))
+
+    def _lookup(self, at: int, arguments: list[Node]) -> Lookup:
+        if len(arguments) < 2:
+            raise self.source.error(
+                at, "lookup takes an integer and the numbers of a table: lookup(W[i], 0, 1)"
+            )
+        entry, *table = arguments
+        return Lookup(at, entry, tuple(self._entry(each) for each in table))
+
+    def _entry(self, node: Node) -> float:
+        if isinstance(node, Negative):
+            return -self._entry(node.operand)
+        if not isinstance(node, Number):
+            raise self.source.error(node.at, "a table holds numbers")
+        return float(node.value)
 
     def _cast(self, at: int, name: str, argument: Any) -> Cast:
         fmt = FORMATS[name]

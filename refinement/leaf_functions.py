@@ -116,6 +116,11 @@ class LeafFunctions:
             self._tables[key] = self._computed(term, leaf, fmt)
         return self._tables[key]
 
+    def all_values(self, term: int, leaf: int) -> NDArray[np.uint64]:
+        """Return the values of a term, a function of one element, at all encodings of that."""
+        encodings = np.arange(1 << self.store.operation(leaf).result.bits, dtype=np.uint64)
+        return np.broadcast_to(self._values(term, {leaf: encodings}), encodings.shape)
+
     def _computed(self, term: int, leaf: int, fmt: Format) -> Affine | Table:
         natural = self.store.operation(leaf).result
         encodings = np.arange(1 << natural.bits, dtype=np.uint64)

@@ -25,6 +25,7 @@ from .formula import (
     Extremum,
     Function,
     Infinite,
+    Lookup,
     Name,
     Negative,
     Node,
@@ -199,10 +200,8 @@ class _Reference:
             case Cast():
                 assert isinstance(node.format, FloatFormat)
                 return _rounded(self._value(node.operand, scope).astype(np.float64), node.format)
-            case Function():
-                return np.asarray(
-                    _FUNCTIONS[node.name](*(self._real(each, scope) for each in node.arguments))
-                )
+            case Lookup() | Function():
+                return self._applied(node, scope)
             case Sum():
                 inside, axes = self.space.summed(node, scope)
                 return _summed([self._real(factor, inside) for factor in factors(node.body)], axes)
@@ -214,6 +213,11 @@ class _Reference:
             case Binary(operator="/"):
                 return self._real(node.left, scope) / self._real(node.right, scope)
         return _arithmetic(node, [self._real(each, scope) for each in node.operands])
+
+    def _applied(self, node: Lookup | Function, scope: Scope) -> Values:
+        if isinstance(node, Lookup):
+            return self._literal(np.array(node.table)[self._integer(node.entry, scope).astype(np.intp)])
+        return np.asarray(_FUNCTIONS[node.name](*(self._real(each, scope) for each in node.arguments)))
 
     def _literal(self, numbers: Values) -> Values:
         return _rounded(numbers, self.working)
@@ -238,6 +242,8 @@ class _Magnitudes(_Reference):
 
     def _real(self, node: Node, scope: Scope) -> Values:
         match node:
+            case Lookup():
+                return np.full((1,) * self.space.rank, max(map(abs, node.table)))
             case Function() if node.name != "fma":
                 return np.full((1,) * self.space.rank, np.nan)
             case Cast(format=FloatFormat()) if node.format.bits > 8:

@@ -101,6 +101,17 @@ class TermArithmetic:
         terms = self.store.constants(words, fmt.bits)
         return Value(terms if terms.ndim else self.single(terms), fmt)
 
+    def looked_up(self, entries: Ids, table: Sequence[float]) -> Value:
+        """Return numbers of a table, by terms of 8 bits."""
+        each = [self.reals(number) for number in table]
+        choice = operations.select(each[0].format.bits)
+        equal = operations.compare(operations.unsigned(8), "eq")
+        found = each[0].terms
+        for index in range(1, len(each)):
+            holds = apply(self.store, equal, entries, self.store.constants(index, 8))
+            found = apply(self.store, choice, holds, each[index].terms, found)
+        return Value(found, each[0].format)
+
     def fused(
         self, fmt: FloatFormat, products: Sequence[tuple[Value, Value]] = (), addends: Sequence[Value] = ()
     ) -> Value:

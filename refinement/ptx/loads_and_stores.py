@@ -15,10 +15,11 @@ from .. import bit_slices
 from ..evaluation import signed_values
 from .addressing import addresses, in_window, space_of
 from .execution import Decoders, Execution, undecoded
-from .memory_access import load, store
+from .memory_access import store
 from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .state_space import WINDOWS
+from .table_lookups import load_found
 from .threads import Indices
 from .values import Value, compute, known, of_terms
 
@@ -49,7 +50,7 @@ def _ld(execution: Execution, instruction: InstructionStatement, active: Indices
     size, count, kind = _shape(instruction)
     destination, source = instruction.taking(2, 3)[:2]
     space = space_of(execution, instruction)
-    words = load(execution, space, addresses(execution, source, active), size, count, active)
+    words = load_found(execution, space, source, size, count, active)
     for element, column in zip(_elements(execution, destination, count), words.T, strict=True):
         value = of_terms(execution.store, column, 8 * size)
         execution.write(element, _widened(execution, element, value, kind), active)

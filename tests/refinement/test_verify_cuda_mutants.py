@@ -21,6 +21,7 @@ F64 = "mma_f64_sm80.ptx"
 GROUPED = "grouped_f32_sm80.ptx"
 GEMV = "shuffled_gemv_f32_sm80.ptx"
 SIMT = "simt_f32_sm80.ptx"
+NF4 = "nf4_f32_sm80.ptx"
 WMMA_F16 = "wmma_f16_sm80.ptx"
 WMMA_SCALED = "wmma_f16_scaled_sm80.ptx"
 WMMA_S4 = "wmma_s4_sm80.ptx"
@@ -363,6 +364,30 @@ FAULTS = (
         Edit(SIMT, "st.shared.f32 \t[%r7], %f66;", ""),
         UNINITIALISED,
         r"b_tile\+0x0, of which nobody has written all",
+    ),
+    Fault(
+        "a wrong number in a table",
+        Edit(NF4, "177, 57, 50, 191", "177, 57, 50, 63"),
+        WRONG_VALUE,
+        r"C\[0,0\] uses",
+    ),
+    Fault(
+        "half a table filled",
+        Edit(NF4, "setp.gt.u32 \t%p1, %r1, 15;", "setp.gt.u32 \t%p1, %r1, 7;"),
+        UNINITIALISED,
+        r"nf4_f32.*table\+0x20, of which nobody has written all",
+    ),
+    Fault(
+        "the next entry of a table",
+        Edit(NF4, "ld.shared.f32 \t%f13, [%r46];", "ld.shared.f32 \t%f13, [%r46+4];"),
+        OUT_OF_BOUNDS,
+        r"ld\.shared\.f32 of 4 bytes at .*table\+0x40",
+    ),
+    Fault(
+        "the other nibble",
+        Edit(NF4, "and.b32  \t%r44, %r43, 60;", "shr.u32 \t%r44, %r43, 4; and.b32 %r44, %r44, 60;"),
+        WRONG_VALUE,
+        r"C\[0,0\] uses",
     ),
     Fault(
         "row distance of a fragment",

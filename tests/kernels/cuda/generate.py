@@ -21,6 +21,7 @@ TARGETS = {
     "mma_mxf8f6f4": ("sm_120a",),
     "mma_s4": ("sm_80",),
     "mma_sparse_f16": ("sm_80",),
+    "nf4_f32": ("sm_80",),
     "shuffled_gemv_f32": ("sm_80",),
     "simt_f32": ("sm_80", "sm_89"),
     "wmma_f16": ("sm_80",),
@@ -28,7 +29,12 @@ TARGETS = {
     "wmma_s4": ("sm_80",),
     "wmma_s8": ("sm_80",),
 }
-BLOCKS = {"grouped_f32": [16, 16, 1], "simt_f32": [16, 16, 1], "wmma_f16_scaled": [32, 1, 1]}
+BLOCKS = {
+    "grouped_f32": [16, 16, 1],
+    "nf4_f32": [32, 1, 1],
+    "simt_f32": [16, 16, 1],
+    "wmma_f16_scaled": [32, 1, 1],
+}
 """Blocks that are not 128 threads."""
 
 OPTIONS = {"mma_f16 sm_89": ["-lineinfo"], "simt_f32 sm_89": ["-G"]}

@@ -170,6 +170,22 @@ def dequantised(bench: Bench) -> Case:
     return arguments, (1, 1, 1), encoded((a @ (weights - 8).T) * scale, F32)
 
 
+def looked_up(bench: Bench) -> Case:
+    m, n, k = 2, 40, 64
+    a, weights, scale = small(m, k), RANDOM.integers(0, 16, (n, k)), small(n, k // 32)
+    table = np.array([
+        -1, -0.6961928, -0.52507305, -0.3949175, -0.28444138, -0.18477343, -0.091050036, 0,
+        0.0795803, 0.1609302, 0.2461123, 0.33791524, 0.44070983, 0.562617, 0.72295684, 1,
+    ])  # fmt: skip
+    given = [bench.given("a", encoded(a, F32), F32), bench.given("w", weights, U4)]
+    given.append(bench.given("scale", encoded(scale, F32), F32))
+    scaled = table.astype(np.float32)[weights] * np.repeat(scale, 32, axis=1).astype(np.float32)
+    sums = np.zeros((m, n))
+    for i in range(k):
+        sums = (sums + a[:, i, None] * scaled[:, i].astype(np.float64)).astype(np.float32).astype(np.float64)
+    return [*given, written("c", 4 * m * n), n, k], (2, m, 1), encoded(sums, F32)
+
+
 def gemv(bench: Bench) -> Case:
     m, k = 6, 256
     a, x = small(m, k), small(k)
@@ -209,6 +225,7 @@ CASES: Mapping[str, tuple[Callable[[Bench], Case], Any]] = {
     "mma_mxf8f6f4": (block_scaled("e4m3", "e5m2"), F32),
     "mma_s4": (gemm(16, 64, 128, S4, S32, (16, 32), b_columns=True), S32),
     "mma_sparse_f16": (sparse, F32),
+    "nf4_f32": (looked_up, F32),
     "shuffled_gemv_f32": (gemv, F32),
     "simt_f32": (simt, F32),
     "wmma_f16": (gemm(32, 64, 48, F16, F32, (32, 32)), F32),

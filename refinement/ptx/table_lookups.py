@@ -1,0 +1,80 @@
+"""Loads whose address depends on one small element of the data: choices among all places that it may be.
+
+Such are the look-ups of small formats in a table (NF4, codebooks). Every place that some value of the element
+leads to is loaded, and must be one that may be.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...spec.ptx.operands import Address, Register
+from .. import operations
+from ..evaluation import Words, apply, ones
+from ..interning import Ids
+from ..leaf_functions import LeafFunctions
+from ..terms import TermStore
+from .addressing import addresses
+from .dependence import require_known
+from .execution import Execution
+from .memory_access import load
+from .module import TYPE_BITS
+from .operands import Operand
+from .threads import Indices
+from .values import KNOWN
+
+WIDEST = 8
+"""Bits of the widest element by which a table may be indexed: a table has at most 256 entries."""
+
+
+def load_found(
+    execution: Execution, space: str, place: Operand, size: int, count: int, active: Indices
+) -> Ids:
+    """Return what `count` neighbouring words (n, count) of `size` bytes hold, as `load` does.
+
+    Raises
+    ------
+    UnsupportedError
+        If an address depends on data other than one element of at most `WIDEST` bits.
+    """
+    base = place.base if isinstance(place, Address) else None
+    if not isinstance(base, Register):
+        return load(execution, space, addresses(execution, place, active), size, count, active)
+    width = TYPE_BITS.get(base.type or "b64", 64)
+    value = execution.read(base, width, active)
+    if value.terms is None or (value.terms == KNOWN).all():
+        return load(execution, space, addresses(execution, place, active), size, count, active)
+    assert isinstance(place, Address)
+    functions = execution.state.setdefault("leaf functions", LeafFunctions(execution.store))
+    terms = value.as_terms(execution.store)
+    leaves = functions.leaves(terms)
+    found = leaves >= 0
+    found[found] = execution.store.widths(leaves[found]) <= WIDEST
+    if not found.all():
+        require_known(f"the address {base} of {execution.instruction.mnemonic}", value.at(~found))
+    offset = np.uint64(place.offset & 0xFFFFFFFFFFFFFFFF)
+    words = np.zeros((len(active), count), dtype=np.int32)
+    if not found.all():
+        known = np.flatnonzero(~found)
+        at = value.numbers[known] + offset & ones(width)
+        words[known] = load(execution, space, at, size, count, active[known])
+    shapes = np.where(found, functions.shapes(terms), -1)
+    for shape in np.unique(shapes[found]):
+        some = np.flatnonzero(shapes == shape)
+        entries = np.unique(functions.all_values(int(terms[some[0]]), int(leaves[some[0]])))
+        at = np.tile(entries + offset & ones(width), len(some))
+        threads = np.repeat(active[some], len(entries))
+        each = load(execution, space, at, size, count, threads).reshape(len(some), len(entries), count)
+        words[some] = _chosen(execution.store, terms[some], width, entries, each)
+    return words
+
+
+def _chosen(store: TermStore, terms: Ids, width: int, entries: Words, words: Ids) -> Ids:
+    """Return, of words (n, entries, count), those of the entries that addresses (n,) are."""
+    equal = operations.compare(operations.unsigned(width), "eq")
+    choice = operations.select(int(store.widths(words[:1, 0, 0])[0]))
+    found = words[:, 0]
+    for index in range(1, len(entries)):
+        holds = apply(store, equal, terms, store.constants(entries[index], width))
+        found = apply(store, choice, holds[:, None], words[:, index], found)
+    return found

@@ -1,0 +1,80 @@
+"""Loads from where one small element of the data says: what they give, and where they must not lead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ptx_machine import Bench, kernel, kinds, written
+
+from mmaproof.refinement.findings import Kind
+from mmaproof.spec.formats import U8, U16, U32, IntegerFormat, format_named
+
+TABLE = f".const .align 4 .u32 table[16] = {{{', '.join(str(i * i + 7) for i in range(16))}}};"
+NIBBLE = """
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r0, %tid.x; cvt.u64.u32 %d2, %r0;
+shr.u64 %d3, %d2, 1; add.s64 %d3, %d0, %d3; ld.global.u8 %r1, [%d3];
+and.b32 %r2, %r0, 1; shl.b32 %r2, %r2, 2; shr.u32 %r1, %r1, %r2; and.b32 %r1, %r1, 15;
+cvt.u64.u32 %d4, %r1; shl.b64 %d4, %d4, 2; mad.lo.s64 %d6, %d2, 4, %d1;
+"""
+FROM_TABLE = "mov.u64 %d5, table; add.s64 %d5, %d5, %d4; ld.const.u32 %r3, [%d5]; st.global.u32 [%d6], %r3;"
+
+
+def run(body: str, declared: str, entries: object) -> tuple[Bench, object]:
+    bench = Bench()
+    text = kernel(NIBBLE + body, 2).replace(".visible", f"{declared}\n.visible")
+    return bench, bench.run(text, [bench.given("w", entries, format_named("u4")), written("c", 128)])
+
+
+def test_entries_of_a_table_are_those_that_the_data_says() -> None:
+    entries = np.random.default_rng(0).integers(0, 16, 32)
+    bench, done = run(FROM_TABLE, TABLE, entries)
+    assert done.findings == ()
+    np.testing.assert_array_equal(bench.left(done, "c", U32), entries**2 + 7)
+
+
+def test_a_table_may_be_local_and_a_load_a_vector() -> None:
+    body = """
+    .local .align 16 .b8 own[256]; mov.u32 %r5, 0;
+    next: mad.lo.u32 %r6, %r5, 3, 1; mul.lo.u32 %r7, %r5, 8; mov.u32 %r8, own; add.u32 %r8, %r8, %r7;
+    st.local.v2.u32 [%r8], {%r5, %r6}; add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, 16; @%p0 bra next;
+    mov.u32 %r8, own; mad.lo.u32 %r8, %r1, 8, %r8; ld.local.v2.u32 {%r9, %r10}, [%r8]; add.u32 %r9, %r9, %r10;
+    st.global.u32 [%d6], %r9;
+    """
+    entries = np.random.default_rng(1).integers(0, 16, 32)
+    bench, done = run(body, "", entries)
+    assert done.findings == ()
+    np.testing.assert_array_equal(bench.left(done, "c", U32), 4 * entries + 1)
+
+
+@pytest.mark.parametrize(
+    ("there", "instead", "kind"),
+    [
+        ("[%d5]", "[%d5+4]", Kind.OUT_OF_BOUNDS),
+        ("shl.b64 %d4, %d4, 2;", "shl.b64 %d4, %d4, 1;", Kind.MISALIGNED),
+        ("and.b32 %r1, %r1, 15;", "", Kind.UNSUPPORTED),  # both elements of a byte
+        ("ld.const.u32 %r3, [%d5];", "ld.const.u32 %r3, [%d5]; mov.b64 %d5, %d5; st.global.u32 [%d5], %r3;",
+         Kind.UNSUPPORTED),
+    ],
+)  # fmt: skip
+def test_every_place_that_an_entry_leads_to_is_looked_at(there: str, instead: str, kind: Kind) -> None:
+    bench = Bench()
+    text = kernel((NIBBLE + FROM_TABLE).replace(there, instead), 2).replace(".visible", f"{TABLE}\n.visible")
+    entries = bench.given("w", np.zeros(32, dtype=int), format_named("u4"))
+    assert set(kinds(bench.run(text, [entries, written("c", 128)]))) == {kind}
+
+
+@pytest.mark.parametrize(("fmt", "found"), [(U8, set()), (U16, {Kind.UNSUPPORTED})])
+def test_an_entry_has_at_most_eight_bits(fmt: IntegerFormat, found: set[Kind]) -> None:
+    bench = Bench()
+    size = fmt.bits // 8
+    body = f"""
+    ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2]; ld.global.u{fmt.bits} %r1, [%d0];
+    cvt.u64.u32 %d4, %r1; mad.lo.s64 %d5, %d4, {size}, %d1; ld.global.u{fmt.bits} %r2, [%d5];
+    st.global.u32 [%d2], %r2;
+    """
+    count = 1 << fmt.bits
+    given = [bench.given("x", [200], fmt), bench.given("t", np.arange(count)[::-1], fmt)]
+    done = bench.run(kernel(body, 3), [*given, written("c", 4)], block=1)
+    assert set(kinds(done)) == found
+    if not found:
+        np.testing.assert_array_equal(bench.left(done, "c", U32), [55])
