@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..spec.formats import F64, FloatFormat, Format
 from . import operations
 from .quantities import Piece, Pieces, Quantifier
-from .sparse_polynomials import Coefficient, Monomial, Numbered, Sparse, added, is_less
+from .sparse_polynomials import Coefficient, Monomial, Sparse, added, is_less
 from .terms import NORMAL_FORM, Operation
 
 STEMS = ("ex2", "lg2", "rcp", "sqrt", "rsqrt")
@@ -72,7 +72,7 @@ class ElementaryForms:
     def __init__(self, quantifier: Quantifier) -> None:
         self._quantifier = quantifier
         self._store = quantifier.store
-        self._numbered = Numbered()
+        self._atoms: dict[tuple[Operation, frozenset[tuple[Monomial, Coefficient]]], int] = {}
         self.arguments: dict[int, Sparse] = {}
         self._powers: dict[Monomial, tuple[Coefficient, Monomial]] = {}
         self._one = int(quantifier.read(self._store.constants(np.float64(1).view(np.uint64), 64), F64))
@@ -197,10 +197,12 @@ class ElementaryForms:
         return atom in self.arguments and self._store.operation(atom & 0xFFFFFFFF) == operation
 
     def _atom(self, operation: Operation, argument: Sparse) -> int:
-        numbers = self._numbered.numbers([dict(argument)])
-        atom = int(self._quantifier.read(self._store.apply(operation, numbers), F64)[0])
-        self.arguments.setdefault(atom, argument)
-        return atom
+        key = operation, frozenset(argument.items())
+        if key not in self._atoms:
+            number = np.array([len(self._atoms)], dtype=np.int32)
+            atom = int(self._quantifier.read(self._store.apply(operation, number), F64)[0])
+            self._atoms[key], self.arguments[atom] = atom, argument
+        return self._atoms[key]
 
     def _piece(self, product: Product) -> Piece:
         factor, power = self.power(product.exponent)

@@ -24,6 +24,9 @@ _UNKNOWN = -1
 MOST_FACTORS = 1 << 22
 """Factors of distinct rows for which keys are made."""
 
+MOST_LISTED = 1 << 20
+"""Products of sums with keys that are looked at one by one, so that sums without keys can be the same."""
+
 _MOST_ORDERS = 16
 """Different orders of the factors, and patterns of zeros, for which keys are made."""
 
@@ -45,6 +48,7 @@ class FactoredProducts:
         self._rows: dict[int, RowTable] = {}
         self._pairs = RowTable(3)
         self._listed: dict[bytes, int] = {}
+        self._of_keys: dict[int, int] = {}
 
     def same(self, one: Chain, other: Chain) -> NDArray[np.bool_]:
         """Tell which members of two chains add the same products; of those that have keys, by the keys alone.
@@ -73,19 +77,35 @@ class FactoredProducts:
     def numbers(self, chain: Chain) -> tuple[Numbers, Numbers]:
         """Return numbers of sums (n,), the same only for the same products, and how many products that are.
 
-        Sums with the same products may have different numbers, if only one of them has a key.
+        Sums with the same products may have different numbers, if they are so many that only their keys are
+        compared, and some have none.
         """
-        numbers = self.keys(chain)
-        listed = np.flatnonzero(numbers == _UNKNOWN)
-        counts = self._pairs.rows[numbers, 0] if len(self._pairs) else np.zeros(len(chain), dtype=np.int32)
-        numbers, counts = 2 * numbers, counts.copy()
-        for block in in_blocks(chain.at(listed)):
-            products = product_keys(self._quantifier, chain.at(listed[block]), self._identify)
-            for member, row in zip(listed[block], products, strict=True):
-                kept = row[row != DROPPED]
-                numbers[member] = 2 * self._listed.setdefault(kept.tobytes(), len(self._listed)) + 1
-                counts[member] = len(kept)
+        keys = self.keys(chain)
+        counts = self._pairs.rows[keys, 0] if len(self._pairs) else np.zeros(len(chain), dtype=np.int32)
+        numbers, counts = np.full(len(chain), _UNKNOWN, dtype=np.int32), counts.copy()
+        listed = np.flatnonzero(keys == _UNKNOWN)
+        for member, (number, count) in zip(listed, self._list(chain.at(listed)), strict=True):
+            numbers[member], counts[member] = number, count
+        keyed = np.flatnonzero(keys != _UNKNOWN)
+        distinct, first = np.unique(keys[keyed], return_index=True)
+        new = np.array([int(key) not in self._of_keys for key in distinct], dtype=bool)
+        if new.sum() * chain.products <= MOST_LISTED:
+            found = [number for number, _ in self._list(chain.at(keyed[first[new]]))]
+        else:
+            found = (2 * distinct[new]).tolist()
+        self._of_keys.update(zip(distinct[new].tolist(), found, strict=True))
+        numbers[keyed] = [self._of_keys[key] for key in keys[keyed].tolist()]
         return numbers, counts
+
+    def _list(self, chain: Chain) -> list[tuple[int, int]]:
+        """Return odd numbers of sums, made of each of their products, and how many products that are."""
+        found = []
+        for block in in_blocks(chain):
+            for row in product_keys(self._quantifier, chain.at(np.arange(len(chain))[block]), self._identify):
+                kept = row[row != DROPPED]
+                number = self._listed.setdefault(kept.tobytes(), len(self._listed))
+                found.append((2 * number + 1, len(kept)))
+        return found
 
     def keys(self, chain: Chain) -> Numbers:
         """Return the number of each sum (n,); -1 where none is found, or not cheaply."""

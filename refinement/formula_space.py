@@ -193,9 +193,10 @@ class FormulaSpace:
             If arrays disagree on how far an index goes.
         """
         names, axes = dict(scope.names), {}
+        used = {part.name for part in walk(node.body) if isinstance(part, Name)}
         for axis, bound in enumerate(node.indices, start=self._first_axes[id(node)]):
             axes[axis] = self._extent(node, bound.name, bound.extent, scope)
-            taken = prod(np.size(value) for value in names.values())
+            taken = prod(np.size(value) for name, value in names.items() if name in used)
             if taken * axes[axis] > MOST_PRODUCTS:
                 raise self.source.error(
                     node.at, f"sums of {taken * axes[axis]} numbers in all; at most {MOST_PRODUCTS}"

@@ -51,8 +51,9 @@ class IdleOperations:
             found[nothing] = self._quantifier.read(self._store.constants(0, fmt.bits), fmt)  # 2^-∞
         elif operation.name == operations.EXTREMUM:
             assert isinstance(operation.attribute, tuple)
-            numbers = [self._identifiers(arguments[:, i], each) for i, each in enumerate(operation.operands)]
-            alike = numbers[0] == numbers[1]
+            # Both at once: a tree of extrema has few levels, but many paths.
+            left, right = np.split(self._identifiers(arguments[:, :2].T.reshape(-1), fmt), 2)
+            alike = left == right
             found[alike] = self._quantifier.read(arguments[alike, 0], operation.operands[0])
             neutral = -1 if operation.attribute[0] == "max" else 1
             for column in (0, 1):  # the least number, or the greatest, beside another one

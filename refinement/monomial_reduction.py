@@ -1,4 +1,4 @@
-"""Monomials in which functions occur several times: powers of two, squared roots, what cancels."""
+"""Monomials in which functions occur several times: powers of two together, and squared roots."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MonomialReduction:
             return rows
         rows = self._with_one_power(rows)
         while True:
-            wrong = self._squares(rows) | self._fractions(rows)
+            wrong = self._squares(rows)
             if not wrong.any():
                 return rows
             products: Products = []
@@ -78,41 +78,25 @@ class MonomialReduction:
         found: NDArray[np.bool_] = (twice & self._are(ROOT, rows.atoms[:, 1:])).any(axis=1)
         return found
 
-    def _fractions(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell which monomials have an atom and its reciprocal."""
-        reciprocals = self._are(RECIPROCAL, rows.atoms)
-        distinct = np.unique(rows.atoms[reciprocals])
-        single = [_only_atom(self._forms.arguments[int(each)]) for each in distinct]
-        partners = np.full(rows.atoms.shape, ABSENT)
-        partners[reciprocals] = np.array([*single, ABSENT])[
-            np.searchsorted(distinct, rows.atoms[reciprocals])
-        ]
-        found = np.zeros(len(rows), dtype=bool)
-        for column in np.flatnonzero((partners != ABSENT).any(axis=0)):
-            partner = partners[:, column, None]
-            found |= ((rows.atoms == partner) & (partner != ABSENT)).any(axis=1)
-        return found
-
     def _simplified(self, owner: int, coefficient: Coefficient, monomial: Monomial) -> Products:
         atoms = list(monomial)
-        arguments = self._forms.arguments
         for atom in monomial:
-            if self._forms.is_a(atom, ROOT) and atoms.count(atom) > 1:
-                rest = _without(atoms, [atom, atom])
-                inner = arguments[atom].items()
-                return [(owner, coefficient * value, _sorted([*rest, *key])) for key, value in inner]
-            if self._forms.is_a(atom, RECIPROCAL) and (partner := _only_atom(arguments[atom])) in atoms:
-                return [(owner, coefficient, _sorted(_without(atoms, [atom, partner])))]
+            if not self._forms.is_a(atom, ROOT) or atoms.count(atom) < 2:
+                continue
+            argument, rest = self._forms.arguments[atom], _without(atoms, [atom, atom])
+            inverse = self._reciprocal_of(argument, rest)
+            if inverse is not None:  # 1 / sqrt(x)² = 1 / x, but sqrt(x)² / x is not 1 of a zero
+                return [(owner, coefficient, _sorted(_without(rest, [inverse])))]
+            return [(owner, coefficient * value, _sorted([*rest, *key])) for key, value in argument.items()]
         raise AssertionError(monomial)
 
-
-def _only_atom(polynomial: Sparse) -> int:
-    """Return the atom that a polynomial is; else `ABSENT`."""
-    if len(polynomial) == 1:
-        ((monomial, coefficient),) = polynomial.items()
-        if coefficient == 1 and len(monomial) == 1:
-            return monomial[0]
-    return int(ABSENT)
+    def _reciprocal_of(self, argument: Sparse, atoms: list[int]) -> int | None:
+        """Return the reciprocal of a polynomial among atoms, if it is there twice."""
+        for atom in atoms:
+            twice = atoms.count(atom) > 1 and self._forms.is_a(atom, RECIPROCAL)
+            if twice and self._forms.arguments[atom] == argument:
+                return atom
+        return None
 
 
 def _without(atoms: list[int], removed: list[int]) -> list[int]:

@@ -236,7 +236,9 @@ class NormalForms:
         """Return sums whose products are an atom if they are many, and all that there are if they are few."""
         found: Groups = []
         fmt = self.quantifier.format(int(quantities[0]))
-        for places, chain in unrolled(self.quantifier, quantities):
+        for places, each in unrolled(self.quantifier, quantities):
+            addends = len(each.rest) >= _MANY and isinstance(fmt, FloatFormat)
+            chain = each.with_addends(self.quantifier, fmt) if addends else each
             if chain.rest and (chain.rest[0] == quantities[places]).all():
                 found += [(places[some], each) for some, each in self._unsplit(quantities[places])]
                 continue

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.float_encoding import encode
+from ..spec.formats import F64, FloatFormat, Format
 from ..spec.operand_arrays import blocks
+from ..spec.rounding import Rounding
 from .quantities import Piece, Quantifier, Quantities, numbered
 from .slices import groups
 
@@ -58,6 +61,16 @@ class Chain:
         """Return the sums at some places."""
         rest = tuple(each[places] for each in self.rest)
         return Chain(rest, self.left[places], self.right[places], self.lengths)
+
+    def with_addends(self, quantifier: Quantifier, fmt: Format) -> Chain:
+        """Return the same sums, real numbers, with what else is added as products with 1."""
+        assert isinstance(fmt, FloatFormat)
+        ones = encode(np.ones(len(self)), fmt, Rounding.NEAREST_EVEN) if fmt != F64 else np.ones(len(self))
+        terms = quantifier.store.constants(ones.view(np.uint64) if fmt == F64 else ones, fmt.bits)
+        right = np.repeat(quantifier.read(terms, fmt)[:, None], len(self.rest), axis=1)
+        left = np.stack(self.rest, axis=1)
+        lengths = (*self.lengths, *(0 for _ in self.rest))
+        return Chain((), np.hstack([self.left, left]), np.hstack([self.right, right]), lengths)
 
     def factors(self, quantifier: Quantifier, parts: Quantities) -> Quantities:
         """Return the factors (m, products) of rows (m, parts) of one side."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-import numpy as np
-
 from .polynomials import ABSENT, Polynomials
 
 Coefficient = int | Fraction
@@ -43,19 +41,3 @@ def is_less(one: Sparse, other: Sparse) -> bool:
     """Order polynomials so that adding the same to both changes nothing."""
     apart = added(one, other, -1)
     return bool(apart) and apart[min(apart)] < 0
-
-
-class Numbered:
-    """Polynomials by numbers, the same for equal ones."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[frozenset[tuple[Monomial, Coefficient]], int] = {}
-
-    def numbers(
-        self, polynomials: list[dict[Monomial, Coefficient]]
-    ) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-        """Return the numbers (n,) of polynomials."""
-        found = [
-            self._numbers.setdefault(frozenset(each.items()), len(self._numbers)) for each in polynomials
-        ]
-        return np.array(found, dtype=np.int32)
