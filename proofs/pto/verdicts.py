@@ -14,6 +14,7 @@ from ...spec.pto.targets import PROFILES
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import tables
+from .stated.witnesses import WITNESSES
 
 SOURCE = "pto-isa headers at 3186c381: TMatmul.hpp, pto_tile.hpp, TASSIGN; ptoas at a56b18c3"
 
@@ -159,4 +160,27 @@ def _kinds() -> Certificate:
     return compared(expected, specified)
 
 
-THEOREMS = (types, operations, kinds)
+@theorem(
+    "pto/legal/rule",
+    "rules alone refuse a statement, and nothing refuses its legal neighbour",
+    "the statements written down for the rule break it and no other; with one type, extent, place or the "
+    "profile changed they break none",
+    SOURCE,
+)
+def rules() -> Iterator[Case]:
+    """Yield one certificate for each rule that the table of witnesses names."""
+    for rule in dict.fromkeys(rule for rule, *_ in WITNESSES):
+        yield Case(rule, partial(_rule, rule), method=Method.CERTIFICATE)
+
+
+def _rule(rule: str) -> Certificate:
+    expected: dict[tuple[str, str], frozenset[str]] = {}
+    for of, profile, text, old, new in WITNESSES:
+        if of == rule:
+            expected[text, profile] = frozenset()
+            changed = (text, new) if old == profile else (text.replace(old, new), profile)
+            expected[changed] = frozenset({rule})
+    return compared(expected, lambda: {at: broken(*at) for at in expected})
+
+
+THEOREMS = (types, operations, kinds, rules)
