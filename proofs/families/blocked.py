@@ -382,7 +382,7 @@ def any_k(loops: Loops) -> Theorem:
 
     return loops.theorem(
         "any-k",
-        "a loop of instructions over any K computes the full row times the full column, onto C",
+        "a loop of any number of instructions computes the full row times the full column, onto C",
         f"∀ n ≥ 0: D_n = P_n where D_0 = C and D_{{t+1}} = {loops.instruction}(A_t, B_t, D_t); "
         "integers modulo 2^32, floats bit for bit in the sequential order",
         cases,
