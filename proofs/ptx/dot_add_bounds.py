@@ -127,7 +127,8 @@ def _truncation(each: ModelAccumulation, forgotten: int) -> RingProperty:
     "ptx/numerics/dot-add-alignment",
     "a term of normal factors is not less than its exponent's power of two, and loses nothing aligned to it",
     "x, y normal, e the sum of their exponents, e ≥ -126 (else -126 aligns the term): aligned to e with no "
-    "fraction bit, x·y is not truncated to 0, so 2^e ≤ |x·y|; with p fraction bits, p those of both factors "
+    "fraction bit, x·y is not truncated to 0, so 2^e ≤ |x·y|; also of subnormal x or y, with p fraction "
+    "bits, p those of both factors "
     "together, it is what it is with 30; so for scale factors and C. A group's sum is a multiple of 2^-2",
     SOURCE,
 )
@@ -223,7 +224,7 @@ def _exact_alone(formats: tuple[FloatFormat, FloatFormat], group: int, *, scaled
         yield Equation(short, fine, F32, label=f"{places} fraction bits are enough")
 
     variables = tuple(Variable(name, fmt, (1,)) for name, fmt in zip("xy", formats, strict=True))
-    return Property(variables, claim, partial(_aligning, formats, normal=True), abstract=False)
+    return Property(variables, claim, partial(_aligning, formats, normal=False), abstract=False)
 
 
 def _at_least_addend(fmt: FloatFormat) -> Property:
