@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
-from .operations import DOT, FUNCTION, FUSED, RING, SCALED_DOT, Accumulation, Sum
+from .operations import DOT, FUNCTION, FUSED, RING, Accumulation, Sum
 from .polynomials import ABSENT, Polynomials
 from .quantities import Quantifier
-from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
+from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation
 
 MOST = 4
 """Products that a message names."""
@@ -217,28 +217,20 @@ def _counterpart(monomial: Monomial, among: Sequence[Monomial]) -> Monomial | No
     )
 
 
-def line_of_product(store: TermStore, term: int, factors: Sequence[int]) -> int:
-    """Return the line of the accumulation in a sum that multiplies two terms; 0 if there is none."""
-    pending, seen = [term], {term}
-    while pending and len(seen) < _STEPS:
-        operation = store.operation(pending[-1])
-        arguments = [int(each) for each in store.arguments(pending.pop())]
-        if operation.name in (DOT, SCALED_DOT):
-            x, y = (store.elements(np.array([vector]))[0] for vector in arguments[:2])
-            here = (np.isin(x, factors) & np.isin(y, factors)).any()
-            made = int(store.lines(store.apply(operation, *arguments)))
-            if here:
-                return made
-            addend = arguments[2]
-            following = [addend if operation.name == DOT else int(store.elements(np.array([addend]))[0, 0])]
-        elif operation.name in (CONCATENATION, INPUT, CONSTANT, UNDEFINED, NORMAL_FORM):
-            following = []
+def paired(monomials: Sequence[Monomial]) -> list[tuple[Monomial, Monomial]]:
+    """Return the products that a kernel has too often, each with the one that likely should be there.
+
+    One without such a counterpart comes with itself, behind the others.
+    """
+    missing = [monomial for monomial in monomials if monomial.kernel == 0]
+    found, alone = [], []
+    for monomial in monomials:
+        if monomial.kernel == 0:
+            continue
+        partner = _counterpart(monomial, missing) if monomial.contract == 0 else None
+        if partner is None:
+            alone.append((monomial, monomial))
         else:
-            following = arguments[: len(operation.operands)]
-        pending += [each for each in following if each not in seen]
-        seen.update(following)
-    return 0
-
-
-_STEPS = 100_000
-"""Terms that are looked at in search of a line."""
+            missing.remove(partner)
+            found.append((monomial, partner))
+    return found + alone

@@ -69,6 +69,8 @@ class KernelFinding:
         The output element concerned, empty where it is none's.
     source : str
         Where the compiler says that the line comes from, as ``file:line``; empty where it does not.
+    count : int
+        How many elements, or accesses of threads, it is known to be about.
     """
 
     kind: Kind
@@ -78,10 +80,12 @@ class KernelFinding:
     thread: str = ""
     output: str = ""
     source: str = ""
+    count: int = 1
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""
         if self.source:
             where = f"{self.source} ({where[:-2]}): "
-        who = f" ({self.thread})" if self.thread else ""
+        more = f", and {self.count - 1} more" if self.count > 1 else ""
+        who = f" ({self.thread}{more})" if self.thread else ""
         return f"{where}{self.kind}: {self.message}{who}"

@@ -54,7 +54,11 @@ class Outcome:
     findings : tuple of KernelFinding
         What is wrong with it, or not modelled.
     loads : mapping of int to array
-        The input terms that each line loaded.
+        The input terms that each line loaded from the kernel's arrays, of a run that is traced.
+    shared_loads : mapping of int to array
+        Those that each line loaded from memory that threads share then.
+    block_threads : int
+        How many numbers of `FinalArray.writers` a block of threads has.
     complete : bool
         Whether the kernel came to its end; if not, the arrays mean nothing.
     unordered : bool
@@ -75,6 +79,8 @@ class Outcome:
     arrays: Mapping[str, FinalArray]
     findings: tuple[KernelFinding, ...]
     loads: Mapping[int, Ids]
+    shared_loads: Mapping[int, Ids]
+    block_threads: int
     complete: bool
     unordered: bool
     reordered: bool
@@ -107,6 +113,8 @@ class Kernel(Protocol):
         progress: Progress | None = None,
         blocks: NDArray[np.intp] | None = None,
         before: Mapping[str, ByteLanes] | None = None,
+        *,
+        traced: bool = False,
     ) -> Outcome:
         """Run the kernel.
 
@@ -124,6 +132,8 @@ class Kernel(Protocol):
             The only blocks of threads that run, of a kernel in which no race is to be looked for.
         before : mapping of str to ByteLanes, optional
             What arrays hold before the kernel, of those that hold something else than the inputs.
+        traced : bool
+            Keep `Outcome.loads` and `Outcome.shared_loads`.
 
         Raises
         ------

@@ -56,6 +56,8 @@ class LaunchSequence:
         progress: Progress | None = None,
         blocks: NDArray[np.intp] | None = None,
         before: Mapping[str, ByteLanes] | None = None,
+        *,
+        traced: bool = False,
     ) -> Outcome:
         """Run every launch, all of its blocks; see `Kernel.run`."""
         arrays: dict[str, FinalArray] = {}
@@ -63,7 +65,7 @@ class LaunchSequence:
         for number, (kernel, launch) in enumerate(zip(self._kernels, instance.launches, strict=True)):
             held = {**(before or {}), **{name: each.lanes for name, each in arrays.items()}}
             one = instance.in_launch(launch)
-            outcome = kernel.run(one, store, inputs, progress, before=held)
+            outcome = kernel.run(one, store, inputs, progress, before=held, traced=traced)
             outcomes.append(replace(outcome, findings=self._told(outcome, number)))
             for name, final in outcome.arrays.items():
                 arrays[name] = _followed(arrays.get(name), final, number)
@@ -77,11 +79,8 @@ class LaunchSequence:
         return tuple(replace(each, message=f"{name}: {each.message}") for each in outcome.findings)
 
     def _together(self, arrays: Mapping[str, FinalArray], outcomes: Sequence[Outcome]) -> Outcome:
-        loads: dict[int, Ids] = {}
         alignments: dict[str, int] = {}
         for outcome in outcomes:
-            for line, terms in outcome.loads.items():
-                loads[line] = np.union1d(loads[line], terms) if line in loads else terms
             for name, needed in outcome.alignments.items():
                 alignments[name] = max(needed, alignments.get(name, 1))
 
@@ -92,7 +91,9 @@ class LaunchSequence:
         return Outcome(
             arrays,
             tuple(finding for outcome in outcomes for finding in outcome.findings),
-            loads,
+            _joined([outcome.loads for outcome in outcomes]),
+            _joined([outcome.shared_loads for outcome in outcomes]),
+            _THREADS,  # all blocks of a launch count as one, as only all of them run
             all(outcome.complete for outcome in outcomes),
             any(outcome.unordered for outcome in outcomes),
             any(outcome.reordered for outcome in outcomes),
@@ -101,6 +102,15 @@ class LaunchSequence:
             _added([outcome.stats for outcome in outcomes]),
             thread_name,
         )
+
+
+def _joined(loads: Sequence[Mapping[int, Ids]]) -> dict[int, Ids]:
+    """Return what each line loaded in any launch."""
+    found: dict[int, Ids] = {}
+    for each in loads:
+        for line, terms in each.items():
+            found[line] = np.union1d(found[line], terms) if line in found else terms
+    return found
 
 
 def _followed(former: FinalArray | None, final: FinalArray, number: int) -> FinalArray:

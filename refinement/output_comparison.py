@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,30 +13,25 @@ from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untou
 from .clobbering import clobbered
 from .contract import Instance
 from .counterexamples import (
-    Difference,
     Inputs,
     KernelCounterexample,
     candidates,
     disproved,
-    documented,
-    relative_to,
-    telling,
 )
-from .diagnosis import Monomial, Namer, differing, explained, line_of_product
-from .equivalence import Comparison, compare, compared_as
+from .diagnosis import Namer
+from .equivalence import Comparison, compare
 from .findings import KernelFinding, Kind
 from .footprint import Offsets
 from .front_end import Kernel, Outcome
 from .interning import Ids
-from .kernel_runs import confirmed
 from .normal_forms import NormalForms
-from .operations import DOT, FUNCTION, SCALED_DOT
-from .overflow import NONE
+from .operations import DOT, SCALED_DOT
 from .references import Reference
 from .result import Coverage, Equality, Written
 from .rounding_depth import Roundings, roundings, worst
-from .terms import UNDEFINED, Operation, TermStore
+from .terms import TermStore
 from .trials import Compared, Trials
+from .wrong_values import WrongValues
 
 SHOWN = 4
 """Outputs that are told one by one."""
@@ -144,6 +137,7 @@ class OutputComparison:
         self._memories = memories(instance)
         shapes = {array.name: array.shape for array in instance.arrays.values()}
         self._namer = Namer(self._forms.quantifier, shapes)
+        self._wrong_values = WrongValues(kernel, instance, self._forms, outcome, reference, self._namer)
         self.compared: list[Compared] = []
 
     def compare(self, output: Array) -> None:
@@ -274,139 +268,15 @@ class OutputComparison:
     def _wrong(
         self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids, found: Comparison
     ) -> None:
-        """Name the first wrong elements; without inputs that show one, nothing is decided."""
+        """Say what is wrong; without inputs that show it, nothing is decided."""
         self._examination.equality = None
-        owners = np.flatnonzero(~found.equal)
-        shown = members[owners[:SHOWN]]
-        read = compared_as(output.format)
-        kernel, contract = self._forms.compared(
-            actual[shown], expected[shown], read, thorough=found.reason is None
-        )
-        monomials = [differing(kernel, contract, owner, output.format) for owner in range(len(shown))]
-        counterexample = self._counterexample(output, members[owners], actual, expected, monomials)
-        if counterexample is not None and self._examination.counterexample is None:
+        findings, counterexample = self._wrong_values.explained(output, members, actual, expected, found)
+        self._examination.findings += findings
+        if self._examination.counterexample is None:
             self._examination.counterexample = counterexample
-        reason = "" if found.reason is None else f", and {found.reason}"
-        for owner, difference in zip(owners[:SHOWN].tolist(), monomials, strict=True):
-            element = int(members[owner])
-            name = self._namer.element(output.name, element)
-            message = f"{name} {explained(difference, self._namer, self._inside)}"
-            message += self._reference.origin(output, element)
-            line = self._line_of_store(output, element)
-            if found.overflowing is not None and found.overflowing[owner] != NONE:
-                rounding = int(found.overflowing[owner])
-                message = f"{name}: {self._forms.overflows.described(rounding)}"
-                line = int(self._store.lines(rounding)) or line
-            of_all = (
-                f" ({len(owners)} of {output.elements} elements are not shown to be right)"
-                if owner == owners[0]
-                else ""
-            )
-            if counterexample is not None:
-                kind = Kind.WRONG_VALUE
-                if difference:
-                    kind, line = self._cause(difference, output, element, int(actual[element]))
-                self._note(kind, message + of_all, line, name)
-                continue
-            stored, wanted = (self._namer.term(int(terms[element])) for terms in (actual, expected))
-            self._note(
-                Kind.UNDECIDED,
-                f"{message}; no inputs are found on which that is more than rounding explains{reason}: "
-                f"it is {stored}, expected {wanted}{of_all.replace('wrong', 'undecided')}",
-                line,
-                name,
-            )
-
-    def _inside(self, one: int, other: int) -> str:
-        """Say in what the arguments of two functions of the same name differ."""
-        quantifier = self._forms.quantifier
-        terms = [quantifier.origin(int(term)) for term in quantifier.terms(np.array([one, other]))]
-        if terms[0] is None or terms[1] is None:
-            return ""
-        operation, wanted = (self._store.operation(term) for term in terms if term is not None)
-        if operation.name != FUNCTION or _plain_name(operation) != _plain_name(wanted):
-            return ""
-        arguments = self._store.arguments(np.array(terms))
-        for index, fmt in enumerate(operation.operands):
-            sides = self._forms.compared(arguments[:1, index], arguments[1:, index], fmt)
-            if monomials := differing(*sides, 0, fmt):
-                return f" (its argument {explained(monomials[:1], self._namer, self._inside)})"
-        return ""
-
-    def _counterexample(
-        self,
-        output: Array,
-        wrong: NDArray[np.intp],
-        actual: Ids,
-        expected: Ids,
-        differences: Sequence[Sequence[Monomial]],
-    ) -> KernelCounterexample | None:
-        undergone = roundings(self._store, actual[wrong[:1]]) if self._outcome.reordered else None
-        loose = 0.0 if undergone is None else float(undergone.growth)
-        tried = product(_samples(wrong), candidates(self._instance, self._forms.quantifier, differences))
-        for some, inputs in tried:
-            told = telling(self._store, inputs, actual[some], expected[some], output.format, loose)
-            if told is None:
-                continue
-            index, bound = told
-            difference = self._confirmed(inputs, output, int(some[index]), bound)
-            if difference is not None:
-                return KernelCounterexample(
-                    self._kernel.path,
-                    self._reference.former,
-                    self._instance.contract.path,
-                    dict(self._instance.sizes),
-                    documented(self._instance, inputs),
-                    difference,
-                    bound,
-                    relative_to(difference, bound),
-                )
-        return None
-
-    def _confirmed(self, inputs: Inputs, output: Array, element: int, bound: float) -> Difference | None:
-        return confirmed(self._kernel, self._instance, self._reference.values, inputs, output, element, bound)
-
-    def _cause(
-        self, difference: Sequence[Monomial], output: Array, element: int, term: int
-    ) -> tuple[Kind, int]:
-        """Return what kind of fault a wrong element shows, and the line that brought it.
-
-        That is the load of a factor that no right product has, else the accumulation that multiplies
-        what does not belong together, else the store of the element.
-        """
-        wanted = {atom for each in difference if each.contract != 0 for atom in each.atoms}
-        extra = [each for each in difference if each.contract == 0]
-        for monomial in extra[:SHOWN]:
-            terms = self._forms.quantifier.terms(np.array(monomial.atoms, dtype=np.int64))
-            for atom, factor in zip(monomial.atoms, terms, strict=True):
-                if self._store.operation(int(factor)).name == UNDEFINED:
-                    return Kind.UNINITIALISED, int(self._store.lines(factor))
-                if atom not in wanted:
-                    for line, loaded in self._outcome.loads.items():
-                        if factor in loaded:
-                            return Kind.WRONG_VALUE, line
-            if len(terms) > 1 and (line := line_of_product(self._store, term, terms.tolist())):
-                return Kind.WRONG_VALUE, line
-        return Kind.WRONG_VALUE, self._line_of_store(output, element)
 
     def _line_of_store(self, output: Array, element: int) -> int:
         return int(self._outcome.arrays[output.name].lines[int(first_lanes(output)[element])])
-
-
-def _plain_name(function: Operation) -> str:
-    """Return the name of a function without how it is approximated."""
-    return str(function.attribute).partition(".")[0]
-
-
-def _samples(wrong: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Return a few wrong elements, the first ones and some from everywhere, then, if there are, many."""
-    found = []
-    for most in _SAMPLES:
-        spread = np.linspace(0, len(wrong) - 1, most // 2).astype(np.intp)
-        found.append(wrong[np.union1d(np.arange(min(most // 2, len(wrong))), spread)])
-        if len(wrong) <= most // 2:
-            break
-    return found
 
 
 def _coverage(instance: Instance, output: Array, wanted: NDArray[np.bool_]) -> Coverage:

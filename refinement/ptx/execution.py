@@ -14,6 +14,7 @@ from .. import bit_slices, operations
 from ..evaluation import ones
 from ..findings import Kind
 from ..interning import Ids
+from ..memory import ByteLanes, Offsets
 from ..terms import TermStore
 from ..truth_tables import A
 from .address_spaces import Memory
@@ -89,7 +90,7 @@ class Execution:
         threads: Threads,
         memory: Memory,
         observations: Observations,
-        loads: Loads,
+        loads: Loads | None,
         accumulation: str,
     ) -> None:
         self.store = store
@@ -128,9 +129,11 @@ class Execution:
         """Whether something has been reported that refutes the kernel."""
         return self._observations.refute
 
-    def note_loads(self, terms: Ids) -> None:
-        """Note that the instruction loaded terms from global memory."""
-        self._loads.add(self.instruction.line, terms)
+    def note_loads(self, space: str, lanes: ByteLanes, offsets: Offsets, count: int) -> None:
+        """Note that the instruction loaded `count` bytes from each of some places of a state space."""
+        if self._loads is not None:
+            terms = lanes.terms[offsets[:, None] + np.arange(count)]
+            self._loads.add(space, self.instruction.line, terms)
 
     def unsupported(self, message: str) -> NoReturn:
         """Stop the run: it depends on what is not modelled.

@@ -74,6 +74,8 @@ class PtxKernel:
         progress: Progress | None = None,
         blocks: Indices | None = None,
         before: Mapping[str, ByteLanes] | None = None,
+        *,
+        traced: bool = False,
     ) -> Outcome:
         """Run the kernel, or some of its blocks, on terms."""
         self._check_sizes(instance)
@@ -102,6 +104,7 @@ class PtxKernel:
             accumulation=str(instance.contract.accumulate),
             progress=progress,
             blocks=blocks,
+            traced=traced,
         )
         arrays = {
             name: FinalArray(found.lanes, found.lines, found.threads) for name, found in done.contents.items()
@@ -116,6 +119,8 @@ class PtxKernel:
             arrays,
             done.findings,
             done.loads,
+            done.shared_loads,
+            done.block_threads,
             done.complete,
             done.unordered,
             done.reordered,

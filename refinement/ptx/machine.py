@@ -101,7 +101,9 @@ class Run:
     occurrences : mapping of (Kind, int) to int
         How often each kind was met at each line, counting every thread.
     loads : mapping of int to array
-        The input terms that each line loaded.
+        The input terms that each line loaded from the kernel's buffers, of a run that is traced.
+    shared_loads : mapping of int to array
+        Those that each line loaded from shared memory then.
     complete : bool
         Whether every thread came to its end; if not, the contents mean nothing.
     unordered : bool
@@ -121,6 +123,7 @@ class Run:
     findings: tuple[KernelFinding, ...]
     occurrences: Mapping[tuple[Kind, int], int]
     loads: Mapping[int, Ids]
+    shared_loads: Mapping[int, Ids]
     complete: bool
     unordered: bool
     reordered: bool
@@ -128,6 +131,11 @@ class Run:
     depends: Ids
     statistics: Statistics
     _threads: Threads
+
+    @property
+    def block_threads(self) -> int:
+        """How many of `Contents.threads` are those of a block."""
+        return self._threads.warps * WARP
 
     def thread_name(self, number: int) -> str:
         """Return block and thread of `Contents.threads`, for a message."""
@@ -144,6 +152,7 @@ def run(
     accumulation: str = "unspecified",
     progress: Progress | None = None,
     blocks: Indices | None = None,
+    traced: bool = False,
 ) -> Run:
     """Run a kernel.
 
@@ -165,6 +174,8 @@ def run(
         Called after each batch of blocks.
     blocks : array, optional
         The only blocks that run, by their numbers in the grid; races are not looked for then.
+    traced : bool
+        Keep what each line loads.
 
     Raises
     ------
@@ -174,7 +185,7 @@ def run(
     started = time.perf_counter()
     function = launching.entry_named(module, entry)
     launching.check_arguments(module, function, arguments)
-    observations, loads = Observations(module.path), Loads()
+    observations, loads = Observations(module.path), Loads() if traced else None
     for violation in violations(module, function, launch):
         observations.add(Kind.ILLEGAL, violation, function.line)
     if not observations.refute and (excess := _excess(module, function, launch)):
@@ -231,7 +242,8 @@ def run(
         MappingProxyType(contents),
         observations.findings,
         observations.occurrences,
-        loads.by_line(store),
+        {} if loads is None else loads.by_line(store, "global"),
+        {} if loads is None else loads.by_line(store, "shared"),
         complete,
         reordered or may_be_contracted(function),
         reordered,
@@ -256,6 +268,7 @@ def _not_launched(observations: Observations, started: float) -> Run:
         findings=observations.findings,
         occurrences=observations.occurrences,
         loads={},
+        shared_loads={},
         complete=False,
         unordered=False,
         reordered=False,

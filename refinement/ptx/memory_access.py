@@ -90,8 +90,7 @@ def load_bytes(
         absent = terms[members] == ABSENT
         if absent.any():
             _report_absent(execution, part, absent, offsets, count, threads[members])
-        if part.name == "global":
-            execution.note_loads(terms[members])
+        execution.note_loads(part.name, part.lanes, offsets, count)
     lost = terms == ABSENT
     if lost.any():
         terms[lost] = execution.store.undefined(int(lost.sum()), 8)
@@ -225,8 +224,7 @@ def read(
         words = np.full(len(spread), ABSENT, dtype=np.int32)
         words[there] = lanes.read(spread[there], size) if there.any() else words[there]
         _report_absent(execution, part, ~there.reshape(-1, count), offsets, size * count, threads)
-    if part.name == "global":
-        execution.note_loads(lanes.terms[spread])
+    execution.note_loads(part.name, lanes, offsets, size * count)
     return words.reshape(-1, count)
 
 

@@ -72,27 +72,32 @@ class Observations:
 
 
 class Loads:
-    """Which lines loaded which elements of the kernel's inputs."""
+    """Which lines loaded which elements of the kernel's inputs, from memory and from shared memory."""
 
     _MANY = 1 << 20
+    _SPACES = ("global", "shared")
 
     def __init__(self) -> None:
-        self._terms: dict[int, list[Ids]] = {}
-        self._counts: dict[int, int] = {}
+        self._terms: dict[tuple[str, int], list[Ids]] = {}
+        self._counts: dict[tuple[str, int], int] = {}
 
-    def add(self, line: int, terms: Ids) -> None:
-        """Note that a line loaded terms."""
-        self._terms.setdefault(line, []).append(terms.reshape(-1))
-        self._counts[line] = self._counts.get(line, 0) + terms.size
-        if self._counts[line] > self._MANY:
-            self._terms[line] = [np.unique(np.concatenate(self._terms[line]))]
-            self._counts[line] = 0
+    def add(self, space: str, line: int, terms: Ids) -> None:
+        """Note that a line loaded terms from a state space."""
+        if space not in self._SPACES:
+            return
+        key = space, line
+        self._terms.setdefault(key, []).append(terms.reshape(-1))
+        self._counts[key] = self._counts.get(key, 0) + terms.size
+        if self._counts[key] > self._MANY:
+            self._terms[key] = [np.unique(np.concatenate(self._terms[key]))]
+            self._counts[key] = 0
 
-    def by_line(self, store: TermStore) -> Mapping[int, Ids]:
-        """Return the elements (distinct input terms) that each line loaded."""
+    def by_line(self, store: TermStore, space: str) -> Mapping[int, Ids]:
+        """Return the elements (distinct input terms) that each line loaded from a state space."""
         found = {}
-        for line, terms in self._terms.items():
-            distinct = np.unique(np.concatenate(terms))
-            distinct = distinct[distinct >= 0]
-            found[line] = distinct[store.are(INPUT, distinct)]
+        for (where, line), terms in self._terms.items():
+            if where == space:
+                distinct = np.unique(np.concatenate(terms))
+                distinct = distinct[distinct >= 0]
+                found[line] = distinct[store.are(INPUT, distinct)]
         return MappingProxyType(found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from cuda_contracts import KERNELS, Edit, verify_edited
+from cuda_contracts import CORPUS, KERNELS, Edit, verify_edited
 
 from mmaproof.refinement.findings import Kind
 
@@ -312,6 +312,18 @@ FAULTS = (
         r"C\[0,0\] uses A\[0,(\d+)\]\*B\[\1,1\], expected A\[0,\1\]\*B\[\1,0\]",
     ),
     Fault(
+        "result of the neighbouring column stored",
+        Edit(F64, "[%rd32], %fd65;", "[%rd32], %fd66;"),
+        WRONG_VALUE,
+        r"C\[i,j\] holds what C\[i,j\+1\] is to for even j",
+    ),
+    Fault(
+        "tile of B read a row further down",
+        Edit(SIMT, "[%r9+64];", "[%r9+128];"),
+        WRONG_VALUE,
+        r"C\[0,0\] uses A\[0,1\]\*B\[2,0\]\*alpha, expected A\[0,1\]\*B\[1,0\]\*alpha",
+    ),
+    Fault(
         "distance of a shuffle",
         Edit(GEMV, "mov.u32 \t%r34, 8;", "mov.u32 \t%r34, 4;"),
         WRONG_VALUE,
@@ -462,6 +474,37 @@ FAULTS = (
 )
 
 
+AT_THE_EDIT = {
+    "registers of A swapped",
+    "registers of B swapped",
+    "ldmatrix of B without .trans",
+    "nibbles exchanged after conversion",
+    "scale of the neighbouring column",
+    "byte id of a scale",
+    "scale registers exchanged",
+    "elements read as another format",
+    "registers of A in the order of memory",
+    "signed elements read as unsigned",
+    "result of the neighbouring column stored",
+    "tile of B read a row further down",
+    "beta is alpha",
+    "row distance of a fragment",
+}
+"""Wrong values whose one cause is the very instruction that was edited."""
+
+ELSEWHERE = {
+    "swizzle of the reads is not that of the writes": "ldmatrix",
+    "scales loaded by the wrong thread of four": "ld.global.u32",
+    "metadata of the other threads": "mma.sp",
+    "outputs of a thread exchanged": "mma",
+    "distance of a shuffle": "add.f32",
+    "last step of K left out": "mma",
+    "remainder of K left out": "mma",
+    "accumulator cleared in each step": "mma",
+}
+"""Instructions that are at fault for an operand that another one, edited, computes or should have made."""
+
+
 HARMLESS = {
     "scale factors in braces": Edit(MXF8, "%r52, {0, 0}, %r53, {0, 0};", "{%r52}, {0, 0}, {%r53}, {0, 0};"),
     "halves of K in the other order": Edit(
@@ -494,6 +537,21 @@ def test_a_faulty_kernel_is_refuted_for_its_fault(fault: Fault, tmp_path: Path) 
     first = found.result.findings[0]
     assert first.kind is fault.kind
     assert re.search(fault.says, first.message)
+    if fault.name in AT_THE_EDIT:
+        (finding,) = found.result.findings
+        assert finding.count > 1
+        assert finding.line in edited_lines(fault.edit)
+    if fault.name in ELSEWHERE:
+        blamed = fault.edit.applied().splitlines()[first.line - 1]
+        assert blamed.strip().startswith(ELSEWHERE[fault.name])
+
+
+def edited_lines(edit: Edit) -> set[int]:
+    """Return the lines in which a kernel with a replacement differs from the kernel as it was."""
+    was = (CORPUS / edit.kernel).read_text(encoding="utf-8").splitlines()
+    lines = edit.applied().splitlines()
+    assert len(was) == len(lines)
+    return {number for number, pair in enumerate(zip(was, lines, strict=True), 1) if pair[0] != pair[1]}
 
 
 @pytest.mark.parametrize("edit", HARMLESS.values(), ids=list(HARMLESS))

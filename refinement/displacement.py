@@ -1,0 +1,87 @@
+"""Outputs that hold what others of them are to hold: which ones, and by what rule."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import Format
+from .interning import Ids
+from .normal_forms import NormalForms
+from .polynomials import ExpansionError
+
+Indices = NDArray[np.intp]
+
+NOWHERE = -1
+"""What an element holds no other is to hold."""
+
+_AXES = "ijkl"
+
+
+def sources(
+    forms: NormalForms, actual: Ids, members: Indices, expected: Ids, covered: Indices, fmt: Format
+) -> Indices | None:
+    """Return for each of some wrong elements the one that is to hold what it holds.
+
+    Parameters
+    ----------
+    forms : NormalForms
+        Of the store.
+    actual : array (elements,)
+        What the elements hold.
+    members : array (n,)
+        The wrong ones.
+    expected : array (elements,)
+        What they are to hold.
+    covered : array (m,)
+        Those of which that is known.
+    fmt : Format
+        In which they are compared.
+
+    Returns
+    -------
+    array (n,), optional
+        None unless there is one for each: then nothing is wrong with them but their places.
+    """
+    try:
+        held = forms.identifiers(actual[members], fmt)
+        wanted = forms.identifiers(expected[covered], fmt)
+    except ExpansionError:
+        return None
+    order = np.argsort(wanted, kind="stable")
+    places = np.minimum(np.searchsorted(wanted, held, sorter=order), len(order) - 1)
+    found: Indices = covered[order[places]]
+    same = wanted[order[places]] == held
+    distinct = len(np.unique(held)) > min(len(held), 2) // 2  # of one constant, nobody knows whose it is
+    return found if same.all() and distinct and not _constant(forms, actual[members], held) else None
+
+
+def _constant(forms: NormalForms, terms: Ids, held: NDArray[np.int32]) -> bool:
+    """Tell whether what elements hold is a number, the same whatever the inputs are."""
+    return bool(forms.store.are("constant", terms).any() or (held == 0).any())
+
+
+def rule(name: str, shape: tuple[int, ...], members: Indices, found: Indices) -> str:
+    """Spell which elements hold what others are to hold: ``C[i,j] holds what C[i,j+1] is to``."""
+    to = np.stack(np.unravel_index(members, shape)).astype(np.int64)
+    of = np.stack(np.unravel_index(found, shape)).astype(np.int64)
+    if len(shape) <= len(_AXES):
+        axes = list(_AXES[: len(shape)])
+        if len(shape) == 2 and (of == to[::-1]).all():
+            return f"{name}[i,j] holds what {name}[j,i] is to"
+        spelled = [_index(axis, *pair) for axis, pair in zip(axes, zip(to, of, strict=True), strict=True)]
+        if all(each is not None for each in spelled):
+            return f"{name}[{','.join(axes)}] holds what {name}[{','.join(map(str, spelled))}] is to"
+    first = [",".join(map(str, each[:, 0])) for each in (to, of)]
+    return f"{name}[{first[0]}] holds what {name}[{first[1]}] is to"
+
+
+def _index(axis: str, to: NDArray[np.int64], of: NDArray[np.int64]) -> str | None:
+    """Spell one index by another, if one rule does it for all."""
+    distance = of - to
+    if (distance == distance[0]).all():
+        return f"{axis}{int(distance[0]):+d}" if distance[0] else axis
+    flipped = of ^ to
+    if (flipped == flipped[0]).all():
+        return f"{axis}^{int(flipped[0])}"
+    return str(int(of[0])) if (of == of[0]).all() else None

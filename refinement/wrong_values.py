@@ -1,0 +1,321 @@
+"""Wrong elements of an output, told by their causes: each cause once, with the line at fault."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arguments import Array
+from .array_memory import first_lanes, inputs_of
+from .contract import Instance
+from .counterexamples import (
+    Difference,
+    Inputs,
+    KernelCounterexample,
+    candidates,
+    documented,
+    relative_to,
+    telling,
+)
+from .diagnosis import Monomial, Namer, differing, explained
+from .displacement import rule, sources
+from .element_sets import described
+from .equivalence import Comparison, compared_as
+from .fault_location import FaultLocator, Fetches
+from .findings import KernelFinding, Kind
+from .front_end import Kernel, Outcome
+from .interning import Ids
+from .kernel_runs import confirmed
+from .normal_forms import NormalForms
+from .operations import FUNCTION
+from .overflow import NONE
+from .references import Reference
+from .rounding_depth import roundings
+from .terms import Operation
+
+FIRST, SPREAD = 4, 4
+"""Wrong elements whose causes are looked for: the first ones, and some from everywhere."""
+
+_SAMPLES = (64, 4096)
+"""How many outputs are computed on inputs that may tell, at first and if those don't."""
+
+Indices = NDArray[np.intp]
+
+
+class _Cause(NamedTuple):
+    """What is at fault, and the line of it."""
+
+    kind: Kind
+    line: int
+
+
+class WrongValues:
+    """Explains elements that are not shown to be right.
+
+    Parameters
+    ----------
+    kernel, instance, forms, outcome : Kernel, Instance, NormalForms, Outcome
+        The run.
+    reference : Reference
+        What the outputs are to be.
+    namer : Namer
+        Spells quantities.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        instance: Instance,
+        forms: NormalForms,
+        outcome: Outcome,
+        reference: Reference,
+        namer: Namer,
+    ) -> None:
+        self._kernel, self._instance, self._forms = kernel, instance, forms
+        self._outcome, self._reference, self._namer = outcome, reference, namer
+        self._store = forms.store
+        self._locator = FaultLocator(forms.quantifier)
+
+    def explained(
+        self, output: Array, members: Indices, actual: Ids, expected: Ids, found: Comparison
+    ) -> tuple[list[KernelFinding], KernelCounterexample | None]:
+        """Explain what is wrong with an output, and give inputs that show it, if there are such.
+
+        Parameters
+        ----------
+        output : Array
+            The output.
+        members : array (n,)
+            Its elements that were compared.
+        actual, expected : array (elements,)
+            What they are, and are to be.
+        found : Comparison
+            Of the members.
+        """
+        owners = np.flatnonzero(~found.equal)
+        wrong = members[owners]
+        shown = np.union1d(np.arange(min(FIRST, len(wrong))), _spread(len(wrong), SPREAD))
+        differences = self._differences(output, actual[wrong[shown]], expected[wrong[shown]], found)
+        counterexample = self._counterexample(output, wrong, actual, expected, differences[:FIRST])
+        overflowing = np.full(len(owners), NONE) if found.overflowing is None else found.overflowing[owners]
+        if counterexample is None:
+            return self._undecided(output, wrong, actual, expected, differences, overflowing, found), None
+        total = _total(len(wrong), output)
+        moved = None
+        if (overflowing == NONE).all():
+            fmt = compared_as(output.format)
+            moved = sources(self._forms, actual, wrong, expected, np.flatnonzero(expected >= 0), fmt)
+        if moved is not None:
+            return [self._displaced(output, wrong, moved, actual, differences[0], total)], counterexample
+        findings: list[KernelFinding] = []
+        causes = self._causes(output, wrong[shown], actual, differences, overflowing[shown])
+        for cause, places in causes.items():
+            at = int(shown[places[0]])
+            message = self._message(output, int(wrong[at]), differences[places[0]], int(overflowing[at]))
+            message += self._reference.origin(output, int(wrong[at])) + ("" if findings else total)
+            alone = len(causes) == 1
+            if alone and len(wrong) > 1 and (where := self._where(output, wrong)):
+                message += f"; those with {where}"
+            name = self._namer.element(output.name, int(wrong[at]))
+            count = len(wrong) if alone else len(places)
+            findings.append(self._finding(cause.kind, message, cause.line, name, count))
+        return findings, counterexample
+
+    # -- what is wrong
+    def _differences(
+        self, output: Array, actual: Ids, expected: Ids, found: Comparison
+    ) -> list[list[Monomial]]:
+        thorough = found.reason is None
+        sides = self._forms.compared(actual, expected, compared_as(output.format), thorough=thorough)
+        return [differing(*sides, owner, output.format) for owner in range(len(actual))]
+
+    def _message(self, output: Array, element: int, difference: Sequence[Monomial], overflowing: int) -> str:
+        name = self._namer.element(output.name, element)
+        if overflowing != NONE:
+            return f"{name}: {self._forms.overflows.described(overflowing)}"
+        return f"{name} {explained(difference, self._namer, self._inside)}"
+
+    def _displaced(
+        self,
+        output: Array,
+        wrong: Indices,
+        found: Indices,
+        actual: Ids,
+        difference: Sequence[Monomial],
+        total: str,
+    ) -> KernelFinding:
+        """Say that elements hold what others are to hold: it is stored to the wrong place."""
+        element = int(wrong[0])
+        name = self._namer.element(output.name, element)
+        message = f"{name} {explained(difference, self._namer, self._inside)}{total}"
+        message += self._reference.origin(output, element)
+        where = self._where(output, wrong)
+        message += f"; {rule(output.name, output.shape, wrong, found)}" + (f" for {where}" if where else "")
+        return self._finding(
+            Kind.WRONG_VALUE, message, self._line_of_store(output, element), name, len(wrong)
+        )
+
+    def _undecided(
+        self,
+        output: Array,
+        wrong: Indices,
+        actual: Ids,
+        expected: Ids,
+        differences: Sequence[Sequence[Monomial]],
+        overflowing: Ids,
+        found: Comparison,
+    ) -> list[KernelFinding]:
+        """Say of the first element what it is and what it should be, where no inputs show a difference."""
+        element = int(wrong[0])
+        line = self._line_of_store(output, element)
+        if overflowing[0] != NONE:
+            line = int(self._store.lines(int(overflowing[0]))) or line
+        message = self._message(output, element, differences[0], int(overflowing[0]))
+        message += self._reference.origin(output, element)
+        stored, wanted = (self._namer.term(int(terms[element])) for terms in (actual, expected))
+        reason = "" if found.reason is None else f", and {found.reason}"
+        message += (
+            f"; no inputs are found on which that is more than rounding explains{reason}: "
+            f"it is {stored}, expected {wanted}{_total(len(wrong), output)}"
+        )
+        name = self._namer.element(output.name, element)
+        return [self._finding(Kind.UNDECIDED, message, line, name, len(wrong))]
+
+    def _finding(self, kind: Kind, message: str, line: int, name: str, count: int) -> KernelFinding:
+        return KernelFinding(kind, message, self._kernel.path, line, output=name, count=count)
+
+    def _inside(self, one: int, other: int) -> str:
+        """Say in what the arguments of two functions of the same name differ."""
+        quantifier = self._forms.quantifier
+        terms = [quantifier.origin(int(term)) for term in quantifier.terms(np.array([one, other]))]
+        if terms[0] is None or terms[1] is None:
+            return ""
+        operation, wanted = (self._store.operation(term) for term in terms if term is not None)
+        if operation.name != FUNCTION or _plain_name(operation) != _plain_name(wanted):
+            return ""
+        arguments = self._store.arguments(np.array(terms))
+        for index, fmt in enumerate(operation.operands):
+            sides = self._forms.compared(arguments[:1, index], arguments[1:, index], fmt)
+            if monomials := differing(*sides, 0, fmt):
+                return f" (its argument {explained(monomials[:1], self._namer, self._inside)})"
+        return ""
+
+    # -- where it comes from
+    def _causes(
+        self,
+        output: Array,
+        elements: Indices,
+        actual: Ids,
+        differences: Sequence[Sequence[Monomial]],
+        overflowing: Ids,
+    ) -> dict[_Cause, list[int]]:
+        """Return what some wrong elements (n,) come from, and which of them come from each."""
+        faults = [
+            self._locator.faults(int(actual[element]), each)
+            for element, each in zip(elements, differences, strict=True)
+        ]
+        fetches = self._fetches(output, elements) if any(faults) else Fetches({}, {})
+        every = [fault for each in faults for fault in each]
+        found: dict[_Cause, list[int]] = {}
+        decided: dict[int, int] = {}
+        lacking: _Cause | None = None
+        for place, (element, difference) in enumerate(zip(elements.tolist(), differences, strict=True)):
+            stored = self._line_of_store(output, element)
+            unwritten = self._locator.undefined(difference)
+            if overflowing[place] != NONE:
+                line = int(self._store.lines(int(overflowing[place])))
+                cause = _Cause(Kind.WRONG_VALUE, line or stored)
+            elif unwritten is not None:
+                cause = _Cause(Kind.UNINITIALISED, unwritten)
+            elif faults[place]:
+                fault = faults[place][0]  # one operation that multiplies what is wrong has one cause
+                if fault.line not in decided:
+                    decided[fault.line] = self._locator.line(every, fault, fetches)
+                cause = _Cause(Kind.WRONG_VALUE, decided[fault.line] or stored)
+            elif difference:  # products are missing, and nothing else is wrong: of all for one reason
+                line = self._locator.accumulation(int(actual[element]))
+                cause = lacking = lacking or _Cause(Kind.WRONG_VALUE, line or stored)
+            else:
+                cause = _Cause(Kind.WRONG_VALUE, stored)
+            found.setdefault(cause, []).append(place)
+        return found
+
+    def _fetches(self, output: Array, elements: Indices) -> Fetches:
+        """Return what the blocks that wrote elements loaded; their run is repeated for that."""
+        writers = self._outcome.arrays[output.name].writers[first_lanes(output)[elements]]
+        blocks = np.unique(writers[writers >= 0] // self._outcome.block_threads)
+        inputs = inputs_of(self._store, self._instance)
+        again = self._kernel.run(self._instance, self._store, inputs, blocks=blocks, traced=True)
+        return Fetches(again.loads, again.shared_loads)
+
+    def _line_of_store(self, output: Array, element: int) -> int:
+        return int(self._outcome.arrays[output.name].lines[int(first_lanes(output)[element])])
+
+    def _where(self, output: Array, wrong: Indices) -> str:
+        """Describe which elements are wrong, if that is not all."""
+        members = np.zeros(output.elements, dtype=bool)
+        members[wrong] = True
+        return described(members.reshape(output.shape))
+
+    # -- inputs that show it
+    def _counterexample(
+        self,
+        output: Array,
+        wrong: Indices,
+        actual: Ids,
+        expected: Ids,
+        differences: Sequence[Sequence[Monomial]],
+    ) -> KernelCounterexample | None:
+        undergone = roundings(self._store, actual[wrong[:1]]) if self._outcome.reordered else None
+        loose = 0.0 if undergone is None else float(undergone.growth)
+        tried = product(_samples(wrong), candidates(self._instance, self._forms.quantifier, differences))
+        for some, inputs in tried:
+            told = telling(self._store, inputs, actual[some], expected[some], output.format, loose)
+            if told is None:
+                continue
+            index, bound = told
+            difference = self._confirmed(inputs, output, int(some[index]), bound)
+            if difference is not None:
+                return KernelCounterexample(
+                    self._kernel.path,
+                    self._reference.former,
+                    self._instance.contract.path,
+                    dict(self._instance.sizes),
+                    documented(self._instance, inputs),
+                    difference,
+                    bound,
+                    relative_to(difference, bound),
+                )
+        return None
+
+    def _confirmed(self, inputs: Inputs, output: Array, element: int, bound: float) -> Difference | None:
+        return confirmed(self._kernel, self._instance, self._reference.values, inputs, output, element, bound)
+
+
+def _total(wrong: int, output: Array) -> str:
+    return f" ({wrong} of {output.elements} elements are not shown to be right)"
+
+
+def _plain_name(function: Operation) -> str:
+    """Return the name of a function without how it is approximated."""
+    return str(function.attribute).partition(".")[0]
+
+
+def _spread(count: int, most: int) -> Indices:
+    """Return some of `count` places, evenly."""
+    return np.linspace(0, count - 1, most).astype(np.intp)
+
+
+def _samples(wrong: Indices) -> list[Indices]:
+    """Return a few wrong elements, the first ones and some from everywhere, then, if there are, many."""
+    found = []
+    for most in _SAMPLES:
+        some = np.union1d(np.arange(min(most // 2, len(wrong))), _spread(len(wrong), most // 2))
+        found.append(wrong[some])
+        if len(wrong) <= most // 2:
+            break
+    return found
