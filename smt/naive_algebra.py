@@ -6,6 +6,7 @@ What rewriting proved is asked of a solver in these terms, so that a fault of th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import z3
 
 from ..spec.algebra import Array, Operand
+from ..spec.errors import UnsupportedError
 from ..spec.formats import Format
 from .exact_integer import ExactInteger
 from .float_terms import is_nan
@@ -128,7 +130,11 @@ def real_variables(shapes: dict[str, tuple[int, ...]]) -> dict[str, Array]:
 
 
 def _numeral(value: Any) -> Any:
-    return value if z3.is_expr(value) else z3.RealVal(str(value))
+    if z3.is_expr(value):
+        return value
+    if not isinstance(value, int | Fraction | np.integer):
+        raise UnsupportedError(f"a {type(value).__name__} (which is truncated) is no term over the reals")
+    return z3.RealVal(str(value))
 
 
 def _choose_number(condition: Any, then: Any, otherwise: Any) -> Any:
