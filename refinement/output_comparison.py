@@ -147,7 +147,7 @@ class OutputComparison:
         written, actual = elements_in(self._store, memory, self._outcome.arrays[output.name].lanes)
         written &= ~untouched(self._store, memory, actual)
         if (wanted & ~written).any():
-            self._missing(output, np.flatnonzero(wanted & ~written))
+            self._missing(output, np.flatnonzero(wanted & ~written), np.flatnonzero(written))
         self._note_strays(output)
         self._examination.coverage.append(_coverage(self._instance, output, wanted))
         members = np.flatnonzero(written & wanted)
@@ -255,9 +255,16 @@ class OutputComparison:
             )
             of_all = ""
 
-    def _missing(self, output: Array, members: NDArray[np.intp]) -> None:
+    def _missing(self, output: Array, members: NDArray[np.intp], written: NDArray[np.intp]) -> None:
         first = self._namer.element(output.name, int(members[0]))
         message = f"{first} is never written ({len(members)} of {output.elements} elements are not)"
+        if len(written):
+            nearest = int(written[np.argmin(np.abs(written - members[0]))])
+            final, lane = self._outcome.arrays[output.name], int(first_lanes(output)[nearest])
+            if final.lines[lane]:
+                who = self._outcome.thread_name(int(final.writers[lane]))
+                name = self._namer.element(output.name, nearest)
+                message += f"; {name}, the nearest that is, {who} writes in line {int(final.lines[lane])}"
         self._note(Kind.MISSING_OUTPUT, message, 0, first)
 
     def _note(self, kind: Kind, message: str, line: int, output: str) -> None:
