@@ -1,0 +1,124 @@
+"""Compile rows.py to the PTX files beside it: ``python generate.py``, with triton 3.9 (no GPU, no torch)."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp()
+os.environ["TRITON_DEFAULT_FP_FUSION"] = "1"
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+HERE = Path(__file__).parent
+SOURCE = (HERE / "rows.py").read_text(encoding="utf-8")
+ROWS = {"BLOCK": 64}
+ATTENTION = {"HEAD": 16, "TILE_M": 16, "TILE_N": 16}
+F32, F16 = "*fp32", "*fp16"
+
+KERNELS: dict[str, tuple[dict[str, str], dict[str, Any], dict[str, tuple[str, str]]]] = {
+    "softmax": (
+        {"x_pointer": F32, "y_pointer": F32, "n": "i32"},
+        ROWS,
+        {
+            "total_of_x": ("tl.sum(e, axis=0)", "tl.sum(x, axis=0)"),
+            "mask_fill": ('other=-float("inf")', "other=0.0"),
+            "mask_short": ("mask = columns < n", "mask = columns < n - 1"),
+            "base": ("tl.exp(x -", "tl.exp2(x -"),
+        },
+    ),
+    "rms_norm": (
+        {"x_pointer": F32, "w_pointer": F32, "y_pointer": F32, "n": "i32", "epsilon": "fp32"},
+        ROWS,
+        {
+            "epsilon_outside": ("tl.rsqrt(tl.sum(x * x, axis=0) / n + epsilon)",
+                                "1 / (tl.sqrt(tl.sum(x * x, axis=0) / n) + epsilon)"),
+            "sum_not_mean": ("axis=0) / n + epsilon", "axis=0) + epsilon"),
+            "not_squared": ("tl.sum(x * x", "tl.sum(x"),
+        },
+    ),
+    "layer_norm": (
+        {"x_pointer": F32, "w_pointer": F32, "b_pointer": F32, "y_pointer": F32, "n": "i32",
+         "epsilon": "fp32"},
+        ROWS,
+        {
+            "padding_counted": ("tl.where(mask, x - mean, 0.0)", "x - mean"),
+            "mean_of_block": ("mean = tl.sum(x, axis=0) / n", "mean = tl.sum(x, axis=0) / BLOCK"),
+            "epsilon_outside": ("tl.sqrt(tl.sum(centred * centred, axis=0) / n + epsilon)",
+                                "(tl.sqrt(tl.sum(centred * centred, axis=0) / n) + epsilon)"),
+        },
+    ),
+    "swiglu": (
+        {"a_pointer": F16, "b_pointer": F16, "y_pointer": F16, "n": "i32"},
+        ROWS,
+        {"not_gated": ("a * tl.sigmoid(a) * b", "tl.sigmoid(a) * b"),
+         "other_gate": ("a * tl.sigmoid(a) * b", "a * tl.sigmoid(b) * b")},
+    ),
+    "geglu": (
+        {"a_pointer": F16, "b_pointer": F16, "y_pointer": F16, "n": "i32"},
+        ROWS,
+        {"not_cubed": ("a * a * a", "a * a"), "half": ("2 * inner", "inner")},
+    ),
+    "attention": (
+        {"q_pointer": F16, "k_pointer": F16, "v_pointer": F16, "o_pointer": F32, "n": "i32", "scale": "fp32"},
+        {**ATTENTION, "CAUSAL": False},
+        {
+            "sums_not_rescaled": ("sums = sums * shrink[:, None]", "sums = sums"),
+            "total_not_rescaled": ("total * shrink +", "total +"),
+            "maximum_of_tile": ("p = tl.exp(s - new[:, None])", "p = tl.exp(s - tl.max(s, 1)[:, None])"),
+        },
+    ),
+    "causal_attention": (
+        {"q_pointer": F16, "k_pointer": F16, "v_pointer": F16, "o_pointer": F32, "n": "i32", "scale": "fp32"},
+        {**ATTENTION, "CAUSAL": True},
+        {"mask_off_by_one": ("rows[:, None] >= keys", "rows[:, None] + 1 >= keys"),
+         "mask_transposed": ("rows[:, None] >= keys", "rows[:, None] <= keys")},
+    ),
+}  # fmt: skip
+"""By name: parameters, constants, and faults as replacements in the source."""
+
+
+def compiled(name: str, text: str, signature: dict[str, str], constants: dict[str, Any]) -> Any:
+    """Return a kernel that Triton compiled from a text."""
+    file = str(HERE / "rows.py")
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    scope: dict[str, Any] = {"__name__": "rows"}
+    exec(compile(text, file, "exec"), scope)
+    function = scope[name.removeprefix("causal_")]
+    attributes = {
+        (i,): [["tt.divisibility", 16]] for i, each in enumerate(signature.values()) if each[0] == "*"
+    }
+    whole = {**signature, **dict.fromkeys(constants, "constexpr")}
+    warps = 1 if "HEAD" in constants else 2
+    return triton.compile(
+        ASTSource(function, whole, constexprs=constants, attrs=attributes),
+        target=GPUTarget("cuda", 80, 32),
+        options={"num_warps": warps, "num_stages": 2},
+    )
+
+
+def main() -> None:
+    facts: dict[str, Any] = {}
+    for name, (signature, constants, faults) in KERNELS.items():
+        for fault, (old, new) in {"": ("", ""), **faults}.items():
+            assert old in SOURCE
+            kernel = compiled(name, SOURCE.replace(old, new) if old else SOURCE, signature, constants)
+            file = f"{name}{'_fault_' + fault if fault else ''}.ptx"
+            text = kernel.asm["ptx"].replace(str(HERE) + "/", "").replace(str(HERE), ".")
+            text = text.replace(str(Path(triton.__file__).parent), "triton")
+            (HERE / file).write_text(text, encoding="utf-8")
+            facts[file] = {
+                "kernel": name, "fault": fault or None, "shared_bytes": kernel.metadata.shared,
+                "threads": 32 * kernel.metadata.num_warps, "parameters": list(signature),
+            }  # fmt: skip
+    (HERE / "kernels.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
