@@ -194,6 +194,7 @@ class FormulaSpace:
         """
         names, axes = dict(scope.names), {}
         used = {part.name for part in walk(node.body) if isinstance(part, Name)}
+        used |= {bound.name for bound in node.indices}
         for axis, bound in enumerate(node.indices, start=self._first_axes[id(node)]):
             axes[axis] = self._extent(node, bound.name, bound.extent, scope)
             taken = prod(np.size(value) for name, value in names.items() if name in used)

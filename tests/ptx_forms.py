@@ -296,7 +296,23 @@ FORMS: tuple[Form, ...] = (
 """Everything."""
 
 WITHOUT_RESULTS = frozenset(
-    ["prefetch", "prefetchu", "membar", "fence", "applypriority", "nanosleep", "pmevent", "bar", "barrier"]
+    [
+        "applypriority",
+        "bar",
+        "barrier",
+        "brkpt",
+        "createpolicy",
+        "discard",
+        "fence",
+        "griddepcontrol",
+        "membar",
+        "nanosleep",
+        "pmevent",
+        "prefetch",
+        "prefetchu",
+        "setmaxnreg",
+        "trap",
+    ]
 )
 """Opcodes that compute nothing."""
 

@@ -65,7 +65,7 @@ def _alignments() -> Certificate:
     "the models of the matrix units have the published parameters",
     "architecture ↦ (target, fraction bits of terms, bits of a row of A in one step, both for fp8 too) "
     "is the table written down from the publications",
-    "arXiv 2511.10909 (MMA-Sim); arXiv 2512.07004; arXiv 2502.15999",
+    "MMA-Sim, arXiv 2511.10909; Khattak and Mikaitis, arXiv 2512.07004; Valpey, arXiv 2502.15999",
 )
 def models() -> Iterator[Case]:
     """Yield one comparison."""

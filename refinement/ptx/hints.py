@@ -1,8 +1,8 @@
 """Instructions that change no value that a kernel may rely on: hints to caches, fences, waits, marks.
 
 A fence orders nothing that a race would not be reported for without it. What ``createpolicy`` gives only
-other hints take, and what ``discard`` leaves in memory is indeterminate; both are undefined. Source: PTX ISA
-9.0 sections 9.7.9.15 to 9.7.9.18, 9.7.13 and 9.7.20.
+other hints take, and what ``discard`` leaves in memory is indeterminate; both are undefined. Source:
+PTX ISA 9.1 sections 9.7.9.15 to 9.7.9.18, 9.7.13 and 9.7.20.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The opcodes of the PTX ISA, and of each whether a kernel with it can be verified.
 
-Source: PTX ISA 9.0 (CUDA 13.0) section 9.7.
+Source: PTX ISA 9.1 (CUDA 13.0) section 9.7.
 """
 
 from __future__ import annotations

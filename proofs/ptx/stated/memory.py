@@ -70,5 +70,5 @@ MODELS = {
 }
 """The published models of the matrix units: fraction bits F of aligned terms, bits of a row of A in one step.
 
-Sources: MMA-Sim, arXiv 2511.10909; arXiv 2512.07004; arXiv 2502.15999.
+Sources: MMA-Sim, arXiv 2511.10909; Khattak and Mikaitis, arXiv 2512.07004; Valpey et al., arXiv 2502.15999.
 """
