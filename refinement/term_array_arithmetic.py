@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from math import prod
+from math import e, log, log2, prod
 from types import MappingProxyType
 
 import numpy as np
@@ -80,7 +80,8 @@ def _multiply(left: TermArray, right: TermArray) -> TermArray:
 def _divide(left: TermArray, right: TermArray) -> TermArray:
     numbers = _known(right)
     if numbers is None:
-        raise NotModelledError("a division by data")
+        values = [each.as_real().value for each in (left, right)]
+        return TermArray(left.space, _make(left, right).quotient(*values))
     if (numbers == 0).any():
         raise NotModelledError("a division by zero")
     return _multiply(left.as_real(), left.lifted(1.0 / numbers))
@@ -114,6 +115,14 @@ def _extremum(which: str) -> Callable[[TermArray, TermArray], TermArray]:
     return chosen
 
 
+def _exponential(operand: TermArray) -> TermArray:
+    return _function("exp2")(_multiply(operand, operand.lifted(log2(e))))
+
+
+def _logarithm(operand: TermArray) -> TermArray:
+    return _multiply(_function("log2")(operand), operand.lifted(log(2)))
+
+
 def _function(name: str) -> Callable[[TermArray], TermArray]:
     def applied(operand: TermArray) -> TermArray:
         return TermArray(operand.space, _make(operand).function(FUNCTIONS[name], operand.as_real().value))
@@ -127,7 +136,7 @@ UFUNCS: Mapping[str, Callable[..., TermArray]] = MappingProxyType(
         "true_divide": _divide, "maximum": _extremum("max"), "minimum": _extremum("min"),
         "fmax": _extremum("max"), "fmin": _extremum("min"),
         "positive": lambda operand: operand, "square": lambda operand: _multiply(operand, operand),
-        "reciprocal": _function("rcp"),
+        "reciprocal": _function("rcp"), "exp": _exponential, "log": _logarithm,
         **{name: _function(name) for name in FUNCTIONS if name not in ("rcp", "rsqrt") and hasattr(np, name)},
     }
 )  # fmt: skip
