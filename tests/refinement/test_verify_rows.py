@@ -61,11 +61,12 @@ def contract(name: str) -> str:
                 f"shape = {json.dumps(shape)}",
                 f'access = "{access}"',
             ]
+        elif each.endswith("_scratch"):
+            lines.append(f'name = "{each}"\ntype = "u64"\nvalue = 0')
         elif each == "n":
             lines.append('name = "n"\ntype = "s32"\nvalue = "N"')
         else:
             lines.append(f'name = "{each}"\ntype = "f32"\nvalue = "any"')
-    lines += [f'[[param]]\nname = "{each}"\ntype = "u64"\nvalue = 0' for each in ("scratch", "profile")]
     return "\n".join(
         [*lines, "[ensures]", f"let = {json.dumps(let)}" if let else "", f'formula = "{formula}"\n']
     )

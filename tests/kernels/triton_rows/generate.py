@@ -115,7 +115,9 @@ def main() -> None:
             (HERE / file).write_text(text, encoding="utf-8")
             facts[file] = {
                 "kernel": name, "fault": fault or None, "shared_bytes": kernel.metadata.shared,
-                "threads": 32 * kernel.metadata.num_warps, "parameters": list(signature),
+                "threads": 32 * kernel.metadata.num_warps,
+                "parameters": [*signature, "global_scratch", "profile_scratch"],
+                "entry": kernel.metadata.name, "target": f"sm_{kernel.metadata.target.arch}",
             }  # fmt: skip
     (HERE / "kernels.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 

@@ -221,10 +221,11 @@ def test_a_pending_copy_excuses_only_what_it_covers(offset: int, found: Kind) ->
     assert list(kinds(done)) == [found]
 
 
-def test_loads_are_kept_by_line() -> None:
+def test_loads_of_a_traced_run_are_kept_by_line() -> None:
     bench = Bench()
     body = "setp.lt.u32 %p0, %r0, 8;\n@%p0 ld.global.u32 %r1, [%d3];\nld.global.u32 %r2, [%d0];"
-    done = bench.run(kernel(ADDRESSES + body, 2), [bench.given("a", np.arange(64), U32), 0], block=64)
+    given = [bench.given("a", np.arange(64), U32), 0]
+    done = bench.run(kernel(ADDRESSES + body, 2), given, block=64, traced=True)
     first = BODY + len(ADDRESSES.strip().splitlines()) + 1
     assert set(done.loads) == {first, first + 1}
     np.testing.assert_array_equal(bench.store.arguments(done.loads[first])[:, 0], np.arange(8))
