@@ -166,8 +166,21 @@ def _parameter(
     same = isinstance(parameter, ScalarParameter) and _is_size(parameter, name)
     if name in sizes and not same:
         raise table.error("name", f'{name} is a size too; a parameter that passes it has value = "{name}"')
+    if passed is not Passed.BOTH and not _is_one_kernels(parameter):
+        raise table.error(
+            "kernel",
+            f"{name} is passed to the {passed} kernel only: two kernels are compared on the same data, so it "
+            'must be a value that is given, or an array with access = "scratch"',
+        )
     found[name] = parameter
     return name
+
+
+def _is_one_kernels(parameter: Parameter) -> bool:
+    """Tell whether only one of two kernels that are compared may have a parameter."""
+    if isinstance(parameter, ScalarParameter):
+        return parameter.value is not None
+    return parameter.access is Access.SCRATCH
 
 
 def _pointer(table: Table, name: str, sizes: Mapping[str, int]) -> PointerParameter:

@@ -17,6 +17,7 @@ from .instance_verification import Told, examined_in_cases
 from .launch_sequence import kernel_of
 from .matrix_rounding import matrix_rounding
 from .output_comparison import Examination
+from .parameters import ArrayParameter
 from .result import CaseVerdict, Coverage, Equality, Result, Written, verdict_of
 from .rounding_depth import Roundings, worst
 from .trials import Trials
@@ -81,6 +82,9 @@ def verify(
     contract = read_contract(contract_path)
     if against is not None and contract.says_values:
         raise InputError("two kernels are compared by a contract without [ensures]", str(contract_path))
+    arrays = [each for each in contract.parameters if isinstance(each, ArrayParameter)]
+    if against is not None and not any(array.access.is_output for array in arrays):
+        raise InputError('nothing can be compared: no array has access = "out"', str(contract_path))
     if against is not None and contract.launches:
         raise InputError("two kernels are compared by a contract with one [launch]", str(contract_path))
     kernel = kernel_of(contract, kernel_path)

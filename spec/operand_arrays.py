@@ -10,6 +10,7 @@ or value, and applies the instruction's semantics to a block of the batch at a t
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,7 +54,7 @@ class Held(Protocol):
 
 
 @dataclass(frozen=True)
-class ArrayOperand:
+class ArrayOperand(ABC):
     """What an instruction reads under a name.
 
     Attributes
@@ -73,6 +74,7 @@ class ArrayOperand:
         """Return the names of the arrays that may hold it."""
         return (name,)
 
+    @abstractmethod
     def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Array:
         """Return it.
 
@@ -81,7 +83,6 @@ class ArrayOperand:
         InputError
             If it is missing, or of the wrong shape, type or value.
         """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

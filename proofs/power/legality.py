@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ...spec.errors import InputError
-from ...spec.instruction_set import instruction_set
 from ...spec.power.legality import RULES
+from ..broken_rules import broken_rules
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .documented import SOURCE
 from .stated.witnesses import WITNESSES
-
-
-def _broken(text: str, target: str) -> frozenset[str]:
-    try:
-        judgement = instruction_set("power").read(text).legal(target)
-    except InputError:
-        return frozenset({"text"})
-    return frozenset(violation.rule.id for violation in judgement.violations)
 
 
 @theorem(
@@ -47,7 +38,7 @@ def _rule(rule: str) -> Certificate:
             expected[text, target] = frozenset()
             changed = (text, new) if old == target else (text.replace(old, new, 1), target)
             expected[changed] = frozenset({rule})
-    return compared(expected, lambda: {at: _broken(*at) for at in expected})
+    return compared(expected, lambda: {at: broken_rules("power", *at) for at in expected})
 
 
 @theorem(
@@ -71,7 +62,7 @@ def _legal_registers(mnemonic: str) -> Certificate:
             used = {x, x + pair, y}
             fits = at < 8 and x < 64 and y < 64 and not (pair and x % 2)
             expected[f"{mnemonic} a{at},vs{x},vs{y}"] = fits and not used & set(range(4 * at, 4 * at + 4))
-    return compared(expected, lambda: {text: not _broken(text, "power10") for text in expected})
+    return compared(expected, lambda: {text: not broken_rules("power", text, "power10") for text in expected})
 
 
 THEOREMS = (rules, legal_registers)

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
 
-from ...spec.errors import InputError
-from ...spec.instruction_set import instruction_set
 from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.legality import RULES
 from ...spec.pto.targets import PROFILES
+from ..broken_rules import broken_rules
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import tables
@@ -45,15 +44,6 @@ def product_text(operation: str, profile: str, c: str, a: str, b: str, bias: str
     return f"pto.{operation} ins({names} : {types}) outs({result} : {acc})"
 
 
-def broken(text: str, profile: str) -> frozenset[str]:
-    """Return the rules that a statement breaks; a text that can't be read breaks ``text``."""
-    try:
-        judgement = instruction_set("pto").read(text).legal(profile)
-    except InputError:
-        return frozenset({"text"})
-    return frozenset(violation.rule.id for violation in judgement.violations)
-
-
 @theorem(
     "pto/legal/types",
     "a product takes exactly the element types that the headers list",
@@ -77,7 +67,8 @@ def _types(profile: str, operation: str) -> Certificate:
 
     def specified() -> Mapping[tuple[str, str, str], str]:
         return {
-            types: _verdict(broken(product_text(operation, profile, *types), profile)) for types in expected
+            types: _verdict(broken_rules("pto", product_text(operation, profile, *types), profile))
+            for types in expected
         }
 
     return compared(expected, specified)
@@ -117,7 +108,7 @@ def _operation(operation: str) -> Certificate:
             expected[profile, *triple, "f16"] = "bias-type"
     return compared(
         expected,
-        lambda: {at: _verdict(broken(product_text(operation, *at), at[0])) for at in expected},
+        lambda: {at: _verdict(broken_rules("pto", product_text(operation, *at), at[0])) for at in expected},
     )
 
 
@@ -180,7 +171,7 @@ def _rule(rule: str) -> Certificate:
             expected[text, profile] = frozenset()
             changed = (text, new) if old == profile else (text.replace(old, new), profile)
             expected[changed] = frozenset({rule})
-    return compared(expected, lambda: {at: broken(*at) for at in expected})
+    return compared(expected, lambda: {at: broken_rules("pto", *at) for at in expected})
 
 
 THEOREMS = (types, operations, kinds, rules)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from document_schemas import validate
 
+from mmaproof.refinement.contract_reading import parse_contract
 from mmaproof.refinement.findings import Kind
 from mmaproof.refinement.kernel_replay import replay
 from mmaproof.refinement.verification import Verification, verify
@@ -144,3 +145,54 @@ def test_formulas_and_another_kernel_exclude_each_other(tmp_path: Path) -> None:
     contract = contract_of("mma_f16_sm80.ptx")
     with pytest.raises(InputError, match=r"without \[ensures\]"):
         verify(CUDA / "mma_f16_sm80.ptx", contract, against=CUDA / "mma_f16_sm80.ptx")
+
+
+ONE_SIDED = """
+[kernel]
+isa = "ptx"
+[[param]]
+name = "A"
+type = "f32"
+shape = [32]
+[[param]]
+name = "C"
+type = "f32"
+shape = [32]
+access = "out"
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        'name = "D"\ntype = "f32"\nshape = [32]\nkernel = "old"',
+        'name = "D"\ntype = "f32"\nshape = [32]\naccess = "out"\nkernel = "new"',
+        'name = "x"\ntype = "f32"\nkernel = "old"',
+        'name = "n"\ntype = "s32"\nvalue = "any"\nkernel = "new"',
+    ],
+)
+def test_data_of_one_kernel_only_can_not_be_compared(parameter: str) -> None:
+    with pytest.raises(InputError, match="kernel only: two kernels are compared on the same data"):
+        parse_contract(ONE_SIDED.format(f"[[param]]\n{parameter}"))
+
+
+def test_a_workspace_may_be_one_kernels(tmp_path: Path) -> None:
+    scratch = '[[param]]\nname = "W"\ntype = "f32"\nshape = [32]\naccess = "scratch"\nkernel = "new"'
+    kinds = {"A": ("f32", False), "C": ("f32", True), "W": ("f32", True)}
+    body = "mov.b32 %C, %A; mov.b32 %W, %A;"
+    (tmp_path / "new.ptx").write_text(kernel_text(body, kinds, "sm_90"), encoding="utf-8")
+    del kinds["W"]
+    (tmp_path / "old.ptx").write_text(kernel_text("mov.b32 %C, %A;", kinds, "sm_90"), encoding="utf-8")
+    text = ONE_SIDED.format(scratch).replace("[[param]]", "[launch]\nblock = 32\n[[param]]", 1)
+    (tmp_path / "pair.toml").write_text(text, encoding="utf-8")
+    found = verify(tmp_path / "new.ptx", tmp_path / "pair.toml", against=tmp_path / "old.ptx")
+    assert found.result.verdict == "verified"
+    assert [each.name for each in found.result.outputs] == ["C"]
+
+
+def test_nothing_to_compare_is_wrong_use(tmp_path: Path) -> None:
+    contract = tmp_path / "pair.toml"
+    contract.write_text(ONE_SIDED.format("").replace('access = "out"', ""), encoding="utf-8")
+    with pytest.raises(InputError, match="nothing can be compared"):
+        verify(CUDA / "simt_f32_sm80.ptx", contract, against=CUDA / "simt_f32_sm80.ptx")

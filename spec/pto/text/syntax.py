@@ -6,6 +6,7 @@ Source: PTO IR manual; ptoas at a56b18c3.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -63,12 +64,12 @@ class Region:
             yield from statement.lines()
 
 
-class Structured(Statement):
+class Structured(Statement, ABC):
     """A statement with regions."""
 
+    @abstractmethod
     def _parts(self) -> Iterator[str | Region]:
         """Yield its text and its regions, as they stand in the text."""
-        raise NotImplementedError
 
     @property
     def regions(self) -> tuple[Region, ...]:
