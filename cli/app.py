@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from .. import __version__
-from . import browse, check, contract, execute, gate, layout, legality, replay, verify
+from . import browse, check, contract, examples, execute, gate, layout, legality, replay, verify
 from .budget import budgeted
 from .endings import ended
 from .exit_codes import EPILOG
@@ -22,6 +22,20 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+WELCOME = f"""\
+mmaproof {__version__}: what matrix-multiply instructions mean, proved, and whether kernels agree with it.
+
+  mmaproof check power                        prove the theorems on Power's instructions; without a name, all
+  mmaproof legal "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32" --target sm_80
+  mmaproof explain m16n8k16                   an instruction, a rule, a theorem, a finding: what it means
+  mmaproof layout xvi8ger4pp --operand acc    who holds which element
+  mmaproof contract KERNEL > C.toml           a contract to complete, and then
+  mmaproof verify KERNEL --contract C.toml    whether the kernel computes it, for all data
+  mmaproof examples DIR                       kernels, contracts and tables to begin with
+  mmaproof --help                             every command
+"""
+"""What the command says of itself when it is asked nothing."""
 
 for name, command in (
     ("check", check.check),
@@ -36,6 +50,7 @@ for name, command in (
     ("contract", contract.contract),
     ("verify", verify.verify),
     ("replay", replay.replay),
+    ("examples", examples.examples),
 ):
     app.command(name, epilog=EPILOG)(budgeted(command, name))
 
@@ -46,13 +61,15 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        print(WELCOME, end="")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -22,6 +22,7 @@ from ..spec.errors import InputError, OutOfBudget
 from . import files
 from .exit_codes import ExitCode
 from .output import error
+from .standard_output import kept_for_results
 
 LONGEST = 1e6
 """Seconds (twelve days), and GiB, that can be asked for: timers and limits of processes take no more."""
@@ -73,7 +74,7 @@ def budgeted(command: Callable[_P, _R], name: str) -> Callable[_P, _R]:
         given: dict[str, Any] = {parameter.name: kwargs.pop(parameter.name, None) for parameter in added}
         doing(f"running mmaproof {name}")
         memory: Any = (kwargs | given).get("memory")
-        with limited(given.get("timeout"), memory):
+        with kept_for_results(kwargs), limited(given.get("timeout"), memory):
             return command(*args, **kwargs)
 
     parameters = [*signature.parameters.values(), *added]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from ..spec.errors import InputError
+from .standard_output import STANDARD_OUTPUT, write_result
 
 _partial: set[Path] = set()
 """Files that are being written, under the names that they have until they are whole."""
@@ -18,11 +20,18 @@ _partial: set[Path] = set()
 def result_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only when the block ends without an error.
 
+    The name ``-`` is that of standard output.
+
     Raises
     ------
     InputError
         If the file can't be written.
     """
+    if path == STANDARD_OUTPUT:
+        content = io.BytesIO()
+        yield content
+        write_result(content.getvalue())
+        return
     target = path.resolve()
     if target.exists() and not target.is_file() and not target.is_dir():  # a pipe or a device
         with _reported(path), target.open("wb") as stream:

@@ -10,14 +10,15 @@ from typing import Any
 
 from mmaproof.refinement.verification import Verification, verify
 
-CORPUS = Path(__file__).parent / "kernels" / "cuda"
-CONTRACTS = Path(__file__).parents[1] / "examples" / "verify"
+CORPUS = Path(__file__).parents[1] / "examples" / "verify"
+"""The kernels, with their sources and contracts: examples for users, too."""
+
 KERNELS: Mapping[str, Mapping[str, Any]] = json.loads((CORPUS / "kernels.json").read_text(encoding="utf-8"))
 
 
 def contract_of(kernel: str) -> Path:
     """Return the contract of a file of the corpus."""
-    return CONTRACTS / f"{KERNELS[kernel]['entry']}.toml"
+    return CORPUS / f"{KERNELS[kernel]['entry']}.toml"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from source_modules import LAYERS, REPOSITORY
 
 import mmaproof
 
+EXAMPLES = REPOSITORY / "examples"
+
 
 def settings() -> dict[str, Any]:
     return tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
@@ -20,6 +22,7 @@ def settings() -> dict[str, Any]:
 
 def test_every_package_folder_is_listed() -> None:
     folders = {path.parent for layer in LAYERS for path in (REPOSITORY / layer).rglob("*.py")}
+    folders |= {EXAMPLES, *(path.parent for path in EXAMPLES.glob("*/*") if path.suffix != ".pyc")}
     expected = {
         "mmaproof": "package",
         **{
@@ -36,7 +39,8 @@ def test_every_package_folder_is_listed() -> None:
 
 def test_every_package_says_what_it_is_for() -> None:
     for folder in settings()["tool"]["setuptools"]["package-dir"].values():
-        assert (REPOSITORY / folder / "__init__.py").read_text(encoding="utf-8").startswith('"""')
+        if (REPOSITORY / folder).parent != EXAMPLES:  # these are files alone
+            assert (REPOSITORY / folder / "__init__.py").read_text(encoding="utf-8").startswith('"""')
 
 
 def test_files_that_are_not_modules_ship() -> None:

@@ -52,7 +52,6 @@ RUN_OUT = ("--out", "out.npz")
 
 CASES = [
     # -- arguments
-    ((), "Missing command"),
     (("frobnicate",), "No such command 'frobnicate'"),
     (("--frobnicate",), "No such option"),
     (("check", "--jobs", "x"), "--jobs"),

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import re
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import mmaproof
 
@@ -51,3 +56,31 @@ def test_a_name_that_is_not_utf8_is_written_as_an_escape(tmp_path: Path, monkeyp
     assert "ta\\udcffble.csv" in result.out + result.err
     for path in tmp_path.glob("a.*"):
         path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["json", "junit", "sarif", "html"])
+def test_a_result_on_standard_output_is_alone_there(tmp_path: Path, kind: str) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("instruction\nxvf32gerqq\n")
+    asked = mmaproof("gate", table, f"--{kind}", "-")
+    written = tmp_path / "result"
+    apart = mmaproof("gate", table, f"--{kind}", written)
+    assert (asked.status, without_times(asked.err)) == (apart.status, without_times(apart.out))
+    assert without_times(asked.out) == without_times(written.read_text(encoding="utf-8"))
+    assert not Path("-").exists()
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"\d+\.\d+|\d{4}-\d\d-\d\d\S*", "#", text)
+
+
+def test_two_results_on_standard_output_are_wrong_use() -> None:
+    result = mmaproof("check", "power/encoding", "--json", "-", "--sarif", "-")
+    assert result.wrong_use and "--json and --sarif" in result.err
+
+
+def test_arrays_can_be_written_to_standard_output(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", x=np.ones((4, 1), np.float32), y=np.ones((4, 1), np.float32))
+    command = [sys.executable, "-m", "mmaproof", "run", "xvf32ger", str(tmp_path / "in.npz"), "--out", "-"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert np.load(io.BytesIO(done.stdout))["acc"].tolist() == [[1.0] * 4] * 4

@@ -26,10 +26,9 @@ from mmaproof.spec.formats import F16, F32, S8, Format
 from mmaproof.spec.rounding import Rounding
 
 from ..contract_texts import contract_text
+from ..cuda_contracts import CORPUS as CUDA
 from ..cuda_contracts import contract_of
 from ..elementwise_kernels import THREADS, kernel_text
-
-CUDA = Path(__file__).parents[1] / "kernels" / "cuda"
 
 Program = Callable[..., Any]
 

@@ -21,10 +21,10 @@ from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 
 from ..command_line import mmaproof
+from ..cuda_contracts import CORPUS as CUDA
 from ..cuda_contracts import contract_of
 from ..triton_contracts import CORPUS, KERNELS, contract
 
-CUDA = Path(__file__).parents[1] / "kernels" / "cuda"
 RIGHT = sorted(name for name, facts in KERNELS.items() if facts["fault"] is None)
 
 

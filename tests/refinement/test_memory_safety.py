@@ -14,10 +14,8 @@ from mmaproof.refinement.result import Result
 from mmaproof.refinement.verification import verify
 
 from ..command_line import mmaproof
+from ..cuda_contracts import CORPUS
 from ..elementwise_kernels import THREADS, kernel_text
-
-EXAMPLES = Path(__file__).parents[2] / "examples" / "verify"
-KERNELS = Path(__file__).parents[1] / "kernels" / "cuda"
 
 COPY = "mov.b32 %C, %A;"
 SHARED = ".shared .align 4 .b8 tile[128]; shl.b32 %r0, %t, 2; mov.u32 %r1, tile; add.u32 %r0, %r0, %r1;"
@@ -101,12 +99,12 @@ def test_an_output_that_is_partly_written_is_told(tmp_path: Path) -> None:
     assert [str(each) for each in result.written] == ["C: 32 of 64 elements written"]
 
 
-@pytest.mark.parametrize("contract", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("contract", sorted(CORPUS.glob("*.toml")), ids=lambda path: path.stem)
 def test_right_kernels_raise_no_alarm(contract: Path, tmp_path: Path) -> None:
     text = contract.read_text(encoding="utf-8").split("[ensures]")[0]
     memory = tmp_path / contract.name
     memory.write_text(text, encoding="utf-8")
-    kernel = min(KERNELS.glob(f"{contract.stem}_sm*.ptx"))
+    kernel = min(CORPUS.glob(f"{contract.stem}_sm*.ptx"))
     result = verify(kernel, memory).result
     assert (result.verdict, result.findings) == ("safe", ())
     assert all(each.written == each.elements for each in result.written)

@@ -16,12 +16,12 @@ from mmaproof.spec.errors import InputError
 
 from ..command_line import mmaproof
 from ..contract_texts import contract_text
+from ..cuda_contracts import CORPUS as CUDA
 from ..cuda_contracts import contract_of
 from ..elementwise_kernels import THREADS, kernel_text
 
 ARRAYS = {"A": "f32", "B": "f32", "C": "f32 out"}
 KINDS = {name: (words.split()[0], words.endswith("out")) for name, words in ARRAYS.items()}
-CUDA = Path(__file__).parents[1] / "kernels" / "cuda"
 
 
 def compared(folder: Path, new: str, old: str, *, more: str = "", **extents: str) -> Verification:

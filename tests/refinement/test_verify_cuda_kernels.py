@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cuda_contracts import CONTRACTS, CORPUS, KERNELS, contract_of
+from cuda_contracts import CORPUS, KERNELS, contract_of
 
 from mmaproof.refinement.result import Equality
 from mmaproof.refinement.verification import verify
@@ -23,4 +23,4 @@ def test_a_correct_kernel_is_verified(kernel: str) -> None:
 
 
 def test_every_kernel_has_a_contract_and_every_contract_a_kernel() -> None:
-    assert {path.stem for path in CONTRACTS.glob("*.toml")} == {each["entry"] for each in KERNELS.values()}
+    assert {path.stem for path in CORPUS.glob("*.toml")} == {each["entry"] for each in KERNELS.values()}

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from cuda_contracts import CORPUS as CUDA
 
 from mmaproof.refinement.ptx.module import Module
 from mmaproof.refinement.ptx.operands import (
@@ -25,7 +26,8 @@ from mmaproof.spec.ptx.operands import Address, Register, Vector
 from mmaproof.spec.ptx.targets import NEWEST, target_named
 
 KERNELS = Path(__file__).parents[2] / "kernels"
-FILES = sorted(KERNELS.glob("*/*.ptx"))
+FOLDERS = [KERNELS / name for name in ("triton", "triton_rows", "triton_scaled")] + [CUDA]
+FILES = [file for folder in FOLDERS for file in sorted(folder.glob("*.ptx"))]
 NAMES = [f"{file.parent.name}/{file.name}" for file in FILES]
 
 
@@ -54,11 +56,9 @@ def registers_in(operand):
 
 
 def test_the_corpus_is_there():
-    corpora = ("triton", "triton_rows", "triton_scaled", "cuda")
-    tables = [json.loads((KERNELS / corpus / "kernels.json").read_text()) for corpus in corpora]
-    assert [len(table) for table in tables] == [
-        len(list((KERNELS / corpus).glob("*.ptx"))) for corpus in corpora
-    ]
+    tables = [json.loads((folder / "kernels.json").read_text()) for folder in FOLDERS]
+    assert [len(table) for table in tables] == [len(list(folder.glob("*.ptx"))) for folder in FOLDERS]
+    assert {file.parent for file in KERNELS.glob("*/*.ptx")} < set(FOLDERS)
     assert {name for table in tables for name in table} == {file.name for file in FILES}
 
 

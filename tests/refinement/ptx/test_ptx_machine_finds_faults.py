@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from cuda_contracts import CORPUS
 from ptx_machine import Bench, kinds, written
 
 from mmaproof.refinement.findings import Kind
 from mmaproof.refinement.ptx.parser import parse
 from mmaproof.spec.formats import F16
 
-SOURCE = Path(__file__).parents[2] / "kernels" / "cuda" / "mma_f16_sm120a.ptx"
+SOURCE = CORPUS / "mma_f16_sm120a.ptx"
 TEXT = SOURCE.read_text(encoding="utf-8")
 M, N, K = 64, 128, 96
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from cuda_contracts import CORPUS as CUDA
+from cuda_contracts import KERNELS as CUDA_KERNELS
 from ptx_machine import Bench, written
 from triton_contracts import CORPUS as TRITON
 from triton_contracts import KERNELS
@@ -18,11 +18,6 @@ from mmaproof.refinement.ptx.launching import Argument, Scalar
 from mmaproof.refinement.ptx.parser import read
 from mmaproof.spec.formats import F16, F32, F64, S32, UE8M0, IntegerFormat, format_named
 from mmaproof.spec.values import encodings_of_values, values_of_encodings
-
-CUDA = Path(__file__).parents[2] / "kernels" / "cuda"
-CUDA_KERNELS: Mapping[str, Mapping[str, Any]] = json.loads(
-    (CUDA / "kernels.json").read_text(encoding="utf-8")
-)
 
 ADDRESSES = "grouped"
 """Kernels that take addresses from memory, which only contracts put there; they are verified with one."""
