@@ -42,6 +42,9 @@ def verify(
         list[str] | None,
         typer.Option(metavar="NAME", help="How matrix instructions round, for the bound: hopper, …"),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--every", help="Sizes stated as domains must be shown for all of them.")
+    ] = False,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
@@ -54,6 +57,9 @@ def verify(
 
     A contract without [ensures] says what is in memory: then only accesses are looked at, or, with
     --against, whether two kernels compute the same.
+
+    A size may be a domain in the contract, such as "any multiple of 32". The verdict says for which sizes it
+    is shown; with --every it must be all of them.
 
     A refuted kernel comes with inputs on which it is wrong, for `mmaproof replay`.
     """
@@ -71,7 +77,7 @@ def verify(
 
             doing(f"reading {kernel} and {contract}")
             try:
-                found = decide(kernel, contract, told, against=against, choices=choice or ())
+                found = decide(kernel, contract, told, against=against, choices=choice or (), every=every)
             except DisagreementError as defect:
                 path = _written(defect.counterexample, counterexamples)
                 raise DefectError(f"{defect}; mmaproof replay {path} runs it again") from defect
@@ -138,11 +144,13 @@ def _print(found: Verification) -> None:
     stats = result.stats
     if result.bound is not None:
         say(result.bound)
-    equality = f" ({result.equality})" if result.equality is not None else ""
     colour = {"verified": "bold green", "safe": "bold green", "refuted": "bold red"}.get(
         result.verdict, "bold"
     )
-    say(f"{result.verdict}{equality}: {result.kernel}", colour)
+    say(f"{result.verdict}{result.strength}: {result.kernel}", colour)
+    for each in result.quantified:
+        if each.reason and result.verdict in ("verified", "safe"):
+            print(f"not for every {each.name}: {each.reason}")
     for case in result.cases:
         print(case)
     if result.verdict in ("verified", "safe"):

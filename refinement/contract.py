@@ -27,6 +27,7 @@ from .scalar_cases import EVERY, Case
 
 if TYPE_CHECKING:
     from .matrix_rounding import MatrixRounding
+    from .size_domains import QuantifiedSizes
 
 
 class Accumulate(StrEnum):
@@ -231,6 +232,8 @@ class Contract:
         Where there are several, one after the other; `entry`, `launch` and `passing` are the first's.
     matrix_rounding : MatrixRounding, optional
         By which choice the roundings of matrix instructions are counted; the command line says it.
+    quantified : QuantifiedSizes, optional
+        Where sizes may be any number of a domain; `sizes` then stand in for all.
     """
 
     path: str
@@ -250,6 +253,7 @@ class Contract:
     reference: Source | None = None
     launches: tuple[LaunchStep, ...] = ()
     matrix_rounding: MatrixRounding | None = None
+    quantified: QuantifiedSizes | None = None
 
     @property
     def says_values(self) -> bool:

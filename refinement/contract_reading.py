@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from .contract import Accumulate, Contract, FormerKernel, LaunchExtents, LaunchStep
@@ -14,6 +16,8 @@ from .index_arithmetic import Expression
 from .parameter_reading import check_name, expression, expressions, read_parameters
 from .parameters import ArrayParameter, Parameters
 from .result import Equality
+from .size_domains import QuantifiedSizes, is_domain, read_domain, sweep
+from .size_polynomials import SizePolynomials
 from .toml_document import Table, parse_document, read_document, shown
 
 ISAS = ("ptx", "power", "pto")
@@ -54,7 +58,7 @@ def _contract(document: Table) -> Contract:
     against.check_keys(AGAINST)
     ensures.check_keys(ENSURES)
     kernel.require("isa", f"one of {', '.join(ISAS)}")
-    sizes = _sizes(document)
+    sizes, quantified = _sizes(document)
     read = read_parameters(document, sizes[0])
     parameters = read.values
     reference = ensures.text("reference")
@@ -86,6 +90,9 @@ def _contract(document: Table) -> Contract:
         None if reference is None else Source(reference, "reference", ensures.where("reference")),
         launches,
     )
+    if quantified is not None:
+        contract = replace(contract, quantified=quantified)
+        _check_quantified(contract, quantified)
     for formula in contract.formulas:
         check_formula(contract, formula)
     outputs = {formula.output for formula in contract.formulas}
@@ -99,14 +106,63 @@ def _contract(document: Table) -> Contract:
 # -- sizes and expressions in them
 
 
-def _sizes(document: Table) -> list[Mapping[str, int]]:
-    found: list[Mapping[str, int]] = [_size_set(table) for table in document.tables("sizes")] or [{}]
+def _sizes(document: Table) -> tuple[list[Mapping[str, int]], QuantifiedSizes | None]:
+    """Read the sets of sizes; of sizes that may be any number of a domain, those that stand in for all."""
+    tables = document.tables("sizes")
+    for table in tables if len(tables) > 1 else ():
+        for name, value in table.values.items():
+            if is_domain(value):
+                raise table.error(name, f"{name} = {shown(value)} takes one table of [sizes], not several")
+    if len(tables) == 1 and any(map(is_domain, tables[0].values.values())):
+        return _quantified(document, tables[0])
+    found: list[Mapping[str, int]] = [_size_set(table) for table in tables] or [{}]
     for number, sizes in enumerate(found):
         if sizes.keys() != found[0].keys():
             odd = ", ".join(sorted(sizes.keys() ^ found[0].keys()))
-            table = document.tables("sizes")[number]
-            raise table.error(None, f"every [[sizes]] names the same sizes; not all of them have {odd}")
-    return found
+            raise tables[number].error(
+                None, f"every [[sizes]] names the same sizes; not all of them have {odd}"
+            )
+    return found, None
+
+
+def _quantified(document: Table, table: Table) -> tuple[list[Mapping[str, int]], QuantifiedSizes]:
+    """Read sizes of which some may be any number of a domain."""
+    domains = [
+        read_domain(check_name(table, name, name, "a size"), value, table.where(name))
+        for name, value in table.values.items()
+        if is_domain(value)
+    ]
+    launches = document.values.get("launch", {})
+    grids = str([each.get("grid", 1) for each in (launches if isinstance(launches, list) else [launches])])
+    in_grid = [each.name for each in domains if re.search(rf"\b{each.name}\b", grids)]
+    found: list[Mapping[str, int]] = []
+    for chosen in sweep(domains, in_grid):
+        values = {name: chosen.get(name, value) for name, value in table.values.items()}
+        found.append(_size_set(replace(table, values=values)))
+    derived = {
+        name: expression(table, name, value, found[0])
+        for name, value in table.values.items()
+        if not is_domain(value)
+    }
+    return found, QuantifiedSizes(tuple(domains), derived)
+
+
+def _check_quantified(contract: Contract, quantified: QuantifiedSizes) -> None:
+    """Refuse what can't be for every number of a domain: blocks of any size, shapes with a rest."""
+    polynomials = SizePolynomials(quantified)
+    names = " and ".join(each.name for each in quantified.domains)
+    for launch in (contract.launch, contract.former.launch, *(each.extents for each in contract.launches)):
+        for extent in (*launch.block, *([launch.dynamic_shared] if launch.dynamic_shared else [])):
+            if polynomials.varies(extent):
+                raise extent.source.error(
+                    0,
+                    f"{extent.source.text} depends on {names}, of which there are many: a kernel is "
+                    "compiled for one block",
+                )
+    for parameter in contract.parameters:
+        if isinstance(parameter, ArrayParameter):
+            for extent in parameter.shape:
+                polynomials.of(extent)
 
 
 def _size_set(table: Table) -> dict[str, int]:

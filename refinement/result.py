@@ -116,6 +116,65 @@ class CaseVerdict:
         return f"{self.case}: {self.verdict}{equality}"
 
 
+class Method(StrEnum):
+    """How something is known of the numbers that a size may be."""
+
+    INDUCTION = "induction"
+    LISTED = "listed"
+
+
+@dataclass(frozen=True)
+class Quantification:
+    """A size that may be any number of a domain, and how far the verdict holds for all of them.
+
+    Attributes
+    ----------
+    name : str
+        The size.
+    domain : str
+        As the contract states it.
+    step, least, most : int
+        The numbers: multiples of a step, from the least to the most.
+    method : Method
+        Whether the verdict holds for every number, by induction, or at the sizes listed in `stats`.
+    shown_to : int
+        The largest number for which it is shown, of all below it too; the largest listed otherwise.
+    reason : str
+        Why it is not shown for all; empty where it is.
+    """
+
+    name: str
+    domain: str
+    step: int
+    least: int
+    most: int
+    method: Method
+    shown_to: int
+    reason: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the verdict is shown for every number of the domain."""
+        return self.method is Method.INDUCTION and self.shown_to == self.most
+
+    def document(self) -> dict[str, Any]:
+        """Return its part of the JSON document."""
+        return asdict(self)
+
+
+def scope_of(sizes: Sequence[Quantification]) -> str:
+    """Return for which numbers of the sizes that may be many a verdict is shown; empty where none may be."""
+    whole = ", ".join(each.name for each in sizes if each.is_whole)
+    parts = [f"for every {whole} as stated"] if whole else []
+    partial = [each for each in sizes if each.method is Method.INDUCTION and not each.is_whole]
+    parts += [f"for every {each.name} as stated up to {each.shown_to}, not beyond" for each in partial]
+    if listed := ", ".join(each.name for each in sizes if each.method is Method.LISTED):
+        parts.append(
+            f"{listed} at the sizes listed" if parts else f"at the sizes listed, not for every {listed}"
+        )
+    return "; ".join(parts)
+
+
 @dataclass(frozen=True)
 class Result:
     """What `mmaproof verify` found out.
@@ -150,6 +209,8 @@ class Result:
         Of a kernel that goes different ways by what scalars are that may be anything: what is known in each.
     stats : mapping
         Counts and times.
+    quantified : tuple of Quantification
+        Sizes that may be any number of a domain.
     """
 
     kernel: str
@@ -166,6 +227,14 @@ class Result:
     assumptions: tuple[str, ...] = ()
     cases: tuple[CaseVerdict, ...] = ()
     stats: Mapping[str, Any] = field(default_factory=dict)
+    quantified: tuple[Quantification, ...] = ()
+
+    @property
+    def strength(self) -> str:
+        """In which sense, and for which sizes, a verdict holds, in brackets; empty where there is one set."""
+        scope = scope_of(self.quantified) if self.verdict in (Verdict.VERIFIED, Verdict.SAFE) else ""
+        told = ", ".join(each for each in (self.equality or "", scope) if each)
+        return f" ({told})" if told else ""
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document; ``docs/schemas/verify.schema.json`` describes it."""
@@ -175,6 +244,7 @@ class Result:
             "outputs": [each.document() for each in self.outputs],
             "written": [each.document() for each in self.written],
             "hypotheses": [each._asdict() for each in self.hypotheses],
+            "quantified": [each.document() for each in self.quantified],
             "stats": dict(self.stats),
         }
 

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ..spec.errors import InputError
 from .contract import Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
+from .every_size import examined
+from .findings import KernelFinding, Kind
 from .front_end import Kernel, read_kernel
-from .instance_verification import Told, examined_in_cases
+from .instance_verification import Told
 from .launch_sequence import kernel_of
 from .matrix_rounding import matrix_rounding
 from .output_comparison import Examination
 from .parameters import ArrayParameter
-from .result import CaseVerdict, Coverage, Equality, Result, Written, verdict_of
+from .result import (
+    CaseVerdict,
+    Coverage,
+    Equality,
+    Quantification,
+    Result,
+    Verdict,
+    Written,
+    verdict_of,
+)
 from .rounding_depth import Roundings, worst
 from .trials import Trials
 
@@ -57,6 +67,7 @@ def verify(
     *,
     against: Path | None = None,
     choices: Sequence[str] = (),
+    every: bool = False,
 ) -> Verification:
     """Verify a kernel against a contract, or against another kernel that computes the same.
 
@@ -70,6 +81,8 @@ def verify(
         The other kernel's file; the contract then has no formulas.
     choices : sequence of str
         What the bound takes matrix instructions to round, as `matrix_rounding` reads it.
+    every : bool
+        Whether nothing is verified that is not shown for every number that sizes may be.
 
     Raises
     ------
@@ -93,15 +106,9 @@ def verify(
     former = None
     if against is not None:
         former = read_kernel(contract.isa, against, contract.former.entry or contract.entry, contract.target)
-    examinations: list[tuple[Instance, Examination]] = []
-    stats: Mapping[str, Any] = {}
-    for instance in contract.instances():
-        some, stats = examined_in_cases(kernel, instance, told, former)
-        for _, examination in some:
-            _name_sources(examination, [each for each in (kernel, former) if each is not None])
-        examinations += some
-        if any(each.equality is None and each.findings for _, each in some):
-            break
+    examinations, stats, quantified = examined(kernel, contract, told, former)
+    for _, examination in examinations:
+        _name_sources(examination, [each for each in (kernel, former) if each is not None])
     found = [examination for _, examination in examinations]
     coverage: list[Coverage] = []
     for each in (each for examination in found for each in examination.coverage):
@@ -110,13 +117,16 @@ def verify(
     memory_only = former is None and not contract.says_values
     findings = tuple(finding for examination in found for finding in examination.findings)
     equality = _weakest([examination.equality for examination in found])
+    verdict = verdict_of(findings, equality, memory_only=memory_only)
+    if every and verdict in (Verdict.VERIFIED, Verdict.SAFE) and (missed := _not_for_all(kernel, quantified)):
+        findings, equality, verdict = (*findings, *missed), None, Verdict.UNDECIDED
     undergone = worst([each.roundings for each in found if each.roundings is not None])
     former_undergone = worst([each.former_roundings for each in found if each.former_roundings is not None])
     result = Result(
         str(kernel_path),
         None if against is None else str(against),
         str(contract_path),
-        verdict_of(findings, equality, memory_only=memory_only),
+        verdict,
         equality,
         None if equality is None else _bound(undergone, former_undergone, against),
         findings,
@@ -134,9 +144,21 @@ def verify(
             "runs": sum((examination.trials for examination in found), start=Trials()).document(),
             "total_seconds": round(time.perf_counter() - started, 3),
         },
+        quantified,
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
+
+
+def _not_for_all(kernel: Kernel, quantified: Sequence[Quantification]) -> list[KernelFinding]:
+    """Return what keeps a verdict from holding for every number that sizes may be."""
+    return [
+        KernelFinding(
+            Kind.UNDECIDED, f"not shown for every {each.name} ({each.domain}): {each.reason}", kernel.path
+        )
+        for each in quantified
+        if not each.is_whole
+    ]
 
 
 def _name_sources(examination: Examination, kernels: Sequence[Kernel]) -> None:
