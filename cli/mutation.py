@@ -14,7 +14,7 @@ from .output import note, print_table, say
 from .progress import progress
 
 if TYPE_CHECKING:
-    from ..proofs.mutation.campaign import Mutant, Score
+    from ..proofs.mutation.score import Mutant, Score
     from ..proofs.obligation import Obligation
     from ..proofs.runner import Settings
 
@@ -60,7 +60,8 @@ def check_mutants(
 
 
 def _print(score: Score, seed: int) -> None:
-    from ..proofs.mutation.campaign import Fate
+    from ..proofs.mutation.scope import Role
+    from ..proofs.mutation.score import Fate
 
     shown = [result for result in score.results if result.outcome not in (Fate.REFUTED, Fate.ERROR)]
     for result in shown:
@@ -68,17 +69,31 @@ def _print(score: Score, seed: int) -> None:
         say(f"{result.outcome}: {_change(result.mutant)}{reason}", _STYLES.get(result.outcome.value, ""))
     if shown:
         print()
+    kinds = [(role.value, score.of(role), role.meaning) for role in Role if score.of(role).results]
     print_table(
-        ["outcome", "faults", "meaning"],
-        [[outcome.value, str(score.count(outcome)), outcome.meaning] for outcome in Fate],
-        numbers=[1],
+        ["modules on", "faults", *(outcome.value for outcome in Fate), "score", "meaning"],
+        [
+            [
+                name,
+                str(len(part.results)),
+                *(str(part.count(fate)) for fate in Fate),
+                f"{part.noticed:.1%}",
+                meaning,
+            ]
+            for name, part, meaning in kinds
+        ],
+        numbers=range(1, len(Fate) + 3),
     )
     print()
+    print_table(["outcome", "meaning"], [[outcome.value, outcome.meaning] for outcome in Fate])
+    print()
     print(
-        f"{len(score.results)} of {score.candidates} faults (seed {seed}; {score.equivalent} equivalent ones "
-        f"left out), {score.obligations} obligations, {score.elapsed:.0f} s elapsed"
+        f"{len(score.results)} of {score.candidates} faults (seed {seed}; left out: {score.equivalent} "
+        f"equivalent, {score.elsewhere} of other instruction sets), {score.obligations} obligations, "
+        f"{score.elapsed:.0f} s elapsed"
     )
-    say(f"score: {score.noticed:.1%} refuted or in error")
+    whole = score.specifying
+    say(f"score: {whole.noticed:.1%} of {len(whole.results)} refuted or in error")
 
 
 def _change(mutant: Mutant) -> str:

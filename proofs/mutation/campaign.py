@@ -2,10 +2,12 @@
 
 A fault is tried in a process that imports one module from a changed source (see `trial`). First the
 catalogue is decided without a fault: everything must be as expected, and the run tells how long each
-obligation takes and which functions of the specification are entered at all. A fault in a function that
-no obligation enters survives without a trial. For any other fault every obligation of its instruction set
-(all of them, for a generic module) is decided, the cheapest of each theorem first, until a verdict is not
-the expected one.
+obligation takes and which functions of the specification it depends on (see `dependencies`). A fault in a
+function that none depends on survives without a trial. For any other fault the obligations that depend on
+the function are decided, the cheapest of each theorem first, until a verdict is not the expected one. On what
+a module holds, and what is entered while obligations are built, any obligation may depend: after those that
+enter the module some others of each theorem are decided. What takes too long is left out, so the score is a
+lower bound.
 """
 
 from __future__ import annotations
@@ -14,111 +16,25 @@ import random
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
+from ...spec.instruction_set import NAMES
 from ..obligation import Obligation
 from ..runner import Settings
+from .dependencies import Place
 from .scope import SpecificationModule
+from .score import Fate, Mutant, Score, TriedMutant
 from .source_faults import Fault, faults
 from .trial import Trial
 from .trial_process import TrialProcesses
 
+OTHERS = 2
+"""Obligations of each theorem that are decided with a fault although they don't enter its module."""
 
-class Fate(StrEnum):
-    """What became of a fault; the value is how reports name it."""
-
-    REFUTED = "refuted"
-    ERROR = "error"
-    CRASHED = "crashed"
-    TIMEOUT = "timeout"
-    SURVIVED = "survived"
-
-    @property
-    def meaning(self) -> str:
-        """One line on it."""
-        return {
-            Fate.REFUTED: "a verdict is not the expected one, or the obligations are not the pinned ones",
-            Fate.ERROR: "an obligation can't be decided for an exception",
-            Fate.CRASHED: "the catalogue can't be built",
-            Fate.TIMEOUT: "no verdict is unexpected, but not all came in time",
-            Fate.SURVIVED: "every verdict is the expected one",
-        }[self]
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A fault in its module."""
-
-    module: SpecificationModule
-    fault: Fault
-
-    @property
-    def place(self) -> str:
-        """File and line."""
-        return f"{self.module.shown}:{self.fault.line}"
-
-
-@dataclass(frozen=True)
-class TriedMutant:
-    """What became of a mutant.
-
-    Attributes
-    ----------
-    mutant : Mutant
-        The fault.
-    outcome : Fate
-        What happened.
-    obligation : str
-        The obligation that noticed it, where one did.
-    message : str
-        What that said, or why nothing was tried.
-    seconds : float
-        How long it took.
-    """
-
-    mutant: Mutant
-    outcome: Fate
-    obligation: str
-    message: str
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Score:
-    """The outcome of a campaign.
-
-    Attributes
-    ----------
-    results : tuple of TriedMutant
-        In the order of files and lines.
-    candidates : int
-        Faults that could have been drawn.
-    equivalent : int
-        Faults drawn and put back, since they compile to what was there.
-    obligations : int
-        Obligations that the baseline decided.
-    elapsed : float
-        Seconds on the wall clock.
-    """
-
-    results: tuple[TriedMutant, ...]
-    candidates: int
-    equivalent: int
-    obligations: int
-    elapsed: float
-
-    def count(self, *outcomes: Fate) -> int:
-        """Return how many mutants ended so."""
-        return sum(result.outcome in outcomes for result in self.results)
-
-    @property
-    def noticed(self) -> float:
-        """The part that the catalogue refutes or is in error on; a crash while it is built does not count."""
-        return self.count(Fate.REFUTED, Fate.ERROR) / max(1, len(self.results))
+BUDGET = 40.0
+"""Seconds that the obligations take without a fault that are decided with one."""
 
 
 class BaselineError(Exception):
@@ -157,11 +73,11 @@ def campaign(
     """
     start = time.perf_counter()
     candidates = [Mutant(module, fault) for module in modules for fault in _faults(module)]
-    drawn, equivalent = _sample(candidates, number, seed)
     jobs = max(1, settings.jobs)
     with TrialProcesses() as processes, ThreadPoolExecutor(jobs) as threads:
         try:
             bench = _Bench(obligations, modules, settings, processes, threads)
+            drawn, left_out = _sample(candidates, number, seed, bench)
             futures = {threads.submit(bench.result, mutant): place for place, mutant in enumerate(drawn)}
             results: dict[int, TriedMutant] = {}
             for future in as_completed(futures):
@@ -172,25 +88,30 @@ def campaign(
             threads.shutdown(wait=False, cancel_futures=True)
             raise
     ordered = tuple(results[place] for place in range(len(drawn)))
-    return Score(ordered, len(candidates), equivalent, len(obligations), time.perf_counter() - start)
+    elapsed = time.perf_counter() - start
+    return Score(ordered, len(candidates), *left_out, len(obligations), elapsed)
 
 
 def _faults(module: SpecificationModule) -> list[Fault]:
     return faults(module.path.read_text(encoding="utf-8"))
 
 
-def _sample(candidates: Sequence[Mutant], number: int, seed: int) -> tuple[list[Mutant], int]:
-    """Return `number` mutants drawn at random that are not equivalent, in order, and how many were."""
+def _sample(
+    candidates: Sequence[Mutant], number: int, seed: int, bench: _Bench
+) -> tuple[list[Mutant], tuple[int, int]]:
+    """Return `number` mutants drawn at random, in order, and how many were equivalent or concern others."""
     drawn: list[int] = []
-    equivalent = 0
+    equivalent = elsewhere = 0
     for place in random.Random(seed).sample(range(len(candidates)), len(candidates)):
         if len(drawn) == number:
             break
         if candidates[place].fault.is_equivalent():
             equivalent += 1
+        elif bench.concerns_others(candidates[place]):
+            elsewhere += 1
         else:
             drawn.append(place)
-    return [candidates[place] for place in sorted(drawn)], equivalent
+    return [candidates[place] for place in sorted(drawn)], (equivalent, elsewhere)
 
 
 class _Bench:
@@ -206,28 +127,33 @@ class _Bench:
     ) -> None:
         self._settings = settings
         self._processes = processes
-        self._known = {o.id: o.expect.value for o in settings.assignment.obligations().values()}
-        self._expected = {o.id: o.expect.value for o in obligations}
+        self._selected = [o.id for o in obligations]
+        isas = {identifier.partition("/")[0] for identifier in self._selected}
+        self._partial = bool(set(NAMES) - isas) and bool(isas & set(NAMES))
+        everything = settings.assignment.obligations().values()
+        self._known = {o.id: o.expect.value for o in everything if o.id.partition("/")[0] in isas}
         self._files = tuple(str(module.path) for module in modules)
         self._timeout = settings.timeout
         said = list(threads.map(self._baseline, self._parts(max(1, settings.jobs))))
-        seconds: dict[str, float] = {}
-        self._entered = {(file, line) for answer in said for file, line in answer["entered"]}
+        self._seconds: dict[str, float] = {}
+        self._entered: dict[str, frozenset[Place]] = {}
+        self._shared: set[Place] = set()
         for answer in said:
-            seconds |= answer["seconds"]
-        self._order = list(_cheapest_of_each_theorem_first(seconds))
-        self._timeout = min(settings.timeout, max(5.0, 10 * max(seconds.values(), default=0.0)))
-        self._limit = 60.0 + 5 * sum(answer["elapsed"] for answer in said)
+            self._seconds |= answer["seconds"]
+            self._shared |= {(file, line) for file, line in answer["shared"]}
+            for identifier, places in answer["entered"].items():
+                self._entered[identifier] = frozenset((file, line) for file, line in places)
+        self._timeout = min(settings.timeout, max(5.0, 10 * max(self._seconds.values(), default=0.0)))
+        self._limit = 60.0 + 3 * sum(answer["elapsed"] for answer in said)
 
     def _parts(self, number: int) -> Iterator[list[str]]:
-        identifiers = list(self._expected)
-        return (identifiers[first::number] for first in range(min(number, len(identifiers))))
+        return (self._selected[first::number] for first in range(min(number, len(self._selected))))
 
     def _trial(self, identifiers: Sequence[str], **changes: Any) -> Trial:
         return Trial(
             list(sys.path),
             self._settings.assignment.catalogue,
-            {identifier: self._expected[identifier] for identifier in identifiers},
+            list(identifiers),
             self._known,
             self._settings.solver,
             self._timeout,
@@ -242,25 +168,53 @@ class _Bench:
             raise BaselineError(f"{who} is {answer['outcome']} without a fault: {answer['message']}")
         return answer
 
+    def concerns_others(self, mutant: Mutant) -> bool:
+        """Whether a mutant is in a generic function that none of the selected instruction sets uses."""
+        return self._partial and not mutant.module.isa and not self._order(mutant)[0]
+
     def result(self, mutant: Mutant) -> TriedMutant:
         """Try a mutant."""
         module, fault = mutant.module, mutant.fault
-        if (str(module.path), fault.function or 1) not in self._entered:
+        order, shared = self._order(mutant)
+        if not order:
             what = "function" if fault.function else "module"
             return TriedMutant(mutant, Fate.SURVIVED, "", f"no obligation enters the {what}", 0.0)
         start = time.perf_counter()
-        concerned = [identifier for identifier in self._order if module.concerns(identifier)]
-        trial = self._trial(concerned, module=module.name, source=fault.source())
+        trial = self._trial(order, module=module.name, source=fault.source(), rebuilt=shared)
         answer = self._processes.run(trial, self._limit)
         seconds = time.perf_counter() - start
         obligation = answer.get("obligation", "")
         return TriedMutant(mutant, Fate(answer["outcome"]), obligation, answer.get("message", ""), seconds)
 
+    def _order(self, mutant: Mutant) -> tuple[list[str], bool]:
+        """Return the obligations to decide with a mutant, and whether it may change which ones there are."""
+        file, function = str(mutant.module.path), mutant.fault.function
+        if function:
+            direct = {name for name, places in self._entered.items() if (file, function) in places}
+        else:
+            direct = {name for name, places in self._entered.items() if any(at == file for at, _ in places)}
+        shared = (file, function or 1) in self._shared
+        order = self._cheapest_of_each_theorem_first(direct)
+        if shared:
+            concerned = {name for name in self._entered if mutant.module.concerns(name)}
+            order += self._cheapest_of_each_theorem_first(concerned - direct, OTHERS)
+        elif not direct:
+            return [], False
+        chosen: list[str] = []
+        spent = 0.0
+        for name in order:
+            spent += self._seconds[name]
+            if spent > BUDGET and chosen:
+                break
+            chosen.append(name)
+        return chosen, shared
 
-def _cheapest_of_each_theorem_first(seconds: Mapping[str, float]) -> Iterator[str]:
-    """Yield ids: the cheapest of every theorem, then the second of every theorem, and so on."""
-    theorems: dict[str, list[str]] = defaultdict(list)
-    for identifier in sorted(seconds, key=lambda identifier: seconds[identifier]):
-        theorems["/".join(identifier.split("/")[:3])].append(identifier)
-    ranks = {identifier: rank for members in theorems.values() for rank, identifier in enumerate(members)}
-    yield from sorted(ranks, key=lambda identifier: (ranks[identifier], seconds[identifier]))
+    def _cheapest_of_each_theorem_first(
+        self, identifiers: Collection[str], number: int | None = None
+    ) -> list[str]:
+        """Return ids: the cheapest of every theorem, then the second of every one, and so on to `number`."""
+        theorems: dict[str, list[str]] = defaultdict(list)
+        for identifier in sorted(identifiers, key=self._seconds.__getitem__):
+            theorems["/".join(identifier.split("/")[:3])].append(identifier)
+        ranks = {name: rank for members in theorems.values() for rank, name in enumerate(members[:number])}
+        return sorted(ranks, key=lambda name: (ranks[name], self._seconds[name]))

@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from .campaign import Fate, Score, TriedMutant
+from .scope import Role
+from .score import Fate, Score, TriedMutant
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> dict[str, Any]:
@@ -19,15 +20,23 @@ def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> 
         "seed": seed,
         "patterns": list(patterns),
         "mutants": [_entry(result) for result in score.results],
+        "roles": {role.value: _counts(score.of(role)) for role in Role if score.of(role).results},
         "summary": {
-            "mutants": len(score.results),
-            **{outcome.value: score.count(outcome) for outcome in Fate},
-            "score": round(score.noticed, 4),
+            **_counts(score.specifying),
             "candidates": score.candidates,
             "equivalent": score.equivalent,
+            "elsewhere": score.elsewhere,
             "obligations": score.obligations,
             "elapsed": round(score.elapsed, 3),
         },
+    }
+
+
+def _counts(score: Score) -> dict[str, Any]:
+    return {
+        "mutants": len(score.results),
+        **{outcome.value: score.count(outcome) for outcome in Fate},
+        "score": round(score.noticed, 4),
     }
 
 
@@ -35,6 +44,7 @@ def _entry(result: TriedMutant) -> dict[str, Any]:
     fault = result.mutant.fault
     return {
         "file": result.mutant.module.shown,
+        "role": result.mutant.module.role.value,
         "line": fault.line,
         "kind": fault.kind,
         "old": fault.old,

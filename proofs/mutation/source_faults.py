@@ -1,7 +1,8 @@
 """One-line faults of a Python source: one operator, constant, comparison, index or table entry changed.
 
-What only speaks is left alone: docstrings, messages of errors, annotations, decorators, text with blanks in
-it, and what prints an object.
+What only speaks is left alone: docstrings, messages of errors and what makes them, annotations, decorators,
+text with blanks in it, and what prints an object. So are assertions, which state what holds anyway, and what
+makes a difference in speed alone.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Is: (ast.IsNot,),
     ast.IsNot: (ast.Is,),
 }
-_SPEAKING = frozenset({"__repr__", "__str__", "__format__"})
-_SPOKEN = frozenset({"message", "reason", "source", "title", "note", "label", "doc", "maxsize"})
+_SPEAKING = frozenset({"__repr__", "__format__", "describe", "description", "meaning", "summary"})
+_SPOKEN = frozenset({"message", "reason", "source", "title", "note", "label", "doc"})
+_ASIDE = frozenset({"maxsize", "copy", "strict"})
 _SPEED = ("CACHE", "CHUNK", "BATCH")
 
 
@@ -126,7 +128,9 @@ def _without_places(code: CodeType) -> CodeType:
 def _of_block(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]]:  # noqa: PLR0912 (a case each)
     """Yield the changes in a node, each with the function in whose body it stands."""
     match node:
-        case ast.Raise() | ast.JoinedStr() | ast.Expr(ast.Constant()) | ast.Import() | ast.ImportFrom():
+        case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.Expr(ast.Constant()):
+            return
+        case ast.Import() | ast.ImportFrom():
             return
         case ast.If(test=ast.Name("TYPE_CHECKING")):
             return
@@ -134,9 +138,11 @@ def _of_block(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]]:  #
             return
         case ast.Assign(targets=[ast.Name(name)]) if name == "__all__" or any(s in name for s in _SPEED):
             return
-        case ast.FunctionDef() if node.name in _SPEAKING:
+        case ast.FunctionDef() if node.name in _SPEAKING or _makes_error(node.returns):
             return
-        case ast.keyword(arg=str(name)) if name in _SPOKEN:
+        case ast.keyword(arg=str(name)) if name in _SPOKEN | _ASIDE:
+            return
+        case ast.Call(ast.Name("get_close_matches")):
             return
         case ast.FunctionDef():
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
@@ -203,6 +209,13 @@ def _of_table(entries: list[ast.expr]) -> Iterator[_Change]:
 def _context(node: ast.expr) -> ast.expr_context:
     context: ast.expr_context = getattr(node, "ctx", ast.Load())
     return context
+
+
+def _makes_error(returns: ast.expr | None) -> bool:
+    """Whether a function returns an error, as its annotation says, for others to raise."""
+    if isinstance(returns, ast.BinOp):
+        return _makes_error(returns.left) and _makes_error(returns.right)
+    return isinstance(returns, ast.Name) and returns.id.endswith("Error")
 
 
 def _is_text(node: ast.expr) -> bool:

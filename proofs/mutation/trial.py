@@ -1,22 +1,21 @@
-"""A process that decides obligations with one module of the specification replaced; see `campaign`.
+"""Decide obligations with one module of the specification replaced; see `campaign`.
 
-It reads a `Trial` from standard input, as JSON, and writes JSON lines: ``{"built": true}`` as soon as it has
-the obligations, and what came out. The specification is imported after its module was replaced, so nothing
-at the top of this module imports it.
+A trial runs in a process of its own that has not imported the specification before (`trial_server`).
+Obligations are built by families, when one of them is to be decided: a family that can't be built is noted,
+and the others are decided.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from .dependencies import Recorder
 from .substitution import substitute
 
 if TYPE_CHECKING:
@@ -34,10 +33,10 @@ class Trial:
         Where modules are found.
     catalogue : str
         ``module:function`` that returns the obligations by id.
-    expected : mapping of str to str
-        The expected verdicts of the obligations to decide, by id, in the order to decide them.
+    order : list of str
+        The obligations to decide, in this order.
     known : mapping of str to str
-        The same of every obligation that the fault-free catalogue has.
+        The expected verdicts of all obligations of the instruction sets concerned, by id, without a fault.
     solver : str
         Who decides.
     timeout : float
@@ -46,118 +45,178 @@ class Trial:
         GiB of the process.
     module, source : str
         The module that is replaced, and by what; empty for none.
+    rebuilt : bool
+        Whether the fault may change which obligations there are.
     watched : list of str
         Files whose functions are recorded when they are entered.
     """
 
     path: list[str]
     catalogue: str
-    expected: Mapping[str, str]
+    order: list[str]
     known: Mapping[str, str]
     solver: str
     timeout: float
     memory: float | None = None
     module: str = ""
     source: str = ""
+    rebuilt: bool = True
     watched: tuple[str, ...] = ()
+
+
+def outcome(trial: Trial) -> dict[str, Any]:
+    """Return what came out: the first verdict that is not the expected one, or what was recorded."""
+    sys.path[:] = trial.path
+    if trial.module:
+        substitute(trial.module, trial.source)
+    recorder = Recorder(frozenset(trial.watched))
+    if trial.watched:
+        recorder.start()
+    try:
+        return _Deciding(trial, recorder).outcome()
+    except _Noticed as noticed:
+        return noticed.document
 
 
 class _Noticed(Exception):  # noqa: N818 (it ends a run)
     """The run is over: a verdict is not the expected one."""
 
-
-def main() -> None:
-    """Run the trial that standard input holds."""
-    channel = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-
-    def send(message: Mapping[str, Any]) -> None:
-        channel.write(json.dumps(message) + "\n")
-        channel.flush()
-
-    trial = Trial(**json.load(sys.stdin))
-    sys.path[:] = trial.path
-    if trial.module:
-        substitute(trial.module, trial.source)
-    entered = _recording(frozenset(trial.watched)) if trial.watched else set()
-    try:
-        obligations = _built(trial.catalogue)
-    except Exception as reason:
-        send({"outcome": "crashed", "message": _said(reason)})
-        return
-    send({"built": True})
-    send(_decided(trial, obligations) | {"entered": sorted(entered)})
+    def __init__(self, outcome: str, obligation: str, message: str) -> None:
+        super().__init__(message)
+        self.document = {"outcome": outcome, "obligation": obligation, "message": message}
 
 
-def _built(catalogue: str) -> Mapping[str, Obligation]:
-    module, _, function = catalogue.partition(":")
-    return dict(getattr(import_module(module), function)())
+class _Families:
+    """The obligations, built by families."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._built: dict[str, Mapping[str, Obligation]] = {}
+        self.crashed = ""
+
+    def of(self, identifier: str) -> Mapping[str, Obligation]:
+        """Return an obligation's family; without members if it can't be built.
+
+        Raises
+        ------
+        _Noticed
+            If its members are not the known ones.
+        """
+        family = _family(identifier)
+        if family not in self._built:
+            try:
+                self._built[family] = self._build(family)
+            except Exception as reason:
+                self._built[family] = {}
+                self.crashed = self.crashed or f"{family} can't be built: {_said(reason)}"
+                return {}
+            self._compare(family)
+        return self._built[family]
+
+    def _build(self, family: str) -> Mapping[str, Obligation]:
+        module, _, function = self._trial.catalogue.partition(":")
+        everything = getattr(import_module(module), function)()
+        from ..catalogue import Catalogue, matching
+
+        if isinstance(everything, Catalogue):
+            return {obligation.id: obligation for obligation in matching((family,))}
+        return {name: each for name, each in everything.items() if name.startswith(family)}
+
+    def _compare(self, family: str) -> None:
+        known = {name: expect for name, expect in self._trial.known.items() if name.startswith(family)}
+        built = {name: obligation.expect.value for name, obligation in self._built[family].items()}
+        for name in sorted({*known, *built}):
+            if known.get(name) != built.get(name):
+                raise _Noticed("refuted", name, f"not as pinned: {built.get(name, 'absent')}")
 
 
-def _decided(trial: Trial, obligations: Mapping[str, Obligation]) -> dict[str, Any]:
-    """Return what came out: the first verdict that is not the expected one, or the times of all."""
-    built = {identifier: o.expect.value for identifier, o in obligations.items()}
-    if built != trial.known:
-        differing = sorted(i for i in {*built, *trial.known} if built.get(i) != trial.known.get(i))
-        now = built.get(differing[0], "absent")
-        return {"outcome": "refuted", "obligation": differing[0], "message": f"not as pinned: {now}"}
+def _family(identifier: str) -> str:
+    return "/".join(identifier.split("/")[:2][: identifier.count("/")]) + "/"
 
-    from ..memory_limit import limit_memory
-    from ..runner import Settings, run
 
-    if trial.memory is not None:
-        limit_memory(trial.memory)
-    noticed: list[dict[str, Any]] = []
-    unknown: list[str] = []
-    seconds: dict[str, float] = {}
+class _Deciding:
+    """Decides the obligations of a trial, one after the other."""
 
-    def look(verdict: Verdict) -> None:
-        seconds[verdict.id] = verdict.seconds
-        status = verdict.status.value
-        if status == "unknown":
-            unknown.append(verdict.id)
-        elif status != trial.expected[verdict.id]:
-            outcome = "error" if status == "error" else "refuted"
-            noticed.append({"outcome": outcome, "obligation": verdict.id, "message": verdict.message})
-            raise _Noticed
+    def __init__(self, trial: Trial, recorder: Recorder) -> None:
+        self._trial = trial
+        self._recorder = recorder
+        self._families = _Families(trial)
+        self._statuses: dict[str, str] = {}
+        self._unknown: list[str] = []
+        self._seconds: dict[str, float] = {}
+        self._entered: dict[str, list[tuple[str, int]]] = {}
 
-    settings = Settings(jobs=0, timeout=trial.timeout, solver=trial.solver, catalogue=trial.catalogue)
-    start = time.perf_counter()
-    try:
-        run([obligations[identifier] for identifier in trial.expected], settings, look)
-    except _Noticed:
-        return noticed[0]
-    except Exception as reason:
-        return {"outcome": "error", "obligation": "", "message": _said(reason)}
-    if unknown:
+    def outcome(self) -> dict[str, Any]:
+        """Return what came out.
+
+        Raises
+        ------
+        _Noticed
+            If a verdict is not the expected one.
+        """
+        start = time.perf_counter()
+        for family in dict.fromkeys(map(_family, self._trial.known if self._trial.rebuilt else ())):
+            self._families.of(family)
+        if any(self._families.of(identifier) for identifier in self._trial.order):
+            self._decide()
+        if self._families.crashed:
+            return {"outcome": "crashed", "message": self._families.crashed}
+        if self._unknown:
+            message = "the solver gave no answer in time"
+            return {"outcome": "timeout", "obligation": self._unknown[0], "message": message}
         return {
-            "outcome": "timeout",
-            "obligation": unknown[0],
-            "message": "the solver gave no answer in time",
+            "outcome": "survived",
+            "seconds": self._seconds,
+            "entered": self._entered,
+            "shared": sorted(self._recorder.shared),
+            "elapsed": time.perf_counter() - start,
         }
-    return {"outcome": "survived", "seconds": seconds, "elapsed": time.perf_counter() - start}
 
+    def _decide(self) -> None:
+        from ..memory_limit import limit_memory
+        from ..obligation import FROM_PREMISES
+        from ..worker import WorkerAssignment, decide_or_report
 
-def _recording(watched: frozenset[str]) -> set[tuple[str, int]]:
-    """Record the functions of files that are entered from now on: file and first line."""
-    entered: set[tuple[str, int]] = set()
-    seen: set[Any] = set()
+        if self._trial.memory is not None:
+            limit_memory(self._trial.memory)
+        solve = WorkerAssignment(self._trial.solver, self._trial.timeout).solve(None)
+        last = []
+        for identifier in self._trial.order:
+            obligation = self._families.of(identifier).get(identifier)
+            if obligation is not None and obligation.method in FROM_PREMISES:
+                last.append(obligation)
+            elif obligation is not None:
+                self._judge(obligation, partial(decide_or_report, obligation, solve))
+        for obligation in last:
+            self._judge(obligation, partial(self._concluded, obligation))
 
-    def look(frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
-        code = frame.f_code
-        if code not in seen:
-            seen.add(code)
-            if code.co_filename in watched:
-                entered.add((code.co_filename, code.co_firstlineno))
-        return None
+    def _judge(self, obligation: Obligation, decide: Callable[[], Verdict]) -> None:
+        with self._recorder.recording() as entered:
+            verdict = decide()
+        self._seconds[verdict.id] = verdict.seconds
+        self._entered[verdict.id] = sorted(entered)
+        status = self._statuses[verdict.id] = verdict.status.value
+        if status == "unknown" and obligation.expect.value != status:
+            self._unknown.append(verdict.id)
+        elif status != obligation.expect.value:
+            raise _Noticed("error" if status == "error" else "refuted", verdict.id, verdict.message)
 
-    sys.settrace(look)
-    return entered
+    def _concluded(self, obligation: Obligation) -> Verdict:
+        """Return the verdict on a deduction; a premise that is not tried is as without a fault."""
+        from ..induction import decide_from_premises
+        from ..obligation import Deduction, Status
+        from ..worker import reported
+
+        def decided() -> Verdict:
+            goal = obligation.goal()
+            assert isinstance(goal, Deduction)
+            statuses = {each: self._statuses.get(each) or self._trial.known[each] for each in goal.premises}
+            premises = {each: self._families.of(each)[each] for each in goal.premises}
+            known = {each: Status(status) for each, status in statuses.items()}
+            return decide_from_premises(obligation, goal, known, premises)
+
+        return reported(obligation, decided)
 
 
 def _said(reason: Exception) -> str:
     return " ".join(f"{type(reason).__name__}: {reason}".split())
-
-
-if __name__ == "__main__":
-    main()

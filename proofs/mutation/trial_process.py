@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -17,7 +20,8 @@ class TrialProcesses:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: set[subprocess.Popen[str]] = set()
+        self._idle: list[subprocess.Popen[str]] = []
+        self._started: list[subprocess.Popen[str]] = []
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -26,39 +30,49 @@ class TrialProcesses:
     def __exit__(self, *exception: object) -> None:
         with self._lock:
             self._closed = True
-            for process in self._running:
-                process.kill()
+            for server in self._started:
+                with suppress(ProcessLookupError):
+                    os.killpg(server.pid, signal.SIGKILL)
+                server.wait()
+                for stream in (server.stdin, server.stdout):
+                    if stream is not None:
+                        with suppress(OSError):
+                            stream.close()
 
     def run(self, trial: Trial, limit: float) -> dict[str, Any]:
-        """Return what came out of a trial, that it took longer than `limit` seconds, or that it crashed."""
+        """Return what came out of a trial, or that it took longer than `limit` seconds."""
+        server = self._server()
+        if server is None:
+            return {"outcome": "timeout", "message": "nobody waits for it"}
+        assert server.stdin is not None and server.stdout is not None
+        try:
+            server.stdin.write(json.dumps({"limit": limit, "trial": asdict(trial)}) + "\n")
+            server.stdin.flush()
+            line = server.stdout.readline()
+        except OSError:
+            line = ""
+        if not line:
+            return {"outcome": "error", "message": "the process that runs trials ended"}
+        with self._lock:
+            self._idle.append(server)
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _server(self) -> subprocess.Popen[str] | None:
+        """Return a process that nobody uses; None when the last one was killed."""
         with self._lock:
             if self._closed:
-                return {"outcome": "timeout", "message": "nobody waits for it"}
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", f"{__package__}.trial"],
+                return None
+            if self._idle:
+                return self._idle.pop()
+            server = subprocess.Popen(
+                [sys.executable, "-P", "-m", f"{__package__}.trial_server"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
                 encoding="utf-8",
                 errors="replace",
                 start_new_session=True,
             )
-            self._running.add(process)
-        try:
-            out, err = process.communicate(json.dumps(asdict(trial)), timeout=limit)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            return {"outcome": "timeout", "message": f"no end after {limit:.0f} s"}
-        finally:
-            with self._lock:
-                self._running.discard(process)
-        said: dict[str, Any] = {}
-        for line in out.splitlines():
-            if line.endswith("}"):
-                said |= json.loads(line)
-        if "outcome" not in said:
-            last = next((line for line in reversed(err.splitlines()) if line.strip()), "")
-            message = f"the process ended with exit code {process.returncode}: {last.strip()}"
-            said |= {"outcome": "error" if said.get("built") else "crashed", "message": message}
-        return said
+            self._started.append(server)
+            return server

@@ -27,8 +27,8 @@ from toy_theorems import (
 )
 
 from mmaproof.proofs import runner
-from mmaproof.proofs.mutation.campaign import Fate
-from mmaproof.proofs.mutation.scope import SpecificationModule
+from mmaproof.proofs.mutation.scope import Role, SpecificationModule
+from mmaproof.proofs.mutation.score import Fate
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.rechecking import Recheck
 from mmaproof.proofs.verdict import Verdict
@@ -204,7 +204,7 @@ def test_another_set_than_the_pinned_one_fails(toys: SimpleNamespace, tmp_path: 
 def toy_faults(toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Let faults be put into the toy specification, and the catalogue on it decide."""
     module = SpecificationModule(
-        "toy_specification", Path(toy_specification.__file__), "toy_specification.py", ""
+        "toy_specification", Path(toy_specification.__file__), "toy_specification.py", "", Role.SEMANTICS
     )
     toys.chosen = list(toy_mutation_catalogue.obligations().values())
     monkeypatch.setattr("mmaproof.proofs.mutation.scope.modules_of", lambda isas: [module])
@@ -225,7 +225,7 @@ def test_mutants_are_scored_and_survivors_listed(toy_faults: SimpleNamespace, tm
     document = json.loads((tmp_path / "score.json").read_text())
     validate("mutants", document)
     summary = document["summary"]
-    assert lines[-1] == f"score: {summary['score']:.1%} refuted or in error"
+    assert lines[-1] == f"score: {summary['score']:.1%} of {summary['mutants']} refuted or in error"
     assert len(document["mutants"]) == summary["mutants"] == sum(summary[outcome] for outcome in Fate)
     assert [path.name for path in tmp_path.iterdir()] == ["score.json"]
 

@@ -12,13 +12,14 @@ import toy_mutation_catalogue
 import toy_specification
 
 from mmaproof.proofs.mutation import scope
-from mmaproof.proofs.mutation.campaign import BaselineError, Fate, Score, campaign
-from mmaproof.proofs.mutation.scope import SpecificationModule
+from mmaproof.proofs.mutation.campaign import BaselineError, campaign
+from mmaproof.proofs.mutation.scope import Role, SpecificationModule
+from mmaproof.proofs.mutation.score import Fate, Score
 from mmaproof.proofs.mutation.source_faults import faults
 from mmaproof.proofs.runner import Settings
 
 TOY = SpecificationModule(
-    "toy_specification", Path(toy_specification.__file__), "toy_specification.py", "toy"
+    "toy_specification", Path(toy_specification.__file__), "toy_specification.py", "toy", Role.SEMANTICS
 )
 SETTINGS = Settings(jobs=2, catalogue=toy_mutation_catalogue.CATALOGUE)
 
@@ -56,7 +57,9 @@ def test_faults_change_one_expression(text: str, expected: set) -> None:
         '"""A + b, 8 rows."""',
         "def f(x: Literal[8] = None) -> Literal[4]: 'Add 1.'",
         "raise ValueError(1 + 2)",
-        "assert x, 1 + 2",
+        "assert 1 < 2",
+        "def unknown(x) -> InputError: return InputError(x + 1)",
+        "zip(x, y, strict=True)",
         "def __repr__(self): return 1 + 2",
         "x: int",
         "f'{1 + 2}'",
@@ -87,11 +90,12 @@ def test_a_fault_without_an_effect_is_equivalent() -> None:
     assert not faults("x = y + z")[0].is_equivalent()
 
 
-def test_scope_has_the_instruction_set_and_what_it_imports() -> None:
-    shown = {module.shown for module in scope.modules_of(["power"])}
-    assert {"spec/power/forms.py", "spec/formats.py", "spec/numpy_algebra.py"} <= shown
-    assert not any(name.startswith(("spec/ptx/", "spec/pto/")) for name in shown)
-    assert "spec/power/contradictions.py" not in shown
+def test_scope_has_the_instruction_set_and_what_belongs_to_none() -> None:
+    modules = {module.shown: module for module in scope.modules_of(["power"])}
+    assert {"spec/power/forms.py", "spec/formats.py", "spec/foreign_layouts/cute.py"} <= set(modules)
+    assert not any(name.startswith(("spec/ptx/", "spec/pto/")) for name in modules)
+    assert modules["spec/power/contradictions.py"].role is Role.PRESENTATION
+    assert "spec/pto/rules/moves.py" in {module.shown for module in scope.modules_of(["pto"])}
 
 
 def tried(number: int = 1000, seed: int = 0) -> Score:
@@ -155,3 +159,38 @@ def test_without_a_fault_everything_must_be_as_expected(monkeypatch: pytest.Monk
         BaselineError, match="test/raises is error without a fault: RuntimeError: of two lines"
     ):
         campaign(chosen, [TOY], 1, 0, settings)
+
+
+def test_an_obligation_depends_on_what_a_cached_value_was_computed_from(tmp_path: Path) -> None:
+    path = tmp_path / "remembered.py"
+    path.write_text(
+        "from functools import cache, cached_property\n"
+        "def inner(): return 1\n"
+        "@cache\n"
+        "def outer(): return inner()\n"
+        "class Holder:\n"
+        "    @cached_property\n"
+        "    def value(self): return inner()\n"
+        "HELD = Holder()\n"
+        "def unused(): return 2\n"
+        "AT_IMPORT = unused()\n"
+    )
+    program = (
+        "import sys\n"
+        "from mmaproof.proofs.mutation.dependencies import Recorder\n"
+        f"recorder = Recorder(frozenset([{str(path)!r}]))\n"
+        "recorder.start()\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import remembered\n"
+        "print(sorted(line for _, line in recorder.shared))\n"
+        "for call in (remembered.outer, lambda: remembered.HELD.value) * 2:\n"
+        "    with recorder.recording() as entered: call()\n"
+        "    print(sorted(line for _, line in entered))\n"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert printed.stdout.splitlines() == ["[1, 9]", "[2, 3]", "[2, 6]", "[2, 3]", "[2, 6]"]
+
+
+def test_what_a_module_is_about_splits_the_score(score: Score) -> None:
+    assert score.of(Role.SEMANTICS).results == score.specifying.results == score.results
+    assert not score.of(Role.PRESENTATION).results

@@ -1,0 +1,166 @@
+"""Which functions of the specification each obligation depends on, recorded while it is decided.
+
+An obligation depends on a function that it enters, and on one that was entered when a value was computed that
+it finds in a cache. What modules do when they are imported, and what is entered while the obligations are
+built, any of them may depend on. Everything of the project must be imported after `Recorder.start`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+Place = tuple[str, int]
+"""File and first line of a function, with its decorators; of a module, line 1."""
+
+_ENTERED = "__entered__"
+"""The built-in that a recorded function calls first."""
+
+
+class Recorder:
+    """Records the functions of some files that are entered.
+
+    Parameters
+    ----------
+    watched : frozenset of str
+        The files.
+    """
+
+    def __init__(self, watched: frozenset[str]) -> None:
+        self._watched = watched
+        self._merged: set[int] = set()
+        self._kept: list[set[Place]] = []
+        self.shared: set[Place] = set()
+        """What any obligation may depend on: all that is entered outside of `recording`."""
+        self._current = self.shared
+
+    def start(self) -> None:
+        """Have what is imported from now on record, and remember what its cached values depend on."""
+        setattr(builtins, _ENTERED, self._enter)
+        replaced = {
+            "lru_cache": self._lru_cache,
+            "cache": self._lru_cache(maxsize=None),
+            "cached_property": self._cached_property(),
+        }
+        for name, ours in replaced.items():
+            setattr(functools, name, ours)
+        get_code, exec_module = SourceFileLoader.get_code, SourceFileLoader.exec_module
+
+        def code_of(loader: SourceFileLoader, name: str) -> CodeType | None:
+            file = loader.path
+            return _recording(file) if file in self._watched else get_code(loader, name)
+
+        def execute(loader: SourceFileLoader, module: ModuleType) -> None:
+            with self._into(self.shared):
+                if loader.path in self._watched:
+                    self._enter((loader.path, 1))
+                exec_module(loader, module)
+
+        for name, method in (("get_code", code_of), ("exec_module", execute)):
+            setattr(SourceFileLoader, name, method)
+
+    def _enter(self, place: Place) -> None:
+        self._current.add(place)
+
+    @contextmanager
+    def recording(self) -> Iterator[set[Place]]:
+        """Record what is entered inside in a set of its own."""
+        found: set[Place] = set()
+        with self._into(found):
+            yield found
+
+    @contextmanager
+    def _into(self, found: set[Place]) -> Iterator[None]:
+        outer = self._current, self._merged
+        self._current, self._merged = found, set()
+        try:
+            yield
+        finally:
+            self._current, self._merged = outer
+
+    def _merge(self, found: set[Place]) -> None:
+        if id(found) not in self._merged:
+            self._merged.add(id(found))
+            self._current |= found
+
+    def _computed(self, function: Callable[..., Any], arguments: Any, named: Any) -> tuple[Any, set[Place]]:
+        """Return what a function returns, and what that depends on."""
+        found: set[Place] = set()
+        self._kept.append(found)  # its identity must stay its own
+        try:
+            with self._into(found):
+                return function(*arguments, **named), found
+        except BaseException:
+            self._merge(found)
+            raise
+
+    def _lru_cache(self, maxsize: Any = 128, typed: bool = False) -> Any:
+        if callable(maxsize):
+            return self._lru_cache()(maxsize)
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            def computed(*arguments: Any, **named: Any) -> tuple[Any, set[Place]]:
+                return self._computed(function, arguments, named)
+
+            remembered = _LRU_CACHE(maxsize, typed)(computed)
+
+            @functools.wraps(function)
+            def called(*arguments: Any, **named: Any) -> Any:
+                value, found = remembered(*arguments, **named)
+                self._merge(found)
+                return value
+
+            called.cache_clear = remembered.cache_clear  # type: ignore[attr-defined]
+            called.cache_info = remembered.cache_info  # type: ignore[attr-defined]
+            return called
+
+        return decorate
+
+    def _cached_property(self) -> type[Any]:
+        recorder = self
+
+        class CachedProperty:
+            """A property that keeps its value, and what that depends on."""
+
+            def __init__(self, function: Callable[[Any], Any]) -> None:
+                self.function = function
+                self.__doc__ = function.__doc__
+
+            def __set_name__(self, owner: type, name: str) -> None:
+                self.name = name
+
+            def __get__(self, instance: Any, owner: type | None = None) -> Any:
+                if instance is None:
+                    return self
+                if self.name not in vars(instance):
+                    vars(instance)[self.name] = recorder._computed(self.function, (instance,), {})
+                value, found = vars(instance)[self.name]
+                recorder._merge(found)
+                return value
+
+            def __set__(self, instance: Any, value: Any) -> None:
+                raise AttributeError(f"{self.name} can't be set")
+
+        return CachedProperty
+
+
+_LRU_CACHE = functools.lru_cache
+
+
+def _recording(file: str) -> CodeType:
+    """Return the code of a file whose functions call the recorder first."""
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            (call,) = ast.parse(f"{_ENTERED}({(file, first)!r})").body
+            node.body.insert(int(ast.get_docstring(node) is not None), call)
+    code: CodeType = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
+    return code

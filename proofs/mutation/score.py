@@ -1,0 +1,119 @@
+"""What became of faults in the specification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from .scope import Role, SpecificationModule
+from .source_faults import Fault
+
+
+class Fate(StrEnum):
+    """What became of a fault; the value is how reports name it."""
+
+    REFUTED = "refuted"
+    ERROR = "error"
+    CRASHED = "crashed"
+    TIMEOUT = "timeout"
+    SURVIVED = "survived"
+
+    @property
+    def meaning(self) -> str:
+        """One line on it."""
+        return {
+            Fate.REFUTED: "a verdict is not the expected one, or the obligations are not the pinned ones",
+            Fate.ERROR: "an obligation can't be decided for an exception",
+            Fate.CRASHED: "the catalogue can't be built",
+            Fate.TIMEOUT: "no verdict is unexpected, but not all came in time",
+            Fate.SURVIVED: "every verdict is the expected one",
+        }[self]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault in its module."""
+
+    module: SpecificationModule
+    fault: Fault
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.module.shown}:{self.fault.line}"
+
+
+@dataclass(frozen=True)
+class TriedMutant:
+    """What became of a mutant.
+
+    Attributes
+    ----------
+    mutant : Mutant
+        The fault.
+    outcome : Fate
+        What happened.
+    obligation : str
+        The obligation that noticed it, where one did.
+    message : str
+        What that said, or why nothing was tried.
+    seconds : float
+        How long it took.
+    """
+
+    mutant: Mutant
+    outcome: Fate
+    obligation: str
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """The outcome of a campaign.
+
+    Attributes
+    ----------
+    results : tuple of TriedMutant
+        In the order of files and lines.
+    candidates : int
+        Faults that could have been drawn.
+    equivalent : int
+        Faults drawn and put back, since they compile to what was there.
+    elsewhere : int
+        Faults drawn and put back, since they are in generic functions that only obligations of instruction
+        sets enter that are not selected.
+    obligations : int
+        Obligations that the baseline decided.
+    elapsed : float
+        Seconds on the wall clock.
+    """
+
+    results: tuple[TriedMutant, ...]
+    candidates: int
+    equivalent: int
+    elsewhere: int
+    obligations: int
+    elapsed: float
+
+    @property
+    def specifying(self) -> Score:
+        """The score without what is for people to read."""
+        return self._only(lambda result: result.mutant.module.role is not Role.PRESENTATION)
+
+    def of(self, role: Role) -> Score:
+        """Return the score on modules of one kind."""
+        return self._only(lambda result: result.mutant.module.role is role)
+
+    def _only(self, wanted: Callable[[TriedMutant], bool]) -> Score:
+        return replace(self, results=tuple(filter(wanted, self.results)))
+
+    def count(self, *outcomes: Fate) -> int:
+        """Return how many mutants ended so."""
+        return sum(result.outcome in outcomes for result in self.results)
+
+    @property
+    def noticed(self) -> float:
+        """The part that the catalogue refutes or is in error on; a crash while it is built does not count."""
+        return self.count(Fate.REFUTED, Fate.ERROR) / max(1, len(self.results))
