@@ -30,6 +30,9 @@ STEMS = ("ex2", "lg2", "rcp", "sqrt", "rsqrt")
 
 _LARGEST_POWER = 1 << 12
 
+_AT_A_TIME = 256
+"""Atoms of a function that are made at a time."""
+
 POWER, LOGARITHM, RECIPROCAL, ROOT = (
     Operation(NORMAL_FORM, F64, attribute=(name,)) for name in ("power", "lg2", "rcp", "sqrt")
 )
@@ -74,6 +77,8 @@ class ElementaryForms:
         self._store = quantifier.store
         self._atoms: dict[tuple[Operation, frozenset[tuple[Monomial, Coefficient]]], int] = {}
         self.arguments: dict[int, Sparse] = {}
+        self._unused: dict[Operation, list[int]] = {}
+        self._made = 0
         self._powers: dict[Monomial, tuple[Coefficient, Monomial]] = {}
         self._one = int(quantifier.read(self._store.constants(np.float64(1).view(np.uint64), 64), F64))
 
@@ -199,8 +204,12 @@ class ElementaryForms:
     def _atom(self, operation: Operation, argument: Sparse) -> int:
         key = operation, frozenset(argument.items())
         if key not in self._atoms:
-            number = np.array([len(self._atoms)], dtype=np.int32)
-            atom = int(self._quantifier.read(self._store.apply(operation, number), F64)[0])
+            unused = self._unused.setdefault(operation, [])
+            if not unused:
+                first, self._made = self._made, self._made + _AT_A_TIME
+                terms = self._store.apply(operation, np.arange(self._made - 1, first - 1, -1))
+                unused += self._quantifier.read(terms, F64).tolist()
+            atom = unused.pop()
             self._atoms[key], self.arguments[atom] = atom, argument
         return self._atoms[key]
 

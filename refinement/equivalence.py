@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from .normal_forms import NormalForms
 from .overflow import NONE
 from .polynomials import ExpansionError
 from .rounding_depth import Roundings, roundings
+from .term_instances import TermInstances
 from .terms import bits
 from .traversal import by_operation
 
@@ -127,18 +129,62 @@ def _differing(
     Where only a thorough comparison can tell, it ends with the first members that differ: all that are
     left then count as not shown.
     """
+    plain = ~(forms.has_functions(actual[members]) | forms.has_functions(expected[members]))
+    functions, members = members[~plain], members[plain]
     found = forms.difference(actual[members], expected[members], fmt)
     doubtful = members[np.unique(found.owners)]
     if len(forms.certain(found)):
-        return doubtful, None
+        return np.union1d(doubtful, functions), None
+    differing, reason = _thoroughly(forms, actual, expected, doubtful, fmt)
+    if len(differing):
+        return np.union1d(differing, functions), reason
+    return _by_shape(forms, actual, expected, functions, fmt)
+
+
+def _by_shape(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms are not shown equal, as `_differing`, of each shape looking at one.
+
+    What is not an instance of that is looked at again.
+    """
+    instances = TermInstances(forms.store)
+    pairs = np.stack([actual, expected], axis=1)
+    shapes = instances.shapes(pairs[members].reshape(-1)).reshape(-1, 2)
+    classes = np.unique(shapes, axis=0, return_inverse=True)[1].reshape(-1)
+    while len(members):
+        _, first = np.unique(classes, return_index=True)
+        first = np.sort(first)[:_AT_A_TIME]
+        differing, reason = _thoroughly(forms, actual, expected, members[first], fmt)
+        left = np.ones(len(members), dtype=bool)
+        for one in first[~np.isin(members[first], differing)]:
+            left[one] = False
+            others = np.flatnonzero(left & (classes == classes[one]))
+            if len(others):
+                left[others] = ~instances.of(pairs[members[one]], pairs[members[others]])
+        members, classes = members[left], classes[left]
+        if len(differing):
+            return members, reason
+    return members, None
+
+
+def _thoroughly(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms are not shown equal, with as many sums expanded as needed."""
+    left = members
+    for each in (forms, forms.outer):
+        with suppress(ExpansionError):
+            found = each.difference(actual[left], expected[left], fmt)
+            left = left[np.unique(found.owners)]
     start = 0
-    while start < len(doubtful):
-        some = doubtful[start : start + (_AT_A_TIME if start else _FIRST)]
+    while start < len(left):
+        some = left[start : start + (_AT_A_TIME if start else _FIRST)]
         try:
-            again = forms.thorough.difference(actual[some], expected[some], fmt)
+            found = forms.thorough.difference(actual[some], expected[some], fmt)
         except ExpansionError as error:
-            return doubtful[start:], str(error)
+            return left[start:], str(error)
         start += len(some)
-        if len(again):
-            return np.concatenate([some[np.unique(again.owners)], doubtful[start:]]), None
-    return doubtful[:0], None
+        if len(found):
+            return np.concatenate([some[np.unique(found.owners)], left[start:]]), None
+    return left[:0], None

@@ -42,10 +42,9 @@ from .product_chains import unrolled
 from .quantisation import quantises
 from .quantities import Piece, Pieces, Quantifier, Quantities
 from .sparse_polynomials import sparse
+from .sum_atoms import Expanded, Groups, SumAtoms
 from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore, is_raw
 from .traversal import by_operation
-
-Groups = list[tuple[NDArray[np.intp], Pieces]]
 
 _FACTORS = 1 << 21
 """Factors, or vectors of them, of a side that are compared at a time."""
@@ -55,12 +54,6 @@ _EXPANDED = 1 << 21
 
 _AT_A_TIME = 1 << 16
 """Polynomials that are made at a time."""
-
-_SUMS = (operations.FUSED, operations.RING, operations.DOT, operations.SCALED_DOT)
-"""Operations whose terms may be sums of many products."""
-
-_MANY = 8
-"""Products from which on a sum is an atom, unless thoroughly."""
 
 _UNKNOWN = -1
 _ZERO = 0
@@ -74,22 +67,27 @@ class NormalForms:
     ----------
     store : TermStore
         The terms.
-    thorough : bool
-        Expand every sum. Otherwise one of many products is an atom, the same where the products are; that
+    expanded : Expanded
+        Which sums are expanded. Others of many products are atoms, the same where the products are; that
         is seen in a fraction of the time, and sums inside of products and functions need not be multiplied.
     quantifier : Quantifier, optional
         Of the store.
     """
 
     def __init__(
-        self, store: TermStore, *, thorough: bool = False, quantifier: Quantifier | None = None
+        self,
+        store: TermStore,
+        *,
+        expanded: Expanded = Expanded.NONE,
+        quantifier: Quantifier | None = None,
     ) -> None:
         self.store = store
-        self._thorough = thorough
+        self._expanded = expanded
         self.quantifier = quantifier or Quantifier(store)
         self.overflows = Overflows(store, self.quantifier.magnitudes)
-        self._expander = Expander(self.quantifier, self._normalise, self._is_sum)
         self._products = FactoredProducts(self.quantifier, self._identify)
+        self._sums = SumAtoms(self.quantifier, self._products, expanded)
+        self._expander = Expander(self.quantifier, self._normalise, self._sums.may_be)
         self._functions = LeafFunctions(store)
         self._polynomials = PolynomialNumbers()
         self._extrema = Extrema(store)
@@ -97,14 +95,28 @@ class NormalForms:
         self._elementary = ElementaryForms(self.quantifier)
         self._reduction = MonomialReduction(self.quantifier, self._elementary)
         self._known: dict[Format, NDArray[np.int32]] = {}
+        self._expanded_functions: dict[int, Pieces] = {}
 
     @cached_property
     def thorough(self) -> NormalForms:
-        """The same, with every sum expanded; quantities, and numbers of polynomials, are the same."""
-        found = NormalForms(self.store, thorough=True, quantifier=self.quantifier)
+        """The same, with every sum expanded."""
+        return self._with(Expanded.ALL)
+
+    @cached_property
+    def outer(self) -> NormalForms:
+        """The same, with the sums expanded that have functions in them."""
+        return self._with(Expanded.OF_FUNCTIONS)
+
+    def _with(self, expanded: Expanded) -> NormalForms:
+        """Return other forms of the same quantities and the same numbers of polynomials."""
+        found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier)
         found._polynomials, found._extrema = self._polynomials, self._extrema
         found._elementary, found._reduction = self._elementary, self._reduction
         return found
+
+    def has_functions(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which terms (n,) depend on functions of real numbers."""
+        return self._sums.have_functions(terms)
 
     def difference(self, left: Ids, right: Ids, fmt: Format) -> Polynomials:
         """Return the polynomials of ``left - right``, terms (n,) read in a format; owners are indices.
@@ -127,7 +139,7 @@ class NormalForms:
         firsts = [chain for side in sides for _, chain in unrolled(self.quantifier, side[:1])]
         columns = max((chain.left.shape[1] for chain in firsts), default=0)
         length = _FACTORS // max(1, columns)
-        if self._thorough:
+        if self._expanded is not Expanded.NONE:
             length = min(length, _EXPANDED // max([1, *(chain.products for chain in firsts)]))
         yield from blocks(len(sides[0]), min(length, _AT_A_TIME))
 
@@ -171,7 +183,7 @@ class NormalForms:
 
     def certain(self, found: Polynomials) -> NDArray[np.int64]:
         """Return the owners whose differences would be the same if they had been made thoroughly."""
-        if self._thorough:
+        if self._expanded is Expanded.ALL:
             return np.unique(found.owners)
         normal = self.store.named(NORMAL_FORM)
         numbers = self.store.operation_numbers(self.quantifier.terms(np.maximum(found.atoms, 0)))
@@ -226,39 +238,11 @@ class NormalForms:
         natural = [self.quantifier.is_natural(int(kind)) for kind in kinds]
         return np.array(natural, dtype=bool)[which]
 
-    # -- sums of many products
-    def _is_sum(self, quantities: Quantities) -> bool:
-        """Tell whether quantities of one kind may be sums that are atoms."""
-        operation = self.store.operation(int(self.quantifier.terms(quantities[:1])[0]))
-        return not self._thorough and operation.name in _SUMS
-
-    def _of_sums(self, quantities: Quantities) -> Groups:
-        """Return sums whose products are an atom if they are many, and all that there are if they are few."""
-        found: Groups = []
-        fmt = self.quantifier.format(int(quantities[0]))
-        for places, each in unrolled(self.quantifier, quantities):
-            addends = len(each.rest) >= _MANY and isinstance(fmt, FloatFormat)
-            chain = each.with_addends(self.quantifier, fmt) if addends else each
-            if chain.rest and (chain.rest[0] == quantities[places]).all():
-                found += [(places[some], each) for some, each in self._unsplit(quantities[places])]
-                continue
-            few, many = np.arange(len(places)), np.arange(0)
-            if chain.products >= _MANY:
-                numbers, counts = self._products.numbers(chain)
-                few, many = (np.flatnonzero(each) for each in (counts < _MANY, counts >= _MANY))
-                atoms = self.store.apply(Operation(NORMAL_FORM, fmt, attribute=("sum",)), numbers[many])
-                rest = [Piece(1, (each,)) for each in chain.at(many).rest]
-                found.append((places[many], [self._atom(atoms, fmt), *rest]))
-            if len(few):
-                some = chain.at(few)
-                left, right = (some.factors(self.quantifier, side) for side in (some.left, some.right))
-                pieces = [Piece(1, (left, right))] if left.shape[1] else []
-                found.append((places[few], [*pieces, *(Piece(1, (rest,)) for rest in some.rest)]))
-        return found
-
     # -- what does not split
     def _normalise(self, quantities: Quantities) -> Groups:
-        return (self._of_sums if self._is_sum(quantities) else self._unsplit)(quantities)
+        if self._sums.may_be(quantities):
+            return self._sums.of(quantities, self._unsplit)
+        return self._unsplit(quantities)
 
     def _unsplit(self, quantities: Quantities) -> Groups:
         terms, fmt = self.quantifier.terms(quantities), self.quantifier.format(int(quantities[0]))
@@ -294,14 +278,17 @@ class NormalForms:
 
     def _of_elementary(self, operation: Operation, terms: Ids) -> Groups:
         """Return the expansions of powers, logarithms, reciprocals and roots."""
-        (fmt,) = operation.operands
-        arguments = self.store.arguments(terms)[:, 0]
-        pieces = self._elementary.pieces(operation, sparse(self.polynomials(arguments, fmt), len(terms)))
-        for each, term in zip(pieces, terms.tolist(), strict=True):
-            for piece in each:
-                for factor in piece.factors:
+        known = self._expanded_functions
+        missing = np.array([each for each in terms.tolist() if each not in known], dtype=np.int32)
+        if len(missing):
+            (fmt,) = operation.operands
+            arguments = self.polynomials(self.store.arguments(missing)[:, 0], fmt)
+            pieces = self._elementary.pieces(operation, sparse(arguments, len(missing)))
+            known.update(zip(missing.tolist(), pieces, strict=True))
+            for each, term in zip(pieces, missing.tolist(), strict=True):
+                for factor in (factor for piece in each for factor in piece.factors):
                     self.quantifier.note(self.quantifier.terms(factor), np.array([term], dtype=np.int32))
-        return gathered(pieces)
+        return gathered([known[each] for each in terms.tolist()])
 
     def _split(self, indices: NDArray[np.intp], quantities: Quantities) -> Groups:
         """Return the expansion of some quantities of a kind, of which others are never finite."""

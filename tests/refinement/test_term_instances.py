@@ -1,0 +1,108 @@
+"""Instances of terms: inputs replaced one for one, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmaproof.refinement import operations
+from mmaproof.refinement.equivalence import compare
+from mmaproof.refinement.interning import Ids
+from mmaproof.refinement.normal_forms import NormalForms
+from mmaproof.refinement.term_instances import TermInstances
+from mmaproof.refinement.terms import TermStore
+from mmaproof.spec.formats import F32
+
+LEAVES = 4
+TREES = st.recursive(
+    st.integers(0, LEAVES - 1) | st.sampled_from(["one", "two"]),
+    lambda inner: (
+        st.tuples(st.sampled_from(["ex2", "rcp"]), inner)
+        | st.tuples(st.sampled_from(["add", "multiply", "max"]), inner, inner)
+    ),
+    max_leaves=8,
+)
+ADD, MULTIPLY = operations.fused(F32, (), (F32, F32)), operations.fused(F32, ((F32, F32),))
+BINARY = {"add": ADD, "multiply": MULTIPLY, "max": operations.extremum(F32, "max")}
+
+
+def built(store: TermStore, tree: Any, leaves: list[int], names: str = "xxxx") -> int:
+    if isinstance(tree, int):
+        return int(store.inputs(names[tree], F32, leaves[tree]))
+    if isinstance(tree, str):
+        return int(store.constants(np.float32(1 + (tree == "two")).view(np.uint32), 32))
+    given = [built(store, each, leaves, names) for each in tree[1:]]
+    operation = BINARY.get(tree[0]) or operations.function(tree[0], F32, F32)
+    return int(store.apply(operation, *given))  # as written: nothing is sorted or simplified
+
+
+def inputs_in(tree: Any) -> set[int]:
+    if isinstance(tree, tuple):
+        return set().union(*map(inputs_in, tree[1:]))
+    return {tree} if isinstance(tree, int) else set()
+
+
+def is_instance(store: TermStore, pattern: list[int], other: list[int]) -> bool:
+    instances = TermInstances(store)
+    sides = [np.array(each, dtype=np.int32) for each in (pattern, other)]
+    shapes = [instances.shapes(each) for each in sides]
+    return bool((shapes[0] == shapes[1]).all() and instances.of(sides[0], sides[1][None])[0])
+
+
+@given(
+    trees=st.tuples(TREES, TREES),
+    one=st.lists(st.integers(0, 9), min_size=LEAVES, max_size=LEAVES),
+    other=st.lists(st.integers(0, 9), min_size=LEAVES, max_size=LEAVES),
+)
+def test_an_instance_has_one_input_in_the_place_of_each(
+    trees: tuple[Any, Any], one: list[int], other: list[int]
+) -> None:
+    store = TermStore()
+    pattern, given = ([built(store, tree, each) for tree in trees] for each in (one, other))
+    used = sorted(set().union(*map(inputs_in, trees)))
+    replaced: dict[int, set[int]] = {}
+    for leaf in used:
+        replaced.setdefault(one[leaf], set()).add(other[leaf])
+    assert is_instance(store, pattern, given) == all(len(each) == 1 for each in replaced.values())
+
+
+@given(TREES, TREES)
+def test_another_structure_array_or_constant_is_no_instance(tree: Any, other: Any) -> None:
+    store = TermStore()
+    places = list(range(LEAVES))
+    assert is_instance(store, [built(store, tree, places)], [built(store, tree, places[::-1])])
+    if built(store, tree, [0] * LEAVES) != built(store, other, [0] * LEAVES):
+        assert not is_instance(store, [built(store, tree, places)], [built(store, other, places)])
+    if inputs_in(tree):
+        assert not is_instance(
+            store, [built(store, tree, places)], [built(store, tree, places, names="yyyy")]
+        )
+
+
+def test_only_instances_of_what_is_equal_are_equal() -> None:
+    """Each element is ``exp2(x + y) * z`` against ``exp2(x) * exp2(y) * z``, but one adds another element."""
+    store = TermStore()
+    x, y = (store.inputs(name, F32, np.arange(32)) for name in "xy")
+    exponential = operations.function("ex2", F32, F32)
+    added = y.copy()
+    added[17] = y[3]
+    left: Ids = store.apply(exponential, store.apply(ADD, x, added))
+    right = store.apply(MULTIPLY, store.apply(exponential, x), store.apply(exponential, y))
+    found = compare(NormalForms(store), left, right, F32)
+    assert np.flatnonzero(~found.equal).tolist() == [17]
+
+
+def test_vectors_are_compared_element_by_element() -> None:
+    store = TermStore()
+    x = store.inputs("x", F32, np.arange(16))
+    first, second = (store.vectors(x[start : start + 4]) for start in (0, 8))
+    odd = store.vectors(x[[8, 9, 10, 10]])
+    product = operations.fused(F32, ((F32, F32),))
+    heads = store.apply(product, x[[0, 8, 8]], x[[3, 11, 10]])
+    assert is_instance(store, [int(first), int(heads[0])], [int(second), int(heads[1])])
+    assert is_instance(store, [int(first), int(heads[0])], [int(odd), int(heads[2])])
+    assert not is_instance(store, [int(first), int(heads[0])], [int(odd), int(heads[1])])
+    assert not is_instance(store, [int(odd)], [int(second)])
