@@ -44,11 +44,14 @@ class Scalar:
         As in `ScalarParameter`.
     value : int, optional
         Its encoding; None for any value at all.
+    of_launch : bool
+        Whether it is the number of the block instead.
     """
 
     name: str
     format: Format
     value: int | None
+    of_launch: bool = False
 
     @property
     def integer(self) -> int | None:
@@ -213,7 +216,7 @@ def argument_of(parameter: Parameter, sizes: Mapping[str, int]) -> Scalar | Arra
     if isinstance(value, Expression):
         assert isinstance(fmt, IntegerFormat)
         value = value.value(sizes, fmt.minimum, fmt.maximum) & ((1 << fmt.bits) - 1)
-    return Scalar(parameter.name, fmt, value)
+    return Scalar(parameter.name, fmt, value, parameter.of_launch)
 
 
 def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:

@@ -37,6 +37,13 @@ class Accumulate(StrEnum):
     SEQUENTIAL = "sequential"
 
 
+class Synchronisation(StrEnum):
+    """Who puts the pipes of a core in order: whoever assembles the kernel, or the kernel's own text."""
+
+    INSERTED = "inserted"
+    EXPLICIT = "explicit"
+
+
 @dataclass(frozen=True)
 class Launching:
     """One of several launches, at one set of sizes.
@@ -234,6 +241,8 @@ class Contract:
         By which choice the roundings of matrix instructions are counted; the command line says it.
     quantified : QuantifiedSizes, optional
         Where sizes may be any number of a domain; `sizes` then stand in for all.
+    synchronisation : Synchronisation, optional
+        Of a PTO kernel; None where its text is to say.
     """
 
     path: str
@@ -254,6 +263,7 @@ class Contract:
     launches: tuple[LaunchStep, ...] = ()
     matrix_rounding: MatrixRounding | None = None
     quantified: QuantifiedSizes | None = None
+    synchronisation: Synchronisation | None = None
 
     @property
     def says_values(self) -> bool:

@@ -7,14 +7,22 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from .contract import Accumulate, Contract, FormerKernel, LaunchExtents, LaunchStep
+from ..spec.errors import InputError
+from .contract import (
+    Accumulate,
+    Contract,
+    FormerKernel,
+    LaunchExtents,
+    LaunchStep,
+    Synchronisation,
+)
 from .definitions import Definition
 from .formula import Formula, Source
 from .formula_checking import check_formula
 from .formula_parser import parse_definition, parse_formula
 from .index_arithmetic import Expression
-from .parameter_reading import check_name, expression, expressions, read_parameters
-from .parameters import ArrayParameter, Parameters
+from .parameter_reading import BLOCK_NUMBER, check_name, expression, expressions, read_parameters
+from .parameters import ArrayParameter, Parameters, ScalarParameter
 from .result import Equality
 from .size_domains import QuantifiedSizes, is_domain, read_domain, sweep
 from .size_polynomials import SizePolynomials
@@ -23,6 +31,7 @@ from .toml_document import Table, parse_document, read_document, shown
 ISAS = ("ptx", "power", "pto")
 SECTIONS = ("kernel", "launch", "sizes", "param", "array", "buffer", "ensures", "against")
 KERNEL = ("isa", "entry", "target")
+KERNEL_OF_PTO = ("isa", "entry", "profile", "target", "sync")
 LAUNCH = ("grid", "block", "dynamic_shared")
 LAUNCHES = ("entry", *LAUNCH, "params")
 AGAINST = ("entry", *LAUNCH, "equality")
@@ -48,7 +57,7 @@ def parse_contract(text: str, file: str = "contract") -> Contract:
 def _contract(document: Table) -> Contract:
     document.check_keys(SECTIONS)
     kernel, ensures = document.table("kernel"), document.table("ensures")
-    kernel.check_keys(KERNEL)
+    kernel.check_keys(KERNEL_OF_PTO if kernel.values.get("isa") == "pto" else KERNEL)
     several = isinstance(document.values.get("launch"), list)
     if several and not document.tables("launch"):
         raise document.error("launch", "launch is an empty list; a launch has grid and block")
@@ -72,7 +81,7 @@ def _contract(document: Table) -> Contract:
         document.file,
         kernel.choice("isa", ISAS, ""),
         kernel.text("entry"),
-        kernel.text("target"),
+        _target(kernel),
         _launch(launch, sizes[0]),
         FormerKernel(
             against.text("entry"),
@@ -89,10 +98,14 @@ def _contract(document: Table) -> Contract:
         Equality(ensures.choice("equality", list(Equality), Equality.VALUE)),
         None if reference is None else Source(reference, "reference", ensures.where("reference")),
         launches,
+        synchronisation=_synchronisation(kernel),
     )
     if quantified is not None:
         contract = replace(contract, quantified=quantified)
         _check_quantified(contract, quantified)
+    for each in parameters:
+        if isinstance(each, ScalarParameter) and each.of_launch and contract.isa != "pto":
+            raise InputError(f'only kernels of pto get the number of their "{BLOCK_NUMBER}"', each.where)
     for formula in contract.formulas:
         check_formula(contract, formula)
     outputs = {formula.output for formula in contract.formulas}
@@ -101,6 +114,21 @@ def _contract(document: Table) -> Contract:
         if written and contract.formulas and parameter.name not in outputs:
             raise ensures.error("formula", f"{parameter.name} is an output, but has no formula")
     return contract
+
+
+def _target(kernel: Table) -> str | None:
+    """Return the processor that a kernel is for; that of PTO is called a profile too."""
+    if "profile" not in kernel.values:
+        return kernel.text("target")
+    if "target" in kernel.values:
+        raise kernel.error("target", "profile and target are the same; give one of them")
+    return kernel.text("profile")
+
+
+def _synchronisation(kernel: Table) -> Synchronisation | None:
+    if "sync" not in kernel.values:
+        return None
+    return Synchronisation(kernel.choice("sync", list(Synchronisation), Synchronisation.INSERTED))
 
 
 # -- sizes and expressions in them

@@ -16,6 +16,7 @@ class Kind(StrEnum):
     MISALIGNED = "misaligned"
     UNINITIALISED = "uninitialised"
     RACE = "race"
+    DEADLOCK = "deadlock"
     DIVERGENCE = "divergence"
     ILLEGAL = "illegal"
     UNDEFINED = "undefined"
@@ -40,7 +41,8 @@ _MEANINGS = {
     Kind.CLOBBERED: "the kernel changes memory that its contract does not let it write",
     Kind.MISALIGNED: "the kernel accesses memory that is not aligned as the access must be",
     Kind.UNINITIALISED: "the kernel reads what nobody has written",
-    Kind.RACE: "two threads use one place, one of them writing, and nothing orders them",
+    Kind.RACE: "two threads, or pipes, use one place, one of them writing, and nothing orders them",
+    Kind.DEADLOCK: "the kernel waits for what never comes",
     Kind.DIVERGENCE: "only some of the threads run what all of them must run together",
     Kind.ILLEGAL: "the kernel has an instruction, or a launch, that its target does not have",
     Kind.UNDEFINED: "the kernel does what has no defined result",

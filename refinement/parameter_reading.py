@@ -51,6 +51,8 @@ ALLOCATED = 256
 """Alignment in bytes of a pointer of which a contract says nothing: as `cudaMalloc` has it."""
 ANY = "any"
 """The value of a scalar that may be anything."""
+BLOCK_NUMBER = "block"
+"""The value of a scalar that is the number of the block, of a PTO kernel."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _MOST_AXES = 8
@@ -288,6 +290,8 @@ def _scalar(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> S
         )
     if value == ANY:
         return ScalarParameter(name, fmt, None, table.where())
+    if value == BLOCK_NUMBER and value not in sizes:
+        return ScalarParameter(name, fmt, 0, table.where(), of_launch=True)
     return ScalarParameter(name, fmt, expression(table, "value", value, sizes), table.where("value"))
 
 

@@ -64,6 +64,8 @@ class ScalarParameter:
         ``file:line``.
     passed : Passed
         To which kernels.
+    of_launch : bool
+        Whether every block gets its own number instead of a value.
     """
 
     name: str
@@ -71,6 +73,7 @@ class ScalarParameter:
     value: Expression | int | None
     where: str
     passed: Passed = Passed.BOTH
+    of_launch: bool = False
 
 
 @dataclass(frozen=True)

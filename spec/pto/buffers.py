@@ -53,8 +53,10 @@ def read(
     return taken
 
 
-def write(role: str, buffer: Array, placement: Placement, elements: Array) -> Array:
-    """Return a buffer with elements (…, rows, columns) at its beginning; leading axes broadcast.
+def write(
+    role: str, buffer: Array, placement: Placement, elements: Array, *, row: int = 0, column: int = 0
+) -> Array:
+    """Return a buffer with elements (…, rows, columns) from (row, column) on; leading axes broadcast.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def write(role: str, buffer: Array, placement: Placement, elements: Array) -> Ar
         If they leave the buffer.
     """
     rows, columns = elements.shape[-2:]
-    offsets = _offsets(role, buffer, placement, (rows, columns), (0, 0), "written")
+    offsets = _offsets(role, buffer, placement, (rows, columns), (row, column), "written")
     batch = np.broadcast_shapes(buffer.shape[:-1], elements.shape[:-2])
     written = np.broadcast_to(buffer, (*batch, buffer.shape[-1])).copy()
     written[..., offsets] = elements

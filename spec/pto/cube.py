@@ -57,23 +57,38 @@ def multiply(
     UnsupportedError
         For elements whose encoding, or order in a buffer, no public document gives.
     """
+    formats = formats_of(tiles)
+    matrices = operand_matrices(operation, profile, tiles, buffers, sizes, choices)
+    result = product(alg, operation, **matrices, formats=formats, choices=choices)
+    return write("d", buffers["d"], operand_placement(operation, profile, "d", tiles["d"], sizes), result)
+
+
+def operand_matrices(
+    operation: Operation,
+    profile: Profile,
+    tiles: Mapping[str, Tile],
+    buffers: Mapping[str, Array],
+    sizes: Sizes,
+    choices: Choices,
+) -> dict[str, Array]:
+    """Return the matrices that a product takes from buffers, by role; see `multiply`.
+
+    Of buffers that hold the numbers of their elements, these are the elements that it reads.
+    """
     for role, tile in tiles.items():
         require_whole_units(role, tile)
-    formats = formats_of(tiles)
     m, k, n = executed_rows(operation, profile, sizes.m), sizes.k, sizes.n
     if choices.k_tail == "granules":
         k = rounded_up(k, c0(tiles["a"].element))
     _require_simulated_bias(operation, profile, tiles["d"], m, n)
     extents = operand_extents(m, k, n)
-    places = {role: operand_placement(operation, profile, role, tile, sizes) for role, tile in tiles.items()}
     held = {role: role for role in operation.inputs}
     if operation.accumulates:
         held["c"] = accumulator_role(choices)
-    matrices = {
-        role: read(role, buffers[source], places[source], *extents[role]) for role, source in held.items()
+    places = {
+        role: operand_placement(operation, profile, role, tiles[role], sizes) for role in operation.inputs
     }
-    result = product(alg, operation, **matrices, formats=formats, choices=choices)
-    return write("d", buffers["d"], places["d"], result)
+    return {role: read(role, buffers[source], places[role], *extents[role]) for role, source in held.items()}
 
 
 def _require_simulated_bias(operation: Operation, profile: Profile, d: Tile, m: int, n: int) -> None:

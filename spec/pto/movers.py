@@ -1,7 +1,7 @@
-"""What the movers do: ``tload``, ``tmov``, ``textract`` and ``tstore``, on matrices and on buffers.
+"""What the movers do on matrices and on buffers: ``tload``, ``tmov``, ``textract``, ``tinsert``, ``tstore``.
 
 A mover keeps logical indices and changes the order, see `placement`. Source: pto-isa headers at 3186c381
-(TLoad, TMov, TExtract, TStore).
+(TLoad, TMov, TExtract, TInsert, TStore).
 """
 
 from __future__ import annotations
@@ -136,6 +136,34 @@ def move(
     elements = read("source", buffers[0], found, *valid[1], row=row, column=column)
     moved = converted(alg, elements, *formats, choices)
     return write("target", buffers[1], mover_placement(profile, target, valid[1]), moved)
+
+
+def insert(
+    alg: Algebra,
+    operation: Operation,
+    profile: Profile,
+    tiles: tuple[Tile, Tile],
+    formats: tuple[Format, Format],
+    buffers: tuple[Array, Array],
+    valid: tuple[Extents, Extents],
+    choices: Choices,
+    row: int = 0,
+    column: int = 0,
+) -> Array:
+    """Return the target's buffer (…, elements) after ``tinsert`` of a source's valid region.
+
+    The parameters are those of `move`; the block begins in the target.
+
+    Raises
+    ------
+    InputError
+        If an element is outside its buffer.
+    """
+    source, target = tiles
+    elements = read("source", buffers[0], source_placement(operation, profile, source, valid[0]), *valid[0])
+    moved = converted(alg, elements, *formats, choices)
+    place = mover_placement(profile, target, valid[1])
+    return write("target", buffers[1], place, moved, row=row, column=column)
 
 
 def load(

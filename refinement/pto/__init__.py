@@ -1,0 +1,1 @@
+"""PTO text: kernels of the Ascend tile ISA, run on terms."""

@@ -1,0 +1,172 @@
+"""PTO kernels for the verification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import InputError
+from ...spec.pto.assembly import parse_module
+from ...spec.pto.targets import Profile, profile_named
+from ...spec.pto.text.module import Function, Module
+from ...spec.text_files import read_text
+from ..array_memory import memories
+from ..contract import Instance, Synchronisation
+from ..front_end import Outcome, Progress, only_entry
+from ..interning import Ids
+from ..memory import ByteLanes
+from ..terms import TermStore
+from . import machine
+from .global_arrays import global_arrays
+from .launching import arguments_of
+from .other_statements import called_functions
+from .synchronisation import is_explicit
+from .values import Value
+
+
+@dataclass(frozen=True)
+class PtoKernel:
+    """A kernel of a PTO file; see `mmaproof.refinement.front_end.Kernel`.
+
+    Attributes
+    ----------
+    module : Module
+        The file.
+    entry : str
+        The function's name.
+    profile : Profile
+        Who runs it.
+    """
+
+    module: Module
+    entry: str
+    profile: Profile
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return str(self.module.path)
+
+    @property
+    def target(self) -> str:
+        """The profile that it is for."""
+        return self.profile.name
+
+    def source(self, line: int) -> str:
+        """Return nothing: the text is the source."""
+        return ""
+
+    @cached_property
+    def functions(self) -> Mapping[str, Function]:
+        """Every function of the file by name."""
+        return functions_of(self.module)
+
+    def run(
+        self,
+        instance: Instance,
+        store: TermStore,
+        inputs: Mapping[str, Ids],
+        progress: Progress | None = None,
+        blocks: NDArray[np.intp] | None = None,
+        before: Mapping[str, ByteLanes] | None = None,
+        *,
+        traced: bool = False,
+    ) -> Outcome:
+        """Run the kernel, or some of its blocks, on terms."""
+        function, contract = self.functions[self.entry], instance.contract
+        if instance.buffers:
+            raise InputError("arrays of PTO kernels have memory of their own: no [[buffer]]", contract.path)
+        arrays = global_arrays(memories(instance), store, inputs, before or {})
+        fixed = arguments_of(function, instance, arrays, store, inputs)
+        done = machine.run(
+            self.path,
+            self.functions,
+            function,
+            self.profile,
+            prod(instance.grid),
+            lambda block: _of_block(fixed, block),
+            arrays,
+            store,
+            machine.accumulation(self.profile, contract.accumulate),
+            explicit=self._is_explicit(contract.synchronisation),
+            some=None if blocks is None else [int(each) for each in blocks],
+            progress=progress,
+            traced=traced,
+        )
+        return Outcome(
+            done.arrays,
+            done.findings,
+            done.loads,
+            done.local_loads,
+            1,
+            done.complete,
+            done.unordered,
+            done.unordered,
+            done.alignments,
+            done.depends,
+            done.counts,
+            lambda block: f"block {block}",
+        )
+
+    def _is_explicit(self, said: Synchronisation | None) -> bool:
+        """Tell whether the kernel puts its pipes in order itself; the CPU simulator has no pipes."""
+        if said is not None:
+            return said is Synchronisation.EXPLICIT
+        return self.profile.cube and is_explicit(self.module)
+
+
+def _of_block(given: Sequence[Value | None], block: int) -> list[Value]:
+    """Return the arguments of a block; None stands for its number."""
+    return [block if each is None else each for each in given]
+
+
+def functions_of(module: Module) -> dict[str, Function]:
+    """Return every function of a file by name.
+
+    Raises
+    ------
+    InputError
+        If there are two of one name.
+    """
+    found: dict[str, Function] = {}
+    for each in module.walk():
+        if isinstance(each, Function):
+            if each.name in found and each.body is not None and found[each.name].body is not None:
+                raise InputError(f"{each.name} is defined twice", f"{module.path}:{each.line}")
+            if each.name not in found or each.body is not None:
+                found[each.name] = each
+    return found
+
+
+def read_kernel(path: Path, entry: str | None, target: str | None) -> PtoKernel:
+    """Read a kernel of a PTO file; a target takes the place of the file's."""
+    module = parse_module(read_text(path), str(path))
+    function = entry_of(module, entry, path)
+    named = target or module.target
+    if named is None:
+        raise InputError(f"{path} names no profile (pto.target_arch): give one as profile in [kernel]")
+    return PtoKernel(module, function.name, profile_named(named))
+
+
+def entry_of(module: Module, name: str | None, path: Path) -> Function:
+    """Return the function of a name, or the only one that no other calls.
+
+    Raises
+    ------
+    InputError
+        If there is no such, or there are several.
+    """
+    defined = {each.name: each for each in functions_of(module).values() if each.body is not None}
+    if name is None:
+        called = called_functions(module)
+        name = only_entry([each for each in defined if each not in called] or list(defined), path)
+    if name not in defined:
+        known = ", ".join(defined) or "none"
+        raise InputError(f"{path} has no function {name}; it has: {known}")
+    return defined[name]

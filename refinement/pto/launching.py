@@ -1,0 +1,124 @@
+"""What a kernel is called with: arrays behind pointers, numbers, and numbers that may be anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...spec.errors import InputError
+from ...spec.formats import FloatFormat
+from ...spec.pto.element_types import ElementType
+from ...spec.pto.text.module import Function, Parameter
+from ...spec.pto.text.types import OtherType
+from ..arguments import Array, Pointers, Scalar
+from ..contract import Instance
+from ..interning import Ids
+from ..parameters import Access
+from ..terms import TermStore
+from .errors import EndedError
+from .global_arrays import GlobalArray
+from .scalar_arithmetic import ScalarArithmetic, number_format
+from .values import Data, Pointer, Value
+
+POINTERS = ("!pto.ptr", "memref", "!llvm.ptr")
+"""How the types of pointers begin."""
+
+
+def arguments_of(
+    function: Function,
+    instance: Instance,
+    arrays: Mapping[str, GlobalArray],
+    store: TermStore,
+    inputs: Mapping[str, Ids],
+) -> list[Value | None]:
+    """Return what a function is called with; None stands for the number of the block.
+
+    Raises
+    ------
+    InputError
+        If the contract does not fit the function's parameters.
+    """
+    passed = [each if isinstance(each, str) else each.name for each in instance.passed]
+    where = instance.contract.path
+    if len(passed) != len(function.parameters):
+        raise InputError(
+            f"{function.name} has {len(function.parameters)} parameters; the contract has {len(passed)}",
+            where,
+        )
+    described = {each.name: each for each in (*instance.arguments, *instance.pointers)}
+    found: list[Value | None] = []
+    for name, parameter in zip(passed, function.parameters, strict=True):
+        if name not in described:
+            raise InputError(f"{name} is a structure; PTO kernels take none", where)
+        found.append(_argument(described[name], parameter, arrays, store, inputs, where))
+    return found
+
+
+def is_pointer(parameter: Parameter) -> bool:
+    """Tell whether a parameter is declared as a pointer."""
+    return str(parameter.type).startswith(POINTERS)
+
+
+def pointed_to(parameter: Parameter) -> ElementType | None:
+    """Return what a pointer is declared to point to, where that is known."""
+    return parameter.type.element if isinstance(parameter.type, OtherType) else None
+
+
+def _argument(
+    given: Scalar | Array | Pointers,
+    parameter: Parameter,
+    arrays: Mapping[str, GlobalArray],
+    store: TermStore,
+    inputs: Mapping[str, Ids],
+    where: str,
+) -> Value | None:
+    if is_pointer(parameter) is isinstance(given, Scalar):
+        raise InputError(f"{given.name} is passed as {parameter.type}", where)
+    if isinstance(given, Scalar):
+        return _number(given, parameter, store, inputs, where)
+    if isinstance(given, Pointers):
+        if given.in_memory:
+            raise InputError(f"{given.name} is a pointer to addresses; PTO kernels take none", where)
+        ((name, offset),) = given.targets
+    else:
+        name, offset = given.name, 0
+    array, element = arrays[name], pointed_to(parameter)
+    if (
+        element is not None
+        and isinstance(given, Array)
+        and given.access is not Access.SCRATCH
+        and given.element_bits != element.bits
+    ):
+        raise InputError(
+            f"elements of {given.name} take {given.element_bits} bits; the kernel points to {element}", where
+        )
+    return Pointer(array, offset, element)
+
+
+def _number(
+    given: Scalar, parameter: Parameter, store: TermStore, inputs: Mapping[str, Ids], where: str
+) -> Value | None:
+    if given.of_launch:
+        return None
+    try:
+        fmt = number_format(str(parameter.type))
+    except EndedError as error:
+        raise InputError(f"{given.name}: {error.message}", where) from None
+    floating = isinstance(fmt, FloatFormat)
+    fits = given.format.bits == fmt.bits or (
+        not floating and (str(parameter.type) == "index" or fmt.bits == 1)
+    )
+    if floating is not isinstance(given.format, FloatFormat) or not fits:
+        raise InputError(f"{given.name} is {given.format}; the kernel takes {parameter.type}", where)
+    if given.integer is not None:
+        return given.integer & 1 if fmt.bits == 1 else given.integer
+    if given.value is not None:
+        return Data(int(store.constants(given.value, given.format.bits)), given.format)
+    term = int(inputs[given.name].reshape(()))
+    if fmt.bits != given.format.bits:
+        return _resized(store, Data(term, given.format), fmt.bits)
+    return ScalarArithmetic(store).known(Data(term, fmt))
+
+
+def _resized(store: TermStore, given: Data, bits: int) -> Value:
+    unit = ScalarArithmetic(store)
+    return unit.resized(given, given.format.bits, bits)

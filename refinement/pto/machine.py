@@ -1,0 +1,158 @@
+"""Runs a PTO kernel on terms: block after block, each on a core of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...spec.pto.choices import UNSPECIFIED, Choices, choices_of
+from ...spec.pto.targets import Profile
+from ...spec.pto.text.module import Function
+from ..contract import Accumulate
+from ..findings import KernelFinding, Kind
+from ..front_end import FinalArray, Progress
+from ..interning import Ids
+from ..memory import ABSENT
+from ..terms import TermStore
+from .errors import EndedError
+from .execution import Execution, Findings
+from .global_arrays import NOBODY, GlobalArray
+from .judging import Judge
+from .other_statements import run_other
+from .scalar_unit import Core, Launch
+from .values import Value
+
+Arguments = Callable[[int], Sequence[Value]]
+"""What a block, by its number, gets."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a kernel did; see `mmaproof.refinement.front_end.Outcome`."""
+
+    arrays: Mapping[str, FinalArray]
+    findings: tuple[KernelFinding, ...]
+    loads: Mapping[int, Ids]
+    local_loads: Mapping[int, Ids]
+    complete: bool
+    unordered: bool
+    alignments: Mapping[str, int]
+    depends: Ids
+    counts: Mapping[str, Any]
+
+
+def accumulation(profile: Profile, accumulate: Accumulate) -> Choices:
+    """Return the readings that a kernel is run with: sums in an order that nobody knows, or as documented."""
+    found = choices_of(profile)
+    return found if accumulate is Accumulate.SEQUENTIAL else replace(found, accumulation=UNSPECIFIED)
+
+
+def run(
+    path: str,
+    functions: Mapping[str, Function],
+    entry: Function,
+    profile: Profile,
+    blocks: int,
+    arguments: Arguments,
+    arrays: Mapping[str, GlobalArray],
+    store: TermStore,
+    choices: Choices,
+    *,
+    explicit: bool,
+    some: Sequence[int] | None = None,
+    progress: Progress | None = None,
+    traced: bool = False,
+) -> Done:
+    """Run a kernel.
+
+    Parameters
+    ----------
+    path : str
+        Its file, for findings.
+    functions : mapping of str to Function
+        Those of its module.
+    entry : Function
+        The kernel.
+    profile : Profile
+        Who runs it.
+    blocks : int
+        How many blocks there are.
+    arguments : callable
+        What each gets.
+    arrays : mapping of str to GlobalArray
+        Global memory, which is changed.
+    store : TermStore
+        Where terms are made.
+    choices : Choices
+        Readings of what documents leave open.
+    explicit : bool
+        Whether the kernel puts pipes in order itself.
+    some : sequence of int, optional
+        The only blocks that run.
+    progress : callable, optional
+        Told how many blocks are done.
+    traced : bool
+        Keep what each line loads.
+    """
+    findings = Findings(path)
+    execution = Execution(
+        store, profile, choices, arrays.values(), findings, explicit=explicit, traced=traced
+    )
+    judge = Judge(profile)
+    running = range(blocks) if some is None else [int(each) for each in some]
+    complete, depends = True, np.empty(0, dtype=np.int32)
+    for done, block in enumerate(running):
+        if progress is not None:
+            progress(done, len(running))
+        execution.begin(block)
+        core = Core(execution, judge, functions, Launch(block, blocks), run_other)
+        try:
+            core.call(entry, arguments(block))
+            execution.pipes.finish()
+        except EndedError as ended:
+            findings.report(ended.kind, ended.message, ended.line, block=block)
+            complete = False
+            if ended.depends is not None:
+                depends = np.array([ended.depends], dtype=np.int32)
+            break
+        complete &= not execution.pipes.stuck
+    if complete:
+        _report_undefined(execution, arrays)
+    counts = asdict(execution.counts) | {"blocks": len(running), "terms": len(store)}
+    return Done(
+        {name: array.final() for name, array in arrays.items()},
+        findings.all(),
+        _joined(execution.loads),
+        _joined(execution.local_loads),
+        complete,
+        execution.unordered,
+        dict(execution.alignments),
+        depends,
+        counts,
+    )
+
+
+def _report_undefined(execution: Execution, arrays: Mapping[str, GlobalArray]) -> None:
+    """Report what was stored though it depends on what nobody wrote."""
+    for array in arrays.values():
+        final = array.final()
+        lanes = np.flatnonzero((final.writers != NOBODY) & (final.lanes.terms != ABSENT))
+        tainted, line, name = execution.undefined.reached(final.lanes.terms[lanes])
+        for stored in np.unique(final.lines[lanes[tainted]]):
+            members = lanes[tainted & (final.lines[lanes] == stored)]
+            byte = array.offset_of(int(members[0]))
+            execution.findings.report(
+                Kind.UNINITIALISED,
+                f"{array.place(byte)}, stored in line {stored}, depends on {name}, which is read here though "
+                "nobody has written it",
+                line,
+                block=int(final.writers[members[0]]),
+                what=array.name,
+            )
+
+
+def _joined(loads: Mapping[int, list[Ids]]) -> dict[int, Ids]:
+    return {line: np.unique(np.concatenate(terms)) for line, terms in loads.items()}
