@@ -57,9 +57,9 @@ def explain(
     ],
 ) -> ExitCode:
     """Say what an obligation, a theorem, an instruction or another name means."""
-    from ..reports import explanation
+    from ..api import instructions
 
-    found = explanation.explain(identifier)
+    found = instructions.explain(identifier)
     say(found.title, "bold")
     for heading, lines in found.sections:
         if lines:

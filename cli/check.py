@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json as json_format
 import shlex
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .. import __version__
 from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
@@ -23,11 +19,7 @@ from .progress import progress
 from .recheck_output import print_recheck
 
 if TYPE_CHECKING:
-    from ..proofs.obligation import Obligation
     from ..proofs.outcomes import CatalogueRun, DecidedObligation
-    from ..proofs.rechecking import Recheck
-    from ..proofs.runner import Settings
-    from ..proofs.verdict import Verdict
     from ..reports.check_report import CheckReport
 
 SAVED = Path("mmaproof-counterexamples")
@@ -73,20 +65,17 @@ def check(
     Each obligation is expected to be proved, or refuted as pinned; anything else is listed with its
     counterexample.
     """
-    from ..proofs import cache, catalogue, pinned, runner
-    from ..proofs.outcomes import tallied
-    from ..reports import check_report
+    from ..api.proving import checking_of
 
-    settings = runner.Settings(
+    checking = checking_of(
+        patterns or [],
+        jobs=jobs,
         timeout=timeout,
         memory=memory,
         solver=solver,
-        cache=None if no_cache else cache.default_directory(),
+        cache=not no_cache,
         scheduler=scheduler,
     )
-    if jobs is not None:
-        settings = replace(settings, jobs=jobs)
-    selected = catalogue.select(patterns or [])
     if mutants is not None:
         others: dict[str, object]
         others = {"--junit": junit, "--sarif": sarif, "--html": html, "--counterexamples": counterexamples}
@@ -94,65 +83,23 @@ def check(
         refused = [option for option, value in others.items() if value]
         if refused:
             raise InputError(f"--mutants has a report of its own (--json), and takes no {', '.join(refused)}")
-        return check_mutants(selected, patterns or [], mutants, seed, settings, json)
-    unpinned = pinned.differences(patterns or [])
+        return check_mutants(checking, mutants, seed, json)
     if counterexamples is not None:
         files.directory(counterexamples)
     with result_files({"json": json, "junit": junit, "sarif": sarif, "html": html}) as fill:
-        start = time.perf_counter()
-        arrived: dict[str, Verdict] = {}
-        again, stopped = None, None
-        try:
-            _decide(selected, settings, arrived)
-            again = _decided_again(list(arrived.values()), settings) if recheck else None
-        except KeyboardInterrupt as signal:
-            stopped = signal
-        verdicts = [again.worth(each) if again else each for each in arrived.values()]
-        verdicts += _not_reached(selected, arrived)
-        elapsed = time.perf_counter() - start
-        run = tallied(selected, verdicts, catalogue.theorems(patterns or []), elapsed, unpinned)
-        run = replace(run, recheck=again)
-        report = check_report.report(run, __version__)
+        report, stopped = checking.report(recheck=recheck, progress=progress)
         fill(report)
     if stopped is not None:
         raise stopped
+    run = report.run
     _print_theorems(run)
     _print_spoiling(run, _save(run, counterexamples))
     _print_unpinned(run)
-    if again is not None:
-        print_recheck(again)
+    if run.recheck is not None:
+        print_recheck(run.recheck)
     _print_totals(report)
     tell_github(report)
     return exit_code(report)
-
-
-def _decide(selected: Sequence[Obligation], settings: Settings, arrived: dict[str, Verdict]) -> None:
-    """Decide obligations; each verdict is there as soon as it is known, should the run be interrupted."""
-    from ..proofs import runner
-
-    with progress("check", len(selected)) as advance:
-
-        def report(verdict: Verdict) -> None:
-            arrived[verdict.id] = verdict
-            advance(verdict.id)
-
-        runner.run(selected, settings, report=report)
-
-
-def _not_reached(selected: Sequence[Obligation], arrived: Mapping[str, Verdict]) -> list[Verdict]:
-    from ..proofs.obligation import Status
-    from ..proofs.verdict import Verdict
-
-    message = "the run was interrupted before this was decided"
-    return [Verdict(o.id, Status.UNKNOWN, "", message=message) for o in selected if o.id not in arrived]
-
-
-def _decided_again(verdicts: Sequence[Verdict], settings: Settings) -> Recheck:
-    from ..proofs import rechecking
-
-    count = len(rechecking.possible(verdicts)[0])
-    with progress("recheck", count) as advance:
-        return rechecking.decide_again(verdicts, settings, report=lambda verdict: advance(verdict.id))
 
 
 def _print_theorems(found: CatalogueRun) -> None:

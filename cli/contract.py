@@ -28,9 +28,7 @@ def contract(
 
     What remains to be said is marked. As it is, `verify` takes it, and looks at memory alone.
     """
-    from ..refinement.contract_draft import draft, read_triton_metadata
-    from ..refinement.front_end import read_outline
+    from ..api import kernels
 
-    metadata = None if from_triton is None else read_triton_metadata(from_triton)
-    say_lines(draft(read_outline(kernel, entry), metadata).splitlines())
+    say_lines(kernels.contract(kernel, entry, from_triton=from_triton))
     return ExitCode.HOLDS

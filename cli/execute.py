@@ -57,12 +57,13 @@ def run(
         return _print_choices()
     if instruction is None or source is None or out is None:
         raise InputError("run takes INSTR, IN.npz and --out OUT.npz (or --list-choices)")
-    from ..spec.instruction_set import read
+    from ..api import instructions
 
     doing(f"executing {instruction}")
-    results = read(instruction).execute(
+    results = instructions.run(
+        instruction,
         read_archive(source),
-        as_registers=registers,
+        registers=registers,
         rounding=rounding,
         choices=choice or [],
         target=target,

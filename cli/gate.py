@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from .. import __version__
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES
 from .budget import doing
@@ -58,28 +57,23 @@ def gate(
     Each row that says otherwise is named with its line, the rule and the source. The formats are described
     in docs/gate.md.
     """
-    from dataclasses import replace
+    from ..api import tables as api
+    from ..gating.columns import renaming
 
-    from ..gate.cell_reading import require_known
-    from ..gate.columns import renaming
-    from ..gate.rows import Defaults
-    from ..gate.settings import settings
-    from ..reports.gate_report import report
-
-    require_known(isa, target)
-    cells = {name: value for name, value in (("isa", isa), ("target", target), ("ptx", ptx)) if value}
-    chosen = settings(_named(tables), Defaults(cells, renaming(column or [])), complete)
-    if allow is not None:
-        if chosen.allow is not None:
-            raise InputError(
-                f"accepted differences are in {chosen.allow} already; --allow {allow} is one more"
-            )
-        chosen = replace(chosen, allow=allow)
-    chosen = replace(chosen, allow_undecided=allow_undecided or chosen.allow_undecided)
+    named = _named(tables)
     wanted = {"json": json, "junit": junit, "sarif": sarif, "html": html}
     with result_files(wanted) as fill, _without_garbage_collection():
-        doing(f"comparing {', '.join(str(each) for each in _named(tables))} with the spec")
-        found = report(chosen, __version__)
+        doing(f"comparing {', '.join(map(str, named))} with the spec")
+        found = api.gate(
+            *named,
+            isa=isa,
+            target=target,
+            ptx=ptx,
+            columns=renaming(column or []),
+            complete=complete,
+            allow=allow,
+            allow_undecided=allow_undecided,
+        )
         fill(found)
     print_findings(found)
     tell_github(found)

@@ -17,10 +17,11 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from ..api import instructions
 from ..refinement.languages import LANGUAGES, opcode_rows
 from ..reports.legality_answer import LegalityAnswer, no_instruction
 from ..spec.errors import InputError
-from ..spec.instruction_set import NAMES, instruction_set
+from ..spec.instruction_set import NAMES, instruction_set, of_target
 from ..spec.json_text import read_json
 from . import files
 from .budget import doing
@@ -75,8 +76,6 @@ def legal(
     is one line of JSON; a line that is no instruction violates the rule "syntax". The status is 1 when any
     line is illegal. A text that begins with module, func.func, .version or .reg is one answer, as a file is.
     """
-    from ..spec.instruction_set import of_target
-
     if target is not None:
         of_target(target)
     given = _Given(target, ptx, registers)
@@ -110,10 +109,7 @@ class _Given:
 
 
 def _judged(instruction: str, given: _Given) -> LegalityAnswer:
-    from ..spec.instruction_set import read
-
-    read_as = read(instruction, given.target, given.registers)
-    return LegalityAnswer(instruction, read_as.legal(given.target, given.ptx))
+    return instructions.legal(instruction, given.target, ptx=given.ptx, registers=given.registers)
 
 
 def _of_text(name: str, text: str, given: _Given) -> LegalityAnswer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +13,8 @@ from .output import note, print_table, say
 from .progress import progress
 
 if TYPE_CHECKING:
+    from ..api.proving import Checking
     from ..proofs.mutation.score import Mutant, Score
-    from ..proofs.obligation import Obligation
-    from ..proofs.runner import Settings
 
 SHOWN = 60
 """Characters of an expression that are printed; the JSON document has all of it."""
@@ -24,14 +22,7 @@ SHOWN = 60
 _STYLES = {"survived": "bold red", "timeout": "yellow", "crashed": "yellow"}
 
 
-def check_mutants(
-    selected: Sequence[Obligation],
-    patterns: Sequence[str],
-    number: int,
-    seed: int,
-    settings: Settings,
-    json: Path | None,
-) -> ExitCode:
+def check_mutants(checking: Checking, number: int, seed: int, json: Path | None) -> ExitCode:
     """Try a sample of faults on the obligations selected; print the score and the survivors.
 
     Returns
@@ -43,15 +34,20 @@ def check_mutants(
     from ..proofs.mutation.campaign import BaselineError, campaign
     from ..proofs.mutation.scope import modules_of
 
-    modules = modules_of(obligation.id.partition("/")[0] for obligation in selected)
+    modules = modules_of(obligation.id.partition("/")[0] for obligation in checking.selected)
     try:
         with nullcontext() if json is None else files.result_file(json) as stream:
             with progress("mutants", number) as advance:
                 score = campaign(
-                    selected, modules, number, seed, settings, lambda result: advance(result.mutant.place)
+                    checking.selected,
+                    modules,
+                    number,
+                    seed,
+                    checking.settings,
+                    lambda result: advance(result.mutant.place),
                 )
             if stream is not None:
-                files.write(stream, score_json.render(score, __version__, seed, patterns))
+                files.write(stream, score_json.render(score, __version__, seed, checking.patterns))
     except BaselineError as reason:
         note(str(reason))
         return ExitCode.FAILS

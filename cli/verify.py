@@ -6,13 +6,11 @@ import json as json_format
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .. import __version__
 from . import files
 from .budget import doing
 from .exit_codes import ExitCode
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from ..refinement.instance_verification import Told
     from ..refinement.result import Result
     from ..refinement.verification import Verification
+    from ..reports.verify_report import VerifyReport
 
 SAVED = Path("mmaproof-counterexamples")
 """Where counterexamples go."""
@@ -63,9 +62,8 @@ def verify(
 
     A refuted kernel comes with inputs on which it is wrong, for `mmaproof replay`.
     """
+    from ..api import kernels
     from ..refinement.trials import DisagreementError
-    from ..refinement.verification import verify as decide
-    from ..reports import verify_report
     from ..spec.errors import DefectError
 
     with result_files({"json": json, "junit": junit, "sarif": sarif, "html": html}) as fill:
@@ -77,14 +75,15 @@ def verify(
 
             doing(f"reading {kernel} and {contract}")
             try:
-                found = decide(kernel, contract, told, against=against, choices=choice or (), every=every)
+                report = kernels.verify(
+                    kernel, contract, against=against, choices=choice or (), every=every, told=told
+                )
             except DisagreementError as defect:
                 path = _written(defect.counterexample, counterexamples)
                 raise DefectError(f"{defect}; mmaproof replay {path} runs it again") from defect
-        found = _saved(found, counterexamples)
-        report = verify_report.report(found, __version__)
+        report = _saved(report, counterexamples)
         fill(report)
-    _print(found)
+    _print(report.found)
     tell_github(report)
     return {
         "verified": ExitCode.HOLDS,
@@ -92,7 +91,7 @@ def verify(
         "refuted": ExitCode.FAILS,
         "undecided": ExitCode.UNDECIDED,
         "unsupported": ExitCode.UNDECIDED,
-    }[found.result.verdict]
+    }[report.result.verdict]
 
 
 @contextmanager
@@ -111,12 +110,10 @@ def _progress() -> Iterator[Told]:
         yield lambda what, done, all_: update(task, description=what, completed=done, total=all_)
 
 
-def _saved(found: Verification, where: Path) -> Verification:
+def _saved(report: VerifyReport, where: Path) -> VerifyReport:
     """Save the counterexample, and name its file in the result."""
-    if found.counterexample is None:
-        return found
-    path = _written(found.counterexample, where)
-    return replace(found, result=replace(found.result, counterexample=str(path)))
+    found = report.found.counterexample
+    return report if found is None else report.saved_in(_written(found, where))
 
 
 def _written(counterexample: KernelCounterexample, where: Path) -> Path:

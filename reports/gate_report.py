@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import time
 
-from ..gate.comparison import compare
-from ..gate.rule_book import rule_book
-from ..gate.settings import GateSettings
+from ..gating.comparison import compare
+from ..gating.rule_book import rule_book
+from ..gating.settings import GateSettings
 from ..spec.findings import Standing
 from ..spec.instruction_set import NAMES
 from .report import Conclusion, Report, Wording

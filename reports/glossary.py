@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
-from ..gate.rule_book import rule_book
+from ..gating.rule_book import rule_book
 from ..refinement.findings import Kind
 from ..spec.choices import OpenPoint
 from ..spec.instruction_set import NAMES, Description, InstructionSet, instruction_set

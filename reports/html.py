@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..spec.findings import Finding
 from .report import Report
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 SHOWN = 1000
 """Findings that a page shows; the other formats have all of them."""
@@ -19,18 +23,22 @@ _LONGEST = 300
 """Characters of such a line."""
 
 
-def render(report: Report) -> str:
-    """Return the text of the page."""
+def environment() -> Environment:
+    """Return the templates of all pages."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    return Environment(
         loader=PackageLoader(__package__, package_path=""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page = environment.get_template(report.template)
+
+
+def render(report: Report) -> str:
+    """Return the text of the page."""
+    page = environment().get_template(report.template)
     return page.render(report=report, findings=list(report.findings), shown=SHOWN, excerpt=_excerpts()) + "\n"
 
 

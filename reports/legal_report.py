@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..gate.rule_book import rule_book
+from ..gating.rule_book import rule_book
 from ..spec.findings import Cause, Checked, Finding, Position, Standing
 from ..spec.instruction_set import of_target
 from ..spec.legality import Violation

@@ -115,6 +115,20 @@ class Report:
             "conclusion": self.conclusion.value,
         }
 
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found wrong, and nothing left undecided that is not let pass."""
+        return self.conclusion is Conclusion.HOLDS
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, in a frame: its style is its own."""
+        from html import escape
+
+        from .html import render
+
+        page = escape(render(self))
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 30em; border: 0"></iframe>'
+
     def document(self) -> dict[str, Any]:
         """Return the JSON document (``docs/schemas/gate.schema.json``)."""
         return {

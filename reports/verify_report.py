@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +13,7 @@ from .report import Conclusion, Report, Wording
 if TYPE_CHECKING:
     from ..refinement.contract import Contract, Instance
     from ..refinement.findings import KernelFinding
+    from ..refinement.result import Result
     from ..refinement.verification import Verification
     from .output_drawing import Drawing
 
@@ -59,9 +60,19 @@ class VerifyReport(Report):
     template: ClassVar[str] = "verify.html.j2"
     indented: ClassVar[bool] = True
 
+    @property
+    def result(self) -> Result:
+        """The verdict, and what it rests on."""
+        return self.found.result
+
+    def saved_in(self, path: Path) -> VerifyReport:
+        """Return the report that names the file in which its counterexample is."""
+        result = replace(self.result, counterexample=str(path))
+        return replace(self, found=replace(self.found, result=result))
+
     def document(self) -> dict[str, Any]:
         """Return the JSON document (``docs/schemas/verify.schema.json``)."""
-        return self.found.result.document()
+        return self.result.document()
 
     @property
     def contract(self) -> str:

@@ -60,6 +60,14 @@ class Description:
     title: str
     sections: tuple[tuple[str, tuple[str, ...]], ...]
 
+    def __str__(self) -> str:
+        blocks = [
+            "\n".join([heading, *(f"  {line}" for line in lines)])
+            for heading, lines in self.sections
+            if lines
+        ]
+        return "\n\n".join([self.title, *blocks])
+
 
 def described(
     title: str, row: Mapping[str, str], sections: Mapping[str, Sequence[str]], rules: Iterable[str]

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mmaproof.gate.rows import Defaults
-from mmaproof.gate.settings import settings
+from mmaproof.gating.rows import Defaults
+from mmaproof.gating.settings import settings
 from mmaproof.reports import gate_report
 from mmaproof.reports.report import Report
 from mmaproof.spec.findings import Finding, Standing

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
-RANKS = {"spec": 0, "smt": 1, "refinement": 2, "proofs": 2, "gate": 2, "reports": 3, "cli": 4}
+RANKS = {"spec": 0, "smt": 1, "refinement": 2, "proofs": 2, "gating": 2, "reports": 3, "api": 4, "cli": 5}
 """How high each layer lies; those of one height don't know each other."""
 
 LAYERS = tuple(RANKS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from source_modules import LAYERS
 
-from mmaproof.gate.table_rules import GATE_RULES
+from mmaproof.gating.table_rules import GATE_RULES
 from mmaproof.proofs.catalogue import theorems
 from mmaproof.proofs.methods import MEANINGS
 from mmaproof.proofs.mutation.campaign import Fate

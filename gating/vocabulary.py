@@ -49,7 +49,7 @@ class Vocabulary:
     """The words of one instruction set, as its own tables have them.
 
     An instruction set of which other tools' tables say more, or say it in other words, has a class of its
-    own in ``gate/ISA_vocabulary.py``.
+    own in ``gating/ISA_vocabulary.py``.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from gate_tables import MMA, compared, csv_table, json_table, judged, rules, sta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.gate.judging import answer
-from mmaproof.gate.vocabulary import vocabulary
+from mmaproof.gating.judging import answer
+from mmaproof.gating.vocabulary import vocabulary
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.findings import Standing
 from mmaproof.spec.instruction_set import NAMES

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
 
-from mmaproof.gate.completeness import missing
-from mmaproof.gate.documents import read_document
-from mmaproof.gate.locks import compare_lock
-from mmaproof.gate.row_reading import read_rows
-from mmaproof.gate.rows import Defaults
-from mmaproof.gate.settings import GateSettings, GivenTable, settings
-from mmaproof.gate.vocabulary import vocabulary
+from mmaproof.gating.completeness import missing
+from mmaproof.gating.documents import read_document
+from mmaproof.gating.locks import compare_lock
+from mmaproof.gating.row_reading import read_rows
+from mmaproof.gating.rows import Defaults
+from mmaproof.gating.settings import GateSettings, GivenTable, settings
+from mmaproof.gating.vocabulary import vocabulary
 from mmaproof.reports import gate_report
 from mmaproof.reports.report import Conclusion
 from mmaproof.spec.errors import InputError

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from gate_tables import compared, json_table, standing
 
-from mmaproof.gate.judging import answer
-from mmaproof.gate.vocabulary import Vocabulary
+from mmaproof.gating.judging import answer
+from mmaproof.gating.vocabulary import Vocabulary
 from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.findings import Standing
 from mmaproof.spec.instruction_set import Judgement

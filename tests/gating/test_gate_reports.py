@@ -12,8 +12,8 @@ from document_schemas import SCHEMAS, validate
 from gate_tables import EXAMPLES, MMA, TODAY, json_table
 from html_pages import Page
 
-from mmaproof.gate.columns import COLUMNS
-from mmaproof.gate.settings import GateSettings, GivenTable
+from mmaproof.gating.columns import COLUMNS
+from mmaproof.gating.settings import GateSettings, GivenTable
 from mmaproof.reports import gate_report, github, html, json_report, junit, sarif
 from mmaproof.reports.report import Conclusion, Report
 from mmaproof.spec.findings import Standing

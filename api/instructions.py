@@ -1,0 +1,132 @@
+"""Questions about instructions: legality, layouts, execution, meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..reports.layout_answer import LayoutAnswer
+    from ..reports.legality_answer import LegalityAnswer
+    from ..spec.algebra import Array
+    from ..spec.instruction_set import Description
+
+
+def legal(
+    instruction: str, target: str | None = None, *, ptx: str | None = None, registers: str | None = None
+) -> LegalityAnswer:
+    """Say whether an instruction is legal, or which rules it violates.
+
+    Parameters
+    ----------
+    instruction : str
+        As an assembler takes it, with operands or without.
+    target : str, optional
+        The processor, such as ``power10``, ``sm_90a``, ``A5`` or ``gfx942``; by default the ISA's newest.
+    ptx : str, optional
+        Version of PTX; other ISAs don't look at it.
+    registers : str, optional
+        What the names in an instruction of PTX are declared as: ``"%r<10>:b32, %p1:pred"``.
+
+    Raises
+    ------
+    InputError
+        If it is no instruction, or the target is unknown.
+    """
+    from ..reports.legality_answer import LegalityAnswer
+    from ..spec.instruction_set import of_target, read
+
+    if target is not None:
+        of_target(target)
+    return LegalityAnswer(instruction, read(instruction, target, registers).legal(target, ptx))
+
+
+def layout(instruction: str, operand: str, target: str | None = None) -> LayoutAnswer:
+    """Say who holds which element of an operand: a lane or a register, and in which bits.
+
+    Parameters
+    ----------
+    instruction : str
+        With operands or without.
+    operand : str
+        ``a``, ``b``, ``c``, ``d``, ``metadata``, ``scale_a``, ``scale_b``; ``registers`` or ``addresses`` of
+        a matrix move; ``x``, ``y`` or ``acc`` of a Power rank-k update.
+    target : str, optional
+        The processor, where layouts depend on it.
+
+    Raises
+    ------
+    InputError
+        If it is no instruction, or has no such operand.
+    UnsupportedError
+        If the ISA does not specify the layout.
+    """
+    from ..reports.layout_answer import LayoutAnswer
+    from ..spec.instruction_set import read
+
+    return LayoutAnswer(instruction, operand, read(instruction).layout(operand, target))
+
+
+def run(
+    instruction: str,
+    operands: Mapping[str, ArrayLike],
+    *,
+    registers: bool = False,
+    rounding: str | None = None,
+    choices: Sequence[str] = (),
+    target: str | None = None,
+) -> dict[str, Array]:
+    """Execute the specification of one instruction on data.
+
+    Parameters
+    ----------
+    instruction : str
+        With operands or without.
+    operands : mapping of str to array
+        By name, batch axes first, as ``mmaproof run`` takes them from a file: ``x`` (..., 4, k), ``y`` and
+        ``acc`` of Power; ``a`` (..., M, K), ``b`` (..., K, N), ``c`` (..., M, N) and so on of the others; or
+        ``x_bits``, ``a_bits``, ... as encodings.
+    registers : bool
+        Arrays are register images: Power uint8 (..., 16), PTX uint32 (..., 32, registers).
+    rounding : str, optional
+        Of Power: ``nearest-even``, ``toward-zero``, ``upward`` or ``downward``.
+    choices : sequence of str
+        Presets, or ``POINT=OPTION``.
+    target : str, optional
+        The processor, where results depend on it.
+
+    Returns
+    -------
+    dict of str to array
+        The results and their encodings: ``acc``, ``acc_bits``; ``d``, ``d_bits``.
+
+    Raises
+    ------
+    InputError
+        If the instruction is not legal or can't be executed, or an array is missing or wrong.
+    """
+    import numpy as np
+
+    from ..spec.instruction_set import read
+
+    arrays = {name: np.asarray(array) for name, array in operands.items()}
+    return read(instruction).execute(
+        arrays, as_registers=registers, rounding=rounding, choices=list(choices), target=target
+    )
+
+
+def explain(name: str) -> Description:
+    """Say what an instruction, a theorem, an obligation, a rule, a choice or a finding means.
+
+    Raises
+    ------
+    InputError
+        If nothing is called so, or a prefix is not unique.
+    UnsupportedError
+        If it is an instruction that is known, but not modelled.
+    """
+    from ..reports import explanation
+
+    return explanation.explain(name)

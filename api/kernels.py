@@ -1,0 +1,142 @@
+"""Kernels against contracts, and what is written and asserted of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..refinement.instance_verification import Told
+    from ..reports.verify_report import VerifyReport
+
+
+def verify(
+    kernel: Path | str,
+    contract: Path | str,
+    *,
+    against: Path | str | None = None,
+    choices: Sequence[str] = (),
+    every: bool = False,
+    told: Told | None = None,
+    counterexamples: Path | str | None = None,
+) -> VerifyReport:
+    """Verify a kernel against a contract, or against another kernel, for all data.
+
+    Parameters
+    ----------
+    kernel, contract : Path or str
+        The files.
+    against : Path or str, optional
+        A kernel that computes the same; the contract then has no formulas.
+    choices : sequence of str
+        What the bound takes matrix instructions to round: ``hopper``, ...
+    every : bool
+        Sizes that are domains must be shown for all of the domain.
+    told : callable, optional
+        Called with what is being done, how much of it is done, and all of it.
+    counterexamples : Path or str, optional
+        The directory in which a counterexample is saved; by default none is.
+
+    Returns
+    -------
+    VerifyReport
+        Its ``result`` has the verdict, the findings, the bound; ``document()`` is the JSON.
+
+    Raises
+    ------
+    InputError
+        If a file can't be read, or the contract does not suit the kernel.
+    DisagreementError
+        If symbols and numbers disagree: a defect of mmaproof.
+    """
+    from .. import __version__
+    from ..refinement.verification import verify as decide
+    from ..reports import verify_report
+
+    former = None if against is None else Path(against)
+    found = decide(Path(kernel), Path(contract), told, against=former, choices=choices, every=every)
+    report = verify_report.report(found, __version__)
+    if counterexamples is None or found.counterexample is None:
+        return report
+    folder = Path(counterexamples)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{Path(kernel).stem}.json"
+    path.write_text(json.dumps(found.counterexample.document(), indent=1) + "\n", encoding="utf-8")
+    return report.saved_in(path)
+
+
+def contract(kernel: Path | str, entry: str | None = None, *, from_triton: Path | str | None = None) -> str:
+    """Return the text of a contract to complete, from what a kernel's code tells.
+
+    Parameters
+    ----------
+    kernel : Path or str
+        The file.
+    entry : str, optional
+        The kernel, where the file has several.
+    from_triton : Path or str, optional
+        What Triton's cache keeps beside the PTX.
+
+    Raises
+    ------
+    InputError
+        If a file can't be read, or has no such kernel.
+    """
+    from ..refinement.contract_draft import draft, read_triton_metadata
+    from ..refinement.front_end import read_outline
+
+    metadata = None if from_triton is None else read_triton_metadata(Path(from_triton))
+    return draft(read_outline(Path(kernel), entry), metadata)
+
+
+class NotVerifiedError(AssertionError):
+    """A kernel is not verified.
+
+    Parameters
+    ----------
+    report : VerifyReport
+        What was found.
+    """
+
+    def __init__(self, report: VerifyReport) -> None:
+        result = report.result
+        lines = [f"{result.verdict}: {result.kernel}", *map(str, result.findings)]
+        super().__init__("\n".join(lines))
+        self.report = report
+
+
+def assert_verified(
+    kernel: Path | str,
+    contract: Path | str,
+    *,
+    against: Path | str | None = None,
+    choices: Sequence[str] = (),
+    every: bool = False,
+    allowed: Collection[str] = (),
+) -> VerifyReport:
+    """Verify a kernel, and fail unless it is verified (or safe, where the contract says nothing of values).
+
+    Parameters
+    ----------
+    kernel, contract, against, choices, every
+        As of `verify`.
+    allowed : collection of str
+        What else is let pass: ``undecided``, ``unsupported``. A refutation never is.
+
+    Raises
+    ------
+    NotVerifiedError
+        If it is not verified.
+    InputError
+        As of `verify`; or if something else is to be allowed.
+    """
+    from ..spec.errors import InputError
+
+    if wrong := sorted(set(allowed) - {"undecided", "unsupported"}):
+        raise InputError(f"undecided and unsupported kernels can be allowed, not {', '.join(wrong)}")
+    report = verify(kernel, contract, against=against, choices=choices, every=every)
+    if report.result.verdict not in {"verified", "safe", *allowed}:
+        raise NotVerifiedError(report)
+    return report

@@ -1,0 +1,63 @@
+"""The plugin of pytest: ``@pytest.mark.mmaproof("gemm.ptx", "gemm.toml")`` verifies a kernel first.
+
+The paths are relative to the test's file. What is not verified fails; ``allowed=["undecided"]`` lets
+pass what is not decided. The fixture ``mmaproof_report`` is the report, of the nearest mark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from ..reports.verify_report import VerifyReport
+
+MARK = "mmaproof(kernel, contract, *, against=None, choices=(), allowed=()): verify a kernel first"
+
+_reasons = pytest.StashKey[list[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark."""
+    config.addinivalue_line("markers", MARK)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the fixture run for every test that is marked."""
+    for item in items:
+        if item.get_closest_marker("mmaproof") and isinstance(item, pytest.Function):
+            item.fixturenames.insert(0, "mmaproof_report")
+
+
+@pytest.fixture
+def mmaproof_report(request: pytest.FixtureRequest) -> VerifyReport | None:
+    """Return what was found about the kernel that the test's mark names; None where it can't be read."""
+    from ..spec.errors import InputError
+    from .kernels import NotVerifiedError, assert_verified
+
+    reports: list[VerifyReport] = []
+    reasons = request.node.stash.setdefault(_reasons, [])
+    for mark in request.node.iter_markers("mmaproof"):
+        if len(mark.args) != 2:
+            raise pytest.UsageError(f"{request.node.nodeid}: the mark is {MARK}")
+        options = dict(mark.kwargs)
+        folder = request.node.path.parent
+        if options.get("against") is not None:
+            options["against"] = folder / options["against"]
+        kernel, contract = (folder / each for each in mark.args)
+        try:
+            reports.append(assert_verified(kernel, contract, **options))
+        except NotVerifiedError as reason:
+            reports.append(reason.report)
+            reasons.append(str(reason))
+        except InputError as reason:
+            reasons.append(str(reason))
+    return reports[0] if reports else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Fail a test whose kernel is not verified."""
+    if reasons := item.stash.get(_reasons, []):
+        pytest.fail("\n".join(reasons), pytrace=False)

@@ -1,0 +1,127 @@
+"""Kernels of Triton: compiled for a target, without a GPU, and verified."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..spec.errors import InputError
+from .kernels import contract as draft
+from .kernels import verify as verify_file
+
+if TYPE_CHECKING:
+    from ..reports.verify_report import VerifyReport
+
+WARP = 32
+
+
+def compiled(
+    kernel: Any,
+    signature: Mapping[str, str],
+    constants: Mapping[str, Any],
+    folder: Path | str,
+    *,
+    target: int = 80,
+    options: Mapping[str, Any] | None = None,
+    attributes: Mapping[tuple[int, ...], list[list[Any]]] | None = None,
+) -> Path:
+    """Compile a kernel to PTX; what Triton's cache keeps beside it is written beside it.
+
+    Parameters
+    ----------
+    kernel : triton.JITFunction
+        A function under ``@triton.jit``.
+    signature : mapping of str to str
+        The type of each parameter: ``*fp16``, ``i32``, ``constexpr``.
+    constants : mapping of str to object
+        The values of those that are ``constexpr``.
+    folder : Path or str
+        Where ``NAME.ptx`` and ``NAME.json`` go.
+    target : int
+        The compute capability: 80, 89, 90, 120.
+    options : mapping, optional
+        ``num_warps``, ``num_stages`` and other options of the compiler.
+    attributes : mapping, optional
+        As Triton takes them: ``{(0,): [["tt.divisibility", 16]]}``.
+
+    Returns
+    -------
+    Path
+        The PTX.
+
+    Raises
+    ------
+    InputError
+        If Triton is not installed, or does not compile the kernel.
+    """
+    try:
+        import triton
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler import ASTSource
+    except ImportError as reason:
+        raise InputError(f"kernels of Triton need Triton: {reason}") from None
+    source = ASTSource(kernel, dict(signature), constexprs=dict(constants), attrs=dict(attributes or {}))
+    try:
+        built = triton.compile(source, target=GPUTarget("cuda", target, WARP), options=dict(options or {}))
+    except Exception as reason:  # Triton raises what its passes raise
+        said = " ".join(str(reason).split()) or type(reason).__name__
+        raise InputError(f"Triton does not compile {kernel.__name__}: {said}") from reason
+    place = Path(folder) / f"{kernel.__name__}.ptx"
+    place.write_text(built.asm["ptx"], encoding="utf-8")
+    facts = built.metadata._asdict()
+    place.with_suffix(".json").write_text(json.dumps(facts, default=str), encoding="utf-8")
+    return place
+
+
+def verify(
+    kernel: Any,
+    signature: Mapping[str, str],
+    constants: Mapping[str, Any],
+    contract: Path | str,
+    *,
+    target: int = 80,
+    options: Mapping[str, Any] | None = None,
+    attributes: Mapping[tuple[int, ...], list[list[Any]]] | None = None,
+    choices: Sequence[str] = (),
+) -> VerifyReport:
+    """Compile a kernel, and verify it against a contract.
+
+    Parameters
+    ----------
+    kernel, signature, constants, target, options, attributes
+        As of `compiled`.
+    contract : Path or str
+        The contract's file. `contract` writes one to complete.
+    choices : sequence of str
+        As of `mmaproof.verify`.
+
+    Raises
+    ------
+    InputError
+        As of `compiled` and `mmaproof.verify`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = compiled(
+            kernel, signature, constants, folder, target=target, options=options, attributes=attributes
+        )
+        return verify_file(ptx, contract, choices=choices)
+
+
+def contract(
+    kernel: Any,
+    signature: Mapping[str, str],
+    constants: Mapping[str, Any],
+    *,
+    target: int = 80,
+    options: Mapping[str, Any] | None = None,
+    attributes: Mapping[tuple[int, ...], list[list[Any]]] | None = None,
+) -> str:
+    """Return the text of a contract to complete for a kernel; parameters as of `compiled`."""
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = compiled(
+            kernel, signature, constants, folder, target=target, options=options, attributes=attributes
+        )
+        return draft(ptx, from_triton=ptx.with_suffix(".json"))

@@ -1,0 +1,63 @@
+"""What ``layout`` answers: who holds which element of an operand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..spec.element_table import ElementTable
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class LayoutAnswer:
+    """An answer.
+
+    Attributes
+    ----------
+    instr, operand : str
+        What was asked about.
+    table : ElementTable
+        The elements and their holders.
+    """
+
+    instr: str
+    operand: str
+    table: ElementTable
+
+    @property
+    def formula(self) -> str:
+        """The layout in the direction that the instruction set states."""
+        return self.table.formula
+
+    def rows(self) -> list[dict[str, int]]:
+        """Return one row for each element: who holds it, then where it is."""
+        return self.table.rows()
+
+    def held_by(self, owner: str, number: int) -> LayoutAnswer:
+        """Return what one owner holds; see `ElementTable.held_by`."""
+        return LayoutAnswer(self.instr, self.operand, self.table.held_by(owner, number))
+
+    def at(self, *coordinates: int) -> LayoutAnswer:
+        """Return who holds one element; see `ElementTable.at`."""
+        return LayoutAnswer(self.instr, self.operand, self.table.at(*coordinates))
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document (``docs/schemas/layout.schema.json``)."""
+        table = self.table
+        return {
+            "schema": SCHEMA,
+            "instr": self.instr,
+            "operand": self.operand,
+            "format": table.format,
+            "bits": table.bits,
+            "formula": table.formula,
+            "axes": {axis.name: axis.extent for axis in table.axes},
+            "elements": table.rows(),
+        }
+
+    def _repr_svg_(self) -> str:
+        from .layout_drawing import svg
+
+        return svg(self.table)

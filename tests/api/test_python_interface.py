@@ -1,0 +1,102 @@
+"""What ``import mmaproof`` offers: the functions of the command line, with its answers as objects."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import mmaproof as command
+from cuda_contracts import CORPUS
+from gate_tables import EXAMPLES as TABLES
+
+import mmaproof
+from mmaproof.reports.report import Conclusion
+
+KERNEL, CONTRACT = CORPUS / "mma_s4_sm80.ptx", CORPUS / "mma_s4.toml"
+PRODUCT = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+
+
+def test_every_name_is_listed_and_there() -> None:
+    assert set(dir(mmaproof)) == set(mmaproof.__all__)
+    for name in mmaproof.__all__:
+        assert getattr(mmaproof, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'prove'"):
+        _ = mmaproof.prove
+
+
+@pytest.mark.parametrize("name", [name for name in mmaproof.__all__ if name != "triton"])
+def test_every_function_is_described(name: str) -> None:
+    found = getattr(mmaproof, name)
+    if inspect.isfunction(found):
+        assert found.__doc__ and "Raises\n" in found.__doc__
+        parameters = inspect.signature(found).parameters
+        assert len(parameters) == 1 or [each for each in parameters if each not in found.__doc__] == []
+
+
+def test_importing_it_imports_nothing_else() -> None:
+    script = (
+        "import sys, mmaproof; print([name for name in sys.modules if 'mmaproof' in name or name == 'numpy'])"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert printed.stdout == "['mmaproof']\n"
+
+
+def test_the_catalogue_is_proved() -> None:
+    report = mmaproof.check("power/integers/order", jobs=1)
+    assert report.holds and report.conclusion is Conclusion.HOLDS
+    assert {each.verdict.status.value for each in report.run.outcomes} == {"proved", "refuted"}
+    assert "srcdoc" in report._repr_html_()
+    with pytest.raises(mmaproof.InputError, match="no obligation matches"):
+        mmaproof.check("no/such")
+
+
+def test_a_kernel_is_verified_and_a_faulty_one_is_not(tmp_path: Path) -> None:
+    report = mmaproof.assert_verified(KERNEL, CONTRACT)
+    assert (report.result.verdict, report.holds) == ("verified", True)
+    document = json.loads(command("verify", KERNEL, "--contract", CONTRACT, "--json", "-").out)
+    assert {name: document[name] for name in ("verdict", "equality", "outputs")} == {
+        name: report.document()[name] for name in ("verdict", "equality", "outputs")
+    }
+    faulty = tmp_path / "faulty.ptx"
+    faulty.write_text(KERNEL.read_text().replace("{%r96, %r97,", "{%r97, %r96,"))
+    with pytest.raises(mmaproof.NotVerifiedError, match="wrong-value: C") as raised:
+        mmaproof.assert_verified(faulty, CONTRACT, allowed=["undecided"])
+    assert raised.value.report.result.counterexample is None
+    saved = mmaproof.verify(faulty, CONTRACT, counterexamples=tmp_path / "saved").result.counterexample
+    assert saved is not None and command("replay", saved).status == 1
+
+
+def test_a_refutation_can_not_be_allowed() -> None:
+    with pytest.raises(mmaproof.InputError, match="not refuted"):
+        mmaproof.assert_verified(KERNEL, CONTRACT, allowed=["refuted"])
+
+
+def test_a_contract_is_drafted() -> None:
+    assert mmaproof.contract(KERNEL) == command("contract", KERNEL).out.removesuffix("\n") + "\n"
+
+
+def test_instructions_are_judged_laid_out_and_explained() -> None:
+    assert mmaproof.legal(PRODUCT, "sm_80").legal
+    assert not mmaproof.legal(PRODUCT, "sm_70").legal
+    answer = mmaproof.layout(PRODUCT, "c")
+    assert answer.at(3, 5).rows() == [row for row in answer.rows() if (row["row"], row["column"]) == (3, 5)]
+    assert answer._repr_svg_().startswith("<svg")
+    assert str(mmaproof.explain("race")).startswith("finding race of verify\n\nMeaning\n  two threads")
+
+
+def test_an_instruction_is_executed() -> None:
+    results = mmaproof.run("xvf32ger", {"x": np.ones((4, 1), np.float32), "y": [[1.0], [2.0], [3.0], [4.0]]})
+    assert results["acc"].tolist() == [[1.0, 2.0, 3.0, 4.0]] * 4
+
+
+def test_tables_are_compared() -> None:
+    assert mmaproof.gate(TABLES / "power_mma.csv").holds
+    report = mmaproof.gate(TABLES / "dsl_targets_wrong.json")
+    assert [each.causes[0].id for each in report.findings] and report.conclusion is Conclusion.FAILS
+    table = TABLES / "mma_verifier.csv"
+    assert mmaproof.gate(table, columns={"arch": "target"}, ptx="7.1").holds
