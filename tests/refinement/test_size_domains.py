@@ -66,7 +66,10 @@ def test_a_domain_has_the_numbers_that_its_text_says(step: int, least: int, span
         (text(extent="K % 7"), "must be a polynomial of M, N, K"),
         (text(extent="K // 64"), "must be a polynomial of M, N, K"),
         (text('"any"', extent="G"), "must be a polynomial of M, N, K"),
-        (text().replace("[sizes]", "[[sizes]]") + '[[sizes]]\nM = 1\nN = 32\nK = "any"\nG = 1\n', "one table"),
+        (
+            text().replace("[sizes]", "[[sizes]]") + '[[sizes]]\nM = 1\nN = 32\nK = "any"\nG = 1\n',
+            "one table",
+        ),
     ],
 )
 def test_what_no_kernel_can_be_for_is_refused_in_one_line(contract: str, message: str) -> None:
