@@ -15,14 +15,15 @@ from ..smt.float_terms import SymbolicRounding
 from ..smt.number_algebra import NumberAlgebra
 from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import Z3Algebra, variable
-from ..spec.algebra import Algebra, Array
+from ..spec.algebra import Array
 from ..spec.errors import UnsupportedError
 from .induction import decide_from_premises
-from .methods import BIT_ORIGINS, COUNTEREXAMPLE, ENUMERATION, NORMAL_FORM, RING
+from .methods import BIT_ORIGINS, COUNTEREXAMPLE, ENUMERATION, NORMAL_FORM
 from .obligation import (
     RN,
     Certificate,
     Deduction,
+    EmptyClaimError,
     Equality,
     Method,
     Obligation,
@@ -32,17 +33,11 @@ from .obligation import (
     Variable,
 )
 from .replay import Counterexample, Difference, counterexample, pinned_encodings, search
+from .ring_claims import decide_in_ring
 from .verdict import Verdict
 
 Solve = Callable[[Query], Answer]
 """Asks a solver (or several, or the cache) about a query."""
-
-
-class EmptyClaimError(ValueError):
-    """A claim says nothing: it has no equation, or no equation has an element."""
-
-    def __init__(self) -> None:
-        super().__init__("defect of mmaproof: the claim has no equation, so nothing would be proved")
 
 
 def formula(
@@ -146,7 +141,7 @@ def _decide(
         case Property():
             return _decide_property(obligation, goal, solve)
         case RingProperty():
-            return _decide_in_ring(obligation, goal)
+            return decide_in_ring(obligation, goal)
         case Certificate():
             return _decide_by_certificate(obligation, goal, solve)
         case Deduction():
@@ -239,29 +234,6 @@ def _refuted(
         message = "defect of mmaproof: the counterexample does not replay with numpy"
         return Verdict(obligation.id, Status.ERROR, solver, message=message, counterexample=found)
     return Verdict(obligation.id, Status.REFUTED, solver, counterexample=found, method=method)
-
-
-def _decide_in_ring(obligation: Obligation, prop: RingProperty) -> Verdict:
-    from ..smt.ring_algebra import RingAlgebra, polynomial_variables
-
-    alg: Algebra = RingAlgebra()
-    inputs = {**polynomial_variables({v.name: v.shape for v in prop.variables}), **prop.concrete}
-    compared = 0
-    for equation in prop.claim(alg, inputs):
-        wrong = ~equation.truth(alg, obligation.equality)
-        compared += wrong.size
-        if equation.where is not None:
-            wrong = wrong & equation.where
-        if wrong.any():
-            index = tuple(int(i) for i in np.argwhere(wrong)[0])
-            left, right = (
-                str(np.broadcast_to(side, wrong.shape)[index]) for side in (equation.left, equation.right)
-            )
-            found = Counterexample(obligation.id, {}, Difference(equation.label, index, left, right))
-            return Verdict(obligation.id, Status.REFUTED, "sympy", counterexample=found, method=RING)
-    if not compared:
-        raise EmptyClaimError
-    return Verdict(obligation.id, Status.PROVED, "sympy", method=RING)
 
 
 def _decide_by_certificate(obligation: Obligation, goal: Certificate, solve: Solve) -> Verdict:

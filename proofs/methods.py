@@ -22,7 +22,8 @@ REWRITING = (NORMAL_FORM, BIT_ORIGINS, RING)
 MEANINGS = {
     NORMAL_FORM: "both sides became one term when they were built and simplified; no solver was asked",
     BIT_ORIGINS: "each bit of both sides comes from the same bit of the inputs; no solver was asked",
-    RING: "both sides are one polynomial over a commutative ring; no solver was asked",
+    RING: "both sides are one polynomial over a commutative ring, or differ at integers that are given; "
+    "no solver was asked",
     ENUMERATION: "numpy evaluated the claim on every point of a finite domain",
     INDUCTION: "base and step are obligations, proved, and checked to be instances of the formula",
     DEDUCTION: "follows from obligations that are proved, by an argument in words, which nothing checks",

@@ -6,7 +6,7 @@ counterexample of a solver is replayed by calling the very function that produce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -121,6 +121,13 @@ class Equation:
 def holds(alg: Algebra, condition: Array, label: str = "", where: Array | None = None) -> Equation:
     """Return the equation that a condition is true."""
     return Equation(condition, alg.same(condition, condition), None, where, label)
+
+
+class EmptyClaimError(ValueError):
+    """A claim says nothing: it has no equation, or no equation has an element."""
+
+    def __init__(self) -> None:
+        super().__init__("defect of mmaproof: the claim has no equation, so nothing would be proved")
 
 
 Inputs = Mapping[str, Any]
@@ -290,10 +297,14 @@ class Theorem:
             )
 
 
-def theorem_of(obligation: Obligation, theorems: Sequence[Theorem]) -> Theorem:
-    """Return the theorem an obligation belongs to: the one with the longest id that prefixes its own."""
-    owners = (theorem for theorem in theorems if obligation.id.startswith(theorem.id + "/"))
-    return max(owners, key=lambda theorem: len(theorem.id))
+def theorem_of(obligation: Obligation, theorems: Mapping[str, Theorem]) -> Theorem:
+    """Return the theorem, of those by id, that an obligation belongs to: the longest that prefixes its id."""
+    prefix = obligation.id
+    while prefix:
+        prefix = prefix.rpartition("/")[0]
+        if prefix in theorems:
+            return theorems[prefix]
+    raise ValueError(f"{obligation.id} is of none of the theorems {', '.join(theorems)}")
 
 
 def theorem(

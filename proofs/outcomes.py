@@ -141,8 +141,9 @@ def tallied(
         for o in obligations
     )
     grouped: dict[str, list[DecidedObligation]] = {theorem.id: [] for theorem in theorems}
+    by_id = {theorem.id: theorem for theorem in theorems}
     for outcome in outcomes:
-        grouped[theorem_of(outcome.obligation, theorems).id].append(outcome)
+        grouped[theorem_of(outcome.obligation, by_id).id].append(outcome)
     decided = tuple(
         TheoremOutcomes(tuple(grouped[theorem.id]), theorem) for theorem in theorems if grouped[theorem.id]
     )

@@ -68,7 +68,8 @@ def main(patterns: Sequence[str]) -> None:
     from .runner import Settings, run
 
     obligations = matching(())
-    owners = {each.id: theorem_of(each, theorems((each.id,))).id for each in obligations}
+    by_id = {theorem.id: theorem for theorem in theorems()}
+    owners = {each.id: theorem_of(each, by_id).id for each in obligations}
     known = recorded() if files(__package__).joinpath(FILE).is_file() else {}
     methods = {each: method for each in owners if (method := recorded_method(each, known))}
     verdicts = run(matching(patterns), Settings(cache=default_directory()))

@@ -107,7 +107,7 @@ def _some(names: list[str]) -> str:
 
 
 def _obligation(obligation: Obligation) -> Description:
-    theorem = theorem_of(obligation, theorems((obligation.id,)))
+    theorem = theorem_of(obligation, {each.id: each for each in theorems((obligation.id,))})
     return Description(
         obligation.id,
         (

@@ -17,8 +17,9 @@ class Dyadic:
 
     Attributes
     ----------
-    polynomial : sympy.polys.rings.PolyElement
-        Its variables stand for integers, and its coefficients are.
+    polynomial : sympy.polys.rings.PolyElement or int
+        Its variables stand for integers, and its coefficients are. A number is truncated as it is, and
+        never `lost`.
     exponent : int
         Of the power of two.
     lost : bool
@@ -63,6 +64,9 @@ class Dyadic:
         if self.remainder is not None:
             return Dyadic(self.polynomial, self.exponent, self.lost) + Dyadic(-self.remainder)
         unit = 1 << max(0, -self.exponent)
+        if isinstance(self.polynomial, int):
+            magnitude = abs(self.polynomial) // unit
+            return Dyadic(magnitude if self.polynomial > 0 else -magnitude, max(0, self.exponent))
         whole = all(coefficient % unit == 0 for coefficient in self.polynomial.coeffs())
         return Dyadic(self.polynomial, self.exponent, self.lost or not whole)
 
@@ -77,7 +81,8 @@ class Dyadic:
         return hash(self.exponent)
 
     def __str__(self) -> str:
-        number = f"({self.polynomial})" + (f" · 2^{self.exponent}" if self.exponent else "")
+        number = str(self.polynomial) if isinstance(self.polynomial, int) else f"({self.polynomial})"
+        number += f" · 2^{self.exponent}" if self.exponent else ""
         return f"trunc{number}" if self.lost else number
 
 

@@ -27,6 +27,9 @@ from .rounding import Rounding
 _BLOCK = 1 << 13
 """Elements computed at a time: a dozen float64 temporaries of this size stay in a core's cache."""
 
+_FEW = 1 << 6
+"""Elements for which moving axes about takes longer than it saves."""
+
 _NEGLIGIBLE = -220
 """Binary exponent below which an addend of a sum near 1 can only make the result inexact."""
 
@@ -105,16 +108,20 @@ def _in_blocks(compute: Callable[..., Bits], operands: Sequence[Bits], storage: 
     In a block that axis comes last: numpy's inner loops then run along the batch, not along the few
     elements of a row that broadcasting leaves them.
     """
-    shape = np.broadcast_shapes(*(operand.shape for operand in operands)) or (1,)
+    final = np.broadcast(*operands).shape if len(operands) > 1 else operands[0].shape
+    shape = final or (1,)
     aligned = [operand.reshape((1,) * (len(shape) - operand.ndim) + operand.shape) for operand in operands]
     result = np.empty(shape, dtype=storage)
+    if result.size <= _FEW:
+        result[...] = compute(*aligned)
+        return result.reshape(final)
     rows = max(1, _BLOCK // max(1, math.prod(shape[1:])))
     for start in range(0, shape[0], rows):
         block = slice(start, start + rows)
         parts = [operand[block] if len(operand) > 1 else operand for operand in aligned]
         computed = compute(*(np.ascontiguousarray(np.moveaxis(part, 0, -1)) for part in parts))
         result[block] = np.moveaxis(computed, -1, 0)
-    return result.reshape(np.broadcast_shapes(*(operand.shape for operand in operands)))
+    return result.reshape(final)
 
 
 def two_sum(left: Reals, right: Reals) -> tuple[Reals, Reals]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import UnsupportedError
-from .formats import F16, F32, F64, Bits, FloatFormat, Special
+from .formats import F16, F32, F64, Bits, FloatFormat, Special, numpy_type
 from .rounding import Rounding
 
 Reals = NDArray[np.float64]
@@ -21,10 +21,12 @@ Truths = NDArray[np.bool_]
 Integers = NDArray[Any]
 
 _ONE = np.uint64(1)
+_TABULATED = 17
+"""Bits of the encodings whose values fit into a table in a core's cache."""
+
 _F64_FRACTION = np.uint64((1 << F64.fraction_bits) - 1)
 
 
-@np.errstate(invalid="ignore")  # casting a signalling NaN
 def decode(bits: Bits, fmt: FloatFormat) -> Reals:
     """Return the values of encodings, exactly, as float64 (NaN for every NaN).
 
@@ -39,13 +41,18 @@ def decode(bits: Bits, fmt: FloatFormat) -> Reals:
         double = bits.astype(np.uint64, copy=False) << np.uint64(F64.fraction_bits - fmt.fraction_bits)
         return double.view(np.float64)
     if fmt == F16:
-        return bits.astype(np.uint16).view(np.float16).astype(np.float64)
+        return _widened(bits.astype(np.uint16).view(np.float16))
     if fmt.exponent_bits != F32.exponent_bits:
-        return _scaled_significands(bits, fmt)
+        return _values(fmt)[bits] if fmt.bits <= _TABULATED else _scaled_significands(bits, fmt)
     single = bits.astype(np.uint32, copy=False) << np.uint32(F32.bits - fmt.bits)
     if fmt.padding_bits:
         single = (single >> np.uint32(fmt.padding_bits)) << np.uint32(fmt.padding_bits)
-    return single.view(np.float32).astype(np.float64)
+    return _widened(single.view(np.float32))
+
+
+@np.errstate(invalid="ignore")  # casting a signalling NaN
+def _widened(values: NDArray[Any]) -> Reals:
+    return values.astype(np.float64)
 
 
 def _scaled_significands(bits: Bits, fmt: FloatFormat) -> Reals:
@@ -65,8 +72,8 @@ def _scaled_significands(bits: Bits, fmt: FloatFormat) -> Reals:
 
 @cache
 def _values(fmt: FloatFormat) -> Reals:
-    """Tabulate the values of a format of at most 8 bits; ue4m3's unused high bit is ignored."""
-    return _scaled_significands(np.arange(1 << fmt.bits, dtype=np.uint8), fmt)
+    """Tabulate the values of a format of a few bits; ue4m3's unused high bit is ignored."""
+    return _scaled_significands(np.arange(1 << fmt.bits, dtype=fmt.storage), fmt)
 
 
 @np.errstate(all="ignore")
@@ -76,8 +83,8 @@ def encode(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
     For a target other than f64, a value that stands for a number it is not equal to must have been
     rounded to odd, and `fmt` have at most 51 bits of precision: the last bit is then a sticky bit.
     """
-    if fmt == F32:
-        bits = _encode_single(value, rounding)
+    if fmt in (F16, F32):
+        bits = _encode_natively(value, fmt, rounding)
         special = np.isnan(value)
     elif fmt.exponent_bits == F64.exponent_bits:
         bits = _cut_fraction(value, fmt, rounding)
@@ -108,15 +115,17 @@ def rounded(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Reals:
     return bits.view(np.float64)
 
 
-def _encode_single(value: Reals, rounding: Rounding) -> Bits:
+def _encode_natively(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
     """Let the processor round to nearest, then step to the neighbour where the direction asks for it."""
-    nearest = value.astype(np.float32)
-    bits = nearest.view(np.uint32)
+    nearest = value.astype(numpy_type(fmt))
+    bits: Bits = nearest.view(fmt.storage)
     if rounding is Rounding.NEAREST_EVEN:
         return bits
     magnitude, rounded = np.abs(value), np.abs(nearest).astype(np.float64)
     outward = _outward(np.signbit(value), rounding)
-    return bits + (outward & (rounded < magnitude)) - (~outward & (rounded > magnitude)).astype(np.uint32)
+    bits += outward & (rounded < magnitude)
+    bits -= ~outward & (rounded > magnitude)
+    return bits
 
 
 def _cut_fraction(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
@@ -195,12 +204,12 @@ def round_significand(
         sign bit and zero in ue8m0, is its NaN, as ml_dtypes has it.
     """
     shift = np.maximum(_bit_length(significand) - fmt.precision, fmt.quantum - exponent)
-    right = np.clip(shift, 0, 63).astype(np.uint64)
+    right = np.minimum(np.maximum(shift, 0), 63).astype(np.uint64)
     kept = significand >> right
     if right.any():
         low = (_ONE << right) - _ONE
         kept = (significand + _increment(kept & _ONE, low, negative, rounding)) >> right
-    kept <<= np.clip(-shift, 0, 63).astype(np.uint64)
+    kept <<= np.minimum(np.maximum(-shift, 0), 63).astype(np.uint64)
     if not fmt.subnormals:
         kept = np.maximum(kept, _ONE << np.uint64(fmt.fraction_bits)) - (_ONE << np.uint64(fmt.fraction_bits))
 

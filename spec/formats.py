@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -46,12 +46,17 @@ class Format:
     def __str__(self) -> str:
         return self.name
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # formats are keys of everything that is tabulated
+
 
 @dataclass(frozen=True)
 class IntegerFormat(Format):
     """A two's complement or unsigned integer of ``bits`` bits."""
 
     signed: bool
+
+    __hash__ = Format.__hash__
 
     @property
     def minimum(self) -> int:
@@ -104,6 +109,8 @@ class FloatFormat(Format):
     special: Special = Special.IEEE
     subnormals: bool = True
     padding_bits: int = 0
+
+    __hash__ = Format.__hash__
 
     @property
     def precision(self) -> int:
@@ -275,6 +282,7 @@ _NUMPY_FLOATS = MappingProxyType(
 _NUMPY_INTEGERS = MappingProxyType({"b1": np.bool_, "s4": ml_dtypes.int4, "u4": ml_dtypes.uint4})
 
 
+@cache
 def numpy_type(fmt: Format) -> np.dtype[Any]:
     """Return the numpy (or ml_dtypes) type whose values are exactly those of `fmt`.
 

@@ -93,7 +93,8 @@ def test_a_record_reads_as_it_was_decided() -> None:
     methods = {
         each.id: decide(each, SOLVE).decided_by for each in toy.OBLIGATIONS.values() if each != toy.INDUCTIVE
     }
-    owners = {each: theorem_of(toy.OBLIGATIONS[each], toy.THEOREMS).id for each in methods}
+    by_id = {theorem.id: theorem for theorem in toy.THEOREMS}
+    owners = {each: theorem_of(toy.OBLIGATIONS[each], by_id).id for each in methods}
     lines = record(methods, owners).splitlines()
     known = {prefix: method for prefix, _, method in (line.partition(": ") for line in lines)}
     assert {each: recorded_method(each, known) for each in methods} == methods
