@@ -37,6 +37,23 @@ def operands(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
     return list(store.arguments(terms)[:, :count].T)
 
 
+def leaves_of(store: TermStore, terms: Ids) -> Ids:
+    """Return the inputs, constants and undefined terms that terms depend on."""
+    seen = np.zeros(len(store), dtype=bool)
+    found = [np.empty(0, dtype=np.int32)]
+    pending = np.unique(terms)
+    while len(pending):
+        seen[pending] = True
+        needed = [np.empty(0, dtype=np.int32)]
+        for operation, members in by_operation(store, pending):
+            if operation.name in LEAVES:
+                found.append(members)
+            needed += operands(store, operation, members)
+        pending = np.unique(np.concatenate(needed))
+        pending = pending[~seen[pending]]
+    return np.concatenate(found)
+
+
 def fill(
     store: TermStore, terms: Ids, table: NDArray[Any], unknown: Any, depends: Operands, compute: Compute
 ) -> None:

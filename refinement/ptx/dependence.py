@@ -9,8 +9,8 @@ import numpy as np
 from ...spec.errors import UnsupportedError
 from ..assignments import Assignment
 from ..interning import Ids
-from ..terms import INPUT, LEAVES, TermStore
-from ..traversal import by_operation, operands
+from ..terms import INPUT, TermStore
+from ..traversal import leaves_of
 from .values import KNOWN, Value
 
 
@@ -77,20 +77,3 @@ def _varies(store: TermStore, terms: Ids) -> bool:
     except UnsupportedError:
         return False
     return bool((one != other).any())
-
-
-def leaves_of(store: TermStore, terms: Ids) -> Ids:
-    """Return the inputs, constants and undefined terms that terms depend on."""
-    seen = np.zeros(len(store), dtype=bool)
-    found = [np.empty(0, dtype=np.int32)]
-    pending = np.unique(terms)
-    while len(pending):
-        seen[pending] = True
-        needed = [np.empty(0, dtype=np.int32)]
-        for operation, members in by_operation(store, pending):
-            if operation.name in LEAVES:
-                found.append(members)
-            needed += operands(store, operation, members)
-        pending = np.unique(np.concatenate(needed))
-        pending = pending[~seen[pending]]
-    return np.concatenate(found)

@@ -15,13 +15,13 @@ from ..evaluation import ones
 from ..findings import Kind
 from ..interning import Ids
 from ..memory import ByteLanes, Offsets
+from ..observations import Loads, Observations
 from ..terms import TermStore
 from ..truth_tables import A
 from .address_spaces import Memory
 from .dependence import require_known
 from .literals import float_encoding
 from .module import TYPE_BITS, Function, InstructionStatement, Module
-from .observations import Loads, Observations
 from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
 from .races import Ordering
 from .threads import WARP, Indices, Threads

@@ -14,17 +14,18 @@ from ...spec.errors import UnsupportedError
 from ..findings import KernelFinding, Kind
 from ..interning import Ids
 from ..memory import ByteLanes
+from ..observations import Loads, Observations
 from ..terms import UNDEFINED, TermStore
+from ..traversal import leaves_of
 from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
-from .dependence import DataDependenceError, leaves_of, never_written
+from .dependence import DataDependenceError, never_written
 from .execution import Execution
 from .floating_contraction import may_be_contracted
 from .launch_legality import violations
 from .launching import Argument
 from .module import Function, Module
-from .observations import Loads, Observations
 from .opaque_fragments import leaked
 from .program import Program
 from .races import AccessHistory, StoreHistory

@@ -10,12 +10,12 @@ from types import MappingProxyType
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.ptx.operands import Predicate
 from ..findings import Kind
+from ..observations import Observations
 from . import matrix
 from .control_flow import control_flow
 from .execution import Execution, Step
 from .instruction_set import DECODERS, POINTWISE
 from .module import Function, InstructionStatement, Module
-from .observations import Observations
 from .operands import Label
 from .threads import Indices
 from .variable_spaces import misplaced, variable_spaces

@@ -8,9 +8,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings import KernelFinding, Kind
-from ..interning import Ids
-from ..terms import INPUT, TermStore
+from .findings import KernelFinding, Kind
+from .interning import Ids
+from .terms import INPUT, TermStore
 
 KEPT = 3
 """How many findings of one kind are kept for one line."""

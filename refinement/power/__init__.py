@@ -1,0 +1,1 @@
+"""Power kernels: object code and assembler text for the verification."""
