@@ -20,6 +20,8 @@ class Kind(StrEnum):
     DIVERGENCE = "divergence"
     ILLEGAL = "illegal"
     UNDEFINED = "undefined"
+    REGISTER = "clobbered-register"
+    ACCUMULATOR = "accumulator-state"
     UNSUPPORTED = "unsupported"
     UNDECIDED = "undecided"
 
@@ -46,6 +48,8 @@ _MEANINGS = {
     Kind.DIVERGENCE: "only some of the threads run what all of them must run together",
     Kind.ILLEGAL: "the kernel has an instruction, or a launch, that its target does not have",
     Kind.UNDEFINED: "the kernel does what has no defined result",
+    Kind.REGISTER: "the kernel does not restore a register that belongs to its caller",
+    Kind.ACCUMULATOR: "the kernel uses an accumulator, or a register that it is in, against the rules",
     Kind.UNSUPPORTED: "the kernel does what is not modelled, so that nothing is said about it",
     Kind.UNDECIDED: "the kernel is not shown to be right, and no inputs are found on which it is wrong",
 }

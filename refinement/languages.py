@@ -8,7 +8,7 @@ from typing import cast
 
 from ..spec.errors import UnsupportedError
 
-LANGUAGES = MappingProxyType({"ptx": ".ptx", "pto": ".pto"})
+LANGUAGES = MappingProxyType({"ptx": ".ptx", "power": ".power", "pto": ".pto"})
 """The package of each."""
 
 

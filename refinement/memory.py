@@ -49,15 +49,19 @@ class ByteLanes:
     def read(self, offsets: Offsets, count: int) -> Ids:
         """Return the words (n,) of `count` bytes, little-endian, from bytes that were all written."""
         lanes = _lanes(offsets, count)
-        terms, lows = self.terms[lanes], self.lows[lanes]
+        return self.joined(self.terms[lanes], self.lows[lanes])
+
+    def joined(self, terms: Ids, lows: NDArray[np.uint8]) -> Ids:
+        """Return the words (n,) of bytes (n, count), little-endian, as these lanes hold them."""
+        count = terms.shape[1]
         whole = (terms == terms[:, :1]).all(axis=1) & (lows == 8 * np.arange(count)).all(axis=1)
         result = terms[:, 0].copy()
         split = ~(whole & (self.store.widths(result) == 8 * count))
         if split.any():
-            result[split] = self._joined(terms[split], lows[split])
+            result[split] = self._pieced(terms[split], lows[split])
         return result
 
-    def _joined(self, terms: Ids, lows: NDArray[np.uint8]) -> Ids:
+    def _pieced(self, terms: Ids, lows: NDArray[np.uint8]) -> Ids:
         result = np.empty(len(terms), dtype=np.int32)
         for members in groups(lows):
 

@@ -1,0 +1,205 @@
+"""How a function gets its arguments, and what it has to leave as it was: the ELFv2 calling convention.
+
+Source: Power Architecture 64-bit ELF V2 ABI 1.4, sections 2.2.1 to 2.2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...spec.errors import InputError
+from ...spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
+from ..findings import Kind
+from ..footprint import Footprint
+from ..interning import Ids
+from ..memory import ABSENT
+from ..terms import TermStore
+from . import scalars
+from .machine import RETURN, Machine
+from .storage import STACK, Segment
+from .words import Data, Word
+
+STACK_TOP = 0x7F00_0000_0000
+"""The stack pointer when the function is called."""
+
+STACK_BYTES = 1 << 20
+"""Bytes of the stack below it."""
+
+_HEADER = 32
+"""Bytes of the caller's frame before the area in which parameters may be saved."""
+
+_SAVED_BY_CALLEE = range(8, 24)
+"""Bytes of that header that a function may write: CR and LR."""
+
+_GENERAL_ARGUMENTS = range(3, 11)
+_FLOAT_ARGUMENTS = range(1, 14)
+_SAVED_GENERAL = (1, 13, *range(14, 32))
+_SAVED_FLOATS = range(14, 32)
+_SAVED_VECTORS = range(52, 64)
+_SAVED_FIELDS = range(2, 5)
+"""Registers that belong to the caller: r1, r13 to r31, f14 to f31, v20 to v31, cr2 to cr4."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What a function is passed.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    format : Format, optional
+        None for an address.
+    value : int or Data
+        Its encoding or address, or a term as wide as the format.
+    """
+
+    name: str
+    format: Format | None
+    value: int | Data
+
+
+def stack_segment(store: TermStore, words: int) -> Segment:
+    """Return the stack, with so many doublewords of arguments in the caller's frame."""
+    size = STACK_BYTES + _HEADER + 8 * max(words, 8)
+    terms = np.full(size, ABSENT, dtype=np.int32)
+    lows = np.zeros(size, dtype=np.uint8)
+    header = store.undefined(_HEADER, 8)
+    terms[STACK_BYTES : STACK_BYTES + _HEADER] = header
+
+    def named(byte: int) -> str:
+        return f"{abs(byte - STACK_BYTES)} bytes {'above' if byte >= STACK_BYTES else 'below'} its top"
+
+    start = STACK_TOP - STACK_BYTES
+    return Segment(STACK, start, Footprint.whole(size), size, True, (terms, lows), named)
+
+
+def pass_arguments(machine: Machine, arguments: Sequence[Argument], entry: int, toc: int) -> None:
+    """Put arguments where a function finds them, and set the registers that a call sets.
+
+    Raises
+    ------
+    InputError
+        If one can't be passed.
+    """
+    registers = machine.registers
+    machine.set_general(1, STACK_TOP)
+    registers.general[2] = toc
+    registers.general[12] = entry
+    registers.link = RETURN
+    floats = iter(_FLOAT_ARGUMENTS)
+    for slot, argument in enumerate(arguments):
+        if isinstance(argument.format, FloatFormat):
+            term = _double(machine, argument)
+            number = next(floats, None)
+            if number is not None:
+                registers.set_scalar(number, term, zeroed=False)
+                continue
+            word: Word = machine.words.word(
+                term if argument.format == F64 else scalars.single(machine.store, term, argument.name)
+            )
+        else:
+            word = _extended(machine, argument)
+        if slot < len(_GENERAL_ARGUMENTS):
+            registers.general[_GENERAL_ARGUMENTS[slot]] = word
+            continue
+        size = 4 if argument.format == F32 else 8
+        machine.save(STACK_TOP + _HEADER + 8 * slot, machine.bytes_of(word, size), "the caller")
+    machine.storage.lines[:] = 0
+
+
+def _double(machine: Machine, argument: Argument) -> int:
+    """Return a float as a register holds it."""
+    fmt = argument.format
+    if fmt not in (F32, F64):
+        raise InputError(f"{argument.name}: {fmt} can't be passed by value; f32 and f64 can")
+    assert fmt is not None
+    term = machine.words.term(argument.value, fmt.bits)
+    return scalars.widened(machine.store, term) if fmt == F32 else term
+
+
+def _extended(machine: Machine, argument: Argument) -> Word:
+    """Return an integer as wide as a register, extended as C does."""
+    fmt = argument.format
+    if fmt is None:
+        return argument.value
+    assert isinstance(fmt, IntegerFormat)
+    if fmt.bits > 64:
+        raise InputError(f"{argument.name}: integers of {fmt.bits} bits can't be passed by value")
+    return machine.words.extended(argument.value, fmt.bits, sign=fmt.signed)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What registers of the caller held before a function was called.
+
+    Attributes
+    ----------
+    general, vectors, conditions : sequence
+        Words by register, the bytes of all vector registers, the bits of CR.
+    frame : array
+        The bytes of the caller's frame that a function must leave alone.
+    """
+
+    general: Sequence[Word]
+    vectors: Ids
+    lows: Ids
+    conditions: Sequence[Word]
+    frame: Ids
+
+
+def saved(machine: Machine) -> Saved:
+    """Return what the caller's registers hold now."""
+    registers = machine.registers
+    return Saved(
+        list(registers.general),
+        registers.vectors.terms.copy(),
+        registers.vectors.lows.copy(),
+        list(registers.conditions),
+        _frame(machine),
+    )
+
+
+def _frame(machine: Machine) -> Ids:
+    stack = next(each for each in machine.storage.segments if each.name == STACK)
+    first = machine.storage.lanes_of(stack).start + STACK_BYTES
+    held = machine.storage.lanes.terms[first : first + _HEADER].copy()
+    held[list(_SAVED_BY_CALLEE)] = 0
+    return held
+
+
+def report_return(machine: Machine, before: Saved) -> None:
+    """Report what a function that has returned did not leave as its caller needs it."""
+    registers = machine.registers
+    for number in _SAVED_GENERAL:
+        if registers.general[number] != before.general[number]:
+            what = "the stack pointer" if number == 1 else f"r{number}"
+            machine.report(Kind.REGISTER, f"returns without restoring {what}")
+    for number in _SAVED_FLOATS:
+        _compare_bytes(machine, before, number, slice(8, 16), f"f{number}")
+    for number in _SAVED_VECTORS:
+        _compare_bytes(machine, before, number, slice(0, 16), f"v{number - 32}")
+    for field in _SAVED_FIELDS:
+        bits = slice(4 * field, 4 * field + 4)
+        if list(registers.conditions[bits]) != list(before.conditions[bits]):
+            machine.report(Kind.REGISTER, f"returns without restoring cr{field}")
+    if (_frame(machine) != before.frame).any():
+        machine.report(Kind.REGISTER, "returns with its caller's stack frame overwritten")
+    for accumulator, primed in enumerate(registers.primed):
+        if primed:
+            machine.report(
+                Kind.ACCUMULATOR,
+                f"returns while a{accumulator} is primed, so that vs{4 * accumulator} to "
+                f"vs{4 * accumulator + 3} are undefined for the caller",
+            )
+
+
+def _compare_bytes(machine: Machine, before: Saved, number: int, part: slice, name: str) -> None:
+    held = slice(16 * number + part.start, 16 * number + part.stop)
+    vectors = machine.registers.vectors
+    same = (vectors.terms[held] == before.vectors[held]) & (vectors.lows[held] == before.lows[held])
+    if not same.all():
+        machine.report(Kind.REGISTER, f"returns without restoring {name}")

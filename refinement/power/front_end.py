@@ -1,0 +1,304 @@
+"""Power functions for the verification, from object files and assembler text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ...spec.errors import InputError
+from ...spec.power.targets import target_named
+from ..arguments import Array, Pointers, Scalar
+from ..array_memory import initial_bytes, memories
+from ..contract import Instance
+from ..element_places import place_of
+from ..findings import Kind
+from ..footprint import Footprint
+from ..front_end import FinalArray, Outcome, Progress
+from ..interning import Ids
+from ..memory import ByteLanes
+from ..observations import Loads
+from ..terms import TermStore
+from .calling_convention import Argument, pass_arguments, report_return, saved, stack_segment
+from .image import Image, Section
+from .instruction_set import HANDLERS
+from .library_functions import FUNCTIONS
+from .machine import Machine
+from .object_file import is_object, read_object
+from .source_lines import SourceLines
+from .storage import Segment, buffer_addresses
+from .words import Data
+
+POINTER_BYTES = 8
+_MOST_CODE_AS_DATA = 1 << 20
+"""Bytes of code that a function may read as data."""
+
+
+@dataclass(frozen=True)
+class PowerKernel:
+    """A function of a Power program; see `mmaproof.refinement.front_end.Kernel`.
+
+    Attributes
+    ----------
+    image : Image
+        The program.
+    entry : str
+        The function's name, or its address.
+    address : int
+        Where it begins.
+    target : str
+        The processor.
+    """
+
+    image: Image
+    entry: str
+    address: int
+    target: str
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self.image.path
+
+    def source(self, line: int) -> str:
+        """Return where the compiler says that an instruction comes from."""
+        return self._sources.source(line - 1) if self.image.lines is None else ""
+
+    def place(self, line: int) -> str:
+        """Return the address and function of an instruction of object code."""
+        return self.image.spelled(line - 1) if self.image.lines is None else ""
+
+    @cached_property
+    def _sources(self) -> SourceLines:
+        return SourceLines(Path(self.image.path))
+
+    def run(
+        self,
+        instance: Instance,
+        store: TermStore,
+        inputs: Mapping[str, Ids],
+        progress: Progress | None = None,
+        blocks: np.ndarray[tuple[int], np.dtype[np.intp]] | None = None,
+        before: Mapping[str, ByteLanes] | None = None,
+        *,
+        traced: bool = False,
+    ) -> Outcome:
+        """Call the function on terms."""
+        memory, held = memories(instance), before or {}
+        addresses = buffer_addresses(_buffers(instance))
+        segments = list(self._program(store))
+        arrays: dict[str, Segment] = {}
+        for name, array in instance.arrays.items():
+            own = memory[name]
+            lanes = held[name] if name in held else initial_bytes(store, own, inputs)
+            arrays[name] = _array_segment(array, addresses[name], lanes, own.unowned)
+        segments += arrays.values()
+        segments += [_table(store, each, addresses) for each in instance.pointers if each.in_memory]
+        arguments = [_argument(each, instance, addresses, inputs) for each in _passed(instance, self.path)]
+        segments.append(stack_segment(store, len(arguments)))
+        loads = Loads() if traced else None
+        machine = Machine(store, self.image, segments, HANDLERS, FUNCTIONS, self.path, loads)
+        pass_arguments(machine, arguments, self.address, self.image.toc)
+        kept = saved(machine)
+        complete = machine.run(self.address, progress)
+        if complete:
+            report_return(machine, kept)
+        return self._outcome(machine, arrays, loads, complete=complete)
+
+    def _outcome(
+        self, machine: Machine, arrays: Mapping[str, Segment], loads: Loads | None, *, complete: bool
+    ) -> Outcome:
+        storage, store = machine.storage, machine.store
+        final: dict[str, FinalArray] = {}
+        for name, segment in arrays.items():
+            at = storage.lanes_of(segment)
+            lanes = ByteLanes(store, segment.runs.size)
+            lanes.terms[:], lanes.lows[:] = storage.lanes.terms[at], storage.lanes.lows[at]
+            final[name] = FinalArray(
+                lanes, storage.lines[at].copy(), np.zeros(segment.runs.size, dtype=np.int64)
+            )
+        for line, mnemonic, places in storage.unowned_reads:
+            wrong = places[storage.lines[places] == 0]
+            if len(wrong):
+                message = f"{mnemonic} reads what belongs to nobody: {storage.place(int(wrong[0]))}"
+                machine.observations.add(Kind.UNINITIALISED, message, line, "", len(wrong))
+        return Outcome(
+            final,
+            machine.observations.findings,
+            {} if loads is None else loads.by_line(store, "global"),
+            {},
+            1,
+            complete,
+            False,
+            False,
+            {name: storage.alignments.get(name, 1) for name in arrays},
+            machine.depends,
+            {
+                "instructions": machine.instructions,
+                "thread_instructions": machine.instructions,
+                "threads": 1,
+                "barriers": 0,
+                "terms": len(store),
+                "seconds": machine.seconds,
+            },
+            lambda _: "",
+        )
+
+    def _program(self, store: TermStore) -> Iterator[Segment]:
+        """Yield the memory of the program itself."""
+        numbers = store.constants(np.arange(256), 8)
+        for section in self.image.sections:
+            if not section.executable or len(section.data) <= _MOST_CODE_AS_DATA:
+                yield _section_segment(section, numbers)
+
+
+def _section_segment(section: Section, numbers: Ids) -> Segment:
+    size = len(section.data)
+    writable = section.writable and not section.known
+    content = None
+    if section.known:
+        terms = numbers[np.frombuffer(bytes(section.data), dtype=np.uint8)]
+        content = terms, np.zeros(size, dtype=np.uint8)
+    reason = "" if section.known else "what the program's own variables hold is not known"
+    return Segment(
+        section.name, section.address, Footprint.whole(size), size, writable, content, absent=reason
+    )
+
+
+def _buffers(instance: Instance) -> Iterator[tuple[str, int, int]]:
+    """Yield name, bytes and alignment of the memory that pointers lead to."""
+    for name, array in instance.arrays.items():
+        yield name, array.size, array.alignment
+    for each in instance.pointers:
+        if each.in_memory:
+            yield each.name, POINTER_BYTES * len(each.targets), each.alignment
+
+
+def _array_segment(
+    array: Array, address: int, lanes: ByteLanes, unowned: np.ndarray[tuple[int], np.dtype[np.bool_]] | None
+) -> Segment:
+    return Segment(
+        array.name,
+        address,
+        array.footprint,
+        array.size,
+        array.access.is_written,
+        (lanes.terms, lanes.lows),
+        lambda byte: str(place_of(array, 8 * byte)),
+        unowned,
+    )
+
+
+def _table(store: TermStore, pointers: Pointers, addresses: Mapping[str, int]) -> Segment:
+    """Return the memory in which addresses are."""
+    size = POINTER_BYTES * len(pointers.targets)
+    words = [addresses[name] + offset for name, offset in pointers.targets]
+    lanes = ByteLanes(store, size)
+    lanes.write(POINTER_BYTES * np.arange(len(words)), store.constants(np.array(words, dtype=np.uint64), 64))
+    return Segment(
+        pointers.name,
+        addresses[pointers.name],
+        Footprint.whole(size),
+        size,
+        False,
+        (lanes.terms, lanes.lows),
+        lambda byte: f"{pointers.name}[{byte // POINTER_BYTES}]",
+    )
+
+
+def _passed(instance: Instance, path: str) -> Iterator[Scalar | Array | Pointers]:
+    described = {each.name: each for each in (*instance.arguments, *instance.pointers)}
+    for each in instance.passed:
+        if not isinstance(each, str):
+            raise InputError(
+                f"{each.name} is a structure passed by value, which Power kernels can't take", path
+            )
+        yield described[each]
+
+
+def _argument(
+    given: Scalar | Array | Pointers,
+    instance: Instance,
+    addresses: Mapping[str, int],
+    inputs: Mapping[str, Ids],
+) -> Argument:
+    match given:
+        case Scalar():
+            value = Data(int(inputs[given.name].reshape(()))) if given.value is None else given.value
+            return Argument(given.name, given.format, value)
+        case Pointers(in_memory=False):
+            ((name, offset),) = given.targets
+            return Argument(given.name, None, addresses[name] + offset)
+    return Argument(given.name, None, addresses[given.name])
+
+
+def read_kernel(path: Path, entry: str | None, target: str | None) -> PowerKernel:
+    """Read a function of an object file, an executable, a shared library or assembler text."""
+    chosen = target_named(target or "power10").name
+    image = read_image(path)
+    name, address = entry_of(image, entry)
+    return PowerKernel(image, name, address, chosen)
+
+
+def read_image(path: Path) -> Image:
+    """Read a program."""
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(4)
+    except OSError as error:
+        raise InputError(f"can't read {path}: {error.strerror}") from None
+    if is_object(start):
+        return read_object(path)
+    from .assembler_text import read_text_program
+
+    return read_text_program(path)
+
+
+_LISTED = 12
+"""Functions that a message names."""
+
+
+def entry_of(image: Image, entry: str | None) -> tuple[str, int]:
+    """Return name and address of a function.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name, or nothing says which.
+    """
+    functions = [each for each in image.functions if each.is_function]
+    named = ", ".join(dict.fromkeys(each.name for each in functions[:_LISTED]))
+    known = named + (", …" if len(functions) > _LISTED else "") or "none"
+    if entry is None:
+        visible = {each.address: each for each in functions if each.is_global} or {
+            each.address: each for each in functions
+        }
+        if len(visible) != 1:
+            raise InputError(
+                f"{image.path} has {len(visible)} functions ({known}): name one as entry in [kernel], or its "
+                "address"
+            )
+        ((address, symbol),) = visible.items()
+        return symbol.name, address
+    found = {each.address for each in image.symbols if each.name == entry and _is_code(image, each.address)}
+    if len(found) > 1:
+        raise InputError(f"{image.path} has {len(found)} functions {entry!r}: give the address of one")
+    if found:
+        return entry, found.pop()
+    if entry.startswith("0x"):
+        try:
+            address = int(entry, 16)
+        except ValueError:
+            raise InputError(f"{entry!r} is no address") from None
+        if address % 4 or not _is_code(image, address):
+            raise InputError(f"{image.path} has no code at {entry}")
+        return entry, address
+    raise InputError(f"{image.path} has no function {entry!r}; there are: {known}")
+
+
+def _is_code(image: Image, address: int) -> bool:
+    section = image.section_at(address)
+    return section is not None and section.executable

@@ -1,0 +1,182 @@
+"""A program in memory: what an object file, or assembler text, becomes when it is loaded."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .instruction_forms import Instruction, decode_prefixed, decode_word, is_prefix
+
+IMPORTS = 0x180_0000
+"""Where functions of other files seem to be, of a file that is not linked: a branch reaches it."""
+
+LINKED_IMPORTS = 0x7000_0000_0000
+"""Where they seem to be of a file that is."""
+
+IMPORT_BYTES = 16
+"""Between two of them."""
+
+MOST_ADDRESS = (1 << 31) - 8
+"""An address of code is below: lines are numbers of 31 bits."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name of an address.
+
+    Attributes
+    ----------
+    name : str
+        The name.
+    address : int
+        The address, of a function its global entry point.
+    size : int
+        Bytes, 0 where it is not said; those of a function count the table behind its code.
+    is_function : bool
+        Whether it is code.
+    is_global : bool
+        Whether other files see it.
+    local_entry : int
+        Bytes from the global to the local entry point.
+    """
+
+    name: str
+    address: int
+    size: int
+    is_function: bool
+    is_global: bool
+    local_entry: int = 0
+
+
+@dataclass(frozen=True)
+class Section:
+    """Bytes of a program.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    address : int
+        Where they begin.
+    data : bytearray
+        They.
+    executable, writable : bool
+        What may be done with them.
+    known : bool
+        Whether they are as the file says when a function is called: not of data that the program changes.
+    """
+
+    name: str
+    address: int
+    data: bytearray
+    executable: bool
+    writable: bool
+    known: bool
+
+    @property
+    def end(self) -> int:
+        """The address behind them."""
+        return self.address + len(self.data)
+
+
+@dataclass(frozen=True)
+class Image:
+    """A program.
+
+    Attributes
+    ----------
+    path : str
+        Its file.
+    sections : tuple of Section
+        Its memory, in increasing order of addresses.
+    symbols : tuple of Symbol
+        Names.
+    toc : int
+        What the register of the table of contents holds.
+    imports : mapping of int to str
+        Functions of other files, by the address that calls of them branch to.
+    refusals : mapping of int to str
+        Instructions that can't be relocated, and why.
+    lines : mapping of int to int, optional
+        Of text, the line of each instruction.
+    texts : mapping of int to str
+        Of text, instructions that are not known.
+    """
+
+    path: str
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+    toc: int
+    imports: Mapping[int, str]
+    refusals: Mapping[int, str] = field(default_factory=dict)
+    lines: Mapping[int, int] | None = None
+    texts: Mapping[int, str] = field(default_factory=dict)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [section.address for section in self.sections]
+
+    def section_at(self, address: int) -> Section | None:
+        """Return the section of an address."""
+        index = bisect_right(self._starts, address) - 1
+        if index < 0 or address >= self.sections[index].end:
+            return None
+        return self.sections[index]
+
+    @cached_property
+    def functions(self) -> tuple[Symbol, ...]:
+        """Symbols of code, by address; where two are at one, the one that other files see is last."""
+        found = [
+            each
+            for each in self.symbols
+            if (section := self.section_at(each.address)) is not None and section.executable
+        ]
+        return tuple(sorted(found, key=lambda each: (each.address, each.is_function, each.is_global)))
+
+    @cached_property
+    def _function_starts(self) -> list[int]:
+        return [each.address for each in self.functions]
+
+    def spelled(self, address: int) -> str:
+        """Describe an address of code: ``0x1a4 <dgemm+0x24>``."""
+        index = bisect_right(self._function_starts, address) - 1
+        if index < 0 or self.functions[index].is_function is False:
+            return f"{address:#x}"
+        symbol = self.functions[index]
+        offset = address - symbol.address
+        if symbol.size and offset >= symbol.size:
+            return f"{address:#x}"
+        return f"{address:#x} <{symbol.name}{f'+{offset:#x}' if offset else ''}>"
+
+    def line_of(self, address: int) -> int:
+        """Return the line of an instruction; of object code, where there are none, a number for its address."""
+        return address + 1 if self.lines is None else self.lines.get(address, 0)
+
+    def word(self, address: int) -> int | None:
+        """Return the word of code at an address."""
+        section = self.section_at(address)
+        if section is None or not section.executable or address + 4 > section.end:
+            return None
+        at = address - section.address
+        return int.from_bytes(section.data[at : at + 4], "little")
+
+    def instruction(self, address: int) -> Instruction | str:
+        """Return the instruction at an address, or what keeps it from being one that is known."""
+        where = self.spelled(address)
+        if address in self.refusals:
+            return f"{self.refusals[address]} at {where}"
+        if address in self.texts:
+            return f"{self.texts[address]} at {where} is not modelled"
+        word = self.word(address)
+        if word is None or address % 4:
+            return f"a branch to {address:#x}, where there is no code"
+        if not is_prefix(word):
+            found = decode_word(word)
+            return f"the word {word:#010x} at {where}" if found is None else found
+        suffix = self.word(address + 4)
+        if suffix is None:
+            return f"a prefix without a suffix at {where}"
+        found = decode_prefixed(word, suffix)
+        return f"the words {word:#010x} {suffix:#010x} at {where}" if found is None else found

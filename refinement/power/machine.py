@@ -1,0 +1,232 @@
+"""Runs a function of a Power program on one thread: control flow and addresses as numbers, data as terms."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...spec.errors import UnsupportedError
+from ..findings import Kind
+from ..interning import Ids
+from ..observations import Loads, Observations
+from ..terms import TermStore
+from ..traversal import leaves_of
+from . import accumulators
+from .image import Image
+from .instruction_forms import Instruction
+from .registers import Bytes, Registers
+from .storage import RED_ZONE, Segment, Storage
+from .words import Data, UnknownNumberError, Word, WordArithmetic, known
+
+RETURN = 0x7FFF_FFFF_0000
+"""The address to which the function that is verified returns."""
+
+Handler = Callable[["Machine", Instruction], None]
+"""Carries an instruction out."""
+
+Modelled = Callable[["Machine"], None]
+"""Does what a library's function does."""
+
+_PROGRESS = 4096
+"""Instructions between two calls of the progress."""
+
+
+@dataclass(frozen=True)
+class _Code:
+    """An instruction at its place, ready to run."""
+
+    instruction: Instruction
+    handler: Handler
+    line: int
+    following: int
+
+
+class Machine:
+    """A processor with a program in its memory.
+
+    Parameters
+    ----------
+    store : TermStore
+        Where terms are made.
+    image : Image
+        The program.
+    segments : list of Segment
+        Memory.
+    handlers : mapping
+        What carries an instruction out, by its mnemonic.
+    functions : mapping of str to callable
+        Functions of libraries that are modelled, by name.
+    path : str
+        The file, for findings.
+    loads : Loads, optional
+        Told what each line loads.
+
+    Attributes
+    ----------
+    line : int
+        Of the instruction that runs.
+    following : int
+        The address of the next one.
+    """
+
+    def __init__(
+        self,
+        store: TermStore,
+        image: Image,
+        segments: list[Segment],
+        handlers: Mapping[str, Handler],
+        functions: Mapping[str, Modelled],
+        path: str,
+        loads: Loads | None = None,
+    ) -> None:
+        self.store = store
+        self.image = image
+        self.registers = Registers(store)
+        self.words = WordArithmetic(store)
+        self.observations = Observations(path)
+        self.storage = Storage(store, segments, self.report)
+        self.loads = loads
+        self.line = 0
+        self.following = 0
+        self.address = 0
+        self.instructions = 0
+        self.depends: Ids = np.zeros(0, dtype=np.int32)
+        self._handlers = handlers
+        self._functions = functions
+        self._code: dict[int, _Code] = {}
+
+    # -- findings
+    def report(self, kind: Kind, message: str) -> None:
+        """Note a finding at the instruction that runs."""
+        self.observations.add(kind, message, self.line)
+
+    def unsupported(self, what: str) -> UnsupportedError:
+        """Return the error that something of the instruction that runs is not modelled."""
+        return UnsupportedError(f"{what} (at {self.image.spelled(self.address)})")
+
+    # -- the run
+    def run(self, entry: int, progress: Callable[[int, int], None] | None = None) -> bool:
+        """Run from an address until the function returns; tell whether it did."""
+        started = time.perf_counter()
+        at = entry
+        try:
+            while at != RETURN:
+                code = self._code.get(at)
+                if code is None:
+                    if at in self.image.imports:
+                        at = self._call_import(self.image.imports[at])
+                        continue
+                    self.address = at
+                    code = self._code[at] = self._prepared(at)
+                self.address, self.following = at, code.following
+                self.line = self.store.line = code.line
+                code.handler(self, code.instruction)
+                at = self.following
+                self.instructions += 1
+                if progress is not None and self.instructions % _PROGRESS == 0:
+                    progress(self.instructions, 0)
+        except UnknownNumberError as error:
+            self.depends = np.array([error.term], dtype=np.int32)
+            self.report(*self._reason(error))
+        except UnsupportedError as error:
+            self.report(Kind.UNSUPPORTED, str(error))
+        finally:
+            self.seconds = time.perf_counter() - started
+        return at == RETURN
+
+    def _prepared(self, at: int) -> _Code:
+        self.line = self.image.line_of(at)
+        found = self.image.instruction(at)
+        if isinstance(found, str):
+            raise UnsupportedError(found)
+        handler = self._handlers.get(found.mnemonic)
+        if handler is None:
+            raise UnsupportedError(f"{found.text(at)} at {self.image.spelled(at)} is not modelled")
+        if found.size == 8 and at % 64 == 60:
+            self.report(Kind.ILLEGAL, f"{found.text(at)} lies across a multiple of 64 bytes")
+        if found.form.specified is not None:
+            accumulators.report_violations(self, found)
+        return _Code(found, handler, self.line, at + found.size)
+
+    def _reason(self, error: UnknownNumberError) -> tuple[Kind, str]:
+        leaves = leaves_of(self.store, np.array([error.term], dtype=np.int32))
+        names = {term: name for name, term in self.registers.initial.items()}
+        known_leaves = [names[int(leaf)] for leaf in leaves if int(leaf) in names]
+        if known_leaves and not self.store.are("input", leaves).any():
+            return Kind.UNINITIALISED, f"{error.what} depends on {known_leaves[0]}, which nobody has written"
+        return Kind.UNSUPPORTED, f"{error} (at {self.image.spelled(self.address)})"
+
+    def _call_import(self, name: str) -> int:
+        """Do what a function of a library does, and return where it returns to."""
+        model = self._functions.get(name.partition("@")[0])
+        if model is None:
+            raise UnsupportedError(f"a call of {name}, which is not in the file")
+        accumulators.check_call(self, name)
+        model(self)
+        volatile = (0, *range(4, 13))
+        for number, term in zip(volatile, self.store.undefined(len(volatile), 64), strict=True):
+            self.registers.general[number] = Data(int(term))
+        return self.number(self.registers.link, "the return address")
+
+    # -- registers
+    def number(self, word: Word, what: str) -> int:
+        """Return a number; see `words.known`."""
+        return known(what, word)
+
+    def base(self, register: int) -> Word:
+        """Return a register, or 0 for r0."""
+        return self.registers.general[register] if register else 0
+
+    def set_general(self, register: int, word: Word) -> None:
+        """Write a register; the stack pointer moves the stack's end."""
+        self.registers.general[register] = word
+        if register == 1:
+            self.storage.low = self.number(word, "the stack pointer") - RED_ZONE
+
+    def record(self, word: Word) -> None:
+        """Set CR0 as an instruction with a period does."""
+        self.set_field(0, self.words.compared(word, 0, 64, sign=True))
+
+    def set_field(self, field: int, order: tuple[Word, Word, Word]) -> None:
+        """Set a field of CR to less, greater, equal, and XER's SO."""
+        self.registers.conditions[4 * field : 4 * field + 4] = [*order, self.registers.overflow]
+
+    # -- memory
+    def effective(self, base: Word, displacement: Word) -> int:
+        """Return an address."""
+        return self.number(self.words.add(base, displacement), "an address")
+
+    def load(self, address: int, count: int, mnemonic: str) -> Bytes:
+        """Return bytes of memory."""
+        data = self.storage.load(address, count, mnemonic, self.line)
+        if self.loads is not None:
+            self.loads.add("global", self.line, data[0])
+        return data
+
+    def save(self, address: int, data: Bytes, mnemonic: str) -> None:
+        """Write bytes to memory."""
+        self.storage.save(address, *data, mnemonic, self.line)
+
+    def word_of(self, data: Bytes) -> Word:
+        """Return bytes as one little-endian word."""
+        terms, lows = data
+        absent = terms < 0
+        if absent.any():
+            terms = terms.copy()
+            terms[absent] = self.store.undefined(int(absent.sum()), 8)
+        return self.words.word(int(self.storage.lanes.joined(terms[None], lows[None])[0]))
+
+    def bytes_of(self, word: Word, size: int) -> Bytes:
+        """Return the bytes of a word, least significant first."""
+        terms, lows = self.storage.lanes.bytes_of(np.array([self.words.term(word, 8 * size)], dtype=np.int32))
+        return terms[0], lows[0]
+
+    def branch(self, address: Word, *, links: bool) -> None:
+        """Go on at an address."""
+        target = self.number(address, "a branch")
+        if links:
+            self.registers.link = self.following
+        self.following = target & ~3 if target != RETURN else target

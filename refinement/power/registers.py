@@ -1,0 +1,123 @@
+"""Registers of a Power processor, on terms.
+
+A vector-scalar register is 16 bytes of `ByteLanes`, least significant first: what ``lxv`` copies from
+memory as it is. The ISA counts elements from the most significant end.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.power.priming import ACCUMULATORS
+from ...spec.power.registers import ACCUMULATOR_ROWS, REGISTER_BYTES
+from ...spec.power.state import VSRS
+from ..interning import Ids
+from ..memory import ABSENT, ByteLanes
+from ..terms import TermStore
+from .words import Data, Word
+
+Bytes = tuple[Ids, NDArray[np.uint8]]
+"""Terms (count,), `ABSENT` where nothing is known, and the lowest bit of each byte in its term."""
+
+GENERAL = 32
+CONDITIONS = 32
+"""Bits of the condition register."""
+
+
+class Registers:
+    """All registers; what nobody has written is undefined.
+
+    Parameters
+    ----------
+    store : TermStore
+        Where terms are made.
+
+    Attributes
+    ----------
+    general : list of Word
+        r0 to r31.
+    conditions : list of Word
+        Bits 0 (LT of CR0) to 31.
+    carry, overflow : Word
+        XER's CA and SO.
+    link, count, vector_save : Word
+        LR, CTR and VRSAVE.
+    vectors : ByteLanes
+        64 registers of 16 bytes.
+    accumulators : ByteLanes
+        Eight of four rows, each as a register.
+    primed : list of bool
+        Which of them are.
+    initial : dict of str to int
+        The undefined term that each register holds at first, by its name.
+    """
+
+    def __init__(self, store: TermStore) -> None:
+        self.store = store
+        general = store.undefined(GENERAL, 64)
+        bits = store.undefined(CONDITIONS, 1)
+        halves = store.undefined(2 * VSRS, 64)
+        self.general: list[Word] = [Data(int(term)) for term in general]
+        self.conditions: list[Word] = [Data(int(term)) for term in bits]
+        special = store.undefined(2, 64)
+        self.carry: Word = Data(int(store.undefined(1, 1)[0]))
+        self.overflow: Word = 0
+        self.link: Word = Data(int(special[0]))
+        self.count: Word = Data(int(special[1]))
+        self.vectors = ByteLanes(store, VSRS * REGISTER_BYTES)
+        self.vectors.write(8 * np.arange(2 * VSRS), halves)
+        self.accumulators = ByteLanes(store, ACCUMULATORS * ACCUMULATOR_ROWS * REGISTER_BYTES)
+        self.vector_save: Word = Data(int(store.undefined(1, 64)[0]))
+        self.primed = [False] * ACCUMULATORS
+        self.initial = {f"r{number}": int(term) for number, term in enumerate(general)}
+        self.initial |= {f"bit {bit} of cr": int(term) for bit, term in enumerate(bits)}
+        self.initial |= {"ctr": int(special[1]), "lr": int(special[0])}
+        for half, term in enumerate(halves):
+            self.initial[f"doubleword {1 - half % 2} of vs{half // 2}"] = int(term)
+
+    # -- vector-scalar registers
+    def bytes_of(self, number: int) -> Bytes:
+        """Return the bytes of a register, least significant first."""
+        at = REGISTER_BYTES * number
+        held = slice(at, at + REGISTER_BYTES)
+        return self.vectors.terms[held].copy(), self.vectors.lows[held].copy()
+
+    def set_bytes(self, number: int, data: Bytes) -> None:
+        """Replace the bytes of a register."""
+        at = REGISTER_BYTES * number
+        self.vectors.terms[at : at + REGISTER_BYTES], self.vectors.lows[at : at + REGISTER_BYTES] = data
+
+    def elements(self, number: int, size: int) -> Ids:
+        """Return the words (16 / size,) of a register, in the ISA's order: most significant first."""
+        at = REGISTER_BYTES * number
+        self.define(self.vectors, slice(at, at + REGISTER_BYTES))
+        return self.vectors.read(at + np.arange(REGISTER_BYTES - size, -1, -size), size)
+
+    def set_elements(self, number: int, words: Ids) -> None:
+        """Replace a register by words of 8, 16, 32 or 64 bits, most significant first."""
+        size = REGISTER_BYTES // len(words)
+        self.vectors.write(REGISTER_BYTES * number + np.arange(REGISTER_BYTES - size, -1, -size), words)
+
+    def doubleword(self, number: int, index: int = 0) -> int:
+        """Return the term of a doubleword; 0 is the most significant, a floating-point register."""
+        at = REGISTER_BYTES * number + 8 * (1 - index)
+        self.define(self.vectors, slice(at, at + 8))
+        return int(self.vectors.read(np.array([at]), 8)[0])
+
+    def set_scalar(self, number: int, term: int, *, zeroed: bool) -> None:
+        """Replace doubleword 0; the other one becomes zero, or undefined."""
+        at = REGISTER_BYTES * number
+        self.vectors.write(np.array([at + 8]), np.array([term], dtype=np.int32))
+        if zeroed:
+            self.vectors.write(np.array([at]), self.store.constants([0], 64))
+        else:
+            self.vectors.terms[at : at + 8] = ABSENT
+
+    def define(self, lanes: ByteLanes, held: slice) -> None:
+        """Give bytes of which nothing is known terms of which nothing is known."""
+        terms = lanes.terms[held]
+        absent = terms == ABSENT
+        if absent.any():
+            terms[absent] = self.store.undefined(int(absent.sum()), 8)
+            lanes.lows[held][absent] = 0
