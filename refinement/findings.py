@@ -74,7 +74,8 @@ class KernelFinding:
     output : str
         The output element concerned, empty where it is none's.
     source : str
-        Where the compiler says that the line comes from, as ``file:line``; empty where it does not.
+        Where the compiler says that the line comes from, as ``file:line``; empty where it does not. Of object
+        code, which has no lines, also address and function.
     count : int
         How many elements, or accesses of threads, it is known to be about.
     """

@@ -105,6 +105,10 @@ class Kernel(Protocol):
         """Return where the compiler says that a line comes from, as ``file:line``, if it does."""
         ...
 
+    def place(self, line: int) -> str:
+        """Return address and function of an instruction of object code, which has no lines; else nothing."""
+        ...
+
     def run(
         self,
         instance: Instance,

@@ -48,6 +48,10 @@ class LaunchSequence:
         """See `Kernel.source`."""
         return self._kernels[0].source(line)
 
+    def place(self, line: int) -> str:
+        """See `Kernel.place`."""
+        return self._kernels[0].place(line)
+
     def run(
         self,
         instance: Instance,

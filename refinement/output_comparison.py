@@ -264,7 +264,10 @@ class OutputComparison:
             if final.lines[lane]:
                 who = self._outcome.thread_name(int(final.writers[lane]))
                 name = self._namer.element(output.name, nearest)
-                message += f"; {name}, the nearest that is, {who} writes in line {int(final.lines[lane])}"
+                line = int(final.lines[lane])
+                where = f"at {place}" if (place := self._kernel.place(line)) else f"in line {line}"
+                wrote = f"{who} writes" if who else "is written"
+                message += f"; {name}, the nearest that is, {wrote} {where}"
         self._note(Kind.MISSING_OUTPUT, message, 0, first)
 
     def _note(self, kind: Kind, message: str, line: int, output: str) -> None:

@@ -203,7 +203,8 @@ class KernelReference:
         """See `Reference.origin`."""
         final = self.outcome.arrays[output.name]
         line = int(final.lines[int(first_lanes(output)[element])])
-        return f"; {self._kernel.path}:{line} stores what it is to be" if line else ""
+        where = self._kernel.place(line) or f"{self._kernel.path}:{line}"
+        return f"; {where} stores what it is to be" if line else ""
 
 
 def whole_elements(

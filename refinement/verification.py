@@ -165,9 +165,15 @@ def _name_sources(examination: Examination, kernels: Sequence[Kernel]) -> None:
     """Say of every finding where the compiler says that its line comes from."""
     for kernel in kernels:
         examination.findings = [
-            replace(each, source=kernel.source(each.line)) if each.file == kernel.path else each
-            for each in examination.findings
+            _named(kernel, each) if each.file == kernel.path else each for each in examination.findings
         ]
+
+
+def _named(kernel: Kernel, finding: KernelFinding) -> KernelFinding:
+    source = kernel.source(finding.line)
+    if not finding.line or not (place := kernel.place(finding.line)):
+        return replace(finding, source=source)
+    return replace(finding, line=0, source=f"{source}, {place}" if source else place)
 
 
 def _bound(undergone: Roundings | None, former: Roundings | None, against: Path | None) -> str | None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _TARGET = TARGETS["power10"]
 _ALIASED = VSRS_PER_ACCUMULATOR * 8
+_BYTES = ACCUMULATOR_ROWS * REGISTER_BYTES
 
 
 @cache
@@ -83,8 +84,7 @@ def check_write(machine: Machine, instruction: Instruction, number: int) -> None
 
 
 def _lose(machine: Machine, accumulator: int) -> None:
-    size = ACCUMULATOR_ROWS * REGISTER_BYTES
-    machine.registers.accumulators.terms[size * accumulator : size * (accumulator + 1)] = ABSENT
+    machine.registers.accumulators.terms[_BYTES * accumulator : _BYTES * (accumulator + 1)] = ABSENT
     machine.registers.primed[accumulator] = False
 
 
@@ -110,8 +110,8 @@ def _update(machine: Machine, instruction: Instruction) -> None:
     x = _matrix(machine, algebra, given.x, x_layout(family), family.x)
     y = _matrix(machine, algebra, given.y, y_layout(family), family.y)
     lanes = registers.accumulators
-    offsets = _accumulator_offsets(family) + ACCUMULATOR_ROWS * REGISTER_BYTES * accumulator
-    size = family.result.bits // 8
+    first = _BYTES * accumulator
+    offsets, size = _accumulator_offsets(family) + first, family.result.bits // 8
     if update.accumulates:
         if not registers.primed[accumulator]:
             _lose(machine, accumulator)
@@ -180,10 +180,9 @@ def _move(machine: Machine, instruction: Instruction) -> None:
         machine.report(Kind.ACCUMULATOR, reason)
     accumulator = given.accumulator
     assert accumulator is not None
-    size = ACCUMULATOR_ROWS * REGISTER_BYTES
-    own = slice(size * accumulator, size * (accumulator + 1))
+    own = slice(_BYTES * accumulator, _BYTES * (accumulator + 1))
     first = REGISTER_BYTES * associated_vsrs(accumulator)[0]
-    associated = slice(first, first + size)
+    associated = slice(first, first + _BYTES)
     lanes, vectors = registers.accumulators, registers.vectors
     match given.operation:
         case Move.XXSETACCZ:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.errors import InputError
 from ...spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
@@ -138,15 +139,17 @@ class Saved:
 
     Attributes
     ----------
-    general, vectors, conditions : sequence
-        Words by register, the bytes of all vector registers, the bits of CR.
+    general, conditions : sequence of Word
+        Words by register, the bits of CR.
+    vectors, lows : array
+        The bytes of all vector registers.
     frame : array
         The bytes of the caller's frame that a function must leave alone.
     """
 
     general: Sequence[Word]
     vectors: Ids
-    lows: Ids
+    lows: NDArray[np.uint8]
     conditions: Sequence[Word]
     frame: Ids
 

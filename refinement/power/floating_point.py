@@ -8,7 +8,7 @@ Source: Power ISA 3.1 Book I sections 4.6 and 7.6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
@@ -341,45 +341,60 @@ def _vector_to_integers(fmt: FloatFormat) -> Handler:
     return handler
 
 
-def _handlers() -> Mapping[str, Handler]:
-    found: dict[str, Handler] = {}
+_PRECISIONS = (("", "dp", F64), ("s", "sp", F32))
+"""How mnemonics end: of floating-point instructions, and of vector-scalar ones."""
+
+
+def _arithmetic() -> Iterator[tuple[str, Handler]]:
+    """Yield the handlers of sums, products and quotients."""
     for name, rule in _ADDITIONS.items():
-        for letter, single in (("", False), ("s", True)):
-            found[f"f{name}{letter}"] = _scalar(rule, single, (1, 2), zeroed=False)
-        for suffix, single in (("dp", False), ("sp", True)):
-            found[f"xs{name}{suffix}"] = _scalar(rule, single, (1, 2), zeroed=True)
-            found[f"xv{name}{suffix}"] = _vector(rule, F32 if single else F64, (1, 2))
+        for letter, suffix, fmt in _PRECISIONS:
+            yield f"f{name}{letter}", _scalar(rule, fmt == F32, (1, 2), zeroed=False)
+            yield f"xs{name}{suffix}", _scalar(rule, fmt == F32, (1, 2), zeroed=True)
+            yield f"xv{name}{suffix}", _vector(rule, fmt, (1, 2))
     for name, rule in _FUSED.items():
-        for letter, single in (("", False), ("s", True)):
-            found[f"f{name}{letter}"] = _scalar(rule, single, (1, 2, 3), zeroed=False)
-        # the addend is the target (a), or the second factor's place (m)
-        for kind, order in (("a", (1, 2, 0)), ("m", (1, 0, 2))):
-            for suffix, single in (("dp", False), ("sp", True)):
-                found[f"xs{name}{kind}{suffix}"] = _scalar(rule, single, order, zeroed=True)
-                found[f"xv{name}{kind}{suffix}"] = _vector(rule, F32 if single else F64, order)
+        for letter, suffix, fmt in _PRECISIONS:
+            yield f"f{name}{letter}", _scalar(rule, fmt == F32, (1, 2, 3), zeroed=False)
+            # the addend is the target (a), or the second factor's place (m)
+            for kind, order in (("a", (1, 2, 0)), ("m", (1, 0, 2))):
+                yield f"xs{name}{kind}{suffix}", _scalar(rule, fmt == F32, order, zeroed=True)
+                yield f"xv{name}{kind}{suffix}", _vector(rule, fmt, order)
+
+
+def _signs_and_order() -> Iterator[tuple[str, Handler]]:
     for name, rule in _UNARY.items():
-        found[f"f{name}"] = _scalar(rule, False, (1,), zeroed=False, keeps=True)
-        found[f"xs{name}dp"] = _scalar(rule, False, (1,), zeroed=True, keeps=True)
-        for suffix, fmt in (("dp", F64), ("sp", F32)):
-            found[f"xv{name}{suffix}"] = _vector(rule, fmt, (1,))
+        yield f"f{name}", _scalar(rule, False, (1,), zeroed=False, keeps=True)
+        yield f"xs{name}dp", _scalar(rule, False, (1,), zeroed=True, keeps=True)
+        for _, suffix, fmt in _PRECISIONS:
+            yield f"xv{name}{suffix}", _vector(rule, fmt, (1,))
     for which in ("max", "min"):
-        found[f"xs{which}dp"] = _scalar(_extremum(which), False, (1, 2), zeroed=True, keeps=True)
-        found[f"xs{which}cdp"] = _scalar(_greater_or(which), False, (1, 2), zeroed=True, keeps=True)
-        found[f"xv{which}dp"] = _vector(_extremum(which), F64, (1, 2))
-        found[f"xv{which}sp"] = _vector(_extremum(which), F32, (1, 2))
-    for suffix, single in (("dp", False), ("sp", True)):
-        found[f"xssqrt{suffix}"] = _scalar(_function("sqrt"), single, (1,), zeroed=True)
-        for sign, letter in ((True, "s"), (False, "u")):
-            found[f"xscv{letter}xd{suffix}"] = _from_integer(sign=sign, single=single)
-    for letter, single in (("", False), ("s", True)):
-        found[f"fsqrt{letter}"] = _scalar(_function("sqrt"), single, (1,), zeroed=False)
-        found[f"fcfid{letter}"] = _from_integer(sign=True, single=single)
-        found[f"fcfidu{letter}"] = _from_integer(sign=False, single=single)
-    for sign, letter in ((True, "s"), (False, "u")):
-        found[f"xvcv{letter}xwsp"] = _vector_from_integers(32, F32, sign=sign)
-        found[f"xvcv{letter}xddp"] = _vector_from_integers(64, F64, sign=sign)
-        found[f"xvcv{letter}xwdp"] = _vector_from_integers(32, F64, sign=sign)
-    return found | {
+        yield f"xs{which}dp", _scalar(_extremum(which), False, (1, 2), zeroed=True, keeps=True)
+        yield f"xs{which}cdp", _scalar(_greater_or(which), False, (1, 2), zeroed=True, keeps=True)
+        for _, suffix, fmt in _PRECISIONS:
+            yield f"xv{which}{suffix}", _vector(_extremum(which), fmt, (1, 2))
+
+
+def _of_integers() -> Iterator[tuple[str, Handler]]:
+    for letter, suffix, fmt in _PRECISIONS:
+        single = fmt == F32
+        yield f"fsqrt{letter}", _scalar(_function("sqrt"), single, (1,), zeroed=False)
+        yield f"xssqrt{suffix}", _scalar(_function("sqrt"), single, (1,), zeroed=True)
+        yield f"fcfid{letter}", _from_integer(sign=True, single=single)
+        yield f"fcfidu{letter}", _from_integer(sign=False, single=single)
+        for sign, kind in ((True, "s"), (False, "u")):
+            yield f"xscv{kind}xd{suffix}", _from_integer(sign=sign, single=single)
+    for sign, kind in ((True, "s"), (False, "u")):
+        yield f"xvcv{kind}xwsp", _vector_from_integers(32, F32, sign=sign)
+        yield f"xvcv{kind}xddp", _vector_from_integers(64, F64, sign=sign)
+        yield f"xvcv{kind}xwdp", _vector_from_integers(32, F64, sign=sign)
+
+
+def _moved(_: TermStore, __: FloatFormat, ___: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
+    return np.asarray(given[0])
+
+
+_OTHERS: Mapping[str, Handler] = MappingProxyType(
+    {
         "fmr": _scalar(_moved, False, (1,), zeroed=False, keeps=True),
         "frsp": _scalar(_ROUND_ONLY, True, (1,), zeroed=False),
         "xsrsp": _scalar(_ROUND_ONLY, True, (1,), zeroed=True),
@@ -409,11 +424,9 @@ def _handlers() -> Mapping[str, Handler]:
         "xvcvhpsp": _converted(F16, F32),
         "xvcvsphp": _converted(F32, F16),
     }
+)
 
-
-def _moved(_: TermStore, __: FloatFormat, ___: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    return np.asarray(given[0])
-
-
-HANDLERS: Mapping[str, Handler] = MappingProxyType(_handlers())
+HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {**dict(_arithmetic()), **dict(_signs_and_order()), **dict(_of_integers()), **_OTHERS}
+)
 """What carries out the instructions of this module, by mnemonic."""

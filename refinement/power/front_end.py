@@ -252,9 +252,7 @@ def read_image(path: Path) -> Image:
         raise InputError(f"can't read {path}: {error.strerror}") from None
     if is_object(start):
         return read_object(path)
-    from .assembler_text import read_text_program
-
-    return read_text_program(path)
+    raise InputError("is no ELF file", str(path))
 
 
 _LISTED = 12

@@ -151,7 +151,7 @@ class Image:
         return f"{address:#x} <{symbol.name}{f'+{offset:#x}' if offset else ''}>"
 
     def line_of(self, address: int) -> int:
-        """Return the line of an instruction; of object code, where there are none, a number for its address."""
+        """Return the line of an instruction, or of object code, where there are none, its address plus 1."""
         return address + 1 if self.lines is None else self.lines.get(address, 0)
 
     def word(self, address: int) -> int | None:

@@ -5,14 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import accumulators, fixed_point, floating_point, loads_and_stores, permutations, vector_integers
+from . import (
+    accumulators,
+    control_flow,
+    fixed_point,
+    floating_point,
+    loads_and_stores,
+    permutations,
+    vector_integers,
+)
 from .instruction_forms import forms
 from .machine import Handler
 
 
 def _merged() -> Mapping[str, Handler]:
     """Return all handlers, of forms that there are."""
-    modules = (fixed_point, loads_and_stores, floating_point, permutations, vector_integers, accumulators)
+    modules = (
+        control_flow,
+        fixed_point,
+        loads_and_stores,
+        floating_point,
+        permutations,
+        vector_integers,
+        accumulators,
+    )
     found: dict[str, Handler] = {}
     for module in modules:
         for name, handler in module.HANDLERS.items():

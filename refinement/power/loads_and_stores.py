@@ -10,12 +10,14 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ...spec.power.registers import REGISTER_BYTES
 from . import scalars
 from .accumulators import check_read, check_write
 from .fixed_point import relative
 from .instruction_forms import Instruction
 from .machine import Handler, Machine
-from .registers import REGISTER_BYTES, Bytes
+from .registers import Bytes
+from .storage import RED_ZONE
 from .words import MASK, Word, known
 
 _BLOCK = 128
@@ -44,10 +46,16 @@ def _accessing(access: Loaded) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
         word = _address(machine, instruction)
         address = known("an address", word)
+        updated = [
+            value
+            for operand, value in zip(instruction.form.operands[1:], instruction.values[1:], strict=True)
+            if operand.name == "RA"
+        ]
+        if 1 in updated:  # what is below the stack pointer is the function's with the store that moves it
+            machine.storage.low = min(machine.storage.low, address - RED_ZONE)
         access(machine, instruction, _register(instruction), address)
-        for operand, value in zip(instruction.form.operands[1:], instruction.values[1:], strict=True):
-            if operand.name == "RA":
-                machine.set_general(value, word)
+        for number in updated:
+            machine.set_general(number, word)
 
     return handler
 
@@ -138,7 +146,7 @@ def _store_vectors(count: int) -> Loaded:
 
 
 def _elements_of(size: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Return, for each byte of a register from the least significant, the byte of memory: elements in order."""
+    """Return the byte of memory for each byte of a register, least significant first: elements in order."""
     at = np.arange(REGISTER_BYTES)
     return REGISTER_BYTES - size * (at // size + 1) + at % size
 

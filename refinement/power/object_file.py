@@ -8,7 +8,8 @@ Source: Power Architecture 64-bit ELF V2 ABI 1.4, chapter 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,47 @@ def _contents(section: Any) -> bytearray:
 # -- objects that are not linked
 def _relocatable(elf: Any, path: Path) -> Image:
     numbered = list(enumerate(elf.iter_sections()))
+    places = _placed(numbered, path)
+    table = next((each for _, each in numbered if each["sh_type"] == "SHT_SYMTAB"), None)
+    entries = [] if table is None else list(table.iter_symbols())
+    end = max((each.end for each in places.values()), default=0)
+    got = -(-max(end, IMPORTS + _DATA_START) // 256) * 256
+    toc = next((each.address for each in places.values() if each.name == ".toc"), got) + _TOC_BIAS
+    imports: dict[str, int] = {}
+    values = [_value(entry, places, toc, imports) for entry in entries]
+    refusals: dict[int, str] = {}
+    slots: dict[int, int] = {}
+    for _, each in numbered:
+        if each["sh_type"] != "SHT_RELA" or each["sh_info"] not in places:
+            continue
+        target = places[each["sh_info"]]
+        for relocation in each.iter_relocations():
+            number = relocation["r_info_sym"]
+            if number >= len(values):
+                raise InputError(f"a relocation of {target.name} names symbol {number}", str(path))
+            value, kind = values[number], relocation["r_info_type"]
+            if kind in GOT_RELOCATIONS:
+                value = slots.setdefault(number, got + 8 * len(slots))
+            local = _LOCAL_ENTRIES[int(entries[number]["st_other"]["local"])]
+            refused = relocate(
+                target, Relocation(kind, relocation["r_offset"], value, relocation["r_addend"], toc, local)
+            )
+            if refused:
+                refusals[target.address + relocation["r_offset"] // 4 * 4] = refused
+    sections = list(places.values())
+    if slots:
+        table_bytes = b"".join(values[number].to_bytes(8, "little") for number in slots)
+        sections.append(Section(".got", got, bytearray(table_bytes), False, True, True))
+    symbols = [
+        _symbol(entry, value)
+        for entry, value in zip(entries, values, strict=True)
+        if entry.name and isinstance(entry["st_shndx"], int) and entry["st_shndx"] in places
+    ]
+    return _image(path, sections, symbols, toc, {at: name for name, at in imports.items()}, refusals)
+
+
+def _placed(numbered: list[tuple[int, Any]], path: Path) -> dict[int, Section]:
+    """Give the sections of an object addresses, by their numbers."""
     allocated = [
         (number, each)
         for number, each in numbered
@@ -121,51 +163,18 @@ def _relocatable(elf: Any, path: Path) -> Image:
         if executable:
             if address > IMPORTS:
                 raise InputError(f"has {address} bytes of code; at most {IMPORTS}", str(path))
-            address = max(address, IMPORTS + _DATA_START)
-    table = next((each for _, each in numbered if each["sh_type"] == "SHT_SYMTAB"), None)
-    entries = [] if table is None else list(table.iter_symbols())
-    got = -(-address // 256) * 256
-    toc = next((each.address for each in places.values() if each.name == ".toc"), got) + _TOC_BIAS
-    imports: dict[str, int] = {}
-    values: list[int] = []
-    for entry in entries:
-        index = entry["st_shndx"]
-        if index == "SHN_UNDEF" and entry.name == ".TOC.":
-            values.append(toc)
-        elif index == "SHN_UNDEF" or not isinstance(index, int):
-            name = entry.name
-            values.append(imports.setdefault(name, IMPORTS + IMPORT_BYTES * len(imports)))
-        else:
-            values.append(entry["st_value"] + (places[index].address if index in places else 0))
-    refusals: dict[int, str] = {}
-    slots: dict[int, int] = {}
-    for _, each in numbered:
-        if each["sh_type"] != "SHT_RELA" or each["sh_info"] not in places:
-            continue
-        target = places[each["sh_info"]]
-        for relocation in each.iter_relocations():
-            number = relocation["r_info_sym"]
-            if number >= len(values):
-                raise InputError(f"a relocation of {target.name} names symbol {number}", str(path))
-            value, kind = values[number], relocation["r_info_type"]
-            if kind in GOT_RELOCATIONS:
-                value = slots.setdefault(number, got + 8 * len(slots))
-            local = _LOCAL_ENTRIES[int(entries[number]["st_other"]["local"])] if entries else 0
-            refused = relocate(
-                target, Relocation(kind, relocation["r_offset"], value, relocation["r_addend"], toc, local)
-            )
-            if refused:
-                refusals[target.address + relocation["r_offset"] // 4 * 4] = refused
-    sections = list(places.values())
-    if slots:
-        table_bytes = b"".join(values[number].to_bytes(8, "little") for number in slots)
-        sections.append(Section(".got", got, bytearray(table_bytes), False, True, True))
-    symbols = [
-        _symbol(entry, value)
-        for entry, value in zip(entries, values, strict=True)
-        if entry.name and isinstance(entry["st_shndx"], int) and entry["st_shndx"] in places
-    ]
-    return _image(path, sections, symbols, toc, {at: name for name, at in imports.items()}, refusals)
+            address = IMPORTS + _DATA_START
+    return places
+
+
+def _value(entry: Any, places: Mapping[int, Section], toc: int, imports: dict[str, int]) -> int:
+    """Return the address of a symbol; one that is not in the object gets one among the imports."""
+    index = entry["st_shndx"]
+    if index == "SHN_UNDEF" and entry.name == ".TOC.":
+        return toc
+    if not isinstance(index, int):
+        return imports.setdefault(entry.name, IMPORTS + IMPORT_BYTES * len(imports))
+    return int(entry["st_value"]) + (places[index].address if index in places else 0)
 
 
 def _symbol(entry: Any, value: int) -> Symbol:
@@ -259,7 +268,7 @@ def _image(
     refusals: dict[int, str],
 ) -> Image:
     ordered = tuple(sorted((each for each in sections if each.data), key=lambda each: each.address))
-    for one, other in zip(ordered, ordered[1:], strict=False):
+    for one, other in pairwise(ordered):
         if one.end > other.address:
             raise InputError(f"sections {one.name} and {other.name} overlap", str(path))
     if any(each.executable and each.end > MOST_ADDRESS for each in ordered):

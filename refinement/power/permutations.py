@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F32, F64
+from ...spec.power.registers import REGISTER_BYTES
 from .. import operations
 from ..evaluation import apply
 from ..memory import ABSENT
 from .accumulators import check_read, check_write
 from .instruction_forms import Instruction
 from .machine import Handler, Machine
-from .registers import REGISTER_BYTES, Bytes
+from .registers import Bytes
 from .words import Data, Word, known
 
 Places = NDArray[np.intp]

@@ -138,11 +138,9 @@ class Storage:
                     )
                     return None
                 if segment.name == STACK and address < self.low:
-                    self._report(
-                        Kind.OUT_OF_BOUNDS,
-                        f"{mnemonic} {does} {count} bytes {self.low + RED_ZONE - address} bytes below the stack "
-                        f"pointer; at most {RED_ZONE} are the function's own",
-                    )
+                    below = f"{self.low + RED_ZONE - address} bytes below the stack pointer"
+                    message = f"{mnemonic} {does} {count} bytes {below}; {RED_ZONE} are the function's own"
+                    self._report(Kind.OUT_OF_BOUNDS, message)
                     return None
                 return lane + offset
         self._report(Kind.OUT_OF_BOUNDS, f"{mnemonic} {does} {count} bytes at {self.spelled(address)}")
@@ -166,7 +164,7 @@ class Storage:
         return region.place(lane - first) + (f" ({named})" if named else "")
 
     def load(self, address: int, count: int, mnemonic: str, line: int) -> tuple[Ids, NDArray[np.uint8]]:
-        """Return the bytes (count,) at an address: terms, `ABSENT` where nothing is known, and lowest bits."""
+        """Return the bytes (count,) at an address: terms, `ABSENT` if not known, and lowest bits."""
         lane = self.locate(address, count, mnemonic, stores=False)
         if lane is None:
             return np.full(count, ABSENT, dtype=np.int32), np.zeros(count, dtype=np.uint8)
@@ -212,7 +210,7 @@ RED_ZONE = 288
 
 
 def buffer_addresses(sizes: Iterable[tuple[str, int, int]]) -> dict[str, int]:
-    """Return an address for each (name, bytes, alignment): a multiple of it, and of no higher power of two."""
+    """Return an address for each (name, bytes, alignment): aligned so, and not better."""
     found, address = {}, BUFFERS
     for name, size, alignment in sizes:
         found[name] = address + alignment

@@ -44,9 +44,9 @@ def _bitwise(table: int) -> Handler:
 
 def _selected(machine: Machine, instruction: Instruction) -> None:
     """Choose bit by bit: the second operand where the last one has ones."""
-    given = [elements(machine, instruction, number(instruction, each), 8) for each in (1, 2, 3)]
+    one, other, mask = (elements(machine, instruction, number(instruction, each), 8) for each in (1, 2, 3))
     table = (A & ~C | B & C) & 0xFF
-    set_elements(machine, instruction, bit_slices.bitwise(machine.store, table, *given))
+    set_elements(machine, instruction, bit_slices.bitwise(machine.store, table, one, other, mask))
 
 
 def _blended(width: int) -> Handler:

@@ -61,6 +61,10 @@ class PtxKernel:
         """Return where ``.loc`` says that a line comes from."""
         return self._sources.get(line, "")
 
+    def place(self, _: int) -> str:
+        """Return nothing: PTX is text."""
+        return ""
+
     @cached_property
     def _sources(self) -> Mapping[int, str]:
         bodies = (function.body for function in self.module.functions.values())
