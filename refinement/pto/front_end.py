@@ -62,6 +62,10 @@ class PtoKernel:
         """Return nothing: the text is the source."""
         return ""
 
+    def place(self, _: int) -> str:
+        """Return nothing: PTO is text."""
+        return ""
+
     @cached_property
     def functions(self) -> Mapping[str, Function]:
         """Every function of the file by name."""
