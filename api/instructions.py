@@ -66,7 +66,13 @@ def layout(instruction: str, operand: str, target: str | None = None) -> LayoutA
     from ..reports.layout_answer import LayoutAnswer
     from ..spec.instruction_set import read
 
-    return LayoutAnswer(instruction, operand, read(instruction).layout(operand, target))
+    what = read(instruction)
+
+    def others() -> list[LayoutAnswer]:
+        names = (name for name in what.laid_out(target) if name != operand)
+        return [LayoutAnswer(instruction, name, what.layout(name, target)) for name in names]
+
+    return LayoutAnswer(instruction, operand, what.layout(operand, target), others)
 
 
 def run(

@@ -99,9 +99,7 @@ def layout(
 
             print(svg(table), end="")
         case LayoutFormat.HTML:
-            from ..reports.layout_drawing import page
-
-            print(page(table), end="")
+            print(answer.page(), end="")
     return ExitCode.HOLDS
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..spec.element_table import ElementTable
@@ -20,11 +21,15 @@ class LayoutAnswer:
         What was asked about.
     table : ElementTable
         The elements and their holders.
+    others : callable
+        Returns the answers about the instruction's other operands.
     """
 
     instr: str
     operand: str
     table: ElementTable
+
+    others: Callable[[], Sequence[LayoutAnswer]] = field(default=tuple, repr=False, compare=False)
 
     @property
     def formula(self) -> str:
@@ -56,6 +61,12 @@ class LayoutAnswer:
             "axes": {axis.name: axis.extent for axis in table.axes},
             "elements": table.rows(),
         }
+
+    def page(self) -> str:
+        """Return a web page that shows this operand, and on request the others."""
+        from .layout_drawing import page
+
+        return page(self.instr, {each.operand: each.table for each in (self, *self.others())})
 
     def _repr_svg_(self) -> str:
         from .layout_drawing import svg

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from ..spec.element_table import ElementTable
-from .element_grids import cell_text, grid_name, grids, owner_text
+from .element_grids import MARKS, cell_text, grid_name, grids, owner_text
+from .html import environment
 
 CELL, MARGIN, LEGEND = 46, 44, 22
 """Units of the picture: the side of a square, the space around grids, the height of a row of the legend."""
@@ -25,11 +27,12 @@ class Square(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text: where it ends, and what it is."""
+    """A text, and which part of it is where: its ``start``, ``middle`` or ``end``."""
 
     x: int
     y: int
     text: str
+    anchor: str
 
 
 class Colour(NamedTuple):
@@ -56,12 +59,41 @@ class Picture(NamedTuple):
 
 def svg(table: ElementTable) -> str:
     """Return the picture of an operand's elements as SVG that fits the width it is given."""
-    return _rendered("layout.svg.j2", picture(table))
+    return environment().get_template("layout.svg.j2").render(picture(table)._asdict()) + "\n"
 
 
-def page(table: ElementTable) -> str:
-    """Return a web page with the picture and the formula."""
-    return _rendered("layout.html.j2", picture(table))
+def page(instruction: str, operands: Mapping[str, ElementTable]) -> str:
+    """Return a web page of operands, beside each other, in which lanes and elements can be pointed at.
+
+    Parameters
+    ----------
+    instruction : str
+        What it is about.
+    operands : mapping of str to ElementTable
+        Its operands, by name; the first is shown at first.
+    """
+    data = [_data(name, table) for name, table in operands.items()]
+    owners = {table.owners: MARKS[table.owners.name] for table in operands.values()}
+    most = max(owner.extent for owner in owners)
+    colours = [_colour(owner) for owner in range(most)]
+    text = environment().get_template("layout.html.j2")
+    return text.render(title=instruction, operands=data, colours=colours) + "\n"
+
+
+def _data(name: str, table: ElementTable) -> dict[str, Any]:
+    """Return what the page's program knows of an operand."""
+    return {
+        "name": name,
+        "title": table.title,
+        "formula": table.formula,
+        "format": table.format,
+        "axes": [[axis.name, axis.extent] for axis in table.axes],
+        "owner": table.owners.name,
+        "mark": MARKS[table.owners.name],
+        "owners": table.owners.extent,
+        "holders": list(table.holders),
+        "elements": [list(row.values()) for row in table.rows()],
+    }
 
 
 def picture(table: ElementTable) -> Picture:
@@ -72,13 +104,14 @@ def picture(table: ElementTable) -> Picture:
     width = max(second.extent * CELL, 8 * CELL) + 2 * MARGIN
     bottom = 0
     for leading, grid in grids(table).items():
-        top = bottom + 2 * MARGIN
-        labels.append(Label(MARGIN, top - MARGIN, grid_name(table, leading)))
+        top = bottom + (2 if leading else 1) * MARGIN
+        labels.append(Label(MARGIN, top - MARGIN, grid_name(table, leading), "start"))
         labels += [
-            Label(MARGIN + column * CELL + CELL // 2, top - 8, str(column)) for column in range(second.extent)
+            Label(MARGIN + column * CELL + CELL // 2, top - 8, str(column), "middle")
+            for column in range(second.extent)
         ]
         for row in range(first.extent):
-            labels.append(Label(MARGIN - 14, top + row * CELL + CELL // 2 + 4, str(row)))
+            labels.append(Label(MARGIN - 14, top + row * CELL + CELL // 2 + 4, str(row), "end"))
         for (row, column), held in sorted(grid.items()):
             place = f"{first.name} {row}, {second.name} {column}"
             holders = "; ".join(", ".join(f"{name} {each[name]}" for name in table.holders) for each in held)
@@ -99,7 +132,7 @@ def picture(table: ElementTable) -> Picture:
         for place, owner in enumerate(owners)
     ]
     height = bottom + 2 * MARGIN + (len(owners) + across - 1) // across * LEGEND
-    labels.append(Label(MARGIN, bottom + MARGIN - 8, f"{table.owners.name}s"))
+    labels.append(Label(MARGIN, bottom + MARGIN - 8, f"{table.owners.name}s", "start"))
     colours = [_colour(owner) for owner in owners]
     return Picture(table.title, table.formula, width, height, CELL, squares, labels, legend, colours)
 
@@ -108,9 +141,3 @@ def _colour(owner: int) -> Colour:
     hue = owner % HUES * 360 // HUES
     shade = owner // HUES % 4
     return Colour(owner, f"hsl({hue}, 75%, {90 - 7 * shade}%)", f"hsl({hue}, 45%, {20 + 7 * shade}%)")
-
-
-def _rendered(template: str, drawn: Picture) -> str:
-    from .html import environment
-
-    return environment().get_template(template).render(drawn._asdict()) + "\n"

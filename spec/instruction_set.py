@@ -120,6 +120,10 @@ class Instruction(Protocol):
         """
         ...
 
+    def laid_out(self, target: str | None = None) -> tuple[str, ...]:
+        """Return the operands that have a layout, on a target where targets differ."""
+        ...
+
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Say who holds which element of an operand, on a target where targets differ.
 

@@ -62,6 +62,10 @@ class MfmaInstruction:
             tuple(legality.notes(self.written, chosen)),
         )
 
+    def laid_out(self, target: str | None = None) -> tuple[str, ...]:
+        """Return the operands."""
+        return tuple(self._on(target)[0].types)
+
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Return which lane holds which element of an operand."""
         from .operand_tables import operand_table

@@ -38,6 +38,12 @@ class PowerInstruction:
         chosen = target_named(target or PowerMMA.default_target)
         return Judgement(chosen.name, tuple(legality.violations(self.written, chosen)))
 
+    def laid_out(self, target: str | None = None) -> tuple[str, ...]:
+        """Return the operands of a rank-k update; what other instructions move has no elements."""
+        from .operand_tables import OPERANDS
+
+        return () if self.written.form.update is None else OPERANDS
+
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Return which register holds which element of an operand of a rank-k update."""
         from .operand_tables import operand_table

@@ -59,6 +59,12 @@ class TileInstruction:
         """Judge every statement; the version is of no concern."""
         return judge_module(self.text, _profile(self.text, target))
 
+    def laid_out(self, target: str | None = None) -> tuple[str, ...]:
+        """Return the operands whose extents and types are known."""
+        from .operand_tables import known_tiles
+
+        return known_tiles(self.statement, _profile_or_default(target))
+
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Return where each element of an operand lies in its buffer."""
         from .operand_tables import operand_table

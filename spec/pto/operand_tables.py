@@ -14,6 +14,11 @@ from .targets import Profile
 from .text.statements import InstructionStatement
 
 
+def known_tiles(instruction: InstructionStatement, profile: Profile) -> tuple[str, ...]:
+    """Return the operands whose extents and element types are known."""
+    return tuple(resolve_known(instruction, profile).tiles)
+
+
 def operand_table(instruction: InstructionStatement, role: str, profile: Profile) -> ElementTable:
     """Return which block of a tile's buffer holds which element.
 

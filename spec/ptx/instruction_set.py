@@ -46,6 +46,12 @@ class PtxInstruction:
         doubts = may_be_taken(self.written, legality.Module(chosen, ptx), wrong) if wrong else ()
         return Judgement(chosen.name, tuple(wrong), tuple(map(_doubted, doubts)))
 
+    def laid_out(self, target: str | None = None) -> tuple[str, ...]:
+        """Return the operands of a legal variant that have a layout."""
+        from .operand_tables import operands_of
+
+        return operands_of(self.written.variant)
+
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Return the layout of an operand of a legal variant."""
         from .operand_tables import operand_table

@@ -11,7 +11,7 @@ from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout
 from .fragments import LANE
 from .legality import form_of
-from .matrix_moves import matrix_move
+from .matrix_moves import MatrixMove, matrix_move
 from .resolution import Multiplication, multiplication
 from .variant import MATRIX_MOVES, WMMA, Variant
 
@@ -46,6 +46,15 @@ def operand_table(variant: Variant, operand: str) -> ElementTable:
     return _product(multiplication(variant), operand)
 
 
+def operands_of(variant: Variant) -> tuple[str, ...]:
+    """Return the operands of a legal variant that have a layout: none of ``wmma``."""
+    if variant.family in WMMA:
+        return ()
+    if variant.family in MATRIX_MOVES:
+        return _parts(matrix_move(variant))
+    return operands(multiplication(variant))
+
+
 def operands(form: Multiplication) -> tuple[str, ...]:
     """Return the operands of a product that have a layout."""
     return (
@@ -74,12 +83,15 @@ def _product(form: Multiplication, operand: str) -> ElementTable:
 
 def _matrix_move(variant: Variant, operand: str) -> ElementTable:
     move = matrix_move(variant)
-    if operand == "addresses" and move.rows and variant.family != "movmatrix":
+    if operand == "addresses" and operand in _parts(move):
         return _addresses(f"addresses of {variant}", move.address_lanes)
     if operand not in ("registers", "a", "d", "r"):
-        known = "registers" if variant.family == "movmatrix" else "registers, addresses"
-        raise InputError(f"{variant} has no operand {operand!r}; it has {known}")
+        raise InputError(f"{variant} has no operand {operand!r}; it has {', '.join(_parts(move))}")
     return fragment_table(f"registers of {variant}", move.fragment)
+
+
+def _parts(move: MatrixMove) -> tuple[str, ...]:
+    return ("registers", "addresses") if move.rows and move.family != "movmatrix" else ("registers",)
 
 
 def _addresses(title: str, layout: Layout) -> ElementTable:
