@@ -246,11 +246,12 @@ class FaultLocator:
             if combining:
                 factors = combining[0]
                 nested = [each for each in factors.tolist() if int(cover[each] & want).bit_count() > 1]
+                nested = [each for each in nested if not bit or cover[each] & bit]
                 if nested:
                     node, want = nested[0], int(cover[nested[0]]) & want
                     continue
                 suspects = [each for each in factors.tolist() if not bit or cover[each] & bit]
-                made = max(self._made(cover, each, bit or want) for each in suspects)
+                made = max((self._made(cover, each, bit or want) for each in suspects), default=0)
                 break
             inside = [each for each in addends if cover[each] & want == want]
             inside += [

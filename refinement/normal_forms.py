@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from . import operations
+from .element_functions import ElementFunctions
 from .elementary_forms import ElementaryForms, gathered, is_elementary
 from .extrema import FIRST_ATOM, Extrema
 from .factored_products import FactoredProducts
 from .idle_operations import IdleOperations
 from .interning import Ids
-from .leaf_functions import Affine, LeafFunctions
 from .monomial_reduction import MonomialReduction
 from .overflow import Overflows
 from .polynomial_numbers import PolynomialNumbers
@@ -38,7 +38,7 @@ from .polynomials import (
     concatenated,
     joined,
 )
-from .product_chains import unrolled
+from .product_chains import Chain, unrolled
 from .quantisation import quantises
 from .quantities import Piece, Pieces, Quantifier, Quantities
 from .sparse_polynomials import sparse
@@ -85,10 +85,10 @@ class NormalForms:
         self._expanded = expanded
         self.quantifier = quantifier or Quantifier(store)
         self.overflows = Overflows(store, self.quantifier.magnitudes)
+        self._functions = ElementFunctions(self.quantifier)
         self._products = FactoredProducts(self.quantifier, self._identify)
-        self._sums = SumAtoms(self.quantifier, self._products, expanded)
-        self._expander = Expander(self.quantifier, self._normalise, self._sums.may_be)
-        self._functions = LeafFunctions(store)
+        self._sums = SumAtoms(self.quantifier, self._products, expanded, self._functions.of_integers)
+        self._expander = Expander(self.quantifier, self._normalise, self._is_whole)
         self._polynomials = PolynomialNumbers()
         self._extrema = Extrema(store)
         self._idle = IdleOperations(self.quantifier, self.identifiers)
@@ -136,17 +136,20 @@ class NormalForms:
 
     def _chunks(self, *sides: Quantities) -> Iterator[slice]:
         """Yield slices of so many quantities that their factors are held in memory easily."""
-        firsts = [chain for side in sides for _, chain in unrolled(self.quantifier, side[:1])]
+        firsts = [chain for side in sides for _, chain in self._unrolled(side[:1])]
         columns = max((chain.left.shape[1] for chain in firsts), default=0)
         length = _FACTORS // max(1, columns)
         if self._expanded is not Expanded.NONE:
             length = min(length, _EXPANDED // max([1, *(chain.products for chain in firsts)]))
         yield from blocks(len(sides[0]), min(length, _AT_A_TIME))
 
+    def _unrolled(self, quantities: Quantities) -> list[tuple[NDArray[np.intp], Chain]]:
+        return unrolled(self.quantifier, quantities, self._functions.of_integers)
+
     def _apart(self, positive: Quantities, negative: Quantities, owners: NDArray[np.intp]) -> Iterator[Rows]:
         """Yield the rows of a difference, without the products that both sides add."""
-        for members, one in unrolled(self.quantifier, positive):
-            for others, other in unrolled(self.quantifier, negative):
+        for members, one in self._unrolled(positive):
+            for others, other in self._unrolled(negative):
                 common, here, there = np.intersect1d(members, others, return_indices=True)
                 if not len(common):
                     continue
@@ -238,11 +241,21 @@ class NormalForms:
         natural = [self.quantifier.is_natural(int(kind)) for kind in kinds]
         return np.array(natural, dtype=bool)[which]
 
+    def _is_whole(self, quantities: Quantities) -> bool:
+        """Tell whether some quantities of one kind may have a normal form although they split."""
+        return self._sums.may_be(quantities) or bool(self._functions.of_integers(quantities).any())
+
     # -- what does not split
     def _normalise(self, quantities: Quantities) -> Groups:
-        if self._sums.may_be(quantities):
-            return self._sums.of(quantities, self._unsplit)
-        return self._unsplit(quantities)
+        alone, sums = self._functions.of_integers(quantities), self._sums.may_be(quantities)
+        if not alone.any():
+            return self._sums.of(quantities, self._unsplit) if sums else self._unsplit(quantities)
+        members, others = np.flatnonzero(alone), np.flatnonzero(~alone)
+        terms, fmt = self.quantifier.terms(quantities), self.quantifier.format(int(quantities[0]))
+        found = self._functions.expanded(members, terms, self._functions.leaves(terms), fmt)
+        if len(others):
+            found += self._placed(others, quantities) if sums else self._split(others, quantities)
+        return found
 
     def _unsplit(self, quantities: Quantities) -> Groups:
         terms, fmt = self.quantifier.terms(quantities), self.quantifier.format(int(quantities[0]))
@@ -260,7 +273,7 @@ class NormalForms:
         leaves = np.where(settled, -1, self._functions.leaves(terms))
         of_leaf = np.flatnonzero(leaves >= 0)
         if len(of_leaf):
-            found += self._functions_of_elements(of_leaf, terms, leaves, fmt)
+            found += self._functions.expanded(of_leaf, terms, leaves, fmt)
         others = np.flatnonzero((leaves < 0) & ~settled)
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
@@ -302,27 +315,6 @@ class NormalForms:
 
     def _atom(self, terms: Ids, fmt: Format) -> Piece:
         return Piece(1, (self.quantifier.read(terms, fmt),))
-
-    def _functions_of_elements(
-        self, indices: NDArray[np.intp], terms: Ids, leaves: NDArray[np.int64], fmt: Format
-    ) -> Groups:
-        found: Groups = []
-        shapes = self._functions.shapes(terms[indices])
-        for shape in np.unique(shapes):
-            members = indices[shapes == shape]
-            elements = leaves[members].astype(np.int32)
-            function = self._functions.function(int(terms[members[0]]), int(elements[0]), fmt)
-            if isinstance(function, Affine):
-                natural = self.store.operation(int(elements[0])).result
-                slope, offset = (np.full(len(members), _plain(number), dtype=object) for number in function)
-                pieces = [Piece(slope, (self.quantifier.read(elements, natural),)), Piece(offset, ())]
-            else:
-                table = Operation(NORMAL_FORM, function.format, attribute=("table", function.values))
-                atoms = self.store.apply(table, elements)
-                self.quantifier.note(atoms, terms[members])
-                pieces = [self._atom(atoms, function.format)]
-            found.append((members, pieces))
-        return found
 
     def _opaque(self, operation: Operation, terms: Ids, fmt: Format) -> Ids:
         """Return an operation applied to the polynomials of its arguments."""
@@ -476,7 +468,3 @@ def _essential(operation: Operation) -> Any:
 
 def _modulus(fmt: Format) -> int | None:
     return 1 << fmt.bits if is_raw(fmt) else None
-
-
-def _plain(number: Fraction) -> int | Fraction:
-    return number.numerator if number.denominator == 1 else number

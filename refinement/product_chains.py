@@ -23,6 +23,9 @@ from .slices import groups
 Identify = Callable[[Quantities], NDArray[np.int32]]
 """Quantities (n,) to numbers that are equal only for equal polynomials; 0 for the polynomial 0."""
 
+Whole = Callable[[Quantities], NDArray[np.bool_]]
+"""Tells which quantities (n,) of one kind have a normal form as a whole, although they split."""
+
 DROPPED = np.int64((1 << 63) - 1)
 """In place of a product that is 0; larger than every other number."""
 
@@ -112,8 +115,13 @@ class _Unrolling:
         return Chain(tuple(self.rest), left, right, self.lengths[::-1])
 
 
-def unrolled(quantifier: Quantifier, quantities: Quantities) -> list[tuple[NDArray[np.intp], Chain]]:
-    """Return quantities (n,) as sums of products, those of one structure together, with their indices."""
+def unrolled(
+    quantifier: Quantifier, quantities: Quantities, whole: Whole
+) -> list[tuple[NDArray[np.intp], Chain]]:
+    """Return quantities (n,) as sums of products, those of one structure together, with their indices.
+
+    Those of one kind of which any are `whole` are not taken apart.
+    """
     if not len(quantities):
         return []
     finished = []
@@ -128,12 +136,12 @@ def unrolled(quantifier: Quantifier, quantities: Quantities) -> list[tuple[NDArr
                 current = current.at(alike[0])
                 continue
             current.pending.pop()
-            _unroll(quantifier, current, front)
+            _unroll(quantifier, current, front, whole)
         finished.append((current.members, current.chain()))
     return finished
 
 
-def _unroll(quantifier: Quantifier, current: _Unrolling, front: Quantities) -> None:
+def _unroll(quantifier: Quantifier, current: _Unrolling, front: Quantities, whole: Whole) -> None:
     """Take quantities of one kind apart, as far as they are sums of quantities and products of two."""
     if (accumulated := quantifier.accumulated(front)) is not None:
         left, right, addend = accumulated
@@ -141,7 +149,7 @@ def _unroll(quantifier: Quantifier, current: _Unrolling, front: Quantities) -> N
         current.pending.append(addend)
         return
     pieces = None
-    if not quantifier.atomic_kinds()[quantifier.kinds(front[:1])[0]]:
+    if not quantifier.atomic_kinds()[quantifier.kinds(front[:1])[0]] and not whole(front).any():
         pieces = quantifier.split(front)
     if pieces is None or not all(_is_plain(piece) for piece in pieces):
         current.rest.append(front)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
-from .bit_slices import taken_apart
+from .bit_slices import extract, taken_apart
 from .evaluation import evaluate, integers
 from .finiteness import ARITHMETIC, Finiteness
 from .interning import Ids
@@ -383,8 +383,23 @@ def _uncut(q: Quantifier, parts: Ids, width: int, signed: bool) -> Quantities | 
     whole = operations.signed(first)
     field = operations.signed(width) if signed else operations.unsigned(width)
     least, greatest = q.magnitudes.intervals(parts, whole).T
-    fits = (least >= field.minimum).all() and (greatest <= field.maximum).all()
-    return q.read(parts, whole) if fits else None
+    if (least >= field.minimum).all() and (greatest <= field.maximum).all():
+        return q.read(parts, whole)
+    narrow = _low_sums(q, parts, width)
+    return None if narrow is None or not q.magnitudes.fit(narrow, field) else q.read(narrow, field)
+
+
+def _low_sums(q: Quantifier, parts: Ids, width: int) -> Ids | None:
+    """Return the low bits of sums modulo a power of two as the sums of the low bits; None of other words."""
+    operation = q.store.operation(int(parts[0]))
+    alike = (q.store.operation_numbers(parts) == q.store.number(operation)).all()
+    if operation.name != operations.RING or not alike:
+        return None
+    assert isinstance(operation.attribute, Sum)
+    arguments = q.store.arguments(parts)[:, : len(operation.operands)]
+    low = extract(q.store, arguments.reshape(-1), 0, width).reshape(arguments.shape)
+    how = operation.attribute
+    return q.store.apply(operations.ring(width, how.products, how.addends), *low.T)
 
 
 def _repetitions(operation: Operation, position: int) -> int:

@@ -13,7 +13,7 @@ from ..spec.formats import FloatFormat
 from . import operations
 from .factored_products import FactoredProducts
 from .interning import Ids
-from .product_chains import unrolled
+from .product_chains import Whole, unrolled
 from .quantities import Piece, Pieces, Quantifier, Quantities
 from .terms import NORMAL_FORM, VECTOR, Operation
 from .traversal import fill, operands
@@ -49,9 +49,14 @@ class SumAtoms:
         Numbers sums.
     expanded : Expanded
         Which sums are no atoms.
+    whole : callable
+        Tells which quantities are not taken apart.
     """
 
-    def __init__(self, quantifier: Quantifier, products: FactoredProducts, expanded: Expanded) -> None:
+    def __init__(
+        self, quantifier: Quantifier, products: FactoredProducts, expanded: Expanded, whole: Whole
+    ) -> None:
+        self._whole = whole
         self._quantifier = quantifier
         self._store = quantifier.store
         self._products = products
@@ -92,7 +97,7 @@ class SumAtoms:
     def _atoms(self, quantities: Quantities, others: Callable[[Quantities], Groups]) -> Groups:
         found: Groups = []
         fmt = self._quantifier.format(int(quantities[0]))
-        for places, each in unrolled(self._quantifier, quantities):
+        for places, each in unrolled(self._quantifier, quantities, self._whole):
             addends = len(each.rest) >= _MANY and isinstance(fmt, FloatFormat)
             chain = each.with_addends(self._quantifier, fmt) if addends else each
             if chain.rest and (chain.rest[0] == quantities[places]).all():

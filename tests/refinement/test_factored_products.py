@@ -30,7 +30,9 @@ def chain_of(forms: NormalForms, left: np.ndarray, right: np.ndarray, *, scalar:
         how = Accumulation("any", left.shape[1])
         vectors = (store.vectors(each) for each in (left, right))
         total = store.apply(operations.dot(F32, F16, F16, F32, how), *vectors, total)
-    ((_, chain),) = unrolled(forms.quantifier, forms.quantifier.read(total, F32))
+    ((_, chain),) = unrolled(
+        forms.quantifier, forms.quantifier.read(total, F32), lambda each: np.zeros(len(each), dtype=bool)
+    )
     return chain
 
 

@@ -1,0 +1,87 @@
+"""Expansions of terms that are functions of one small input element, and nothing else."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import Format, IntegerFormat
+from . import operations
+from .interning import Ids
+from .leaf_functions import Affine, LeafFunctions
+from .quantities import Piece, Quantifier, Quantities
+from .sum_atoms import Groups
+from .terms import NORMAL_FORM, Operation
+
+_SUMS = (operations.RING, operations.FUSED)
+"""Operations whose terms split, although what is taken of one integer may be that integer as a whole."""
+
+
+class ElementFunctions:
+    """Expands functions of one element: a multiple of it and an addend, or else an atom for the table.
+
+    Parameters
+    ----------
+    quantifier : Quantifier
+        Of the store.
+    """
+
+    def __init__(self, quantifier: Quantifier) -> None:
+        self._quantifier = quantifier
+        self._store = quantifier.store
+        self._functions = LeafFunctions(quantifier.store)
+
+    def leaves(self, terms: Ids) -> NDArray[np.int64]:
+        """Return the one small element that each term depends on; negative where there is no such."""
+        return self._functions.leaves(terms)
+
+    def expanded(
+        self, indices: NDArray[np.intp], terms: Ids, leaves: NDArray[np.int64], fmt: Format
+    ) -> Groups:
+        """Return the expansions of the terms at some indices, functions of one element each."""
+        found: Groups = []
+        shapes = self._functions.shapes(terms[indices])
+        for shape in np.unique(shapes):
+            members = indices[shapes == shape]
+            elements = leaves[members].astype(np.int32)
+            function = self._functions.function(int(terms[members[0]]), int(elements[0]), fmt)
+            if isinstance(function, Affine):
+                natural = self._store.operation(int(elements[0])).result
+                slope, offset = (np.full(len(members), _plain(number), dtype=object) for number in function)
+                pieces = [Piece(slope, (self._quantifier.read(elements, natural),)), Piece(offset, ())]
+            else:
+                table = Operation(NORMAL_FORM, function.format, attribute=("table", function.values))
+                atoms = self._store.apply(table, elements)
+                self._quantifier.note(atoms, terms[members])
+                pieces = [Piece(1, (self._quantifier.read(atoms, function.format),))]
+            found.append((members, pieces))
+        return found
+
+    def of_integers(self, quantities: Quantities) -> NDArray[np.bool_]:
+        """Tell which quantities of one kind, sums, are a multiple of one integer and an addend.
+
+        However they were made of its bits; summand by summand, each may be another function of it.
+        """
+        terms, fmt = self._quantifier.terms(quantities), self._quantifier.format(int(quantities[0]))
+        found = np.zeros(len(terms), dtype=bool)
+        if self._store.operation(int(terms[0])).name not in _SUMS:
+            return found
+        leaves = self._functions.leaves(terms)
+        integer = np.array([isinstance(each.result, IntegerFormat) for each in self._store.operations])
+        of_integers = integer[self._store.operation_numbers(np.maximum(leaves, 0))]
+        members = np.flatnonzero((leaves >= 0) & of_integers)
+        if not len(members):
+            return found
+        shapes = self._functions.shapes(terms[members])
+        for shape, first in zip(*np.unique(shapes, return_index=True), strict=True):
+            one = members[first]
+            function = self._functions.function(int(terms[one]), int(leaves[one]), fmt)
+            found[members[shapes == shape]] = isinstance(function, Affine)
+        return found
+
+
+def _plain(number: Fraction) -> Any:
+    return number.numerator if number.denominator == 1 else number

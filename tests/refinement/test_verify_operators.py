@@ -1,0 +1,40 @@
+"""CUDA kernels of what stands around a product: verified, however they are written; faults are named."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from operator_kernels import CORPUS, KERNELS, contract_of
+
+from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.verification import verify
+
+FAULTS = {file: facts for file, facts in KERNELS.items() if facts["fault"]}
+
+
+@pytest.mark.parametrize("file", sorted(set(KERNELS) - set(FAULTS)))
+def test_a_right_kernel_is_verified_however_it_is_written(file: str) -> None:
+    result = verify(CORPUS / file, contract_of(file)).result
+    assert (result.verdict, result.findings) == (Verdict.VERIFIED, ())
+
+
+@pytest.mark.parametrize("file", FAULTS)
+def test_a_fault_is_refuted_by_name(file: str) -> None:
+    found = verify(CORPUS / file, contract_of(file))
+    assert found.result.verdict is Verdict.REFUTED
+    assert re.search(FAULTS[file]["says"], found.result.findings[0].message), found.result.findings[0]
+
+
+def test_every_kernel_has_at_least_three_faults_and_edits_that_change_nothing() -> None:
+    for kernel in {facts["kernel"] for facts in KERNELS.values()}:
+        rows = [facts for facts in KERNELS.values() if facts["kernel"] == kernel]
+        assert sum(row["fault"] is not None for row in rows) >= 3, kernel
+        assert any(row["edit"] for row in rows), kernel
+
+
+def test_the_files_are_those_that_are_described() -> None:
+    assert {path.name for path in CORPUS.glob("*.ptx")} == set(KERNELS)
+    kernels = {facts["kernel"] for facts in KERNELS.values()}
+    assert {path.stem for path in CORPUS.glob("*.toml")} - {"variants"} == kernels
+    assert {path.stem for path in CORPUS.glob("*.cu")} == kernels
