@@ -58,9 +58,9 @@ def explain(identifier: str) -> Description:
     for pattern, what in NOT_MODELLED.items():
         if re.match(pattern, identifier):
             raise UnsupportedError(f"{identifier}: known, not modelled: {what}")
-    from . import glossary  # rarely asked, and the gate's rules are behind it
+    from . import glossary, table_words  # rarely asked, and the gate's rules are behind them
 
-    if terms := list(glossary.explained(identifier)):
+    if terms := [*glossary.explained(identifier), *table_words.explained(identifier)]:
         return _joined(identifier, terms)
     named: list[Theorem | Obligation] = [t for name, t in by_id.items() if name.startswith(identifier)]
     named = named or [o for o in matching((identifier,)) if o.id.startswith(identifier)]
@@ -80,7 +80,7 @@ def explain(identifier: str) -> Description:
 
 def _close(identifier: str) -> list[str]:
     """Return names that are spelled alike: ids for an id, instructions of its ISA for an instruction."""
-    from . import glossary
+    from . import glossary, table_words
 
     if "/" in identifier:
         names = [*(theorem.id for theorem in theorems()), *glossary.names()]
@@ -89,7 +89,7 @@ def _close(identifier: str) -> list[str]:
         try:
             names = [row["mnemonic"] for row in of_instruction(identifier).instructions()]
         except InputError:
-            names = list(glossary.names())
+            names = [*glossary.names(), *table_words.words()]
     return get_close_matches(identifier, dict.fromkeys(names), n=3, cutoff=0.5)
 
 

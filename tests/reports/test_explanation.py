@@ -9,6 +9,7 @@ from mmaproof.refinement.findings import Kind
 from mmaproof.reports import glossary
 from mmaproof.reports.explanation import explain
 from mmaproof.spec.errors import InputError, UnsupportedError
+from mmaproof.spec.formats import FORMATS, format_named
 from mmaproof.spec.instruction_set import NAMES, instruction_set
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.variant import MULTIPLYING, Family
@@ -90,3 +91,45 @@ def test_ids_name_instructions_of_power_and_pto() -> None:
     (members,) = [o for t, o in about("power", "xvf32ger").items() if t.id == "power/encoding/round-trip"]
     assert members == ["power/encoding/round-trip/xvf32ger"]
     assert all("tgemv.mx" in o.split("/") for found in about("pto", "tgemv.mx").values() for o in found)
+
+
+@pytest.mark.parametrize(
+    ("word", "column", "isa"),
+    [
+        ("mma", "instruction", "ptx"),
+        ("m16n8k16", "shape", "ptx"),
+        ("LDMATRIX", "instruction", "ptx"),
+        ("mxf4", "kind", "ptx"),
+        ("xvi8", "mnemonic", "power"),
+        ("v_mfma_i32", "mnemonic", "mfma"),
+        ("32x32x1", "shape", "mfma"),
+        ("gfx942", "targets", "mfma"),
+    ],
+)
+def test_words_of_the_tables_are_explained_by_their_rows(word: str, column: str, isa: str) -> None:
+    description = explain(word)
+    rows = instruction_set(isa).tables["instructions"]()
+    (lines,) = (lines for heading, lines in description.sections if heading.startswith(f"{column}: "))
+    having = [row for row in rows if word.lower() in row[column].lower().replace(",", " ").split()]
+    if column == next(iter(rows[0])):
+        having = [row for row in rows if row[column].startswith(word.lower())]
+    (heading,) = (heading for heading, _ in description.sections if heading.startswith(f"{column}: "))
+    assert heading == f"{column}: {len(having)} of {len(rows)} rows of the table"
+    assert {line.split(" | ")[0] for line in lines[:16]} <= {next(iter(row.values())) for row in having}
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_element_types_are_explained(fmt: str) -> None:
+    assert f"{format_named(fmt).bits} bits" in said(fmt)
+
+
+def test_a_later_target_has_the_rows_of_earlier_ones() -> None:
+    rows = instruction_set("ptx").tables["instructions"]()
+    earlier = sum(any(each in row["targets"] for each in ("sm_70+", "sm_72+", "sm_75+")) for row in rows)
+    assert f"targets: {earlier} of" in "\n".join(heading for heading, _ in explain("sm_75").sections)
+
+
+def test_what_is_known_but_not_modelled_is_no_word_of_a_table() -> None:
+    for name in ("wgmma", "tcgen05.mma", "v_smfmac_f32_16x16x32_f16", "v_wmma_f32_16x16x16_f16", "dp4a"):
+        with pytest.raises(UnsupportedError, match="known, (but )?not modelled"):
+            explain(name)
