@@ -203,7 +203,7 @@ class TermAlgebra:
 
     def _encoded(self, value: ExactInteger, fmt: IntegerFormat, *, saturate: bool) -> Array:
         (products, summed), *rest = value.products
-        addends = [factors[0] for factors, _ in rest]
+        addends = [factors[0] for factors, _ in rest] or [Factor(self.store.constants(0, fmt.bits), fmt)]
         if not summed or len(addends) != 1 or any(len(factors) > 1 for factors, _ in rest):
             raise UnsupportedError("an integer sum that is no dot product plus an addend")
         x, *others = products

@@ -22,7 +22,7 @@ from .execution import Execution, Findings
 from .global_arrays import NOBODY, GlobalArray
 from .judging import Judge
 from .other_statements import run_other
-from .scalar_unit import Core, Launch
+from .scalar_unit import Launch, ScalarUnit
 from .values import Value
 
 Arguments = Callable[[int], Sequence[Value]]
@@ -108,9 +108,9 @@ def run(
         if progress is not None:
             progress(done, len(running))
         execution.begin(block)
-        core = Core(execution, judge, functions, Launch(block, blocks), run_other)
+        unit = ScalarUnit(execution, judge, functions, Launch(block, blocks), run_other)
         try:
-            core.call(entry, arguments(block))
+            unit.call(entry, arguments(block))
             execution.pipes.finish()
         except EndedError as ended:
             findings.report(ended.kind, ended.message, ended.line, block=block)

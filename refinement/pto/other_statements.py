@@ -10,10 +10,11 @@ from ...spec.pto.sizes import Extents
 from ...spec.pto.text.module import Module, Other
 from ...spec.pto.text.syntax import Region
 from .errors import illegal, unsupported
-from .scalar_unit import Core, Names
+from .operand_text import text_of, values_of
+from .scalar_unit import Names, ScalarUnit
 from .values import Pointer, View
+from .vector_instructions import VECTOR_HANDLERS
 
-_VALUE = re.compile(r"%(?:[\w$.]|-(?!>))+(?:#\d+)?|-?\b\d+\b", re.ASCII)
 _CALLED = re.compile(r'@("?)([\w.$-]+)\1\s*\(([^)]*)\)', re.ASCII)
 
 SECTIONS = ("pto.section.cube", "pto.section.vector")
@@ -23,17 +24,7 @@ WITHOUT_EFFECT = frozenset({"pto.print", "pto.tprint", "pto.tprefetch", "pto.com
 """Operations that change no value."""
 
 
-def text_of(statement: Other) -> str:
-    """Return what stands behind the name of an operation without regions."""
-    return " ".join(piece for piece in statement.pieces if isinstance(piece, str))
-
-
-def operands_of(text: str) -> list[str]:
-    """Return the values and literals in front of a type."""
-    return _VALUE.findall(text.partition(" : ")[0].partition("{")[0])
-
-
-def run_other(core: Core, statement: Other, names: Names) -> None:
+def run_other(unit: ScalarUnit, statement: Other, names: Names) -> None:
     """Run a statement.
 
     Raises
@@ -45,64 +36,65 @@ def run_other(core: Core, statement: Other, names: Names) -> None:
     if name in SECTIONS:
         for piece in statement.pieces:
             if isinstance(piece, Region):
-                core.run(piece, names.new_child())
+                unit.run(piece, names.new_child())
         return
     if name in WITHOUT_EFFECT:
         return
     if (handler := HANDLERS.get(name)) is None:
         raise unsupported(name)
-    handler(core, statement, names)
+    handler(unit, statement, names)
 
 
-def _launch_number(read: Callable[[Core], int]) -> Callable[[Core, Other, Names], None]:
-    def handler(core: Core, statement: Other, names: Names) -> None:
-        core.define(statement.results, [read(core)], names)
+def _launch_number(read: Callable[[ScalarUnit], int]) -> Callable[[ScalarUnit, Other, Names], None]:
+    def handler(unit: ScalarUnit, statement: Other, names: Names) -> None:
+        unit.define(statement.results, [read(unit)], names)
 
     return handler
 
 
-def _valid_shape(core: Core, statement: Other, names: Names) -> None:
-    tile, *extents = operands_of(text_of(statement))
+def _valid_shape(unit: ScalarUnit, statement: Other, names: Names) -> None:
+    tile, *extents = values_of(text_of(statement))
     if len(extents) != 2:
         raise illegal(f"pto.set_validshape with {len(extents)} extents")
-    core.tile(tile, names).valid = Extents(*core.numbers(extents, names, "the valid extent"))
+    unit.tile(tile, names).valid = Extents(*unit.numbers(extents, names, "the valid extent"))
 
 
-def _call(core: Core, statement: Other, names: Names) -> None:
+def _call(unit: ScalarUnit, statement: Other, names: Names) -> None:
     found = _CALLED.search(text_of(statement))
-    if found is None or found[2] not in core.functions:
+    if found is None or found[2] not in unit.functions:
         raise unsupported(f"a call of {found[2] if found else 'no function'}, which is not in the file")
-    arguments = [core.value(each.strip(), names) for each in found[3].split(",") if each.strip()]
-    core.define(statement.results, core.call(core.functions[found[2]], arguments), names)
+    arguments = [unit.value(each.strip(), names) for each in found[3].split(",") if each.strip()]
+    unit.define(statement.results, unit.call(unit.functions[found[2]], arguments), names)
 
 
-def _dimension(core: Core, statement: Other, names: Names) -> None:
-    name, index = operands_of(text_of(statement))
-    view = core.value(name, names)
-    place = core.number(index, names, "the index")
+def _dimension(unit: ScalarUnit, statement: Other, names: Names) -> None:
+    name, index = values_of(text_of(statement))
+    view = unit.value(name, names)
+    place = unit.number(index, names, "the index")
     if not isinstance(view, View) or not 0 <= place < len(view.shape):
         raise illegal(f"dimension {place} of {name}")
-    core.define(statement.results, [view.shape[place]], names)
+    unit.define(statement.results, [view.shape[place]], names)
 
 
-def _pointer(core: Core, statement: Other, names: Names) -> None:
-    name, index = operands_of(text_of(statement))
-    pointer = core.value(name, names)
+def _pointer(unit: ScalarUnit, statement: Other, names: Names) -> None:
+    name, index = values_of(text_of(statement))
+    pointer = unit.value(name, names)
     if not isinstance(pointer, Pointer) or pointer.element is None:
         raise illegal(f"{name} is no pointer to elements")
-    moved = core.number(index, names, "the offset") * pointer.element.bits // 8
-    core.define(statement.results, [Pointer(pointer.array, pointer.offset + moved, pointer.element)], names)
+    moved = unit.number(index, names, "the offset") * pointer.element.bits // 8
+    unit.define(statement.results, [Pointer(pointer.array, pointer.offset + moved, pointer.element)], names)
 
 
-HANDLERS: Mapping[str, Callable[[Core, Other, Names], None]] = MappingProxyType(
+HANDLERS: Mapping[str, Callable[[ScalarUnit, Other, Names], None]] = MappingProxyType(
     {
-        "pto.get_block_idx": _launch_number(lambda core: core.launch.block),
-        "pto.get_block_num": _launch_number(lambda core: core.launch.blocks),
+        "pto.get_block_idx": _launch_number(lambda unit: unit.launch.block),
+        "pto.get_block_num": _launch_number(lambda unit: unit.launch.blocks),
         "pto.set_validshape": _valid_shape,
         "pto.get_tensor_view_dim": _dimension,
         "pto.addptr": _pointer,
         "func.call": _call,
         "call": _call,
+        **VECTOR_HANDLERS,
     }
 )
 """What becomes of each operation, by its name."""

@@ -46,7 +46,7 @@ _COUNT = re.compile(r"(%[^:]+):(\d+)")
 
 Names = ChainMap[str, Value]
 
-RunOther = Callable[["Core", Other, Names], None]
+RunOther = Callable[["ScalarUnit", Other, Names], None]
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Launch:
     blocks: int
 
 
-class Core:
-    """Runs functions of a module.
+class ScalarUnit:
+    """The scalar unit of a core: runs functions of a module.
 
     Parameters
     ----------

@@ -25,6 +25,7 @@ from ...spec.pto.tile import Location
 from ..findings import Kind
 from ..interning import Ids
 from .access_history import Pipe, Stamp
+from .element_arithmetic import clamped_below
 from .errors import EndedError, unsupported
 from .execution import Execution
 from .judging import Judge, Operands, in_role
@@ -275,10 +276,9 @@ def _offsets(view: View, rows: int, columns: int) -> Elements:
 
 
 def _converted(execution: Execution, terms: Ids, source: Format, target: Format, *, relu: bool) -> Ids:
-    if relu:
-        raise unsupported("a move that clamps negative elements")
+    shown = clamped_below(execution.store, source, terms) if relu else terms
     try:
-        found = movers.converted(execution.algebra, terms, source, target, execution.choices)
+        found = movers.converted(execution.algebra, shown, source, target, execution.choices)
     except UnsupportedError as error:
         raise unsupported(str(error)) from None
     return np.asarray(found, dtype=np.int32)

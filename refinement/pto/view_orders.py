@@ -16,7 +16,13 @@ from ...spec.pto.tile import Tile
 from .errors import unsupported
 from .values import View
 
+SCALES = 32
+"""Bytes of a fractal of scale factors."""
+
 _LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>|#pto<layout\s+(\w+)\s*>|(\w+)", re.IGNORECASE)
+
+_SCALES = MappingProxyType({"MX_A_ND": "ND", "MX_A_DN": "DN", "MX_B_ND": "ND", "MX_B_DN": "DN"})
+"""Layouts of views of scale factors, which movers take element by element too."""
 
 _TARGETS = MappingProxyType(
     {
@@ -40,6 +46,7 @@ def view_order(shape: Sequence[int], strides: Sequence[int], attributes: Attribu
         if name == "layout":
             found = _LAYOUT.fullmatch(value.strip())
             written = next(filter(None, found.groups())).upper() if found else value
+            written = _SCALES.get(written, written)
             if written not in ViewOrder.__members__:
                 raise unsupported(f"a view of layout {value}")
             return ViewOrder[written]
@@ -68,5 +75,5 @@ def require_modelled(profile: Profile, view: View, tile: Tile) -> None:
             "movers of the NPU take 1"
         )
     line_like = 1 in (tile.rows, tile.columns) and not tile.boxed
-    if tile.layout_name not in _TARGETS[view.order] and not line_like:
+    if tile.layout_name not in _TARGETS[view.order] and not line_like and tile.fractal != SCALES:
         raise unsupported(f"a move between a view of layout {view.order} and a tile of {tile.layout_name}")

@@ -19,7 +19,7 @@ from .global_memory import GlobalView
 from .placement import alignment, mover_placement, source_placement
 from .sizes import Extents, rounded_up
 from .targets import Profile
-from .tile import Order, Pad, Tile, c0
+from .tile import Order, Pad, Tile
 
 
 def converted(alg: Algebra, elements: Array, source: Format, target: Format, choices: Choices) -> Array:
@@ -202,11 +202,14 @@ def load(
 
 
 def _with_zero_lanes(alg: Algebra, elements: Array, target: Tile, fmt: Format) -> Array:
-    """Append zeros up to the end of the last C0 group, which runs along a row of Nz, a column of Zn."""
+    """Append zeros up to the end of the last C0 group, which runs along a row of Nz, a column of Zn.
+
+    That is a block's line: of scale factors, whose blocks have 32 bytes, two elements.
+    """
     axis = -1 if target.inner is Order.ROW_MAJOR else -2
     size = elements.shape[axis]
     shape = list(elements.shape)
-    shape[axis] = rounded_up(size, c0(target.element)) - size
+    shape[axis] = rounded_up(size, target.box[axis]) - size
     return np.concatenate([elements, np.broadcast_to(alg.constant(0, fmt), shape)], axis=axis)
 
 
