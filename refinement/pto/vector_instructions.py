@@ -17,10 +17,11 @@ from ...spec.pto.movers import pad_encoding
 from ...spec.pto.placement import mover_placement
 from ...spec.pto.text.module import Other
 from ...spec.pto.tile import Location
+from ..findings import Kind
 from ..interning import Ids
 from . import element_arithmetic as arithmetic
 from .access_history import Pipe, Stamp
-from .errors import illegal, unsupported
+from .errors import EndedError, illegal, unsupported
 from .operand_text import OperandText, operand_text
 from .scalar_arithmetic import Number
 from .scalar_unit import Names, ScalarUnit
@@ -99,7 +100,10 @@ class VectorInstruction:
         place = mover_placement(self.unit.execution.profile, tile.tile, tile.valid)
         numbers = np.asarray(place.offset(rows, columns), dtype=np.int64)
         if numbers.size and numbers.max() >= tile.elements:
-            raise illegal(f"{self.name} reaches element {int(numbers.max())} of {tile.name}")
+            raise EndedError(
+                Kind.OUT_OF_BOUNDS,
+                f"{self.name} reaches element {int(numbers.max())} of {tile.name}, which has {tile.elements}",
+            )
         return numbers
 
     def read(self, tile: TileBuffer, rows: Elements, columns: Elements, stamp: Stamp) -> Matrix:

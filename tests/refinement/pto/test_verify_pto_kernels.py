@@ -1,0 +1,60 @@
+"""The PTO kernels of the corpus are verified on every profile on which they are legal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.verification import verify
+from tests.pto_kernels import CORPUS, KERNELS, PROFILES, contract_of, text_of, verified
+
+ILLEGAL = {("mx_e4m3", "A2A3"): "profile", ("gemv_f16", "CPU"): "static-shape"}
+"""A rule that a kernel violates on a profile."""
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "pto"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_is_verified_where_it_is_legal(tmp_path: Path, name: str, profile: str) -> None:
+    found = verified(tmp_path, text_of(name), contract_of(name, profile, first_sizes=True)).result
+    if (rule := ILLEGAL.get((name, profile))) is None:
+        assert (found.verdict, found.findings) == ("verified", ())
+        return
+    assert found.verdict == "refuted"
+    assert {each.kind for each in found.findings} == {Kind.ILLEGAL}
+    assert any(rule in each.message for each in found.findings)
+
+
+@pytest.mark.parametrize("name", ["blocks_f16", "ragged_f32", "split_k_bias_f16"])
+def test_a_kernel_is_verified_at_every_set_of_its_sizes(tmp_path: Path, name: str) -> None:
+    found = verified(tmp_path, text_of(name), contract_of(name, "A5"))
+    assert found.result.verdict == "verified"
+    assert len(found.result.stats["sizes"]) == 2
+
+
+@pytest.mark.parametrize("name", ["transposed_s8", "gemv_f16"])
+def test_memory_alone_is_safe(tmp_path: Path, name: str) -> None:
+    contract = contract_of(name, "A5").partition("[ensures]")[0]
+    assert verified(tmp_path, text_of(name), contract).result.verdict == "safe"
+
+
+def test_sums_in_the_documented_order_are_the_very_bits(tmp_path: Path) -> None:
+    contract = contract_of("gemv_f16", "A5") + 'accumulate = "sequential"\n'
+    assert verified(tmp_path, text_of("gemv_f16"), contract).result.equality == "bits"
+
+
+def test_the_text_says_the_profile_and_the_contract_may_say_another(tmp_path: Path) -> None:
+    text = text_of("mx_e4m3", ("module {", 'module attributes {pto.target_arch = "a5"} {'))
+    assert verified(tmp_path, text, contract_of("mx_e4m3")).result.verdict == "verified"
+    assert verified(tmp_path, text, contract_of("mx_e4m3", "A2A3")).result.verdict == "refuted"
+
+
+def test_every_kernel_has_a_contract() -> None:
+    assert [name for name in KERNELS if not (CORPUS / f"{name}.toml").exists()] == []
+
+
+def test_the_shipped_example_is_verified() -> None:
+    assert verify(EXAMPLE / "gemm.pto", EXAMPLE / "gemm.toml").result.verdict == "verified"
