@@ -174,7 +174,7 @@ def _examined(
                 )
                 examination.equality = None
         examination.findings += clobbered_beside(kernel, instance, NormalForms(store), outcome)
-    if not outcome.complete or any(finding.kind.refutes for finding in examination.findings):
+    if not outcome.complete or examination.findings:
         examination.equality = None
     if examination.equality is None and not examination.findings:
         examination.findings.append(

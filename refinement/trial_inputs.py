@@ -43,12 +43,12 @@ def trial_inputs(instance: Instance, seed: int, *, finite: bool) -> dict[str, Wo
     found = {}
     for name, (fmt, shape) in input_formats(instance).items():
         count = int(np.prod(shape))
-        words = _ordinary(fmt, count, random)
+        words = ordinary(fmt, count, random)
         array = instance.arrays.get(name)
         axes = set() if array is None else set(_output_axes(instance, array))
         summed = array is not None and len(axes) < sum(extent > 1 for extent in array.shape)
         tame = finite or summed
-        bits = _of_all_bits(fmt, count, random, finite=tame)
+        bits = of_all_bits(fmt, count, random, finite=tame)
         edges = np.resize(random.permutation(_edges(fmt, finite=tame)), count)
         chosen = _at(array, axes, random) if array is not None and tame else np.full(count, not finite)
         places = np.flatnonzero(chosen & (random.random(count) < 1 / 2))
@@ -78,14 +78,15 @@ def _output_axes(instance: Instance, array: Array) -> Iterator[int]:
                 yield from (axis for axis, index in named if isinstance(index, Name) and index.name in own)
 
 
-def _ordinary(fmt: Format, count: int, random: np.random.Generator) -> Words:
+def ordinary(fmt: Format, count: int, random: np.random.Generator) -> Words:
+    """Return small numbers, whose sums are exact."""
     if isinstance(fmt, IntegerFormat) and fmt.bits <= WHOLE_BITS:
         return random.integers(0, 1 << fmt.bits, count, dtype=np.uint64)
     found: Words = random.choice(small_numbers(fmt), count)
     return found
 
 
-def _of_all_bits(fmt: Format, count: int, random: np.random.Generator, *, finite: bool) -> Words:
+def of_all_bits(fmt: Format, count: int, random: np.random.Generator, *, finite: bool) -> Words:
     """Return numbers with random bits: floats from 1/2 to 4 of either sign, where they are to be finite."""
     words: Words = random.integers(0, (1 << fmt.bits) - 1, count, dtype=np.uint64, endpoint=True)
     if isinstance(fmt, IntegerFormat) or not finite:

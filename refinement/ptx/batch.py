@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import InputError
-from ...spec.ptx.operands import Predicate, Register
 from ..findings import Kind
 from .dependence import require_known
 from .execution import Execution
+from .if_conversion import Decision, IfConversion
 from .module import InstructionStatement
 from .program import Decoded, Program, Sort
 from .scheduling import Scheduler, Strand, Waiting
 from .threads import WARP, Indices
-from .values import KNOWN, Value, compute
 
 LIMIT = 1 << 20
 """Steps after which a batch is thought not to end."""
@@ -45,6 +44,8 @@ class Batch:
         Their state.
     program : Program
         The instructions.
+    scalars : collection of int
+        The inputs that are scalars; see `IfConversion`.
 
     Attributes
     ----------
@@ -54,9 +55,10 @@ class Batch:
         The strands.
     """
 
-    def __init__(self, execution: Execution, program: Program) -> None:
+    def __init__(self, execution: Execution, program: Program, scalars: Collection[int] = ()) -> None:
         self._execution = execution
         self._program = program
+        self._conversion = IfConversion(execution, program, self._begin, scalars)
         self.scheduler = Scheduler(execution.threads, execution.ordering, execution.alive)
         self.instructions = 0
         self.thread_instructions = 0
@@ -90,7 +92,7 @@ class Batch:
 
     def _advance(self, strand: Strand) -> None:
         """Run a strand until it parts, waits or ends."""
-        execution, steps, scheduler = self._execution, self._program.steps, self.scheduler
+        steps, scheduler = self._program.steps, self.scheduler
         meet = strand.joins[-1].at if strand.joins else None
         while True:
             if strand.at == meet:
@@ -101,20 +103,12 @@ class Batch:
                 return
             decoded = steps[strand.at]
             self._begin(decoded.instruction, strand.active)
-            acting, condition = strand.active, None
-            if decoded.guard is not None:
-                acting, condition = self._guarded(decoded, decoded.guard, strand.active)
+            decision = self._conversion.decide(decoded, strand.active)
             if decoded.sort is Sort.PLAIN:
-                assert decoded.step is not None
-                if condition is not None:
-                    execution.conditionally(decoded.step, condition, acting)
-                elif len(acting):
-                    decoded.step(execution, acting)
-            elif not self._controls(decoded, strand, acting):
+                self._conversion.act(decoded, decision)
+                strand.at += 1
+            elif not self._controls(decoded, strand, decision):
                 return
-            else:
-                continue
-            strand.at += 1
 
     def _begin(self, instruction: InstructionStatement, active: Indices) -> None:
         self._execution.instruction = instruction
@@ -139,29 +133,18 @@ class Batch:
                 f"the kernel has not ended after {more[0]} instructions and {more[1]} terms since a fault"
             )
 
-    def _guarded(self, decoded: Decoded, guard: Predicate, active: Indices) -> tuple[Indices, Value | None]:
-        """Return the threads whose guard holds; all of them and the condition, if that depends on data."""
-        execution = self._execution
-        value = execution.read(Register(guard.name, "pred"), 1, active)
-        if value.terms is not None and (value.terms != KNOWN).any():
-            if not decoded.selectable:
-                require_known(f"the guard {guard} of {decoded.instruction.mnemonic}", value)
-            if guard.negated:
-                flip = execution.inverted
-                value = compute(execution.store, 1, [value], lambda n: ~n, flip)
-            return active, value
-        holds = value.numbers != np.uint64(guard.negated)
-        return (active, None) if holds.all() else (active[holds], None)
-
-    def _controls(self, decoded: Decoded, strand: Strand, acting: Indices) -> bool:
+    def _controls(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
         """Move the flow of control, and say whether the strand goes on."""
+        acting, data = decision.acting, decision.data
         all_act = len(acting) == len(strand.active)
-        if not len(acting):
+        if not len(acting) and not len(data):
             strand.at += 1
             return True
         if decoded.sort is Sort.BRANCH and all_act:
             strand.at = decoded.target
             return True
+        if len(data):
+            return self._chooses(decoded, strand, decision)
         if decoded.sort is Sort.EXIT:
             if all_act:
                 self._end(strand, acting)
@@ -173,9 +156,25 @@ class Batch:
         if not all_act:
             there = decoded.target if decoded.sort is Sort.BRANCH else strand.at
             rest = np.setdiff1d(strand.active, acting, assume_unique=True)
-            self.scheduler.part(strand, Strand(there, acting), Strand(strand.at + 1, rest), decoded.meet)
+            self.scheduler.part(strand, [Strand(there, acting), Strand(strand.at + 1, rest)], decoded.meet)
             return False
         return self._barrier(decoded.instruction, strand)
+
+    def _chooses(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
+        """Run the threads of which a branch depends on data to where its ways meet; the others part."""
+        if decoded.sort is Sort.BARRIER:
+            require_known(f"the guard {decoded.guard} of {decoded.instruction.mnemonic}", decision.conditions)
+        self._conversion.branch(strand.at, decoded, decision)
+        assert decoded.meet is not None
+        if len(decision.data) == len(strand.active):
+            strand.at = decoded.meet
+            return True
+        rest = np.setdiff1d(
+            strand.active, np.concatenate([decision.acting, decision.data]), assume_unique=True
+        )
+        ways = ((decoded.meet, decision.data), (decoded.target, decision.acting), (strand.at + 1, rest))
+        self.scheduler.part(strand, [Strand(at, some) for at, some in ways if len(some)], decoded.meet)
+        return False
 
     def _end(self, strand: Strand, threads: Indices) -> None:
         self._execution.alive[threads] = False

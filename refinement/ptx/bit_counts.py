@@ -18,9 +18,9 @@ from ..evaluation import Words, apply, ones
 from ..interning import Ids
 from ..terms import TermStore
 from .execution import Decoders
-from .handlers import Modifiers, Rule, pointwise
+from .handlers import Modifiers, pointwise
 from .module import TYPE_BITS
-from .values import Value, compute
+from .values import Rule, Value, compute
 
 
 def _on_numbers_only(

@@ -17,8 +17,7 @@ from ..interning import Ids
 from ..slices import groups
 from ..terms import TermStore
 from .dependence import require_known
-from .handlers import Rule
-from .values import Value, compute
+from .values import Rule, Value, compute
 
 
 class Field(NamedTuple):

@@ -18,12 +18,12 @@ from ..terms import bits as raw
 from ..truth_tables import A, B
 from .bit_moves import Field, Fill, Pieces, moving
 from .execution import Decoders, Execution, Step
-from .handlers import Modifiers, Rule, pointwise
+from .handlers import Modifiers, pointwise
 from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand, Pair
 from .threads import Indices
 from .value_operations import applied, constant
-from .values import Value, compute
+from .values import Rule, Value, compute
 
 _UNTYPED = ("pred", "b16", "b32", "b64")
 

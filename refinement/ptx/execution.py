@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import InputError, UnsupportedError
-from ...spec.ptx.operands import Decimal, HexFloat, Integer, Register, Sink
-from .. import bit_slices, operations
+from ...spec.ptx.operands import Decimal, HexFloat, Integer, Predicate, Register, Sink
+from .. import bit_slices
 from ..evaluation import ones
+from ..feasible_conditions import holds_for_some
 from ..findings import Kind
 from ..interning import Ids
 from ..memory import ByteLanes, Offsets
@@ -24,8 +25,11 @@ from .literals import float_encoding
 from .module import TYPE_BITS, Function, InstructionStatement, Module
 from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
 from .races import Ordering
+from .state_space import Space
 from .threads import WARP, Indices, Threads
-from .values import Value, compute, known, of_terms
+from .undo_log import UndoLog
+from .value_operations import chosen
+from .values import KNOWN, Value, compute, known, of_terms
 
 Step = Callable[["Execution", Indices], None]
 """Carries an instruction out in the threads that are active."""
@@ -35,6 +39,9 @@ Decoder = Callable[[InstructionStatement], Step]
 
 Decoders = Mapping[str, Decoder]
 """By opcode."""
+
+_TRIED = 4
+"""Conditions for which data are looked for."""
 
 
 def undecoded(act: Callable[[Execution, InstructionStatement, Indices], None]) -> Decoder:
@@ -78,6 +85,10 @@ class Execution:
         The one that runs.
     unordered : bool
         Whether floats were summed in an order that PTX leaves open.
+    path : Value, optional
+        Under which condition on data each thread runs; None where no branch on data is run.
+    undo_log : UndoLog, optional
+        Where stores are noted then.
     state : dict
         What a group of instructions keeps between them: copies under way, arrivals at barriers.
     """
@@ -106,23 +117,51 @@ class Execution:
         self.instruction = InstructionStatement("", (), ())
         self.state: dict[str, Any] = {}
         self.unordered = False
+        self.path: Value | None = None
+        self.undo_log: UndoLog | None = None
         self._observations = observations
         self._loads = loads
         self._special = dict(threads.special_registers())
         shared = memory.shared
         for name, size in (("total", shared.size), ("aggr", shared.size), ("dynamic", memory.dynamic_shared)):
             self._special[f"%{name}_smem_size"] = known(np.full(len(threads), size), 32)
-        self._condition: tuple[Ids, int] | None = None
+        self._condition: Value | None = None
 
     # -- messages
     def report(self, kind: Kind, message: str, threads: Indices, *, if_used: bool = False) -> None:
         """Report what an instruction does in some threads; the message is about the first.
 
-        With `if_used` only if something comes to depend on the undefined values that it gives.
+        With `if_used` only if something comes to depend on the undefined values that it gives. What happens
+        on one way of a branch on data is undecided, unless data are found for which it is the way.
         """
+        if kind.refutes and not self._happens(kind, threads):
+            kind, message = Kind.UNDECIDED, f"if data lead here, which is not known: {message}"
         first = self.threads.name(int(threads[0])) if len(threads) else ""
         note = self._observations.hold if if_used else self._observations.add
         note(kind, message, self.instruction.line, first, max(1, len(threads)))
+
+    def on_data(self, threads: Indices) -> bool:
+        """Tell whether it depends on data that some of some threads run the instruction."""
+        if self.path is None:
+            return False
+        terms = self.path.at(threads).terms
+        return terms is not None and bool((terms != KNOWN).any())
+
+    def _happens(self, kind: Kind, threads: Indices) -> bool:
+        """Tell whether some of some threads are known to be here for some data."""
+        if self.path is None:
+            return True
+        path = self.path.at(threads)
+        if path.terms is None or (path.terms == KNOWN).any():
+            return True
+        if kind is Kind.RACE:  # of two threads at once
+            return False
+        return any(holds_for_some(self.store, int(each)) for each in np.unique(path.terms)[:_TRIED])
+
+    def note_store(self, part: Space, offsets: Offsets, total: int, size: int, threads: Indices) -> None:
+        """Note that words of `size` bytes, `total` together, are about to be stored."""
+        if self.undo_log is not None:
+            self.undo_log.note(part, offsets, total, size, threads)
 
     @property
     def found_wrong(self) -> bool:
@@ -171,6 +210,11 @@ class Execution:
                 value = self.read(register, 1, active)
                 return compute(self.store, 1, [value], lambda n: ~n, self.inverted)
         raise InputError(f"{self.instruction.mnemonic} can't read {operand}")
+
+    def guard(self, guard: Predicate, active: Indices) -> Value:
+        """Return one bit (n active,): whether a guard lets a thread act."""
+        value = self.read(Register(guard.name, "pred"), 1, active)
+        return compute(self.store, 1, [value], lambda n: ~n, self.inverted) if guard.negated else value
 
     def numbers(self, operand: Operand, width: int, active: Indices, what: str) -> NDArray[np.uint64]:
         """Return the values of an operand that must not depend on the kernel's data.
@@ -244,7 +288,7 @@ class Execution:
             One bit for each active thread; where it doesn't hold, registers stay what they are.
         """
         assert condition.width == 1
-        self._condition = condition.as_terms(self.store), len(active)
+        self._condition = condition
         try:
             step(self, active)
         finally:
@@ -291,9 +335,12 @@ class Execution:
         return value if len(active) == len(self.threads) else value.at(active)
 
     def _undefined(self, register: Register, width: int) -> Value:
-        count = int(self.alive.sum())
+        return self.unwritten(register.name, width, int(self.alive.sum()))
+
+    def unwritten(self, register: str, width: int, count: int) -> Value:
+        """Return what some threads find in a register that they have not written."""
         terms = self.store.undefined(count, width)
-        self.never_written.append((register.name, terms))
+        self.never_written.append((register, terms))
         return Value(width, np.zeros(count, dtype=np.uint64), terms)
 
     def _constant(self, number: int, width: int, active: Indices) -> Value:
@@ -308,14 +355,8 @@ class Execution:
         return compute(store, width, [value], lambda n: n, lambda t: bit_slices.extract(store, t, 0, width))
 
     def _chosen(self, register: Register, value: Value, active: Indices) -> Value:
-        assert self._condition is not None
-        condition, count = self._condition
-        assert count == len(active)
-        before = self._register(register, active).as_terms(self.store)
-        chosen = self.store.apply(
-            operations.select(value.width), condition, value.as_terms(self.store), before
-        )
-        return of_terms(self.store, chosen, value.width)
+        assert self._condition is not None and len(self._condition) == len(active)
+        return chosen(self.store, self._condition, value, self._register(register, active))
 
 
 def _extended(store: TermStore, value: Value, width: int) -> Value:

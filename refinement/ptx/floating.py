@@ -20,9 +20,9 @@ from ..truth_tables import A, B, C
 from .bit_moves import Field, Fill, moved, moving
 from .bits import combined
 from .execution import Decoders
-from .handlers import Modifiers, Rule, pointwise
+from .handlers import Modifiers, pointwise
 from .value_operations import applied, constant, joined, lanewise
-from .values import Value
+from .values import Rule, Value
 
 Plan = tuple[Sequence[int], Rule]
 

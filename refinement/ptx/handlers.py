@@ -6,15 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 
 from ...spec.errors import UnsupportedError
-from ..terms import TermStore
 from .execution import Decoder, Decoders, Execution, Step
 from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .threads import Indices
-from .values import Value
-
-Rule = Callable[[TermStore, Sequence[Value]], Value]
-"""The result of an instruction that each thread computes from its own registers alone."""
+from .values import Rule
 
 
 def merged(*tables: Decoders) -> Decoders:

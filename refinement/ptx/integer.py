@@ -22,10 +22,10 @@ from ..terms import TermStore
 from ..terms import bits as raw
 from .bit_moves import Field, moved
 from .execution import Decoders
-from .handlers import Modifiers, Rule, pointwise
+from .handlers import Modifiers, pointwise
 from .module import TYPE_BITS
 from .value_operations import applied, constant, lanewise, undefined, widened
-from .values import Value, compute
+from .values import Rule, Value, compute
 
 _WORDS = [f"{sort}{width}" for width in (16, 32, 64) for sort in "us"]
 _SIGNED = ("s16", "s32", "s64")

@@ -185,6 +185,16 @@ def buffers(arguments: Sequence[Argument]) -> list[Buffer]:
     return found
 
 
+def scalars(arguments: Sequence[Argument]) -> frozenset[int]:
+    """Return the inputs that scalar arguments are."""
+    parts = [
+        part
+        for argument in arguments
+        for part in ([each[2] for each in argument.fields] if isinstance(argument, Structure) else [argument])
+    ]
+    return frozenset(part.term for part in parts if isinstance(part, Scalar))
+
+
 def pass_arguments(
     store: TermStore, memory: Memory, function: Function, arguments: Sequence[Argument]
 ) -> None:

@@ -215,7 +215,7 @@ def run(
         threads = Threads(launch, some)
         memory.for_batch(threads)
         execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
-        batch = Batch(execution, program)
+        batch = Batch(execution, program, launching.scalars(arguments))
         try:
             complete = batch.run()
         except UnsupportedError as error:

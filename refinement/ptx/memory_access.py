@@ -134,10 +134,13 @@ def _write_bytes(
     """Write bytes (n, total), of words (n, count) where they are such, to lanes that are there."""
     history, lanes = part.history, part.lanes
     total = data[0].shape[1]
+    execution.note_store(part, offsets, total, 1 if words is None else total // words.shape[1], threads)
     if history is None:
         _put(lanes, offsets, data)
         return
     line = execution.instruction.line
+    if execution.on_data(threads):
+        history.on_data.add(line)
     grid = history.places(offsets, total)
     places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
     if atomic:
@@ -240,6 +243,8 @@ def _note_reading(execution: Execution, part: Space, offsets: Offsets, total: in
     places = history.places(offsets, total)
     threads_of = np.repeat(threads, places.shape[1])
     places = places.reshape(-1)
+    if execution.on_data(threads):
+        history.on_data.add(execution.instruction.line)
     found = history.read(execution.ordering, places, threads_of, execution.instruction.line)
     _report_races(execution, part, found, places, threads_of, "reads")
 
@@ -297,13 +302,18 @@ def _report_races(
             f"{does} {place}, where the asynchronous copy of line {int(copying.lines[0])} is not waited for",
             threads[copying.which],
         )
-    rest = found.some(~found.copies)
-    if len(rest):
+    certain = ~np.isin(found.lines, list(part.history.on_data))
+    for rest, kind, doubt in (
+        (found.some(~found.copies & certain), Kind.RACE, ""),
+        (found.some(~found.copies & ~certain), Kind.UNDECIDED, ", if data lead there, which is not known"),
+    ):
+        if not len(rest):
+            continue
         place = part.place(int(places[rest.which[0]]) * part.history.granule)
         other = execution.threads.name_in_grid(int(rest.others[0]))
-        did = f"{'reads' if rest.reads[0] else 'writes'} in line {int(rest.lines[0])}"
+        did = f"{'reads' if rest.reads[0] else 'writes'} in line {int(rest.lines[0])}{doubt}"
         execution.report(
-            Kind.RACE,
+            kind,
             f"{does} {place}, which {other} {did}, with no barrier between",
             threads[rest.which],
         )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -90,6 +90,26 @@ class Arguments:
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.elements))})"
+
+
+def register_names(operands: Iterable[object]) -> Iterator[str]:
+    """Yield the names of the registers and symbols in operands."""
+    for operand in operands:
+        match operand:
+            case Register():
+                yield operand.name
+            case Address() | Displaced():
+                yield from register_names([operand.base])
+            case TensorAddress():
+                yield from register_names([operand.base, *operand.others])
+            case Vector() | Arguments():
+                yield from register_names(operand.elements)
+            case Pair():
+                yield from register_names([operand.first, operand.second])
+            case Negated():
+                yield operand.register.name
+            case _:
+                pass
 
 
 Operand = SpecifiedOperand | Displaced | Negated | Pair | TensorAddress | Arguments

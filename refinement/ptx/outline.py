@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from ...spec.ptx.operands import Address, Integer, Register, Vector
+from ...spec.ptx.operands import Address, Integer
 from ..kernel_outline import KernelOutline, MemoryAccess, ParameterUse
 from .module import MATRIX_OPCODES, Function, InstructionStatement, Module, Parameter, type_bytes
-from .operands import Arguments, Displaced, Negated, Operand, Pair, TensorAddress
+from .operands import Operand, register_names
 from .parameter_fields import POINTER, Field, Fields, parameter_fields
 from .variables import bytes_in, used_variables
 
@@ -151,7 +151,7 @@ def _brought(
 def _origin(operands: Iterable[Operand], descents: Mapping[str, _Descent]) -> tuple[set[str], set[str]]:
     addresses: set[str] = set()
     numbers: set[str] = set()
-    for name in _names(operands):
+    for name in register_names(operands):
         if name in descents:
             addresses |= descents[name].addresses
             numbers |= descents[name].numbers
@@ -169,7 +169,7 @@ def _steps(body: Iterable[InstructionStatement], descents: Mapping[str, _Descent
     for instruction in body:
         if instruction.opcode in ("add", "mad"):
             read = _read(instruction)
-            added = {scales[name] for name in _names(read) if name in scales}
+            added = {scales[name] for name in register_names(read) if name in scales}
             if instruction.opcode == "mad" and (scale := _scale(instruction)) is not None:
                 added, read = {scale}, read[2:]
             for name in _origin(read, descents)[0]:
@@ -241,7 +241,9 @@ def _accesses(
     lanes = instruction.one_of(("v2", "v4", "v8"))
     kind = instruction.types[-1]
     size = type_bytes(kind) * (1 if lanes is None else int(lanes[1:]))
-    moved = [name for each in instruction.operands if each is not addresses[0] for name in _names([each])]
+    moved = [
+        name for each in instruction.operands if each is not addresses[0] for name in register_names([each])
+    ]
     if kind.startswith(_UNTYPED):
         known = {types[name] for name in moved if name in types}
         kind = known.pop() if len(known) == 1 else ""
@@ -263,7 +265,7 @@ def _types_of_values(body: Iterable[InstructionStatement]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     moves: list[tuple[list[str], list[str]]] = []
     for instruction in body:
-        written, read = _written(instruction), [*_names(_read(instruction))]
+        written, read = _written(instruction), [*register_names(_read(instruction))]
         if instruction.opcode in _MOVING:
             moves.append((written, read))
             continue
@@ -304,7 +306,7 @@ def _typed(
     if instruction.opcode == "mma" and len(types) >= 4:
         operands = instruction.operands
         for operand, kind in zip(operands[:4], types[:4], strict=False):
-            yield [*_names([operand])], kind
+            yield [*register_names([operand])], kind
     elif instruction.opcode == "cvt" and len(types) == 2:
         yield written, types[0]
         yield read, types[1]
@@ -317,29 +319,9 @@ def _written(instruction: InstructionStatement) -> list[str]:
     """Return the registers that an instruction writes."""
     if instruction.opcode in ("st", "red", "bar", "barrier", "bra", "cp", "ret", "prefetch", "stmatrix"):
         return []
-    return [*_names(instruction.operands[:1])]
+    return [*register_names(instruction.operands[:1])]
 
 
 def _read(instruction: InstructionStatement) -> list[Operand]:
     """Return the operands that an instruction reads."""
     return list(instruction.operands[bool(_written(instruction)) :])
-
-
-def _names(operands: Iterable[object]) -> Iterator[str]:
-    """Yield the names in operands."""
-    for operand in operands:
-        match operand:
-            case Register():
-                yield operand.name
-            case Address() | Displaced():
-                yield from _names([operand.base])
-            case TensorAddress():
-                yield from _names([operand.base, *operand.others])
-            case Vector() | Arguments():
-                yield from _names(operand.elements)
-            case Pair():
-                yield from _names([operand.first, operand.second])
-            case Negated():
-                yield operand.register.name
-            case _:
-                pass

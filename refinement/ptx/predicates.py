@@ -16,12 +16,12 @@ from .bit_moves import Field, moved
 from .bits import BOOLEANS, combined, results
 from .execution import Decoders, Execution, Step
 from .floating import TYPES, flushed, one
-from .handlers import Modifiers, Rule, pointwise
+from .handlers import Modifiers, pointwise
 from .integer import integers_named
 from .module import TYPE_BITS, InstructionStatement
 from .threads import Indices
 from .value_operations import applied, chosen, constant, joined, lanes
-from .values import Value
+from .values import Rule, Value
 
 _ORDERED = ("eq", "ne", "lt", "le", "gt", "ge")
 _UNSIGNED = ("lo", "ls", "hi", "hs")

@@ -12,6 +12,7 @@ from ...spec.ptx.operands import Predicate
 from ..findings import Kind
 from ..observations import Observations
 from . import matrix
+from .branch_regions import BranchRegions
 from .control_flow import control_flow
 from .execution import Execution, Step
 from .instruction_set import DECODERS, POINTWISE
@@ -60,7 +61,7 @@ class Decoded:
     guard : Predicate, optional
         Where it does it.
     target, meet : int, optional
-        Where a branch goes, and where threads that it parts come together.
+        Where a branch, or an exit, goes, and where threads that it parts come together.
     selectable : bool
         Whether it only writes registers, from the same thread's.
     """
@@ -83,6 +84,13 @@ class Program:
         Whose kernel it is.
     function : Function
         The kernel.
+
+    Attributes
+    ----------
+    steps : tuple of Decoded
+        The instructions.
+    regions : BranchRegions
+        What lies between branches and where their ways meet.
     """
 
     def __init__(self, module: Module, function: Function) -> None:
@@ -90,6 +98,7 @@ class Program:
         self._function = function
         self._illegal = dict(self._illegal_instructions())
         self._flow = control_flow(function, module.path)
+        self.regions = BranchRegions(function, self._flow)
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 
     def check_legality(self, observations: Observations) -> None:
@@ -129,6 +138,9 @@ class Program:
                 target=self._function.labels[target.name],
                 meet=self._flow.reconvergence(index),
             )
+        if sort is Sort.EXIT:
+            end, meet = len(self._function.body), self._flow.reconvergence(index)
+            return Decoded(instruction, sort, guard=guard, target=end, meet=meet)
         if sort is not Sort.PLAIN:
             return Decoded(instruction, sort, guard=guard, meet=index + 1)
         selectable = instruction.opcode in POINTWISE

@@ -196,6 +196,8 @@ class AccessHistory:
         self._copying = np.zeros(count, dtype=bool)
         self.copies = 0
         """How many instructions' copies are under way."""
+        self.on_data: set[int] = set()
+        """Lines whose accesses depend on data."""
 
     def places(self, offsets: NDArray[np.int64], count: int) -> Places:
         """Return the granules (n, …) of accesses (n,) of `count` bytes."""

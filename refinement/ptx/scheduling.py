@@ -5,7 +5,7 @@ Source: PTX ISA 9.1 sections 9.7.13.1 to 9.7.13.3 (bar, barrier).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -101,15 +101,15 @@ class Scheduler:
         self.barriers = 0
 
     # -- parting and meeting
-    def part(self, strand: Strand, first: Strand, second: Strand, meet: int | None) -> None:
-        """Replace a strand by two, which come together at an instruction (None: perhaps never)."""
+    def part(self, strand: Strand, parts: Sequence[Strand], meet: int | None) -> None:
+        """Replace a strand by several, which come together at an instruction (None: perhaps never)."""
         joins = strand.joins
         if meet is None or (joins and joins[-1].at == meet):
             if joins:
-                joins[-1].outstanding += 1
+                joins[-1].outstanding += len(parts) - 1
         else:
-            joins = (*joins, Join(meet, 2))
-        for each in (second, first):
+            joins = (*joins, Join(meet, len(parts)))
+        for each in reversed(parts):
             each.joins = joins
             self.runnable.append(each)
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import operations
 from ..evaluation import apply, evaluate
-from ..terms import Operation, TermStore
+from ..interning import Ids
+from ..terms import Operation, TermStore, bits
+from ..truth_tables import A
 from .bit_moves import Field, Fill, moved
-from .handlers import Rule
-from .values import KNOWN, Value, compute, of_terms
+from .values import KNOWN, Rule, Value, compute, of_terms
 
 
 def applied(store: TermStore, operation: Operation, *values: Value) -> Value:
@@ -60,13 +61,32 @@ def chosen(store: TermStore, condition: Value, then: Value, otherwise: Value) ->
     if condition.is_known:
         return result
     data = np.flatnonzero(unknown)
-    arguments = [value.at(data).as_terms(store) for value in (condition, then, otherwise)]
-    selected = np.where(
-        arguments[1] == arguments[2],
-        arguments[1],
-        store.apply(operations.select(then.width), *arguments),
-    )
+    conditions, one, other = (value.at(data).as_terms(store) for value in (condition, then, otherwise))
+    selected = _selected(store, conditions, one, other, then.width)
     return result.updated(data, of_terms(store, selected, then.width))
+
+
+def _selected(store: TermStore, conditions: Ids, then: Ids, otherwise: Ids, width: int) -> Ids:
+    """Return choices, of which a condition that is chosen by already, or its opposite, leaves nothing."""
+    opposites = store.operation_numbers(conditions) == store.number(_NOT)
+    if opposites.any():
+        conditions = np.where(opposites, store.arguments(conditions)[:, 0], conditions)
+        then, otherwise = np.where(opposites, otherwise, then), np.where(opposites, then, otherwise)
+    then = _known_side(store, conditions, then, 1)
+    otherwise = _known_side(store, conditions, otherwise, 2)
+    found = store.apply(operations.select(width), conditions, then, otherwise)
+    return np.where(then == otherwise, then, found)
+
+
+_NOT = Operation(operations.BITWISE, bits(1), (bits(1),) * 3, 0xFF ^ A)
+"""The opposite of a bit."""
+
+
+def _known_side(store: TermStore, conditions: Ids, terms: Ids, side: int) -> Ids:
+    """Return terms, of choices by the same conditions the side that is taken."""
+    arguments = store.arguments(terms)
+    same = store.are(operations.SELECT, terms) & (arguments[:, 0] == conditions)
+    return np.where(same, arguments[:, side], terms)
 
 
 def widened(store: TermStore, value: Value, width: int, *, signed: bool) -> Value:

@@ -73,6 +73,10 @@ class Value:
         return Value(self.width, numbers, terms)
 
 
+Rule = Callable[[TermStore, Sequence[Value]], Value]
+"""The result of an instruction that each thread computes from its own registers alone."""
+
+
 def known(numbers: Any, width: int) -> Value:
     """Return known values, cut to a width."""
     return Value(width, np.asarray(numbers).astype(np.uint64) & ones(width))

@@ -165,13 +165,12 @@ def test_guards_on_data_choose_between_values() -> None:
     np.testing.assert_array_equal(bench.left(done, "c", U32), np.where(values > 10, values, 5))
 
 
-@pytest.mark.parametrize("act", ["bra done", "st.global.u32 [%d1], %r1", "ret", "bar.sync 0"])
-def test_control_flow_on_data_is_not_modelled(act: str) -> None:
+@pytest.mark.parametrize("act", ["bra again", "red.global.add.u32 [%d1], %r1", "bar.sync 0"])
+def test_loops_and_what_threads_do_together_must_not_depend_on_data(act: str) -> None:
     bench = Bench()
     loads = "ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.global.u32 %r1, [%d0];"
-    body = f"""{loads} setp.gt.u32 %p0, %r1, 10;
-    @%p0 {act};
-    done:"""
+    body = f"""{loads} again: setp.gt.u32 %p0, %r1, 10;
+    @%p0 {act};"""
     done = bench.run(kernel(body, 2), [bench.given("a", np.zeros(1), U32), written("c", 4)], block=32)
     (finding,) = done.findings
     assert (finding.kind, finding.line) == (Kind.UNSUPPORTED, BODY + 1)
