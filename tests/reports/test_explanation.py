@@ -131,5 +131,5 @@ def test_a_later_target_has_the_rows_of_earlier_ones() -> None:
 
 def test_what_is_known_but_not_modelled_is_no_word_of_a_table() -> None:
     for name in ("wgmma", "tcgen05.mma", "v_smfmac_f32_16x16x32_f16", "v_wmma_f32_16x16x16_f16", "dp4a"):
-        with pytest.raises(UnsupportedError, match="known, (but )?not modelled"):
+        with pytest.raises(UnsupportedError, match=r"known, (but )?not modelled"):
             explain(name)
