@@ -4,6 +4,7 @@
 - What divides is divided by its least monomial: its coefficient, the power of two in it, and the atoms that
   all monomials share. Of ``exp(x - m) / Σ exp(x - m)``, any m cancels so.
 - ``log2`` of such a product is a sum, ``sqrt`` of it a product, and ``rsqrt(x)`` is ``sqrt(x) / x``.
+- ``2^log2(x)`` is x, and ``tanh(x)`` is ``1 - 2 / (exp(2 x) + 1)``.
 
 What divides is not 0 here, and what has a root or a logarithm is not negative: elsewhere, both sides of an
 equality may be no numbers.
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import F64, FloatFormat, Format
 from . import operations
+from .literal_constants import LN_OF_2, LOG2_OF_E
 from .quantities import Piece, Pieces, Quantifier
 from .sparse_polynomials import Coefficient, Monomial, Sparse, added, is_less
 from .terms import NORMAL_FORM, Operation
@@ -28,7 +30,13 @@ from .terms import NORMAL_FORM, Operation
 STEMS = ("ex2", "lg2", "rcp", "sqrt", "rsqrt")
 """The functions that have a normal form here, approximated or not."""
 
+HYPERBOLIC = "tanh"
+"""A function that is one of powers of two, where it is written so."""
+
 _LARGEST_POWER = 1 << 12
+
+_MOST_FACTORS = 4
+"""How often the argument of a logarithm is multiplied with itself in a power."""
 
 _AT_A_TIME = 256
 """Atoms of a function that are made at a time."""
@@ -44,10 +52,12 @@ def stem(operation: Operation) -> str:
     return str(operation.attribute).partition(".")[0]
 
 
-def is_elementary(operation: Operation, fmt: Format) -> bool:
+def is_elementary(operation: Operation, fmt: Format, *, hyperbolic: bool) -> bool:
     """Tell whether the terms of an operation, read in a format, have a normal form here."""
     real = isinstance(fmt, FloatFormat) and fmt == operation.result
-    return operation.name == operations.FUNCTION and real and stem(operation) in STEMS
+    if operation.name != operations.FUNCTION or not real:
+        return False
+    return stem(operation) in STEMS or (hyperbolic and stem(operation) == HYPERBOLIC)
 
 
 class Product(NamedTuple):
@@ -80,19 +90,20 @@ class ElementaryForms:
         self._unused: dict[Operation, list[int]] = {}
         self._made = 0
         self._powers: dict[Monomial, tuple[Coefficient, Monomial]] = {}
-        self._one = int(quantifier.read(self._store.constants(np.float64(1).view(np.uint64), 64), F64))
+        self.inverses: dict[int, int] = {}
+        """Of reciprocals of single atoms, these atoms."""
+        ln, log2 = (int(quantifier.read(quantifier.irrational(each), F64)) for each in (LN_OF_2, LOG2_OF_E))
+        self.inverses[ln], self._log2_of_e = log2, log2
+        self._one = int(quantifier.one)
 
     def pieces(self, operation: Operation, arguments: Sequence[Sparse]) -> list[Pieces]:
         """Return the expansions of a function of polynomials."""
         name = stem(operation)
-        if name == "lg2":
-            return [self._logarithm(each) for each in arguments]
-        if name == "ex2":
-            products = [Product(1, each, ()) for each in arguments]
-        else:
-            make = {"rcp": self._reciprocal, "sqrt": self._root, "rsqrt": self._reciprocal_root}[name]
-            products = [make(each) for each in arguments]
-        return [[self._piece(each)] for each in products]
+        sums = {"lg2": self._logarithm, "ex2": self._exponential, HYPERBOLIC: self._hyperbolic}
+        if name in sums:
+            return [sums[name](each) for each in arguments]
+        make = {"rcp": self._reciprocal, "sqrt": self._root, "rsqrt": self._reciprocal_root}[name]
+        return [[self._piece(make(each))] for each in arguments]
 
     # -- powers of two
     def power(self, exponent: Sparse) -> tuple[Coefficient, int]:
@@ -122,6 +133,42 @@ class ElementaryForms:
             coefficient, atom = self.power(self.exponents(powers)[1])
             self._powers[powers] = coefficient, () if atom == self._one else (atom,)
         return self._powers[powers]
+
+    def _exponential(self, exponent: Sparse) -> Pieces:
+        """Return a power of two, in which logarithms are what they are of: ``2^(x + 3 log2(y)) = 2^x·y³``."""
+        rest = dict(exponent)
+        product, sums = Product(1, {}, ()), list[Sparse]()
+        for monomial, times in exponent.items():
+            if len(monomial) != 1 or not self.is_a(monomial[0], LOGARITHM):
+                continue
+            argument, halves = self.arguments[monomial[0]], 2 * Fraction(times)
+            if not argument or halves.denominator != 1 or abs(halves) > 2 * _MOST_FACTORS:
+                continue
+            del rest[monomial]
+            if halves % 2:
+                product = _times(product, self._root(argument))
+            sums += [argument] * int(halves // 2)
+            for _ in range(-int(halves // 2)):
+                product = _times(product, self._reciprocal(argument))
+        products = [_times(product, Product(1, rest, ()))]
+        for each in sums:
+            parts = [Product(value, {}, key) for key, value in each.items()]
+            products = [_times(one, other) for one in products for other in parts]
+        return [self._piece(each) for each in products]
+
+    def _hyperbolic(self, polynomial: Sparse) -> Pieces:
+        """Return ``tanh(x) = 1 - 2 / (exp(2 x) + 1)``."""
+        exponent: dict[Monomial, Coefficient] = {}
+        for monomial, value in polynomial.items():
+            scaled = [*monomial, self._log2_of_e]
+            inverse = next((each for each in monomial if self.inverses.get(each) == self._log2_of_e), None)
+            if inverse is not None:
+                scaled = list(_without(monomial, (inverse,)))
+            exponent[tuple(sorted(scaled, reverse=True))] = 2 * value
+        factor, atom = self.power(exponent)
+        grown = added({(): 1}, {() if atom == self._one else (atom,): factor})
+        shrunk = _times(Product(-2, {}, ()), self._reciprocal(grown))
+        return [self._piece(each) for each in (Product(1, {}, ()), shrunk)]
 
     # -- products and what is left of a polynomial
     def _content(self, polynomial: Sparse) -> tuple[Product, dict[Monomial, Coefficient]]:
@@ -211,6 +258,10 @@ class ElementaryForms:
                 unused += self._quantifier.read(terms, F64).tolist()
             atom = unused.pop()
             self._atoms[key], self.arguments[atom] = atom, argument
+            if operation == RECIPROCAL and len(argument) == 1:
+                ((monomial, coefficient),) = argument.items()
+                if coefficient == 1 and len(monomial) == 1:
+                    self.inverses[atom] = monomial[0]
         return self._atoms[key]
 
     def _piece(self, product: Product) -> Piece:

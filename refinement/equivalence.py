@@ -47,6 +47,9 @@ class Comparison:
     overflowing: Ids | None = None
 
 
+_LITERALS = "log2(e) and ln(2) as literals"
+
+
 def compared_as(fmt: Format) -> Format:
     """Return the format in which outputs of a format are compared: integers modulo a power of two."""
     return bits(fmt.bits) if isinstance(fmt, IntegerFormat) else fmt
@@ -76,6 +79,8 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     if not rounded.any():
         return Comparison(identical, equal, None, reason)
     undergone = roundings(forms.store, actual[rounded], expected[rounded])
+    if forms.quantifier.takes_literals_for_numbers:
+        undergone = replace(undergone, approximations=(*undergone.approximations, _LITERALS))
     overflowing = np.full(len(actual), NONE, dtype=np.int32)
     if forms.overflows.has_ranges():
         unknown, alone = _overflows(forms, actual[rounded], expected[rounded])
@@ -175,16 +180,15 @@ def _thoroughly(
     left = members
     for each in (forms, forms.outer):
         with suppress(ExpansionError):
-            found = each.difference(actual[left], expected[left], fmt)
-            left = left[np.unique(found.owners)]
+            left = left[each.unequal(actual[left], expected[left], fmt)]
     start = 0
     while start < len(left):
         some = left[start : start + (_AT_A_TIME if start else _FIRST)]
         try:
-            found = forms.thorough.difference(actual[some], expected[some], fmt)
+            wrong = some[forms.thorough.unequal(actual[some], expected[some], fmt)]
         except ExpansionError as error:
             return left[start:], str(error)
         start += len(some)
-        if len(found):
-            return np.concatenate([some[np.unique(found.owners)], left[start:]]), None
+        if len(wrong):
+            return np.concatenate([wrong, left[start:]]), None
     return left[:0], None

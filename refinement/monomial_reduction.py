@@ -1,4 +1,7 @@
-"""Monomials in which functions occur several times: powers of two together, and squared roots."""
+"""Monomials in which functions occur several times: powers of two together, and squared roots.
+
+An atom and its reciprocal are 1: what divides is not 0.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +35,11 @@ class MonomialReduction:
 
     def reduced(self, rows: Rows) -> Rows:
         """Return rows, of which nothing is pending, with one power of two at most and no squared root."""
-        if not self._forms.arguments:
+        if not (self._forms.arguments or self._quantifier.literals):
             return rows
         rows = self._with_one_power(rows)
         while True:
+            rows = self._cancelled(rows)
             wrong = self._squares(rows)
             if not wrong.any():
                 return rows
@@ -44,7 +48,7 @@ class MonomialReduction:
                 monomial = tuple(each for each in rows.atoms[row].tolist() if each != ABSENT)
                 (coefficient,) = rows.coefficients[row : row + 1].tolist()  # not of numpy: of any size
                 products += self._simplified(int(rows.owners[row]), coefficient, monomial)
-            rows = self._with_one_power(concatenated([rows.where(~wrong), _rows(products)]))
+            rows = self._with_one_power(concatenated([rows.where(~wrong), rows_of(products)]))
 
     def _are(self, operation: Operation, atoms: Quantities) -> NDArray[np.bool_]:
         numbers = self._quantifier.store.operation_numbers(self._quantifier.terms(np.maximum(atoms, 0)))
@@ -72,6 +76,23 @@ class MonomialReduction:
         atoms[several, -1] = left[inverse.reshape(-1)]
         return Rows(rows.owners, coefficients, compacted(atoms), rows.pending[:, :0])
 
+    def _cancelled(self, rows: Rows) -> Rows:
+        """Leave out atoms together with their reciprocals."""
+        inverses = np.array(sorted(self._forms.inverses.items()), dtype=np.int64)
+        while rows.atoms.shape[1] > 1:
+            place = np.minimum(np.searchsorted(inverses[:, 0], rows.atoms), len(inverses) - 1)
+            of, column = np.nonzero(inverses[place, 0] == rows.atoms)
+            others = rows.atoms[of] == inverses[place[of, column], 1][:, None]
+            of, column, others = (each[others.any(axis=1)] for each in (of, column, others))
+            if not len(of):
+                break
+            of, first = np.unique(of, return_index=True)  # one of each row at a time
+            atoms = rows.atoms.copy()
+            atoms[of, column[first]] = ABSENT
+            atoms[of, others[first].argmax(axis=1)] = ABSENT
+            rows = Rows(rows.owners, rows.coefficients, compacted(atoms), rows.pending)
+        return rows
+
     def _squares(self, rows: Rows) -> NDArray[np.bool_]:
         """Tell which monomials have a root twice; equal atoms are beside each other."""
         twice = rows.atoms[:, 1:] == rows.atoms[:, :-1]
@@ -85,16 +106,15 @@ class MonomialReduction:
                 continue
             argument, rest = self._forms.arguments[atom], _without(atoms, [atom, atom])
             inverse = self._reciprocal_of(argument, rest)
-            if inverse is not None:  # 1 / sqrt(x)² = 1 / x, but sqrt(x)² / x is not 1 of a zero
+            if inverse is not None:  # sqrt(x)² / x = 1
                 return [(owner, coefficient, _sorted(_without(rest, [inverse])))]
             return [(owner, coefficient * value, _sorted([*rest, *key])) for key, value in argument.items()]
         raise AssertionError(monomial)
 
     def _reciprocal_of(self, argument: Sparse, atoms: list[int]) -> int | None:
-        """Return the reciprocal of a polynomial among atoms, if it is there twice."""
+        """Return the reciprocal of a polynomial among atoms, if it is there."""
         for atom in atoms:
-            twice = atoms.count(atom) > 1 and self._forms.is_a(atom, RECIPROCAL)
-            if twice and self._forms.arguments[atom] == argument:
+            if self._forms.is_a(atom, RECIPROCAL) and self._forms.arguments[atom] == argument:
                 return atom
         return None
 
@@ -110,7 +130,8 @@ def _sorted(atoms: list[int]) -> Monomial:
     return tuple(sorted(atoms, reverse=True))
 
 
-def _rows(products: Products) -> Rows:
+def rows_of(products: Products) -> Rows:
+    """Return products as rows."""
     degree = max((len(monomial) for _, _, monomial in products), default=0)
     atoms = np.full((len(products), degree), ABSENT)
     for row, (_, _, monomial) in enumerate(products):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from . import operations
+from .common_denominators import CommonDenominators
 from .element_functions import ElementFunctions
 from .elementary_forms import ElementaryForms, gathered, is_elementary
 from .extrema import FIRST_ATOM, Extrema
@@ -94,6 +95,7 @@ class NormalForms:
         self._idle = IdleOperations(self.quantifier, self.identifiers)
         self._elementary = ElementaryForms(self.quantifier)
         self._reduction = MonomialReduction(self.quantifier, self._elementary)
+        self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)
         self._known: dict[Format, NDArray[np.int32]] = {}
         self._expanded_functions: dict[int, Pieces] = {}
 
@@ -104,7 +106,7 @@ class NormalForms:
 
     @cached_property
     def outer(self) -> NormalForms:
-        """The same, with the sums expanded that have functions in them."""
+        """The same, with the sums expanded that have functions in them, and tanh as of powers of two."""
         return self._with(Expanded.OF_FUNCTIONS)
 
     def _with(self, expanded: Expanded) -> NormalForms:
@@ -112,6 +114,7 @@ class NormalForms:
         found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier)
         found._polynomials, found._extrema = self._polynomials, self._extrema
         found._elementary, found._reduction = self._elementary, self._reduction
+        found._quotients = self._quotients
         return found
 
     def has_functions(self, terms: Ids) -> NDArray[np.bool_]:
@@ -169,6 +172,18 @@ class NormalForms:
             fmt = self.quantifier.formats[number]
             numbers[members] = self.identifiers(self.quantifier.terms(quantities[members]), fmt)
         return numbers
+
+    def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.int64]:
+        """Return which terms (n,) are not shown equal: not even with quotients compared crosswise.
+
+        Raises
+        ------
+        ExpansionError
+            If there are too many products.
+        """
+        found = self.difference(left, right, fmt)
+        differing = np.unique(found.owners)
+        return np.setdiff1d(differing, self._quotients.vanish(found), assume_unique=True)
 
     def polynomials(self, terms: Ids, fmt: Format) -> Polynomials:
         """Return the polynomials of terms (n,) read in a format."""
@@ -277,7 +292,7 @@ class NormalForms:
         others = np.flatnonzero((leaves < 0) & ~settled)
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
-            if is_elementary(operation, fmt):
+            if is_elementary(operation, fmt, hyperbolic=self._expanded is Expanded.OF_FUNCTIONS):
                 return [
                     *found,
                     *((others[at], each) for at, each in self._of_elementary(operation, terms[others])),

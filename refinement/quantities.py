@@ -15,16 +15,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
+from ..spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
 from .bit_slices import extract, taken_apart
-from .evaluation import evaluate, integers
+from .evaluation import integers
+from .field_formats import field_format, repetitions
 from .finiteness import ARITHMETIC, Finiteness
 from .interning import Ids
+from .literal_constants import multiple
 from .magnitudes import Magnitudes
 from .operations import Accumulation, Sum
 from .quantisation import quantises
-from .slices import Field, fields
+from .reciprocals import exact_reciprocals, plain, rounded_reciprocals
+from .slices import fields
 from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, Operation, TermStore, bits, is_raw
 
 Quantities = NDArray[np.int64]
@@ -105,6 +108,8 @@ class Quantifier:
         self.magnitudes = Magnitudes(store)
         self.finiteness = Finiteness(store)
         self.formats: list[Format] = []
+        self.literals: dict[str, set[Fraction]] = {}
+        """The numbers that stand for an irrational one, by its name."""
         self._origins: list[tuple[Ids, Ids]] = []
         self._numbers: dict[Format, int] = {}
 
@@ -194,7 +199,35 @@ class Quantifier:
         numbers = [fmt.exact(int(value)) for value in distinct]
         if any(number is None for number in numbers):
             return None
-        return [Piece(np.array([_plain(number) for number in numbers], dtype=object)[inverse], ())]
+        irrational = [multiple(int(value), fmt) for value in distinct]
+        if not any(irrational):
+            return [Piece(np.array([plain(number) for number in numbers], dtype=object)[inverse], ())]
+        for number, each in zip(numbers, irrational, strict=True):
+            if each is not None and number is not None:
+                self.literals.setdefault(each.name, set()).add(number / each.factor)
+        factors = np.array(
+            [self.one if each is None else self.read(self.irrational(each.name), F64) for each in irrational]
+        )
+        coefficients = [
+            plain(number) if each is None else each.factor
+            for number, each in zip(numbers, irrational, strict=True)
+        ]
+        self.note(factors[inverse].astype(np.int32), terms)
+        return [Piece(np.array(coefficients, dtype=object)[inverse], (self.read(factors, F64)[inverse],))]
+
+    @property
+    def one(self) -> Quantities:
+        """The number 1."""
+        return self.read(self.store.constants(np.float64(1).view(np.uint64), 64), F64)
+
+    @property
+    def takes_literals_for_numbers(self) -> bool:
+        """Whether different numbers are taken for one irrational number, or for it and its reciprocal."""
+        return len(self.literals) > 1 or any(len(each) > 1 for each in self.literals.values())
+
+    def irrational(self, name: str) -> Ids:
+        """Return the atom that stands for an irrational number."""
+        return self.store.apply(Operation(NORMAL_FORM, F64, attribute=(name,)), 0)
 
     def argument(self, terms: Ids, index: int, fmt: Format) -> Quantities:
         """Return an argument of terms as a quantity."""
@@ -215,11 +248,6 @@ class Quantifier:
     def elements(self, quantities: Quantities) -> Quantities:
         """Return the elements (n, K) of quantities (n,) that are vectors."""
         return self.store.elements(self.terms(quantities)) | (quantities & ~_TERM)[:, None]
-
-
-def _plain(number: Fraction | None) -> int | Fraction:
-    assert number is not None
-    return number.numerator if number.denominator == 1 else number
 
 
 Rule = Callable[[Quantifier, Operation, Format, Ids], Pieces | None]
@@ -317,21 +345,21 @@ def _quotient(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> P
         return None
     assert isinstance(fmt, FloatFormat)
     divisors = q.store.constant_values(q.store.arguments(terms)[:, 1])
-    distinct, inverse = np.unique(divisors, return_inverse=True)
-    reciprocals = evaluate(operations.function("rcp", fmt, fmt), [distinct])
-    numbers = [_plain(fmt.exact(int(each))) for each in reciprocals]
-    return [Piece(np.array(numbers, dtype=object)[inverse], (q.argument(terms, 0, fmt),))]
+    return [Piece(rounded_reciprocals(divisors, fmt), (q.argument(terms, 0, fmt),))]
 
 
 def _function(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
-    """Take a quotient for a product with the reciprocal of what divides."""
+    """Take a quotient for a product with the reciprocal of what divides, of a constant the exact one."""
     if fmt != operation.result or not isinstance(fmt, FloatFormat) or not operations.divides(operation):
         return None
     divisors = q.store.arguments(terms)[:, 1]
-    if q.store.are(CONSTANT, divisors).any():  # 0, or so large or small that its reciprocal is no number
+    constant = q.store.are(CONSTANT, divisors)
+    exact = exact_reciprocals(q.store.constant_values(divisors), constant, fmt)
+    if exact is None:
         return None
     reciprocals = q.store.apply(operations.function("rcp", fmt, fmt), divisors)
-    return [Piece(1, (q.argument(terms, 0, fmt), q.read(reciprocals, fmt)))]
+    factors = np.where(constant, q.one, q.read(reciprocals, fmt))
+    return [Piece(exact if constant.any() else 1, (q.argument(terms, 0, fmt), factors))]
 
 
 def _extend(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
@@ -357,15 +385,15 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
             break
         if field.repeats:  # of a sign that was taken for the highest bit
             return None
-        repetitions = _repetitions(operation, position + field.width)
-        if field.low == 0 and not (field.constant or repetitions or is_raw(fmt)) and field.width <= left:
+        repeated = repetitions(operation, position + field.width)
+        if field.low == 0 and not (field.constant or repeated or is_raw(fmt)) and field.width <= left:
             number = _uncut(q, part, field.width, fmt.signed and field.width == left)
             if number is not None:
                 pieces.append(Piece(1 << position, (number,)))
                 position += field.width
                 continue
         whole = field.low == 0 and bool((q.store.widths(part) == field.width).all())
-        read = _field_format(field, whole, fmt, left, repetitions)
+        read = field_format(field, whole, fmt, left, repeated)
         if read is None:
             return None
         pieces.append(Piece(1 << position, (q.read(part, read),)))
@@ -400,33 +428,6 @@ def _low_sums(q: Quantifier, parts: Ids, width: int) -> Ids | None:
     low = extract(q.store, arguments.reshape(-1), 0, width).reshape(arguments.shape)
     how = operation.attribute
     return q.store.apply(operations.ring(width, how.products, how.addends), *low.T)
-
-
-def _repetitions(operation: Operation, position: int) -> int:
-    """Return how often a sign is repeated from a bit of a concatenation on."""
-    start = 0
-    for field in fields(operation):
-        if start == position and field.repeats:
-            return field.width
-        start += field.width
-    return 0
-
-
-def _field_format(
-    field: Field, whole: bool, fmt: IntegerFormat, left: int, repetitions: int
-) -> IntegerFormat | None:
-    """Return how a field is read of which `left` bits count; None if its bits are not those of a number."""
-    modular, top = is_raw(fmt), field.width >= left
-    if repetitions and not top:
-        on_top = field.width + repetitions >= left and (modular or fmt.signed)
-        return operations.signed(field.width) if on_top and whole else None
-    if modular and top and (field.low == 0 or field.constant):
-        return bits(left)
-    if fmt.signed and top:
-        if field.constant:
-            return operations.signed(left)
-        return operations.signed(left) if whole and field.width == left else None
-    return operations.unsigned(field.width) if (field.constant or whole) and field.width <= left else None
 
 
 def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:

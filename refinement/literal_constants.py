@@ -1,0 +1,47 @@
+"""Literals that stand for irrational numbers: log2(e) and ln(2), in f32 or f64, or times a power of two.
+
+By them ``exp`` is written with powers of two, and ``log`` with logarithms to base two, in kernels and in
+contracts. Their product is 1, which is not so of the numbers that they are rounded to.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from math import log, log2
+from typing import NamedTuple
+
+import numpy as np
+
+from ..spec.formats import F32, F64, FloatFormat, Format
+
+LOG2_OF_E, LN_OF_2 = "log2(e)", "ln(2)"
+
+_VALUES = {LOG2_OF_E: log2(np.e), LN_OF_2: log(2)}
+_ROUNDED = {
+    F32: {name: Fraction(float(np.float32(value))) for name, value in _VALUES.items()},
+    F64: {name: Fraction(value) for name, value in _VALUES.items()},
+}
+
+
+class Multiple(NamedTuple):
+    """A power of two, perhaps negated, times an irrational number."""
+
+    factor: int | Fraction
+    name: str
+
+
+@cache
+def multiple(word: int, fmt: Format) -> Multiple | None:
+    """Return what a literal stands for, if it is one of these."""
+    if not isinstance(fmt, FloatFormat) or fmt not in _ROUNDED:
+        return None
+    number = fmt.exact(word)
+    if not number:
+        return None
+    for name, rounded in _ROUNDED[fmt].items():
+        ratio = number / rounded
+        above, below = abs(ratio.numerator), ratio.denominator
+        if not above & (above - 1) and not below & (below - 1):
+            return Multiple(ratio.numerator if below == 1 else ratio, name)
+    return None

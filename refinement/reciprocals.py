@@ -1,0 +1,39 @@
+"""Exact numbers of constants, and of what they are the divisors of."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import FloatFormat
+from . import operations
+from .evaluation import evaluate
+
+
+def plain(number: Fraction | None) -> int | Fraction:
+    """Return a number, an integer where it is one."""
+    assert number is not None
+    return number.numerator if number.denominator == 1 else number
+
+
+def rounded_reciprocals(divisors: NDArray[np.uint64], fmt: FloatFormat) -> NDArray[Any]:
+    """Return the numbers (n,) that reciprocals of constants are rounded to."""
+    distinct, inverse = np.unique(divisors, return_inverse=True)
+    reciprocals = evaluate(operations.function("rcp", fmt, fmt), [distinct])
+    numbers = [plain(fmt.exact(int(each))) for each in reciprocals]
+    return np.array(numbers, dtype=object)[inverse]
+
+
+def exact_reciprocals(
+    divisors: NDArray[np.uint64], constant: NDArray[np.bool_], fmt: FloatFormat
+) -> NDArray[Any] | None:
+    """Return the reciprocals (n,) of the divisors that are constants, else 1; None if one has none."""
+    numbers = [fmt.exact(int(each)) for each in divisors[constant]]
+    if not all(numbers):  # 0, or no number
+        return None
+    found = np.ones(len(divisors), dtype=object)
+    found[constant] = [plain(1 / each) for each in numbers if each]
+    return found
