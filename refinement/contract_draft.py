@@ -101,7 +101,9 @@ def draft(outline: KernelOutline, metadata: TritonMetadata | None = None) -> str
         "[kernel]",
         f'isa = "{outline.isa}"',
         f'entry = "{outline.entry}"',
-        f'# target = "{outline.target}" is what the file says',
+        f'# target = "{outline.target}" is what the file says'
+        if outline.target
+        else f'target = "{outline.targets[0]}"  # {FILL_IN}: one of {", ".join(outline.targets)}',
         "",
         *_launch(outline, metadata),
         "",
@@ -123,7 +125,9 @@ def draft(outline: KernelOutline, metadata: TritonMetadata | None = None) -> str
 def _launch(outline: KernelOutline, metadata: TritonMetadata | None) -> Iterator[str]:
     yield "[launch]"
     yield f'grid = 1  # {FILL_IN}: blocks, an extent or [x, y, z], such as ["(N + 31) // 32", 1]'
-    if outline.block is not None:
+    if not outline.threads:
+        pass
+    elif outline.block is not None:
         yield f"block = {list(outline.block)}  # the kernel demands it"
     elif metadata is not None:
         yield f"block = {metadata.threads}  # the warps that Triton says"

@@ -16,7 +16,7 @@ from .demangling import demangled
 from .findings import KernelFinding
 from .interning import Ids
 from .kernel_outline import KernelOutline
-from .languages import front_end
+from .languages import front_end, language_of
 from .memory import ByteLanes
 from .terms import TermStore
 
@@ -173,7 +173,7 @@ def read_kernel(isa: str, path: Path, entry: str | None, target: str | None) -> 
 
 def read_outline(path: Path, entry: str | None) -> KernelOutline:
     """Read what a kernel says of its launch and does with its parameters; see `read_kernel`."""
-    module = front_end("ptx")
+    module = front_end(language_of(path))
     return cast(KernelOutline, module.read_outline(path, entry))
 
 

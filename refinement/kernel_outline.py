@@ -110,6 +110,10 @@ class KernelOutline:
         Its matrix products, each mnemonic once.
     parameters : tuple of ParameterUse
         In order.
+    threads : bool
+        Whether its blocks have threads.
+    targets : tuple of str
+        The processors that it may be for, where the file names none.
     """
 
     isa: str
@@ -122,6 +126,8 @@ class KernelOutline:
     dynamic: tuple[tuple[str, int], ...]
     products: tuple[str, ...]
     parameters: tuple[ParameterUse, ...]
+    threads: bool = True
+    targets: tuple[str, ...] = ()
 
     @property
     def leaves(self) -> tuple[ParameterUse, ...]:

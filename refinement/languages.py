@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import cast
 
@@ -21,6 +22,11 @@ def front_end(isa: str) -> ModuleType:
         If there is none.
     """
     return _module(isa, "front_end")
+
+
+def language_of(path: Path) -> str:
+    """Return the language of a file, by its name; PTX where that says nothing."""
+    return path.suffix[1:].lower() if path.suffix[1:].lower() in LANGUAGES else "ptx"
 
 
 def opcode_rows(isa: str) -> list[dict[str, str]]:

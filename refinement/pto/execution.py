@@ -212,7 +212,7 @@ class Execution:
         )
         missing = offsets[~inside]
         terms[~inside] = self.undefined.fresh(
-            len(missing), 8 * size, stamp.line, lambda number: array.place(int(missing[number]))
+            len(missing), 8 * size, 0, lambda number: array.place(int(missing[number]))
         )
         if self._traced:
             self.loads.setdefault(stamp.line, []).append(np.unique(terms))

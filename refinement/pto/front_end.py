@@ -20,12 +20,14 @@ from ..array_memory import memories
 from ..contract import Instance, Synchronisation
 from ..front_end import Outcome, Progress, only_entry
 from ..interning import Ids
+from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
 from ..terms import TermStore
 from . import machine
 from .global_arrays import global_arrays
 from .launching import arguments_of
 from .other_statements import called_functions
+from .outline import outline
 from .synchronisation import is_explicit
 from .values import Value
 
@@ -156,6 +158,12 @@ def read_kernel(path: Path, entry: str | None, target: str | None) -> PtoKernel:
     if named is None:
         raise InputError(f"{path} names no profile (pto.target_arch): give one as profile in [kernel]")
     return PtoKernel(module, function.name, profile_named(named))
+
+
+def read_outline(path: Path, entry: str | None) -> KernelOutline:
+    """Read what a kernel of a PTO file does with its parameters."""
+    module = parse_module(read_text(path), str(path))
+    return outline(module, entry_of(module, entry, path), functions_of(module))
 
 
 def entry_of(module: Module, name: str | None, path: Path) -> Function:

@@ -141,6 +141,8 @@ def _report_undefined(execution: Execution, arrays: Mapping[str, GlobalArray]) -
         final = array.final()
         lanes = np.flatnonzero((final.writers != NOBODY) & (final.lanes.terms != ABSENT))
         tainted, line, name = execution.undefined.reached(final.lanes.terms[lanes])
+        if not line:
+            continue
         for stored in np.unique(final.lines[lanes[tainted]]):
             members = lanes[tainted & (final.lines[lanes] == stored)]
             byte = array.offset_of(int(members[0]))

@@ -60,11 +60,11 @@ def _valid_shape(unit: ScalarUnit, statement: Other, names: Names) -> None:
 
 
 def _call(unit: ScalarUnit, statement: Other, names: Names) -> None:
-    found = _CALLED.search(text_of(statement))
-    if found is None or found[2] not in unit.functions:
-        raise unsupported(f"a call of {found[2] if found else 'no function'}, which is not in the file")
-    arguments = [unit.value(each.strip(), names) for each in found[3].split(",") if each.strip()]
-    unit.define(statement.results, unit.call(unit.functions[found[2]], arguments), names)
+    found = called_by(statement)
+    if found is None or found[0] not in unit.functions:
+        raise unsupported(f"a call of {found[0] if found else 'no function'}, which is not in the file")
+    arguments = [unit.value(each, names) for each in found[1]]
+    unit.define(statement.results, unit.call(unit.functions[found[0]], arguments), names)
 
 
 def _dimension(unit: ScalarUnit, statement: Other, names: Names) -> None:
@@ -100,7 +100,16 @@ HANDLERS: Mapping[str, Callable[[ScalarUnit, Other, Names], None]] = MappingProx
 """What becomes of each operation, by its name."""
 
 
+def called_by(statement: Other) -> tuple[str, list[str]] | None:
+    """Return the function that a statement calls, and the names of its arguments; None of no call."""
+    if statement.name not in ("func.call", "call"):
+        return None
+    if (found := _CALLED.search(text_of(statement))) is None:
+        return None
+    return found[2], [each.strip() for each in found[3].split(",") if each.strip()]
+
+
 def called_functions(module: Module) -> set[str]:
     """Return the names of the functions that a file calls."""
-    calls = (each for each in module.walk() if isinstance(each, Other) and each.name in ("func.call", "call"))
-    return {found[2] for each in calls if (found := _CALLED.search(text_of(each)))}
+    others = (each for each in module.walk() if isinstance(each, Other))
+    return {found[0] for each in others if (found := called_by(each)) is not None}

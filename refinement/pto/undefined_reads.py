@@ -43,7 +43,7 @@ class UndefinedReads:
         return found
 
     def fresh(self, count: int, width: int, line: int, named: Named) -> Ids:
-        """Return so many terms of which nothing is known."""
+        """Return so many terms of which nothing is known; of line 0, what a finding is about already."""
         terms = self._store.undefined(count, width)
         if count:
             self._names.append((int(terms[0]), line, named))
