@@ -1,4 +1,9 @@
 """Theorems about AMD's MFMA."""
 
-FAMILIES = {"layout": ("layouts",), "blocked": ("blocked",), "stated": ("documented",)}
+FAMILIES = {
+    "layout": ("layouts",),
+    "blocked": ("blocked",),
+    "stated": ("documented", "results"),
+    "legal": ("legality",),
+}
 """The modules that have the theorems ``mfma/FAMILY/…``, in the order they are reported."""

@@ -1,12 +1,26 @@
-"""The element types of MFMA are those of their standards."""
+"""Instructions, words, texts and element types of MFMA are those that manual and assembler have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 
+from ...spec.errors import InputError, UnsupportedError
+from ...spec.mfma.assembly import first_word, parse
+from ...spec.mfma.catalogue import BY_NAME
+from ...spec.mfma.choices import choices_named
 from ...spec.mfma.elements import E4M3FNUZ, E5M2FNUZ
+from ...spec.mfma.encoding import encode
+from ...spec.mfma.legality import notes, violations
+from ...spec.mfma.targets import TARGETS, target_named
+from ..comparison import compared
 from ..families import formats
-from ..obligation import Case, theorem
+from ..families.choices import choices
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import instructions as stated
+from .stated import texts
+
+SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
 
 
 @theorem("mfma/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)
@@ -15,4 +29,143 @@ def format_constants() -> Iterator[Case]:
     yield from formats.cases((E4M3FNUZ, E5M2FNUZ))
 
 
-THEOREMS = (format_constants,)
+@theorem(
+    "mfma/stated/instructions",
+    "targets have the instructions of the manual, with its shapes, types, opcodes and registers",
+    "∀ targets: the names that it knows, and for each M, N, K, blocks, the formats of A, B, C and D, the "
+    "registers of each and the opcode, are the table written down from the manual and the assembler",
+    SOURCE,
+)
+def instructions() -> Iterator[Case]:
+    """Yield one certificate for each target, and one that these are all."""
+    for target in stated.TARGETS:
+        yield Case(target, partial(_instructions, target), method=Method.CERTIFICATE)
+    yield Case(
+        "targets",
+        lambda: compared(dict.fromkeys(stated.TARGETS, True), lambda: dict.fromkeys(TARGETS, True)),
+        method=Method.CERTIFICATE,
+    )
+
+
+def _instructions(name: str) -> Certificate:
+    expected = {}
+    for (target, mnemonic), row in stated.INSTRUCTIONS.items():
+        if target == name:
+            m, n, k = stated.shape(mnemonic)
+            factors, results = int(row["A, B"]), int(row["C, D"])
+            types = (*stated.types(mnemonic), row["name"][:3], row["name"][:3])
+            expected[mnemonic] = {
+                "sizes": (m, n, k, int(row["blocks"])),
+                "opcode": int(row["opcode"], 16),
+                "formats": tuple(stated.FORMATS[each, target] for each in types),
+                "registers": (factors, factors, results, results),
+            }
+
+    def specified() -> Mapping[str, object]:
+        target = target_named(name)
+        return {
+            mnemonic: {
+                "sizes": (row.m, row.n, row.k, row.blocks),
+                "opcode": row.opcode(target),
+                "formats": tuple(str(target.format(row.types[each])) for each in "abcd"),
+                "registers": tuple(map(row.registers, "abcd")),
+            }
+            for mnemonic, rows in BY_NAME.items()
+            if (row := rows.get(name)) is not None
+        }
+
+    return compared(expected, specified)
+
+
+@theorem(
+    "mfma/stated/texts",
+    "texts are read as the assembler reads them",
+    "the listed lines have the words that llvm-mc gives them on gfx942, or are refused where it does; "
+    "an instruction that is read is written as a text that has the same word",
+    "llvm-mc 19",
+)
+def read_texts() -> Iterator[Case]:
+    """Yield the lines, the way back, and names that are known or not."""
+    yield Case("lines", lambda: compared(texts.LINES, _read), method=Method.CERTIFICATE)
+    yield Case("written", _written, method=Method.CERTIFICATE)
+    yield Case("names", _names, method=Method.CERTIFICATE)
+    yield Case("elsewhere", _elsewhere, method=Method.CERTIFICATE)
+
+
+_STRICTER = {"broadcast"}
+"""Rules that llvm-mc does not check (contradiction lenient-assembler)."""
+
+
+def _word(text: str) -> int | None:
+    target = target_named("gfx942")
+    try:
+        written = parse(text)
+    except InputError:
+        return None
+    wrong = {violation.rule.id for violation in violations(written, target)}
+    return None if wrong - _STRICTER else encode(written, target)
+
+
+def _read() -> Mapping[str, int | None]:
+    return {text: _word(text) for text in texts.LINES}
+
+
+def _written() -> Certificate:
+    taken = {text: word for text, word in texts.LINES.items() if word is not None}
+    return compared(taken, lambda: {text: _word(str(parse(text))) for text in taken})
+
+
+def _names() -> Certificate:
+    expected = dict.fromkeys(texts.UNMODELLED, "unmodelled") | dict.fromkeys(texts.UNKNOWN, "unknown")
+    expected |= {mnemonic: "known" for _, mnemonic in stated.INSTRUCTIONS}
+    padding = 200 - len("a[0:15], v[0:1], v[2:3], a[0:15] blgp:1")
+    line = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15] " + " " * padding
+    expected |= {f"{line}blgp:1": "known", f"{line} blgp:1": "unknown", "": "unknown", "// x": "unknown"}
+    begins = {f"{name.upper()} // x": "_".join(name.split("_")[:2]) for name in texts.UNMODELLED}
+    return compared(
+        {**expected, **begins},
+        lambda: {**{name: _known(name) for name in expected}, **{text: first_word(text) for text in begins}},
+    )
+
+
+def _elsewhere() -> Certificate:
+    """Return the claim that a name without a target is CDNA3's, or the first that has it; others are told."""
+    expected: dict[tuple[str, str], object] = {}
+    for target, mnemonic in stated.INSTRUCTIONS:
+        having = [of for of in stated.TARGETS if (of, mnemonic) in stated.INSTRUCTIONS]
+        opcode = {of: stated.INSTRUCTIONS[of, mnemonic]["opcode"] for of in having}
+        sizes = {of: stated.INSTRUCTIONS[of, mnemonic]["A, B"] for of in having}
+        others = [
+            of
+            for of in having
+            if (stated.shape(mnemonic), sizes[of]) != (stated.shape(mnemonic), sizes[target])
+        ]
+        expected[mnemonic, target] = (
+            "gfx942" if "gfx942" in having else having[0], int(opcode[having[0]], 16) > 0, len(others) > 0,
+        )  # fmt: skip
+
+    def specified() -> Mapping[tuple[str, str], object]:
+        found: dict[tuple[str, str], object] = {}
+        for mnemonic, target in expected:
+            written = parse(mnemonic)
+            row, chosen = written.somewhere
+            told = list(notes(written, target_named(target)))
+            found[mnemonic, target] = chosen.name, row.opcode(chosen) is not None, bool(told)
+        return found
+
+    return compared(expected, specified)
+
+
+def _known(name: str) -> str:
+    try:
+        parse(name)
+    except UnsupportedError:
+        return "unmodelled"
+    except InputError:
+        return "unknown"
+    return "known"
+
+
+OPEN_POINTS = choices("mfma", choices_named)
+
+THEOREMS = (format_constants, instructions, read_texts, OPEN_POINTS)

@@ -7,10 +7,12 @@ from functools import partial
 
 from ...spec.errors import InputError
 from ...spec.power.catalogue import FAMILIES, UPDATES
+from ...spec.power.choices import choices_named
 from ...spec.power.encoding import LAYOUTS, decode
 from ...spec.power.forms import FORMS, mask_widths
 from ..comparison import compared
 from ..families import formats
+from ..families.choices import choices
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
 
@@ -160,4 +162,6 @@ def format_constants() -> Iterator[Case]:
     yield from formats.cases([fmt for family in FAMILIES for fmt in (family.x, family.y, family.result)])
 
 
-THEOREMS = (forms, updates, register_counts, words, format_constants)
+OPEN_POINTS = choices("power", choices_named)
+
+THEOREMS = (forms, updates, register_counts, words, format_constants, OPEN_POINTS)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...spec.pto.choices import choices_named
 from ...spec.pto.element_types import ELEMENT_TYPES
+from ...spec.pto.targets import PROFILES
 from ..families import formats
+from ..families.choices import choices
 from ..obligation import Case, theorem
 
 
@@ -15,4 +18,6 @@ def format_constants() -> Iterator[Case]:
     yield from formats.cases(entry.format for entry in ELEMENT_TYPES.values() if entry.format is not None)
 
 
-THEOREMS = (format_constants,)
+OPEN_POINTS = choices("pto", lambda names: choices_named(names, PROFILES["A5"]))
+
+THEOREMS = (format_constants, OPEN_POINTS)

@@ -7,10 +7,12 @@ from functools import partial
 
 from ...spec.formats import FORMATS
 from ...spec.ptx.catalogue import ALL_FORMS
+from ...spec.ptx.choices import choices_named
 from ...spec.ptx.signatures import OperandForm, Sort, signature
 from ...spec.ptx.targets import TARGETS, Version
 from ..comparison import compared
 from ..families import formats
+from ..families.choices import choices
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import moves, products, targets
 
@@ -107,4 +109,6 @@ def format_constants() -> Iterator[Case]:
     yield from formats.cases(FORMATS.values())
 
 
-THEOREMS = (instructions, target_versions, format_constants)
+OPEN_POINTS = choices("ptx", choices_named)
+
+THEOREMS = (instructions, target_versions, format_constants, OPEN_POINTS)

@@ -37,7 +37,7 @@ _EXPONENT = r"(?:e[-+]?[0-9]{1,4})"
 _FLOAT = re.compile(
     rf"(-?)\s*([0-9]+\.[0-9]*{_EXPONENT}?|\.[0-9]+{_EXPONENT}?|[0-9]+{_EXPONENT})(?!\w)", re.IGNORECASE
 )
-_NUMBER = r"[-(\s]*(?:0x[0-9a-f]+|0b[01]+|[0-9]+)[)\s]*"
+_NUMBER = r"[-+(\s]*(?:0x[0-9a-f]+|0b[01]+|[0-9]+)[)\s]*"
 _INTEGER = re.compile(rf"{_NUMBER}(?:[-+*]{_NUMBER})*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*,?\s*")
 
@@ -51,7 +51,7 @@ _LONGEST = 200
 """Characters of an operand list that are read at all."""
 
 _OPERATIONS: Mapping[type[ast.AST], Callable[..., int]] = MappingProxyType(
-    {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.USub: operator.neg}
+    {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 )
 
 
@@ -175,6 +175,8 @@ def _evaluated(node: ast.expr) -> int:
             return value
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             return -_evaluated(inner)
+        case ast.UnaryOp(op=ast.UAdd(), operand=inner):
+            return _evaluated(inner)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as kind, right=right):
             return _OPERATIONS[type(kind)](_evaluated(left), _evaluated(right))
         case ast.Name(id=name):

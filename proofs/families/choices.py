@@ -1,0 +1,81 @@
+"""The open points of an instruction set: names, readings, defaults, presets, and how arguments combine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ...spec.errors import InputError
+from ...spec.instruction_set import instruction_set
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..stated import choices as stated
+
+SOURCES = {
+    "power": "Power ISA 3.1 section 7.2; QEMU 7.2",
+    "pto": "pto-isa headers and simulator at 3186c381",
+    "ptx": "PTX ISA 9.7.14; MMA-Sim (arXiv 2511.10909)",
+    "mfma": "CDNA4 ISA chapter 7; MMA-Sim (arXiv 2511.10909)",
+}
+"""What leaves the points open."""
+
+Named = Callable[[list[str]], Any]
+"""Reads ``--choice`` arguments."""
+
+
+def choices(isa: str, named: Named) -> Theorem:
+    """Return the theorem that the open points of an instruction set are the listed ones."""
+
+    @theorem(
+        f"{isa}/stated/choices",
+        "open points have the listed readings, defaults and presets, and arguments choose among them",
+        "∀ points: names, readings and the default are the listed ones; ∀ presets and ∀ point=reading: the "
+        "choices are the listed ones; the last argument counts; what is not listed is refused",
+        SOURCES[isa],
+    )
+    def cases() -> Iterator[Case]:
+        yield Case("points", lambda: _points(isa), method=Method.CERTIFICATE)
+        yield Case("arguments", lambda: _arguments(isa, named), method=Method.CERTIFICATE)
+
+    return cases
+
+
+def _points(isa: str) -> Certificate:
+    def specified() -> Mapping[str, object]:
+        return {
+            point.name: (point.default, *(name for name in point.option_names if name != point.default))
+            for point in instruction_set(isa).open_points
+        } | {"presets": sorted(instruction_set(isa).presets)}
+
+    return compared({**stated.points(isa), "presets": sorted(stated.presets(isa))}, specified)
+
+
+def _arguments(isa: str, named: Named) -> Certificate:
+    points, presets = stated.points(isa), stated.presets(isa)
+    defaults = {point: readings[0] for point, readings in points.items()}
+    expected: dict[tuple[str, ...], object] = {
+        (): defaults,
+        **{(name,): each for name, each in presets.items()},
+    }
+    for point, readings in points.items():
+        for reading in readings:
+            expected[f"{point}={reading}",] = {**defaults, point: reading}
+            for name, each in presets.items():
+                expected[name, f"{point}={reading}"] = {**each, point: reading}
+                expected[f"{point}={reading}", name] = each
+        expected[f"{point}={readings[0]}x",] = "refused"
+        expected[point,] = presets.get(point, "refused")
+    expected["nothing=default",] = expected["nothing",] = "refused"
+
+    def specified() -> Mapping[tuple[str, ...], object]:
+        return {arguments: _chosen(arguments, named, list(points)) for arguments in expected}
+
+    return compared(expected, specified)
+
+
+def _chosen(arguments: tuple[str, ...], named: Named, points: list[str]) -> object:
+    try:
+        found = named(list(arguments))
+    except InputError:
+        return "refused"
+    return {point: getattr(found, point.replace("-", "_")) for point in points}

@@ -1,0 +1,87 @@
+"""What is legal in MFMA, and its words: decided from operands by conditions that are stated independently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from ...spec.errors import InputError
+from ...spec.mfma.assembly import parse
+from ...spec.mfma.encoding import FIELDS, encode
+from ...spec.mfma.legality import RULES, violations
+from ...spec.mfma.targets import target_named
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated.rules import Line, broken, encoded, lines
+
+SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
+
+
+@theorem(
+    "mfma/legal/complete",
+    "a line is legal exactly if the assembler and the manual take it, and has the assembler's word",
+    "∀ instructions of a target with usual operands; ∀ changes of one operand, of the overlap of C and D, or "
+    "of modifiers, around ten of them: the rules broken are those that the operands break by the listed "
+    "conditions; where there is none, the word is that of the format's fields",
+    SOURCE,
+)
+def complete() -> Iterator[Case]:
+    """Yield one certificate for each target, one for the rules, and two for the words."""
+    for target in dict.fromkeys(line.target for line in lines()):
+        yield Case(target, partial(_lines, target), method=Method.CERTIFICATE)
+    yield Case("every-rule", _rules, method=Method.CERTIFICATE)
+    yield Case("unencodable", _unencodable, method=Method.CERTIFICATE)
+    yield Case("fields", _fields, method=Method.CERTIFICATE)
+
+
+def _lines(target: str) -> Certificate:
+    of_target = [line for line in lines() if line.target == target]
+    expected = {line.text(): broken(line) or encoded(line) for line in of_target}
+    return compared(expected, lambda: {line.text(): _verdict(line.text(), line.target) for line in of_target})
+
+
+def _verdict(text: str, target: str) -> frozenset[str] | int:
+    """Return the rules that a line breaks, or its word."""
+    written, on = parse(text), target_named(target)
+    return frozenset(violation.rule.id for violation in violations(written, on)) or encode(written, on)
+
+
+def _unencodable() -> Certificate:
+    """Return the claim that what has no place in the fields, or no opcode, is refused."""
+    wrong = {"target", "constant", "modifier-range"}
+    expected = {
+        (line.text(), line.target): True
+        for line in lines()
+        if broken(line) & wrong and line.target != "gfx908" and "vector-operands" not in broken(line)
+    }
+    return compared(expected, lambda: {at: _is_refused(*at) for at in expected})
+
+
+def _is_refused(text: str, target: str) -> bool:
+    try:
+        encode(parse(text), target_named(target))
+    except InputError:
+        return True
+    return False
+
+
+def _rules() -> Certificate:
+    alone: dict[str, Line] = {}
+    for line in lines():
+        if len(rules := broken(line)) == 1:
+            alone.setdefault(next(iter(rules)), line)
+    return compared(dict.fromkeys(alone, True), lambda: {rule.id: True for rule in RULES})
+
+
+def _fields() -> Certificate:
+    """Return the claim that the fields are all bits of a word, each in one of them."""
+    return compared(
+        dict.fromkeys(range(64), 1),
+        lambda: {
+            bit: sum(low <= bit < low + width for low, width in FIELDS.values())
+            for bit in range(sum(width for _, width in FIELDS.values()))
+        },
+    )
+
+
+THEOREMS = (complete,)

@@ -1,0 +1,260 @@
+"""What MFMAs give: as listed, and on whole numbers as the manual describes products, by their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+import numpy as np
+
+from ...spec.algebra import Array
+from ...spec.errors import InputError, UnsupportedError
+from ...spec.instruction_set import instruction_set
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import instructions as table
+from .stated import products, results
+
+WIDTHS = {"f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8}
+
+
+class _Instruction:
+    """A listed instruction: its sizes by the table, its text with usual operands."""
+
+    def __init__(self, listed: str, target: str, c: str = "") -> None:
+        name, *modifiers = listed.split()
+        self.name, self.target = f"v_mfma_{name}", target
+        row = table.INSTRUCTIONS.get((target, self.name)) or next(
+            (row for (_, known), row in table.INSTRUCTIONS.items() if known == self.name), {}
+        )
+        self.blocks = int(row.get("blocks", 1))
+        self.m, self.n, self.k = table.shape(self.name)
+        self.types = {**dict(zip("ab", table.types(self.name), strict=True)), "c": name[:3], "d": name[:3]}
+        factors, last = int(row.get("A, B", 1)), int(row.get("C, D", 16)) - 1
+        a, b = (f"v[{first}:{first + factors - 1}]" for first in (0, 8))
+        operands = f"a[0:{last}], {a}, {b}, {c or f'a[0:{last}]'}"
+        self.text = f"{self.name} {operands} {' '.join(modifiers)}".strip()
+
+    def shape(self, operand: str) -> tuple[int, ...]:
+        extents = {"a": (self.m, self.k), "b": (self.k, self.n)}.get(operand, (self.m, self.n))
+        return (self.blocks, *extents) if self.blocks > 1 else extents
+
+    def execute(self, arrays: Mapping[str, Array], choice: str = "", registers: bool = False) -> Array:
+        read = instruction_set("mfma").read(self.text)
+        choices = [choice] if choice else []
+        done = read.execute(
+            arrays, as_registers=registers, rounding=None, choices=choices, target=self.target
+        )
+        return done["d" if registers or "d_bits" not in done else "d_bits"]
+
+    def elements(self, operand: str, encodings: str) -> Array:
+        """Return a matrix with the listed elements from its first on, along k, and 0 elsewhere."""
+        found = np.zeros(self.shape(operand), dtype=f"u{max(8, WIDTHS[self.types[operand]]) // 8}")
+        along = found.swapaxes(-1, -2) if operand == "b" else found
+        for place, encoding in enumerate(encodings.split()):
+            along[(*(0,) * (found.ndim - 1), place)] = int(encoding, 16)
+        return found
+
+
+@theorem(
+    "mfma/stated/results",
+    "each instruction gives the listed results for the listed operands",
+    "∀ rows of the list: executing the text on A, B and C that are 0 but for the listed elements gives "
+    "D[0, 0] as listed, under the choice that is named; what no document defines is refused",
+    "CDNA4 ISA chapter 7; open points of the specification, by name",
+)
+def listed_results() -> Iterator[Case]:
+    """Yield one certificate for each instruction, one for constants, and one for what has no value."""
+    for name in dict.fromkeys(row["instruction"].split()[0] for row in results.RESULTS):
+        yield Case(name, partial(_results, name), method=Method.CERTIFICATE)
+    yield Case("constants", _constants, method=Method.CERTIFICATE)
+    yield Case("undefined", _undefined, method=Method.CERTIFICATE)
+
+
+def _results(name: str) -> Certificate:
+    columns = ("instruction", "target", "choice", "A", "B", "C")
+    expected = {
+        tuple(row[column] for column in columns): int(row["D"], 16)
+        for row in results.RESULTS
+        if row["instruction"].split()[0] == name
+    }
+
+    def specified() -> Mapping[tuple[str, ...], int]:
+        return {row: _first(*row) for row in expected}
+
+    return compared(expected, specified)
+
+
+def _first(listed: str, target: str, choice: str, a: str, b: str, c: str) -> int:
+    instruction = _Instruction(listed, target)
+    arrays = {
+        f"{name}_bits": instruction.elements(name, listed)
+        for name, listed in zip("abc", (a, b, c), strict=True)
+    }
+    return int(instruction.execute(arrays, choice).flat[0])
+
+
+def _constants() -> Certificate:
+    expected = {
+        (row["instruction"], row["C"]): None if row["D"] == "unknown" else int(row["D"], 16)
+        for row in results.CONSTANTS
+    }
+
+    def specified() -> Mapping[tuple[str, str], int | None]:
+        return {(name, c): _of_constant(name, c) for name, c in expected}
+
+    return compared(expected, specified)
+
+
+def _of_constant(name: str, c: str) -> int | None:
+    instruction = _Instruction(name, "gfx942", c)
+    try:
+        d = instruction.execute({f"{each}_bits": instruction.elements(each, "") for each in "ab"})
+    except UnsupportedError:
+        return None
+    assert np.all(d == d.flat[0])
+    return int(d.flat[0])
+
+
+def _undefined() -> Certificate:
+    expected = {row[:3]: row[3] for row in results.UNDEFINED}
+    return compared(expected, lambda: {row: _kind(*row) for row in expected})
+
+
+def _kind(listed: str, target: str, choice: str) -> str:
+    instruction = _Instruction(listed, target)
+    try:
+        instruction.execute({f"{each}_bits": instruction.elements(each, "") for each in "abc"}, choice)
+    except UnsupportedError:
+        return "unsupported"
+    except InputError:
+        return "refused"
+    return "computed"
+
+
+# -- whole numbers
+@theorem(
+    "mfma/stated/products",
+    "products of whole numbers are those of the matrices that the lanes hold by the manual",
+    "D[b, i, j] = C[b, i, j] + Σ_k A[b, i, k]·B[b, k, j], where the element (lane, e) of each operand is the "
+    "matrix's by the manual's formula, and lanes read A of the lane that cbsz and abid name, B of the one "
+    "that blgp names; numbers are small, so every sum is exact; on matrices and on registers",
+    "CDNA4 ISA chapter 7; AMD matrix instruction calculator 1.3.2",
+)
+def whole_products() -> Iterator[Case]:
+    """Yield the instructions of three targets, each name once, and some with modifiers."""
+    for target in ("gfx90a", "gfx942", "gfx950"):
+        yield Case(target, partial(_products, target), method=Method.CERTIFICATE)
+    for reading in ("neighbours", "lanes"):
+        yield Case(f"modified/{reading}", partial(_modified, reading), method=Method.CERTIFICATE)
+
+
+def _numbers(shape: tuple[int, ...], start: int) -> Array:
+    return ((start + 37 * np.arange(np.prod(shape))) % 7 - 3).reshape(shape)
+
+
+class _Lanes:
+    """An instruction's operands on the lanes."""
+
+    def __init__(self, instruction: _Instruction) -> None:
+        i = self.instruction = instruction
+        held = {name: int(np.prod(i.shape(name))) // 64 for name in "abc"}
+        a = products.lanes_of_factor(i.m, i.blocks, held["a"])
+        block, column, k = products.lanes_of_factor(i.n, i.blocks, held["b"])
+        self.places = {
+            "a": a,
+            "b": (block, k, column),
+            "c": products.lanes_of_result(i.m, i.n, i.blocks, i.types["c"] == "f64"),
+        }
+
+    def place(self, name: str) -> tuple[Array, ...]:
+        places = self.places["c" if name == "d" else name]
+        return places if self.instruction.blocks > 1 else places[1:]
+
+    def registers(self, name: str, matrix: Array) -> Array:
+        """Return registers (64, r) that hold a matrix."""
+        kind = self.instruction.types[name]
+        elements = matrix[self.place(name)]
+        if kind in ("f16", "i8", "f32", "xf32", "f64", "i32"):
+            types = {"i8": "i1", "i32": "i4", "f16": "f2", "f64": "f8"}
+            raw = elements.astype(f"<{types.get(kind, 'f4')}")
+        else:
+            raw = (np.ascontiguousarray(elements.astype("<f4")).view("<u4") >> 16).astype("<u2")
+        return np.ascontiguousarray(raw).view("<u8" if kind == "f64" else "<u4")
+
+    def matrix(self, name: str, elements: Array) -> Array:
+        """Return the matrix that elements (lane, e) are."""
+        found = np.zeros(self.instruction.shape(name), dtype=elements.dtype)
+        found[self.place(name)] = elements
+        return found
+
+
+def _operands(instruction: _Instruction) -> dict[str, Array]:
+    return {name: _numbers(instruction.shape(name), start) for start, name in enumerate("abc", 1)}
+
+
+def _products(target: str) -> Certificate:
+    having = {row["name"] for (of, _), row in table.INSTRUCTIONS.items() if of == target}
+    if target == "gfx950":
+        having -= {row["name"] for (of, _), row in table.INSTRUCTIONS.items() if of == "gfx942"}
+    names = sorted(f"v_mfma_{name}" for name in having)
+    expected: dict[str, object] = {}
+    for name in names:
+        given = _operands(_Instruction(name.removeprefix("v_mfma_"), target))
+        expected[name] = (given["c"] + given["a"] @ given["b"]).tolist()
+        if "fp8" not in name and "bf8" not in name:
+            expected[f"{name} on registers"] = expected[name]
+
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {}
+        for name in names:
+            instruction = _Instruction(name.removeprefix("v_mfma_"), target)
+            given, lanes = _operands(instruction), _Lanes(instruction)
+            read = instruction_set("mfma").read(instruction.text)
+            done = read.execute(given, as_registers=False, rounding=None, choices=[], target=target)
+            found[name] = done["d"].astype(int).tolist()
+            if f"{name} on registers" in expected:
+                words = {each: lanes.registers(each, matrix) for each, matrix in given.items()}
+                d = instruction.execute(words, registers=True)
+                kind = {"i32": "<i4", "f64": "<f8"}.get(instruction.types["d"], "<f4")
+                elements = np.ascontiguousarray(d).view(kind).astype(int)
+                found[f"{name} on registers"] = lanes.matrix("d", elements).tolist()
+        return found
+
+    return compared(expected, specified)
+
+
+def _modified(reading: str) -> Certificate:
+    expected: dict[str, object] = {}
+    for name, cbsz, abid, blgp in products.MODIFIED:
+        instruction = _Instruction(f"{name} cbsz:{cbsz} abid:{abid} blgp:{blgp}", "gfx942")
+        given, lanes = _operands(instruction), _Lanes(instruction)
+        lane = np.arange(64)
+        from_a = products.broadcast(lane, instruction.m, cbsz, abid, reading)
+        from_b = products.permuted(lane, blgp)
+        seen = {
+            operand: lanes.matrix(operand, given[operand][lanes.place(operand)][source])
+            for operand, source in (("a", from_a), ("b", from_b))
+        }
+        expected[instruction.text] = (given["c"] + seen["a"] @ seen["b"]).tolist()
+
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {}
+        for text in expected:
+            name, _, modifiers = text.removeprefix("v_mfma_").partition(" ")
+            instruction = _Instruction(f"{name} {modifiers[modifiers.index('cbsz') :]}", "gfx942")
+            read = instruction_set("mfma").read(text)
+            done = read.execute(
+                _operands(instruction),
+                as_registers=False,
+                rounding=None,
+                choices=[f"broadcast={reading}"],
+                target="gfx942",
+            )
+            found[text] = done["d"].astype(int).tolist()
+        return found
+
+    return compared(expected, specified)
+
+
+THEOREMS = (listed_results, whole_products)
