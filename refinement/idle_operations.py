@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from .interning import Ids
 from .polynomials import ABSENT
 from .quantisation import quantises, unchanged
 from .quantities import Quantifier, Quantities
+from .traversal import by_operation
 
 
 class IdleOperations:
@@ -39,6 +41,8 @@ class IdleOperations:
         """Return what terms of one operation are equal to, `ABSENT` where they do something."""
         operation = self._store.operation(int(terms[0]))
         found = np.full(len(terms), ABSENT)
+        if operation.name == operations.SELECT and fmt.bits == operation.result.bits:
+            return self._chosen(terms, fmt, found)
         if fmt != operation.result or not isinstance(fmt, FloatFormat):
             return found
         arguments = self._store.arguments(terms)
@@ -55,8 +59,31 @@ class IdleOperations:
             left, right = np.split(self._identifiers(arguments[:, :2].T.reshape(-1), fmt), 2)
             alike = left == right
             found[alike] = self._quantifier.read(arguments[alike, 0], operation.operands[0])
-            neutral = -1 if operation.attribute[0] == "max" else 1
+            neutral = _NEUTRAL[str(operation.attribute[0])]
             for column in (0, 1):  # the least number, or the greatest, beside another one
                 bound = self._infinities.signs(arguments[:, column], operation.operands[column]) == neutral
                 found[bound] = self._quantifier.read(arguments[bound, 1 - column], fmt)
         return found
+
+    def _chosen(self, terms: Ids, fmt: Format, found: Quantities) -> Quantities:
+        """Find the numbers that are greater than -∞, or less than ∞, and chosen for that."""
+        if not isinstance(fmt, FloatFormat):
+            return found
+        choices = self._store.arguments(terms)
+        compared = self._store.arguments(choices[:, 0])
+        for operation, conditions in by_operation(self._store, np.unique(choices[:, 0])):
+            which = operations.EXTREMES.get(str(operation.attribute).removesuffix("u"))
+            if operation.name != operations.COMPARE or operation.operands[0] != fmt or which is None:
+                continue
+            of_these = np.isin(choices[:, 0], conditions)
+            for name, sides in ((which, (1, 2)), (operations.OPPOSITE_EXTREMES[which], (2, 1))):
+                same = of_these & (choices[:, sides] == compared[:, :2]).all(axis=1)
+                for column in (0, 1):
+                    bound = same.copy()
+                    bound[same] = self._infinities.signs(compared[same, column], fmt) == _NEUTRAL[name]
+                    found[bound] = self._quantifier.read(compared[bound, 1 - column], fmt)
+        return found
+
+
+_NEUTRAL = MappingProxyType({"max": -1, "min": 1})
+"""The sign of the infinity beside which another number is the extremum."""

@@ -384,11 +384,11 @@ class NormalForms:
             chosen = Operation(NORMAL_FORM, fmt, attribute=(operations.SELECT,))
             condition = self.identifiers(some[:, 0], operation.result)
             result[members] = self.store.apply(chosen, condition, then, otherwise)
-            which = _EXTREMES.get(str(operation.attribute).removesuffix("u"))
+            which = operations.EXTREMES.get(str(operation.attribute).removesuffix("u"))
             if operation.name != operations.COMPARE or not isinstance(fmt, FloatFormat) or which is None:
                 continue
             signs = self._proportions(some, operation.operands[0], fmt)
-            for sign, name in ((1, which), (-1, _OPPOSITES[which])):
+            for sign, name in ((1, which), (-1, operations.OPPOSITE_EXTREMES[which])):
                 alike = signs == sign
                 if alike.any():
                     extrema = self._extrema.of(name, fmt, then[alike], otherwise[alike])
@@ -435,15 +435,6 @@ def _sign_of_ratio(one: Polynomials, rows: slice, other: Polynomials, others: sl
     proportional = all(x == ratio * y for x, y in zip(left, right, strict=True))
     return (1 if ratio > 0 else -1) if proportional else 0
 
-
-_EXTREMES = {
-    relation: which
-    for relations, which in ((("gt", "ge", "hi", "hs"), "max"), (("lt", "le", "lo", "ls"), "min"))
-    for relation in relations
-}
-"""Which of two numbers is chosen by the comparison of the first with the second, if it holds."""
-
-_OPPOSITES = {"max": "min", "min": "max"}
 
 _CONGRUENT = (
     operations.EXTREMUM,

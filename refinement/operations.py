@@ -7,6 +7,7 @@ accumulation is `dot`. Everything else is opaque to the comparison of polynomial
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
@@ -130,6 +131,18 @@ def select(width: int) -> Operation:
 def extremum(fmt: Format, which: str, *, nan: bool = False, flush: bool = False) -> Operation:
     """Return ``max`` or ``min``; with `nan`, a NaN operand gives a NaN, else the other operand."""
     return Operation(EXTREMUM, fmt, (fmt, fmt), (which, nan, flush))
+
+
+EXTREMES = MappingProxyType(
+    {
+        relation: which
+        for relations, which in ((("gt", "ge", "hi", "hs"), "max"), (("lt", "le", "lo", "ls"), "min"))
+        for relation in relations
+    }
+)
+"""Which of two numbers is chosen by the comparison of the first with the second, if it holds."""
+
+OPPOSITE_EXTREMES = MappingProxyType({"max": "min", "min": "max"})
 
 
 def function(name: str, result: Format, *operands: Format) -> Operation:

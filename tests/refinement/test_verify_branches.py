@@ -36,6 +36,20 @@ KERNELS = {
         ONE,
         ("less: mul.f32 %C, %A, %A", "less: add.f32 %C, %A, %A"),
     ),
+    "the greatest, from -∞": Kernel(
+        """mov.b32 %C, 0fFF800000; setp.leu.f32 %p1, %A, %C; @%p1 bra second; mov.b32 %C, %A;
+        second: setp.leu.f32 %p1, %B, %C; @%p1 bra done; mov.b32 %C, %B; done:""",
+        "C[i] = max(A[i], B[i])",
+        PAIR,
+        ("0fFF800000", "0f7F800000"),
+    ),
+    "the least, from ∞": Kernel(
+        """mov.b32 %C, 0f7F800000; setp.lt.f32 %p1, %C, %A; selp.b32 %C, %C, %A, %p1;
+        setp.gt.f32 %p1, %C, %B; selp.b32 %C, %B, %C, %p1;""",
+        "C[i] = min(A[i], B[i])",
+        PAIR,
+        ("setp.lt", "setp.gt"),
+    ),
     "four ways": Kernel(
         """setp.lt.f32 %p1, %A, 0f00000000; setp.lt.f32 %p2, %B, 0f00000000; mov.b32 %f1, %A; mov.b32 %f2, %B;
         @!%p1 bra first; mov.b32 %f1, 0; @!%p2 bra done; mov.b32 %f2, 0; bra done;
