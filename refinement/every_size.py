@@ -2,22 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
+from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .contract import Contract, Instance
 from .front_end import Kernel
 from .instance_verification import Told, examined_in_cases
 from .output_comparison import Examination
-from .result import Method, Quantification
+from .result import Equality, Method, Quantification
+from .size_domains import QuantifiedSizes, SizeDomain
 
 Examinations = list[tuple[Instance, Examination]]
 """What was found at each set of sizes that was looked at, in order."""
 
+_COMBINATIONS = 3
+"""Of the other sizes, with which the numbers of one are shown by induction."""
+
+
+class Obligation(Protocol):
+    """A part of a proof, and what it took in seconds."""
+
+    name: str
+    seconds: float
+
+
+class SizeProof(Protocol):
+    """A proof for every number of a size; see `mmaproof.refinement.ptx.size_induction.SizeProof`."""
+
+    domain: SizeDomain
+    equality: Equality
+    limit: str
+    obligations: list[Any]
+
+    @property
+    def alone(self) -> range:
+        """The numbers that are to be verified one by one."""
+        ...
+
+
+@dataclass
+class Scope:
+    """How far what was found holds, for sizes that may be any number of a domain.
+
+    Attributes
+    ----------
+    sizes : tuple of Quantification
+        For each of them.
+    equality : Equality
+        The weakest that proofs for all numbers needed.
+    obligations : list of dict
+        Their parts, with the sizes that were known, and what each took.
+    """
+
+    sizes: tuple[Quantification, ...] = ()
+    equality: Equality = Equality.BITS
+    obligations: list[dict[str, Any]] = field(default_factory=list)
+
 
 def examined(
     kernel: Kernel, contract: Contract, told: Told | None, former: Kernel | None
-) -> tuple[Examinations, Mapping[str, Any], tuple[Quantification, ...]]:
+) -> tuple[Examinations, Mapping[str, Any], Scope]:
     """Verify a kernel at every set of sizes of a contract, up to the first that refutes it.
 
     Parameters
@@ -35,35 +81,154 @@ def examined(
         What was found.
     mapping
         Counts of the last run.
-    tuple of Quantification
+    Scope
         Of sizes that may be any number of a domain, how far what was found holds for all of them.
     """
+    quantified = contract.quantified
+    if quantified is None:
+        found, stats = _at(kernel, list(contract.instances()), told, former)
+        return found, stats, Scope()
+    listed = [contract.instance(sizes) for sizes in contract.sizes]
+    if quantified.are_all(contract.sizes):
+        found, stats = _at(kernel, listed, told, former)
+        return found, stats, Scope(_listed(quantified, found, "", Method.EXHAUSTION))
+    found, stats = _at(kernel, listed[:1], told, former)
+    if _is_open(found):
+        return found, stats, Scope(_listed(quantified, found, "it fails at the first sizes"))
+    try:
+        if former is not None:
+            raise UnsupportedError("two kernels are compared at the sizes listed only")
+        size, proofs = _proved(kernel, contract, told)
+    except (UnsupportedError, InputError, OutOfBudget, MemoryError, RecursionError) as error:
+        more, stats = _at(kernel, listed[1:], told, former)
+        return found + more, stats, Scope(_listed(quantified, found + more, _reason(error)))
+    others = [each.name for each in quantified.domains if each.name != size]
+    alone = [{**known, size: number} for known, proof in proofs for number in proof.alone]
+    several = [
+        dict(each.sizes) for each in listed[1:] if any(_differ(each, listed[0], name) for name in others)
+    ]
+    wanted = [contract.instance(sizes) for sizes in _distinct(quantified, [*alone, *several])]
+    wanted = [each for each in wanted if dict(each.sizes) != dict(listed[0].sizes)]
+    more, stats = _at(kernel, wanted, told, former)
+    found += more
+    scope = Scope(
+        tuple(_shown(each, size, proofs, found) for each in quantified.domains),
+        Equality.VALUE if any(proof.equality is Equality.VALUE for _, proof in proofs) else Equality.BITS,
+        [
+            {"sizes": dict(known), "obligation": each.name, "seconds": round(each.seconds, 3)}
+            for known, proof in proofs
+            for each in proof.obligations
+        ],
+    )
+    return found, stats, scope
+
+
+def _at(
+    kernel: Kernel, instances: Sequence[Instance], told: Told | None, former: Kernel | None
+) -> tuple[Examinations, Mapping[str, Any]]:
+    """Verify a kernel at some sets of sizes, up to the first that refutes it or leaves it open."""
     found: Examinations = []
     stats: Mapping[str, Any] = {}
-    for instance in contract.instances():
+    for instance in instances:
         some, stats = examined_in_cases(kernel, instance, told, former)
         found += some
-        if any(each.equality is None and each.findings for _, each in some):
+        if _is_open(some):
             break
-    return found, stats, _listed(contract, found, "no induction was tried")
+    return found, stats
+
+
+def _is_open(found: Sequence[tuple[Instance, Examination]]) -> bool:
+    return any(each.equality is None and each.findings for _, each in found)
+
+
+def _proved(
+    kernel: Kernel, contract: Contract, told: Told | None
+) -> tuple[str, list[tuple[Mapping[str, int], SizeProof]]]:
+    """Prove that a kernel is right for every number of one size, with some combinations of the others.
+
+    Raises
+    ------
+    UnsupportedError
+        If no size is found for which it can be shown; the message says why, for the last.
+    """
+    quantified = contract.quantified
+    assert quantified is not None
+    prove: Callable[..., SizeProof] | None = getattr(kernel, "for_every", None)
+    if prove is None or not contract.says_values:
+        raise UnsupportedError("a proof for all is made of formulas and PTX kernels")
+    reason = ""
+    for domain in quantified.domains:
+        others = [each.name for each in quantified.domains if each is not domain]
+        known = list({tuple(sizes[name] for name in others): None for sizes in contract.sizes})[
+            :_COMBINATIONS
+        ]
+        told_size = _telling(told, domain.name)
+        try:
+            proofs: list[tuple[Mapping[str, int], SizeProof]] = []
+            for numbers in known:
+                sizes = dict(zip(others, numbers, strict=True))
+                proofs.append((sizes, prove(contract, sizes, domain, told_size)))
+        except UnsupportedError as error:
+            about = f"{domain.name}: {error}" if len(quantified.domains) > 1 else str(error)
+            reason = f"{reason}; {about}" if reason else about
+            continue
+        if contract.equality is Equality.BITS and any(p.equality is Equality.VALUE for _, p in proofs):
+            raise UnsupportedError("it is shown over the reals only, and the contract demands bits")
+        return domain.name, proofs
+    raise UnsupportedError(reason)
+
+
+def _telling(told: Told | None, name: str) -> Callable[[str], None]:
+    return (lambda what: None) if told is None else lambda what: told(f"for every {name}: {what}", 0, 1)
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _differ(one: Instance, other: Instance, name: str) -> bool:
+    return one.sizes[name] != other.sizes[name]
+
+
+def _distinct(quantified: QuantifiedSizes, sets: Sequence[Mapping[str, int]]) -> Iterator[dict[str, int]]:
+    """Yield sets of sizes, each once, with those that follow from others."""
+    seen = []
+    for given in sets:
+        sizes = quantified.completed({each.name: given[each.name] for each in quantified.domains})
+        if sizes not in seen:
+            seen.append(sizes)
+            yield sizes
+
+
+def _shown(
+    domain: SizeDomain,
+    size: str,
+    proofs: Sequence[tuple[Mapping[str, int], SizeProof]],
+    found: Sequence[tuple[Instance, Examination]],
+) -> Quantification:
+    """Return how far a verdict holds that is shown by induction for one size."""
+    if domain.name != size:
+        reason = f"proofs are for every {size}, at known numbers of the other sizes"
+        return _quantification(domain, found, reason, Method.LISTED)
+    least = min((proof for _, proof in proofs), key=lambda proof: proof.domain.most)
+    shown = _quantification(domain, found, least.limit, Method.INDUCTION)
+    return replace(shown, shown_to=least.domain.most)
 
 
 def _listed(
-    contract: Contract, found: Sequence[tuple[Instance, Examination]], reason: str
+    quantified: QuantifiedSizes,
+    found: Sequence[tuple[Instance, Examination]],
+    reason: str,
+    method: Method = Method.LISTED,
 ) -> tuple[Quantification, ...]:
     """Return that a verdict holds at the sizes that were looked at."""
-    if contract.quantified is None:
-        return ()
-    return tuple(
-        Quantification(
-            each.name,
-            each.text,
-            each.step,
-            each.least,
-            each.most,
-            Method.LISTED,
-            max((instance.sizes[each.name] for instance, _ in found), default=each.least),
-            reason,
-        )
-        for each in contract.quantified.domains
+    return tuple(_quantification(each, found, reason, method) for each in quantified.domains)
+
+
+def _quantification(
+    domain: SizeDomain, found: Sequence[tuple[Instance, Examination]], reason: str, method: Method
+) -> Quantification:
+    largest = max((instance.sizes[domain.name] for instance, _ in found), default=domain.least)
+    return Quantification(
+        domain.name, domain.text, domain.step, domain.least, domain.most, method, largest, reason
     )

@@ -120,6 +120,7 @@ class Method(StrEnum):
     """How something is known of the numbers that a size may be."""
 
     INDUCTION = "induction"
+    EXHAUSTION = "exhaustion"
     LISTED = "listed"
 
 
@@ -136,7 +137,8 @@ class Quantification:
     step, least, most : int
         The numbers: multiples of a step, from the least to the most.
     method : Method
-        Whether the verdict holds for every number, by induction, or at the sizes listed in `stats`.
+        Whether the verdict holds for every number, by induction or because all are listed, or at the sizes
+        that `stats` lists.
     shown_to : int
         The largest number for which it is shown, of all below it too; the largest listed otherwise.
     reason : str
@@ -155,7 +157,7 @@ class Quantification:
     @property
     def is_whole(self) -> bool:
         """Whether the verdict is shown for every number of the domain."""
-        return self.method is Method.INDUCTION and self.shown_to == self.most
+        return self.method is not Method.LISTED and self.shown_to == self.most
 
     def document(self) -> dict[str, Any]:
         """Return its part of the JSON document."""

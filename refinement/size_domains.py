@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 
 from ..spec.errors import InputError
 from .index_arithmetic import Expression
@@ -24,6 +26,9 @@ domain has no step, those beside multiples of the usual tiles."""
 
 _BLOCKS = (9, 7)
 """Multiples of the step that make a grid in which no group of blocks is whole."""
+
+_FEW = 32
+"""Sets of sizes that all stand for themselves, where there are no more."""
 
 _MOST_ELEMENTS = 1 << 17
 """Of an output whose grid is of `_BLOCKS`."""
@@ -53,6 +58,11 @@ class SizeDomain:
 
     def __contains__(self, number: int) -> bool:
         return self.least <= number <= self.most and number % self.step == 0
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return (self.most - self.least) // self.step + 1
 
     def up_to(self, most: int) -> SizeDomain:
         """Return the part up to a number."""
@@ -110,6 +120,10 @@ def sweep(domains: Sequence[SizeDomain], in_grid: Sequence[str]) -> list[dict[st
     in_grid : sequence of str
         Sizes on which the number of blocks depends; two of them also make a grid of 9 by 7 tiles.
     """
+    if prod(each.count for each in domains) <= _FEW:
+        numbers = [range(each.least, each.most + 1, each.step) for each in domains]
+        names = [each.name for each in domains]
+        return [dict(zip(names, each, strict=True)) for each in product(*numbers)]
     first = {each.name: each.representatives[0] for each in domains}
     second = {each.name: each.representatives[min(1, len(each.representatives) - 1)] for each in domains}
     found = [first, second]
@@ -140,3 +154,15 @@ class QuantifiedSizes:
 
     domains: tuple[SizeDomain, ...]
     derived: Mapping[str, Expression]
+
+    def completed(self, chosen: Mapping[str, int]) -> dict[str, int]:
+        """Return a set of sizes with those that follow from others."""
+        sizes = dict(chosen)
+        for name, expression in self.derived.items():
+            sizes[name] = expression.value(sizes)
+        return sizes
+
+    def are_all(self, sets: Sequence[Mapping[str, int]]) -> bool:
+        """Tell whether there are no other sets of sizes."""
+        chosen = {tuple(each[domain.name] for domain in self.domains) for each in sets}
+        return len(chosen) == prod(each.count for each in self.domains)

@@ -106,7 +106,7 @@ def verify(
     former = None
     if against is not None:
         former = read_kernel(contract.isa, against, contract.former.entry or contract.entry, contract.target)
-    examinations, stats, quantified = examined(kernel, contract, told, former)
+    examinations, stats, scope = examined(kernel, contract, told, former)
     for _, examination in examinations:
         _name_sources(examination, [each for each in (kernel, former) if each is not None])
     found = [examination for _, examination in examinations]
@@ -116,9 +116,13 @@ def verify(
             coverage.append(each)
     memory_only = former is None and not contract.says_values
     findings = tuple(finding for examination in found for finding in examination.findings)
-    equality = _weakest([examination.equality for examination in found])
+    equality = _weakest([*(examination.equality for examination in found), scope.equality])
     verdict = verdict_of(findings, equality, memory_only=memory_only)
-    if every and verdict in (Verdict.VERIFIED, Verdict.SAFE) and (missed := _not_for_all(kernel, quantified)):
+    if (
+        every
+        and verdict in (Verdict.VERIFIED, Verdict.SAFE)
+        and (missed := _not_for_all(kernel, scope.sizes))
+    ):
         findings, equality, verdict = (*findings, *missed), None, Verdict.UNDECIDED
     undergone = worst([each.roundings for each in found if each.roundings is not None])
     former_undergone = worst([each.former_roundings for each in found if each.former_roundings is not None])
@@ -128,7 +132,7 @@ def verify(
         str(contract_path),
         verdict,
         equality,
-        None if equality is None else _bound(undergone, former_undergone, against),
+        None if equality is None else _bound(undergone, former_undergone, against, scope.sizes),
         findings,
         None,
         tuple(coverage),
@@ -138,13 +142,14 @@ def verify(
         tuple(_cases(examinations, memory_only=memory_only)),
         {
             **stats,
+            **({"obligations": scope.obligations} if scope.obligations else {}),
             "sizes": _sizes(examinations),
             "outputs": sum(int(each.right.size) for examination in found for each in examination.outputs),
             "wrong": sum(int((~each.right).sum()) for examination in found for each in examination.outputs),
             "runs": sum((examination.trials for examination in found), start=Trials()).document(),
             "total_seconds": round(time.perf_counter() - started, 3),
         },
-        quantified,
+        scope.sizes,
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
@@ -176,8 +181,15 @@ def _named(kernel: Kernel, finding: KernelFinding) -> KernelFinding:
     return replace(finding, line=0, source=f"{source}, {place}" if source else place)
 
 
-def _bound(undergone: Roundings | None, former: Roundings | None, against: Path | None) -> str | None:
+def _bound(
+    undergone: Roundings | None,
+    former: Roundings | None,
+    against: Path | None,
+    quantified: Sequence[Quantification],
+) -> str | None:
     """Return how far the kernel is from the real numbers, and how far the one that it is compared with."""
+    if quantified and undergone is not None:
+        return f"at the sizes listed: {undergone}"
     if against is None or undergone is None:
         return None if undergone is None else str(undergone)
     return f"{undergone}; of {against}: {former}" if former is not None else str(undergone)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...spec.errors import InputError
 from ...spec.ptx.operands import Integer
 from .addressing import addresses
+from .any_size import memory_of_any_size, rows_of_any_size
 from .execution import Decoders, Execution, undecoded
 from .memory_access import load_bytes, store_bytes
 from .module import TYPE_BITS, InstructionStatement
@@ -66,6 +67,13 @@ class Copies:
         self._pending.append(_Copy(threads, self._committed[threads], places))
         history.copies = len(self._pending)
 
+    def outstanding(self) -> list[NDArray[np.int64]]:
+        """Return copies that are not waited for: threads, groups committed since, and places."""
+        found: list[NDArray[np.int64]] = []
+        for copy in self._pending:
+            found += [copy.threads, self._committed[copy.threads] - copy.group, copy.places]
+        return found
+
     def commit(self, threads: Indices) -> None:
         """End the group of each of some threads."""
         self._committed[threads] += 1
@@ -98,12 +106,18 @@ def _copy(execution: Execution, instruction: InstructionStatement, active: Indic
     if instruction.has("cg") and size != 16:
         raise InputError(f"{instruction.mnemonic} copies 16 bytes, not {size}")
     given = _source_bytes(execution, rest[1:], size, active)
-    to, start = addresses(execution, destination, active), addresses(execution, source, active)
+    to = addresses(execution, destination, active)
+    rows = rows_of_any_size(execution, "global", source, active)
+    start = None if rows is not None else addresses(execution, source, active)
     terms = np.full((len(active), size), int(execution.store.constants(0, 8)), dtype=np.int32)
     lows = np.zeros(terms.shape, dtype=np.uint8)
     for count in map(int, np.unique(given[given > 0])):
         some = np.flatnonzero(given == count)
-        data = load_bytes(execution, "global", start[some], count, active[some], size)
+        if rows is not None:
+            data = memory_of_any_size(execution).load_bytes(rows[some], count, size)
+        else:
+            assert start is not None
+            data = load_bytes(execution, "global", start[some], count, active[some], size)
         terms[some, :count], lows[some, :count] = data
     store_bytes(execution, "shared", to, (terms, lows), active)
     inside, offsets = execution.memory.shared.locate(to, size, active)

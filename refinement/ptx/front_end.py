@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +15,14 @@ from ...spec.ptx.targets import target_named
 from .. import arguments
 from ..arguments import Array, Pointers
 from ..array_memory import ArrayMemory, initial_bytes, memories
-from ..contract import Instance
+from ..contract import Contract, Instance
 from ..demangling import demangled, spellings
 from ..element_places import place_of
 from ..front_end import FinalArray, Outcome, Progress, only_entry
 from ..interning import Ids
 from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
+from ..size_domains import SizeDomain
 from ..terms import TermStore
 from . import machine
 from .address_spaces import Buffer
@@ -30,6 +32,9 @@ from .outline import outline
 from .parser import read
 from .shared_buffers import put_together, taken_apart
 from .threads import Indices, Launch
+
+if TYPE_CHECKING:
+    from .size_induction import SizeProof
 
 
 @dataclass(frozen=True)
@@ -92,13 +97,7 @@ class PtxKernel:
             else:
                 given[each.name] = _argument(each, memory, store, inputs, held)
         given |= {each.name: _address(each, given) for each in instance.pointers}
-        widths = {each.name: _bytes(each) for each in (*instance.arguments, *instance.pointers)}
-        taken: list[Argument] = [
-            given[each]
-            if isinstance(each, str)
-            else Structure(each.size, tuple((at, widths[name], given[name]) for at, name in each.fields))
-            for each in instance.passed
-        ]
+        taken = self.packed(instance, given)
         done = machine.run(
             self.module,
             self.entry,
@@ -133,6 +132,45 @@ class PtxKernel:
             asdict(done.statistics),
             done.thread_name,
         )
+
+    def packed(self, instance: Instance, given: Mapping[str, Number | Scalar | Pointer]) -> list[Argument]:
+        """Return the kernel's arguments, in its order, of what parameters are by name."""
+        widths = {each.name: _bytes(each) for each in (*instance.arguments, *instance.pointers)}
+        return [
+            given[each]
+            if isinstance(each, str)
+            else Structure(each.size, tuple((at, widths[name], given[name]) for at, name in each.fields))
+            for each in instance.passed
+        ]
+
+    def argument(
+        self,
+        given: arguments.Scalar | Array,
+        memory: Mapping[str, ArrayMemory],
+        store: TermStore,
+        inputs: Mapping[str, Ids],
+    ) -> Number | Scalar | Pointer:
+        """Return one argument: a number, data, or an array's address."""
+        return _argument(given, memory, store, inputs, {})
+
+    def for_every(
+        self,
+        contract: Contract,
+        known: Mapping[str, int],
+        domain: SizeDomain,
+        told: Callable[[str], None],
+    ) -> SizeProof:
+        """Prove that the kernel is right for every number of a size, the others being known.
+
+        Raises
+        ------
+        UnsupportedError
+            If that is not shown.
+        """
+        from .size_induction import prove
+        from .symbolic_launch import SymbolicLaunch
+
+        return prove(SymbolicLaunch(self, contract, known, domain), domain, told)
 
     def _check_sizes(self, instance: Instance) -> None:
         """Check that every parameter has the bytes of what the contract passes."""

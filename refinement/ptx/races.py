@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +110,27 @@ class Ordering:
         block, own = np.divmod(warps, self._time.shape[1])
         other = others % self.per_block // WARP
         return self.same_block(threads, others) & (times < self._over[block, own, other])
+
+    def relative(self, history: AccessHistory) -> list[NDArray[Any]]:
+        """Return what tells races with later accesses from here on, with times relative to the latest.
+
+        Of two moments at which this is the same, the same accesses race. Accesses that are in order before
+        all later ones are left out. The history must be of memory that blocks don't share.
+        """
+        latest = self._time.max(axis=1)
+        found: list[NDArray[Any]] = [self._time - latest[:, None], self._over - latest[:, None, None]]
+        return [*found, *history.open_accesses(self, latest)]
+
+    def block_of(self, others: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return which block of the batch threads (by number in the grid) are of."""
+        first = int(self.names[0]) // self.per_block
+        found: NDArray[np.intp] = others // self.per_block - first
+        return found
+
+    def slowest(self, blocks: NDArray[np.intp]) -> NDArray[np.int32]:
+        """Return the interval of each block before which all is over for all of its warps."""
+        found: NDArray[np.int32] = self._slowest.reshape(len(self._time), -1).min(axis=1)[blocks]
+        return found
 
     def over_for_warps(self, thread: int, time: int, warps: int) -> bool:
         """Tell whether accesses of a set of warps of the block, as bits, are in order before a thread's."""
@@ -307,6 +329,28 @@ class AccessHistory:
         at = places[suspects]
         wrote = np.zeros(len(at), dtype=bool)
         return Conflicts(suspects, self.writer[at], self.line[at], wrote, self._copying[at])
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything was accessed."""
+        return bool((self.writer != NOBODY).any() or (self._reader != NOBODY).any())
+
+    def open_accesses(self, ordering: Ordering, latest: NDArray[np.int32]) -> list[NDArray[Any]]:
+        """Return the accesses that are not in order before all later ones; see `Ordering.relative`."""
+        found: list[NDArray[Any]] = [self._copying.copy(), self._atomic.copy()]
+        of_reads = (self._reader, self._read, (self._warps, self._several))
+        of_writes = (self._plain_writer, self._written, ())
+        for who, times, more in (of_reads, of_writes):
+            blocks = np.where(who == NOBODY, 0, ordering.block_of(who))
+            still = (who != NOBODY) & (times >= ordering.slowest(blocks))
+            kept = (who, times - latest[blocks], *more)
+            found += [np.where(still, each, 0) for each in (still, *kept)]
+        return found
+
+    def arrays(self) -> list[NDArray[Any]]:
+        """Return all that is kept."""
+        kept = (self.writer, self.line, self._plain_writer, self._written, self._atomic, self._reader)
+        return [each.copy() for each in (*kept, self._read, self._warps, self._several)]
 
     def begin_copies(self, places: Places) -> None:
         """Note that asynchronous copies to some places are under way."""

@@ -133,6 +133,11 @@ class Scheduler:
                 self.runnable.append(Strand(join.at, together, joins))
                 return
 
+    @property
+    def has_arrivals(self) -> bool:
+        """Whether threads have arrived at barriers that are not complete."""
+        return bool(self._arrivals)
+
     # -- barriers
     def wait(self, waiting: Waiting) -> None:
         """Let a strand wait for a barrier."""

@@ -15,6 +15,7 @@ from ..interning import Ids
 from ..leaf_functions import LeafFunctions
 from ..terms import TermStore
 from .addressing import addresses
+from .any_size import load_of_any_size
 from .dependence import require_known
 from .execution import Execution
 from .memory_access import load
@@ -40,6 +41,8 @@ def load_found(
     base = place.base if isinstance(place, Address) else None
     if not isinstance(base, Register):
         return load(execution, space, addresses(execution, place, active), size, count, active)
+    if (found := load_of_any_size(execution, space, place, size, count, active)) is not None:
+        return found
     width = TYPE_BITS.get(base.type or "b64", 64)
     value = execution.read(base, width, active)
     if value.terms is None or (value.terms == KNOWN).all():

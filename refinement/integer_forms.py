@@ -1,0 +1,163 @@
+"""Integers that depend on symbols: polynomials modulo a power of two, with bounds in a domain.
+
+A form is a row of coefficients, one for each monomial; the first monomial is 1. It stands for an integer
+modulo ``2**width``: sums and products of rows are right whatever the width, and whether they wrap. Whatever
+looks at the integer itself (a comparison, a quotient, an extension) needs its bounds: then the row, with
+coefficients next to 0, is that integer where its bounds lie in the range of the width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.int64]
+"""Coefficients (…, monomials)."""
+
+Truths = NDArray[np.bool_]
+
+UNBOUNDED = 1 << 62
+"""In place of a bound that is not known."""
+
+_EXACT = float(1 << 44)
+"""Sums of float64 below this are exact to `_DOUBT`."""
+
+_DOUBT = 2.0**-6
+
+
+@dataclass(frozen=True)
+class Group:
+    """Symbols that bound each other.
+
+    Attributes
+    ----------
+    symbols : tuple of str
+        Their names.
+    corners : tuple of tuple of float
+        Points whose convex hull holds every tuple of integers that the symbols may be.
+    """
+
+    symbols: tuple[str, ...]
+    corners: tuple[tuple[float, ...], ...]
+
+
+class Symbols:
+    """What integers may depend on: a domain that is the product of one polytope for each group.
+
+    A monomial has at most one symbol of each group, so that the extremes of a polynomial are at products of
+    corners.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        The groups.
+
+    Attributes
+    ----------
+    monomials : tuple of tuple of str
+        The symbols that are multiplied, by column.
+    """
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self.groups = tuple(groups)
+        factors = [((), *((symbol,) for symbol in group.symbols)) for group in groups]
+        self.monomials = tuple(
+            sorted((sum(each, ()) for each in product(*factors)), key=lambda each: (len(each), each))
+        )
+        self._places = {frozenset(each): place for place, each in enumerate(self.monomials)}
+        self._products = self._multiplication_table()
+        self._corners = self._values_at_corners()
+
+    def __len__(self) -> int:
+        return len(self.monomials)
+
+    def column(self, *symbols: str) -> int:
+        """Return the column of a product of symbols."""
+        return self._places[frozenset(symbols)]
+
+    def _multiplication_table(self) -> NDArray[np.intp]:
+        """Return the column of each product of two monomials; -1 where there is none."""
+        table = np.full((len(self), len(self)), -1)
+        for (i, one), (j, other) in product(enumerate(self.monomials), repeat=2):
+            if not set(one) & set(other):
+                table[i, j] = self._places.get(frozenset(one + other), -1)
+        return table
+
+    def _values_at_corners(self) -> NDArray[np.float64]:
+        """Return the values (monomials, corners) of the monomials."""
+        columns = []
+        for chosen in product(*(group.corners for group in self.groups)):
+            values = {
+                symbol: number
+                for group, corner in zip(self.groups, chosen, strict=True)
+                for symbol, number in zip(group.symbols, corner, strict=True)
+            }
+            columns.append([np.prod([values[symbol] for symbol in each]) for each in self.monomials])
+        return np.array(columns, dtype=np.float64).T
+
+    def constants(self, numbers: NDArray[np.int64]) -> Rows:
+        """Return the rows of known numbers."""
+        rows = np.zeros((len(numbers), len(self)), dtype=np.int64)
+        rows[:, 0] = numbers
+        return rows
+
+    def multiplied(self, one: Rows, other: Rows) -> tuple[Rows, Truths]:
+        """Return products of rows (n, monomials), and which of them have only monomials that there are."""
+        total = np.zeros_like(one)
+        possible = np.ones(len(one), dtype=bool)
+        for i in np.flatnonzero(one.any(axis=0)):
+            for j in np.flatnonzero(other.any(axis=0)):
+                part = one[:, i] * other[:, j]
+                place = self._products[i, j]
+                if place < 0:
+                    possible &= part == 0
+                else:
+                    total[:, place] += part
+        return total, possible
+
+    def bounds(self, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return numbers (n,) that the polynomials are never below, and never above, in the domain."""
+        varying = rows[:, 1:].astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = varying @ self._corners[1:]
+            sizes = np.abs(varying) @ np.abs(self._corners[1:])
+        known = (sizes < _EXACT).all(axis=1) & (np.abs(rows[:, 0]) < UNBOUNDED)
+        values = np.where(known[:, None], values, 0.0)
+        low = np.ceil(values.min(axis=1) - _DOUBT).astype(np.int64)
+        high = np.floor(values.max(axis=1) + _DOUBT).astype(np.int64)
+        constant = np.where(known, rows[:, 0], 0)
+        return np.where(known, constant + low, -UNBOUNDED), np.where(known, constant + high, UNBOUNDED)
+
+
+def centred(rows: Rows, width: int) -> Rows:
+    """Return rows with coefficients next to 0 that are the same modulo ``2**width``."""
+    shift = np.int64(64 - width)
+    return (rows << shift) >> shift if width < 64 else rows
+
+
+def divided(symbols: Symbols, rows: Rows, divisor: int) -> tuple[Rows, Rows, Truths]:
+    """Return quotients and rests of integers by a positive number, and which are known.
+
+    A quotient is rounded down, and the rest from 0 to ``divisor - 1``.
+    """
+    found_quotients, found_rests = np.zeros_like(rows), rows.copy()
+    known = np.zeros(len(rows), dtype=bool)
+    whole = rows // divisor
+    # Of coefficients that are no multiples all of it may be rest, or only what a multiple leaves.
+    for guess in (np.where(rows % divisor == 0, whole, 0), whole):
+        quotients = guess.copy()
+        rests = rows - quotients * divisor
+        low, _ = symbols.bounds(rests)
+        bounded = np.abs(low) < UNBOUNDED
+        more = np.where(bounded, low // divisor, 0)
+        quotients[:, 0] += more
+        rests[:, 0] -= more * divisor
+        low, high = symbols.bounds(rests)
+        fits = (low >= 0) & (high < divisor) & ~known
+        found_quotients[fits], found_rests[fits] = quotients[fits], rests[fits]
+        known |= fits
+    return found_quotients, found_rests, known

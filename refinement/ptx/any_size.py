@@ -1,0 +1,58 @@
+"""Loads from arrays whose extents depend on symbols; see `mmaproof.refinement.symbolic_arrays`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...spec.ptx.operands import Address, Register
+from ..integer_forms import Rows
+from ..interning import Ids
+from ..symbolic_arrays import SymbolicMemory
+from ..symbolic_terms import SymbolicTerms
+from .addressing import GENERIC
+from .execution import Execution
+from .module import TYPE_BITS
+from .operands import Operand
+from .threads import Indices
+
+_STATE = "arrays of any size"
+
+
+def use_memory_of_any_size(execution: Execution, memory: SymbolicMemory) -> None:
+    """Let an execution load from arrays whose extents depend on symbols."""
+    execution.state[_STATE] = memory
+
+
+def memory_of_any_size(execution: Execution) -> SymbolicMemory:
+    """Return the arrays of an execution whose extents depend on symbols."""
+    found = execution.state[_STATE]
+    assert isinstance(found, SymbolicMemory)
+    return found
+
+
+def rows_of_any_size(execution: Execution, space: str, place: Operand, active: Indices) -> Rows | None:
+    """Return addresses (n active,) as polynomials, if they are in arrays whose extents depend on symbols."""
+    if _STATE not in execution.state or space not in ("global", GENERIC) or not isinstance(place, Address):
+        return None
+    base, store = place.base, execution.store
+    if not isinstance(base, Register) or not isinstance(store, SymbolicTerms):
+        return None
+    width = TYPE_BITS.get(base.type or "b64", 64)
+    if width != 64:
+        return None
+    rows, known = store.rows_of(execution.terms(base, width, active))
+    rows[:, 0] += place.offset
+    if not known.all() or (memory_of_any_size(execution).owners(rows) < 0).all():
+        return None
+    return rows
+
+
+def load_of_any_size(
+    execution: Execution, space: str, place: Operand, size: int, count: int, active: Indices
+) -> Ids | None:
+    """Return neighbouring words (n, count) of arrays of any size; None where there is other memory."""
+    rows = rows_of_any_size(execution, space, place, active)
+    if rows is None:
+        return None
+    found = memory_of_any_size(execution).load(rows, size, count, size * count)
+    return np.asarray(found, dtype=np.int32)

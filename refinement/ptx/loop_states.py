@@ -1,0 +1,231 @@
+"""A kernel stopped at the head of a loop: what it holds there, and whether two such states go on alike."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import UnsupportedError
+from ..interning import Ids
+from ..memory import ABSENT, ByteLanes
+from ..symbolic_states import TurnTerms
+from ..symbolic_terms import SymbolicTerms
+from ..traversal import leaves_of
+from .asynchronous import Copies
+from .batch import Batch
+from .execution import Execution
+from .if_conversion import Decision, IfConversion
+from .program import Decoded, Program, Sort
+from .scheduling import Strand
+from .threads import Indices
+from .values import of_terms
+
+BYTE = 8
+
+
+class LoopHeadError(Exception):
+    """A batch has come back to the head of an outermost loop.
+
+    Parameters
+    ----------
+    head : int
+        Index of the instruction there.
+    """
+
+    def __init__(self, head: int) -> None:
+        super().__init__(head)
+        self.head = head
+
+
+class _Decisions(IfConversion):
+    """Refuses to go both ways where it depends on sizes."""
+
+    def decide(self, decoded: Decoded, active: Indices) -> Decision:
+        """See `IfConversion.decide`."""
+        found, store = super().decide(decoded, active), self._execution.store
+        if len(found.data) and not decoded.selectable and isinstance(store, SymbolicTerms):
+            terms = found.conditions.as_terms(store)
+            if store.is_integer(leaves_of(store, np.unique(terms))).any():
+                raise UnsupportedError(f"whether {decoded.instruction.mnemonic} acts depends on sizes")
+        return found
+
+
+class LoopBatch(Batch):
+    """A batch that stops whenever it comes back to the head of an outermost loop.
+
+    Parameters
+    ----------
+    execution, program, scalars : Execution, Program, collection of int
+        As of `Batch`.
+    """
+
+    def __init__(self, execution: Execution, program: Program, scalars: Collection[int]) -> None:
+        super().__init__(execution, program, scalars)
+        self.execution = execution
+        self._conversion = _Decisions(execution, program, self._begin, scalars)
+        self._heads = outermost_heads(program)
+
+    def _controls(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
+        before = strand.at
+        goes_on = super()._controls(decoded, strand, decision)
+        if goes_on and decoded.sort is Sort.BRANCH and strand.at <= before and strand.at in self._heads:
+            self.scheduler.runnable.append(strand)
+            raise LoopHeadError(strand.at)
+        return goes_on
+
+    def copied(self, shared: Sequence[Any]) -> LoopBatch:
+        """Return a copy that goes on by itself; of some objects there is still only one."""
+        return copy.deepcopy(self, {id(each): each for each in shared})
+
+
+def outermost_heads(program: Program) -> frozenset[int]:
+    """Return where the loops begin that are in no other one."""
+    last: dict[int, int] = {}
+    for index, decoded in enumerate(program.steps):
+        if decoded.sort is Sort.BRANCH and decoded.target <= index:
+            last[decoded.target] = max(index, last.get(decoded.target, 0))
+    return frozenset(
+        head
+        for head, end in last.items()
+        if not any(first < head and end <= other for first, other in last.items())
+    )
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What registers and memory hold.
+
+    Attributes
+    ----------
+    registers : dict of str to array
+        Terms for each thread, by register.
+    lanes : tuple of ByteLanes
+        Of shared memory, local memory and the parameters.
+    """
+
+    registers: dict[str, Ids]
+    lanes: tuple[ByteLanes, ...]
+
+    @classmethod
+    def of(cls, batch: LoopBatch) -> Cells:
+        """Return what a batch holds now."""
+        execution = batch.execution
+        registers = {name: each.as_terms(execution.store) for name, each in execution.registers.items()}
+        return cls(registers, tuple(_copy(each) for each in _lanes(execution)))
+
+    def put(self, batch: LoopBatch) -> None:
+        """Make a batch hold these, and nothing in other registers."""
+        execution = batch.execution
+        store = execution.store
+        execution.registers = {
+            name: of_terms(store, terms, int(store.widths(terms[:1])[0]))
+            for name, terms in self.registers.items()
+        }
+        for own, each in zip(_lanes(execution), self.lanes, strict=True):
+            own.terms[:], own.lows[:] = each.terms, each.lows
+
+
+def _lanes(execution: Execution) -> tuple[ByteLanes, ...]:
+    memory = execution.memory
+    return memory.shared.lanes, memory.local.lanes, memory.parameters.lanes
+
+
+def _copy(lanes: ByteLanes) -> ByteLanes:
+    found = ByteLanes(lanes.store, 0)
+    found.terms, found.lows = lanes.terms.copy(), lanes.lows.copy()
+    return found
+
+
+def guessed(store: SymbolicTerms, turns: TurnTerms, cells: Sequence[Cells]) -> tuple[Cells, int]:
+    """Guess what is held at any turn from turns 0, 1 and 2; where nothing fits, it may be anything.
+
+    Returns
+    -------
+    Cells
+        The guess. Registers that hold the same at the three turns hold the same.
+    int
+        How many distinct terms don't go on as they began.
+    """
+    names = list(cells[0].registers)
+    held = [np.concatenate([each.registers[name] for name in names]) for each in cells]
+    found, agrees = _common(store, turns, held)
+    odd = len(np.unique(found[(found >= 0) & ~agrees]))
+    lost = np.flatnonzero(~agrees)
+    same, where = np.unique(np.stack([each[lost] for each in held], axis=1), axis=0, return_inverse=True)
+    found[lost] = turns.held(same[:, 0])[where.reshape(-1)]
+    counts = np.cumsum([len(cells[0].registers[name]) for name in names])[:-1]
+    lanes = []
+    for parts in zip(*(each.lanes for each in cells), strict=True):
+        result = _copy(parts[0])
+        same_lows = np.all([each.lows == parts[0].lows for each in parts], axis=0)
+        there = np.flatnonzero(np.all([each.terms != ABSENT for each in parts], axis=0) & same_lows)
+        nowhere = np.all([each.terms == ABSENT for each in parts], axis=0)
+        terms, agrees = _common(store, turns, [each.terms[there] for each in parts])
+        result.terms[there] = np.where(agrees, terms, ABSENT)
+        lost = np.flatnonzero((result.terms == ABSENT) & ~nowhere)
+        lost = np.union1d(lost, np.flatnonzero(~same_lows))
+        result.terms[lost] = turns.held(store.constants(np.zeros(len(lost), dtype=np.uint64), BYTE))
+        result.lows[lost] = 0
+        lanes.append(result)
+    registers = dict(zip(names, np.split(found, counts), strict=True))
+    return Cells(registers, tuple(lanes)), odd
+
+
+def _common(store: SymbolicTerms, turns: TurnTerms, held: Sequence[Ids]) -> tuple[Ids, NDArray[np.bool_]]:
+    """Guess terms from those at turns 0, 1 and 2, and tell which fit all three."""
+    found = turns.guess(held[0], held[1])
+    there = np.flatnonzero(found >= 0)
+    two = turns.moved(found[there], lambda rows: turned(store, rows, factor=0, offset=2))
+    agrees = np.zeros(len(found), dtype=bool)
+    agrees[there] = turns.bound(two, held[2][there])[2]
+    return found, agrees
+
+
+def turned(store: SymbolicTerms, rows: NDArray[np.int64], *, factor: int, offset: int) -> NDArray[np.int64]:
+    """Return polynomials with ``factor * u + offset`` in place of the number u of the turn."""
+    turn = store.symbols.column("u")
+    found = rows.copy()
+    found[:, turn] = factor * rows[:, turn]
+    found[:, 0] += offset * rows[:, turn]
+    return found
+
+
+# -- what else must be the same
+
+
+def going_on(batch: LoopBatch) -> list[Any]:
+    """Return what a batch depends on besides what is held: strands, copies under way, races that may come.
+
+    Times are relative to the latest; accesses that are in order before all later ones are left out.
+
+    Raises
+    ------
+    UnsupportedError
+        If threads wait at barriers, or atomics are under way.
+    """
+    execution, scheduler = batch.execution, batch.scheduler
+    if scheduler.waiting or scheduler.has_arrivals:
+        raise UnsupportedError("threads wait at a barrier when a loop begins again")
+    found: list[Any] = [execution.alive.copy()]
+    for strand in scheduler.runnable:
+        found += [strand.at, strand.active]
+        for join in strand.joins:
+            found += [join.at, join.outstanding, *join.arrived]
+    found += Copies.of(execution).outstanding()
+    history = execution.memory.shared.history
+    if history is not None and history.is_used:
+        found += execution.ordering.relative(history)
+    everywhere = execution.memory.globals
+    if everywhere.history is not None:
+        found += everywhere.history.arrays()
+    return [*found, everywhere.lanes.terms.copy(), everywhere.lanes.lows.copy()]
+
+
+def alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Tell whether two batches go on alike, as `going_on` has it."""
+    return len(one) == len(other) and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))

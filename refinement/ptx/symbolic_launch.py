@@ -1,0 +1,323 @@
+"""A kernel launched with a size that is a symbol: its parameters and arrays, and runs up to its main loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...spec.errors import UnsupportedError
+from ...spec.formats import IntegerFormat
+from ..arguments import Array
+from ..array_memory import inputs_of, memories
+from ..contract import Contract, Instance
+from ..footprint import Footprint
+from ..formula import Source
+from ..formula_parser import parse_expression
+from ..index_arithmetic import Expression
+from ..integer_forms import Group, Rows, Symbols
+from ..memory import ByteLanes
+from ..observations import Observations
+from ..parameters import ArrayParameter, ScalarParameter
+from ..size_domains import QuantifiedSizes, SizeDomain
+from ..size_polynomials import Polynomial, SizePolynomials
+from ..symbolic_arrays import SymbolicArray, SymbolicMemory
+from ..symbolic_terms import SymbolicTerms
+from . import launching
+from .address_spaces import Buffer, Memory
+from .any_size import use_memory_of_any_size
+from .execution import Execution
+from .launching import Number, Pointer, Scalar
+from .loop_states import Cells, LoopBatch, LoopHeadError
+from .program import Program
+from .threads import Launch, Threads
+
+if TYPE_CHECKING:
+    from .front_end import PtxKernel
+
+MOST_THREADS = 1 << 13
+"""Threads of a grid that run at once."""
+
+_MOST_HEADS = 4096
+"""Times that loops begin again before the main loop must have been met."""
+
+_TURNS = 64
+"""Turns for which the size is large enough when the main loop is looked for."""
+
+Corners = Sequence[tuple[float, float]]
+"""Points (n, u) around the numbers n (the size is a step times n) and turns u of a domain."""
+
+
+class SymbolicLaunch:
+    """A launch of a kernel at known sizes but one, which is a step times the symbol n.
+
+    Parameters
+    ----------
+    kernel : PtxKernel
+        The kernel.
+    contract : Contract
+        What it is launched with.
+    known : mapping of str to int
+        The other sizes that may be any number of a domain.
+    domain : SizeDomain
+        That of the one.
+
+    Raises
+    ------
+    UnsupportedError
+        If the contract has what is only modelled at known sizes.
+    """
+
+    def __init__(
+        self, kernel: PtxKernel, contract: Contract, known: Mapping[str, int], domain: SizeDomain
+    ) -> None:
+        assert contract.quantified is not None
+        self.kernel, self.contract, self.path = kernel, contract, kernel.path
+        self._known, self._domain = known, domain
+        constants = {name: _constant(name, value) for name, value in known.items()}
+        derived = {**constants, **contract.quantified.derived}
+        self.polynomials = SizePolynomials(QuantifiedSizes((domain,), derived))
+        self.store = SymbolicTerms(Symbols([Group(("n", "u"), ((1.0, 0.0), (2.0, 0.0)))]))
+        self.instance = self._instance(contract, domain.least)
+        self._check()
+        self.arrays = dict(self._symbolic_arrays())
+        self.symbolic_arrays = frozenset(self.arrays)
+        self._function = launching.entry_named(kernel.module, kernel.entry)
+        self._program = Program(kernel.module, self._function)
+        self._grid = Launch(self.instance.grid, self.instance.block, self.instance.dynamic_shared)
+        if self._grid.blocks * self._grid.threads > MOST_THREADS:
+            raise UnsupportedError(f"the grid has more than {MOST_THREADS} threads at the sizes listed")
+        self._observations = Observations(kernel.module.path)
+        self._threads = Threads(self._grid, np.arange(self._grid.blocks))
+        self.shared: list[Any] = [self.store, kernel.module, self._function, self._program, self._threads]
+        self._head: int | None = None
+        self._turns: list[Cells] = []
+        self._finder: LoopBatch | None = None
+
+    # -- what is launched
+    def _instance(self, contract: Contract, number: int) -> Instance:
+        sizes: dict[str, int] = {**self._known, self._domain.name: number}
+        assert self.contract.quantified is not None
+        for name, expression in self.contract.quantified.derived.items():
+            sizes[name] = expression.value(sizes)
+        return contract.instance(sizes)
+
+    def standing_in(self, contract: Contract, extent: int) -> Instance:
+        """Return a contract at another number in place of the size."""
+        return self._instance(contract, extent)
+
+    def _check(self) -> None:
+        contract, instance = self.contract, self.instance
+        launch = contract.launch
+        for extent in (
+            *launch.grid,
+            *launch.block,
+            *([launch.dynamic_shared] if launch.dynamic_shared else []),
+        ):
+            if self.polynomials.varies(extent):
+                raise UnsupportedError(f"the launch depends on {self._domain.name}")
+        if contract.launches or instance.buffers or instance.pointers:
+            raise UnsupportedError(
+                "several launches, buffers of several arrays and passed addresses are not for any size"
+            )
+        if instance.case:
+            raise UnsupportedError("cases of scalars are told apart at known sizes only")
+
+    def _symbolic_arrays(self) -> Iterator[tuple[str, SymbolicArray]]:
+        """Yield the arrays whose extents depend on the size."""
+        for parameter in self.contract.parameters:
+            if not isinstance(parameter, ArrayParameter):
+                continue
+            explicit = () if isinstance(parameter.strides, str) else parameter.strides
+            if not any(map(self.polynomials.varies, (*parameter.shape, *explicit))):
+                continue
+            name = parameter.name
+            if parameter.access.is_written or parameter.contents is not None or parameter.low_bit:
+                raise UnsupportedError(f"{name} depends on {self._domain.name}, and is not only read")
+            if parameter.element_bits != parameter.format.bits:
+                raise UnsupportedError(f"{name} depends on {self._domain.name}, and has padded elements")
+            extents = np.concatenate([self._rows(self.polynomials.of(each)) for each in parameter.shape])
+            yield name, SymbolicArray(
+                name, parameter.format, parameter.element_bits, extents,
+                self._strides(parameter, extents), parameter.alignment,
+            )  # fmt: skip
+
+    def _strides(self, parameter: ArrayParameter, extents: Rows) -> Rows:
+        if not isinstance(parameter.strides, str):
+            return np.concatenate([self._rows(self.polynomials.of(each)) for each in parameter.strides])
+        symbols, found = self.store.symbols, []
+        ordered = list(extents) if parameter.strides == "column-major" else list(extents)[::-1]
+        stride = symbols.constants(np.array([1], dtype=np.int64))
+        for extent in ordered:
+            found.append(stride)
+            stride, possible = symbols.multiplied(stride, extent[None])
+            if not possible.all() and extent is not ordered[-1]:
+                raise UnsupportedError(f"strides of {parameter.name} are of a higher degree")
+        return np.concatenate(found if parameter.strides == "column-major" else found[::-1])
+
+    def _rows(self, value: Polynomial) -> Rows:
+        rows = self.store.symbols.constants(np.zeros(1, dtype=np.int64))
+        for names, coefficient in value.items():
+            scaled = coefficient * (self._domain.step if names else 1)
+            if len(names) > 1 or scaled.denominator != 1:
+                raise UnsupportedError(f"{self._domain.name} is not used linearly")
+            rows[0, self.store.symbols.column("n") if names else 0] += int(scaled)
+        return rows
+
+    def axes_of(self, size: str) -> Iterator[tuple[str, int]]:
+        """Yield arrays, and axes along which they go just as far as a size."""
+        for parameter in self.contract.parameters:
+            if isinstance(parameter, ArrayParameter) and parameter.name in self.arrays:
+                for axis, extent in enumerate(parameter.shape):
+                    if dict(self.polynomials.of(extent)) == {(size,): 1}:
+                        yield parameter.name, axis
+
+    # -- runs
+    def suppose(self, corners: Corners) -> None:
+        """Take n and u to be in the hull of some points from here on."""
+        self.store.symbols = Symbols([Group(("n", "u"), tuple(corners))])
+
+    def begun(self, corners: Corners) -> LoopBatch:
+        """Return the kernel at its beginning, for n and u in the hull of some points."""
+        self.suppose(corners)
+        self._observations = Observations(self.kernel.module.path)
+        given = dict(self._given())
+        taken = self.kernel.packed(self.instance, given)
+        buffers = launching.buffers(taken)
+        launching.check_block(self.kernel.module, self._function, self._grid)
+        memory = Memory(
+            self.store,
+            self.kernel.module,
+            self._function,
+            buffers,
+            self._grid,
+            launching.granule(self._function),
+        )
+        if memory.globals.unowned_reads is not None:
+            raise UnsupportedError("arrays with gaps are modelled at known sizes only")
+        launching.pass_arguments(self.store, memory, self._function, taken)
+        self._program.check_legality(self._observations)
+        memory.for_batch(self._threads)
+        execution = Execution(
+            self.store, self.kernel.module, self._function, self._threads, memory, self._observations, None,
+            str(self.contract.accumulate),
+        )  # fmt: skip
+        arrays = [
+            (memory.buffer_address(pointer.buffer), self.arrays[name])
+            for name, pointer in given.items()
+            if name in self.arrays and isinstance(pointer, Pointer)
+        ]
+        use_memory_of_any_size(execution, SymbolicMemory(self.store, arrays))
+        self.shared = [
+            self.store, self.kernel.module, self._function, self._program, self._threads, self._observations,
+            memory.buffers, *memory.buffers, *self.arrays.values(),
+        ]  # fmt: skip
+        return LoopBatch(execution, self._program, launching.scalars(taken))
+
+    def _given(self) -> Iterator[tuple[str, Number | Scalar | Pointer]]:
+        memory, inputs = memories(self.instance), inputs_of(self.store, self.instance)
+        parameters = {each.name: each for each in self.contract.parameters}
+        for each in self.instance.arguments:
+            parameter = parameters[each.name]
+            if each.name in self.arrays:
+                yield each.name, Pointer(self._stub(each))
+            elif isinstance(parameter, ScalarParameter) and isinstance(parameter.value, Expression):
+                yield each.name, self._size(parameter, parameter.value)
+            else:
+                yield each.name, self.kernel.argument(each, memory, self.store, inputs)
+
+    def _size(self, parameter: ScalarParameter, value: Expression) -> Number | Scalar:
+        """Return what a size is passed as."""
+        fmt = parameter.format
+        assert isinstance(fmt, IntegerFormat)
+        if not self.polynomials.varies(value):
+            return Number(value.value(self.instance.sizes))
+        rows = self._rows(self.polynomials.of(value))
+        low, high = self.store.symbols.bounds(rows)
+        if low[0] < fmt.minimum or high[0] > fmt.maximum:
+            self.store.doubt(f"{parameter.name} does not fit {fmt}", rows, fmt.maximum)
+            raise UnsupportedError(f"{parameter.name} does not fit {fmt}")
+        return Scalar(int(self.store.integers(rows, fmt.bits)[0]))
+
+    def _stub(self, array: object) -> Buffer:
+        """Return the buffer of an array whose extents depend on the size: it holds nothing itself."""
+        assert isinstance(array, Array)
+        return Buffer(array.name, 1, array.alignment, None, False, Footprint.whole(1))
+
+    def turns(self, domain: SizeDomain, count: int) -> list[Cells]:
+        """Return what is held whenever the main loop begins again, `count` times; the first entry is nothing.
+
+        The size is as large as it takes, so that nothing is shown by it: it is to guess from.
+        """
+        large = min(domain.most, max(domain.least, _TURNS * 128)) // domain.step
+        corners = ((float(large), 0.0), (float(min(2 * large, domain.most // domain.step)), 0.0))
+        if self._finder is None:
+            self._finder = self.begun(corners)
+            self._turns = [Cells({}, ())]
+        self.suppose(corners)
+        while len(self._turns) <= count:
+            self._next_turn(self._finder)
+        return self._turns
+
+    def _next_turn(self, batch: LoopBatch) -> None:
+        for _ in range(_MOST_HEADS):
+            before = self.store.decided
+            try:
+                batch.run()
+            except LoopHeadError as reached:
+                if self._head is None and self.store.decided > before:
+                    self._head = reached.head
+                if reached.head == self._head:
+                    self._turns.append(Cells.of(batch))
+                    return
+                continue
+            raise UnsupportedError(f"no loop depends on {self._domain.name}")
+        raise UnsupportedError("too many turns of loops before the one that depends on the size")
+
+    def run_to_head(self, batch: LoopBatch, count: int) -> None:
+        """Run until the main loop has begun again some times."""
+        met = 0
+        while met < count:
+            try:
+                batch.run()
+            except LoopHeadError as reached:
+                met += reached.head == self._head
+                continue
+            raise UnsupportedError("the kernel ends in what was to be a turn of its main loop")
+
+    def run_to_end(self, batch: LoopBatch) -> None:
+        """Run to the end."""
+        for _ in range(_MOST_HEADS):
+            try:
+                if batch.run():
+                    return
+            except LoopHeadError:
+                continue
+            raise UnsupportedError("threads wait for each other for ever")
+        raise UnsupportedError("the kernel does not end after its main loop")
+
+    def check_findings(self) -> None:
+        """Refuse to go on if something is wrong with the kernel.
+
+        Raises
+        ------
+        UnsupportedError
+            The first finding.
+        """
+        for each in self._observations.findings:
+            raise UnsupportedError(f"{self.path}:{each.line}: {each.message}")
+
+    def lanes_of(self, batch: LoopBatch, name: str) -> ByteLanes:
+        """Return the bytes of an array of known extents."""
+        memory = batch.execution.memory
+        buffer = next(each for each in memory.buffers if each.name == name)
+        lanes = memory.buffer_lanes(buffer)
+        found = ByteLanes(self.store, 0)
+        found.terms, found.lows = memory.globals.lanes.terms[lanes], memory.globals.lanes.lows[lanes]
+        return found
+
+
+def _constant(name: str, value: int) -> Expression:
+    source = Source(str(value), name)
+    return Expression(source, parse_expression(source))

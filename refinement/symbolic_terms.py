@@ -1,0 +1,398 @@
+"""Terms of a kernel whose sizes are symbols: integers that depend on them are polynomials, not data.
+
+Whatever the symbols decide for all of their domain becomes a constant: comparisons, remainders, masks. What
+they don't decide stays a term that nothing is known of, as if it were data, so that no address and no branch
+can depend on it. Elements of arrays are told apart by polynomials too. Two that differ as polynomials are
+taken for different quantities, even if for some sizes they are one: what is equal for all quantities is
+equal for these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import Format, IntegerFormat
+from . import operations
+from .evaluation import evaluate, ones, signed_values
+from .integer_forms import UNBOUNDED, Rows, Symbols, Truths, centred, divided
+from .interning import Ids, RowTable
+from .operations import Sum
+from .slices import fields
+from .terms import CONCATENATION, CONSTANT, INPUT, Operation, TermStore, bits
+
+INTEGER = "integer in sizes"
+"""The input, by name, that stands for integers; no parameter can have this name."""
+
+Placed = Callable[[NDArray[np.int64]], Ids]
+"""The terms of an array's elements, by their linear indices at sizes that stand in for all."""
+
+
+class Doubt(NamedTuple):
+    """What symbols do not decide.
+
+    Attributes
+    ----------
+    line : int
+        The source line that asks.
+    what : str
+        What it asks.
+    highest : int
+        The largest that a number may be, of those that would have to fit.
+    limit : int
+        The largest that would fit; 0 where nothing has to.
+    """
+
+    line: int
+    what: str
+    highest: int
+    limit: int
+
+
+class SymbolicTerms(TermStore):
+    """Terms, of which some are polynomials of symbols.
+
+    Parameters
+    ----------
+    symbols : Symbols
+        What they depend on; may be replaced by the same symbols in another domain.
+
+    Attributes
+    ----------
+    decided : int
+        How many comparisons of integers that depend on symbols were decided.
+    doubts : list of Doubt
+        What was not.
+    placed : dict of str to callable
+        Arrays whose elements `inputs` finds otherwise than by their numbers.
+    """
+
+    def __init__(self, symbols: Symbols) -> None:
+        super().__init__()
+        self.symbols = symbols
+        self._rows = RowTable(2 * len(symbols))
+        self._named = np.zeros(0, dtype=bool)
+        self.decided = 0
+        self.doubts: list[Doubt] = []
+        self.placed: dict[str, Placed] = {}
+
+    # -- rows of coefficients
+    def row_numbers(self, rows: Rows) -> NDArray[np.int32]:
+        """Return numbers (n,) that are equal for equal rows."""
+        return self._rows.numbers(np.ascontiguousarray(rows).view(np.int32))
+
+    def rows_numbered(self, numbers: NDArray[np.int32]) -> Rows:
+        """Return the rows of numbers that `row_numbers` gave."""
+        return np.ascontiguousarray(self._rows.rows[numbers]).view(np.int64)
+
+    def integers(self, rows: Rows, width: int) -> Ids:
+        """Return the terms (n,) of polynomials modulo ``2**width``; constants where they are numbers."""
+        rows = centred(rows, width)
+        varying = rows[:, 1:].any(axis=1)
+        found = np.empty(len(rows), dtype=np.int32)
+        if not varying.all():
+            found[~varying] = self.constants(rows[~varying, 0].view(np.uint64) & ones(width), width)
+        if varying.any():
+            named = Operation(INPUT, bits(width), attribute=INTEGER)
+            found[varying] = super().apply(named, self.row_numbers(rows[varying]))
+        return found
+
+    def is_integer(self, terms: Any) -> NDArray[np.bool_]:
+        """Tell which terms depend on symbols as integers."""
+        if len(self._named) != len(self.operations):
+            named = [each.name == INPUT and each.attribute == INTEGER for each in self.operations]
+            self._named = np.array(named, dtype=bool)
+        return np.asarray(self._named[self.operation_numbers(terms)])
+
+    def rows_of(self, terms: Ids) -> tuple[Rows, Truths]:
+        """Return the rows of terms (n,), and which of these are integers in symbols, or constants."""
+        symbolic, constant = self.is_integer(terms), self.are(CONSTANT, terms)
+        rows = np.zeros((len(terms), len(self.symbols)), dtype=np.int64)
+        if symbolic.any():
+            rows[symbolic] = self.rows_numbered(self.arguments(terms[symbolic])[:, 0])
+        for width in np.unique(self.widths(terms[constant])).tolist():
+            some = np.flatnonzero(constant & (self.widths(terms) == width))
+            rows[some, 0] = signed_values(self.constant_values(terms[some]), width)
+        return rows, symbolic | constant
+
+    def inputs(self, name: str, fmt: Format, indices: Any) -> Ids:
+        """Return elements of an input array; see `placed`."""
+        if name not in self.placed:
+            return super().inputs(name, fmt, indices)
+        flat = np.asarray(indices, dtype=np.int64)
+        return self.placed[name](flat.reshape(-1)).reshape(flat.shape)
+
+    def elements_at(self, name: str, fmt: Format, rows: Rows) -> Ids:
+        """Return the elements (n,) of an array at places that are polynomials."""
+        return super().apply(Operation(INPUT, fmt, attribute=name), self.row_numbers(rows))
+
+    # -- operations
+    def apply(self, operation: Operation, *arguments: Any) -> Ids:
+        """Return the terms of an operation; of integers in symbols, polynomials or what they decide."""
+        rule = _RULES.get(operation.name)
+        if rule is None:
+            return super().apply(operation, *arguments)
+        given = np.broadcast_arrays(*(np.asarray(each, dtype=np.int32) for each in arguments))
+        shape, flat = given[0].shape, [each.reshape(-1) for each in given]
+        if not len(flat[0]):
+            return super().apply(operation, *arguments)
+        found = rule(self, operation, flat)
+        if found is None:
+            return super().apply(operation, *arguments)
+        missing = found < 0
+        if missing.any():
+            found[missing] = super().apply(operation, *(each[missing] for each in flat))
+        return found.reshape(shape)
+
+    def doubt(self, what: str, rows: Rows, limit: int = 0) -> None:
+        """Note what the symbols don't decide, about some polynomials."""
+        if len(rows):
+            highest = int(self.symbols.bounds(rows)[1].max())
+            self.doubts.append(Doubt(self.line, what, highest, limit))
+
+
+Rule = Callable[[SymbolicTerms, Operation, list[Ids]], Ids | None]
+"""The terms of an operation; negative where the symbols don't say, None where they don't for any."""
+
+
+def _read(store: SymbolicTerms, words: list[Ids]) -> tuple[list[Rows], NDArray[np.intp]] | None:
+    """Return the rows of words of which some depend on symbols, and where all are integers or constants."""
+    symbolic = np.logical_or.reduce([store.is_integer(each) for each in words])
+    if not symbolic.any():
+        return None
+    read = [store.rows_of(each) for each in words]
+    where = np.flatnonzero(symbolic & np.logical_and.reduce([known for _, known in read]))
+    return ([rows[where] for rows, _ in read], where) if len(where) else None
+
+
+def _placed(count: int, where: NDArray[np.intp], terms: Ids) -> Ids:
+    found = np.full(count, -1, dtype=np.int32)
+    found[where] = terms
+    return found
+
+
+def _in_range(store: SymbolicTerms, rows: Rows, fmt: IntegerFormat) -> Truths:
+    """Tell which rows are the integers themselves that a format reads."""
+    low, high = store.symbols.bounds(rows)
+    known = (low > -UNBOUNDED) & (high < UNBOUNDED)
+    return np.asarray(known & (low >= fmt.minimum) & (high <= fmt.maximum))
+
+
+def _ring(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+    if (read := _read(store, words)) is None:
+        return None
+    rows, where = read
+    how = operation.attribute
+    assert isinstance(how, Sum)
+    total = np.zeros_like(rows[0])
+    possible = np.ones(len(total), dtype=bool)
+    for index in range(how.products):
+        product, there = store.symbols.multiplied(rows[2 * index], rows[2 * index + 1])
+        total += product
+        possible &= there
+    for addend in rows[2 * how.products :]:
+        total += addend
+    return _placed(len(words[0]), where[possible], store.integers(total[possible], operation.result.bits))
+
+
+def _negated(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+    if not isinstance(operation.result, IntegerFormat) or (read := _read(store, words)) is None:
+        return None
+    (rows,), where = read
+    return _placed(len(words[0]), where, store.integers(-rows, operation.result.bits))
+
+
+def _extended(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+    if (read := _read(store, words)) is None:
+        return None
+    (rows,), where = read
+    fmt = operations.signed(operation.operands[0].bits)
+    fits = _in_range(store, rows, fmt)
+    store.doubt(f"an integer of {fmt.bits} bits may overflow", rows[~fits], fmt.maximum)
+    return _placed(len(words[0]), where[fits], store.integers(rows[fits], operation.result.bits))
+
+
+def _concatenated(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+    parts = store.elements(words[0])
+    symbolic = store.is_integer(parts).any(axis=1)
+    if not symbolic.any():
+        return None
+    where = np.flatnonzero(symbolic)
+    total = np.zeros((len(where), len(store.symbols)), dtype=np.int64)
+    possible = np.ones(len(where), dtype=bool)
+    position, width = 0, operation.result.bits
+    for index, field in enumerate(fields(operation)):
+        column = parts[where, index]
+        rows, integer = store.rows_of(column)
+        whole = int(store.widths(column[:1])[0])
+        is_top = position + field.width == width
+        if field.repeats:
+            taken, known = _sign(store, rows, field.low, whole, field.width)
+        else:
+            taken, known = _field(store, rows, field.low, field.width, whole, is_top=is_top)
+        possible &= integer & known
+        total += taken << np.int64(position) if position < 64 else 0
+        position += field.width
+    return _placed(len(words[0]), where[possible], store.integers(total[possible], width))
+
+
+def _field(
+    store: SymbolicTerms, rows: Rows, low: int, width: int, whole: int, *, is_top: bool
+) -> tuple[Rows, Truths]:
+    """Return bits ``low`` to ``low + width - 1`` of words of `whole` bits, and which are known.
+
+    Of bits on top of what is made of them all multiples of ``2**width`` may be left out.
+    """
+    symbols = store.symbols
+    known: Truths = np.ones(len(rows), dtype=bool)
+    if low:
+        if low >= 62:
+            return np.zeros_like(rows), np.asarray(~rows.any(axis=1))
+        rows, _, known = divided(symbols, rows, 1 << low)
+    if is_top or width >= 62:
+        if not is_top:
+            known = known & _in_range(store, rows, operations.unsigned(width))
+        return rows, known
+    rests = divided(symbols, rows, 1 << width)
+    store.doubt(f"a number may not fit {width} bits", rows[known & ~rests[2]], (1 << width) - 1)
+    return rests[1], np.asarray(known & rests[2])
+
+
+def _sign(store: SymbolicTerms, rows: Rows, bit: int, whole: int, width: int) -> tuple[Rows, Truths]:
+    """Return a bit of words of `whole` bits, repeated, and which are known."""
+    low, high = store.symbols.bounds(rows)
+    zero = (low >= 0) & (high < 1 << min(bit, 61))
+    one = (low >= -(1 << min(bit, 61))) & (high < 0) & (bit == whole - 1)
+    store.doubt(f"a sign of {bit + 1} bits is not known", rows[~(zero | one)])
+    found = np.zeros_like(rows)
+    found[one, 0] = int(ones(width).astype(np.int64)) if width == 64 else (1 << width) - 1
+    return found, zero | one
+
+
+def _difference(
+    store: SymbolicTerms, fmt: IntegerFormat, words: list[Ids]
+) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]] | None:
+    """Return what words read in a format differ by, with bounds, and where they are what rows say."""
+    if (read := _read(store, words)) is None:
+        return None
+    (left, right), where = read
+    left, right = (_nearest(store, rows, fmt) for rows in (left, right))
+    fits = _in_range(store, left, fmt) & _in_range(store, right, fmt)
+    store.doubt(f"a number may not fit {fmt}", np.concatenate([left[~fits], right[~fits]]), fmt.maximum)
+    rows = left[fits] - right[fits]
+    return rows, *store.symbols.bounds(rows), where[fits]
+
+
+def _nearest(store: SymbolicTerms, rows: Rows, fmt: IntegerFormat) -> Rows:
+    """Return rows moved by a multiple of ``2**bits`` to where an unsigned format has its numbers."""
+    if fmt.signed or fmt.bits >= 62:
+        return rows
+    _, high = store.symbols.bounds(rows)
+    moved = rows.copy()
+    moved[:, 0] += np.where(high < 0, 1 << fmt.bits, 0)
+    return moved
+
+
+_SIGNS: Mapping[str, tuple[bool, bool, bool]] = MappingProxyType(
+    {
+        "lt": (True, False, False),
+        "le": (True, True, False),
+        "gt": (False, False, True),
+        "ge": (False, True, True),
+        "eq": (False, True, False),
+        "ne": (True, False, True),
+        "lo": (True, False, False),
+        "ls": (True, True, False),
+        "hi": (False, False, True),
+        "hs": (False, True, True),
+    }
+)
+"""Whether a relation holds for a difference below 0, of 0, and above."""
+
+
+def _compared(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+    fmt = operation.operands[0]
+    if not isinstance(fmt, IntegerFormat) or (found := _difference(store, fmt, words)) is None:
+        return None
+    rows, low, high, where = found
+    truths = _SIGNS[str(operation.attribute)]
+    cases = np.stack([low < 0, (low <= 0) & (high >= 0) & _may_be_zero(rows), high > 0], axis=1)
+    can, must = (cases & np.array(truths)).any(axis=1), ~(cases & ~np.array(truths)).any(axis=1)
+    decided = ~can | must
+    store.decided += int((decided & rows[:, 1:].any(axis=1)).sum())
+    store.doubt(f"{operation.attribute} is not decided", rows[~decided])
+    return _placed(len(words[0]), where[decided], store.constants(must[decided], 1))
+
+
+def _may_be_zero(rows: Rows) -> Truths:
+    """Tell which rows are not kept from 0 by a common divisor of their coefficients."""
+    divisor = np.gcd.reduce(rows[:, 1:], axis=1)
+    return np.asarray((divisor == 0) | (rows[:, 0] % np.maximum(divisor, 1) == 0))
+
+
+def _extremum(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+    fmt = operation.operands[0]
+    if not isinstance(fmt, IntegerFormat) or (found := _difference(store, fmt, words)) is None:
+        return None
+    rows, low, high, where = found
+    attribute = operation.attribute
+    assert isinstance(attribute, tuple)
+    greatest = attribute[0] == "max"
+    first, second = (low >= 0, high <= 0) if greatest else (high <= 0, low >= 0)
+    store.doubt(f"{attribute[0]} is not decided", rows[~(first | second)])
+    chosen = np.where(first, words[0][where], np.where(second, words[1][where], -1))
+    return _placed(len(words[0]), where, chosen.astype(np.int32))
+
+
+def _selected(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+    decided = store.are(CONSTANT, words[0])
+    if not decided.any():
+        return None
+    chosen = np.where(store.constant_values(words[0]) != 0, words[1], words[2])
+    return np.where(decided, chosen, -1).astype(np.int32)
+
+
+def _quotient(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+    fmt, name = operation.result, str(operation.attribute)
+    if name not in ("div", "rem") or not isinstance(fmt, IntegerFormat):
+        return None
+    if (read := _read(store, words)) is None:
+        return None
+    (rows, divisors), where = read
+    found = np.full(len(words[0]), -1, dtype=np.int32)
+    constant = ~divisors[:, 1:].any(axis=1) & (divisors[:, 0] > 0)
+    low, _ = store.symbols.bounds(rows)
+    usable = constant & (low >= 0) & _in_range(store, rows, fmt)
+    for divisor in np.unique(divisors[usable, 0]).tolist():
+        some = np.flatnonzero(usable & (divisors[:, 0] == divisor))
+        quotients, rests, known = divided(store.symbols, rows[some], divisor)
+        result = quotients if name == "div" else rests
+        found[where[some[known]]] = store.integers(result[known], fmt.bits)
+    return found
+
+
+def _bitwise(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+    """Combine bits that symbols have made constants; all words or none, as who asks groups them by sort."""
+    if not all(store.are(CONSTANT, each).all() for each in words):
+        return None
+    values = evaluate(operation, [store.constant_values(each) for each in words])
+    return store.constants(values, operation.result.bits)
+
+
+_RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        operations.RING: _ring,
+        operations.NEGATE: _negated,
+        operations.EXTEND: _extended,
+        CONCATENATION: _concatenated,
+        operations.COMPARE: _compared,
+        operations.EXTREMUM: _extremum,
+        operations.SELECT: _selected,
+        operations.FUNCTION: _quotient,
+        operations.BITWISE: _bitwise,
+    }
+)

@@ -1,0 +1,196 @@
+"""Kernels for every number of a size: what is shown holds, and what is wrong far away is not shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import triton_contracts
+from cuda_contracts import CORPUS, contract_of
+
+from mmaproof.refinement.contract import Contract
+from mmaproof.refinement.contract_reading import parse_contract
+from mmaproof.refinement.front_end import read_kernel
+from mmaproof.refinement.ptx import size_induction
+from mmaproof.refinement.ptx.front_end import PtxKernel
+from mmaproof.refinement.ptx.loop_states import Cells
+from mmaproof.refinement.result import Equality, Method
+from mmaproof.refinement.verification import verify
+from mmaproof.spec.errors import UnsupportedError
+
+KERNEL = CORPUS / "simt_f32_sm80.ptx"
+LATE = "add.s32 \t%r38, %r38, 16;"
+AFTER = "$L__BB0_7:\n"
+
+
+def stated(domain: str = "any multiple of 16") -> str:
+    """Return the contract of the kernel for sizes that may be many."""
+    text = contract_of(KERNEL.name).read_text(encoding="utf-8")
+    return re.sub(r"M = 19\nN = 37\nK = 37", f'M = 16\nN = 16\nK = "{domain}"', text)
+
+
+def contract_and_kernel(text: str, path: Path = KERNEL) -> tuple[Contract, PtxKernel]:
+    contract = parse_contract(text)
+    kernel = read_kernel("ptx", path, contract.entry, contract.target)
+    assert isinstance(kernel, PtxKernel)
+    return contract, kernel
+
+
+def prove(text: str, path: Path = KERNEL) -> size_induction.SizeProof:
+    """Prove a kernel for every number of the one size of a contract."""
+    contract, kernel = contract_and_kernel(text, path)
+    assert contract.quantified is not None
+    (domain,) = contract.quantified.domains
+    return kernel.for_every(contract, {}, domain, lambda what: None)
+
+
+def edited(folder: Path, old: str, new: str) -> Path:
+    text = KERNEL.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path = folder / KERNEL.name
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+def test_a_verdict_holds_for_every_number_of_a_domain(tmp_path: Path) -> None:
+    path = tmp_path / "contract.toml"
+    path.write_text(stated("any multiple of 16 up to 1048576"), encoding="utf-8")
+    result = verify(KERNEL, path, every=True).result
+    assert (result.verdict, result.equality) == ("verified", Equality.VALUE)
+    assert result.strength == " (value, for every K as stated)"
+    assert [(each.method, each.shown_to) for each in result.quantified] == [(Method.INDUCTION, 1 << 20)]
+    parts = {each["obligation"] for each in result.stats["obligations"]}
+    assert parts == {"K: base", "K: step", "K: exit", "K: sums"}
+
+
+def test_a_verdict_ends_where_an_index_overflows(tmp_path: Path) -> None:
+    proof = prove(stated())
+    # The last row of B begins at (K - 1)·16, and 15 elements follow: at K = 2^27 that is 2^31 - 1.
+    assert proof.domain.most == 1 << 27
+    assert "32 bits may overflow" in proof.limit
+
+
+FAULTS = {
+    "a counter of 12 bits": (LATE, LATE + "\nand.b32 %r38, %r38, 4095;"),
+    "an index of 16 bits": (
+        "add.s32 \t%r36, %r36, %r11;",
+        "add.s32 \t%r36, %r36, %r11;\nand.b32 %r36, %r36, 65535;",
+    ),
+    "wrong from 4096 on": (AFTER, AFTER + "setp.ge.s32 %p1, %r22, 4096;\n@%p1 mov.f32 %f67, 0f00000000;\n"),
+    "wrong if K mod 1024 is 512": (
+        AFTER,
+        AFTER + "and.b32 %r38, %r22, 1023;\nsetp.eq.s32 %p1, %r38, 512;\n@%p1 mov.f32 %f67, 0f00000000;\n",
+    ),
+    "a turn too few from 800 on": (
+        "setp.lt.s32 \t%p8, %r38, %r22;",
+        "setp.lt.s32 %p8, %r22, 800;\nselp.b32 %r14, 0, 16, %p8;\nadd.s32 %r14, %r38, %r14;\n"
+        "setp.lt.s32 \t%p8, %r14, %r22;",
+    ),
+    "no barrier at the end of a turn": ("bar.sync \t0;\n\tadd.s64", "add.s64"),
+    "the next element instead of the next tile": (
+        "add.s64 \t%rd15, %rd15, 64;",
+        "add.s64 \t%rd15, %rd15, 4;",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_wrong_far_away_is_not_shown_for_all(fault: str, tmp_path: Path) -> None:
+    path = edited(tmp_path, *FAULTS[fault])
+    try:
+        shown = prove(stated(), path).domain.most
+    except UnsupportedError:
+        return
+    assert shown in LIMITS.get(fault, ()), shown
+
+
+LIMITS = {"a counter of 12 bits": range(4096), "an index of 16 bits": range(65536 // 16 + 1)}
+"""Below which numbers a fault shows nowhere; all others show at any number."""
+
+
+def other_cells(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+    """Change what is guessed to be held before every turn."""
+    original = size_induction.guessed
+
+    def changed(*given: Any) -> tuple[Cells, int]:
+        found, odd = original(*given)
+        change(given[0], found)
+        return found, odd
+
+    monkeypatch.setattr(size_induction, "guessed", changed)
+
+
+def moving(store: Any, found: Cells) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield registers that hold integers which move from turn to turn."""
+    for name, terms in found.registers.items():
+        rows, known = store.rows_of(terms)
+        if known.all() and rows[:, store.symbols.column("u")].any():
+            yield name, rows
+
+
+@pytest.mark.parametrize("change", ["coefficient", "constant"])
+def test_a_wrong_guess_is_refused(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def wrong(store: Any, found: Cells) -> None:
+        name, rows = next(moving(store, found))
+        rows[0, store.symbols.column("u") if change == "coefficient" else 0] += 1
+        found.registers[name] = store.integers(rows, int(store.widths(found.registers[name][:1])[0]))
+        seen.append(name)
+
+    other_cells(monkeypatch, wrong)
+    with pytest.raises(UnsupportedError, match=r"guess|decided|depends"):
+        prove(stated("any multiple of 16 up to 65536"))
+    assert seen
+
+
+def test_sums_that_are_taken_for_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = size_induction.looked_up
+
+    def exchanged(wanted: Any, inputs: Any, values: Any) -> Any:
+        found = original(wanted, inputs, values)
+        found[:2] = found[1::-1]
+        return found
+
+    monkeypatch.setattr(size_induction, "looked_up", exchanged)
+    with pytest.raises(UnsupportedError, match=r"base|step"):
+        prove(stated("any multiple of 16 up to 65536"))
+
+
+def triton(name: str, domain: str) -> tuple[str, Path]:
+    """Return the contract of a Triton kernel at one tile each way, and the kernel."""
+    facts = triton_contracts.KERNELS[name]
+    m, n, _ = facts["tile"]
+    text = triton_contracts.contract(facts, {"M": m, "N": n, "K": 7777})
+    text = text.replace("K = 7777", f'K = "{domain}"').replace("value = 7777", 'value = "K"')
+    return text, triton_contracts.CORPUS / name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gemm_f16_f32_f32_32x32x32_s1_sm80.ptx",
+        "gemm_f16_f16_f16_32x64x32_s2_sm80.ptx",
+        "gemm_f16_f32_f32_32x64x32_s2_bias_sm80.ptx",
+    ],
+)
+def test_pipelines_of_compilers_are_shown_for_every_size(name: str) -> None:
+    proof = prove(*triton(name, "any multiple of 32 up to 1048576"))
+    assert proof.domain.most == 1 << 20 and proof.first < 256
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gemm_f16_f32_f32_32x64x32_s2_sm80_fault_b_advance.ptx",
+        "gemm_f16_f32_f32_32x64x32_s2_sm80_fault_k_loop_short.ptx",
+        "gemm_f16_f32_f32_32x64x32_s2_sm80_fault_a_stride.ptx",
+    ],
+)
+def test_faults_of_compilers_kernels_are_not_shown(name: str) -> None:
+    with pytest.raises(UnsupportedError):
+        prove(*triton(name, "any multiple of 32 up to 1048576"))
