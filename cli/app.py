@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from .. import __version__
-from . import browse, check, contract, examples, execute, gate, layout, legality, replay, verify
+from . import browse, check, contract, examples, execute, gate, layout, legality, replay, site, verify
 from .budget import budgeted
 from .endings import ended
 from .exit_codes import EPILOG
@@ -51,6 +51,7 @@ for name, command in (
     ("verify", verify.verify),
     ("replay", replay.replay),
     ("examples", examples.examples),
+    ("site", site.site),
 ):
     app.command(name, epilog=EPILOG)(budgeted(command, name))
 

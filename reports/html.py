@@ -23,6 +23,7 @@ _LONGEST = 300
 """Characters of such a line."""
 
 
+@cache
 def environment() -> Environment:
     """Return the templates of all pages."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
