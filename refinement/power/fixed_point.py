@@ -47,7 +47,7 @@ def _mask(first: int, last: int) -> int:
     """Return ones from a bit to another one, both counted from the most significant, around the end."""
     if first <= last:
         return (MASK >> first) & (MASK << (63 - last) & MASK)
-    return MASK & ~_mask(last + 1, first - 1)
+    return MASK if first == last + 1 else MASK & ~_mask(last + 1, first - 1)
 
 
 def _rotated_32(words: WordArithmetic, word: Word, amount: int) -> Word:
@@ -142,7 +142,7 @@ def _product(width: int, *, sign: bool, high: bool) -> Compute:
             product = words.multiplied(one, other)
             if not high:
                 return product
-            return words.extended(words.cut(product, 32, 32), 32, sign=sign)
+            return words.with_undefined(words.cut(product, 32, 32), 32)
         a, b = known("the upper half of a 128-bit product", left), known("such a product", right)
         if sign:
             a, b = signed(a), signed(b)
@@ -161,7 +161,8 @@ def _quotient(width: int, *, sign: bool, remainder: bool = False) -> Compute:
         if b == 0 or (sign and b == -1 and a == -(1 << (width - 1))):
             raise UnsupportedError(f"a quotient of {a} by {b}, which is undefined")
         quotient = abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1)
-        return (a - quotient * b if remainder else quotient) & ((1 << width) - 1 if width == 32 else MASK)
+        result = (a - quotient * b if remainder else quotient) & ((1 << width) - 1)
+        return words.with_undefined(result, width)
 
     return compute
 

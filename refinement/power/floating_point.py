@@ -38,6 +38,10 @@ def _sum(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: S
     return apply(store, operations.fused(fmt, (), tuple(of)), *given)
 
 
+def _rounded(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
+    return _sum(store, fmt, of, given)
+
+
 def _difference(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
     return _sum(store, fmt, of, [given[0], _negated(store, of[1], given[1])])
 
@@ -99,16 +103,15 @@ def _extremum(which: str) -> Rule:
 
 
 def _greater_or(which: str) -> Rule:
-    """Return ``xsmaxcdp`` or ``xsmincdp``: as C's ``a > b ? a : b`` has it."""
+    """Return ``xsmaxcdp`` or ``xsmincdp``: as C's ``a >= b ? a : b`` has it."""
 
     def rule(store: TermStore, fmt: FloatFormat, _: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-        condition = apply(store, operations.compare(fmt, "gt" if which == "max" else "lt"), *given)
+        condition = apply(store, operations.compare(fmt, "ge" if which == "max" else "le"), *given)
         return apply(store, operations.select(fmt.bits), condition, *given)
 
     return rule
 
 
-_ROUND_ONLY: Rule = _sum
 _ADDITIONS: Mapping[str, Rule] = MappingProxyType(
     {"add": _sum, "sub": _difference, "mul": _product, "div": _function("div")}
 )
@@ -148,12 +151,13 @@ def _scalar(rule: Rule, single: bool, order: Sequence[int], *, zeroed: bool, kee
         narrow = [scalars.narrowed(store, each) for each in doubles]
         all_single = all(each is not None for each in narrow)
         target = F32 if single or (keeps and all_single) else F64
-        of = [F64 if each is None else F32 for each in narrow] if target == F32 else [F64] * len(doubles)
-        if not all_single:
-            of = [F64] * len(doubles)
+        if single and not all_single and rule is not _rounded:
+            raise machine.unsupported(f"{instruction} of doubles that may be no numbers in single precision")
+        narrows = all_single and target == F32
+        of = [F32 if narrows else F64] * len(doubles)
         given = [
-            np.array([double if fmt == F64 else each], dtype=np.int32)
-            for fmt, double, each in zip(of, doubles, narrow, strict=True)
+            np.array([each if narrows else double], dtype=np.int32)
+            for double, each in zip(doubles, narrow, strict=True)
         ]
         result = int(rule(store, target, of, given)[0])
         if target == F32:
@@ -214,9 +218,11 @@ def _to_integer(width: int, *, sign: bool) -> Handler:
         double = np.array([_read(machine, instruction, _number(instruction, 1))], dtype=np.int32)
         found = _integers(machine.store, F64, fmt, double)
         word = machine.words.extended(machine.words.word(int(found[0])), width, sign=sign)
-        if width == 32:  # both words of the doubleword
-            word = machine.words.joined((word, 32), (word, 32))
         zeroed = instruction.form.operands[0].register == "vs"
+        if width == 32 and zeroed:  # both words of the doubleword
+            word = machine.words.joined((word, 32), (word, 32))
+        elif width == 32:
+            word = machine.words.with_undefined(word, 32)
         _write(machine, instruction, _number(instruction, 0), machine.words.term(word), zeroed=zeroed)
 
     return handler
@@ -396,8 +402,8 @@ def _moved(_: TermStore, __: FloatFormat, ___: Sequence[FloatFormat], given: Seq
 _OTHERS: Mapping[str, Handler] = MappingProxyType(
     {
         "fmr": _scalar(_moved, False, (1,), zeroed=False, keeps=True),
-        "frsp": _scalar(_ROUND_ONLY, True, (1,), zeroed=False),
-        "xsrsp": _scalar(_ROUND_ONLY, True, (1,), zeroed=True),
+        "frsp": _scalar(_rounded, True, (1,), zeroed=False),
+        "xsrsp": _scalar(_rounded, True, (1,), zeroed=True),
         "fcpsgn": _scalar(_with_sign, False, (1, 2), zeroed=False, keeps=True),
         "xscpsgndp": _scalar(_with_sign, False, (1, 2), zeroed=True, keeps=True),
         "xvcpsgndp": _vector(_with_sign, F64, (1, 2)),

@@ -86,8 +86,8 @@ def _store_word(size: int, *, swaps: bool = False) -> Loaded:
 
 
 # -- scalars in vector-scalar registers
-def _load_scalar(size: int, *, kind: str, zeroed: bool) -> Loaded:
-    """Return a load to doubleword 0: of a single, of a double, or of an integer."""
+def _load_scalar(size: int, *, kind: str) -> Loaded:
+    """Return a load to doubleword 0: of a single, of a double, or of an integer; the other is undefined."""
 
     def access(machine: Machine, instruction: Instruction, register: int, address: int) -> None:
         check_write(machine, instruction, register)
@@ -97,7 +97,7 @@ def _load_scalar(size: int, *, kind: str, zeroed: bool) -> Loaded:
         else:
             wide = machine.words.extended(word, 8 * size, sign=kind == "signed")
             term = machine.words.term(wide)
-        machine.registers.set_scalar(register, term, zeroed=zeroed)
+        machine.registers.set_scalar(register, term, zeroed=False)
 
     return access
 
@@ -290,12 +290,12 @@ def _accesses() -> Mapping[str, Loaded]:
         "sth": _store_word(2),
         "stw": _store_word(4),
         "std": _store_word(8),
-        "lfs": _load_scalar(4, kind="single", zeroed=False),
-        "lfd": _load_scalar(8, kind="double", zeroed=False),
+        "lfs": _load_scalar(4, kind="single"),
+        "lfd": _load_scalar(8, kind="double"),
         "stfs": _store_scalar(4, kind="single"),
         "stfd": _store_scalar(8),
-        "lxsd": _load_scalar(8, kind="double", zeroed=True),
-        "lxssp": _load_scalar(4, kind="single", zeroed=True),
+        "lxsd": _load_scalar(8, kind="double"),
+        "lxssp": _load_scalar(4, kind="single"),
         "stxsd": _store_scalar(8),
         "stxssp": _store_scalar(4, kind="single"),
         "lxv": _load_vectors(1),
@@ -313,14 +313,14 @@ def _accesses() -> Mapping[str, Loaded]:
         found[f"lxv{name}x"] = _load_elements(size)
         found[f"stxv{name}x"] = _store_elements(size)
     return found | {
-        "lfiwax": _load_scalar(4, kind="signed", zeroed=False),
-        "lfiwzx": _load_scalar(4, kind="unsigned", zeroed=False),
+        "lfiwax": _load_scalar(4, kind="signed"),
+        "lfiwzx": _load_scalar(4, kind="unsigned"),
         "stfiwx": _store_scalar(4),
-        "lxsspx": _load_scalar(4, kind="single", zeroed=True),
-        "lxsiwax": _load_scalar(4, kind="signed", zeroed=True),
-        "lxsiwzx": _load_scalar(4, kind="unsigned", zeroed=True),
-        "lxsibzx": _load_scalar(1, kind="unsigned", zeroed=True),
-        "lxsihzx": _load_scalar(2, kind="unsigned", zeroed=True),
+        "lxsspx": _load_scalar(4, kind="single"),
+        "lxsiwax": _load_scalar(4, kind="signed"),
+        "lxsiwzx": _load_scalar(4, kind="unsigned"),
+        "lxsibzx": _load_scalar(1, kind="unsigned"),
+        "lxsihzx": _load_scalar(2, kind="unsigned"),
         "stxsspx": _store_scalar(4, kind="single"),
         "stxsiwx": _store_scalar(4),
         "stxsihx": _store_scalar(2),

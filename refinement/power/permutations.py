@@ -224,6 +224,18 @@ def _to_vector(make: Callable[[Machine, tuple[int, ...]], tuple[Word, Word]]) ->
     )
 
 
+def _to_scalar(make: Callable[[Machine, Word], Word]) -> Handler:
+    """Return a move to doubleword 0; the other one is undefined."""
+
+    def handler(machine: Machine, instruction: Instruction) -> None:
+        word = make(machine, machine.registers.general[instruction.values[1]])
+        register = number(instruction, 0)
+        check_write(machine, instruction, register)
+        machine.registers.set_scalar(register, machine.words.term(word), zeroed=False)
+
+    return handler
+
+
 def _splat_word(machine: Machine, values: tuple[int, ...]) -> tuple[Word, Word]:
     word = machine.registers.general[values[1]]
     both = machine.words.joined((machine.words.cut(word, 0, 32), 32), (machine.words.cut(word, 0, 32), 32))
@@ -279,9 +291,9 @@ def _handlers() -> Mapping[str, Handler]:
         "xxspltiw": _constant(4, lambda values: values[1]),
         "xxspltidp": _splat_double,
         "xxsplti32dx": _splat_words,
-        "mtvsrd": _to_vector(lambda m, v: (m.registers.general[v[1]], 0)),
-        "mtvsrwa": _to_vector(lambda m, v: (m.words.extended(m.registers.general[v[1]], 32, sign=True), 0)),
-        "mtvsrwz": _to_vector(lambda m, v: (m.words.extended(m.registers.general[v[1]], 32, sign=False), 0)),
+        "mtvsrd": _to_scalar(lambda m, word: word),
+        "mtvsrwa": _to_scalar(lambda m, word: m.words.extended(word, 32, sign=True)),
+        "mtvsrwz": _to_scalar(lambda m, word: m.words.extended(word, 32, sign=False)),
         "mtvsrdd": _to_vector(lambda m, v: (m.base(v[1]), m.registers.general[v[2]])),
         "mtvsrws": _to_vector(_splat_word),
         "mfvsrd": _from_vector(0, 64),

@@ -165,6 +165,13 @@ class WordArithmetic:
         arrays = [np.array([self.term(word, width)], dtype=np.int32) for word, width in parts]
         return self.word(int(bit_slices.concatenate(self.store, arrays)[0]))
 
+    def with_undefined(self, word: Word, width: int) -> Word:
+        """Return the low bits of a word, and above them what is undefined."""
+        if width == 64:
+            return word
+        above = Data(int(self.store.undefined(1, 64 - width)[0]))
+        return self.joined((self.cut(word, 0, width), width), (above, 64 - width))
+
     def rotated(self, word: Word, amount: int, width: int = 64) -> Word:
         """Rotate the low bits of a word to the left."""
         amount %= width
