@@ -117,8 +117,18 @@ class TermAlgebra:
         return apply(self.store, operations.select(width), condition.terms, then, otherwise)
 
     def _chosen_integer(self, condition: Any, then: ExactInteger, otherwise: ExactInteger) -> ExactInteger:
-        (((one,), _),), (((other,), _),) = then.products, otherwise.products
+        (((one, *factors), _),), (((other,), _),) = then.products, otherwise.products
+        if factors:
+            return self._live_products(condition, then, otherwise)
         return ExactInteger((((Factor(self.where(condition, one.terms, other.terms), one.format),), False),))
+
+    def _live_products(self, live: Any, products: ExactInteger, otherwise: ExactInteger) -> ExactInteger:
+        """Choose between products and 0, by conditions that are known: one of the factors becomes 0."""
+        (((one, *factors), summed),), (((zero,), _),) = products.products, otherwise.products
+        if isinstance(live, Conditions) or int(self.store.constant_values(zero.terms)) != 0:
+            raise UnsupportedError("a choice between products of integers that depends on data")
+        terms = np.where(live, one.terms, self.store.constants(0, one.format.bits))
+        return ExactInteger((((Factor(terms, one.format), *factors), summed),))
 
     def same(self, left: Any, right: Any) -> Any:
         """Compare encodings; identical terms are the same, constants are compared at once."""
