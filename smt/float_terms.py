@@ -57,9 +57,10 @@ def native_sort(fmt: FloatFormat) -> Any:
 
 def holds_exactly(wide: FloatFormat, *factors: FloatFormat) -> bool:
     """Tell whether every value of a format, or product of values of several, is a value of `wide`."""
-    carry = len(factors) - 1  # a product of significands is below 2**len(factors)
+    wider = [fmt.precision for fmt in factors if fmt.precision > 1]  # a significand of one bit is 1
+    carry = max(0, len(wider) - 1)  # a product of significands is below 2**len(wider)
     return (
-        sum(fmt.precision for fmt in factors) <= wide.precision
+        max(1, sum(wider)) <= wide.precision
         and sum(fmt.quantum for fmt in factors) >= wide.quantum
         and sum(fmt.maximum_exponent for fmt in factors) + carry <= wide.maximum_exponent
     )

@@ -3,6 +3,7 @@
 FAMILIES = {
     "layout": ("layouts",),
     "blocked": ("blocked",),
+    "numerics": ("exact_steps",),
     "stated": ("documented", "results"),
     "legal": ("legality",),
 }

@@ -42,7 +42,8 @@ def _factor(row: MatrixMultiply, operand: str, target: Target) -> Format:
     return TF32 if row.factors == "xf32" else target.format(row.types[operand])
 
 
-def _block(row: MatrixMultiply, target: Target) -> BlockProduct:
+def block_of(row: MatrixMultiply, target: Target) -> BlockProduct:
+    """Return an instruction on a target as a block."""
     a, b = (_factor(row, operand, target) for operand in "ab")
     result = target.format(row.result)
     pinned = {}
@@ -80,14 +81,14 @@ def _rounded_apart(a: FloatFormat, b: FloatFormat, result: FloatFormat, k: int) 
 
 
 def _tile_block(row: MatrixMultiply, target: Target) -> BlockProduct:
-    block = _block(replace(row, k=min(row.k, SHORT_ROW)), target)
+    block = block_of(replace(row, k=min(row.k, SHORT_ROW)), target)
     choices = "all" if row.result == "i32" else UNSPECIFIED
     return replace(block, readings=(Choices(accumulation=UNSPECIFIED),), choices=choices)
 
 
 def blocks() -> Blocks:
     """Return the instructions as steps of a loop."""
-    return {name: _block(*found) for name, found in instructions().items()}
+    return {name: block_of(*found) for name, found in instructions().items()}
 
 
 def blocks_of_tiles() -> Blocks:

@@ -7,6 +7,7 @@ FAMILIES = {
     "product": ("products",),
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
+    "numerics": ("exact_steps",),
     "stated": ("documented", "tables"),
     "legal": ("verdicts",),
 }
