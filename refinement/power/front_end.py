@@ -22,6 +22,7 @@ from ..interning import Ids
 from ..memory import ByteLanes
 from ..observations import Loads
 from ..terms import TermStore
+from .assembler_text import read_text_program
 from .calling_convention import Argument, pass_arguments, report_return, saved, stack_segment
 from .image import Image, Section
 from .instruction_set import HANDLERS
@@ -252,7 +253,7 @@ def read_image(path: Path) -> Image:
         raise InputError(f"can't read {path}: {error.strerror}") from None
     if is_object(start):
         return read_object(path)
-    raise InputError("is no ELF file", str(path))
+    return read_text_program(path)
 
 
 _LISTED = 12
