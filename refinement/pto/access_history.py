@@ -130,27 +130,34 @@ class BlockHistory:
         self._written: NDArray[np.int32] | None = None
         self._read: NDArray[np.int32] | None = None
         self._lines: NDArray[np.int32] | None = None
+        self._added = np.zeros(0, dtype=bool)
 
-    def note(self, lanes: Offsets, block: int, line: int, *, writes: bool) -> tuple[int, int, int] | None:
+    def note(
+        self, lanes: Offsets, block: int, line: int, *, writes: bool, adds: bool = False
+    ) -> tuple[int, int, int] | None:
         """Note an access; returns another block that it is a race with, its line, and a byte of it.
 
-        The block is `NONE` where there are several, and its line 0 where it only read.
+        The block is `NONE` where there are several, and its line 0 where it only read. Accesses that add to
+        memory are no races among each other.
         """
         if self._written is None or self._read is None or self._lines is None:
             self._written = np.full(self._size, NONE, dtype=np.int32)
             self._read = np.full(self._size, NONE, dtype=np.int32)
             self._lines = np.zeros(self._size, dtype=np.int32)
+            self._added = np.zeros(self._size, dtype=bool)
         found = None
         others = [self._written[lanes], self._read[lanes]] if writes else [self._written[lanes]]
         for kind, some in enumerate(others):
             foreign = (some != NONE) & (some != block)
+            if adds and not kind:
+                foreign &= ~self._added[lanes]
             if foreign.any() and found is None:
                 at = int(np.argmax(foreign))
                 lane = int(lanes[at])
                 other = int(some[at])
                 found = max(other, NONE), 0 if kind else int(self._lines[lane]), lane
         if writes:
-            self._written[lanes], self._lines[lanes] = block, line
+            self._written[lanes], self._lines[lanes], self._added[lanes] = block, line, adds
         else:
             before = self._read[lanes]
             self._read[lanes] = np.where((before == NONE) | (before == block), block, _SEVERAL)

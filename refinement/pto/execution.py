@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,9 @@ from .pipes import Pipes, Run
 from .scalar_arithmetic import ScalarArithmetic
 from .tile_buffers import Elements, TileBuffer, TileMemory
 from .undefined_reads import UndefinedReads
+
+Combined = Callable[[Ids, Ids], Ids]
+"""From words (n,) in memory, and words stored, to what memory holds then."""
 
 SHOWN = 64
 """Findings that are kept."""
@@ -94,6 +97,11 @@ class Execution:
         Whether the kernel puts the pipes in order itself.
     traced : bool
         Whether what each line loads is kept.
+
+    Attributes
+    ----------
+    unplaced : list of TileBuffer
+        Tiles of the running block that have no address of their own.
     """
 
     def __init__(
@@ -122,12 +130,13 @@ class Execution:
         self._explicit, self._traced = explicit, traced
         self._arrays = tuple(arrays)
         self._memories: dict[Location, TileMemory] = {}
+        self.unplaced: list[TileBuffer] = []
         self.pipes = Pipes(self.report, explicit=explicit)
 
     def begin(self, block: int) -> None:
         """Begin with a block: on a core of its own, as far as it knows."""
         self.block = block
-        self._memories = {}
+        self._memories, self.unplaced = {}, []
         self.pipes = Pipes(self.report, explicit=self._explicit)
         for array in self._arrays:
             array.history.forget()
@@ -178,6 +187,7 @@ class Execution:
             tile.memory.lanes.write(tile.offsets(elements), terms)
 
     def _note_tile(self, tile: TileBuffer, elements: Elements, stamp: Stamp, *, writes: bool) -> None:
+        tile.memory.use(self.counts.instructions)
         if not self.pipes.explicit or not len(elements):
             return
         lanes = tile.lanes(elements)
@@ -218,8 +228,29 @@ class Execution:
             self.loads.setdefault(stamp.line, []).append(np.unique(terms))
         return terms
 
-    def write_global(self, array: GlobalArray, offsets: Offsets, terms: Ids, stamp: Stamp) -> None:
-        """Write words (n,) to an array, those outside of it nowhere."""
+    def write_global(
+        self,
+        array: GlobalArray,
+        offsets: Offsets,
+        terms: Ids,
+        stamp: Stamp,
+        combined: Combined | None = None,
+    ) -> None:
+        """Write words (n,) to an array, those outside of it nowhere.
+
+        Parameters
+        ----------
+        array : GlobalArray
+            The array.
+        offsets : array (n,)
+            Bytes from its beginning.
+        terms : array (n,)
+            The words.
+        stamp : Stamp
+            Who writes.
+        combined : callable, optional
+            What is written, of what is there and these words: nobody else comes in between.
+        """
         if not len(offsets):
             return
         size = int(self.store.widths(terms[:1])[0]) // 8
@@ -229,9 +260,16 @@ class Execution:
             self.report(Kind.CLOBBERED, f"{stamp.name} writes {place}, which is only for reading", stamp.line)
             return
         lanes = array.lanes_of(offsets[inside])
-        self._note_global(array, lanes, size, stamp, writes=True)
-        if len(lanes):
-            array.write(lanes, terms[inside], stamp.line, self.block)
+        self._note_global(array, lanes, size, stamp, writes=True, adds=combined is not None)
+        if not len(lanes):
+            return
+        written = terms[inside]
+        if combined is not None:
+            before = self.undefined.read(
+                array.lanes, lanes, size, stamp.line, lambda number: array.place(int(offsets[inside][number]))
+            )
+            written = combined(before, written)
+        array.write(lanes, written, stamp.line, self.block)
 
     def _inside(
         self, array: GlobalArray, offsets: Offsets, size: int, stamp: Stamp, done: str
@@ -246,13 +284,21 @@ class Execution:
         return inside
 
     def _note_global(
-        self, array: GlobalArray, offsets: Offsets, size: int, stamp: Stamp, *, writes: bool
+        self,
+        array: GlobalArray,
+        offsets: Offsets,
+        size: int,
+        stamp: Stamp,
+        *,
+        writes: bool,
+        adds: bool = False,
     ) -> None:
         if not len(offsets):
             return
         lanes = (offsets[:, None] + np.arange(size)).reshape(-1)
         done = "writes" if writes else "reads"
-        if (met := array.blocks.note(lanes, self.block, stamp.line, writes=writes)) is not None:
+        met = array.blocks.note(lanes, self.block, stamp.line, writes=writes, adds=adds)
+        if met is not None:
             other, line, _ = met
             who = "other blocks" if other == NONE else f"block {other}"
             use = f"writes in line {line}" if line else "reads"

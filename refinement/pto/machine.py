@@ -17,6 +17,7 @@ from ..front_end import FinalArray, Progress
 from ..interning import Ids
 from ..memory import ABSENT
 from ..terms import TermStore
+from .capacity import overflows
 from .errors import EndedError
 from .execution import Execution, Findings
 from .global_arrays import NOBODY, GlobalArray
@@ -112,6 +113,9 @@ def run(
         try:
             unit.call(entry, arguments(block))
             execution.pipes.finish()
+            for each in overflows(profile, execution.unplaced):
+                line = max(tile.line for tile in each.tiles)
+                findings.report(Kind.ILLEGAL, str(each), line, block=block, what=each.location)
         except EndedError as ended:
             findings.report(ended.kind, ended.message, ended.line, block=block)
             complete = False

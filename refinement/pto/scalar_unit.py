@@ -259,6 +259,8 @@ class ScalarUnit:
             memory = TileMemory(self.execution.store, size)
         found = TileBuffer(statement.name, tile, Extents(*valid), memory, address, statement.line)
         self.judge.allocated(self.execution, found, placed=placed)
+        if not placed:
+            self.execution.unplaced.append(found)
         names[statement.name] = found
 
     def tile_type(self, written: Type) -> Tile:

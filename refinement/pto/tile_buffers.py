@@ -14,6 +14,9 @@ from ..memory import ABSENT, ByteLanes, Offsets
 from ..terms import TermStore
 from .access_history import AccessHistory
 
+UNUSED = (1 << 62, -1)
+"""First and last access of what nobody accesses."""
+
 Elements = NDArray[np.int64]
 """Numbers of elements in the order of a buffer."""
 
@@ -27,11 +30,19 @@ class TileMemory:
         The bytes.
     history : AccessHistory
         Who accessed them.
+    used : (int, int)
+        The first and the last instruction, in the order of the run, that accessed them; none if the first is
+        behind the last.
     """
 
     def __init__(self, store: TermStore, size: int) -> None:
         self.lanes = ByteLanes(store, size)
         self.history = AccessHistory(size)
+        self.used = UNUSED
+
+    def use(self, instruction: int) -> None:
+        """Note an access by an instruction, by its number in the order of the run."""
+        self.used = min(self.used[0], instruction), max(self.used[1], instruction)
 
     def hold(self, size: int) -> None:
         """Have so many bytes at least: a tile beyond the end of a buffer is a finding of its own."""

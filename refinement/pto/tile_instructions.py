@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.errors import InputError, UnsupportedError
-from ...spec.formats import Format
+from ...spec.formats import FloatFormat, Format
 from ...spec.pto import cube, movers
 from ...spec.pto.buffers import require_whole_units, write
 from ...spec.pto.catalogue import Operation, OperationKind
@@ -25,7 +25,7 @@ from ...spec.pto.tile import Location
 from ..findings import Kind
 from ..interning import Ids
 from .access_history import Pipe, Stamp
-from .element_arithmetic import clamped_below
+from .element_arithmetic import BINARY, clamped_below
 from .errors import EndedError, unsupported
 from .execution import Execution
 from .judging import Judge, Operands, in_role
@@ -234,8 +234,6 @@ FIRST = 1 << 30
 def _store(
     execution: Execution, operation: Operation, source: TileBuffer, view: View, *, atomic: bool, relu: bool
 ) -> None:
-    if atomic:
-        raise unsupported(f"{operation} that adds to memory")
     require_modelled(execution.profile, view, source.tile)
     rows, columns = source.valid
     formats = formats_of({"source": source.tile})
@@ -256,11 +254,17 @@ def _store(
         execution.choices,
     )
     offsets = _offsets(view, rows, columns)
+    execution.unordered |= atomic and isinstance(target, FloatFormat)
+
+    def added(before: Ids, stored: Ids) -> Ids:
+        return BINARY["add"](execution.store, target, before, stored)
+
+    adding = added if atomic else None
 
     def run(stamp: Stamp) -> None:
         terms = execution.read_tile(source, found, stamp)
         stored = _converted(execution, terms, formats["source"], target, relu=relu)
-        execution.write_global(view.pointer.array, offsets, stored, stamp)
+        execution.write_global(view.pointer.array, offsets, stored, stamp, adding)
 
     execution.counts.moves += 1
     pipe = Pipe.FIX if source.tile.location is Location.ACC else Pipe.MTE3

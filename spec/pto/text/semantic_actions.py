@@ -305,7 +305,7 @@ class _Rules(Transformer[Token, Region]):
         sizes: tuple[str, ...],
         attributes: Attributes,
         source_type: Type,
-        type_: Type,
+        type_: Type | None,
     ) -> PartitionView:
         return PartitionView(_single(results), str(source), offsets, sizes, source_type, type_, attributes)
 

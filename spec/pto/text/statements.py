@@ -214,20 +214,21 @@ class TensorView(Statement):
 
 @dataclass(frozen=True)
 class PartitionView(Statement):
-    """``pto.partition_view``: a block of a tensor view."""
+    """``pto.partition_view``: a block of a tensor view; newer texts may leave out its type."""
 
     name: str
     source: str
     offsets: tuple[str, ...]
     sizes: tuple[str, ...]
     source_type: Type
-    type: Type
+    type: Type | None
     attributes: Attributes = ()
 
     def __str__(self) -> str:
         block = f"offsets = {_indices(self.offsets)}, sizes = {_indices(self.sizes)}"
         view = f"{self.source}, {block}{behind(self.attributes)}"
-        return f"{self.name} = pto.partition_view {view} : {self.source_type} -> {self.type}"
+        result = "" if self.type is None else f" -> {self.type}"
+        return f"{self.name} = pto.partition_view {view} : {self.source_type}{result}"
 
 
 @dataclass(frozen=True)
