@@ -1,4 +1,4 @@
-"""How long it takes to verify kernels of Triton, f16 and block-scaled ones, as a whole process."""
+"""How long it takes to verify kernels, of Triton and in PTO text, as a whole process."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 
 from .figure import Figure, shortest_time
@@ -20,6 +21,9 @@ TILE = 128
 SCALED = "mxfp8_128x128x64_sm120.ptx"
 STEPS = 4
 
+PTO = TESTS / "kernels" / "pto" / "blocks_f16.pto"
+PTO_SIZES = {"M": 128, "N": 128, "K": 256}
+
 
 def figures() -> Iterator[Figure]:
     once, twice = (seconds(k) for k in (TILE, 2 * TILE))
@@ -27,6 +31,9 @@ def figures() -> Iterator[Figure]:
     yield Figure("millions of multiply-adds a second", TILE**3 / once / 1e6, "M/s", 1)
     yield Figure("how much less than 2.2 times K = 256 takes", 2.2 * once / twice, "fold", 1)
     yield Figure("mmaproof verify, block-scaled, M = N = 128, K = 256", scaled_seconds(), "s", 10)
+    pto = pto_seconds()
+    yield Figure("mmaproof verify, PTO text, 128 x 128 x 256", pto, "s", 5)
+    yield Figure("its millions of multiply-adds a second", prod(PTO_SIZES.values()) / pto / 1e6, "M/s")
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
     yield Figure("memory free of 1 GiB", 1 - largest, "GiB", 0)
 
@@ -45,6 +52,16 @@ def scaled_seconds() -> float:
     from scaled_triton_contracts import CORPUS, KERNELS, contract
 
     return _seconds(CORPUS / SCALED, contract(KERNELS[SCALED], STEPS))
+
+
+def pto_seconds() -> float:
+    """Verify the K-blocked product of PTO text, all of its blocks."""
+    contract = PTO.with_suffix(".toml").read_text(encoding="utf-8")
+    head, *sizes = contract.split("[[sizes]]\n")
+    rest = sizes[-1].partition("\n\n")[2]
+    stated = "".join(f"{name} = {value}\n" for name, value in PTO_SIZES.items())
+    text = f"{head}[[sizes]]\n{stated}\n{rest}".replace('isa = "pto"', 'isa = "pto"\nprofile = "A5"')
+    return _seconds(PTO, text)
 
 
 def _seconds(kernel: Path, contract: str) -> float:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
 from ..spec.dot_add_bound import RoundingStep, rounding_step, total_bound
 from ..spec.errors import InputError
 from ..spec.formats import FloatFormat
+from ..spec.pto import choices as pto
+from ..spec.pto.targets import profile_named
 from ..spec.ptx.accumulation_bound import AccumulationBound, accumulation_bound
 from ..spec.ptx.architectures import ARCHITECTURES
 from ..spec.ptx.catalogue import forms
@@ -19,12 +22,55 @@ from ..spec.ptx.variant import MULTIPLYING
 from .operations import DOT, SCALED_DOT, Accumulation
 from .terms import Operation
 
+ACCUMULATE = "accumulate"
+"""The order of PTO's products, as terms have it."""
+
 Counted = tuple[FloatFormat | RoundingStep, int]
 """What rounds, and how often."""
 
 
+class MatrixRounding(Protocol):
+    """The roundings of matrix instructions, by some reading of what their ISA leaves open."""
+
+    def of(self, operation: Operation) -> tuple[tuple[Counted, ...], tuple[Counted, ...]] | None:
+        """Return the roundings that products, and the addend, of an operation undergo.
+
+        None if that is no matrix instruction, or the reading leaves it open.
+        """
+        ...
+
+
 @dataclass(frozen=True)
-class MatrixRounding:
+class ChainRounding:
+    """The roundings of PTO's products as documented: fused multiply-adds, k increasing, in f32.
+
+    Attributes
+    ----------
+    name : str
+        What they are.
+    added_last : bool
+        Whether the accumulator, or the bias, is added to the sum of the products.
+    """
+
+    name: str
+    added_last: bool
+
+    def __str__(self) -> str:
+        return self.name
+
+    def of(self, operation: Operation) -> tuple[tuple[Counted, ...], tuple[Counted, ...]] | None:
+        """Return the roundings that products, and the addend, of an operation undergo."""
+        how, fmt = operation.attribute, operation.result
+        if operation.name not in (DOT, SCALED_DOT) or not isinstance(how, Accumulation):
+            return None
+        if not isinstance(fmt, FloatFormat) or not how.order.startswith(ACCUMULATE):
+            return None
+        of_products = how.length + self.added_last
+        return ((fmt, of_products),), ((fmt, 1 if self.added_last else how.length),)
+
+
+@dataclass(frozen=True)
+class PtxRounding:
     """The roundings of matrix instructions by some readings of what PTX leaves open: the worst of them.
 
     Attributes
@@ -99,17 +145,29 @@ def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRoundi
     InputError
         If a choice does not exist, or is for kernels of another ISA.
     """
+    if isa == "pto":
+        return _of_chains(target, names)
     if isa != "ptx":
         if names:
             raise InputError(f"--choice {names[0]}: {isa} kernels leave nothing open that a bound depends on")
         return None
     if names:
-        return MatrixRounding(", ".join(names), (choices_named(list(names)),))
+        return PtxRounding(", ".join(names), (choices_named(list(names)),))
     number = target_named(target).number
     by_age = {each: target_named(each.target).number for each in ARCHITECTURES}
     own = max((age for age in by_age.values() if age <= number), default=0)
     later = [each.name for each, age in by_age.items() if age >= own]
-    return MatrixRounding(f"at worst of {', '.join(later)}", tuple(PRESETS[name] for name in later))
+    return PtxRounding(f"at worst of {', '.join(later)}", tuple(PRESETS[name] for name in later))
+
+
+def _of_chains(target: str, names: Sequence[str]) -> ChainRounding:
+    """Return the roundings of a PTO profile's products, of a chosen accumulation."""
+    readings = pto.choices_named(names, profile_named(target))
+    if readings.accumulation == pto.UNSPECIFIED:
+        raise InputError("an unspecified accumulation has no bound; choose seeded or added-last")
+    added_last = readings.accumulation == pto.ADDED_LAST
+    start = "C or the bias added last" if added_last else "from C or the bias"
+    return ChainRounding(f"fused multiply-adds, k increasing, {start}: documented, not measured", added_last)
 
 
 def _counted(steps: Sequence[RoundingStep]) -> tuple[Counted, ...]:

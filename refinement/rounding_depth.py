@@ -102,7 +102,8 @@ class Roundings:
         growth = _growth(counts)
         factors = [f"(1 + {_formula(kind)})^{n}" for kind, n in counts]
         names = ", ".join(f"{n} {_name(kind)}" for kind, n in counts)
-        if any(isinstance(kind, RoundingStep) for kind, _ in counts) and self.chosen is not None:
+        modelled = any(isinstance(kind, RoundingStep) for kind, _ in counts) or counts != self.counts
+        if modelled and self.chosen is not None:
             names += f" ({self.chosen.unit})"
         size = f"about {float(growth):.3g}·S" if growth < 1 else "not less than S"
         tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in counts) else ""

@@ -176,8 +176,10 @@ def entry_of(module: Module, name: str | None, path: Path) -> Function:
     """
     defined = {each.name: each for each in functions_of(module).values() if each.body is not None}
     if name is None:
-        called = called_functions(module)
-        name = only_entry([each for each in defined if each not in called] or list(defined), path)
+        inner = called_functions(module) | {
+            each.name for each in defined.values() if each.visibility == "private"
+        }
+        name = only_entry([each for each in defined if each not in inner] or list(defined), path)
     if name not in defined:
         known = ", ".join(defined) or "none"
         raise InputError(f"{path} has no function {name}; it has: {known}")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from ...spec.errors import InputError
 from ...spec.formats import FloatFormat
 from ...spec.pto.element_types import ElementType
+from ...spec.pto.global_memory import ViewOrder
 from ...spec.pto.text.module import Function, Parameter
 from ...spec.pto.text.types import OtherType
 from ..arguments import Array, Pointers, Scalar
@@ -17,7 +19,7 @@ from ..terms import TermStore
 from .errors import EndedError
 from .global_arrays import GlobalArray
 from .scalar_arithmetic import ScalarArithmetic, number_format
-from .values import Data, Pointer, Value
+from .values import Data, Pointer, Value, View
 
 POINTERS = ("!pto.ptr", "memref", "!llvm.ptr")
 """How the types of pointers begin."""
@@ -91,7 +93,19 @@ def _argument(
         raise InputError(
             f"elements of {given.name} take {given.element_bits} bits; the kernel points to {element}", where
         )
-    return Pointer(array, offset, element)
+    return _view(Pointer(array, offset, element), parameter)
+
+
+def _view(pointer: Pointer, parameter: Parameter) -> Value:
+    """Return a pointer; of a ``memref`` with its extents, the row-major view that movers take as it is."""
+    type_ = parameter.type
+    if not isinstance(type_, OtherType) or not type_.text.startswith("memref") or pointer.element is None:
+        return pointer
+    extents = tuple(each for each in type_.extents if isinstance(each, int))
+    if not extents or len(extents) < len(type_.extents) or "strided" in type_.text:
+        return pointer
+    strides = tuple(prod(extents[axis + 1 :]) for axis in range(len(extents)))
+    return View(pointer, pointer.element, extents, strides, ViewOrder.ND)
 
 
 def _number(

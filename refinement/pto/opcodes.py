@@ -13,14 +13,15 @@ from .other_statements import HANDLERS, SECTIONS, WITHOUT_EFFECT
 _OF_TEXT = (
     "pto.alloc_tile", "pto.make_tensor_view", "pto.partition_view", "pto.set_flag", "pto.wait_flag",
     "pto.record_event", "pto.wait_event", "pto.barrier", "scf.for", "scf.if", "scf.yield", "func.func",
-    "func.return", "arith.constant",
+    "func.return", "arith.constant", "arith.addi", "arith.subi", "arith.muli", "arith.divsi", "arith.remsi",
+    "arith.minsi", "arith.maxsi", "arith.cmpi", "arith.select", "arith.index_cast", "arith.extsi",
 )  # fmt: skip
 """What the spec has classes of its own for."""
 
 _UNMODELLED = (
     "pto.tsync", "pto.subview", "pto.tgather", "pto.tscatter", "pto.mgather", "pto.mscatter", "pto.tsort32",
     "pto.tmrgsort", "pto.timg2col", "pto.get_buf", "pto.rls_buf", "pto.sync.set", "pto.sync.wait",
-    "scf.while", "memref.alloc",
+    "scf.while",
 )  # fmt: skip
 """What public kernels use besides."""
 

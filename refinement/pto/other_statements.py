@@ -6,21 +6,22 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from ...spec.pto.sizes import Extents
 from ...spec.pto.text.module import Module, Other
 from ...spec.pto.text.syntax import Region
-from .errors import illegal, unsupported
-from .operand_text import text_of, values_of
+from .errors import unsupported
+from .memory_statements import MEMORY_HANDLERS
+from .operand_text import text_of
 from .scalar_unit import Names, ScalarUnit
-from .values import Pointer, View
+from .synchronisation import waits_for_all
 from .vector_instructions import VECTOR_HANDLERS
 
+_MARK = re.compile(r"<\s*(\w+)\s*>", re.ASCII)
 _CALLED = re.compile(r'@("?)([\w.$-]+)\1\s*\(([^)]*)\)', re.ASCII)
 
 SECTIONS = ("pto.section.cube", "pto.section.vector")
 """Operations whose region only says which core runs it."""
 
-WITHOUT_EFFECT = frozenset({"pto.print", "pto.tprint", "pto.tprefetch", "pto.comment"})
+WITHOUT_EFFECT = frozenset({"memref.dealloc", "pto.print", "pto.tprint", "pto.tprefetch", "pto.comment"})
 """Operations that change no value."""
 
 
@@ -52,13 +53,6 @@ def _launch_number(read: Callable[[ScalarUnit], int]) -> Callable[[ScalarUnit, O
     return handler
 
 
-def _valid_shape(unit: ScalarUnit, statement: Other, names: Names) -> None:
-    tile, *extents = values_of(text_of(statement))
-    if len(extents) != 2:
-        raise illegal(f"pto.set_validshape with {len(extents)} extents")
-    unit.tile(tile, names).valid = Extents(*unit.numbers(extents, names, "the valid extent"))
-
-
 def _call(unit: ScalarUnit, statement: Other, names: Names) -> None:
     found = called_by(statement)
     if found is None or found[0] not in unit.functions:
@@ -67,33 +61,20 @@ def _call(unit: ScalarUnit, statement: Other, names: Names) -> None:
     unit.define(statement.results, unit.call(unit.functions[found[0]], arguments), names)
 
 
-def _dimension(unit: ScalarUnit, statement: Other, names: Names) -> None:
-    name, index = values_of(text_of(statement))
-    view = unit.value(name, names)
-    place = unit.number(index, names, "the index")
-    if not isinstance(view, View) or not 0 <= place < len(view.shape):
-        raise illegal(f"dimension {place} of {name}")
-    unit.define(statement.results, [view.shape[place]], names)
-
-
-def _pointer(unit: ScalarUnit, statement: Other, names: Names) -> None:
-    name, index = values_of(text_of(statement))
-    pointer = unit.value(name, names)
-    if not isinstance(pointer, Pointer) or pointer.element is None:
-        raise illegal(f"{name} is no pointer to elements")
-    moved = unit.number(index, names, "the offset") * pointer.element.bits // 8
-    unit.define(statement.results, [Pointer(pointer.array, pointer.offset + moved, pointer.element)], names)
+def _barrier(unit: ScalarUnit, statement: Other, names: Names) -> None:
+    """Order nothing: a barrier of what one kind of operation runs on."""
+    if (found := _MARK.search(text_of(statement))) is not None and waits_for_all(found[1]):
+        unit.execution.pipes.barrier()
 
 
 HANDLERS: Mapping[str, Callable[[ScalarUnit, Other, Names], None]] = MappingProxyType(
     {
         "pto.get_block_idx": _launch_number(lambda unit: unit.launch.block),
         "pto.get_block_num": _launch_number(lambda unit: unit.launch.blocks),
-        "pto.set_validshape": _valid_shape,
-        "pto.get_tensor_view_dim": _dimension,
-        "pto.addptr": _pointer,
+        "pto.barrier_sync": _barrier,
         "func.call": _call,
         "call": _call,
+        **MEMORY_HANDLERS,
         **VECTOR_HANDLERS,
     }
 )

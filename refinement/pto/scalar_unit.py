@@ -7,6 +7,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ...spec.errors import InputError, UnsupportedError
 from ...spec.pto.buffers import elements_of
 from ...spec.pto.catalogue import INDICES
 from ...spec.pto.element_types import ElementType
@@ -41,6 +42,12 @@ from .view_orders import view_order
 
 MOST_CALLS = 32
 """Calls within calls."""
+
+MOST_STATEMENTS = 5_000_000
+"""That one block runs."""
+
+LARGEST_TILE = 1 << 24
+"""Bytes: no buffer has as many, by far."""
 
 _COUNT = re.compile(r"(%[^:]+):(\d+)")
 
@@ -90,7 +97,7 @@ class ScalarUnit:
     ) -> None:
         self.execution, self.judge, self.launch, self._other = execution, judge, launch, other
         self.functions = functions
-        self._calls = 0
+        self._calls = self._steps = 0
 
     def call(self, function: Function, arguments: Sequence[Value]) -> list[Value]:
         """Run a function, and return what it returns."""
@@ -112,12 +119,19 @@ class ScalarUnit:
             self.execution.line = statement.line
             if isinstance(statement, Terminator):
                 return [self.value(each.name, names) for each in statement.operands]
+            self._steps += 1
             try:
+                if self._steps > MOST_STATEMENTS:
+                    raise unsupported(f"more than {MOST_STATEMENTS} statements of one block")
                 self._step(statement, names)
             except EndedError as ended:
                 if not ended.line:
                     ended.line = statement.line
                 raise
+            except UnsupportedError as error:
+                raise EndedError(Kind.UNSUPPORTED, str(error), statement.line) from None
+            except InputError as error:
+                raise EndedError(Kind.ILLEGAL, str(error), statement.line) from None
         return None
 
     # -- values
@@ -249,16 +263,19 @@ class ScalarUnit:
                 size = self.number(given, names, "the valid extent")
             valid.append(size)
         size = elements_of(tile) * tile.element.storage_bytes // tile.element.per_unit
+        if not 0 < size <= LARGEST_TILE:
+            raise illegal(f"a tile of {tile.rows}x{tile.columns} {tile.element}")
         address, placed = 0, statement.address is not None
         if statement.address is not None:
             address = self.number(statement.address, names, "the address")
-            if address < 0:
+            if not 0 <= address <= LARGEST_TILE:
                 raise illegal(f"a tile at address {address}")
             memory = self.execution.memory(tile.location, address + size)
         else:
             memory = TileMemory(self.execution.store, size)
         found = TileBuffer(statement.name, tile, Extents(*valid), memory, address, statement.line)
         self.judge.allocated(self.execution, found, placed=placed)
+        require_inside(found)
         if not placed:
             self.execution.unplaced.append(found)
         names[statement.name] = found
@@ -325,3 +342,18 @@ class ScalarUnit:
             self.number(written[role].name, names, "the index") if role in written else 0 for role in INDICES
         )
         return Operands(tiles, view, (row, column))
+
+
+def require_inside(tile: TileBuffer) -> None:
+    """See that a valid region is in its tile.
+
+    Raises
+    ------
+    EndedError
+        If it is not.
+    """
+    rows, columns = tile.valid
+    if not (0 <= rows <= tile.tile.rows and 0 <= columns <= tile.tile.columns):
+        raise illegal(
+            f"{tile.name} of {tile.tile.rows}x{tile.tile.columns} has {rows}x{columns} valid elements"
+        )

@@ -26,7 +26,7 @@ from ..findings import Kind
 from ..interning import Ids
 from .access_history import Pipe, Stamp
 from .element_arithmetic import BINARY, clamped_below
-from .errors import EndedError, unsupported
+from .errors import EndedError, illegal, unsupported
 from .execution import Execution
 from .judging import Judge, Operands, in_role
 from .tile_buffers import Elements, TileBuffer
@@ -227,6 +227,9 @@ def _load(execution: Execution, operation: Operation, view: View, target: TileBu
     execution.issue(Pipe.MTE2, operation.name, run)
 
 
+FARTHEST = 1 << 60
+"""Bits from the beginning of an array, by far more than any memory has."""
+
 FIRST = 1 << 30
 """Added to the number of an element of memory, to tell it from the term of a pad value."""
 
@@ -275,6 +278,9 @@ def _offsets(view: View, rows: int, columns: int) -> Elements:
     """Return the bytes, from the beginning of the array, at which elements of a view begin."""
     if view.element.bits % 8:
         raise unsupported(f"elements of {view.element} in memory")
+    spans = (abs(stride) * size for stride, size in zip(view.strides, view.shape, strict=True))
+    if abs(view.pointer.offset) + sum(spans) * view.element.bits > FARTHEST:
+        raise illegal(f"a view of {view} with strides {list(view.strides)}, beyond any memory")
     within = np.asarray(view.matrix.offset(*np.indices((rows, columns))), dtype=np.int64).reshape(-1)
     return view.pointer.offset + within * (view.element.bits // 8)
 
