@@ -153,6 +153,8 @@ def _print(found: Verification) -> None:
     if result.verdict in ("verified", "safe"):
         for line in (*result.outputs, *result.written, *_rests_on(result)):
             print(line)
+        for each_note in result.notes:
+            print(f"note: {each_note}")
     if result.verdict == "safe":
         print("memory only: the contract has no [ensures], so nothing is said of what is computed")
     elif "outputs" in stats and not found.memory_only:

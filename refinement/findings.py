@@ -56,6 +56,38 @@ _MEANINGS = {
 
 
 @dataclass(frozen=True)
+class KernelNote:
+    """What a reader of a verdict should know, and is no fault.
+
+    Attributes
+    ----------
+    message : str
+        What is so.
+    file : str
+        The kernel's file.
+    line : int
+        The line of it, 0 where there is none.
+    source : str
+        Where the compiler says that the line comes from, as ``file:line``; empty where it does not.
+    count : int
+        How many lines it is about.
+    """
+
+    message: str
+    file: str = ""
+    line: int = 0
+    source: str = ""
+    count: int = 1
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        where = f"{self.source} ({where})" if self.source else where
+        lines = "line" if self.count == 2 else "lines"
+        more = f" (and of {self.count - 1} more {lines})" if self.count > 1 else ""
+        return f"{where}: {self.message}{more}"
+
+
+@dataclass(frozen=True)
 class KernelFinding:
     """One thing found.
 

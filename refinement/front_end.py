@@ -14,6 +14,7 @@ from ..spec.errors import InputError
 from .contract import Instance
 from .demangling import demangled
 from .findings import KernelFinding
+from .guard_outcomes import GuardOutcome
 from .interning import Ids
 from .kernel_outline import KernelOutline
 from .languages import front_end, language_of
@@ -74,6 +75,8 @@ class Outcome:
         Counts.
     thread_name : callable
         Names a thread of `FinalArray.writers`.
+    guards : tuple of GuardOutcome
+        What guards were that depend on sizes.
     """
 
     arrays: Mapping[str, FinalArray]
@@ -88,6 +91,7 @@ class Outcome:
     depends: Ids
     stats: Mapping[str, Any]
     thread_name: Callable[[int], str]
+    guards: tuple[GuardOutcome, ...] = ()
 
 
 class Kernel(Protocol):

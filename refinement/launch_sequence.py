@@ -105,6 +105,7 @@ class LaunchSequence:
             outcomes[-1].depends,
             _added([outcome.stats for outcome in outcomes]),
             thread_name,
+            guards=tuple(each for outcome in outcomes for each in outcome.guards),
         )
 
 

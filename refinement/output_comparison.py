@@ -23,6 +23,7 @@ from .equivalence import Comparison, compare
 from .findings import KernelFinding, Kind
 from .footprint import Offsets
 from .front_end import Kernel, Outcome
+from .guard_outcomes import GuardOutcome
 from .interning import Ids
 from .normal_forms import NormalForms
 from .operations import DOT, SCALED_DOT
@@ -83,6 +84,8 @@ class Examination:
         How much of each output was written, where the contract is about memory alone.
     assumptions : list of str
         What is taken from the contract.
+    guards : tuple of GuardOutcome
+        What guards were that depend on sizes.
     """
 
     findings: list[KernelFinding] = field(default_factory=list)
@@ -95,6 +98,7 @@ class Examination:
     coverage: list[Coverage] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     assumptions: list[str] = field(default_factory=list)
+    guards: tuple[GuardOutcome, ...] = ()
 
 
 class OutputComparison:

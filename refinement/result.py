@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from .findings import KernelFinding, Kind
+from .findings import KernelFinding, KernelNote, Kind
 from .rounding_depth import Hypothesis
 
 SCHEMA = 1
@@ -211,6 +211,8 @@ class Result:
         Of a kernel that goes different ways by what scalars are that may be anything: what is known in each.
     stats : mapping
         Counts and times.
+    notes : tuple of KernelNote
+        What a verdict that holds leaves open: guards that never went both ways.
     quantified : tuple of Quantification
         Sizes that may be any number of a domain.
     """
@@ -230,6 +232,7 @@ class Result:
     cases: tuple[CaseVerdict, ...] = ()
     stats: Mapping[str, Any] = field(default_factory=dict)
     quantified: tuple[Quantification, ...] = ()
+    notes: tuple[KernelNote, ...] = ()
 
     @property
     def strength(self) -> str:

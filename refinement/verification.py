@@ -12,8 +12,9 @@ from .contract import Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
 from .every_size import examined
-from .findings import KernelFinding, Kind
+from .findings import KernelFinding, KernelNote, Kind
 from .front_end import Kernel, read_kernel
+from .guard_outcomes import notes_of
 from .instance_verification import Told
 from .launch_sequence import kernel_of
 from .matrix_rounding import matrix_rounding
@@ -150,6 +151,7 @@ def verify(
             "total_seconds": round(time.perf_counter() - started, 3),
         },
         scope.sizes,
+        tuple(_notes(kernel, verdict, examinations, scope.sizes)),
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
@@ -164,6 +166,20 @@ def _not_for_all(kernel: Kernel, quantified: Sequence[Quantification]) -> list[K
         for each in quantified
         if not each.is_whole
     ]
+
+
+def _notes(
+    kernel: Kernel,
+    verdict: Verdict,
+    examinations: Sequence[tuple[Instance, Examination]],
+    quantified: Sequence[Quantification],
+) -> Iterator[KernelNote]:
+    """Yield what the sizes that were looked at could not show, of a kernel that is right at them."""
+    for_all = quantified and all(each.is_whole for each in quantified)
+    if verdict in (Verdict.VERIFIED, Verdict.SAFE) and not for_all:
+        runs = [examination.guards for _, examination in examinations]
+        for each in notes_of(kernel.path, runs, len(_sizes(examinations))):
+            yield replace(each, source=kernel.source(each.line))
 
 
 def _name_sources(examination: Examination, kernels: Sequence[Kernel]) -> None:

@@ -11,6 +11,7 @@ from ...spec.errors import InputError
 from ..findings import Kind
 from .dependence import require_known
 from .execution import Execution
+from .guards import Guards
 from .if_conversion import Decision, IfConversion
 from .module import InstructionStatement
 from .program import Decoded, Program, Sort
@@ -46,6 +47,8 @@ class Batch:
         The instructions.
     scalars : collection of int
         The inputs that are scalars; see `IfConversion`.
+    guards : Guards, optional
+        Where it is noted what guards are.
 
     Attributes
     ----------
@@ -55,10 +58,16 @@ class Batch:
         The strands.
     """
 
-    def __init__(self, execution: Execution, program: Program, scalars: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        execution: Execution,
+        program: Program,
+        scalars: Collection[int] = (),
+        guards: Guards | None = None,
+    ) -> None:
         self._execution = execution
         self._program = program
-        self._conversion = IfConversion(execution, program, self._begin, scalars)
+        self._conversion = IfConversion(execution, program, self._begin, scalars, guards)
         self.scheduler = Scheduler(execution.threads, execution.ordering, execution.alive)
         self.instructions = 0
         self.thread_instructions = 0

@@ -26,6 +26,7 @@ from ..size_domains import SizeDomain
 from ..terms import TermStore
 from . import machine
 from .address_spaces import Buffer
+from .guards import conditions_on_sizes
 from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, Structure, check_size, entry_named
 from .module import Function, Module
 from .outline import outline
@@ -74,6 +75,10 @@ class PtxKernel:
     def _sources(self) -> Mapping[int, str]:
         bodies = (function.body for function in self.module.functions.values())
         return {each.line: str(each.source) for body in bodies for each in body if each.source is not None}
+
+    @cached_property
+    def _conditions_on_sizes(self) -> frozenset[str]:
+        return conditions_on_sizes(entry_named(self.module, self.entry))
 
     def run(
         self,
@@ -131,6 +136,7 @@ class PtxKernel:
             done.depends,
             asdict(done.statistics),
             done.thread_name,
+            guards=tuple(each for each in done.guards if each.condition in self._conditions_on_sizes),
         )
 
     def packed(self, instance: Instance, given: Mapping[str, Number | Scalar | Pointer]) -> list[Argument]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..interning import Ids
 from ..truth_tables import A, B
@@ -21,6 +22,7 @@ from .bits import combined
 from .branch_regions import LOADS, STORES
 from .dependence import DataDependenceError, Origin, Origins
 from .execution import Execution
+from .guards import Guards, mask_of
 from .module import InstructionStatement
 from .program import Decoded, Program, Sort
 from .threads import Indices
@@ -36,6 +38,9 @@ DEEPEST = 32
 
 Begin = Callable[[InstructionStatement, Indices], None]
 """Told of every instruction before it runs, and of its threads."""
+
+Truths = NDArray[np.bool_]
+"""Of threads."""
 
 _NOBODY: Indices = np.empty(0, dtype=np.intp)
 
@@ -71,12 +76,20 @@ class IfConversion:
         Told of every instruction that runs.
     scalars : collection of int
         The inputs that scalars are, of which cases are told apart where a branch depends on them alone.
+    guards : Guards, optional
+        Where it is noted what guards are.
     """
 
     def __init__(
-        self, execution: Execution, program: Program, begin: Begin, scalars: Collection[int] = ()
+        self,
+        execution: Execution,
+        program: Program,
+        begin: Begin,
+        scalars: Collection[int] = (),
+        guards: Guards | None = None,
     ) -> None:
         self._execution = execution
+        self._guards = Guards() if guards is None else guards
         self._program = program
         self._begin = begin
         self._origins = Origins(execution.store, scalars)
@@ -93,6 +106,7 @@ class IfConversion:
         on_data = np.zeros(len(active), dtype=bool) if value.terms is None else value.terms != KNOWN
         holds = value.numbers.astype(bool) & ~on_data
         acting = active if holds.all() else active[holds]
+        self._note(decoded.instruction, str(decoded.guard), holds, ~on_data)
         return Decision(acting, active[on_data], value.at(on_data)) if on_data.any() else Decision(acting)
 
     def act(self, decoded: Decoded, decision: Decision) -> None:
@@ -100,6 +114,7 @@ class IfConversion:
         execution, step = self._execution, decoded.step
         assert step is not None
         if len(decision.acting):
+            self._note_mask(decoded, decision.acting)
             step(execution, decision.acting)
         if not len(decision.data):
             return
@@ -110,6 +125,20 @@ class IfConversion:
         if decoded.instruction.opcode not in LOADS | STORES:
             raise _dependence(decoded, decision)
         self._both(lambda: step(execution, decision.data), lambda: None, decision, None)
+
+    def _note(self, instruction: InstructionStatement, condition: str, holds: Truths, known: Truths) -> None:
+        if not self._guards.are_settled(instruction, condition):
+            failed = known & ~holds
+            self._guards.note(instruction, condition, bool(holds.any()), bool(failed.any()))
+
+    def _note_mask(self, decoded: Decoded, active: Indices) -> None:
+        """Note what the predicate is by which an instruction chooses."""
+        mask = mask_of(decoded.instruction)
+        if mask is None or self._guards.are_settled(decoded.instruction, str(mask)):
+            return
+        value = self._execution.read(mask, 1, active)
+        known = np.ones(len(active), dtype=bool) if value.terms is None else value.terms == KNOWN
+        self._note(decoded.instruction, str(mask), value.numbers.astype(bool) & known, known)
 
     # -- branches
     def branch(self, at: int, decoded: Decoded, decision: Decision) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ..findings import KernelFinding, Kind
+from ..guard_outcomes import GuardOutcome
 from ..interning import Ids
 from ..memory import ByteLanes
 from ..observations import Loads, Observations
@@ -23,6 +24,7 @@ from .batch import Batch
 from .dependence import DataDependenceError, never_written
 from .execution import Execution
 from .floating_contraction import may_be_contracted
+from .guards import Guards
 from .launch_legality import violations
 from .launching import Argument
 from .module import Function, Module
@@ -116,6 +118,8 @@ class Run:
         To how many bytes accesses need each buffer to be aligned.
     depends : array
         Terms that kept it from its end: an address or a branch depends on them.
+    guards : tuple of GuardOutcome
+        What guards were.
     statistics : Statistics
         What it took.
     """
@@ -130,6 +134,7 @@ class Run:
     reordered: bool
     alignments: Mapping[str, int]
     depends: Ids
+    guards: tuple[GuardOutcome, ...]
     statistics: Statistics
     _threads: Threads
 
@@ -208,6 +213,7 @@ def run(
     program = Program(module, function)
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
+    guards = Guards()
     complete, reordered = True, False
     depends: Ids = np.zeros(0, dtype=np.int32)
     chosen = np.arange(launch.blocks) if blocks is None else blocks
@@ -215,7 +221,7 @@ def run(
         threads = Threads(launch, some)
         memory.for_batch(threads)
         execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
-        batch = Batch(execution, program, launching.scalars(arguments))
+        batch = Batch(execution, program, launching.scalars(arguments), guards)
         try:
             complete = batch.run()
         except UnsupportedError as error:
@@ -250,6 +256,7 @@ def run(
         reordered,
         MappingProxyType(memory.globals.alignments),
         depends,
+        tuple(guards.outcomes()),
         Statistics(
             instructions,
             thread_instructions,
@@ -275,6 +282,7 @@ def _not_launched(observations: Observations, started: float) -> Run:
         reordered=False,
         alignments={},
         depends=np.zeros(0, dtype=np.int32),
+        guards=(),
         statistics=Statistics(0, 0, 0, 0, 0, time.perf_counter() - started),
         _threads=Threads(Launch((1, 1, 1), (1, 1, 1)), np.zeros(1, dtype=np.intp)),
     )

@@ -8,7 +8,7 @@ no concern, so that what is said is what may be.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -108,6 +108,19 @@ def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
         )
 
     return tuple(use(parameter, parameter.name, None) for parameter in function.parameters)
+
+
+def numbers_behind(function: Function) -> Callable[[str], set[str]]:
+    """Return from which parameters that are no pointers a register descends, asked by its name."""
+    fields = parameter_fields(function)
+    descents = _descents(function.body, fields)
+    pointers = _pointers(function, fields, descents)
+
+    def behind(register: str) -> set[str]:
+        found = descents.get(register)
+        return set() if found is None else (found.addresses | found.numbers) - pointers
+
+    return behind
 
 
 def _descents(body: Iterable[InstructionStatement], fields: Fields) -> Mapping[str, _Descent]:
