@@ -19,7 +19,7 @@ FAMILIES = {
         "dot_add_order",
     ),
     "rounding": ("rounding_error", "rounding_bound"),
-    "stated": ("documented", "supplied", "parameters"),
+    "stated": ("documented", "supplied", "parameters", "texts", "executed"),
     "legal": ("verdicts",),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""

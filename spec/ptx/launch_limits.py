@@ -71,7 +71,7 @@ def launch_limits(target: str, version: Version) -> LaunchLimits:
     A target that is not in the table has what the most capable one has.
     """
     digits = re.match(r"sm_(\d{1,6})", target)
-    number = int(digits[1]) if digits else max(_OPT_IN_SHARED)
+    number = int(digits[1]) if digits else max(_OPT_IN_SHARED) + 1
     large = version >= _LARGE_PARAMETERS and number >= 70
     return LaunchLimits(
         KIB * _OPT_IN_SHARED.get(number, max(_OPT_IN_SHARED.values())),

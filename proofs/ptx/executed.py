@@ -1,0 +1,264 @@
+"""What PTX instructions give on arrays of whole numbers: products as of matrices, moves as of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+import numpy as np
+
+from ...spec.algebra import Array
+from ...spec.errors import InputError
+from ...spec.instruction_set import instruction_set
+from ...spec.ptx.assembly import parse
+from ...spec.ptx.matrix_moves import matrix_move
+from ...spec.ptx.shared_memory import ldmatrix
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import executions, moves
+
+SOURCE = "PTX ISA 9.1 section 9.7.14"
+
+
+def _executed(text: str, arrays: Mapping[str, Array], choices: tuple[str, ...] = ()) -> Mapping[str, Array]:
+    read = instruction_set("ptx").read(text)
+    return read.execute(arrays, as_registers=False, rounding=None, choices=list(choices))
+
+
+def _numbers(shape: tuple[int, ...], start: int, modulus: int = 5) -> Array:
+    return ((start + 37 * np.arange(np.prod(shape))) % modulus - modulus // 2).reshape(shape)
+
+
+def _listed(array: Array) -> object:
+    return array.astype(int).tolist()
+
+
+@theorem(
+    "ptx/stated/products",
+    "products of whole numbers are those of the matrices",
+    "D = C + A·B on small whole numbers, where every sum is exact: dense, with A stored sparsely as "
+    "metadata say, and with scale factors 2^s for each row, column and block of K; batches broadcast",
+    SOURCE,
+)
+def whole_products() -> Iterator[Case]:
+    """Yield dense, sparse and scaled products."""
+    yield Case("dense", _dense, method=Method.CERTIFICATE)
+    yield Case("sparse", _sparse, method=Method.CERTIFICATE)
+    yield Case("scaled", _scaled, method=Method.CERTIFICATE)
+
+
+def _shape(text: str) -> tuple[int, int, int]:
+    (name,) = (part for part in text.split(".") if part[0] == "m" and part[1:2].isdigit())
+    m, _, rest = name[1:].partition("n")
+    n, _, k = rest.partition("k")
+    return int(m), int(n), int(k)
+
+
+def _operands(text: str) -> dict[str, Array]:
+    m, n, k = _shape(text)
+    blocks = (4,) if "m8n8k4" in text and "f16" in text and text.startswith("mma") else ()
+    return {
+        "a": _numbers((2, *blocks, m, k), 1),
+        "b": _numbers((*blocks, k, n), 2),
+        "c": _numbers((2, *blocks, m, n), 3),
+    }
+
+
+def _dense() -> Certificate:
+    expected = {}
+    for text in executions.PRODUCTS:
+        given = _operands(text)
+        expected[text] = _listed(given["c"] + given["a"] @ given["b"])
+    return compared(
+        expected, lambda: {text: _listed(_executed(text, _operands(text))["d"]) for text in expected}
+    )
+
+
+def _sparse_operands(text: str, chunk: int, nibbles: tuple[int, int]) -> dict[str, Array]:
+    given = _operands(text)
+    _, _, k = _shape(text)
+    given["a"] = given["a"][..., : k // 2]
+    chunks = k // chunk
+    return {**given, "metadata_bits": np.resize(np.array(nibbles, dtype=np.uint8), (16, chunks))}
+
+
+def _sparse() -> Certificate:
+    expected = {}
+    for text, chunk, *kept in executions.SPARSE:
+        given = _sparse_operands(text, chunk, (kept[0][0], kept[1][0]))
+        stored = given["a"]
+        dense = np.zeros((*stored.shape[:-1], 2 * stored.shape[-1]), dtype=int)
+        half = chunk // 2
+        for place in range(dense.shape[-1] // chunk):
+            for slot, column in enumerate(kept[place % 2][1]):
+                dense[..., chunk * place + column] = stored[..., half * place + slot]
+        expected[text] = _listed(given["c"] + dense @ given["b"])
+
+    def specified() -> Mapping[str, object]:
+        return {
+            text: _listed(_executed(text, _sparse_operands(text, chunk, (first[0], second[0])))["d"])
+            for text, chunk, first, second in executions.SPARSE
+        }
+
+    return compared(expected, specified)
+
+
+def _scaled_operands(text: str, factors: int) -> dict[str, Array]:
+    given = _operands(text)
+    m, n, _ = _shape(text)
+    return {
+        **given,
+        "scale_a": 2.0 ** _numbers((m, factors), 1, 3),
+        "scale_b": 2.0 ** _numbers((factors, n), 2, 3),
+    }
+
+
+def _scaled() -> Certificate:
+    expected = {}
+    for text, factors, served in executions.SCALED:
+        given = _scaled_operands(text, factors)
+        a = given["a"] * given["scale_a"].repeat(served, axis=-1)
+        b = given["b"] * given["scale_b"].repeat(served, axis=-2)
+        expected[text] = (given["c"] + a @ b).tolist()
+
+    def specified() -> Mapping[str, object]:
+        return {
+            text: _executed(text, _scaled_operands(text, factors))["d"].astype(float).tolist()
+            for text, factors, _ in executions.SCALED
+        }
+
+    return compared(expected, specified)
+
+
+# -- moves
+@theorem(
+    "ptx/stated/executed-moves",
+    "moves take the rows at the threads' addresses, and wmma matrices at their strides",
+    "ldmatrix, stmatrix and movmatrix of 8 x 8 matrices on bytes of memory, for permuted addresses, by the "
+    "tables of threads; wmma.load by row and column strides; an address that is no multiple of 16, or "
+    "outside memory, of a lane that has a row (of any on sm_75), and two rows stored to one address are refused",
+    "PTX ISA 9.1 sections 9.7.14.4.3, 9.7.14.4.4, 9.7.14.5.15 and 9.7.14.5.16",
+)
+def executed_moves() -> Iterator[Case]:
+    """Yield loads, stores, addresses and wmma's matrices."""
+    for name, goal in (("loads", _loads), ("stores", _stores), ("addresses", _addresses), ("wmma", _wmma)):
+        yield Case(name, goal, method=Method.CERTIFICATE)
+    yield Case("movmatrix", _transposed, method=Method.CERTIFICATE)
+
+
+_MEMORY = (np.arange(1024) * 73 % 251).astype(np.uint8)
+_ADDRESSES = 16 * (np.arange(32) * 13 % 61)
+
+
+def _registers(count: int, trans: bool, memory: Array) -> Array:
+    """Return the registers of a load: element (r, c) of matrix q is 16 bits of the row at thread 8 q + r."""
+    found = np.zeros((32, count), dtype=np.uint32)
+    for q, r, c in np.ndindex(count, 8, 8):
+        row, column = (c, r) if trans else (r, c)
+        at = _ADDRESSES[8 * q + row] + 2 * column
+        value = int(memory[at]) | int(memory[at + 1]) << 8
+        found[moves.HOLDERS[r][c], q] |= np.uint32(value << 16 * (c % 2))
+    return found
+
+
+def _variants() -> Iterator[tuple[str, int, bool]]:
+    for count, trans in product((1, 2, 4), (False, True)):
+        yield f"sync.aligned.m8n8.x{count}{'.trans' * trans}.shared.b16", count, trans
+
+
+def _loads() -> Certificate:
+    expected = {name: _listed(_registers(count, trans, _MEMORY)) for name, count, trans in _variants()}
+    arrays: dict[str, Array] = {"memory": _MEMORY, "addresses": _ADDRESSES}
+    return compared(
+        expected, lambda: {name: _listed(_executed(f"ldmatrix.{name}", arrays)["d"]) for name in expected}
+    )
+
+
+def _stores() -> Certificate:
+    expected: dict[str, object] = {}
+    for name, count, _ in _variants():
+        memory = np.zeros(1024, dtype=np.uint8)
+        for thread in range(8 * count):
+            at = _ADDRESSES[thread]
+            memory[at : at + 16] = _MEMORY[at : at + 16]
+        expected[name] = memory.tolist()
+    expected["two rows at one address"] = "refused"
+
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {}
+        for name, count, trans in _variants():
+            registers = _registers(count, trans, _MEMORY)
+            arrays: dict[str, Array] = {"addresses": _ADDRESSES, "r": registers}
+            arrays["memory"] = np.zeros(1024, dtype=np.uint8)
+            found[name] = _executed(f"stmatrix.{name}", arrays)["memory"].tolist()
+        equal = {**arrays, "addresses": np.where(np.arange(32) == 31, _ADDRESSES[0], _ADDRESSES)}
+        found["two rows at one address"] = _refused(f"stmatrix.{name}", equal)
+        return found
+
+    return compared(expected, specified)
+
+
+def _refused(text: str, arrays: Mapping[str, Array]) -> str:
+    try:
+        _executed(text, arrays)
+    except InputError:
+        return "refused"
+    return "taken"
+
+
+def _addresses() -> Certificate:
+    expected: dict[object, bool] = {}
+    for lane, address, *wrong in executions.WRONG_ADDRESSES:
+        for count, is_wrong in zip((1, 2, 4), wrong, strict=True):
+            expected[lane, address, count] = is_wrong
+            expected[lane, address, count, "sm_75"] = address % 16 != 0 or not 0 <= address <= 1008
+
+    def refuses(lane: int, address: int, count: int, target: str = "") -> bool:
+        move = matrix_move(parse(f"ldmatrix.sync.aligned.m8n8.x{count}.shared.b16").variant)
+        addresses = np.where(np.arange(32) == lane, address, _ADDRESSES)
+        try:
+            ldmatrix(move, _MEMORY, addresses, 75 if target else 80)
+        except InputError:
+            return True
+        return False
+
+    return compared(expected, lambda: {at: refuses(*at) for at in expected})  # type: ignore[misc]
+
+
+def _transposed() -> Certificate:
+    number = np.arange(64).reshape(8, 8)
+    registers = {name: np.zeros((32, 1), dtype=np.uint32) for name in ("a", "d")}
+    for name, matrix in (("a", number), ("d", number.T)):
+        for r, c in np.ndindex(8, 8):
+            registers[name][moves.HOLDERS[r][c], 0] |= np.uint32(int(matrix[r, c]) << 16 * (c % 2))
+    text = "movmatrix.sync.aligned.m8n8.trans.b16"
+    return compared(
+        {text: _listed(registers["d"])}, lambda: {text: _listed(_executed(text, {"a": registers["a"]})["d"])}
+    )
+
+
+def _wmma() -> Certificate:
+    expected: dict[str, object] = {}
+    arrays: dict[str, dict[str, Array]] = {}
+    for role, layout, shape, kind, extents, dtype in executions.WMMA_MEMORY:
+        text = f"wmma.load.{role}.sync.aligned.{layout}.{shape}.shared.{kind}"
+        rows, columns = extents if layout == "row" else extents[::-1]
+        size = np.dtype(dtype).itemsize
+        for extra in (0, 16):
+            stride = columns + extra
+            numbers = np.arange(rows * stride) % 100
+            memory = np.concatenate([np.zeros(64, np.uint8), numbers.astype(dtype).view(np.uint8)])
+            lines = numbers.reshape(rows, stride)[:, :columns]
+            name = f"{text} stride {stride if extra else 'by default'}"
+            expected[name] = _listed(lines if layout == "row" else lines.T)
+            arrays[name] = {"memory": memory, "address": np.array(64)}
+            if extra:
+                arrays[name]["stride"] = np.array(stride)
+            assert size * stride % 16 == 0
+    return compared(
+        expected,
+        lambda: {name: _listed(_executed(name.split(" ")[0], arrays[name])["d"]) for name in expected},
+    )
+
+
+THEOREMS = (whole_products, executed_moves)

@@ -1,0 +1,245 @@
+"""Texts, constant expressions, launches and leniencies of PTX are as tools and the manual have them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from functools import partial
+
+from ...spec.errors import InputError
+from ...spec.ptx.assembly import WORDS, first_word, parse
+from ...spec.ptx.declarations import read_declarations
+from ...spec.ptx.launch_limits import launch_limits
+from ...spec.ptx.legality import Module, violations
+from ...spec.ptx.leniency import may_be_taken
+from ...spec.ptx.operands import (
+    UNDECLARED,
+    Address,
+    Decimal,
+    HexFloat,
+    Integer,
+    Operand,
+    Register,
+    Sink,
+    Vector,
+)
+from ...spec.ptx.targets import target_named, version_named
+from ...spec.ptx.variant import Family, Variant
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import constants, launches, leniency, texts
+
+
+def _refused(read: Callable[[], object]) -> bool:
+    try:
+        read()
+    except InputError:
+        return True
+    return False
+
+
+@theorem(
+    "ptx/stated/texts",
+    "texts are read as listed, and written in the manual's order; what is listed as none is refused",
+    "spellings, operands, modifiers, beginnings and declarations are what the lists say, which are of the "
+    "manual's syntax, and of orders that ptxas takes",
+    "PTX ISA 9.1 chapter 4 (syntax), section 9.7.14; ptxas of CUDA 13.0",
+)
+def read_texts() -> Iterator[Case]:
+    """Yield spellings, operands, modifiers, beginnings, declarations, and what is refused."""
+    goals = {
+        "spellings": _spellings, "operands": _operands, "modifiers": _modifiers, "words": _words,
+        "declarations": _declarations, "refused": _no_texts,
+    }  # fmt: skip
+    for name, goal in goals.items():
+        yield Case(name, goal, method=Method.CERTIFICATE)
+
+
+def _spellings() -> Certificate:
+    expected = dict(texts.SPELLINGS)
+    return compared(expected, lambda: {text: str(parse(text)) for text in expected})
+
+
+def _operands() -> Certificate:
+    expected = dict(texts.OPERANDS)
+    declared = {"a": "b32", "t": ".shared"}
+
+    def kind(text: str) -> str:
+        (operand,) = parse(f"mma {text}", declared).operands or (Sink(),)
+        return _kind(operand)
+
+    return compared(expected, lambda: {text: kind(text) for text in expected})
+
+
+def _kind(operand: Operand) -> str:
+    match operand:
+        case Register(name, declared):
+            return f"register {name}{'' if declared is None else f' of {declared}'}"
+        case Sink():
+            return "sink"
+        case HexFloat(encoding, bits):
+            return f"{bits} bits {encoding:0{bits // 4}x}"
+        case Decimal(text):
+            return f"number {text}"
+        case Integer(value):
+            return f"integer {value}"
+        case Address(base, offset):
+            space = base.space if isinstance(base, Register) else None
+            return f"address {base} {offset}{'' if space is None else f' in {space}'}"
+        case Vector(elements):
+            return f"vector {len(elements)}"
+
+
+def _modifiers() -> Certificate:
+    plain = {each.name: each.default for each in fields(Variant)}
+    plain |= {"family": Family.MMA, "sync": False, "aligned": False}
+    expected = {name: {**plain, slot: value} for name, (slot, value) in texts.MODIFIERS.items()}
+
+    def specified() -> Mapping[str, object]:
+        found = {}
+        for name in expected:
+            variant = parse(f"mma.{name}").variant
+            found[name] = {each: getattr(variant, each) for each in plain}
+        return found
+
+    return compared(expected, specified)
+
+
+def _words() -> Certificate:
+    expected: dict[str, object] = {**texts.FIRST_WORDS, "all": sorted(texts.WORDS)}
+    return compared(
+        expected, lambda: {**{text: first_word(text) for text in texts.FIRST_WORDS}, "all": sorted(WORDS)}
+    )
+
+
+def _declarations() -> Certificate:
+    def specified() -> Mapping[str, object]:
+        found = read_declarations(texts.DECLARED)
+        named = {name: found[name] for name in texts.NAMES}
+        kinds = {name: None if kind == UNDECLARED else kind for name, kind in named.items()}
+        return {**kinds, "all": sorted(found)}
+
+    return compared({**texts.NAMES, "all": ["%p", "%r0", "%r1", "%r2", "%v", "tile"]}, specified)
+
+
+def _no_texts() -> Certificate:
+    def specified() -> Mapping[str, bool]:
+        instructions = {text: _refused(partial(parse, text)) for text in texts.REFUSED}
+        return instructions | {
+            text: _refused(partial(read_declarations, text)) for text in texts.NO_DECLARATIONS
+        }
+
+    return compared(dict.fromkeys((*texts.REFUSED, *texts.NO_DECLARATIONS), True), specified)
+
+
+# -- constant expressions
+@theorem(
+    "ptx/stated/constants",
+    "constant expressions have the values that ptxas gives them, and are refused where it refuses them",
+    "∀ listed expressions: the value is that of the array which ptxas initialises with it; syntax is taken "
+    "where ptxas accepts it as an element of C; nesting beyond 64 is refused",
+    "PTX ISA 9.1 section 4.5; ptxas of CUDA 13.0, measured",
+)
+def constant_expressions() -> Iterator[Case]:
+    """Yield integers, floats, and what is taken."""
+    yield Case("integers", _integers, method=Method.CERTIFICATE)
+    yield Case("floats", _floats, method=Method.CERTIFICATE)
+    yield Case("taken", _taken, method=Method.CERTIFICATE)
+
+
+def _value(text: str) -> Operand:
+    (operand,) = parse(f"mma {text}").operands or (Sink(),)
+    return operand
+
+
+def _integers() -> Certificate:
+    def value(text: str) -> int:
+        found = _value(text)
+        assert isinstance(found, Integer)
+        return (found.value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+    return compared(constants.VALUES, lambda: {text: value(text) for text in constants.VALUES})
+
+
+def _floats() -> Certificate:
+    def value(text: str) -> str:
+        found = _value(text)
+        assert isinstance(found, Decimal)
+        return struct.pack(">d", float(found.text)).hex()
+
+    return compared(constants.FLOATS, lambda: {text: value(text) for text in constants.FLOATS})
+
+
+def _taken() -> Certificate:
+    deep = {f"{'(' * depth}1{')' * depth}": depth <= 64 for depth in (10, 64, 65, 66)}
+    deep |= {f"{'-' * depth}1": depth <= 64 for depth in (10, 64, 65, 66)}
+    expected = dict.fromkeys(constants.TAKEN, True) | dict.fromkeys(constants.REFUSED, False) | deep
+    return compared(
+        expected,
+        lambda: {text: not _refused(partial(parse, f"mma {{{text}, 0}}")) for text in expected},
+    )
+
+
+# -- launches, and what ptxas takes
+@theorem(
+    "ptx/stated/launches",
+    "launches have the limits of the vendor's table",
+    "∀ listed targets, PTX 8.0, 8.1 and 9.0: grids, blocks, threads, clusters, parameters and memories are "
+    "the listed ones",
+    "CCCL at 004ad198, arch_traits.h; ptxas of CUDA 13.0",
+)
+def launch_table() -> Iterator[Case]:
+    """Yield one comparison of tables."""
+    yield Case("limits", _limits, method=Method.CERTIFICATE)
+
+
+def _limits() -> Certificate:
+    expected = {
+        (target, version): {
+            **launches.EVERYWHERE,
+            "shared": shared,
+            "cluster": 16 if target in launches.CLUSTERS else 0,
+            "parameters": 32764 if version >= (8, 1) and target not in launches.SMALL_PARAMETERS else 4352,
+        }
+        for target, shared in launches.SHARED.items()
+        for version in ((8, 0), (8, 1), (9, 0))
+    }
+
+    def specified() -> Mapping[tuple[str, tuple[int, int]], object]:
+        return {at: vars(launch_limits(*at)) for at in expected}
+
+    return compared(expected, specified)
+
+
+@theorem(
+    "ptx/stated/leniency",
+    "of what is illegal, ptxas takes what is listed, and nothing like it besides",
+    "∀ listed instructions: the contradictions that are named for what the rules exclude are as listed; "
+    "none for their legal or refused neighbours",
+    "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it says so",
+)
+def taken_all_the_same() -> Iterator[Case]:
+    """Yield one comparison of lists."""
+    yield Case("examples", _leniencies, method=Method.CERTIFICATE)
+
+
+_NAMES = "b32_<20>: b32, f32_<20>: f32, b64_<20>: b64, b8_<20>: b8, pred_<20>: pred"
+
+
+def _leniencies() -> Certificate:
+    expected = {tuple(at): who for *at, who in leniency.TAKEN}
+
+    def named(text: str, target: str, version: str) -> str:
+        try:
+            instruction = parse(text, read_declarations(_NAMES))
+        except InputError:
+            return "text"
+        on, since = target_named(target), version_named(version)
+        found = may_be_taken(instruction, Module(on, since), violations(instruction, on, since))
+        return " ".join(contradiction.id for contradiction in found)
+
+    return compared(expected, lambda: {at: named(*at) for at in expected})
+
+
+THEOREMS = (read_texts, constant_expressions, launch_table, taken_all_the_same)
