@@ -11,7 +11,7 @@ FAMILIES = {
     "encoding": ("encoding",),
     "blocked": ("blocked",),
     "kernels": ("kernels",),
-    "stated": ("documented", "results"),
+    "stated": ("documented", "results", "texts"),
     "legal": ("legality",),
 }
 """The modules that have the theorems ``power/FAMILY/…``, in the order they are reported."""

@@ -136,7 +136,7 @@ def _scaled() -> Certificate:
     "moves take the rows at the threads' addresses, and wmma matrices at their strides",
     "ldmatrix, stmatrix and movmatrix of 8 x 8 matrices on bytes of memory, for permuted addresses, by the "
     "tables of threads; wmma.load by row and column strides; an address that is no multiple of 16, or "
-    "outside memory, of a lane that has a row (of any on sm_75), and two rows stored to one address are refused",
+    "outside memory, of a lane that has a row (of any on sm_75), and two rows for one address are refused",
     "PTX ISA 9.1 sections 9.7.14.4.3, 9.7.14.4.4, 9.7.14.5.15 and 9.7.14.5.16",
 )
 def executed_moves() -> Iterator[Case]:
