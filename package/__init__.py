@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .api import triton as triton
+    from . import triton as triton
     from .api.instructions import explain as explain
     from .api.instructions import layout as layout
     from .api.instructions import legal as legal
@@ -38,10 +38,10 @@ _HOMES = {
     "layout": ".api.instructions",
     "legal": ".api.instructions",
     "run": ".api.instructions",
-    "triton": ".api",
+    "triton": "",
     "verify": ".api.kernels",
 }
-"""Where each name is; it is imported when it is used."""
+"""Where each name is, of modules nowhere; it is imported when it is used."""
 
 __all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
 
@@ -49,9 +49,8 @@ __all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = _HOMES[name]
-    if home == ".api":
-        return import_module(f"{home}.{name}", __name__)
+    if not (home := _HOMES[name]):
+        return import_module(f".{name}", __name__)
     return getattr(import_module(home, __name__), name)
 
 
