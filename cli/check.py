@@ -12,7 +12,16 @@ import typer
 from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
-from .finding_output import CONCLUSIONS, SHOWN, exit_code, result_files, tell_github
+from .finding_output import (
+    CONCLUSIONS,
+    SHOWN,
+    Output,
+    OutputFormat,
+    exit_code,
+    printed,
+    result_files,
+    tell_github,
+)
 from .mutation import check_mutants
 from .output import note, print_table, say, say_lines
 from .progress import progress
@@ -59,6 +68,7 @@ def check(
         typer.Option(metavar="N", min=1, help="Instead, try N one-line faults in the specification."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Which faults --mutants draws.")] = 0,
+    output_format: Output = OutputFormat.TEXT,
 ) -> ExitCode:
     """Prove the catalogue of theorems (default: all of it).
 
@@ -91,15 +101,20 @@ def check(
         fill(report)
     if stopped is not None:
         raise stopped
-    run = report.run
-    _print_theorems(run)
-    _print_spoiling(run, _save(run, counterexamples))
-    _print_unpinned(run)
-    if run.recheck is not None:
-        print_recheck(run.recheck)
-    _print_totals(report)
+    saved = _save(report.run, counterexamples)
+    if not printed(report, output_format):
+        _print(report, saved)
     tell_github(report)
     return exit_code(report)
+
+
+def _print(report: CheckReport, saved: dict[str, Path]) -> None:
+    _print_theorems(report.run)
+    _print_spoiling(report.run, saved)
+    _print_unpinned(report.run)
+    if report.run.recheck is not None:
+        print_recheck(report.run.recheck)
+    _print_totals(report)
 
 
 def _print_theorems(found: CatalogueRun) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
 
 from . import files
 from .exit_codes import ExitCode
@@ -21,6 +24,45 @@ SHOWN = 100
 
 CONCLUSIONS = {"HOLDS": "green", "FAILS": "bold red", "UNDECIDED": "yellow", "DEFECT": "bold red"}
 """How conclusions look, by name."""
+
+
+class OutputFormat(StrEnum):
+    """How a command says on standard output what it found."""
+
+    TEXT = "text"
+    CONCISE = "concise"
+    JSON = "json"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    GITHUB = "github"
+
+
+Output = Annotated[
+    OutputFormat,
+    typer.Option("--output-format", help="What is printed; concise: a line for each finding."),
+]
+
+
+def printed(report: Report, output_format: OutputFormat) -> bool:
+    """Print a report in a format that is the same for all commands; text is each command's own."""
+    match output_format:
+        case OutputFormat.TEXT:
+            return False
+        case OutputFormat.CONCISE:
+            say_lines(map(_concise, report.findings))
+        case OutputFormat.GITHUB:
+            from ..reports import github
+
+            say_lines(github.annotation_lines(report))
+        case _:
+            print(_rendered(output_format.value, report), end="")
+    return True
+
+
+def _concise(finding: Finding) -> str:
+    why = "; ".join(cause.message for cause in finding.causes)
+    place = f"{finding.place}: " if finding.place else ""
+    return f"{place}{finding.causes[0].id}: {finding.subject}: {why}"
 
 
 @contextmanager

@@ -14,7 +14,15 @@ from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES
 from .budget import doing
 from .exit_codes import ExitCode
-from .finding_output import exit_code, print_findings, result_files, tell_github
+from .finding_output import (
+    Output,
+    OutputFormat,
+    exit_code,
+    print_findings,
+    printed,
+    result_files,
+    tell_github,
+)
 
 CONFIGURATION = Path("mmaproof.toml")
 """What is read when no file is named."""
@@ -51,6 +59,7 @@ def gate(
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a web page.")] = None,
+    output_format: Output = OutputFormat.TEXT,
 ) -> ExitCode:
     """Compare constraint tables and layouts with the spec.
 
@@ -75,7 +84,8 @@ def gate(
             allow_undecided=allow_undecided,
         )
         fill(found)
-    print_findings(found)
+    if not printed(found, output_format):
+        print_findings(found)
     tell_github(found)
     return exit_code(found)
 

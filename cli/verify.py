@@ -14,7 +14,7 @@ import typer
 from . import files
 from .budget import doing
 from .exit_codes import ExitCode
-from .finding_output import result_files, tell_github
+from .finding_output import Output, OutputFormat, printed, result_files, tell_github
 from .output import note, say
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def verify(
     counterexamples: Annotated[
         Path, typer.Option(metavar="DIR", help="Where a counterexample is saved.")
     ] = SAVED,
+    output_format: Output = OutputFormat.TEXT,
 ) -> ExitCode:
     """Verify a kernel against a contract, for all data, at every set of the contract's sizes.
 
@@ -83,7 +84,8 @@ def verify(
                 raise DefectError(f"{defect}; mmaproof replay {path} runs it again") from defect
         report = _saved(report, counterexamples)
         fill(report)
-    _print(report.found)
+    if not printed(report, output_format):
+        _print(report.found)
     tell_github(report)
     return {
         "verified": ExitCode.HOLDS,

@@ -84,3 +84,29 @@ def test_arrays_can_be_written_to_standard_output(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mmaproof", "run", "xvf32ger", str(tmp_path / "in.npz"), "--out", "-"]
     done = subprocess.run(command, capture_output=True, check=True)
     assert np.load(io.BytesIO(done.stdout))["acc"].tolist() == [[1.0] * 4] * 4
+
+
+@pytest.mark.parametrize("kind", ["json", "junit", "sarif"])
+def test_what_is_printed_can_have_the_format_of_a_file(tmp_path: Path, kind: str) -> None:
+    table, written = tmp_path / "table.csv", tmp_path / "result"
+    table.write_text("instruction\nxvf32gerqq\n")
+    shown = mmaproof("gate", table, "--output-format", kind)
+    apart = mmaproof("gate", table, f"--{kind}", written)
+    assert (shown.status, shown.err) == (apart.status, "")
+    assert without_times(shown.out) == without_times(written.read_text(encoding="utf-8"))
+
+
+def test_a_concise_line_is_file_line_rule_and_message(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("instruction\nxvf32gerqq\nxvf32ger\n")
+    result = mmaproof("gate", table, "--output-format", "concise")
+    assert re.fullmatch(rf"{re.escape(str(table))}:2: gate/undecided: .*\n", result.out)
+    result = mmaproof("check", "power/encoding", "--output-format", "concise")
+    assert (result.status, result.out) == (0, "")
+
+
+def test_github_is_told_in_its_own_words(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("instruction\nxvf32gerqq\n")
+    result = mmaproof("gate", table, "--output-format", "github")
+    assert result.out.startswith(f"::warning file={table},line=2,title=gate/undecided::")
