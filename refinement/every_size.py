@@ -29,7 +29,7 @@ class Obligation(Protocol):
 
 
 class SizeProof(Protocol):
-    """A proof for every number of a size; see `mmaproof.refinement.ptx.size_induction.SizeProof`."""
+    """A proof for every number of a size; see `mmaproof.refinement.ptx.size_proofs.SizeProof`."""
 
     domain: SizeDomain
     equality: Equality

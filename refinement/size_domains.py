@@ -83,6 +83,41 @@ class SizeDomain:
         return f"{self.name}{step}{least}{most}"
 
 
+@dataclass(frozen=True)
+class ResidueClass:
+    """The numbers of a domain that leave one rest.
+
+    Attributes
+    ----------
+    domain : SizeDomain
+        The domain.
+    modulus, residue : int
+        A multiple of the domain's step, and the rest of a division by it.
+    """
+
+    domain: SizeDomain
+    modulus: int
+    residue: int
+
+    def from_(self, number: int) -> int:
+        """Return the first number of the class that is not below a number."""
+        number = max(number, self.domain.least)
+        return number + (self.residue - number) % self.modulus
+
+    def count(self, number: int) -> float:
+        """Return how many moduli a number is above the rest."""
+        return (number - self.residue) / self.modulus
+
+    @property
+    def last(self) -> int:
+        """The last number."""
+        return self.domain.most - (self.domain.most - self.residue) % self.modulus
+
+    def up_to(self, most: int) -> ResidueClass:
+        """Return the part up to a number."""
+        return ResidueClass(self.domain.up_to(most), self.modulus, self.residue)
+
+
 def is_domain(value: object) -> bool:
     """Tell whether what a contract says of a size is a domain."""
     return isinstance(value, str) and re.match(r"\s*any\b", value) is not None

@@ -45,12 +45,15 @@ class Doubt(NamedTuple):
         The largest that a number may be, of those that would have to fit.
     limit : int
         The largest that would fit; 0 where nothing has to.
+    row : tuple of int
+        The coefficients of the polynomial that may be the largest.
     """
 
     line: int
     what: str
     highest: int
     limit: int
+    row: tuple[int, ...]
 
 
 class SymbolicTerms(TermStore):
@@ -151,8 +154,9 @@ class SymbolicTerms(TermStore):
     def doubt(self, what: str, rows: Rows, limit: int = 0) -> None:
         """Note what the symbols don't decide, about some polynomials."""
         if len(rows):
-            highest = int(self.symbols.bounds(rows)[1].max())
-            self.doubts.append(Doubt(self.line, what, highest, limit))
+            high = self.symbols.bounds(rows)[1]
+            worst = int(np.argmax(high))
+            self.doubts.append(Doubt(self.line, what, int(high[worst]), limit, tuple(rows[worst].tolist())))
 
 
 Rule = Callable[[SymbolicTerms, Operation, list[Ids]], Ids | None]

@@ -35,7 +35,7 @@ from .shared_buffers import put_together, taken_apart
 from .threads import Indices, Launch
 
 if TYPE_CHECKING:
-    from .size_induction import SizeProof
+    from .size_proofs import SizeProof
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class PtxKernel:
         from .size_induction import prove
         from .symbolic_launch import SymbolicLaunch
 
-        return prove(SymbolicLaunch(self, contract, known, domain), domain, told)
+        return prove(lambda numbers: SymbolicLaunch(self, contract, known, numbers), domain, told)
 
     def _check_sizes(self, instance: Instance) -> None:
         """Check that every parameter has the bytes of what the contract passes."""

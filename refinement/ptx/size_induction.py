@@ -12,10 +12,9 @@ the k that the turns so far have met.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from math import gcd
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from math import ceil, gcd
 
 import numpy as np
 
@@ -32,154 +31,156 @@ from ..normal_forms import NormalForms
 from ..partial_sums import PREFIX, PartialSums, partial_sums
 from ..references import FormulaReference
 from ..result import Equality
-from ..size_domains import SizeDomain
+from ..size_domains import ResidueClass, SizeDomain
 from ..symbolic_states import TurnTerms
 from ..terms import INPUT
 from ..traversal import operands
 from .any_size import memory_of_any_size, use_memory_of_any_size
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
+from .size_proofs import (
+    EarlyError,
+    LimitError,
+    NextCandidateError,
+    Obligation,
+    SizeProof,
+    Timed,
+    UndecidedError,
+)
 from .symbolic_launch import SymbolicLaunch
 
 MOST_CASES = 160
 """Rests R, and numbers below the first, that are gone through one by one."""
 
-_MOST_TURNS = 13
-"""Turns of the loop that are run to guess from."""
+_MOST_TURNS = 8
+"""Turns of the kernel's loop that are taken for one of the induction."""
 
 _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (2, 4), (1, 6))
 """Turns before the induction begins, and turns of the kernel's loop that make one of it, to be tried."""
 
 _ATTEMPTS = 10
 
+_FACTORS = (2, 4, 8, 16, 32)
+"""By how much numbers of one class may differ, in steps of the domain."""
 
-@dataclass
-class Obligation:
-    """A part of a proof.
 
-    Attributes
+def prove(
+    launched: Callable[[ResidueClass], SymbolicLaunch], domain: SizeDomain, told: Callable[[str], None]
+) -> SizeProof:
+    """Prove that a kernel is right for every number of a domain that is not below `SizeProof.first`.
+
+    Where that depends on rests of the number, each rest is a proof of its own.
+
+    Parameters
     ----------
-    name : str
-        Such as ``K: step``.
-    seconds : float
-        What it took.
-    """
-
-    name: str
-    seconds: float
-
-
-@dataclass
-class SizeProof:
-    """A proof that a kernel is right for every number that a size may be.
-
-    Attributes
-    ----------
+    launched : callable
+        Launches the kernel with the numbers of a class.
     domain : SizeDomain
         The numbers.
-    first : int
-        All below are to be verified one by one.
-    equality : Equality
-        The weakest that was needed.
-    limit : str
-        Why it does not go beyond the domain's end, where the contract's does.
-    obligations : list of Obligation
-        Base, step and exits.
-    """
-
-    domain: SizeDomain
-    first: int
-    equality: Equality
-    limit: str = ""
-    obligations: list[Obligation] = field(default_factory=list)
-
-    @property
-    def alone(self) -> range:
-        """The numbers that are to be verified one by one."""
-        return range(self.domain.least, min(self.first, self.domain.most + 1), self.domain.step)
-
-
-class _LimitError(UnsupportedError):
-    """A proof that fails beyond a number."""
-
-    def __init__(self, most: int, reason: str) -> None:
-        super().__init__(reason)
-        self.most = most
-
-
-class _EarlyError(UnsupportedError):
-    """A proof that fails for the first numbers."""
-
-
-def prove(launch: SymbolicLaunch, domain: SizeDomain, told: Callable[[str], None]) -> SizeProof:
-    """Prove that a kernel is right for every number of a domain that is not below `SizeProof.first`.
+    told : callable
+        Told what is being done.
 
     Raises
     ------
     UnsupportedError
         If it is not shown; the message says what is in the way, and where.
     """
-    reason = "it was not tried"
+    reason: UnsupportedError | None = None
+    for factor in (1, *_FACTORS):
+        modulus = domain.step * factor
+        rests = list(range(0, modulus, domain.step))[::-1]
+        try:
+            return _joined([_of_class(launched, ResidueClass(domain, modulus, rest), told) for rest in rests])
+        except UndecidedError as error:
+            reason = reason or error
+    assert reason is not None
+    raise reason
+
+
+def _of_class(
+    launched: Callable[[ResidueClass], SymbolicLaunch], numbers: ResidueClass, told: Callable[[str], None]
+) -> SizeProof:
+    """Prove that a kernel is right for every number of a class."""
+    launch = launched(numbers)
+    reason: UnsupportedError | None = None
     for start, period in _CANDIDATES:
         try:
-            return _Induction(launch, domain, start, period, told).proof()
-        except _NextCandidateError as error:
-            reason = str(error)
-    raise UnsupportedError(reason)
+            return _Induction(launch, numbers, start, period, told).proof()
+        except NextCandidateError as error:
+            reason = error
+    raise UndecidedError(str(reason))
 
 
-class _NextCandidateError(UnsupportedError):
-    """Another number of turns may do."""
+def _joined(proofs: Sequence[SizeProof]) -> SizeProof:
+    """Return one proof of those of all classes of a domain."""
+    least = min(proofs, key=lambda each: each.domain.most)
+    return SizeProof(
+        least.domain,
+        max(each.first for each in proofs),
+        Equality.VALUE if any(each.equality is Equality.VALUE for each in proofs) else Equality.BITS,
+        least.limit,
+        [obligation for each in proofs for obligation in each.obligations],
+    )
 
 
 class _Induction:
     """An attempt: turns of the kernel's loop taken together, from some turn on."""
 
     def __init__(
-        self, launch: SymbolicLaunch, domain: SizeDomain, start: int, period: int, told: Callable[[str], None]
+        self,
+        launch: SymbolicLaunch,
+        numbers: ResidueClass,
+        start: int,
+        period: int,
+        told: Callable[[str], None],
     ) -> None:
-        self.launch, self.domain, self.store = launch, domain, launch.store
+        self.launch, self.numbers, self.store = launch, numbers, launch.store
+        self.name, self.modulus = numbers.domain.name, numbers.modulus
         self.start, self.period, self.told = start, period, told
-        self.sums: PartialSums = partial_sums(launch.contract, domain.name, launch.polynomials)
+        self.sums: PartialSums = partial_sums(launch.contract, self.name, launch.polynomials)
         self.turns = TurnTerms(self.store, launch.symbolic_arrays, "u")
         self.equality = Equality.BITS
         self.obligations: list[Obligation] = []
 
     def proof(self) -> SizeProof:
-        """Return the proof, of as much of the domain as it holds for."""
-        domain = self.domain
-        states = self.launch.turns(domain, self.start + 2 * self.period)
+        """Return the proof, of as much of the class as it holds for."""
+        since = len(self.store.doubts)
+        try:
+            states = self.launch.turns(self.start + 2 * self.period)
+        except UnsupportedError as error:
+            raise UndecidedError(self._told_of(error, since)) from error
         chosen = [states[self.start + index * self.period] for index in range(3)]
         self.guess, odd = guessed(self.store, self.turns, chosen)
         if odd:
-            raise _NextCandidateError(f"{odd} values of the main loop don't go on evenly")
-        distance = self._distance()
-        self.distance = distance * (domain.step // gcd(distance, domain.step))
-        if self.distance != distance:
-            raise UnsupportedError(
-                f"the loop takes {distance} of {domain.name} in a turn, and {domain.name} is any multiple of "
-                f"{domain.step}"
-            )
+            raise NextCandidateError(f"{odd} values of the main loop don't go on evenly")
+        self.distance = distance = self._distance()
+        if factor := self.modulus // gcd(distance, self.modulus) - 1:
+            more = self.period * (factor + 1)
+            if more > _MOST_TURNS:
+                raise NextCandidateError(f"{more} turns would have to be taken together")
+            return _Induction(self.launch, self.numbers, self.start, more, self.told).proof()
         turn = distance // self.period
-        first = -(-turn * (self.start + 1) // domain.step) * domain.step
+        first = self.numbers.from_(turn * (self.start + 1))
         reason = limit = ""
+        numbers = self.numbers
         for _ in range(_ATTEMPTS):
-            if (distance + first) // domain.step > MOST_CASES:
-                raise UnsupportedError(f"{(distance + first) // domain.step} rests would have to be verified")
-            if domain.most < first + distance:
-                raise UnsupportedError(f"{domain.name} is never larger than what a few turns take")
+            cases = distance // self.modulus + first // self.numbers.domain.step
+            if cases > MOST_CASES:
+                raise UnsupportedError(f"{cases} numbers would have to be verified one by one: {reason}")
+            if numbers.last < first + distance:
+                raise UnsupportedError(f"{self.name} is never larger than what a few turns take: {reason}")
             self.first, self.obligations, self.equality = first, [], Equality.BITS
             try:
-                self._decide(domain)
-            except _EarlyError as error:
+                self._decide(numbers)
+            except EarlyError as error:
                 reason = str(error)
-                first = -(-(first + turn) // domain.step) * domain.step
+                first = self.numbers.from_(first + turn)
                 continue
-            except _LimitError as error:
+            except LimitError as error:
                 reason = limit = str(error)
-                domain = domain.up_to(error.most)
+                numbers = numbers.up_to(error.most)
                 continue
-            return SizeProof(domain, first, self.equality, limit, self.obligations)
-        raise UnsupportedError(f"no first number is found from which on all turns go alike: {reason}")
+            return SizeProof(numbers.domain, first, self.equality, limit, self.obligations)
+        raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
 
     # -- what a turn takes
     def _distance(self) -> int:
@@ -188,7 +189,7 @@ class _Induction:
         cells = [*self.guess.registers.values(), *(each.terms for each in self.guess.lanes)]
         terms = self._below(np.unique(np.concatenate(cells)))
         turn = self.store.symbols.column("u")
-        for name, axis in self.launch.axes_of(self.domain.name):
+        for name, axis in self.launch.axes_of(self.name):
             named = np.array([o.name == INPUT and o.attribute == name for o in self.store.operations])
             members = terms[named[self.store.operation_numbers(terms)]]
             rows = self.store.rows_numbered(self.store.arguments(members)[:, 0])
@@ -198,9 +199,7 @@ class _Induction:
             found |= {int(each) / int(stride[0]) for each in np.unique(rows[:, turn])}
         found -= {0.0}
         if len(found) != 1 or not (only := found.pop()).is_integer() or only <= 0:
-            raise _NextCandidateError(
-                f"a turn of the main loop does not move along {self.domain.name} evenly"
-            )
+            raise NextCandidateError(f"a turn of the main loop does not move along {self.name} evenly")
         return int(only)
 
     def _below(self, terms: Ids) -> Ids:
@@ -218,38 +217,45 @@ class _Induction:
         return np.flatnonzero(seen).astype(np.int32)
 
     # -- base, step, exit
-    def _decide(self, domain: SizeDomain) -> None:
-        name = domain.name
+    def _decide(self, numbers: ResidueClass) -> None:
+        name = self.name
         with self._obligation(f"{name}: base"):
-            before = self._base(domain)
+            before = self._base(numbers)
         with self._obligation(f"{name}: step"):
-            self._step(domain, before)
+            self._step(numbers, before)
         with self._obligation(f"{name}: exit"):
             held: Ids | None = None
-            for rest in range(self.first, self.first + self.distance, domain.step):
+            for rest in range(self.first, self.first + self.distance, self.modulus):
                 self.told(f"{name} = {self.distance}·u + {rest}")
-                held = self._exit(domain, rest, held)
+                held = self._exit(numbers, rest, held)
         assert held is not None
         with self._obligation(f"{name}: sums"):
             self._check_sums(held)
 
-    def _obligation(self, name: str) -> _Timed:
-        return _Timed(name, self.obligations)
+    def _obligation(self, name: str) -> Timed:
+        return Timed(name, self.obligations)
+
+    def _told_of(self, error: UnsupportedError, since: int) -> str:
+        """Return what a failure is about, with the last thing that sizes did not decide."""
+        doubts = self.store.doubts[since:]
+        if not doubts:
+            return str(error)
+        return f"{self.launch.path}:{doubts[-1].line}: {doubts[-1].what}; {error}"
 
     def _failing(self, error: UnsupportedError, since: int) -> UnsupportedError:
         """Return what a failure says of the numbers for which there is none."""
-        doubts = self.store.doubts[since:]
+        doubts, told = self.store.doubts[since:], self._told_of(error, since)
         if not doubts:
             return error
         doubt = doubts[-1]
-        line = f"{self.launch.path}:{doubt.line}: {doubt.what}"
         if doubt.limit and doubt.highest > doubt.limit:
-            most = min(self.domain.most, self._most) * doubt.limit // doubt.highest
+            size, turn = (doubt.row[self.store.symbols.column(each)] for each in "nu")
+            slope = Fraction(size, self.modulus) + Fraction(max(turn, 0), self.distance)
+            over = doubt.highest - doubt.limit
+            most = self._most - ceil(over / slope) if slope > 0 else 0
             if most > self.first + self.distance:
-                return _LimitError(most, line)
-        if doubt.limit:
-            return UnsupportedError(f"{line}; {error}")
-        return _EarlyError(f"{line}; {error}")
+                return LimitError(most, f"{self.launch.path}:{doubt.line}: {doubt.what}")
+        return UndecidedError(told) if doubt.limit else EarlyError(told)
 
     def _run_to(self, batch: LoopBatch, count: int) -> None:
         """Run a batch until it has come to the head of the main loop some times."""
@@ -260,45 +266,45 @@ class _Induction:
             raise self._failing(error, since) from error
         self.launch.check_findings()
 
-    def _base(self, domain: SizeDomain) -> LoopBatch:
-        self._most = domain.most
-        step = domain.step
-        first, last = self.first / step, domain.most / step
+    def _base(self, numbers: ResidueClass) -> LoopBatch:
+        self._most = numbers.last
+        first, last = numbers.count(self.first), numbers.count(numbers.last)
+        since = len(self.store.doubts)
         batch = self.launch.begun(((first, 0.0), (last, 0.0)))
         self._run_to(batch, self.start)
         self.before = Cells.of(batch)
         zero = self._moved(self.guess, lambda rows: turned(self.store, rows, factor=0, offset=0))
-        self.initial = self._agreeing(zero, self.before, "before the first turn")
+        self.initial = self._agreeing(zero, self.before, "before the first turn", since)
         return batch
 
-    def _step(self, domain: SizeDomain, before: LoopBatch) -> None:
-        step, distance = domain.step, self.distance
-        first, last = (distance + self.first) / step, domain.most / step
-        corners = ((first, 0.0), (last, 0.0), (last, (domain.most - distance - self.first) / distance))
+    def _step(self, numbers: ResidueClass, before: LoopBatch) -> None:
+        first, last = numbers.count(self.first + self.distance), numbers.count(numbers.last)
+        turns = (numbers.last - self.distance - self.first) / self.distance
         batch = before.copied(self.launch.shared)
-        self.launch.suppose(corners)
+        self.launch.suppose(((first, 0.0), (last, 0.0), (last, turns)))
         self.guess.put(batch)
-        state = going_on(batch)
+        state, since = going_on(batch), len(self.store.doubts)
         self._run_to(batch, self.period)
         after = self._moved(self.guess, lambda rows: turned(self.store, rows, factor=1, offset=1))
-        self.later = self._agreeing(after, Cells.of(batch), "after a turn")
+        self.later = self._agreeing(after, Cells.of(batch), "after a turn", since)
         if not alike(state, going_on(batch)):
-            raise _NextCandidateError("barriers, copies under way or accesses differ from turn to turn")
+            raise NextCandidateError("barriers, copies under way or accesses differ from turn to turn")
         self.at_head = before
 
-    def _exit(self, domain: SizeDomain, rest: int, held: Ids | None) -> Ids:
+    def _exit(self, numbers: ResidueClass, rest: int, held: Ids | None) -> Ids:
         """Check what is stored after the last turn, and return what it takes for each output element."""
         size, turn = self.store.symbols.column("n"), self.store.symbols.column("u")
+        above = (rest - numbers.residue) // self.modulus
 
         def last(rows: Rows) -> Rows:
             found = rows.copy()
-            found[:, 0] += rows[:, size] * (rest // domain.step)
-            found[:, turn] += rows[:, size] * (self.distance // domain.step)
+            found[:, 0] += rows[:, size] * above
+            found[:, turn] += rows[:, size] * (self.distance // self.modulus)
             found[:, size] = 0
             return found
 
         batch = self.at_head.copied(self.launch.shared)
-        self.launch.suppose(((0.0, 0.0), (0.0, float((domain.most - rest) // self.distance))))
+        self.launch.suppose(((0.0, 0.0), (0.0, float((numbers.last - rest) // self.distance))))
         self._moved(self.guess, last).put(batch)
         use_memory_of_any_size(batch.execution, memory_of_any_size(batch.execution).moved(last))
         since = len(self.store.doubts)
@@ -324,11 +330,11 @@ class _Induction:
             if left < 0:
                 continue
             contract = self.sums.rest(self._held_format, empty=not left)
-            expected = self._expected(contract, left or domain.least, taken, found, last)
+            expected = self._expected(contract, left or numbers.domain.least, taken, found, last)
             if self._same(actual, expected, output.format):
                 self.taken = taken
                 return found
-        raise UnsupportedError(f"what is stored for {domain.name} = {self.distance}·u + {rest} is not shown")
+        raise UnsupportedError(f"what is stored for {self.name} = {self.distance}·u + {rest} is not shown")
 
     def _possible_starts(self) -> Iterator[int]:
         """Yield how far the sum may have come before the first turn."""
@@ -428,13 +434,20 @@ class _Induction:
             lanes.append(found)
         return Cells(registers, tuple(lanes))
 
-    def _agreeing(self, guess: Cells, actual: Cells, when: str) -> tuple[Ids, Ids]:
+    def _agreeing(self, guess: Cells, actual: Cells, when: str, since: int) -> tuple[Ids, Ids]:
         """Check a guess, and return held inputs and what stands in their place."""
+        try:
+            return self._agreed(guess, actual, when)
+        except NextCandidateError as error:
+            failing = self._failing(error, since)
+            raise (failing if isinstance(failing, LimitError) else error) from error
+
+    def _agreed(self, guess: Cells, actual: Cells, when: str) -> tuple[Ids, Ids]:
         inputs, values = [], []
         for name, terms in guess.registers.items():
             found = self.turns.bound(terms, actual.registers[name])
             if not found[2].all():
-                raise _NextCandidateError(f"{name} is not what was guessed {when}")
+                raise NextCandidateError(f"{name} is not what was guessed {when}")
             inputs.append(found[0])
             values.append(found[1])
         for one, other in zip(guess.lanes, actual.lanes, strict=True):
@@ -443,26 +456,12 @@ class _Induction:
             same = one.lows[there] == other.lows[there]
             held = self.turns.is_held(np.maximum(one.terms[there], 0)) & (one.terms[there] >= 0)
             if not (held | ((one.terms[there] == other.terms[there]) & same & ~absent)).all():
-                raise _NextCandidateError(f"memory does not hold what was guessed {when}")
+                raise NextCandidateError(f"memory does not hold what was guessed {when}")
         return _consistent(np.concatenate(inputs), np.concatenate(values), when)
 
 
 def _consistent(inputs: Ids, values: Ids, when: str) -> tuple[Ids, Ids]:
     pairs = np.unique(np.stack([inputs, values], axis=1), axis=0)
     if len(np.unique(pairs[:, 0])) != len(pairs):
-        raise _NextCandidateError(f"registers that were guessed to hold the same do not {when}")
+        raise NextCandidateError(f"registers that were guessed to hold the same do not {when}")
     return pairs[:, 0], pairs[:, 1]
-
-
-class _Timed:
-    """Notes what an obligation took."""
-
-    def __init__(self, name: str, obligations: list[Obligation]) -> None:
-        self._name, self._obligations = name, obligations
-
-    def __enter__(self) -> None:
-        self._started = time.perf_counter()
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self._obligations.append(Obligation(self._name, time.perf_counter() - self._started))

@@ -1,4 +1,4 @@
-"""A kernel launched with a size that is a symbol: its parameters and arrays, and runs up to its main loop."""
+"""A kernel launched with a size that depends on a symbol: its parameters and arrays, and its turns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..integer_forms import Group, Rows, Symbols
 from ..memory import ByteLanes
 from ..observations import Observations
 from ..parameters import ArrayParameter, ScalarParameter
-from ..size_domains import QuantifiedSizes, SizeDomain
+from ..size_domains import QuantifiedSizes, ResidueClass
 from ..size_polynomials import Polynomial, SizePolynomials
 from ..symbolic_arrays import SymbolicArray, SymbolicMemory
 from ..symbolic_terms import SymbolicTerms
@@ -42,15 +42,15 @@ MOST_THREADS = 1 << 13
 _MOST_HEADS = 4096
 """Times that loops begin again before the main loop must have been met."""
 
-_TURNS = 64
-"""Turns for which the size is large enough when the main loop is looked for."""
+_LARGE = 1 << 13
+"""A size that is large enough for many turns, to find the main loop."""
 
 Corners = Sequence[tuple[float, float]]
-"""Points (n, u) around the numbers n (the size is a step times n) and turns u of a domain."""
+"""Points (n, u) around the numbers n (the size is a modulus times n and a rest) and turns u."""
 
 
 class SymbolicLaunch:
-    """A launch of a kernel at known sizes but one, which is a step times the symbol n.
+    """A launch of a kernel at known sizes but one, which is a rest and the symbol n times a modulus.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class SymbolicLaunch:
         What it is launched with.
     known : mapping of str to int
         The other sizes that may be any number of a domain.
-    domain : SizeDomain
-        That of the one.
+    numbers : ResidueClass
+        What the one may be.
 
     Raises
     ------
@@ -70,11 +70,12 @@ class SymbolicLaunch:
     """
 
     def __init__(
-        self, kernel: PtxKernel, contract: Contract, known: Mapping[str, int], domain: SizeDomain
+        self, kernel: PtxKernel, contract: Contract, known: Mapping[str, int], numbers: ResidueClass
     ) -> None:
         assert contract.quantified is not None
         self.kernel, self.contract, self.path = kernel, contract, kernel.path
-        self._known, self._domain = known, domain
+        domain = numbers.domain
+        self._known, self._domain, self._numbers = known, domain, numbers
         constants = {name: _constant(name, value) for name, value in known.items()}
         derived = {**constants, **contract.quantified.derived}
         self.polynomials = SizePolynomials(QuantifiedSizes((domain,), derived))
@@ -159,10 +160,12 @@ class SymbolicLaunch:
     def _rows(self, value: Polynomial) -> Rows:
         rows = self.store.symbols.constants(np.zeros(1, dtype=np.int64))
         for names, coefficient in value.items():
-            scaled = coefficient * (self._domain.step if names else 1)
-            if len(names) > 1 or scaled.denominator != 1:
+            scaled = coefficient * (self._numbers.modulus if names else 1)
+            rest = coefficient * self._numbers.residue if names else 0
+            if len(names) > 1 or scaled.denominator != 1 or rest.denominator != 1:
                 raise UnsupportedError(f"{self._domain.name} is not used linearly")
             rows[0, self.store.symbols.column("n") if names else 0] += int(scaled)
+            rows[0, 0] += int(rest)
         return rows
 
     def axes_of(self, size: str) -> Iterator[tuple[str, int]]:
@@ -245,13 +248,14 @@ class SymbolicLaunch:
         assert isinstance(array, Array)
         return Buffer(array.name, 1, array.alignment, None, False, Footprint.whole(1))
 
-    def turns(self, domain: SizeDomain, count: int) -> list[Cells]:
+    def turns(self, count: int) -> list[Cells]:
         """Return what is held whenever the main loop begins again, `count` times; the first entry is nothing.
 
         The size is as large as it takes, so that nothing is shown by it: it is to guess from.
         """
-        large = min(domain.most, max(domain.least, _TURNS * 128)) // domain.step
-        corners = ((float(large), 0.0), (float(min(2 * large, domain.most // domain.step)), 0.0))
+        numbers = self._numbers
+        large = numbers.from_(min(numbers.domain.most // 2, _LARGE))
+        corners = ((numbers.count(large), 0.0), (numbers.count(numbers.from_(2 * large)), 0.0))
         if self._finder is None:
             self._finder = self.begun(corners)
             self._turns = [Cells({}, ())]
