@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +17,18 @@ from ..memory import Offsets
 from ..term_algebra import TermAlgebra
 from ..terms import TermStore
 from .access_history import NONE, Pipe, Stamp
+from .channels import Channels
 from .global_arrays import GlobalArray
-from .pipes import Pipes, Run
+from .pipes import Pipes, Ready, Run
 from .scalar_arithmetic import ScalarArithmetic
 from .tile_buffers import Elements, TileBuffer, TileMemory
 from .undefined_reads import UndefinedReads
+
+Reserved = tuple[Location, int, int, int]
+"""A buffer, where memory in it begins and ends, in bytes, and the line that says so."""
+
+CORES = 2
+"""Of a block, at most: one for products, one for vectors."""
 
 Combined = Callable[[Ids, Ids], Ids]
 """From words (n,) in memory, and words stored, to what memory holds then."""
@@ -97,11 +104,19 @@ class Execution:
         Whether the kernel puts the pipes in order itself.
     traced : bool
         Whether what each line loads is kept.
+    undefined : UndefinedReads
+        What is read though nobody wrote it.
+    channels : Channels
+        What cores push to each other.
+    core : int
+        Which one of the block's cores.
 
     Attributes
     ----------
     unplaced : list of TileBuffer
         Tiles of the running block that have no address of their own.
+    reserved : list of Reserved
+        Memory that it keeps for tiles that another core pushes.
     """
 
     def __init__(
@@ -114,11 +129,14 @@ class Execution:
         *,
         explicit: bool,
         traced: bool,
+        undefined: UndefinedReads,
+        channels: Channels,
+        core: int = 0,
     ) -> None:
         self.store, self.profile, self.choices = store, profile, choices
         self.algebra = TermAlgebra(store)
         self.scalars = ScalarArithmetic(store)
-        self.undefined = UndefinedReads(store)
+        self.undefined, self.channels, self.core = undefined, channels, core
         self.counts = Counts()
         self.findings = findings
         self.block = 0
@@ -131,12 +149,13 @@ class Execution:
         self._arrays = tuple(arrays)
         self._memories: dict[Location, TileMemory] = {}
         self.unplaced: list[TileBuffer] = []
+        self.reserved: list[Reserved] = []
         self.pipes = Pipes(self.report, explicit=explicit)
 
     def begin(self, block: int) -> None:
         """Begin with a block: on a core of its own, as far as it knows."""
         self.block = block
-        self._memories, self.unplaced = {}, []
+        self._memories, self.unplaced, self.reserved = {}, [], []
         self.pipes = Pipes(self.report, explicit=self._explicit)
         for array in self._arrays:
             array.history.forget()
@@ -145,8 +164,8 @@ class Execution:
         """Take a finding of the running block."""
         self.findings.report(kind, message, line, block=self.block, what=what)
 
-    def issue(self, pipe: Pipe, name: str, run: Run) -> None:
-        """Hand an operation of the running line to a pipe."""
+    def issue(self, pipe: Pipe, name: str, run: Run, ready: Ready | None = None) -> None:
+        """Hand an operation of the running line to a pipe, which holds it until it is ready."""
         self.counts.instructions += 1
         line = self.line
 
@@ -154,7 +173,7 @@ class Execution:
             self.store.line = line
             run(stamp)
 
-        self.pipes.issue(pipe, line, name, at_its_line)
+        self.pipes.issue(pipe, line, name, at_its_line, ready)
 
     def memory(self, location: Location, size: int) -> TileMemory:
         """Return an on-chip buffer of so many bytes at least."""
@@ -163,6 +182,11 @@ class Execution:
         found = self._memories[location]
         found.hold(size)
         return found
+
+    @property
+    def placed(self) -> Collection[Location]:
+        """The buffers in which tiles have addresses."""
+        return self._memories.keys()
 
     # -- tiles
     def read_tile(self, tile: TileBuffer, elements: Elements, stamp: Stamp) -> Ids:
@@ -297,9 +321,14 @@ class Execution:
             return
         lanes = (offsets[:, None] + np.arange(size)).reshape(-1)
         done = "writes" if writes else "reads"
-        met = array.blocks.note(lanes, self.block, stamp.line, writes=writes, adds=adds)
-        if met is not None:
+        own = self.block * CORES + self.core
+        met = array.blocks.note(lanes, own, stamp.line, writes=writes, adds=adds)
+        if met is not None and met[0] != NONE and met[0] // CORES == self.block:
+            message = f"{stamp.name} {done} elements of {array.name} that the other core uses too"
+            self.report(Kind.UNSUPPORTED, message, stamp.line, what="cores")
+        elif met is not None:
             other, line, _ = met
+            other = other if other == NONE else other // CORES
             who = "other blocks" if other == NONE else f"block {other}"
             use = f"writes in line {line}" if line else "reads"
             self.report(

@@ -24,6 +24,7 @@ from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
 from ..terms import TermStore
 from . import machine
+from .core_pairs import VECTOR, kind_of, peer_of
 from .global_arrays import global_arrays
 from .launching import arguments_of
 from .other_statements import called_functions
@@ -73,6 +74,11 @@ class PtoKernel:
         """Every function of the file by name."""
         return functions_of(self.module)
 
+    @property
+    def peer(self) -> Function | None:
+        """The function of the other core, of a kernel that is two functions."""
+        return peer_of(self.functions[self.entry], self.functions)
+
     def run(
         self,
         instance: Instance,
@@ -93,7 +99,7 @@ class PtoKernel:
         done = machine.run(
             self.path,
             self.functions,
-            function,
+            [function] if self.peer is None else [function, self.peer],
             self.profile,
             prod(instance.grid),
             lambda block: _of_block(fixed, block),
@@ -179,8 +185,16 @@ def entry_of(module: Module, name: str | None, path: Path) -> Function:
         inner = called_functions(module) | {
             each.name for each in defined.values() if each.visibility == "private"
         }
-        name = only_entry([each for each in defined if each not in inner] or list(defined), path)
+        outer = [each for each in defined if each not in inner] or list(defined)
+        name = only_entry(_without_peers(outer, defined), path)
     if name not in defined:
         known = ", ".join(defined) or "none"
         raise InputError(f"{path} has no function {name}; it has: {known}")
     return defined[name]
+
+
+def _without_peers(names: Sequence[str], defined: Mapping[str, Function]) -> list[str]:
+    """Leave out functions for the vector core where one for the other core is there."""
+    return [
+        name for name in names if kind_of(defined[name]) != VECTOR or peer_of(defined[name], defined) is None
+    ]

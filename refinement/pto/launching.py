@@ -73,8 +73,12 @@ def _argument(
     inputs: Mapping[str, Ids],
     where: str,
 ) -> Value | None:
-    if is_pointer(parameter) is isinstance(given, Scalar):
+    if not is_pointer(parameter) and not isinstance(given, Scalar):
         raise InputError(f"{given.name} is passed as {parameter.type}", where)
+    if is_pointer(parameter) and isinstance(given, Scalar):
+        if given.integer is None:
+            raise InputError(f"{given.name} is passed as {parameter.type}", where)
+        return given.integer  # a pointer that is never used
     if isinstance(given, Scalar):
         return _number(given, parameter, store, inputs, where)
     if isinstance(given, Pointers):

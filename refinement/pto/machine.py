@@ -18,12 +18,15 @@ from ..interning import Ids
 from ..memory import ABSENT
 from ..terms import TermStore
 from .capacity import overflows
+from .channels import Channels
 from .errors import EndedError
 from .execution import Execution, Findings
 from .global_arrays import NOBODY, GlobalArray
 from .judging import Judge
 from .other_statements import run_other
 from .scalar_unit import Launch, ScalarUnit
+from .tile_buffers import UNUSED
+from .undefined_reads import UndefinedReads
 from .values import Value
 
 Arguments = Callable[[int], Sequence[Value]]
@@ -54,7 +57,7 @@ def accumulation(profile: Profile, accumulate: Accumulate) -> Choices:
 def run(
     path: str,
     functions: Mapping[str, Function],
-    entry: Function,
+    entries: Sequence[Function],
     profile: Profile,
     blocks: int,
     arguments: Arguments,
@@ -75,8 +78,8 @@ def run(
         Its file, for findings.
     functions : mapping of str to Function
         Those of its module.
-    entry : Function
-        The kernel.
+    entries : sequence of Function
+        The kernel: one function, or one for each of two cores.
     profile : Profile
         Who runs it.
     blocks : int
@@ -98,59 +101,92 @@ def run(
     traced : bool
         Keep what each line loads.
     """
-    findings = Findings(path)
-    execution = Execution(
-        store, profile, choices, arrays.values(), findings, explicit=explicit, traced=traced
-    )
+    findings, channels, undefined = Findings(path), Channels(), UndefinedReads(store)
+    cores = [
+        Execution(
+            store,
+            profile,
+            choices,
+            arrays.values(),
+            findings,
+            explicit=explicit,
+            traced=traced,
+            undefined=undefined,
+            channels=channels,
+            core=number,
+        )
+        for number in range(len(entries))
+    ]
     judge = Judge(profile)
     running = range(blocks) if some is None else [int(each) for each in some]
     complete, depends = True, np.empty(0, dtype=np.int32)
     for done, block in enumerate(running):
         if progress is not None:
             progress(done, len(running))
-        execution.begin(block)
-        unit = ScalarUnit(execution, judge, functions, Launch(block, blocks), run_other)
+        channels.clear()
         try:
-            unit.call(entry, arguments(block))
-            execution.pipes.finish()
-            for each in overflows(profile, execution.unplaced):
-                line = max(tile.line for tile in each.tiles)
-                findings.report(Kind.ILLEGAL, str(each), line, block=block, what=each.location)
+            for core, entry in zip(cores, entries, strict=True):
+                core.begin(block)
+                unit = ScalarUnit(core, judge, functions, Launch(block, blocks), run_other)
+                unit.call(entry, arguments(block))
+            while any([core.pipes.advance() for core in cores]):  # noqa: C419 - every core, each time
+                pass
+            for core in cores:
+                _finish(core)
         except EndedError as ended:
             findings.report(ended.kind, ended.message, ended.line, block=block)
             complete = False
             if ended.depends is not None:
                 depends = np.array([ended.depends], dtype=np.int32)
             break
-        complete &= not execution.pipes.stuck
+        complete &= not any(core.pipes.stuck for core in cores)
     if complete:
-        _report_undefined(execution, arrays)
-    counts = asdict(execution.counts) | {"blocks": len(running), "terms": len(store)}
+        _report_undefined(undefined, findings, arrays)
+    counted = [asdict(core.counts) for core in cores]
+    counts = {name: sum(each[name] for each in counted) for name in counted[0]}
     return Done(
         {name: array.final() for name, array in arrays.items()},
         findings.all(),
-        _joined(execution.loads),
-        _joined(execution.local_loads),
+        _joined([core.loads for core in cores]),
+        _joined([core.local_loads for core in cores]),
         complete,
-        execution.unordered,
-        dict(execution.alignments),
+        any(core.unordered for core in cores),
+        {},
         depends,
-        counts,
+        counts | {"blocks": len(running), "terms": len(store)},
     )
 
 
-def _report_undefined(execution: Execution, arrays: Mapping[str, GlobalArray]) -> None:
+def _finish(core: Execution) -> None:
+    """Come to the end of a block, and say what is left over."""
+    core.pipes.finish()
+    for each in overflows(core.profile, core.unplaced):
+        line = max(tile.line for tile in each.tiles)
+        core.report(Kind.ILLEGAL, str(each), line, what=each.location)
+    for tile in core.unplaced:
+        if tile.tile.location in core.placed and tile.memory.used != UNUSED:
+            message = f"{tile.name} has no address, other tiles in {tile.tile.location} have one"
+            core.report(Kind.UNSUPPORTED, message, tile.line, what=tile.tile.location)
+    for (to, _), pushed in core.channels.left().items():
+        core.report(
+            Kind.UNDEFINED, f"pushes a tile to the {to} core that is never taken", pushed.line, what="pushed"
+        )
+
+
+def _report_undefined(
+    undefined: UndefinedReads, findings: Findings, arrays: Mapping[str, GlobalArray]
+) -> None:
     """Report what was stored though it depends on what nobody wrote."""
     for array in arrays.values():
         final = array.final()
         lanes = np.flatnonzero((final.writers != NOBODY) & (final.lanes.terms != ABSENT))
-        tainted, line, name = execution.undefined.reached(final.lanes.terms[lanes])
+        tainted, line, name = undefined.reached(final.lanes.terms[lanes])
         if not line:
             continue
         for stored in np.unique(final.lines[lanes[tainted]]):
             members = lanes[tainted & (final.lines[lanes] == stored)]
             byte = array.offset_of(int(members[0]))
-            execution.findings.report(
+            findings.report(
                 Kind.UNINITIALISED,
                 f"{array.place(byte)}, stored in line {stored}, depends on {name}, which is read here though "
                 "nobody has written it",
@@ -160,5 +196,9 @@ def _report_undefined(execution: Execution, arrays: Mapping[str, GlobalArray]) -
             )
 
 
-def _joined(loads: Mapping[int, list[Ids]]) -> dict[int, Ids]:
-    return {line: np.unique(np.concatenate(terms)) for line, terms in loads.items()}
+def _joined(loads: Sequence[Mapping[int, list[Ids]]]) -> dict[int, Ids]:
+    found: dict[int, list[Ids]] = {}
+    for each in loads:
+        for line, terms in each.items():
+            found.setdefault(line, []).extend(terms)
+    return {line: np.unique(np.concatenate(terms)) for line, terms in found.items()}

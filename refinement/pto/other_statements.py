@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ...spec.pto.text.module import Module, Other
 from ...spec.pto.text.syntax import Region
+from .core_pairs import EXCHANGE_HANDLERS
 from .errors import unsupported
 from .memory_statements import MEMORY_HANDLERS
 from .operand_text import text_of
@@ -35,6 +36,9 @@ def run_other(unit: ScalarUnit, statement: Other, names: Names) -> None:
     """
     name = statement.name.strip('"')
     if name in SECTIONS:
+        if unit.section not in ("", name):
+            raise unsupported(f"{unit.section} and {name} in one function: what orders the cores is not told")
+        unit.section = name
         for piece in statement.pieces:
             if isinstance(piece, Region):
                 unit.run(piece, names.new_child())
@@ -74,6 +78,7 @@ HANDLERS: Mapping[str, Callable[[ScalarUnit, Other, Names], None]] = MappingProx
         "pto.barrier_sync": _barrier,
         "func.call": _call,
         "call": _call,
+        **EXCHANGE_HANDLERS,
         **MEMORY_HANDLERS,
         **VECTOR_HANDLERS,
     }

@@ -11,6 +11,7 @@ from ...spec.pto.text.module import Function, Module, Other, Parameter
 from ...spec.pto.text.statements import Arithmetic, InstructionStatement, PartitionView, TensorView
 from ...spec.pto.text.syntax import Statement
 from ..kernel_outline import KernelOutline, MemoryAccess, ParameterUse
+from .core_pairs import peer_of
 from .errors import EndedError
 from .launching import is_pointer, pointed_to
 from .operand_text import text_of, values_of
@@ -34,12 +35,18 @@ def outline(module: Module, function: Function, functions: Mapping[str, Function
     functions : mapping of str to Function
         All that it may call.
     """
-    origins = {str(each.name): str(each.name) for each in function.parameters}
-    accesses: dict[str, list[MemoryAccess]] = {name: [] for name in origins}
-    compared: dict[str, list[int]] = {name: [] for name in origins}
+    names = [str(each.name) for each in function.parameters]
+    peer = peer_of(function, functions)
+    accesses: dict[str, list[MemoryAccess]] = {name: [] for name in names}
+    compared: dict[str, list[int]] = {name: [] for name in names}
     used: set[str] = set()
     products: dict[str, None] = {}
-    for statement, of in _statements(function, functions, origins, 0):
+    for statement, of in (
+        each
+        for one in (function, peer)
+        if one is not None
+        for each in _statements(one, functions, _named(one, names), 0)
+    ):
         used |= {of[name] for name in _names(statement) if name in of}
         match statement:
             case InstructionStatement(operation=operation):
@@ -70,6 +77,11 @@ def outline(module: Module, function: Function, functions: Mapping[str, Function
         threads=False,
         targets=tuple(PROFILES),
     )
+
+
+def _named(function: Function, names: list[str]) -> Origins:
+    """Return the parameters of a function by their names there."""
+    return {str(each.name): name for each, name in zip(function.parameters, names, strict=True)}
 
 
 Origins = dict[str, str]

@@ -23,6 +23,9 @@ Report = Callable[[Kind, str, int], None]
 Run = Callable[[Stamp], None]
 """Runs an operation."""
 
+Ready = Callable[[], bool]
+"""Tells whether what an operation waits for from another core is there."""
+
 Flag = tuple[Pipe, Pipe, str]
 """From a pipe, to a pipe, and the event's name."""
 
@@ -36,6 +39,7 @@ class _Issued:
     name: str = ""
     sets: Flag | None = None
     waits: Flag | None = None
+    ready: Ready | None = None
 
 
 @dataclass
@@ -70,9 +74,9 @@ class Pipes:
         """Whether the kernel puts pipes in order itself."""
         return self._explicit
 
-    def issue(self, pipe: Pipe, line: int, name: str, run: Run) -> None:
-        """Hand an operation to a pipe."""
-        self._enqueue(pipe, _Issued(line, run, name))
+    def issue(self, pipe: Pipe, line: int, name: str, run: Run, ready: Ready | None = None) -> None:
+        """Hand an operation to a pipe, which holds it until it is ready."""
+        self._enqueue(pipe if self._explicit else Pipe.S, _Issued(line, run, name, ready=ready))
 
     def set_flag(self, source: Pipe, target: Pipe, event: str, line: int) -> None:
         """Set a flag when a pipe has come so far."""
@@ -102,8 +106,10 @@ class Pipes:
         first = {pipe: waiting[0] for pipe, waiting in held.items()}
         causes = [pipe for pipe, issued in first.items() if issued.waits not in behind]
         for pipe in causes or first:
-            flag = first[pipe].waits
-            assert flag is not None
+            if (flag := first[pipe].waits) is None:
+                message = f"{first[pipe].name} waits for a tile that the other core never pushes"
+                self._report(Kind.DEADLOCK, message, first[pipe].line)
+                continue
             source, _, event = flag
             never = "which nobody sets" if causes else f"which {source} sets only behind a wait of its own"
             count = sum(each.run is not None for waiting in held.values() for each in waiting)
@@ -129,9 +135,14 @@ class Pipes:
     # -- details
     def _enqueue(self, pipe: Pipe, issued: _Issued) -> None:
         self._queues[pipe].waiting.append(issued)
-        progress = True
-        while progress:
-            progress = any(self._advance(each) for each in PIPES)
+        self.advance()
+
+    def advance(self) -> bool:
+        """Run what can run now, and tell whether there was something."""
+        done = False
+        while any(self._advance(each) for each in PIPES):
+            done = True
+        return done
 
     def _advance(self, pipe: Pipe) -> bool:
         """Run what a pipe can run now, and tell whether there was something."""
@@ -143,6 +154,8 @@ class Pipes:
                     return done
                 seen, _ = self._set.pop(issued.waits)
                 queue.seen = np.maximum(queue.seen, seen)
+            if issued.ready is not None and not issued.ready():
+                return done
             queue.waiting.popleft()
             done = True
             if issued.sets is not None:

@@ -73,6 +73,11 @@ class Launch:
 class ScalarUnit:
     """The scalar unit of a core: runs functions of a module.
 
+    Attributes
+    ----------
+    section : str
+        The operation that says which core the code is for, as far as it was met.
+
     Parameters
     ----------
     execution : Execution
@@ -98,6 +103,7 @@ class ScalarUnit:
         self.execution, self.judge, self.launch, self._other = execution, judge, launch, other
         self.functions = functions
         self._calls = self._steps = 0
+        self.section = ""
 
     def call(self, function: Function, arguments: Sequence[Value]) -> list[Value]:
         """Run a function, and return what it returns."""
@@ -271,6 +277,10 @@ class ScalarUnit:
             if not 0 <= address <= LARGEST_TILE:
                 raise illegal(f"a tile at address {address}")
             memory = self.execution.memory(tile.location, address + size)
+            for location, start, end, line in self.execution.reserved:
+                if location is tile.location and address < end and start < address + size:
+                    message = f"{statement.name} lies in memory that line {line} reserves"
+                    self.execution.report(Kind.ILLEGAL, message, statement.line, what="reserved")
         else:
             memory = TileMemory(self.execution.store, size)
         found = TileBuffer(statement.name, tile, Extents(*valid), memory, address, statement.line)

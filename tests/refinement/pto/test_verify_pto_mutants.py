@@ -160,13 +160,28 @@ FAULTS = {
         Kind.ILLEGAL,
         "capacity",
     ),
-    "sum of another product": Fault(
-        "gated_f32",
-        (("func.call @product(%x_all, %w3_all, %h3_all)", "func.call @product(%x_all, %w1_all, %h3_all)"),),
-        Kind.WRONG_VALUE,
-    ),
     "gain of rows": Fault(
         "gated_f32", (("pto.tcolexpandmul", "pto.trowexpandmul"),), Kind.OUT_OF_BOUNDS, "of %gain_vec"
+    ),
+    "a tile too many taken": Fault(
+        "two_cores_bf16",
+        (("%c3 = arith.constant 3 : index", "%c3 = arith.constant 4 : index"),),
+        Kind.DEADLOCK,
+        "the other core never pushes",
+    ),
+    "a tile never taken": Fault(
+        "two_cores_bf16",
+        (("%c3 = arith.constant 3 : index", "%c3 = arith.constant 2 : index"),),
+        Kind.UNDEFINED,
+        "never taken",
+        "pto.tpush_to_aiv",
+    ),
+    "a tile among those pushed": Fault(
+        "two_cores_bf16",
+        (("%c10240_i64 = arith.constant 10240", "%c10240_i64 = arith.constant 6144"),),
+        Kind.ILLEGAL,
+        "reserves",
+        "%sum = pto.alloc_tile",
     ),
     "scale factors of the first step": Fault(
         "mx_e4m3", (("%sa_view, offsets = [%c0, %g]", "%sa_view, offsets = [%c0, %c0]"),), Kind.WRONG_VALUE
