@@ -126,6 +126,7 @@ def _written(counterexample: KernelCounterexample, where: Path) -> Path:
 
 def _rests_on(result: Result) -> Iterator[str]:
     """Yield what a verdict takes for granted."""
+    yield from result.accuracy
     if result.hypotheses:
         yield f"if {'; '.join(each.statement for each in result.hypotheses)}"
     if result.assumptions:

@@ -20,6 +20,10 @@ _ULP = 2.0 ** (1 - F32.precision)
 """The most that one unit in the last place of an f32 is, relative to the number."""
 
 
+REACH = 2.0**126
+"""Divisors up to which ``div.approx`` is what is documented; beyond, its result is 0."""
+
+
 class Approximation(NamedTuple):
     """Errors of a function: of its result r at x, at most ``relative·|r| + absolute`` where |x| ≤ `reach`."""
 
@@ -32,7 +36,7 @@ _SINE = Approximation(0.0, 2.0**-14.7, 100 * np.pi)  # 2^-20.5 within two turns 
 
 _DOCUMENTED: Mapping[tuple[str, FloatFormat], Approximation] = MappingProxyType(
     {
-        ("div.approx", F32): Approximation(2 * _ULP, 0.0, 2.0**126),  # of the divisor
+        ("div.approx", F32): Approximation(2 * _ULP, 0.0, REACH),  # of the divisor
         ("div.full", F32): Approximation(2 * _ULP),
         **{
             (f"{name}.{rounding}", fmt): Approximation(2.0 ** (1 - fmt.precision))
@@ -77,3 +81,21 @@ def documented_error(
     # Relative to the exact result, which is at most so much larger than the one at hand.
     relative = known.relative * (1 + 2 * known.relative)
     return np.where(within, relative * np.abs(results) + known.absolute, np.inf)
+
+
+def relative_error(name: str, fmt: FloatFormat) -> float | None:
+    """Return how far a function's result can be from the exact one as a part of that; None if unknown.
+
+    Parameters
+    ----------
+    name : str
+        As PTX spells it, or without a point, of a function that is rounded to nearest.
+    fmt : FloatFormat
+        Of the results.
+    """
+    if "." not in name:
+        return 2.0**-fmt.precision
+    known = _DOCUMENTED.get((name.removesuffix(".ftz"), fmt))
+    if known is None or known.absolute or known.reach < REACH:
+        return None
+    return known.relative

@@ -26,6 +26,7 @@ from .result import Equality
 from .scalar_cases import EVERY, Case
 
 if TYPE_CHECKING:
+    from .accuracy_clauses import AccuracyClause
     from .matrix_rounding import MatrixRounding
     from .size_domains import QuantifiedSizes
 
@@ -239,6 +240,8 @@ class Contract:
         Where there are several, one after the other; `entry`, `launch` and `passing` are the first's.
     matrix_rounding : MatrixRounding, optional
         By which choice the roundings of matrix instructions are counted; the command line says it.
+    accuracy : AccuracyClause, optional
+        How far floats may be from what the formulas say.
     quantified : QuantifiedSizes, optional
         Where sizes may be any number of a domain; `sizes` then stand in for all.
     synchronisation : Synchronisation, optional
@@ -263,6 +266,7 @@ class Contract:
     launches: tuple[LaunchStep, ...] = ()
     matrix_rounding: MatrixRounding | None = None
     quantified: QuantifiedSizes | None = None
+    accuracy: AccuracyClause | None = None
     synchronisation: Synchronisation | None = None
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..spec.errors import InputError
+from .accuracy_clauses import check_accuracy, read_accuracy
 from .contract import (
     Accumulate,
     Contract,
@@ -35,7 +36,7 @@ KERNEL_OF_PTO = ("isa", "entry", "profile", "target", "sync")
 LAUNCH = ("grid", "block", "dynamic_shared")
 LAUNCHES = ("entry", *LAUNCH, "params")
 AGAINST = ("entry", *LAUNCH, "equality")
-ENSURES = ("formula", "let", "reference", "accumulate", "equality")
+ENSURES = ("formula", "let", "reference", "accumulate", "equality", "error", "max_relative")
 
 
 def read_contract(path: Path) -> Contract:
@@ -108,6 +109,7 @@ def _contract(document: Table) -> Contract:
             raise InputError(f'only kernels of pto get the number of their "{BLOCK_NUMBER}"', each.where)
     for formula in contract.formulas:
         check_formula(contract, formula)
+    contract = _with_accuracy(contract, ensures, taken)
     outputs = {formula.output for formula in contract.formulas}
     for parameter in parameters:
         written = isinstance(parameter, ArrayParameter) and parameter.access.is_output
@@ -262,6 +264,29 @@ def _definitions(ensures: Table, taken: Collection[str]) -> dict[str, Definition
             raise source.error(0, f"{definition.name} is a size or a parameter; name the part otherwise")
         found[definition.name] = definition
     return found
+
+
+def _with_accuracy(contract: Contract, ensures: Table, taken: Collection[str]) -> Contract:
+    """Return a contract with what it says of errors, if it does."""
+    definitions = _definitions(ensures, taken) if "error" in ensures.values else {}
+    clause = read_accuracy(ensures, contract.formulas, definitions)
+    if clause is None:
+        return contract
+    if contract.quantified is not None:
+        raise InputError(
+            "how far results are off depends on the sizes: error and max_relative need them as numbers",
+            clause.where,
+        )
+    for each in clause.errors.values():
+        check_formula(contract, each.formula)
+    formats = {each.name: each.format for each in contract.parameters if isinstance(each, ArrayParameter)}
+    written = [
+        each.name
+        for each in contract.parameters
+        if isinstance(each, ArrayParameter) and each.access.is_output
+    ]
+    check_accuracy(clause, ensures, formats, [each.output for each in contract.formulas] or written)
+    return replace(contract, accuracy=clause)
 
 
 def _formulas(ensures: Table, taken: Collection[str]) -> tuple[Formula, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import FloatFormat, Format, IntegerFormat
+from ..spec.formats import F64, FloatFormat, Format, IntegerFormat
 from ..spec.rounding import Rounding
 from . import operations
 from .arguments import Array
@@ -25,6 +25,7 @@ from .formula import (
     Choice,
     Element,
     Extremum,
+    Formula,
     Function,
     Infinite,
     Lookup,
@@ -81,6 +82,23 @@ def expected_terms(instance: Instance, output: Array, store: TermStore) -> Ids:
     linear, holds = space.target
     expected[linear[holds]] = space.over_output(terms)[holds]
     return expected.reshape(output.shape)
+
+
+def error_terms(instance: Instance, output: Array, formula: Formula, store: TermStore) -> Ids:
+    """Return the terms (elements,), of f64, of a formula about an output's elements.
+
+    Those of elements that the formula does not cover are 0; raises as `expected_terms`.
+    """
+    space = FormulaSpace(instance, formula)
+    line, store.line = store.line, 0
+    try:
+        terms = _Expected(space, store).stored(F64)
+    finally:
+        store.line = line
+    found = np.broadcast_to(store.constants(0, F64.bits), output.elements).copy()
+    linear, holds = space.target
+    found[linear[holds]] = space.over_output(terms)[holds]
+    return found
 
 
 def covered(instance: Instance, output: Array) -> NDArray[np.bool_]:

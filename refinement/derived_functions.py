@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import e, log, log2
 from types import MappingProxyType
 
-from .formula import Binary, Function, Negative, Node, Number
+from .formula import Binary, Extremum, Function, Negative, Node, Number
 
 
 def _real(at: int, value: float) -> Number:
@@ -39,8 +39,21 @@ def _gelu(at: int, x: Node) -> Node:
     return Binary(at, "*", Binary(at, "*", _real(at, 0.5), x), grown)
 
 
+def _absolute(at: int, x: Node) -> Node:
+    """Return the greater of a number and its opposite, of a product the product of those of its factors."""
+    match x:
+        case Negative():
+            return _absolute(at, x.operand)
+        case Binary(operator="*"):
+            return Binary(at, "*", _absolute(at, x.left), _absolute(at, x.right))
+        case Number():
+            return Number(at, abs(x.value), x.whole)
+    return Extremum(at, "max", x, Negative(at, x))
+
+
 DERIVED: Mapping[str, Callable[[int, Node], Node]] = MappingProxyType(
     {
+        "abs": _absolute,
         "exp": _exponential,
         "log": _logarithm,
         "sigmoid": _sigmoid,

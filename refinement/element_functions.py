@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import Format, IntegerFormat
+from ..spec.float_encoding import decode
+from ..spec.formats import FloatFormat, Format, IntegerFormat
 from . import operations
 from .interning import Ids
 from .leaf_functions import Affine, LeafFunctions
 from .quantities import Piece, Quantifier, Quantities
+from .rounding_errors import unit_of
 from .sum_atoms import Groups
 from .terms import NORMAL_FORM, Operation
 
@@ -37,6 +39,25 @@ class ElementFunctions:
     def leaves(self, terms: Ids) -> NDArray[np.int64]:
         """Return the one small element that each term depends on; negative where there is no such."""
         return self._functions.leaves(terms)
+
+    def bounds(
+        self, terms: Ids, fmt: FloatFormat
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """Return where terms (n,), functions of one element each, lie, and the units of their lowest bits.
+
+        Both ends are infinite where not every value is a number.
+        """
+        low, high = np.full(len(terms), -np.inf), np.full(len(terms), np.inf)
+        units = np.full(len(terms), fmt.quantum, dtype=np.int64)
+        leaves, shapes = self._functions.leaves(terms), self._functions.shapes(terms)
+        for shape, first in zip(*np.unique(shapes, return_index=True), strict=True):
+            words = self._functions.all_values(int(terms[first]), int(leaves[first]))
+            values = np.asarray(decode(words.astype(fmt.storage), fmt), dtype=np.float64)
+            if np.isfinite(values).all():
+                members = shapes == shape
+                low[members], high[members] = values.min(), values.max()
+                units[members] = unit_of(values).min()
+        return low, high, units
 
     def expanded(
         self, indices: NDArray[np.intp], terms: Ids, leaves: NDArray[np.int64], fmt: Format

@@ -24,7 +24,7 @@ from ..spec.formats import F64, FloatFormat, Format
 from . import operations
 from .literal_constants import LN_OF_2, LOG2_OF_E
 from .quantities import Piece, Pieces, Quantifier
-from .sparse_polynomials import Coefficient, Monomial, Sparse, added, is_less
+from .sparse_polynomials import Coefficient, Monomial, Sparse, added, common_atoms, is_less, without
 from .terms import NORMAL_FORM, Operation
 
 STEMS = ("ex2", "lg2", "rcp", "sqrt", "rsqrt")
@@ -163,7 +163,7 @@ class ElementaryForms:
             scaled = [*monomial, self._log2_of_e]
             inverse = next((each for each in monomial if self.inverses.get(each) == self._log2_of_e), None)
             if inverse is not None:
-                scaled = list(_without(monomial, (inverse,)))
+                scaled = list(without(monomial, (inverse,)))
             exponent[tuple(sorted(scaled, reverse=True))] = 2 * value
         factor, atom = self.power(exponent)
         grown = added({(): 1}, {() if atom == self._one else (atom,): factor})
@@ -174,7 +174,7 @@ class ElementaryForms:
     def _content(self, polynomial: Sparse) -> tuple[Product, dict[Monomial, Coefficient]]:
         """Return a polynomial as a product and what it is multiplied with, whose least monomial is 1."""
         split = {monomial: self.exponents(monomial) for monomial in polynomial}
-        shared = _shared([plain for plain, _ in split.values()])
+        shared = common_atoms([plain for plain, _ in split.values()])
         least = min(plain for plain, _ in split.values())
         leading: Monomial | None = None
         for monomial, (plain, exponent) in split.items():
@@ -190,7 +190,7 @@ class ElementaryForms:
         for monomial, coefficient in polynomial.items():
             plain, exponent = self.exponents(monomial)
             factor, atom = self.power(added(exponent, by.exponent, -1))
-            left = _without(plain, by.atoms)
+            left = without(plain, by.atoms)
             key = left if atom == self._one else tuple(sorted((*left, atom), reverse=True))
             result[key] = result.get(key, 0) + _ratio(coefficient * factor, by.coefficient)
         return {monomial: total for monomial, total in result.items() if total}
@@ -290,29 +290,6 @@ def gathered(found: Sequence[Pieces]) -> list[tuple[NDArray[np.intp], Pieces]]:
         ]
         result.append((np.array(indices, dtype=np.intp), pieces))
     return result
-
-
-def _shared(monomials: list[Monomial]) -> Monomial:
-    """Return the atoms that all monomials have, as often as all of them do."""
-    shared = list(monomials[0])
-    for monomial in monomials[1:]:
-        left = list(monomial)
-        kept = []
-        for atom in shared:
-            if atom in left:
-                left.remove(atom)
-                kept.append(atom)
-        shared = kept
-        if not shared:
-            break
-    return tuple(shared)
-
-
-def _without(monomial: Monomial, shared: Monomial) -> Monomial:
-    left = list(monomial)
-    for atom in shared:
-        left.remove(atom)
-    return tuple(left)
 
 
 def _ratio(one: Coefficient, other: Coefficient) -> Coefficient:

@@ -23,12 +23,13 @@ class Kind(StrEnum):
     REGISTER = "clobbered-register"
     ACCUMULATOR = "accumulator-state"
     UNSUPPORTED = "unsupported"
+    INACCURATE = "inaccurate"
     UNDECIDED = "undecided"
 
     @property
     def refutes(self) -> bool:
         """Whether the kernel is wrong, not merely beyond what is modelled or can be shown."""
-        return self not in (Kind.UNSUPPORTED, Kind.UNDECIDED)
+        return self not in (Kind.UNSUPPORTED, Kind.UNDECIDED, Kind.INACCURATE)
 
     @property
     def meaning(self) -> str:
@@ -51,6 +52,7 @@ _MEANINGS = {
     Kind.REGISTER: "the kernel does not restore a register that belongs to its caller",
     Kind.ACCUMULATOR: "the kernel uses an accumulator, or a register that it is in, against the rules",
     Kind.UNSUPPORTED: "the kernel does what is not modelled, so that nothing is said about it",
+    Kind.INACCURATE: "the bound that is proved of the kernel's error is above what its contract allows",
     Kind.UNDECIDED: "the kernel is not shown to be right, and no inputs are found on which it is wrong",
 }
 

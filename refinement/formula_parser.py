@@ -114,6 +114,32 @@ def parse_formula(source: Source, definitions: Mapping[str, Definition] = Mappin
     return formula
 
 
+def parse_error_formula(source: Source, formula: Formula, definitions: Mapping[str, Definition]) -> Formula:
+    """Read how far the elements of a formula may be off: ``1e-3 * sum(k, abs(A[i, k] * B[k, j]))``.
+
+    Parameters
+    ----------
+    source : Source
+        The text, in which the indices of the formula's target have their meaning.
+    formula : Formula
+        What is to be computed.
+    definitions : mapping of str to Definition
+        Names that stand for parts.
+
+    Raises
+    ------
+    InputError
+        If it is not one; the message names the column and what was expected.
+    """
+    (body,) = _parsed(source, "expression").children
+    reader = _Reader(source)
+    indices = [index for index in formula.target.indices if isinstance(index, Name)]
+    reader.bound |= {index.name for index in indices}
+    part = expanded(source, reader.number(body), definitions, indices)
+    _check_depth(source, part)
+    return Formula(source, formula.target, part, formula.condition)
+
+
 def parse_definition(source: Source, earlier: Mapping[str, Definition]) -> Definition:
     """Read what a name stands for: ``m[i] = max(j, X[i, j])``, or ``scale = 1 / sqrt(d)``.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat
+from .accuracy import AccuracyCheck
 from .arguments import Array
 from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched
 from .clobbering import clobbered
@@ -29,7 +30,7 @@ from .normal_forms import NormalForms
 from .operations import DOT, SCALED_DOT
 from .references import Reference
 from .result import Coverage, Equality, Written
-from .rounding_depth import Roundings, roundings, worst
+from .rounding_depth import Hypothesis, Roundings, roundings, worst
 from .terms import TermStore
 from .trials import Compared, Trials
 from .wrong_values import WrongValues
@@ -86,6 +87,10 @@ class Examination:
         What is taken from the contract.
     guards : tuple of GuardOutcome
         What guards were that depend on sizes.
+    accuracy : list of str
+        How far the errors of outputs are within what the contract allows.
+    accuracy_hypotheses : list of Hypothesis
+        What that takes for granted.
     """
 
     findings: list[KernelFinding] = field(default_factory=list)
@@ -99,6 +104,8 @@ class Examination:
     written: list[Written] = field(default_factory=list)
     assumptions: list[str] = field(default_factory=list)
     guards: tuple[GuardOutcome, ...] = ()
+    accuracy: list[str] = field(default_factory=list)
+    accuracy_hypotheses: list[Hypothesis] = field(default_factory=list)
 
 
 class OutputComparison:
@@ -174,10 +181,35 @@ class OutputComparison:
         self._weaken_by_former(expected[members[found.equal & ~found.identical]])
         if not found.equal.all():
             self._wrong(output, members, actual, expected, found)
+        elif self._instance.contract.accuracy is not None and isinstance(output.format, FloatFormat):
+            self._look_at_accuracy(output, members, actual, expected)
         if self._given and found.equal.all():
             self._on_given_data(output, members, actual, expected, found.roundings)
         if self._reference.equality is Equality.BITS:
             self._value_only(output, members[found.equal & ~found.identical], actual, expected)
+
+    def _look_at_accuracy(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> None:
+        """Note whether elements, all right over the reals, are as near as the contract demands."""
+        if not len(members):
+            return
+        if self._outcome.reordered:
+            message = "its error has no bound that is known: the order of a sum is open"
+            self._note(Kind.UNDECIDED, f"{output.name}: {message}", 0, output.name)
+            self._examination.equality = None
+            return
+        check = AccuracyCheck(self._kernel.path, self._instance, self._forms)
+        found = check.of(
+            output,
+            members,
+            actual[members],
+            expected[members],
+            lambda place: self._namer.element(output.name, int(members[place])),
+        )
+        self._examination.findings += found.findings
+        self._examination.accuracy += found.statements
+        self._examination.accuracy_hypotheses += found.hypotheses
+        if found.findings:
+            self._examination.equality = None
 
     def _note_strays(self, output: Array) -> None:
         """Note what is written beside the elements that are compared."""

@@ -215,6 +215,8 @@ class Result:
         What a verdict that holds leaves open: guards that never went both ways.
     quantified : tuple of Quantification
         Sizes that may be any number of a domain.
+    accuracy : tuple of str
+        How far the errors of outputs are within what the contract allows, if it says.
     """
 
     kernel: str
@@ -233,6 +235,7 @@ class Result:
     stats: Mapping[str, Any] = field(default_factory=dict)
     quantified: tuple[Quantification, ...] = ()
     notes: tuple[KernelNote, ...] = ()
+    accuracy: tuple[str, ...] = ()
 
     @property
     def strength(self) -> str:

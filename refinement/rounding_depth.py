@@ -178,7 +178,7 @@ def _union(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _growth(counts: Iterable[Counted]) -> Fraction:
-    return prod(((1 + _unit(kind)) ** count for kind, count in counts), start=Fraction(1)) - 1
+    return prod(((1 + unit_of_rounding(kind)) ** count for kind, count in counts), start=Fraction(1)) - 1
 
 
 def _precision(kind: FloatFormat | RoundingStep) -> tuple[bool, int, str]:
@@ -188,7 +188,9 @@ def _precision(kind: FloatFormat | RoundingStep) -> tuple[bool, int, str]:
 
 def _formula(kind: FloatFormat | RoundingStep) -> str:
     return (
-        kind.formula if isinstance(kind, RoundingStep) else f"2^-{_unit(kind).denominator.bit_length() - 1}"
+        kind.formula
+        if isinstance(kind, RoundingStep)
+        else f"2^-{unit_of_rounding(kind).denominator.bit_length() - 1}"
     )
 
 
@@ -196,7 +198,8 @@ def _name(kind: FloatFormat | RoundingStep) -> str:
     return f"in {kind.name}" if isinstance(kind, RoundingStep) else f"to {kind}"
 
 
-def _unit(fmt: FloatFormat | RoundingStep) -> Fraction:
+def unit_of_rounding(fmt: FloatFormat | RoundingStep) -> Fraction:
+    """Return the most that a rounding changes, relative to the number."""
     if isinstance(fmt, RoundingStep):
         return fmt.unit
     return unit_roundoff(fmt, Rounding.TOWARD_ZERO if fmt == TF32 else Rounding.NEAREST_EVEN)
@@ -266,13 +269,13 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | RoundingStep |
         if operation.name == VECTOR:
             return [store.elements(members).reshape(-1)]
         arguments = store.arguments(members)
-        return [arguments[:, index] for path in _paths(operation) for index in path.arguments]
+        return [arguments[:, index] for path in paths(operation) for index in path.arguments]
 
     def depth(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
         if operation.name == VECTOR:
             return known[store.elements(members)].max(axis=-1)
-        paths = _paths(operation, seen.unit)
-        seen.formats.update(fmt for path in paths for fmt, count in path.roundings if count)
+        added_up = paths(operation, seen.unit)
+        seen.formats.update(fmt for path in added_up for fmt, count in path.roundings if count)
         if _flushes(operation):
             seen.flushed.add(str(operation.operands[0]))
         seen.float_inputs |= operation.name == INPUT and isinstance(operation.result, FloatFormat)
@@ -284,7 +287,7 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | RoundingStep |
         found = [
             known[arguments[:, list(path.arguments)]].sum(axis=-1)
             + sum(count for fmt, count in path.roundings if counted in (None, fmt))
-            for path in paths
+            for path in added_up
         ]
         if counted is None and (name := _turning(operation)) and any(depths.any() for depths in found):
             seen.turned.add(name)
@@ -314,7 +317,8 @@ class Path(NamedTuple):
     roundings: tuple[Counted, ...] = ()
 
 
-def _paths(operation: Operation, unit: MatrixRounding | None = None) -> list[Path]:
+def paths(operation: Operation, unit: MatrixRounding | None = None) -> list[Path]:
+    """Return the products of arguments that an operation adds up, and what rounds each."""
     once = ((operation.result, _times(operation)),) if isinstance(operation.result, FloatFormat) else ()
     if widens(operation) or quantises(operation):
         once = ()  # the first has no error; the second is a function, which the bound is not about

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from .polynomials import ABSENT, Polynomials
@@ -41,3 +41,27 @@ def is_less(one: Sparse, other: Sparse) -> bool:
     """Order polynomials so that adding the same to both changes nothing."""
     apart = added(one, other, -1)
     return bool(apart) and apart[min(apart)] < 0
+
+
+def common_atoms(monomials: Sequence[Monomial]) -> Monomial:
+    """Return the atoms that all monomials have, as often as all of them do."""
+    shared = list(monomials[0])
+    for monomial in monomials[1:]:
+        left = list(monomial)
+        kept = []
+        for atom in shared:
+            if atom in left:
+                left.remove(atom)
+                kept.append(atom)
+        shared = kept
+        if not shared:
+            break
+    return tuple(shared)
+
+
+def without(monomial: Monomial, shared: Monomial) -> Monomial:
+    """Return a monomial divided by atoms that it has."""
+    left = list(monomial)
+    for atom in shared:
+        left.remove(atom)
+    return tuple(left)

@@ -30,7 +30,7 @@ from .result import (
     Written,
     verdict_of,
 )
-from .rounding_depth import Roundings, worst
+from .rounding_depth import Hypothesis, Roundings, worst
 from .trials import Trials
 
 
@@ -138,7 +138,7 @@ def verify(
         None,
         tuple(coverage),
         tuple(_written(found)),
-        undergone.hypotheses if undergone is not None and equality is Equality.VALUE else (),
+        _hypotheses(found, undergone, equality),
         tuple(dict.fromkeys(each for examination in found for each in examination.assumptions)),
         tuple(_cases(examinations, memory_only=memory_only)),
         {
@@ -152,6 +152,7 @@ def verify(
         },
         scope.sizes,
         tuple(_notes(kernel, verdict, examinations, scope.sizes)),
+        tuple(dict.fromkeys(each for examination in found for each in examination.accuracy)),
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
@@ -180,6 +181,17 @@ def _notes(
         runs = [examination.guards for _, examination in examinations]
         for each in notes_of(kernel.path, runs, len(_sizes(examinations))):
             yield replace(each, source=kernel.source(each.line))
+
+
+def _hypotheses(
+    found: Sequence[Examination], undergone: Roundings | None, equality: Equality | None
+) -> tuple[Hypothesis, ...]:
+    """Return what equality over the real numbers, and bounds of errors, take for granted."""
+    if equality is None:
+        return ()
+    of_values = undergone.hypotheses if undergone is not None and equality is Equality.VALUE else ()
+    of_errors = [each for examination in found for each in examination.accuracy_hypotheses]
+    return tuple(dict.fromkeys([*of_values, *of_errors]))
 
 
 def _name_sources(examination: Examination, kernels: Sequence[Kernel]) -> None:
