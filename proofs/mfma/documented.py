@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from ...spec.errors import InputError, UnsupportedError
-from ...spec.mfma.assembly import first_word, parse
+from ...spec.mfma.assembly import WORDS, first_word, parse
 from ...spec.mfma.catalogue import BY_NAME
 from ...spec.mfma.choices import choices_named
 from ...spec.mfma.elements import E4M3FNUZ, E5M2FNUZ
@@ -122,10 +122,14 @@ def _names() -> Certificate:
     line = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15] " + " " * padding
     expected |= {f"{line}blgp:1": "known", f"{line} blgp:1": "unknown", "": "unknown", "// x": "unknown"}
     begins = {f"{name.upper()} // x": "_".join(name.split("_")[:2]) for name in texts.UNMODELLED}
-    return compared(
-        {**expected, **begins},
-        lambda: {**{name: _known(name) for name in expected}, **{text: first_word(text) for text in begins}},
-    )
+    begins["all"] = " ".join(sorted(set(begins.values())))
+
+    def specified() -> Mapping[str, str]:
+        found = {name: _known(name) for name in expected}
+        first = {text: first_word(text) for text in begins if text != "all"}
+        return {**found, **first, "all": " ".join(sorted(WORDS))}
+
+    return compared({**expected, **begins}, specified)
 
 
 def _elsewhere() -> Certificate:

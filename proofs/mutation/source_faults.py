@@ -42,7 +42,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 }
 _SPEAKING = frozenset({"__repr__", "__format__", "describe", "description", "meaning", "summary"})
 _SPOKEN = frozenset({"message", "reason", "source", "title", "note", "label", "doc"})
-_ASIDE = frozenset({"maxsize", "copy", "strict"})
+_ASIDE = frozenset({"maxsize", "copy", "strict", "work"})
 _SPEED = ("CACHE", "CHUNK", "BATCH")
 
 

@@ -8,7 +8,7 @@ FAMILIES = {
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
     "numerics": ("exact_steps",),
-    "stated": ("documented", "tables"),
-    "legal": ("verdicts",),
+    "stated": ("documented", "tables", "texts"),
+    "legal": ("verdicts", "moves"),
 }
 """The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""

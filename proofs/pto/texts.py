@@ -1,0 +1,259 @@
+"""Texts and executions of PTO are as the pages, the assembler and the headers have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib.resources import files
+
+import numpy as np
+
+from ...spec.algebra import Array
+from ...spec.errors import InputError, MmaproofError
+from ...spec.instruction_set import instruction_set
+from ...spec.pto.assembly import parse, parse_module
+from ...spec.pto.resolution import resolve_known
+from ...spec.pto.targets import PROFILES
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import executions
+
+SOURCE = "PTO IR manual; pages of pto-isa; ptoas at a56b18c3"
+
+PROFILE_NAMES = ("A2A3", "A5", "CPU")
+
+
+def _lines(name: str) -> str:
+    return files(f"{__package__}.stated").joinpath(name).read_text(encoding="utf-8")
+
+
+def _listed(kind: str) -> list[tuple[str, str]]:
+    """Return the texts of one kind, each with the text that it is printed as."""
+    found = []
+    for block in _lines("texts.txt").split("=== ")[1:]:
+        head, _, body = block.partition("\n")
+        text, _, printed = body.partition("\n--- as\n")
+        if head == kind:
+            found.append((text.rstrip("\n"), printed.rstrip("\n")))
+    return found
+
+
+def _refused(read: Callable[[], object]) -> bool:
+    try:
+        read()
+    except InputError:
+        return True
+    return False
+
+
+# -- texts
+@theorem(
+    "pto/stated/texts",
+    "texts of every form are read, and printed in one spelling; what is listed as none is refused",
+    "∀ listed texts: a text in the manual's spelling is printed as it was, another or MLIR's generic form as "
+    "the one that is listed; what is listed as no text is refused; tiles have the places, extents and orders "
+    "that their types spell",
+    SOURCE,
+)
+def read_texts() -> Iterator[Case]:
+    """Yield texts that are kept, that are printed otherwise, that are refused, and tiles."""
+    yield Case("kept", _kept, method=Method.CERTIFICATE)
+    yield Case("printed", _printed, method=Method.CERTIFICATE)
+    yield Case("refused", _no_texts, method=Method.CERTIFICATE)
+    yield Case("tiles", _tiles, method=Method.CERTIFICATE)
+
+
+def _kept() -> Certificate:
+    expected = {text: text + "\n" for text, _ in _listed("KEPT")}
+    return compared(expected, lambda: {text: str(parse_module(text)) for text in expected})
+
+
+def _printed() -> Certificate:
+    expected = dict(_listed("PRINTED"))
+    return compared(expected, lambda: {text: str(parse(text)) for text in expected})
+
+
+def _no_texts() -> Certificate:
+    modules = [text for text, _ in _listed("REFUSED")]
+    instructions = [text for text, _ in _listed("REFUSED AS AN INSTRUCTION")]
+
+    def specified() -> Mapping[str, bool]:
+        found = {text: _refused(partial(parse_module, text)) for text in modules}
+        return found | {text: _refused(partial(parse, text)) for text in instructions}
+
+    return compared(dict.fromkeys((*modules, *instructions), True), specified)
+
+
+def _tiles() -> Certificate:
+    def shown(text: str, profile: str) -> str:
+        tiles = resolve_known(parse(f"pto.tmov ins(%s : {text}) outs(%t : {text})"), PROFILES[profile]).tiles
+        tile = tiles["source"]
+        valid = f"{tile.valid_rows}x{tile.valid_columns}"
+        return (
+            f"{tile.location} {tile.element} {tile.rows}x{tile.columns} valid {valid} "
+            f"{tile.blocks} {tile.inner} {tile.fractal} pad {tile.pad.value} compact {tile.compact.value}"
+        )
+
+    return compared(
+        executions.TILES,
+        lambda: {(text, profile): shown(text, profile) for text, profile in executions.TILES},
+    )
+
+
+# -- execution
+@theorem(
+    "pto/stated/executed",
+    "products and moves give the matrices of whole numbers, and buffers in the headers' orders",
+    "D = A·B, + C, + bias, and A·B of scaled factors, on small whole numbers where every sum is exact; "
+    "blocks that are extracted; loads, moves and stores between memory and tiles whose elements lie by "
+    "blocks; on each profile",
+    "pto-isa headers at 3186c381: TMATMUL, TGEMV, TLOAD, TMOV, TEXTRACT, TSTORE, pto_tile.hpp",
+)
+def executed() -> Iterator[Case]:
+    """Yield products and moves on each profile, and what is refused."""
+    for profile in PROFILE_NAMES:
+        yield Case(f"products/{profile}", partial(_products, profile), method=Method.CERTIFICATE)
+        yield Case(f"moves/{profile}", partial(_executed_moves, profile), method=Method.CERTIFICATE)
+    yield Case("refused", _no_arrays, method=Method.CERTIFICATE)
+
+
+def _run(
+    text: str, profile: str, arrays: Mapping[str, Array], registers: bool = False
+) -> Mapping[str, Array]:
+    read = instruction_set("pto").read(text)
+    return read.execute(arrays, as_registers=registers, rounding=None, choices=[], target=profile)
+
+
+def _numbers(shape: tuple[int, ...], start: int) -> Array:
+    return ((start + 37 * np.arange(np.prod(shape))) % 7 - 3).reshape(shape)
+
+
+def _whole(array: Array) -> object:
+    return array.astype(int).tolist()
+
+
+def _product_operands(m: int, k: int, n: int, roles: tuple[str, ...]) -> dict[str, Array]:
+    shapes = {"a": (2, m, k), "b": (k, n), "c": (2, m, n), "bias": (1, n)}
+    found = {role: _numbers(shapes[role], place) for place, role in enumerate(shapes) if role in roles}
+    if "scale_a" in roles:
+        found["scale_a"] = 2.0 ** _numbers((m, k // 32), 5)
+        found["scale_b"] = 2.0 ** _numbers((k // 32, n), 6)
+    return found
+
+
+def _products(profile: str) -> Certificate:
+    expected: dict[object, object] = {}
+    for text, of_profiles, sizes, roles in executions.PRODUCTS:
+        if profile not in of_profiles:
+            continue
+        given = _product_operands(*sizes, roles)
+        a, b = given["a"], given["b"]
+        if "scale_a" in roles:
+            a = a * given["scale_a"].repeat(32, axis=-1)
+            b = b * given["scale_b"].repeat(32, axis=-2)
+        expected[text] = (8 * (a @ b + given.get("c", 0) + given.get("bias", 0))).astype(int).tolist()
+
+    def specified() -> Mapping[object, object]:
+        return {
+            text: _whole(8 * _run(text, profile, _product_operands(*sizes, roles))["d"].astype(float))
+            for text, of_profiles, sizes, roles in executions.PRODUCTS
+            if profile in of_profiles
+        }
+
+    return compared(expected, specified)
+
+
+def _offsets(rows: int, columns: int, order: str, block: tuple[int, int]) -> Array:
+    """Return where elements lie: `order` is of the blocks and inside them, N by columns, Z or z by rows."""
+    r, c = np.indices((rows, columns))
+    high, wide = block
+    blocks = (
+        r // high * (columns // wide) + c // wide
+        if order[0] == "Z"
+        else c // wide * (rows // high) + r // high
+    )
+    inside = r % high * wide + c % wide if order[1] == "z" else c % wide * high + r % high
+    return np.asarray(blocks * high * wide + inside)
+
+
+def _buffer(matrix: Array, order: str, block: tuple[int, int]) -> Array:
+    found = np.zeros(matrix.size, dtype=matrix.dtype)
+    rows, columns = matrix.shape
+    found[_offsets(rows, columns, order, block)] = matrix
+    return found
+
+
+def _executed_moves(profile: str) -> Certificate:
+    encodings = np.arange(64 * 64, dtype=np.uint16).reshape(64, 64)
+    left = "Zz" if profile == "A2A3" else "Nz"
+    mat = _buffer(encodings, "Nz", (16, 16))
+    block = encodings[16:48, 32:64]
+    single = np.arange(32 * 48, dtype=np.uint32).reshape(32, 48) % 97 + 0x3F800000
+    expected: dict[str, object] = {
+        "load": _whole(mat),
+        "move to left": _whole(_buffer(encodings, left, (16, 16))),
+        "move to right": _whole(_buffer(encodings, "Zn", (16, 16))),
+        "extract to left": _whole(_buffer(block, left, (16, 16))),
+        "extract matrix": _whole(block),
+        "store": _whole(single.ravel()),
+        "load matrix": _whole(encodings),
+    }
+
+    def specified() -> Mapping[str, object]:
+        text, zeros = executions.MOVES, np.zeros(64 * 64, dtype=np.uint16)
+        at = {"row": np.array(16), "column": np.array(32)}
+        part = np.zeros(32 * 32, dtype=np.uint16)
+        memory = {"source": encodings.ravel(), "target": zeros}
+        tile = {"source": mat, "target": zeros}
+        acc = {"source": _buffer(single, "Nz", (16, 16)), "target": np.zeros(32 * 48, dtype=np.uint32)}
+        runs = {
+            "load": ("load", memory, True),
+            "move to left": ("move to left", tile, True),
+            "move to right": ("move to right", tile, True),
+            "extract to left": ("extract", {"source": mat, "target": part, **at}, True),
+            "extract matrix": ("extract", {"source_bits": encodings, **at}, False),
+            "store": ("store", acc, True),
+            "load matrix": ("load", {"source_bits": encodings}, False),
+        }
+        found = {}
+        for name, (which, arrays, registers) in runs.items():
+            done = _run(text[which], profile, arrays, registers)
+            found[name] = _whole(done["target" if registers else "target_bits"])
+        return found
+
+    return compared(expected, specified)
+
+
+def _no_arrays() -> Certificate:
+    text = executions.PRODUCTS[0][0]
+    a, b = np.zeros((32, 64)), np.zeros((64, 48))
+    wrong: dict[str, dict[str, Array]] = {
+        "missing": {"a": a},
+        "shape": {"a": a, "b": b[:, :47]},
+        "axes": {"a": a[0], "b": b},
+        "values": {"a": a, "b": b + 0.1},
+        "surplus": {"a": a, "b": b, "c": a},
+        "batch": {"a": np.zeros((2, 32, 64)), "b": np.zeros((3, 64, 48))},
+    }
+    expected = {**dict.fromkeys(wrong, True), "taken": False, "insert": True, "extract outside": True}
+
+    def refused(run: Callable[[], object]) -> bool:
+        try:
+            run()
+        except MmaproofError:
+            return True
+        return False
+
+    def specified() -> Mapping[str, bool]:
+        found = {name: refused(partial(_run, text, "A5", arrays)) for name, arrays in wrong.items()}
+        outside = {"source_bits": np.zeros((64, 64), np.uint16), "row": np.array(48), "column": np.array(0)}
+        return found | {
+            "taken": refused(partial(_run, text, "A5", {"a": a, "b": b})),
+            "insert": refused(partial(_run, executions.INSERT, "A5", outside)),
+            "extract outside": refused(partial(_run, executions.MOVES["extract"], "A5", outside)),
+        }
+
+    return compared(expected, specified)
+
+
+THEOREMS = (read_texts, executed)
