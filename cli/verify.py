@@ -31,8 +31,8 @@ SAVED = Path("mmaproof-counterexamples")
 def verify(
     kernel: Annotated[Path, typer.Argument(metavar="KERNEL", help="The kernel's file, such as a .ptx.")],
     contract: Annotated[
-        Path, typer.Option(metavar="C.toml", help="What it is launched with and is to compute.")
-    ],
+        Path | None, typer.Option(metavar="C.toml", help="What it is launched with and is to compute.")
+    ] = None,
     against: Annotated[
         Path | None,
         typer.Option(metavar="OLD", help="A kernel that computes the same, instead of formulas."),
@@ -43,6 +43,9 @@ def verify(
     ] = None,
     every: Annotated[
         bool, typer.Option("--every", help="Sizes stated as domains must be shown for all of them.")
+    ] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Instead, list the kernels of the file with their matrix products.")
     ] = False,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
@@ -65,8 +68,12 @@ def verify(
     """
     from ..api import kernels
     from ..refinement.trials import DisagreementError
-    from ..spec.errors import DefectError
+    from ..spec.errors import DefectError, InputError
 
+    if list_:
+        return _list(kernel)
+    if contract is None:
+        raise InputError("verify needs --contract C.toml; mmaproof contract writes one to complete")
     with result_files({"json": json, "junit": junit, "sarif": sarif, "html": html}) as fill:
         with _progress() as shown:
 
@@ -94,6 +101,18 @@ def verify(
         "undecided": ExitCode.UNDECIDED,
         "unsupported": ExitCode.UNDECIDED,
     }[report.result.verdict]
+
+
+def _list(kernel: Path) -> ExitCode:
+    """Print the kernels of a file."""
+    from ..refinement.front_end import list_candidates
+
+    found = list_candidates(kernel)
+    for each in found:
+        print(each)
+    if not found:
+        note(f"{kernel} has no kernels with matrix instructions")
+    return ExitCode.HOLDS
 
 
 @contextmanager

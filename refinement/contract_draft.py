@@ -123,6 +123,9 @@ def draft(outline: KernelOutline, metadata: TritonMetadata | None = None) -> str
 
 
 def _launch(outline: KernelOutline, metadata: TritonMetadata | None) -> Iterator[str]:
+    if not outline.launched:
+        yield from (f"# it has {product}" for product in outline.products)
+        return
     yield "[launch]"
     yield f'grid = 1  # {FILL_IN}: blocks, an extent or [x, y, z], such as ["(N + 31) // 32", 1]'
     if not outline.threads:
@@ -265,7 +268,10 @@ def _described(accesses: Iterable[MemoryAccess]) -> str:
     by_mnemonic: dict[str, list[int]] = {}
     for access in accesses:
         by_mnemonic.setdefault(access.mnemonic, []).append(access.line)
-    return "; ".join(f"{mnemonic} in {_listed(lines)}" for mnemonic, lines in by_mnemonic.items())
+    return "; ".join(
+        f"{mnemonic} in {_listed(lines)}" if any(lines) else mnemonic
+        for mnemonic, lines in by_mnemonic.items()
+    )
 
 
 def _listed(lines: Iterable[int]) -> str:

@@ -10,7 +10,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.errors import InputError
+from ..spec.errors import InputError, UnsupportedError
+from .candidate import Candidate
 from .contract import Instance
 from .demangling import demangled
 from .findings import KernelFinding
@@ -179,6 +180,23 @@ def read_outline(path: Path, entry: str | None) -> KernelOutline:
     """Read what a kernel says of its launch and does with its parameters; see `read_kernel`."""
     module = front_end(language_of(path))
     return cast(KernelOutline, module.read_outline(path, entry))
+
+
+def list_candidates(path: Path) -> list[Candidate]:
+    """Return the kernels of a file, with their matrix instructions.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read.
+    UnsupportedError
+        If the kernels of such files are not listed.
+    """
+    language = language_of(path)
+    module = front_end(language)
+    if not hasattr(module, "candidates_of"):
+        raise UnsupportedError(f"the kernels of {path}: {language} files are not listed")
+    return cast(list[Candidate], module.candidates_of(path))
 
 
 def only_entry(names: list[str], path: Path) -> str:

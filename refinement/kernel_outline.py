@@ -112,6 +112,8 @@ class KernelOutline:
         In order.
     threads : bool
         Whether its blocks have threads.
+    launched : bool
+        Whether it is launched in blocks, and not called.
     targets : tuple of str
         The processors that it may be for, where the file names none.
     """
@@ -127,6 +129,7 @@ class KernelOutline:
     products: tuple[str, ...]
     parameters: tuple[ParameterUse, ...]
     threads: bool = True
+    launched: bool = True
     targets: tuple[str, ...] = ()
 
     @property

@@ -12,6 +12,9 @@ from ..spec.errors import UnsupportedError
 LANGUAGES = MappingProxyType({"ptx": ".ptx", "power": ".power", "pto": ".pto"})
 """The package of each."""
 
+_POWER = ("s", "asm", "dis", "o", "so")
+"""How files are called that have assembler text or object code."""
+
 
 def front_end(isa: str) -> ModuleType:
     """Return the front end of a language, in which its `read_kernel` is.
@@ -25,8 +28,18 @@ def front_end(isa: str) -> ModuleType:
 
 
 def language_of(path: Path) -> str:
-    """Return the language of a file, by its name; PTX where that says nothing."""
+    """Return the language of a file: Power of object files, else by its name; PTX where that says nothing."""
+    if path.suffix[1:].lower() in _POWER or _begins_as_object(path):
+        return "power"
     return path.suffix[1:].lower() if path.suffix[1:].lower() in LANGUAGES else "ptx"
+
+
+def _begins_as_object(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(4) == b"\x7fELF"
+    except OSError:  # for its reader to say
+        return False
 
 
 def opcode_rows(isa: str) -> list[dict[str, str]]:

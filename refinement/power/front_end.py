@@ -13,22 +13,26 @@ from ...spec.errors import InputError
 from ...spec.power.targets import target_named
 from ..arguments import Array, Pointers, Scalar
 from ..array_memory import initial_bytes, memories
+from ..candidate import Candidate
 from ..contract import Instance
 from ..element_places import place_of
 from ..findings import Kind
 from ..footprint import Footprint
 from ..front_end import FinalArray, Outcome, Progress
 from ..interning import Ids
+from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
 from ..observations import Loads
 from ..terms import TermStore
 from .assembler_text import read_text_program
 from .calling_convention import Argument, pass_arguments, report_return, saved, stack_segment
+from .candidates import candidates
 from .image import Image, Section
 from .instruction_set import HANDLERS
 from .library_functions import FUNCTIONS
 from .machine import Machine
 from .object_file import is_object, read_object
+from .outline import outline
 from .source_lines import SourceLines
 from .storage import Segment, buffer_addresses
 from .words import Data
@@ -242,6 +246,17 @@ def read_kernel(path: Path, entry: str | None, target: str | None) -> PowerKerne
     image = read_image(path)
     name, address = entry_of(image, entry)
     return PowerKernel(image, name, address, chosen)
+
+
+def candidates_of(path: Path) -> list[Candidate]:
+    """Return the functions of a program with matrix instructions."""
+    return candidates(read_image(path))
+
+
+def read_outline(path: Path, entry: str | None) -> KernelOutline:
+    """Read what a function does with its arguments."""
+    image = read_image(path)
+    return outline(image, *entry_of(image, entry))
 
 
 def read_image(path: Path) -> Image:

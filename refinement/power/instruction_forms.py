@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -407,3 +407,9 @@ def decode_prefixed(prefix: int, suffix: int) -> Instruction | None:
 def is_prefix(word: int) -> bool:
     """Tell whether a word is the first half of an instruction."""
     return word >> 26 == PREFIX_OPCODE
+
+
+def mnemonics(table: str) -> Iterator[str]:
+    """Yield the mnemonics of a table of forms."""
+    for form in _rows(table):
+        yield form.mnemonic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from ...spec.ptx.targets import target_named
 from .. import arguments
 from ..arguments import Array, Pointers
 from ..array_memory import ArrayMemory, initial_bytes, memories
+from ..candidate import Candidate
 from ..contract import Contract, Instance
 from ..demangling import demangled, spellings
 from ..element_places import place_of
@@ -265,6 +267,16 @@ def read_outline(path: Path, entry: str | None) -> KernelOutline:
     """Read what a kernel of a PTX file says of its launch, and does with its parameters."""
     module = read(path)
     return outline(module, _entry(module, entry, path))
+
+
+def candidates_of(path: Path) -> list[Candidate]:
+    """Return the kernels of a PTX file."""
+    found = []
+    for entry in read(path).entries:
+        products = Counter(each.mnemonic for each in entry.body if each.opcode == "mma" or each.has("mma"))
+        if entry.defined:
+            found.append(Candidate(entry.name, 0, 0, dict(products.most_common())))
+    return found
 
 
 def _entry(module: Module, name: str | None, path: Path) -> Function:

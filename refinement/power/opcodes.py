@@ -1,0 +1,70 @@
+"""The instructions of Power that the reader of object code knows, and of each whether it can be verified."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from .fixed_point_forms import BRANCHES, FIXED_POINT, STORAGE
+from .instruction_forms import forms, mnemonics
+from .instruction_set import HANDLERS
+from .vector_forms import FLOATING_POINT, VECTOR, VECTOR_SCALAR
+
+_SECTIONS = MappingProxyType(
+    {
+        "2 branches and conditions": BRANCHES,
+        "3.3 fixed-point arithmetic": FIXED_POINT,
+        "3.3, 4.6, 6.7, 7.6 loads, stores and moves": STORAGE,
+        "4.6 floating-point": FLOATING_POINT,
+        "6 vectors": VECTOR,
+        "7.6 vector-scalar": VECTOR_SCALAR,
+    }
+)
+"""Sections of Power ISA 3.1 Book I, and the tables of their instructions."""
+
+_MATRICES = "7.2 Matrix-Multiply Assist"
+_WITHOUT_EFFECT = ("dcbt", "dcbtst", "sync", "isync", "eieio")
+_LIMITS = MappingProxyType(
+    {
+        "mtspr": "LR, CTR and VRSAVE",
+        "mfspr": "LR, CTR and VRSAVE",
+        "sync": "one thread runs",
+        "bcctrl": "to code of the file, memcpy, memmove and memset",
+        "bl": "to code of the file, memcpy, memmove and memset",
+        "mulhd": "of numbers that are known",
+        "mulhdu": "of numbers that are known",
+        "divd": "of numbers that are known",
+        "divdu": "of numbers that are known",
+        "divw": "of numbers that are known",
+        "divwu": "of numbers that are known",
+        "vperm": "with a control that is known",
+        "vpermr": "with a control that is known",
+        "xxperm": "with a control that is known",
+        "xxpermr": "with a control that is known",
+        "xxpermx": "with a control that is known",
+        "fadds": "of numbers in single precision, as all others that round to it",
+    }
+)
+"""Of an instruction that is modelled in part: what part."""
+
+
+def _status(name: str) -> str:
+    if name in _WITHOUT_EFFECT:
+        return "ignored: no effect on values"
+    return "modelled" if name in HANDLERS else "unsupported"
+
+
+def opcode_rows() -> list[dict[str, str]]:
+    """Return one row for each instruction: what becomes of it."""
+    sections = {
+        name: f"Power ISA 3.1 {title}" for title, table in _SECTIONS.items() for name in mnemonics(table)
+    }
+    return [
+        {
+            "opcode": name,
+            "operands": form.syntax,
+            "status": _status(name),
+            "limits": _LIMITS.get(name, ""),
+            "source": f"Power ISA 3.1 {sections.get(name, _MATRICES)}",
+        }
+        for name, form in forms().items()
+    ]
