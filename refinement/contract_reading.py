@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..spec.errors import InputError
 from .accuracy_clauses import check_accuracy, read_accuracy
@@ -30,6 +31,9 @@ from .size_polynomials import SizePolynomials
 from .toml_document import Table, parse_document, read_document, shown
 
 ISAS = ("ptx", "power", "pto")
+OF_MALLOC = 16
+"""Alignment in bytes of a pointer to a function of which a contract says nothing."""
+
 SECTIONS = ("kernel", "launch", "sizes", "param", "array", "buffer", "ensures", "against")
 KERNEL = ("isa", "entry", "target")
 KERNEL_OF_PTO = ("isa", "entry", "profile", "target", "sync")
@@ -59,6 +63,8 @@ def _contract(document: Table) -> Contract:
     document.check_keys(SECTIONS)
     kernel, ensures = document.table("kernel"), document.table("ensures")
     kernel.check_keys(KERNEL_OF_PTO if kernel.values.get("isa") == "pto" else KERNEL)
+    if kernel.values.get("isa") == "power":
+        document = _as_function(document)
     several = isinstance(document.values.get("launch"), list)
     if several and not document.tables("launch"):
         raise document.error("launch", "launch is an empty list; a launch has grid and block")
@@ -131,6 +137,31 @@ def _synchronisation(kernel: Table) -> Synchronisation | None:
     if "sync" not in kernel.values:
         return None
     return Synchronisation(kernel.choice("sync", list(Synchronisation), Synchronisation.INSERTED))
+
+
+def _as_function(document: Table) -> Table:
+    """Return a contract of a function, whose memory is aligned as `malloc` does where nothing is said.
+
+    Raises
+    ------
+    InputError
+        If it says a launch: a function is only called.
+    """
+    for name in ("launch", "against"):
+        described = document.values.get(name, {})
+        keys = described if isinstance(described, dict) else {}
+        given = next((key for key in (*LAUNCH, "params") if key in keys), None)
+        if given is not None:
+            raise document.table(name).error(given, f"a Power kernel is called, and has no {given}")
+
+    def aligned(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
+        in_memory = name == "buffer" or "shape" in table or isinstance(table.get("to"), list)
+        return {"alignment": OF_MALLOC, **table} if in_memory and "within" not in table else table
+
+    values = dict(document.values)
+    for name in ("param", "array", "buffer"):
+        values[name] = [aligned(name, each.values) for each in document.tables(name)]
+    return replace(document, values=values)
 
 
 # -- sizes and expressions in them

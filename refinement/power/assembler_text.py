@@ -99,6 +99,8 @@ class _Assembly:
             if piece.mnemonic in DATA:
                 data = data_bytes(piece.mnemonic, piece.operands, partial(self._value, piece))
                 piece.section.data[piece.offset : piece.offset + len(data)] = data
+                here = piece.section.address + piece.offset
+                self._lines |= dict.fromkeys(range(here, here + len(data), 4), piece.line)
             else:
                 self._assemble(piece)
         sections = [

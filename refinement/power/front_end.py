@@ -11,7 +11,7 @@ import numpy as np
 
 from ...spec.errors import InputError
 from ...spec.power.targets import target_named
-from ..arguments import Array, Pointers, Scalar
+from ..arguments import Array, Pointers, Scalar, SharedBuffer
 from ..array_memory import initial_bytes, memories
 from ..candidate import Candidate
 from ..contract import Instance
@@ -23,6 +23,7 @@ from ..interning import Ids
 from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
 from ..observations import Loads
+from ..shared_buffers import Joined, put_together, taken_apart
 from ..terms import TermStore
 from .assembler_text import read_text_program
 from .calling_convention import Argument, pass_arguments, report_return, saved, stack_segment
@@ -96,7 +97,13 @@ class PowerKernel:
         addresses = buffer_addresses(_buffers(instance))
         segments = list(self._program(store))
         arrays: dict[str, Segment] = {}
+        for buffer in instance.buffers:
+            joined = put_together(buffer, memory, store, inputs, held)
+            arrays[buffer.name] = _buffer_segment(buffer, addresses[buffer.name], joined)
+            addresses |= {each.name: addresses[buffer.name] + each.at for each in buffer.arrays}
         for name, array in instance.arrays.items():
+            if array.within is not None:
+                continue
             own = memory[name]
             lanes = held[name] if name in held else initial_bytes(store, own, inputs)
             arrays[name] = _array_segment(array, addresses[name], lanes, own.unowned)
@@ -111,10 +118,16 @@ class PowerKernel:
         complete = machine.run(self.address, progress)
         if complete:
             report_return(machine, kept)
-        return self._outcome(machine, arrays, loads, complete=complete)
+        return self._outcome(instance, machine, arrays, loads, complete=complete)
 
     def _outcome(
-        self, machine: Machine, arrays: Mapping[str, Segment], loads: Loads | None, *, complete: bool
+        self,
+        instance: Instance,
+        machine: Machine,
+        arrays: Mapping[str, Segment],
+        loads: Loads | None,
+        *,
+        complete: bool,
     ) -> Outcome:
         storage, store = machine.storage, machine.store
         final: dict[str, FinalArray] = {}
@@ -125,6 +138,8 @@ class PowerKernel:
             final[name] = FinalArray(
                 lanes, storage.lines[at].copy(), np.zeros(segment.runs.size, dtype=np.int64)
             )
+        for buffer in instance.buffers:
+            final |= taken_apart(buffer, final[buffer.name])
         for line, mnemonic, places in storage.unowned_reads:
             wrong = places[storage.lines[places] == 0]
             if len(wrong):
@@ -176,7 +191,10 @@ def _section_segment(section: Section, numbers: Ids) -> Segment:
 def _buffers(instance: Instance) -> Iterator[tuple[str, int, int]]:
     """Yield name, bytes and alignment of the memory that pointers lead to."""
     for name, array in instance.arrays.items():
-        yield name, array.size, array.alignment
+        if array.within is None:
+            yield name, array.size, array.alignment
+    for buffer in instance.buffers:
+        yield buffer.name, buffer.size, buffer.alignment
     for each in instance.pointers:
         if each.in_memory:
             yield each.name, POINTER_BYTES * len(each.targets), each.alignment
@@ -194,6 +212,19 @@ def _array_segment(
         (lanes.terms, lanes.lows),
         lambda byte: str(place_of(array, 8 * byte)),
         unowned,
+    )
+
+
+def _buffer_segment(buffer: SharedBuffer, address: int, held: Joined) -> Segment:
+    return Segment(
+        buffer.name,
+        address,
+        Footprint.whole(buffer.size),
+        buffer.size,
+        buffer.is_written,
+        (held.lanes.terms, held.lanes.lows),
+        held.naming,
+        held.unowned,
     )
 
 

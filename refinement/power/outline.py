@@ -127,27 +127,30 @@ def _after(state: _State, instruction: Instruction, found: _Found, line: int) ->
     address = [each for each in named[1:] if each is not None] if stores or loads else []
     if address:
         _note_access(state, instruction, address, found, line, stores=stores)
-    origins = dict(state.origins)
-    moved = state.moved
-    updated = [
-        each for each, operand in zip(named[1:], form.operands[1:], strict=True) if operand.name == "RA"
-    ]
     brought = _NOTHING.union(*(state.origins.get(each, _NOTHING) for each in read)) if not loads else _NOTHING
     if plain not in _ADDING:
         brought = frozenset((argument, False) for argument, _ in brought)
-    for target in targets:
-        if target is not None:
-            origins[target] = brought
+    origins = dict(state.origins) if plain not in ("bl", "bcctrl", "bclrl") else {}
+    origins |= dict.fromkeys((each for each in targets if each is not None), brought)
     if form.operands and form.operands[0].name == "XTp" and not stores:
         origins[f"f{values[0] + 1}"] = _NOTHING
     if name == "xxmfacc":
         origins |= {f"f{number}": _NOTHING for number in associated_vsrs(values[0])}
-    if "r1" in targets or ("r1" in updated and (stores or loads)):
-        constant = plain in ("addi", "stdu") and moved is not None
-        moved = moved + values[1 if plain == "stdu" else 2] if constant and moved is not None else None
-    if plain in ("bl", "bcctrl", "bclrl"):
-        origins = {}
-    return _State(origins, moved)
+    return _State(origins, _stack_moved(state.moved, instruction, plain, targets))
+
+
+def _stack_moved(
+    moved: int | None, instruction: Instruction, plain: str, targets: list[str | None]
+) -> int | None:
+    """Return how far the stack pointer has moved behind an instruction, if that is known."""
+    others = zip(instruction.form.operands[1:], instruction.values[1:], strict=True)
+    updates = any(operand.name == "RA" and value == 1 for operand, value in others)
+    if plain == "stdu" and updates and moved is not None:
+        return moved + instruction.values[1]
+    if plain == "addi" and "r1" in targets and moved is not None and instruction.values[1] == 1:
+        return moved + instruction.values[2]
+    changed = "r1" in targets or (updates and plain.startswith(("l", "st")))
+    return None if changed else moved
 
 
 def _note_access(

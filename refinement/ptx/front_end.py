@@ -14,7 +14,7 @@ import numpy as np
 from ...spec.errors import InputError
 from ...spec.ptx.targets import target_named
 from .. import arguments
-from ..arguments import Array, Pointers
+from ..arguments import Array, Pointers, SharedBuffer
 from ..array_memory import ArrayMemory, initial_bytes, memories
 from ..candidate import Candidate
 from ..contract import Contract, Instance
@@ -24,6 +24,7 @@ from ..front_end import FinalArray, Outcome, Progress, only_entry
 from ..interning import Ids
 from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
+from ..shared_buffers import Joined, put_together, taken_apart
 from ..size_domains import SizeDomain
 from ..terms import TermStore
 from . import machine
@@ -33,7 +34,6 @@ from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, Structu
 from .module import Function, Module
 from .outline import outline
 from .parser import read
-from .shared_buffers import put_together, taken_apart
 from .threads import Indices, Launch
 
 if TYPE_CHECKING:
@@ -96,7 +96,10 @@ class PtxKernel:
         """Run the kernel, or some of its blocks, on terms."""
         self._check_sizes(instance)
         memory, held = memories(instance), before or {}
-        shared = {each.name: put_together(each, memory, store, inputs, held) for each in instance.buffers}
+        shared = {
+            each.name: _buffer(each, put_together(each, memory, store, inputs, held))
+            for each in instance.buffers
+        }
         given: dict[str, Number | Scalar | Pointer] = {name: Pointer(each) for name, each in shared.items()}
         for each in instance.arguments:
             if isinstance(each, Array) and each.within is not None:
@@ -236,6 +239,18 @@ def _argument(
 
 def _scalar(given: arguments.Scalar, inputs: Mapping[str, Ids]) -> Number | Scalar:
     return Scalar(int(inputs[given.name].reshape(()))) if given.value is None else Number(given.value)
+
+
+def _buffer(buffer: SharedBuffer, held: Joined) -> Buffer:
+    return Buffer(
+        buffer.name,
+        buffer.size,
+        buffer.alignment,
+        (held.lanes.terms, held.lanes.lows),
+        buffer.is_written,
+        unowned=held.unowned,
+        naming=held.naming,
+    )
 
 
 def _pointer(memory: ArrayMemory, lanes: ByteLanes) -> Pointer:

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..arguments import Array, SharedBuffer
-from ..array_memory import ArrayMemory, initial_bytes
-from ..element_places import place_of
-from ..front_end import FinalArray
-from ..interning import Ids
-from ..memory import ByteLanes, Offsets
-from ..terms import TermStore
-from .address_spaces import Buffer
+from .arguments import Array, SharedBuffer
+from .array_memory import ArrayMemory, initial_bytes
+from .element_places import place_of
+from .front_end import FinalArray
+from .interning import Ids
+from .memory import ByteLanes, Naming, Offsets
+from .terms import TermStore
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What a buffer holds before a kernel.
+
+    Attributes
+    ----------
+    lanes : ByteLanes
+        Its bytes.
+    unowned : array (size,), optional
+        Bytes that may be read only by who writes them back.
+    naming : callable
+        Tells what a byte is.
+    """
+
+    lanes: ByteLanes
+    unowned: NDArray[np.bool_] | None
+    naming: Naming
 
 
 def put_together(
@@ -22,8 +42,8 @@ def put_together(
     store: TermStore,
     inputs: Mapping[str, Ids],
     before: Mapping[str, ByteLanes],
-) -> Buffer:
-    """Return a buffer that holds what its arrays do, or what `before` says that they do."""
+) -> Joined:
+    """Return what a buffer holds: what its arrays do, or what `before` says that they do."""
     lanes = ByteLanes(store, buffer.size)
     unowned = np.zeros(buffer.size, dtype=bool)
     owners = np.full(buffer.size, -1)
@@ -47,15 +67,7 @@ def put_together(
         array = buffer.arrays[int(owners[byte])]
         return str(place_of(array, 8 * (byte - array.at)))
 
-    return Buffer(
-        buffer.name,
-        buffer.size,
-        buffer.alignment,
-        (lanes.terms, lanes.lows),
-        buffer.is_written,
-        unowned=unowned if unowned.any() else None,
-        naming=named,
-    )
+    return Joined(lanes, unowned if unowned.any() else None, named)
 
 
 def taken_apart(buffer: SharedBuffer, final: FinalArray) -> dict[str, FinalArray]:
