@@ -91,9 +91,7 @@ class _Assembly:
         for line, statement in _statements(text):
             self._collect(line, statement)
         if not any(form_of(piece) for piece in self._pieces):
-            raise InputError(
-                "has no instruction of Power: neither an ELF file nor its assembler text", self._path
-            )
+            raise InputError("is neither an ELF file nor assembler text for Power", self._path)
         self._place()
         for piece in self._pieces:
             if piece.mnemonic in DATA:
