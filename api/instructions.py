@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..reports.layout_answer import LayoutAnswer
     from ..reports.legality_answer import LegalityAnswer
     from ..spec.algebra import Array
+    from ..spec.drawn_arrays import DrawnArrays
     from ..spec.instruction_set import Description
 
 
@@ -77,7 +78,7 @@ def layout(instruction: str, operand: str, target: str | None = None) -> LayoutA
 
 def run(
     instruction: str,
-    operands: Mapping[str, ArrayLike],
+    operands: Mapping[str, ArrayLike] | DrawnArrays,
     *,
     registers: bool = False,
     rounding: str | None = None,
@@ -93,7 +94,7 @@ def run(
     operands : mapping of str to array
         By name, batch axes first, as ``mmaproof run`` takes them from a file: ``x`` (..., 4, k), ``y`` and
         ``acc`` of Power; ``a`` (..., M, K), ``b`` (..., K, N), ``c`` (..., M, N) and so on of the others; or
-        ``x_bits``, ``a_bits``, ... as encodings.
+        ``x_bits``, ``a_bits``, ... as encodings. `DrawnArrays` get their shapes from the instruction.
     registers : bool
         Arrays are register images: Power uint8 (..., 16), PTX uint32 (..., 32, registers).
     rounding : str, optional
@@ -115,9 +116,14 @@ def run(
     """
     import numpy as np
 
+    from ..spec.drawn_arrays import DrawnArrays
     from ..spec.instruction_set import read
 
-    arrays = {name: np.asarray(array) for name, array in operands.items()}
+    arrays: Mapping[str, Array]
+    if isinstance(operands, DrawnArrays):
+        arrays = operands
+    else:
+        arrays = {name: np.asarray(array) for name, array in operands.items()}
     return read(instruction).execute(
         arrays, as_registers=registers, rounding=rounding, choices=list(choices), target=target
     )

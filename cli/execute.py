@@ -1,8 +1,9 @@
-"""``mmaproof run``: execute the specification on arrays in a file."""
+"""``mmaproof run``: execute the specification on arrays in a file, on numbers that are written, or drawn."""
 
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,8 @@ from . import files
 from .budget import doing
 from .exit_codes import ExitCode
 from .operand_archive import read_archive
-from .output import print_table, say
+from .operand_literals import drawn_arrays
+from .output import WIDE, print_table, say, say_lines
 
 if TYPE_CHECKING:
     from ..spec.algebra import Array
@@ -23,8 +25,16 @@ def run(
     instruction: Annotated[
         str | None, typer.Argument(metavar="INSTR", help="With or without operands.")
     ] = None,
-    source: Annotated[Path | None, typer.Argument(metavar="IN.npz", help="The operands.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="OUT.npz", help="Where the results go.")] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="IN.npz|NAME=NUMBERS...", help="The operands: a file, or x=1,2,3,4."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="OUT.npz", help="Where the results go, instead of being printed.")
+    ] = None,
+    random: Annotated[
+        int | None, typer.Option(metavar="SEED", help="Draw the operands that are not given.")
+    ] = None,
     registers: Annotated[
         bool, typer.Option("--registers", help="Arrays are register images, bytes in ISA order.")
     ] = False,
@@ -44,6 +54,9 @@ def run(
 ) -> ExitCode:
     """Execute the specification of one instruction on real data.
 
+    Numbers are given by name, all of an operand in row-major order or one for all: x=1,2,3,4 y=0.5 acc=0.
+    Without --out the results are printed.
+
     Power: IN.npz holds x (..., 4, k), y (..., 4 or 2, k) and acc (..., 4, 4 or 2) as numbers, or x_bits,
     y_bits, acc_bits as encodings, in ISA element order, batch axes first. With --registers: x, y uint8
     (..., 16) (an f64 pair 32), acc uint8 (..., 64), and vsr uint8 (..., 4, 16) for the accumulator moves.
@@ -55,23 +68,41 @@ def run(
     """
     if list_choices:
         return _print_choices()
-    if instruction is None or source is None or out is None:
-        raise InputError("run takes INSTR, IN.npz and --out OUT.npz (or --list-choices)")
+    given = source or []
+    if instruction is None or (not given and random is None):
+        raise InputError("run takes INSTR and IN.npz, NAME=NUMBERS or --random SEED (or --list-choices)")
+    written = [text for text in given if "=" in text]
+    if len(written) != len(given) and (len(given) != 1 or random is not None):
+        raise InputError("the operands are one file, or NAME=NUMBERS, with --random for others")
     from ..api import instructions
 
     doing(f"executing {instruction}")
     results = instructions.run(
         instruction,
-        read_archive(source),
+        read_archive(Path(given[0])) if given and not written else drawn_arrays(written, random),
         registers=registers,
         rounding=rounding,
         choices=choice or [],
         target=target,
     )
+    if out is None:
+        _print(results)
+        return ExitCode.HOLDS
     _write(out, results)
     for name, array in results.items():
         say(f"{name} {array.dtype} {array.shape}")
     return ExitCode.HOLDS
+
+
+def _print(results: dict[str, Array]) -> None:
+    """Print results, as numbers where there are both numbers and encodings."""
+    import numpy as np
+
+    for name, array in results.items():
+        if name.removesuffix("_bits") in results.keys() - {name}:
+            continue
+        say(f"{name}: {array.dtype} {array.shape}", "bold")
+        say_lines(np.array2string(array, threshold=sys.maxsize, max_line_width=WIDE), indent=2)
 
 
 def _print_choices() -> ExitCode:

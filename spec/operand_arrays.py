@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from .algebra import Algebra, Array
+from .drawn_arrays import DrawnArrays, drawn
 from .errors import InputError
 from .formats import U8, Bits, Format
 from .numpy_algebra import NumpyAlgebra
@@ -74,6 +75,16 @@ class ArrayOperand(ABC):
         """Return the names of the arrays that may hold it."""
         return (name,)
 
+    def drawn(self, name: str, generator: np.random.Generator) -> dict[str, Array]:
+        """Return an array of random elements, by its name.
+
+        Raises
+        ------
+        InputError
+            If it is nothing that can be drawn, such as memory or addresses.
+        """
+        raise InputError(f"{name} can't be drawn: give its numbers")
+
     @abstractmethod
     def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Array:
         """Return it.
@@ -99,6 +110,10 @@ class Words(ArrayOperand):
 
     dtype: np.dtype[np.unsignedinteger]
     absent: str = ""
+
+    def drawn(self, name: str, generator: np.random.Generator) -> dict[str, Array]:
+        """Return random bits."""
+        return {name: generator.integers(0, np.iinfo(self.dtype).max, self.shape, self.dtype, endpoint=True)}
 
     def read(self, name: str, arrays: Mapping[str, Array], instruction: str) -> Bits:
         """Return the array."""
@@ -181,6 +196,10 @@ class Matrix(ArrayOperand):
         array = of_shape(given[0], arrays[given[0]], self.shape)
         encode = encodings_of_values if given[0] == name else checked_encodings
         return encode(given[0], array, self.format)
+
+    def drawn(self, name: str, generator: np.random.Generator) -> dict[str, Array]:
+        """Return random encodings of finite numbers."""
+        return {f"{name}_bits": drawn(generator, self.format, self.shape)}
 
     def written(self, name: str, bits: Bits) -> dict[str, Array]:
         """Return the arrays of a result: numbers and encodings."""
@@ -271,10 +290,29 @@ def read(
     InputError
         If an array is missing, unknown, or of the wrong shape, type or value.
     """
+    if isinstance(arrays, DrawnArrays):
+        arrays = _shaped(instruction, {**unread, **operands}, arrays, operands)
     spellings = [operand.names(name) for name, operand in {**operands, **unread}.items()]
     known = [names[0] for names in spellings] + [other for names in spellings for other in names[1:]]
     refuse_unknown(arrays, known, instruction)
     return {name: operand.read(name, arrays, instruction) for name, operand in operands.items()}
+
+
+def _shaped(
+    instruction: str, operands: Mapping[str, ArrayOperand], given: DrawnArrays, needed: Collection[str]
+) -> Arrays:
+    """Return numbers that were given without a shape as arrays, and draw what else is needed."""
+    known = [spelled for name, each in operands.items() for spelled in each.names(name)]
+    refuse_unknown(given.literals, known, instruction)
+    found: dict[str, Array] = {}
+    for name, operand in operands.items():
+        for key in operand.names(name):
+            if (array := given.of_shape(key, operand.shape)) is not None:
+                found[key] = array
+        generator = given.generator(name)
+        if name in needed and generator is not None and not found.keys() & set(operand.names(name)):
+            found |= operand.drawn(name, generator)
+    return found
 
 
 def in_blocks(

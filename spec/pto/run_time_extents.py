@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..algebra import Array
+from ..drawn_arrays import DrawnArrays
 from ..errors import InputError
 from ..operand_arrays import missing, of_shape, shown
 from .sizes import Extents
@@ -12,7 +13,7 @@ from .tile import Tile
 
 
 def of_matrix(role: str, tile: Tile, arrays: Mapping[str, Array], operation: str) -> Extents:
-    """Return the valid extent of a tile from the array of its valid region.
+    """Return the valid extent of a tile from the array of its valid region; without a shape, the whole.
 
     Parameters
     ----------
@@ -30,6 +31,9 @@ def of_matrix(role: str, tile: Tile, arrays: Mapping[str, Array], operation: str
     InputError
         If there is no such array, or its extent is not that of the type, or exceeds the tile.
     """
+    if isinstance(arrays, DrawnArrays):
+        extents = ((tile.valid_rows, tile.rows), (tile.valid_columns, tile.columns))
+        return Extents(*(valid if isinstance(valid, int) else whole for valid, whole in extents))
     given = next((arrays[name] for name in (role, f"{role}_bits") if name in arrays), None)
     extent = (str(tile.valid_rows), str(tile.valid_columns))
     if given is None:

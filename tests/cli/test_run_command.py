@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from command_line import mmaproof
 
 from mmaproof.spec.power.choices import OPEN_POINTS, PRESETS
@@ -66,3 +68,63 @@ def test_every_choice_is_listed() -> None:
     words = result.out.split()
     assert all(f"{point.name}={option}" in words for point in OPEN_POINTS for option in point.option_names)
     assert all(name in words for name in PRESETS)
+
+
+def printed(instruction: str, *arguments: str) -> str:
+    result = mmaproof("run", instruction, *arguments)
+    assert (result.status, result.err) == (0, "")
+    return result.out
+
+
+def test_numbers_are_written_on_the_command_line(tmp_path: Path) -> None:
+    out = printed("xvi8ger4pp", "x=-1", "y=" + ",".join(map(str, range(16))), "acc=0x10")
+    y = np.arange(16).reshape(4, 4)
+    rows = np.array2string(16 - np.tile(y.sum(1), (4, 1))).splitlines()
+    assert out.splitlines() == ["acc: int32 (4, 4)", *(f"  {row}" for row in rows)]
+    assert "nan" in printed("xvf32ger", "x_bits=0x7fc00000", "y=1")
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "xvf64gerpp",
+        "xvbf16ger2",
+        "xvi16ger2spp",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
+        "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
+        "v_mfma_f32_32x32x4_2b_bf16",
+        "%c = tmatmul %a, %b : (!pto.tile<16x32xf16>, !pto.tile<32x16xf16>) -> !pto.tile<16x16xf32>",
+    ],
+)
+def test_operands_are_drawn_from_a_seed(instruction: str, tmp_path: Path) -> None:
+    once, again, other = (printed(instruction, "--random", seed) for seed in ("1", "1", "2"))
+    assert once == again != other
+    assert not re.search("nan|inf", once)
+    result = mmaproof("run", instruction, "--random", "1", "--out", tmp_path / "out.npz")
+    assert result.status == 0 and len(np.load(tmp_path / "out.npz").files) >= 2
+
+
+def test_given_numbers_are_kept_and_others_drawn() -> None:
+    out = printed("xvf32gerpp", "x=0", "--random", "7")
+    drawn = printed("xvf32gerpp", "x=0", "y=1", "--random", "7")
+    assert out == drawn  # what is added to nothing is the same accumulator
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["x=1,2", "y=1"], "x has 2 numbers; (4, 1) takes 4, or one for all"),
+        (["x=1", "y=1", "z=1"], "no operand 'z'"),
+        (["x=1", "x=2"], "given twice"),
+        (["x=one", "y=1"], "x=one is not NAME=NUMBERS"),
+        (["x=99999999999999999999", "y=1"], "more than 64 bits"),
+        (["x=1"], "no array 'y'"),
+        (["x=1", "in.npz"], "one file, or NAME=NUMBERS"),
+        (["in.npz", "--random", "1"], "one file, or NAME=NUMBERS"),
+        (["--random", "-1"], "from 0 on"),
+        ([], "--random SEED"),
+    ],
+)
+def test_wrong_numbers_are_wrong_use(arguments: list[str], message: str) -> None:
+    result = mmaproof("run", "xvf32ger", *arguments)
+    assert result.wrong_use and message in result.err

@@ -1,0 +1,50 @@
+"""Operands on the command line: ``x=1,2,3,4``, ``acc_bits=0x7f800000``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..spec.errors import InputError
+
+if TYPE_CHECKING:
+    from ..spec.drawn_arrays import DrawnArrays
+
+
+def drawn_arrays(texts: Sequence[str], seed: int | None) -> DrawnArrays:
+    """Return the operands that are written, and what draws the others.
+
+    Raises
+    ------
+    InputError
+        If a text is not ``NAME=NUMBERS``, a name stands twice, or the seed is negative.
+    """
+    import numpy as np
+
+    from ..spec.drawn_arrays import DrawnArrays
+
+    if seed is not None and seed < 0:
+        raise InputError(f"--random takes a number from 0 on, not {seed}")
+    literals = {}
+    for text in texts:
+        name, _, numbers = text.partition("=")
+        if name in literals:
+            raise InputError(f"{name!r} is given twice")
+        literals[name] = _numbers(name, numbers)
+    return DrawnArrays({name: np.array(each) for name, each in literals.items()}, seed)
+
+
+def _numbers(name: str, text: str) -> list[int] | list[float]:
+    parts = [part.strip() for part in text.split(",")]
+    try:
+        integers = [int(part, 0) for part in parts]
+    except ValueError:
+        pass
+    else:
+        if max(integers) >= 1 << 64 or min(integers) < -(1 << 63):
+            raise InputError(f"{name}={text[:60]}: an integer has more than 64 bits")
+        return integers
+    try:
+        return [float.fromhex(part) if "x" in part.lower() else float(part) for part in parts]
+    except (ValueError, OverflowError):
+        raise InputError(f"{name}={text[:60]} is not NAME=NUMBERS, such as x=1,2.5,0x10") from None
