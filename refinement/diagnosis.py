@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
+from .leaf_functions import TABLE
 from .operations import DOT, FUNCTION, FUSED, RING, Accumulation, Sum
 from .polynomials import ABSENT, Polynomials
 from .quantities import Quantifier
+from .table_names import table_name
 from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation
 
 MOST = 4
@@ -84,6 +86,12 @@ class Namer:
             return "undefined"
         if operation.name == VECTOR:
             return "[…]"
+        if _is_table(operation):
+            leaf = int(arguments[0])
+            assert isinstance(operation.attribute, tuple)
+            return table_name(
+                operation.attribute[1], operation.result, store.operation(leaf).result, self.term(leaf)
+            )
         if operation.name == NORMAL_FORM:
             if (origin := self._quantifier.origin(term)) is not None:
                 return self.term(origin, depth, fmt)
@@ -105,6 +113,9 @@ class Namer:
         store = self._quantifier.store
         (term,) = self._quantifier.terms(np.array([quantity]))
         operation = store.operation(int(term))
+        if _is_table(operation):
+            term = store.arguments(term)[0]
+            operation = store.operation(int(term))
         names = list(self._shapes)
         if operation.name != INPUT or operation.attribute not in names:
             return len(names), quantity
@@ -135,6 +146,12 @@ class Namer:
         if coefficient != 1 or not factors:
             factors = [_number(coefficient), *factors]
         return "*".join(factors)
+
+
+def _is_table(operation: Operation) -> bool:
+    """Tell whether a term is a function of one element that is known by its values."""
+    how = operation.attribute
+    return operation.name == NORMAL_FORM and isinstance(how, tuple) and how[0] == TABLE
 
 
 def _constant(word: int, fmt: Format | None) -> str:

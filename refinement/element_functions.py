@@ -12,7 +12,7 @@ from ..spec.float_encoding import decode
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from . import operations
 from .interning import Ids
-from .leaf_functions import Affine, LeafFunctions
+from .leaf_functions import TABLE, Affine, LeafFunctions
 from .quantities import Piece, Quantifier, Quantities
 from .rounding_errors import unit_of
 from .sum_atoms import Groups
@@ -74,7 +74,7 @@ class ElementFunctions:
                 slope, offset = (np.full(len(members), _plain(number), dtype=object) for number in function)
                 pieces = [Piece(slope, (self._quantifier.read(elements, natural),)), Piece(offset, ())]
             else:
-                table = Operation(NORMAL_FORM, function.format, attribute=("table", function.values))
+                table = Operation(NORMAL_FORM, function.format, attribute=(TABLE, function.values))
                 atoms = self._store.apply(table, elements)
                 self._quantifier.note(atoms, terms[members])
                 pieces = [Piece(1, (self._quantifier.read(atoms, function.format),))]

@@ -38,6 +38,10 @@ _UNKNOWN, _NOTHING, _MUCH = -3, -1, -2
 _LEAF = -7
 
 
+TABLE = "table"
+"""What normal forms of functions of one element are called that are not affine."""
+
+
 class Affine(NamedTuple):
     """``slope * element + offset`` over all finite values of the element."""
 
