@@ -31,7 +31,11 @@ def drawn_arrays(texts: Sequence[str], seed: int | None) -> DrawnArrays:
         if name in literals:
             raise InputError(f"{name!r} is given twice")
         literals[name] = _numbers(name, numbers)
-    return DrawnArrays({name: np.array(each) for name, each in literals.items()}, seed)
+    arrays = {
+        name: np.array(each, None if any(isinstance(n, float) or n < 0 for n in each) else np.uint64)
+        for name, each in literals.items()
+    }
+    return DrawnArrays(arrays, seed)
 
 
 def _numbers(name: str, text: str) -> list[int] | list[float]:
