@@ -28,6 +28,7 @@ PTO_SIZES = {"M": 128, "N": 128, "K": 256}
 def figures() -> Iterator[Figure]:
     once, twice = (seconds(k) for k in (TILE, 2 * TILE))
     yield Figure("mmaproof verify, M = N = K = 128", once, "s", 5)
+    yield Figure("mmaproof verify, M = N = 128, every K", every_k_seconds(), "s", 5)
     yield Figure("millions of multiply-adds a second", TILE**3 / once / 1e6, "M/s", 1)
     yield Figure("how much less than 2.2 times K = 256 takes", 2.2 * once / twice, "fold", 1)
     yield Figure("mmaproof verify, block-scaled, M = N = 128, K = 256", scaled_seconds(), "s", 10)
@@ -44,6 +45,14 @@ def seconds(k: int) -> float:
     from triton_contracts import CORPUS, KERNELS, contract
 
     return _seconds(CORPUS / KERNEL, contract(KERNELS[KERNEL], {"M": TILE, "N": TILE, "K": k}))
+
+
+def every_k_seconds() -> float:
+    """Verify the f16 kernel for every K that is a multiple of its tile's."""
+    sys.path.insert(0, str(TESTS))
+    from triton_contracts import CORPUS, for_every_k
+
+    return _seconds(CORPUS / KERNEL, for_every_k(KERNEL, "any multiple of 32 up to 1048576"), "--every")
 
 
 def scaled_seconds() -> float:
@@ -64,7 +73,7 @@ def pto_seconds() -> float:
     return _seconds(PTO, text)
 
 
-def _seconds(kernel: Path, contract: str) -> float:
+def _seconds(kernel: Path, contract: str, *options: str) -> float:
     """Verify a kernel; one that is not verified is no measurement.
 
     Raises
@@ -76,6 +85,7 @@ def _seconds(kernel: Path, contract: str) -> float:
         written = Path(directory) / "gemm.toml"
         written.write_text(contract, encoding="utf-8")
         command = [sys.executable, "-m", "mmaproof", "verify", str(kernel), "--contract", str(written)]
+        command += options
         return shortest_time(
             lambda: subprocess.run(command, env=os.environ, stdout=subprocess.DEVNULL, check=True), 3
         )

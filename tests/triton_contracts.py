@@ -80,3 +80,12 @@ def contract(facts: Mapping[str, Any], extents: Mapping[str, int] | None = None)
     bias = " + bias[j]" if facts["bias"] else ""
     lines += ["[ensures]", f'formula = "C[i, j] = sum(k, {factors}){bias}"']
     return "\n".join(lines) + "\n"
+
+
+def for_every_k(name: str, domain: str) -> str:
+    """Return the contract of a kernel at one tile of M and N, and K of a domain."""
+    facts = KERNELS[name]
+    m, n, _ = facts["tile"]
+    stands = 7777  # no other number of the contract
+    text = contract(facts, {"M": m, "N": n, "K": stands})
+    return text.replace(f"K = {stands}", f'K = "{domain}"').replace(f"value = {stands}", 'value = "K"')

@@ -51,7 +51,10 @@ class _Decisions(IfConversion):
         if len(found.data) and not decoded.selectable and isinstance(store, SymbolicTerms):
             terms = found.conditions.as_terms(store)
             if store.is_integer(leaves_of(store, np.unique(terms))).any():
-                raise UnsupportedError(f"whether {decoded.instruction.mnemonic} acts depends on sizes")
+                line = decoded.instruction.line
+                raise UnsupportedError(
+                    f"whether {decoded.instruction.mnemonic} of line {line} acts depends on sizes"
+                )
         return found
 
 

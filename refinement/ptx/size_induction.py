@@ -12,6 +12,7 @@ the k that the turns so far have met.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil, gcd
@@ -59,6 +60,9 @@ _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (
 
 _ATTEMPTS = 10
 
+_SEARCH = 60
+"""Seconds of the processor after which no other modulus is tried."""
+
 _FACTORS = (2, 4, 8, 16, 32)
 """By how much numbers of one class may differ, in steps of the domain."""
 
@@ -85,7 +89,10 @@ def prove(
         If it is not shown; the message says what is in the way, and where.
     """
     reason: UnsupportedError | None = None
+    started = time.process_time()
     for factor in (1, *_FACTORS):
+        if reason is not None and time.process_time() - started > _SEARCH:
+            raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
         modulus = domain.step * factor
         rests = list(range(0, modulus, domain.step))[::-1]
         try:

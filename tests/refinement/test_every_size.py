@@ -164,11 +164,7 @@ def test_sums_that_are_taken_for_others_are_refused(monkeypatch: pytest.MonkeyPa
 
 def triton(name: str, domain: str) -> tuple[str, Path]:
     """Return the contract of a Triton kernel at one tile each way, and the kernel."""
-    facts = triton_contracts.KERNELS[name]
-    m, n, _ = facts["tile"]
-    text = triton_contracts.contract(facts, {"M": m, "N": n, "K": 7777})
-    text = text.replace("K = 7777", f'K = "{domain}"').replace("value = 7777", 'value = "K"')
-    return text, triton_contracts.CORPUS / name
+    return triton_contracts.for_every_k(name, domain), triton_contracts.CORPUS / name
 
 
 @pytest.mark.parametrize(
@@ -195,3 +191,39 @@ def test_pipelines_of_compilers_are_shown_for_every_size(name: str) -> None:
 def test_faults_of_compilers_kernels_are_not_shown(name: str) -> None:
     with pytest.raises(UnsupportedError):
         prove(*triton(name, "any multiple of 32 up to 1048576"))
+
+
+SOUND = [name for name, facts in triton_contracts.KERNELS.items() if not facts["fault"]]
+
+
+def agrees_at(name: str, number: int, folder: Path) -> bool:
+    """Tell whether a kernel is verified at one K."""
+    path = folder / "contract.toml"
+    path.write_text(triton_contracts.for_every_k(name, f"any >= {number} up to {number}"), encoding="utf-8")
+    return verify(triton_contracts.CORPUS / name, path).result.verdict == "verified"
+
+
+@pytest.mark.parametrize("name", ["gemm_f16_f32_f32_32x32x32_s1_sm80.ptx"])
+def test_sizes_of_a_domain_shown_are_verified_one_by_one(name: str, tmp_path: Path) -> None:
+    step = triton_contracts.KERNELS[name]["tile"][2]
+    proof = prove(*triton(name, f"any multiple of {step}"))
+    numbers = np.random.default_rng(1).choice(np.arange(proof.first, 20 * step, step), 2, replace=False)
+    assert all(number in proof.domain and agrees_at(name, number, tmp_path) for number in numbers.tolist())
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", SOUND)
+def test_random_sizes_of_every_domain_shown_are_verified(name: str, tmp_path: Path) -> None:
+    step = triton_contracts.KERNELS[name]["tile"][2]
+    try:
+        proof = prove(*triton(name, f"any multiple of {step}"))
+    except UnsupportedError as reason:
+        pytest.skip(str(reason))
+    numbers = np.random.default_rng(2).choice(np.arange(proof.first, 24 * step, step), 6, replace=False)
+    assert all(agrees_at(name, number, tmp_path) for number in numbers.tolist())
+
+
+def test_each_rest_is_shown_by_itself_where_masks_depend_on_it() -> None:
+    proof = prove(stated("any up to 1000000"))
+    assert (proof.domain.step, proof.domain.most) == (1, 1000000)
+    assert len(proof.alone) < 48
