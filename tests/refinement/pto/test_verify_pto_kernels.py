@@ -58,3 +58,66 @@ def test_every_kernel_has_a_contract() -> None:
 
 def test_the_shipped_example_is_verified() -> None:
     assert verify(EXAMPLE / "gemm.pto", EXAMPLE / "gemm.toml").result.verdict == "verified"
+
+
+def test_two_kernels_are_compared(tmp_path: Path) -> None:
+    names = ("new.pto", "old.pto", "c.toml")
+    new, old, contract = (tmp_path / name for name in names)
+    new.write_text(text_of("transposed_s8"), encoding="utf-8")
+    accumulated = "pto.tmatmul.acc ins(%c, %a1, %b1 : !acc, !left, !right)"
+    swapped = (
+        ("pto.tmatmul ins(%a0, %b0", "pto.tmatmul ins(%a1, %b1"),
+        (accumulated, accumulated.replace("1", "0")),
+    )
+    contract.write_text(contract_of("transposed_s8", "A5").partition("[ensures]")[0], encoding="utf-8")
+    for text, verdict in (
+        (text_of("transposed_s8", *swapped), "verified"),
+        (text_of("transposed_s8", swapped[1]), "refuted"),
+    ):
+        old.write_text(text, encoding="utf-8")
+        assert verify(new, contract, against=old).result.verdict == verdict
+
+
+def test_several_launches_follow_each_other(tmp_path: Path) -> None:
+    kernel = """
+!memory = memref<32x32xf32, #pto.address_space<gm>>
+!tile = !pto.tile_buf<vec, 32x32xf32>
+module attributes {pto.target_arch = "a5"} {
+  func.func @turned(%y: !memory, %x: !memory) {
+    %a = pto.alloc_tile : !tile
+    %b = pto.alloc_tile : !tile
+    pto.tload ins(%x : !memory) outs(%a : !tile)
+    pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    pto.ttrans ins(%a : !tile) outs(%b : !tile)
+    pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]
+    pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]
+    pto.tstore ins(%b : !tile) outs(%y : !memory)
+    return
+  }
+}
+"""
+    arrays = "".join(
+        f'[[param]]\nname = "{name}"\ntype = "f32"\nshape = [32, 32]\naccess = "{access}"\n'
+        for name, access in (("Y", "out"), ("W", "scratch"), ("X", "in"))
+    )
+    contract = f"""
+[kernel]
+isa = "pto"
+[[launch]]
+entry = "turned"
+params = ["W", "X"]
+[[launch]]
+entry = "turned"
+params = ["Y", "W"]
+{arrays}
+[ensures]
+formula = "Y[i, j] = X[i, j]"
+"""
+    assert verified(tmp_path, kernel, contract).result.verdict == "verified"
+    without = kernel.replace("    pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n", "")
+    assert verified(tmp_path, without, contract).result.verdict == "refuted"
+    implied = "".join(line for line in kernel.splitlines(keepends=True) if "_flag[" not in line)
+    assert verified(tmp_path, implied, contract).result.verdict == "verified"
+    said = contract.replace('isa = "pto"', 'isa = "pto"\nsync = "explicit"')
+    assert verified(tmp_path, implied, said).result.verdict == "refuted"
