@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..proofs.obligation import Obligation
     from ..proofs.rechecking import Recheck
     from ..proofs.runner import Settings
@@ -131,12 +133,34 @@ class Checking:
         run = tallied(self.selected, verdicts, catalogue.theorems(self.patterns), elapsed, unpinned)
         return check_report.report(replace(run, recheck=again), __version__), stopped
 
-    def _decided_again(self, verdicts: Sequence[Verdict], progress: Progress) -> Recheck:
+    def require_certifying(self) -> None:
+        """Refuse certificates without the programs that they take.
+
+        Raises
+        ------
+        InputError
+            If one is not installed.
+        """
+        from ..smt.certified import require_certifying
+
+        require_certifying()
+
+    def certified(self, verdicts: Sequence[Verdict], directory: Path, progress: Progress) -> Recheck:
+        """Leave certificates of what was proved in a directory; tells what has one, and why others don't."""
+        return self._decided_again(verdicts, progress, directory)
+
+    def _decided_again(
+        self, verdicts: Sequence[Verdict], progress: Progress, certificates: Path | None = None
+    ) -> Recheck:
         from ..proofs import rechecking
 
-        with progress("recheck", len(rechecking.possible(verdicts)[0])) as advance:
+        what = "recheck" if certificates is None else "certificates"
+        with progress(what, len(rechecking.possible(verdicts)[0])) as advance:
             return rechecking.decide_again(
-                verdicts, self.settings, report=lambda verdict: advance(verdict.id)
+                verdicts,
+                self.settings,
+                report=lambda verdict: advance(verdict.id),
+                certificates=certificates,
             )
 
 

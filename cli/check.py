@@ -11,6 +11,7 @@ import typer
 
 from ..spec.errors import InputError
 from . import files
+from .certificate_output import print_certificates
 from .exit_codes import ExitCode
 from .finding_output import (
     CONCLUSIONS,
@@ -56,6 +57,10 @@ def check(
     recheck: Annotated[
         bool, typer.Option("--recheck", help="Decide what is proved again, by other solvers.")
     ] = False,
+    certificates: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write certificates of what is proved, and check them."),
+    ] = None,
     counterexamples: Annotated[
         Path | None,
         typer.Option(
@@ -89,23 +94,32 @@ def check(
     if mutants is not None:
         others: dict[str, object]
         others = {"--junit": junit, "--sarif": sarif, "--html": html, "--counterexamples": counterexamples}
-        others |= {"--scheduler": scheduler, "--recheck": recheck}
+        others |= {"--scheduler": scheduler, "--recheck": recheck, "--certificates": certificates}
         refused = [option for option, value in others.items() if value]
         if refused:
             raise InputError(f"--mutants has a report of its own (--json), and takes no {', '.join(refused)}")
         return check_mutants(checking, mutants, seed, json)
     if counterexamples is not None:
         files.directory(counterexamples)
+    if certificates is not None:
+        checking.require_certifying()
+        files.directory(certificates)
     with result_files({"json": json, "junit": junit, "sarif": sarif, "html": html}) as fill:
         report, stopped = checking.report(recheck=recheck, progress=progress)
         fill(report)
     if stopped is not None:
         raise stopped
     saved = _save(report.run, counterexamples)
+    certified = None
+    if certificates is not None:
+        verdicts = [outcome.verdict for outcome in report.run.outcomes]
+        certified = checking.certified(verdicts, certificates, progress)
     if not printed(report, output_format):
         _print(report, saved)
+        if certificates is not None and certified is not None:
+            print_certificates(certified, certificates)
     tell_github(report)
-    return exit_code(report)
+    return exit_code(report) if certified is None or certified.agrees else ExitCode.DEFECT
 
 
 def _print(report: CheckReport, saved: dict[str, Path]) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from .methods import COUNTEREXAMPLE, DEDUCTION, ENUMERATION, INDUCTION
 from .obligation import Status
@@ -40,6 +41,16 @@ class Recheck:
     def count(self, status: Status) -> int:
         """Return how many second verdicts have a status."""
         return sum(verdict.status is status for verdict in self.again.values())
+
+    @property
+    def contradictions(self) -> list[Verdict]:
+        """The second verdicts that contradict the first ones, or are errors."""
+        return [v for v in self.again.values() if v.status in (Status.REFUTED, Status.ERROR)]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no second verdict contradicts the first one, or is an error."""
+        return not self.contradictions
 
     @property
     def by_solver(self) -> Counter[str]:
@@ -86,7 +97,10 @@ def possible(verdicts: Iterable[Verdict]) -> tuple[list[str], dict[str, str]]:
 
 
 def decide_again(
-    verdicts: Sequence[Verdict], settings: Settings, report: Callable[[Verdict], None] = lambda verdict: None
+    verdicts: Sequence[Verdict],
+    settings: Settings,
+    report: Callable[[Verdict], None] = lambda verdict: None,
+    certificates: Path | None = None,
 ) -> Recheck:
     """Decide proved obligations of the catalogue again, in processes that can be killed.
 
@@ -98,10 +112,13 @@ def decide_again(
         How that was; the second time it is by another solver.
     report : callable
         Is given each second verdict as it arrives.
+    certificates : Path, optional
+        Directory that gets the files of certificates; then whatever has none is unknown.
     """
     ids, not_possible = possible(verdicts)
     again: dict[str, Verdict] = {}
-    assignment = replace(settings.assignment, again=True)
+    directory = None if certificates is None else str(certificates.absolute())
+    assignment = replace(settings.assignment, again=True, certificates=directory)
     with Pool(assignment, max(1, min(settings.jobs, len(ids)))) as pool:
         futures = [pool.submit(identifier) for identifier in ids]
         try:

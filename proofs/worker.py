@@ -52,6 +52,8 @@ class WorkerAssignment:
         GiB that the process may take.
     again : bool
         Whether what it is given was proved, and is to be decided again by other programs (`recheck`).
+    certificates : str or None
+        Directory that is to get certificates of what is decided again (`certificates`).
     """
 
     solver: str
@@ -60,6 +62,7 @@ class WorkerAssignment:
     catalogue: str = CATALOGUE
     memory: float | None = None
     again: bool = False
+    certificates: str | None = None
 
     def opened_cache(self) -> Cache | None:
         """Open the cache, if there is one."""
@@ -82,6 +85,13 @@ class WorkerAssignment:
         if not self.again:
             solve = self.solve(cache, started)
             return lambda obligation: decide_or_report(obligation, solve)
+        if self.certificates is not None:
+            from .certificates import certify
+
+            directory = Path(self.certificates)
+            return lambda obligation: reported(
+                obligation, lambda: certify(obligation, directory, self.timeout, started)
+            )
         from ..smt.portfolio import others, others_for_reals, solvers_for
         from .recheck import recheck
 

@@ -11,7 +11,7 @@ from source_modules import LAYERS, RANKS, Module, modules
 
 import mmaproof
 
-SOLVERS = {"z3", "sympy", "bitwuzla", "cvc5"}
+SOLVERS = {"z3", "sympy", "bitwuzla", "cvc5", "pysat"}
 TERMINAL = {"rich", "typer", "click"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base", "core", "tools", "stuff"}
 MODULES = modules()

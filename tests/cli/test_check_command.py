@@ -33,6 +33,7 @@ from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.rechecking import Recheck
 from mmaproof.proofs.verdict import Verdict
 from mmaproof.proofs.worker import WorkerAssignment
+from mmaproof.smt.clause_proofs import main
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 
@@ -342,3 +343,12 @@ def test_what_is_contradicted_is_a_defect_and_named(
     assert result.status == 4
     assert f"{COMMUTES.id}: error, expected proved: defect of mmaproof or of a solver" in result.out
     assert "contradicted" in result.out
+
+
+def test_certificates_are_written_and_counted(tmp_path: Path) -> None:
+    pytest.importorskip("pysat")
+    result = mmaproof("check", REAL, "--certificates", tmp_path / "proofs", "--jobs", 1, "--no-cache")
+    assert result.status == 0
+    assert "accepted by the checker" in result.out
+    (formula,) = (tmp_path / "proofs").glob("*.cnf")
+    assert main([str(formula), str(formula.with_suffix(".drup"))]) == 0
