@@ -1,13 +1,15 @@
-"""``atom.add`` and ``red.add``: sums that threads make in memory, in an order that nobody knows.
+"""``atom`` and ``red``: what threads do to memory one after the other, in an order that nobody knows.
 
-The final value of an integer does not depend on the order, a float's does; it is summed in the order of
-the threads, and the run is marked as unordered. What ``atom`` returns is undefined, as it depends on who
-came first. That ``.acquire`` and ``.release`` put other accesses in order is not modelled: without it
-there are more races, never fewer. Source: PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
+Modelled is what leaves the same in every order: sums, extrema, bits, counts (``inc``, ``dec`` with one
+limit), and the exchange for one value, each alone at its place. A float's sum does depend on the order; it is
+summed in that of the threads, and the run is marked as unordered. What ``atom`` returns is undefined, as it
+depends on who came first. That ``.acquire`` and ``.release`` put other accesses in order is not modelled:
+without it there are more races, never fewer. Source: PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -19,8 +21,9 @@ from .. import bit_slices, operations
 from ..evaluation import apply
 from ..interning import Ids
 from ..memory import Offsets
-from ..terms import Operation
+from ..terms import Operation, TermStore
 from .addressing import addresses, located, space_of
+from .bits import BOOLEANS
 from .execution import Decoders, Execution, undecoded
 from .memory_access import read, write
 from .module import TYPE_BITS, InstructionStatement
@@ -32,6 +35,25 @@ _FLOATS = MappingProxyType({fmt.name: fmt for fmt in (F16, BF16, F32, F64)})
 _INTEGERS = ("u32", "s32", "u64", "s64")
 _PACKED = MappingProxyType({"f16x2": "f16", "bf16x2": "bf16"})
 _LANES = MappingProxyType({"v2": 2, "v4": 4, "v8": 8})
+_WORDS = ("b32", "b64")
+_OPERATIONS: Mapping[str, Collection[str]] = MappingProxyType(
+    {
+        "add": (*_FLOATS, *_INTEGERS),
+        "min": _INTEGERS,
+        "max": _INTEGERS,
+        "and": _WORDS,
+        "or": _WORDS,
+        "xor": _WORDS,
+        "inc": ("u32",),
+        "dec": ("u32",),
+        "exch": _WORDS,
+    }
+)
+"""The types of each operation that is modelled."""
+
+_OF_ONE_OPERAND = frozenset({"inc", "dec", "exch"})
+"""Operations that leave the same in every order only if all have one operand."""
+
 _ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 _NARROW_SCOPES = ("cta", "cluster")
 _SCOPES = (*_NARROW_SCOPES, "gpu", "sys")
@@ -40,10 +62,11 @@ _TAKEN = frozenset(
         *_FLOATS,
         *_INTEGERS,
         *_PACKED,
+        *_WORDS,
         *_LANES,
         *_ORDERS,
         *_SCOPES,
-        "add",
+        *_OPERATIONS,
         "noftz",
         "global",
         "shared",
@@ -78,8 +101,10 @@ def _sum(
     (named,) = instruction.types or ("",)
     kind = _PACKED.get(named, named)
     unknown = not _TAKEN.issuperset(instruction.modifiers)
-    if not instruction.has("add") or rest or unknown or kind not in {*_FLOATS, *_INTEGERS}:
-        execution.unsupported(f"{instruction.mnemonic}; of atomics, add of numbers of one type is modelled")
+    name = instruction.one_of(_OPERATIONS) or ""
+    if rest or unknown or kind not in _OPERATIONS.get(name, ()):
+        modelled = ", ".join(_OPERATIONS)
+        execution.unsupported(f"{instruction.mnemonic}; of atomics, {modelled} of one type are modelled")
     width, bits = TYPE_BITS[named], TYPE_BITS[kind]
     vector = instruction.one_of(_LANES)
     lanes = 1 if vector is None else _LANES[vector]
@@ -98,7 +123,9 @@ def _sum(
         for some in _rounds(offsets):
             chosen = members[some]
             for index, terms in enumerate(added):
-                _add(execution, part, offsets[some] + index * bits // 8, terms[chosen], kind, active[chosen])
+                places = offsets[some] + index * bits // 8
+                _check_alike(execution, part, places, name, kind, terms[chosen])
+                _update(execution, part, places, terms[chosen], name, kind, active[chosen])
     return width, lanes
 
 
@@ -119,8 +146,35 @@ def _rounds(offsets: Offsets) -> list[Indices]:
     return [np.sort(order[rank == each]) for each in range(int(rank.max(initial=-1)) + 1)]
 
 
-def _add(
-    execution: Execution, part: Space, offsets: Offsets, added: Ids, kind: str, threads: Indices
+def _check_alike(
+    execution: Execution, part: Space, offsets: Offsets, name: str, kind: str, given: Ids
+) -> None:
+    """Refuse operations on places where there was another one: their order matters."""
+    size = TYPE_BITS[kind] // 8
+    sort = kind if kind in _FLOATS or name in ("min", "max") else str(8 * size)
+    numbers = part.atomics.numbers(
+        f"{name}.{sort}", given if name in _OF_ONE_OPERAND else np.zeros_like(given)
+    )
+    lanes = offsets[:, None] + np.arange(size)
+    before = part.atomics.at(lanes, len(part.lanes))
+    other = (before != 0) & (before != numbers[:, None])
+    if other.any():
+        place = part.place(int(lanes[other][0]))
+        what = "another operand" if name in _OF_ONE_OPERAND else "another operation"
+        execution.unsupported(
+            f"{execution.instruction.mnemonic} on {place}, after an atomic with {what}: their order matters"
+        )
+    part.atomics.put(lanes, numbers)
+
+
+def _update(
+    execution: Execution,
+    part: Space,
+    offsets: Offsets,
+    given: Ids,
+    name: str,
+    kind: str,
+    threads: Indices,
 ) -> None:
     size = TYPE_BITS[kind] // 8
     before = read(execution, part, offsets, size, 1, threads, atomic=True)[:, 0]
@@ -128,11 +182,42 @@ def _add(
     if lost.any():
         before = before.copy()
         before[lost] = execution.store.undefined(int(lost.sum()), 8 * size)
-    after = apply(execution.store, _operation(kind, part), before, added)
+    after = _after(execution, part, name, kind, before, given)
     write(execution, part, offsets, after[:, None], size, threads, atomic=True)
 
 
-def _operation(kind: str, part: Space) -> Operation:
+def _after(execution: Execution, part: Space, name: str, kind: str, before: Ids, given: Ids) -> Ids:
+    """Return what an operation leaves of what was there."""
+    store, width = execution.store, TYPE_BITS[kind]
+    match name:
+        case "add":
+            return apply(store, _sum_of(kind, part), before, given)
+        case "min" | "max":
+            fmt = operations.signed(width) if kind[0] == "s" else operations.unsigned(width)
+            return apply(store, operations.extremum(fmt, name), before, given)
+        case "exch":
+            return given
+        case "inc" | "dec":
+            return _counted(store, name, before, given)
+    return bit_slices.bitwise(store, BOOLEANS[name], before, given, given)
+
+
+def _counted(store: TermStore, name: str, before: Ids, limit: Ids) -> Ids:
+    """Return the next number of a count from 0 to a limit and around, or from the limit to 0."""
+    unsigned = operations.unsigned(32)
+    zero = store.constants(0, 32)
+    step = store.constants(1 if name == "inc" else 0xFFFFFFFF, 32)
+    moved = apply(store, operations.ring(32, 0, 2), before, step)
+    beyond = apply(store, operations.compare(unsigned, "ge" if name == "inc" else "gt"), before, limit)
+    around = zero if name == "inc" else limit
+    found = apply(store, operations.select(32), beyond, around, moved)
+    if name == "inc":
+        return found
+    is_zero = apply(store, operations.compare(unsigned, "eq"), before, zero)
+    return apply(store, operations.select(32), is_zero, limit, found)
+
+
+def _sum_of(kind: str, part: Space) -> Operation:
     fmt = _FLOATS.get(kind)
     if fmt is None:
         return operations.ring(TYPE_BITS[kind], 0, 2)

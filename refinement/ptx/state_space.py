@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from ..interning import Ids
 from ..memory import ByteLanes, Offsets, Region
 from ..terms import TermStore
 from .races import AccessHistory
@@ -56,6 +57,30 @@ class UnownedReads:
             self._unread[own] = False
 
 
+class Atomics:
+    """Which atomic operation changed each byte last."""
+
+    def __init__(self) -> None:
+        self._found: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self._names: dict[tuple[str, int], int] = {}
+
+    def numbers(self, name: str, operands: Ids) -> NDArray[np.int32]:
+        """Return a number, not 0, of each operation by its name and operand."""
+        distinct, inverse = np.unique(operands, return_inverse=True)
+        known = [self._names.setdefault((name, each), 1 + len(self._names)) for each in distinct.tolist()]
+        return np.array(known, dtype=np.int32)[inverse]
+
+    def at(self, lanes: Offsets, size: int) -> NDArray[np.int32]:
+        """Return the number of the operation that changed lanes of a space of some size; 0 where none did."""
+        if len(self._found) < size:
+            self._found = np.concatenate([self._found, np.zeros(size - len(self._found), dtype=np.int32)])
+        return self._found[lanes]
+
+    def put(self, lanes: Offsets, numbers: NDArray[np.int32]) -> None:
+        """Note the operations that change lanes (n, bytes)."""
+        self._found[lanes] = numbers[:, None]
+
+
 class Space:
     """One state space: the same regions for each of its instances (blocks, threads), or for all.
 
@@ -100,6 +125,7 @@ class Space:
         self.history: AccessHistory | None = None
         self.unowned_reads: UnownedReads | None = None
         self.alignments: dict[str, int] = {}
+        self.atomics = Atomics()
         self.read_only_from = self._extent * instances
 
     def locate(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from ptx_machine import Bench, kernel, kinds, written
@@ -131,7 +134,81 @@ def test_what_an_atomic_returns_is_undefined() -> None:
     assert set(kinds(done)) == {Kind.UNSUPPORTED}
 
 
-@pytest.mark.parametrize("instruction", ["red.global.max.u32 [%d3], %r2;",
+WORDS = np.random.default_rng(5).integers(0, 1 << 32, (3, 64), dtype=np.uint64).astype(np.uint32)
+START = np.uint32(0x80000003)
+
+
+def counted(name: str, times: int, limit: int) -> int:
+    found = 7
+    for _ in range(times):
+        if name == "inc":
+            found = 0 if found >= limit else found + 1
+        else:
+            found = limit if found == 0 or found > limit else found - 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("instruction", "reduce"),
+    [
+        ("red.global.max.u32 [%d3], %r2;", np.maximum.reduce),
+        ("atom.global.min.u32 %r4, [%d3], %r2;", np.minimum.reduce),
+        ("red.global.max.s32 [%d3], %r2;", lambda x: np.maximum.reduce(x.view(np.int32)).view(np.uint32)),
+        ("red.gpu.global.min.s32 [%d3], %r2;", lambda x: np.minimum.reduce(x.view(np.int32)).view(np.uint32)),
+        ("red.global.and.b32 [%d3], %r2;", np.bitwise_and.reduce),
+        ("atom.or.b32 _, [%d3], %r2;", np.bitwise_or.reduce),
+        ("red.relaxed.gpu.global.xor.b32 [%d3], %r2;", np.bitwise_xor.reduce),
+    ],
+)
+def test_what_leaves_the_same_in_every_order(instruction: str, reduce: Callable[..., Any]) -> None:
+    bench = Bench()
+    given = [bench.given("a", WORDS, U32), bench.given("c", np.full(5, START), U32, writable=True)]
+    done = bench.run(kernel(SETUP + instruction, 2), given, grid=3, block=64)
+    assert (done.findings, done.unordered) == ((), False)
+    together = [np.append(WORDS[:, thread::5].reshape(-1), START) for thread in range(5)]
+    np.testing.assert_array_equal(bench.left(done, "c", U32), [reduce(each) for each in together])
+
+
+@pytest.mark.parametrize("limit", [0, 5, 30, 1000])
+@pytest.mark.parametrize("name", ["inc", "dec"])
+def test_counts_with_one_limit(name: str, limit: int) -> None:
+    bench = Bench()
+    given = [bench.given("a", WORDS, U32), bench.given("c", np.full(5, 7), U32, writable=True)]
+    done = bench.run(kernel(f"{SETUP} red.global.{name}.u32 [%d3], {limit};", 2), given, grid=3, block=64)
+    assert done.findings == ()
+    times = [WORDS[:, thread::5].size for thread in range(5)]
+    np.testing.assert_array_equal(bench.left(done, "c", U32), [counted(name, each, limit) for each in times])
+
+
+def test_an_exchange_for_one_value() -> None:
+    bench = Bench()
+    given = [bench.given("a", WORDS, U32), bench.given("c", np.full(5, 7), U32, writable=True)]
+    done = bench.run(kernel(f"{SETUP} atom.global.exch.b32 %r4, [%d3], 9;", 2), given, grid=3, block=64)
+    assert done.findings == ()
+    assert set(bench.left(done, "c", U32).tolist()) == {9}
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("red.global.max.u32 [%d3], %r2; red.global.min.u32 [%d3], %r2;", "another operation"),
+        ("red.global.max.u32 [%d3], %r2; red.global.max.s32 [%d3], %r2;", "another operation"),
+        ("red.global.add.u32 [%d3], %r2; red.global.xor.b32 [%d3], %r2;", "another operation"),
+        ("red.global.inc.u32 [%d3], 5; red.global.inc.u32 [%d3], 6;", "another operand"),
+        ("red.global.dec.u32 [%d3], %r2;", "another operand"),
+        ("atom.global.exch.b32 %r4, [%d3], %r2;", "another operand"),
+    ],
+)
+def test_what_depends_on_the_order_is_refused(body: str, says: str) -> None:
+    bench = Bench()
+    given = [bench.given("a", WORDS, U32), bench.given("c", np.zeros(5), U32, writable=True)]
+    done = bench.run(kernel(SETUP + body, 2), given, block=64)
+    assert set(kinds(done)) == {Kind.UNSUPPORTED}
+    assert f"after an atomic with {says}: their order matters" in done.findings[0].message
+
+
+@pytest.mark.parametrize("instruction", ["atom.global.max.f32 %f3, [%d3], %f2;",
+                                         "red.global.and.u32 [%d3], %r2;",
                                          "atom.global.cas.b32 %r4, [%d3], %r2, %r3;",
                                          "red.global.add.sc.u32 [%d3], %r2;"])  # fmt: skip
 def test_other_atomics_are_not_modelled(instruction: str) -> None:
