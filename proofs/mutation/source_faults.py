@@ -43,7 +43,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 _SPEAKING = frozenset({"__repr__", "__format__", "describe", "description", "meaning", "summary"})
 _SPOKEN = frozenset({"message", "reason", "source", "title", "note", "label", "doc"})
 _ASIDE = frozenset({"maxsize", "copy", "strict", "work"})
-_SPEED = ("CACHE", "CHUNK", "BATCH")
+_SPEED = ("CACHE", "CHUNK", "BATCH", "_BLOCK")
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _of_block(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]]:  #
             return
         case ast.keyword(arg=str(name)) if name in _SPOKEN | _ASIDE:
             return
-        case ast.Call(ast.Name("get_close_matches")):
+        case ast.Call(ast.Name("get_close_matches") | ast.Attribute(attr="get_close_matches")):
             return
         case ast.FunctionDef():
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

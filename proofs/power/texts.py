@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-import numpy as np
-
-from ...spec.algebra import Array
 from ...spec.errors import InputError
-from ...spec.instruction_set import instruction_set
 from ...spec.power.assembly import WORDS, first_word, parse
 from ...spec.power.encoding import crosses_boundary, decode, disassemble, encode, to_bytes
-from ...spec.power.float_exceptions import Exceptions, sticky_bits
 from ...spec.power.memory import Endian
-from ...spec.power.operand_arrays import rounding_named
 from ...spec.power.priming import check_program
 from ...spec.power.targets import TARGETS
 from ..comparison import compared
@@ -177,133 +171,4 @@ def _programs(target: str, column: int) -> Certificate:
     )
 
 
-# -- execution
-@theorem(
-    "power/stated/executed",
-    "named arrays are taken and refused as docs/command-line.md says, and status bits are the ISA's",
-    "accumulator moves copy registers row by row; matrix and register views agree; missing, surplus and "
-    "misshapen arrays, unknown roundings and moves without registers are refused; FX and VX summarise what "
-    "sets a bit",
-    "Power ISA 3.1 section 7.2",
-)
-def executed() -> Iterator[Case]:
-    """Yield moves, views, roundings and status bits."""
-    for name, goal in (("moves", _moves), ("views", _views), ("roundings", _roundings), ("status", _status)):
-        yield Case(name, goal, method=Method.CERTIFICATE)
-
-
-def _run(
-    text: str, arrays: Mapping[str, Array], registers: bool = True, rounding: str | None = None
-) -> Mapping[str, Array]:
-    read = instruction_set("power").read(text)
-    return read.execute(arrays, as_registers=registers, rounding=rounding, choices=[])
-
-
-_BYTES = (np.arange(64) * 7 % 256).astype(np.uint8)
-
-
-def _moves() -> Certificate:
-    four = _BYTES.reshape(4, 16)
-    expected: dict[object, object] = {
-        "xxsetaccz a0": {"acc": [0] * 64},
-        "xxmtacc a0": {"acc": _BYTES.tolist()},
-        "xxmfacc a0": {"vsr": four.tolist()},
-        "xxmtacc a0 twice": {"acc": [_BYTES.tolist()] * 2},
-        "as matrices": True, "missing": True, "surplus": True, "shape": True, "type": True, "load": True,
-    }  # fmt: skip
-
-    def specified() -> Mapping[object, object]:
-        runs: dict[str, dict[str, Array]] = {
-            "xxsetaccz a0": {}, "xxmtacc a0": {"vsr": four}, "xxmfacc a0": {"acc": _BYTES},
-            "xxmtacc a0 twice": {"vsr": np.stack([four, four])},
-        }  # fmt: skip
-        found: dict[object, object] = {
-            text: {name: each.tolist() for name, each in _run(text.removesuffix(" twice"), arrays).items()}
-            for text, arrays in runs.items()
-        }
-        return found | {
-            "as matrices": _refused(lambda: _run("xxsetaccz a0", {}, False)),
-            "missing": _refused(lambda: _run("xxmfacc a0", {})),
-            "surplus": _refused(lambda: _run("xxsetaccz a0", {"x": _BYTES})),
-            "shape": _refused(lambda: _run("xxmfacc a0", {"acc": four})),
-            "type": _refused(lambda: _run("xxmfacc a0", {"acc": _BYTES.astype(int)})),
-            "load": _refused(lambda: _run("lxv vs1,0(r3)", {})),
-        }
-
-    return compared(expected, specified)
-
-
-_VIEWS = {
-    "xvi8ger4": (">i1", ">u1", ">i4", 4, 4), "xvi16ger2": (">i2", ">i2", ">i4", 2, 4),
-    "xvf16ger2": (">f2", ">f2", ">f4", 2, 4), "xvf32ger": (">f4", ">f4", ">f4", 1, 4),
-    "xvf64ger": (">f8", ">f8", ">f8", 1, 2),
-}  # fmt: skip
-"""Types in the order of the ISA, whose bytes are big-endian; k and columns."""
-
-
-def _views() -> Certificate:
-    expected: dict[object, object] = {}
-    given: dict[str, tuple[Array, Array, Array]] = {}
-    for name, (_, _, _, rank, columns) in _VIEWS.items():
-        x = (np.arange(2 * 4 * rank) * 37 % 11 - 5).reshape(2, 4, rank)
-        y = (np.arange(columns * rank) * 29 % 7).reshape(columns, rank)
-        acc = (np.arange(4 * columns) * 31 % 13 - 6).reshape(4, columns)
-        given[name] = x, y, acc
-        total = acc + x @ y.T
-        expected[name] = expected[name, "registers"] = total.tolist()
-        expected[name, "unprimed"] = True
-
-    def specified() -> Mapping[object, object]:
-        found: dict[object, object] = {}
-        for name, (x_type, y_type, result, _, columns) in _VIEWS.items():
-            x, y, acc = given[name]
-            text = f"{name}pp a0,vs34,vs36"
-            arrays: dict[str, Array] = {"x": x, "y": y, "acc": acc}
-            found[name] = _run(text, arrays, registers=False)["acc"].astype(int).tolist()
-            types = {"x": x_type, "y": y_type, "acc": result}
-            words = {
-                each: np.ascontiguousarray(array.astype(types[each])).view(np.uint8)
-                for each, array in arrays.items()
-            }
-            flat = {each: array.reshape((2, -1) if each == "x" else -1) for each, array in words.items()}
-            if name == "xvf64ger":  # a row of two doubles in each register of an accumulator
-                assert flat["acc"].size == 64
-            done = np.ascontiguousarray(_run(text, flat)["acc"]).view(result)
-            found[name, "registers"] = done.astype(int).reshape(2, 4, columns).tolist()
-            unprimed = {each: array for each, array in arrays.items() if each != "acc"}
-            found[name, "unprimed"] = _refused(partial(_run, text, unprimed, False))
-        return found
-
-    return compared(expected, specified)
-
-
-def _roundings() -> Certificate:
-    names = ("nearest-even", "toward-zero", "upward", "downward")
-    expected: dict[str, object] = {
-        each: code for code, name in enumerate(names) for each in (name, str(code))
-    }
-    expected |= {"4": "refused", "up": "refused"}
-
-    def code(name: str) -> object:
-        try:
-            return int(rounding_named(name).value)
-        except InputError:
-            return "refused"
-
-    return compared(expected, lambda: {name: code(name) for name in expected})
-
-
-def _status() -> Certificate:
-    bits = {
-        (False, False, False, False): 0,
-        (True, False, False, False): 0x82000000,
-        (False, True, False, False): 0xA1000000,
-        (False, False, True, False): 0xA0800000,
-        (False, False, False, True): 0xA0100000,
-        (True, True, True, True): 0xA3900000,
-        (True, False, False, True): 0xA2100000,
-    }
-    return compared(bits, lambda: {some: sticky_bits(Exceptions(*map(np.array, some))) for some in bits})
-
-
-THEOREMS = (read_texts, programs, executed)
+THEOREMS = (read_texts, programs)

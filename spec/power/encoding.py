@@ -223,7 +223,24 @@ def _prefix(family: Family) -> str:
     return f"{PREFIX_OPCODE}:6 3:2 9:4 /:4 PMSK:{pmsk} /:{8 - pmsk} XMSK:4 YMSK:{ymsk} /:{4 - ymsk}"
 
 
-LAYOUTS = MappingProxyType({form: Layout(form, fields(_diagram(form))) for form in FORMS.values()})
+class _Layouts(Mapping[Form, Layout]):
+    """The encodings by form, made when one is asked for: whoever encodes nothing needs none."""
+
+    @cached_property
+    def _made(self) -> Mapping[Form, Layout]:
+        return {form: Layout(form, fields(_diagram(form))) for form in FORMS.values()}
+
+    def __getitem__(self, form: Form) -> Layout:
+        return self._made[form]
+
+    def __iter__(self) -> Iterator[Form]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
+LAYOUTS: Mapping[Form, Layout] = _Layouts()
 """The encoding of every form."""
 
 

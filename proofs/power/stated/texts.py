@@ -85,6 +85,25 @@ REFUSED = (
 )  # fmt: skip
 """What is no instruction."""
 
+EXCEPTIONS = (
+    # an update, X, Y and the accumulator in every word, what is raised: XX, VXSNAN, VXISI, VXIMZ
+    ("xvf32gerpp", "3f800000", "40000000", "3f800000", ""),
+    ("xvf32gerpp", "3f800001", "3f800001", "00000000", "XX"),
+    ("xvf32gerpp", "7f7fffff", "7f7fffff", "00000000", "XX"),
+    ("xvf32gerpp", "7fc00000", "3f800000", "3f800000", ""),
+    ("xvf32gerpp", "7f800001", "3f800000", "3f800000", "VXSNAN"),
+    ("xvf32gerpp", "3f800000", "ff800001", "3f800000", "VXSNAN"),
+    ("xvf32gerpp", "3f800000", "3f800000", "7f800001", "VXSNAN"),
+    ("xvf32gerpp", "7f800000", "3f800000", "ff800000", "VXISI"),
+    ("xvf32gerpp", "7f800000", "3f800000", "7f800000", ""),
+    ("xvf32gerpp", "7f800000", "00000000", "3f800000", "VXIMZ"),
+    ("xvf32gerpp", "80000000", "7f800000", "3f800000", "VXIMZ"),
+    ("xvf32gerpp", "3f800000", "3f800000", "bf800000", ""),
+    ("xvf64ger", "3ff0000000000001", "3ff0000000000001", "", "XX"),
+    ("xvf64ger", "3ff0000000000000", "3ff0000000000001", "", ""),
+)
+"""What instructions raise (Power ISA 3.1 sections 7.2 and 7.4)."""
+
 PROGRAMS = (
     # a program from a start without primed accumulators; instruction and rule of what is wrong on Power10;
     # and where accumulators are registers of their own
