@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import U8, Format
-from ...spec.layout import Layout
 from ...spec.legality import violations as violations_of
 from ...spec.power import instructions as specified
 from ...spec.power.catalogue import Family, Move, RankKUpdate
@@ -24,7 +23,14 @@ from ...spec.power.instructions import VSRS_PER_ACCUMULATOR, associated_vsrs
 from ...spec.power.legality import violations
 from ...spec.power.priming import RULES, Step
 from ...spec.power.rank_k_update import Live, rank_k_update
-from ...spec.power.registers import ACCUMULATOR_ROWS, REGISTER_BYTES, accumulator_layout, x_layout, y_layout
+from ...spec.power.registers import (
+    ACCUMULATOR_ROWS,
+    REGISTER_BITS,
+    REGISTER_BYTES,
+    accumulator_layout,
+    x_layout,
+    y_layout,
+)
 from ...spec.power.targets import TARGETS
 from ...spec.rounding import Rounding
 from ..findings import Kind
@@ -107,19 +113,15 @@ def _update(machine: Machine, instruction: Instruction) -> None:
     assert given.x is not None and given.y is not None
     family = update.family
     algebra = TermAlgebra(machine.store)
-    x = _matrix(machine, algebra, given.x, x_layout(family), family.x)
-    y = _matrix(machine, algebra, given.y, y_layout(family), family.y)
+    x = _matrix(machine, algebra, given.x, _places(family, "x"), family.x)
+    y = _matrix(machine, algebra, given.y, _places(family, "y"), family.y)
     lanes = registers.accumulators
     first = _BYTES * accumulator
-    offsets, size = _accumulator_offsets(family) + first, family.result.bits // 8
+    offsets, size = first + _places(family, "acc").reshape(-1), family.result.bits // 8
     if update.accumulates:
         if not registers.primed[accumulator]:
             _lose(machine, accumulator)
-        held = slice(
-            ACCUMULATOR_ROWS * REGISTER_BYTES * accumulator,
-            ACCUMULATOR_ROWS * REGISTER_BYTES * (accumulator + 1),
-        )
-        registers.define(lanes, held)
+        registers.define(lanes, slice(first, first + _BYTES))
         acc = lanes.read(offsets, size).reshape(ACCUMULATOR_ROWS, -1)
     else:
         acc = algebra.constant(0, family.result)
@@ -140,37 +142,32 @@ def _live(family: Family, masks: tuple[int, int, int]) -> Live:
     return Live(*flags)
 
 
-def _matrix(machine: Machine, algebra: TermAlgebra, first: int, layout: Layout, fmt: Format) -> Ids:
+def _matrix(
+    machine: Machine, algebra: TermAlgebra, register: int, places: NDArray[np.int64], fmt: Format
+) -> Ids:
     """Return an operand (rows, k) that lies in registers from one on."""
-    shape = tuple(axis.extent for axis in layout.source)
-    registers = layout.target[0].extent
-    if fmt.bits < U8.bits:
-        held = np.concatenate([machine.registers.elements(first + each, 1) for each in range(registers)])
-        elements = algebra.unpack(held.reshape(registers, -1), fmt).reshape(-1)
-    else:
-        size = fmt.bits // 8
-        elements = np.concatenate(
-            [machine.registers.elements(first + each, size) for each in range(registers)]
-        )
-    return elements[_order(layout)].reshape(shape)
+    lanes, first = machine.registers.vectors, REGISTER_BYTES * register
+    last = int(places.max()) // REGISTER_BYTES + 1
+    machine.registers.define(lanes, slice(first, first + REGISTER_BYTES * last))
+    if fmt.bits >= U8.bits:
+        return lanes.read(first + places.reshape(-1), fmt.bits // 8).reshape(places.shape)
+    held = lanes.read(first + places[:, ::2].reshape(-1), 1)
+    return algebra.unpack(held.reshape(len(places), -1), fmt)
 
 
 @cache
-def _order(layout: Layout) -> NDArray[np.intp]:
-    """Return where among the fields of all registers the elements of a matrix are."""
-    indices = np.indices(tuple(axis.extent for axis in layout.source))
-    register, field = layout.forward(*indices)
-    return np.asarray(register * layout.target[1].extent + field).reshape(-1)
-
-
-@cache
-def _accumulator_offsets(family: Family) -> NDArray[np.int64]:
-    """Return where the elements of an accumulator begin among its bytes."""
-    fmt = family.result
-    layout = accumulator_layout(fmt)
-    rows, fields = np.divmod(_order(layout), layout.target[1].extent)
-    size = fmt.bits // 8
-    return np.asarray(REGISTER_BYTES * rows + REGISTER_BYTES - size * (fields + 1), dtype=np.int64)
+def _places(family: Family, operand: str) -> NDArray[np.int64]:
+    """Return where the elements of an operand begin, of 4 bits their byte, from its first register on."""
+    match operand:
+        case "x":
+            layout, fmt = x_layout(family), family.x
+        case "y":
+            layout, fmt = y_layout(family), family.y
+        case _:
+            layout, fmt = accumulator_layout(family.result), family.result
+    register, part = layout.forward(*np.indices(tuple(axis.extent for axis in layout.source)))
+    bits = REGISTER_BITS - fmt.bits * (np.asarray(part) + 1)
+    return np.asarray(REGISTER_BYTES * np.asarray(register) + bits // U8.bits, dtype=np.int64)
 
 
 def _move(machine: Machine, instruction: Instruction) -> None:

@@ -8,10 +8,12 @@ Source: Power Architecture 64-bit ELF V2 ABI 1.4, chapter 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...spec.errors import InputError
 from .image import IMPORT_BYTES, IMPORTS, LINKED_IMPORTS, MOST_ADDRESS, Image, Section, Symbol
@@ -28,10 +30,59 @@ _TOC_BIAS = 0x8000
 _LOCAL_ENTRIES = (0, 0, 4, 8, 16, 32, 64, 0)
 """Bytes to the local entry point by the three bits of ``st_other``."""
 
+_SYMBOL_TABLES = ("SHT_SYMTAB", "SHT_DYNSYM")
 _MOST_BYTES = 1 << 30
 """Of all sections."""
 
+_SYMBOL = struct.Struct("<IBBHQQ")
+_RELOCATION = struct.Struct("<QQq")
+_UNDEFINED, _RESERVED = 0, 0xFF00
+"""Numbers of sections: none, and from here on those with a meaning of their own."""
+_FUNCTION = 2
+"""The type of a symbol in the low bits of ``st_info``; the others tell who sees it, 0 for nobody else."""
+
 _RELATIVE, _GLOB_DAT, _JMP_SLOT, _ADDR64 = 22, 20, 21, 38
+
+
+class _Entry(NamedTuple):
+    """An entry of a symbol table, as the ABI names its parts."""
+
+    name: str
+    info: int
+    other: int
+    section: int
+    value: int
+    size: int
+
+    @property
+    def is_defined(self) -> bool:
+        return _UNDEFINED < self.section < _RESERVED
+
+    @property
+    def local_entry(self) -> int:
+        return _LOCAL_ENTRIES[self.other >> 5]
+
+
+def _entries(elf: Any, table: Any) -> list[_Entry]:
+    """Return the symbols of a table; far faster than pyelftools, of large libraries."""
+    names = elf.get_section(table["sh_link"]).data()
+    found = []
+    for name, info, other, section, value, size in _SYMBOL.iter_unpack(_whole(table, _SYMBOL)):
+        end = names.find(b"\0", name)
+        text = names[name:end].decode(errors="replace") if 0 <= name <= end else ""
+        found.append(_Entry(text, info, other, section, value, size))
+    return found
+
+
+def _whole(section: Any, entry: struct.Struct) -> bytes:
+    data = bytes(section.data())
+    return data[: len(data) // entry.size * entry.size]
+
+
+def _relocations(section: Any) -> Iterator[tuple[int, int, int, int]]:
+    """Yield offset, kind, number of the symbol, and addend."""
+    for offset, info, addend in _RELOCATION.iter_unpack(_whole(section, _RELOCATION)):
+        yield offset, info & 0xFFFFFFFF, info >> 32, addend
 
 
 def read_object(path: Path) -> Image:
@@ -102,7 +153,7 @@ def _relocatable(elf: Any, path: Path) -> Image:
     numbered = list(enumerate(elf.iter_sections()))
     places = _placed(numbered, path)
     table = next((each for _, each in numbered if each["sh_type"] == "SHT_SYMTAB"), None)
-    entries = [] if table is None else list(table.iter_symbols())
+    entries = [] if table is None else _entries(elf, table)
     end = max((each.end for each in places.values()), default=0)
     got = -(-max(end, IMPORTS + _DATA_START) // 256) * 256
     toc = next((each.address for each in places.values() if each.name == ".toc"), got) + _TOC_BIAS
@@ -114,19 +165,16 @@ def _relocatable(elf: Any, path: Path) -> Image:
         if each["sh_type"] != "SHT_RELA" or each["sh_info"] not in places:
             continue
         target = places[each["sh_info"]]
-        for relocation in each.iter_relocations():
-            number = relocation["r_info_sym"]
+        for offset, kind, number, addend in _relocations(each):
             if number >= len(values):
                 raise InputError(f"a relocation of {target.name} names symbol {number}", str(path))
-            value, kind = values[number], relocation["r_info_type"]
+            value = values[number]
             if kind in GOT_RELOCATIONS:
                 value = slots.setdefault(number, got + 8 * len(slots))
-            local = _LOCAL_ENTRIES[int(entries[number]["st_other"]["local"])]
-            refused = relocate(
-                target, Relocation(kind, relocation["r_offset"], value, relocation["r_addend"], toc, local)
-            )
+            local = entries[number].local_entry
+            refused = relocate(target, Relocation(kind, offset, value, addend, toc, local))
             if refused:
-                refusals[target.address + relocation["r_offset"] // 4 * 4] = refused
+                refusals[target.address + offset // 4 * 4] = refused
     sections = list(places.values())
     if slots:
         table_bytes = b"".join(values[number].to_bytes(8, "little") for number in slots)
@@ -134,7 +182,7 @@ def _relocatable(elf: Any, path: Path) -> Image:
     symbols = [
         _symbol(entry, value)
         for entry, value in zip(entries, values, strict=True)
-        if entry.name and isinstance(entry["st_shndx"], int) and entry["st_shndx"] in places
+        if entry.name and entry.is_defined and entry.section in places
     ]
     return _image(path, sections, symbols, toc, {at: name for name, at in imports.items()}, refusals)
 
@@ -167,31 +215,24 @@ def _placed(numbered: list[tuple[int, Any]], path: Path) -> dict[int, Section]:
     return places
 
 
-def _value(entry: Any, places: Mapping[int, Section], toc: int, imports: dict[str, int]) -> int:
+def _value(entry: _Entry, places: Mapping[int, Section], toc: int, imports: dict[str, int]) -> int:
     """Return the address of a symbol; one that is not in the object gets one among the imports."""
-    index = entry["st_shndx"]
-    if index == "SHN_UNDEF" and entry.name == ".TOC.":
+    if entry.section == _UNDEFINED and entry.name == ".TOC.":
         return toc
-    if not isinstance(index, int):
+    if not entry.is_defined:
         return imports.setdefault(entry.name, IMPORTS + IMPORT_BYTES * len(imports))
-    return int(entry["st_value"]) + (places[index].address if index in places else 0)
+    return entry.value + (places[entry.section].address if entry.section in places else 0)
 
 
-def _symbol(entry: Any, value: int) -> Symbol:
-    info = entry["st_info"]
-    return Symbol(
-        entry.name,
-        value,
-        entry["st_size"],
-        info["type"] == "STT_FUNC",
-        info["bind"] != "STB_LOCAL",
-        _LOCAL_ENTRIES[int(entry["st_other"]["local"])],
-    )
+def _symbol(entry: _Entry, value: int) -> Symbol:
+    is_function, is_global = entry.info & 15 == _FUNCTION, bool(entry.info >> 4)
+    return Symbol(entry.name, value, entry.size, is_function, is_global, entry.local_entry)
 
 
 # -- executables and libraries
 def _linked(elf: Any, path: Path) -> Image:
-    sections = list(_loaded_sections(elf)) or list(_segments(elf))
+    loaded = list(_loaded_sections(elf)) or list(_segments(elf))
+    sections = sorted(loaded, key=lambda each: each.address)
     if not any(each.executable for each in sections):
         raise InputError("has no code", str(path))
     imports: dict[str, int] = {}
@@ -199,14 +240,14 @@ def _linked(elf: Any, path: Path) -> Image:
         if each["sh_type"] != "SHT_RELA" or not each["sh_flags"] & _ALLOCATED:
             continue
         table = elf.get_section(each["sh_link"])
-        names = list(table.iter_symbols()) if hasattr(table, "iter_symbols") else []
-        _resolve(sections, names, each.iter_relocations(), imports)
+        names = _entries(elf, table) if table["sh_type"] in _SYMBOL_TABLES else []
+        _resolve(sections, names, _relocations(each), imports)
     symbols = [
-        _symbol(entry, entry["st_value"])
+        _symbol(entry, entry.value)
         for table in elf.iter_sections()
-        if table["sh_type"] in ("SHT_SYMTAB", "SHT_DYNSYM")
-        for entry in table.iter_symbols()
-        if entry.name and isinstance(entry["st_shndx"], int)
+        if table["sh_type"] in _SYMBOL_TABLES
+        for entry in _entries(elf, table)
+        if entry.name and entry.is_defined
     ]
     first = next((each.address for each in sections if each.name == ".got"), 0)
     return _image(path, sections, symbols, first + _TOC_BIAS, {at: n for n, at in imports.items()}, {})
@@ -238,25 +279,28 @@ def _segments(elf: Any) -> Iterator[Section]:
 
 
 def _resolve(
-    sections: Iterable[Section], names: list[Any], relocations: Iterable[Any], imports: dict[str, int]
+    sections: Sequence[Section],
+    names: Sequence[_Entry],
+    relocations: Iterable[tuple[int, int, int, int]],
+    imports: dict[str, int],
 ) -> None:
     """Fill in the addresses that a loader fills in, with 0 for the address that the file is loaded at."""
-    for relocation in relocations:
-        kind, offset = relocation["r_info_type"], relocation["r_offset"]
+    starts = [section.address for section in sections]
+    for offset, kind, number, addend in relocations:
         if kind == _RELATIVE:
-            value = relocation["r_addend"]
-        elif kind in (_GLOB_DAT, _JMP_SLOT, _ADDR64) and relocation["r_info_sym"] < len(names):
-            entry = names[relocation["r_info_sym"]]
-            value = entry["st_value"]
-            if entry["st_shndx"] == "SHN_UNDEF":
+            value = addend
+        elif kind in (_GLOB_DAT, _JMP_SLOT, _ADDR64) and number < len(names):
+            entry = names[number]
+            value = entry.value
+            if entry.section == _UNDEFINED:
                 value = imports.setdefault(entry.name, LINKED_IMPORTS + IMPORT_BYTES * len(imports))
-            value += relocation["r_addend"]
+            value += addend
         else:
             continue
-        for section in sections:
-            if section.address <= offset and offset + 8 <= section.end:
-                at = offset - section.address
-                section.data[at : at + 8] = (value & (1 << 64) - 1).to_bytes(8, "little")
+        section = sections[bisect_right(starts, offset) - 1]
+        at = offset - section.address
+        if 0 <= at <= len(section.data) - 8:
+            section.data[at : at + 8] = (value & (1 << 64) - 1).to_bytes(8, "little")
 
 
 def _image(
