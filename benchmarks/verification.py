@@ -1,4 +1,4 @@
-"""How long it takes to verify kernels, of Triton and in PTO text, as a whole process."""
+"""How long it takes to verify kernels, of Triton, in PTO text and for Power10, as a whole process."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ PTO = TESTS / "kernels" / "pto" / "blocks_f16.pto"
 PTO_SIZES = {"M": 128, "N": 128, "K": 256}
 
 
+POWER = TESTS / "kernels" / "power" / "dgemm.s"
+POWER_PRODUCTS = 16 * 16 * 128
+
+
 def figures() -> Iterator[Figure]:
     once, twice = (seconds(k) for k in (TILE, 2 * TILE))
     yield Figure("mmaproof verify, M = N = K = 128", once, "s", 5)
@@ -35,6 +39,9 @@ def figures() -> Iterator[Figure]:
     pto = pto_seconds()
     yield Figure("mmaproof verify, PTO text, 128 x 128 x 256", pto, "s", 5)
     yield Figure("its millions of multiply-adds a second", prod(PTO_SIZES.values()) / pto / 1e6, "M/s")
+    power = power_seconds()
+    yield Figure("mmaproof verify, Power10 dgemm, as many products as 16 x 16 x 128", power, "s", 10)
+    yield Figure("its millions of multiply-adds a second", POWER_PRODUCTS / power / 1e6, "M/s")
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
     yield Figure("memory free of 1 GiB", 1 - largest, "GiB", 0)
 
@@ -71,6 +78,14 @@ def pto_seconds() -> float:
     stated = "".join(f"{name} = {value}\n" for name, value in PTO_SIZES.items())
     text = f"{head}[[sizes]]\n{stated}\n{rest}".replace('isa = "pto"', 'isa = "pto"\nprofile = "A5"')
     return _seconds(PTO, text)
+
+
+def power_seconds() -> float:
+    """Verify the paper's DGEMM kernel as gcc compiles it, of panels of 8 rows and columns."""
+    sys.path.insert(0, str(TESTS))
+    from power_kernels import DGEMM
+
+    return _seconds(POWER, DGEMM.replace("{N}", str(POWER_PRODUCTS // 64)))
 
 
 def _seconds(kernel: Path, contract: str, *options: str) -> float:
