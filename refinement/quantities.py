@@ -110,7 +110,8 @@ class Quantifier:
         self.formats: list[Format] = []
         self.literals: dict[str, set[Fraction]] = {}
         """The numbers that stand for an irrational one, by its name."""
-        self._origins: list[tuple[Ids, Ids]] = []
+        self._noted: list[tuple[Ids, Ids]] = []
+        self._origins: dict[int, int] = {}
         self._numbers: dict[Format, int] = {}
 
     def read(self, terms: Any, fmt: Format) -> Quantities:
@@ -138,14 +139,15 @@ class Quantifier:
 
     def note(self, normal: Ids, terms: Ids) -> None:
         """Note which terms (n,) normal forms (n,) are made for, so that they can be spelled."""
-        self._origins.append((normal, terms))
+        self._noted.append((normal, terms))
 
     def origin(self, normal: int) -> int | None:
         """Return the first term that a normal form was made for, if it is known."""
-        for forms, terms in self._origins:
-            if len(places := np.flatnonzero(forms == normal)):
-                return int(terms[places[0]])
-        return None
+        for forms, terms in self._noted:
+            for form, term in zip(forms.tolist(), terms.tolist(), strict=True):
+                self._origins.setdefault(form, term)
+        self._noted.clear()
+        return self._origins.get(normal)
 
     def is_natural(self, kind: int) -> bool:
         """Tell whether quantities of a kind are terms read in the format of their own results."""

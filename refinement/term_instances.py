@@ -79,6 +79,8 @@ class TermInstances:
 
     def of(self, pattern: Ids, others: Ids) -> NDArray[np.bool_]:
         """Tell which rows of terms (n, k) are instances of a pattern (k,) of the same shapes."""
+        if not len(others):
+            return np.zeros(0, dtype=bool)
         places: dict[int, int] = {}
         steps = self._steps(pattern, places)
         roots = np.array([places[each] for each in pattern.tolist()])

@@ -58,12 +58,14 @@ KERNELS: dict[str, tuple[dict[str, str], dict[str, Any], dict[str, tuple[str, st
         {"a_pointer": F16, "b_pointer": F16, "y_pointer": F16, "n": "i32"},
         ROWS,
         {"not_gated": ("a * tl.sigmoid(a) * b", "tl.sigmoid(a) * b"),
-         "other_gate": ("a * tl.sigmoid(a) * b", "a * tl.sigmoid(b) * b")},
+         "other_gate": ("a * tl.sigmoid(a) * b", "a * tl.sigmoid(b) * b"),
+         "sign": ("a * tl.sigmoid(a) * b", "a * tl.sigmoid(-a) * b")},
     ),
     "geglu": (
         {"a_pointer": F16, "b_pointer": F16, "y_pointer": F16, "n": "i32"},
         ROWS,
-        {"not_cubed": ("a * a * a", "a * a"), "half": ("2 * inner", "inner")},
+        {"not_cubed": ("a * a * a", "a * a"), "half": ("2 * inner", "inner"),
+         "gate_of_b": ("(2 * inner) * b", "(2 * inner) * a")},
     ),
     "attention": (
         {"q_pointer": F16, "k_pointer": F16, "v_pointer": F16, "o_pointer": F32, "n": "i32", "scale": "fp32"},
@@ -78,7 +80,85 @@ KERNELS: dict[str, tuple[dict[str, str], dict[str, Any], dict[str, tuple[str, st
         {"q_pointer": F16, "k_pointer": F16, "v_pointer": F16, "o_pointer": F32, "n": "i32", "scale": "fp32"},
         {**ATTENTION, "CAUSAL": True},
         {"mask_off_by_one": ("rows[:, None] >= keys", "rows[:, None] + 1 >= keys"),
-         "mask_transposed": ("rows[:, None] >= keys", "rows[:, None] <= keys")},
+         "mask_transposed": ("rows[:, None] >= keys", "rows[:, None] <= keys"),
+         "mask_zero": ('s, -float("inf"))', "s, 0.0)")},
+    ),
+    "wide_attention": (
+        {"q_pointer": F16, "k_pointer": F16, "v_pointer": F16, "o_pointer": F32, "n": "i32", "scale": "fp32"},
+        {"HEAD": 128, "TILE_M": 16, "TILE_N": 16, "CAUSAL": False},
+        {"total_not_rescaled": ("total * shrink +", "total +"),
+         "transposed_values": ("v = tl.load(v_pointer + keys[:, None] * HEAD + inner[None, :])",
+                               "v = tl.load(v_pointer + (keys[:, None] ^ 1) * HEAD + inner[None, :])"),
+         "rescaled_twice": ("total * shrink +", "total * shrink * shrink +")},
+    ),
+    "log_softmax": (
+        {"x_pointer": F32, "y_pointer": F32, "n": "i32"},
+        ROWS,
+        {"maximum_twice": ("centred - libdevice", "centred - tl.max(x, axis=0) - libdevice"),
+         "total_of_x": ("tl.sum(tl.exp(centred), axis=0)", "tl.sum(tl.exp(x), axis=0)"),
+         "base": ("libdevice.fast_logf(total)", "libdevice.fast_log2f(total)")},
+    ),
+    "cross_entropy": (
+        {"x_pointer": F32, "t_pointer": "*i32", "y_pointer": F32, "n": "i32"},
+        ROWS,
+        {"maximum_left_out": ("(total) + most - chosen", "(total) - chosen"),
+         "class_of_next_row": ("tl.load(t_pointer + row)", "tl.load(t_pointer + 1 - row)"),
+         "sign": ("(total) + most - chosen", "(total) + most + chosen")},
+    ),
+    "softmax_backward": (
+        {"y_pointer": F32, "g_pointer": F32, "x_pointer": F32, "n": "i32"},
+        ROWS,
+        {"not_along": ("y * (g - along)", "y * g"),
+         "along_of_g": ("tl.sum(y * g", "tl.sum(g"),
+         "mask_fill": ("columns, mask=mask, other=0.0)\n    g", "columns)\n    g")},
+    ),
+    "rotary": (
+        {"x_pointer": F16, "c_pointer": F32, "s_pointer": F32, "y_pointer": F16, "n": "i32"},
+        ROWS,
+        {"direction": ("a * c - b * s, mask=mask)\n    tl.store(turned + n, b * c + a * s",
+                       "a * c + b * s, mask=mask)\n    tl.store(turned + n, b * c - a * s"),
+         "interleaved": ("first + n,", "first + 1,"),
+         "row_of_angles": ("c_pointer + row * n", "c_pointer")},
+    ),
+    "rotary_angles": (
+        {"x_pointer": F16, "f_pointer": F32, "y_pointer": F16, "n": "i32"},
+        ROWS,
+        {"next_row": ("row.to(tl.float32) *", "(row + 1).to(tl.float32) *"),
+         "sine_twice": ("fast_cosf", "fast_sinf"),
+         "half_angle": ("row.to(tl.float32) *", "0.5 * row.to(tl.float32) *")},
+    ),
+    "two_pass_attention": (
+        {"q_pointer": F16, "k_pointer": F16, "v_pointer": F16, "o_pointer": F32, "n": "i32", "scale": "fp32"},
+        ATTENTION,
+        {"not_scaled": ("p = tl.exp(tl.dot(q, k) * scale -", "p = tl.exp(tl.dot(q, k) -"),
+         "last_tile_left_out": ("most[:, None])\n        total += tl.sum(p, 1)",
+                                "most[:, None])\n        total += tl.sum(p, 1) * (start + TILE_N < n)"),
+         "values_of_first_tile": ("v = tl.load(v_pointer + keys[:, None]",
+                                  "v = tl.load(v_pointer + (keys - start)[:, None]")},
+    ),
+    "ragged_attention": (
+        {"q_pointer": F16, "k_pointer": F16, "v_pointer": F16, "o_pointer": F32, "n": "i32", "scale": "fp32"},
+        {"HEAD": 64, "TILE_M": 16, "TILE_N": 16},
+        {"mask_left_out": ("tl.where(keys[None, :] < n, tl.dot(q, k) * factor, -float(\"inf\"))",
+                           "tl.dot(q, k) * factor"),
+         "mask_one_more": ("tl.where(keys[None, :] < n,", "tl.where(keys[None, :] <= n,"),
+         "base": ("scale * 1.44269504", "scale")},
+    ),
+    "attention_backward": (
+        {"q_pointer": F16, "k_pointer": F16, "v_pointer": F16, "g_pointer": F16, "l_pointer": F32,
+         "d_pointer": F32, "x_pointer": F32, "y_pointer": F32, "z_pointer": F32, "n": "i32", "scale": "fp32"},
+        {"HEAD": 16, "TILE": 16},
+        {"not_scaled": ("- along[:, None]) * scale", "- along[:, None])"),
+         "sum_not_subtracted": ("(tl.dot(g, tl.trans(v)) - tl.load(d_pointer + rows)[:, None])",
+                                "tl.dot(g, tl.trans(v))"),
+         "logarithms_of_keys": ("tl.load(l_pointer + rows)[:, None]", "tl.load(l_pointer + here)[None, :]")},
+    ),
+    "combined_attention": (
+        {"o_pointer": F32, "l_pointer": F32, "y_pointer": F32, "parts": "i32"},
+        {"HEAD": 16, "PARTS": 4},
+        {"mean": ("tl.sum(weight, axis=0)", "parts"),
+         "not_weighted": ("o * weight[:, None]", "o"),
+         "mask_fill": ('other=-float("inf"))\n    weight', "other=0.0)\n    weight")},
     ),
 }  # fmt: skip
 """By name: parameters, constants, and faults as replacements in the source."""
@@ -90,7 +170,7 @@ def compiled(name: str, text: str, signature: dict[str, str], constants: dict[st
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"__name__": "rows"}
     exec(compile(text, file, "exec"), scope)
-    function = scope[name.removeprefix("causal_")]
+    function = scope[name.removeprefix("causal_").removeprefix("wide_")]
     attributes = {
         (i,): [["tt.divisibility", 16]] for i, each in enumerate(signature.values()) if each[0] == "*"
     }

@@ -1,0 +1,160 @@
+"""Contracts of the corpus of functions of rows that Triton compiled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+CORPUS = Path(__file__).parent / "kernels" / "triton_rows"
+KERNELS: dict[str, dict[str, Any]] = json.loads((CORPUS / "kernels.json").read_text(encoding="utf-8"))
+
+Arrays = dict[str, tuple[str, str, list[str]]]
+
+
+class Meaning(NamedTuple):
+    """What a kernel computes.
+
+    Attributes
+    ----------
+    arrays : dict
+        By the first letter of a parameter: name, format and shape.
+    outputs : str
+        The names of those that are written.
+    formulas : list of str
+        What they are.
+    let : list of str
+        Parts of these.
+    sizes : dict
+        Of the arrays.
+    grid : str
+        Blocks.
+    values : dict
+        Contents that are given.
+    """
+
+    arrays: Arrays
+    outputs: str
+    formulas: list[str]
+    let: Sequence[str] = ()
+    sizes: Mapping[str, int] = MappingProxyType({"M": 2, "N": 50})
+    grid: str = "2"
+    values: Mapping[str, list[int]] = MappingProxyType({})
+
+
+def _arrays(shape: list[str], **formats: str) -> Arrays:
+    return {letter: (letter.upper(), fmt, shape) for letter, fmt in formats.items()}
+
+
+ROWS, ROW, HEADS = ["M", "N"], ["N"], ["N", "H"]
+VECTORS = _arrays(ROW, a="f16", b="f16", y="f16")
+NORMED = _arrays(ROWS, x="f32", y="f32") | _arrays(ROW, w="f32", b="f32")
+ATTENDED = _arrays(HEADS, q="f16", k="f16", v="f16", o="f32")
+SCORES = "S[i, k] = scale * sum(d, Q[i, d] * K[k, d])"
+ATTENTION = "O[i, j] = sum(k < N, {0} * V[k, j]) / sum(k < N, {0})"
+TURNED = "Y[i, j] = X[i, j] * {0} + where(j < N, -1, 1) * X[i, (j + N) % (2 * N)] * {1}"
+
+
+def _attention(weight: str = "exp(S[i, k])", *, head: int = 16, keys: int = 32) -> Meaning:
+    sizes = {"N": keys, "H": head}
+    return Meaning(ATTENDED, "O", [ATTENTION.format(weight)], [SCORES], sizes, "cdiv(N, 16)")
+
+
+MEANINGS = {
+    "softmax": Meaning(NORMED, "Y", ["Y[i, j] = exp(X[i, j]) / sum(k, exp(X[i, k]))"]),
+    "rms_norm": Meaning(
+        NORMED, "Y", ["Y[i, j] = X[i, j] * W[j] / sqrt(sum(k, X[i, k] * X[i, k]) / N + epsilon)"]
+    ),
+    "layer_norm": Meaning(
+        NORMED,
+        "Y",
+        ["Y[i, j] = (X[i, j] - m[i]) / sqrt(v[i] + epsilon) * W[j] + B[j]"],
+        ["m[i] = sum(k, X[i, k]) / N", "v[i] = sum(k, (X[i, k] - m[i]) * (X[i, k] - m[i])) / N"],
+        {"M": 2, "N": 20},
+    ),
+    "swiglu": Meaning(VECTORS, "Y", ["Y[i] = silu(A[i]) * B[i]"], sizes={"N": 70}),
+    "geglu": Meaning(
+        VECTORS,
+        "Y",
+        ["Y[i] = 0.5 * A[i] * (1 + tanh(t[i])) * B[i]"],
+        ["t[i] = 0.7978845608 * (A[i] + 0.044715 * A[i] * A[i] * A[i])"],
+        {"N": 70},
+    ),
+    "attention": _attention(),
+    "causal_attention": _attention("where(k <= i, exp(S[i, k]), 0)"),
+    "wide_attention": _attention(head=128),
+    "two_pass_attention": _attention(),
+    "ragged_attention": _attention(head=64, keys=24),
+    "log_softmax": Meaning(NORMED, "Y", ["Y[i, j] = X[i, j] - log(sum(k, exp(X[i, k])))"]),
+    "cross_entropy": Meaning(
+        _arrays(ROWS, x="f32") | _arrays(["M"], t="s32", y="f32"),
+        "Y",
+        ["Y[i] = log(sum(k, exp(X[i, k]))) - X[i, T[i]]"],
+        values={"T": [3, 41]},
+    ),
+    "softmax_backward": Meaning(
+        _arrays(ROWS, y="f32", g="f32", x="f32"),
+        "X",
+        ["X[i, j] = Y[i, j] * (G[i, j] - sum(k, Y[i, k] * G[i, k]))"],
+    ),
+    "rotary": Meaning(
+        _arrays(["M", "2 * N"], x="f16", y="f16") | _arrays(ROWS, c="f32", s="f32"),
+        "Y",
+        [TURNED.format("C[i, j % N]", "S[i, j % N]")],
+    ),
+    "rotary_angles": Meaning(
+        _arrays(["M", "2 * N"], x="f16", y="f16") | _arrays(ROW, f="f32"),
+        "Y",
+        [TURNED.format("cos(i * F[j % N])", "sin(i * F[j % N])")],
+    ),
+    "attention_backward": Meaning(
+        _arrays(HEADS, q="f16", k="f16", v="f16", g="f16", x="f32", y="f32", z="f32")
+        | _arrays(ROW, l="f32", d="f32"),
+        "XYZ",
+        [
+            "X[i, j] = sum(k < N, R[i, k] * K[k, j])",
+            "Y[k, j] = sum(i < N, R[i, k] * Q[i, j])",
+            "Z[k, j] = sum(i < N, P[i, k] * G[i, j])",
+        ],
+        [
+            SCORES,
+            "P[i, k] = exp(S[i, k] - L[i])",
+            "R[i, k] = scale * P[i, k] * (sum(d, G[i, d] * V[k, d]) - D[i])",
+        ],
+        {"N": 32, "H": 16},
+    ),
+    "combined_attention": Meaning(
+        _arrays(["M", "P", "H"], o="f32") | _arrays(["M", "P"], l="f32") | _arrays(["M", "H"], y="f32"),
+        "Y",
+        ["Y[i, j] = sum(s, exp(L[i, s]) * O[i, s, j]) / sum(s, exp(L[i, s]))"],
+        sizes={"M": 2, "P": 3, "H": 16},
+    ),
+}
+
+
+def contract(file: str) -> str:
+    """Return the contract of a kernel of the corpus."""
+    facts = KERNELS[file]
+    meaning = MEANINGS[facts["kernel"]]
+    lines = ["[kernel]", 'isa = "ptx"', "[launch]", f'grid = "{meaning.grid}"', f"block = {facts['threads']}"]
+    lines += [f"dynamic_shared = {facts['shared_bytes']}", "[sizes]"]
+    lines += [f"{name} = {value}" for name, value in meaning.sizes.items()]
+    for each in facts["parameters"]:
+        lines.append("[[param]]")
+        if each.endswith("_pointer"):
+            name, fmt, shape = meaning.arrays[each[0]]
+            access = "out" if name in meaning.outputs else "in"
+            lines += [f'name = "{name}"', f'type = "{fmt}"', f"shape = {json.dumps(shape)}"]
+            lines.append(f'access = "{access}"')
+            if name in meaning.values:
+                lines.append(f"values = {meaning.values[name]}")
+        elif each.endswith("_scratch"):
+            lines += [f'name = "{each}"', 'type = "u64"', "value = 0"]
+        elif each in ("n", "parts"):
+            lines += [f'name = "{each}"', 'type = "s32"', f'value = "{"N" if each == "n" else "P"}"']
+        else:
+            lines += [f'name = "{each}"', 'type = "f32"', 'value = "any"']
+    ensures = [f"let = {json.dumps(meaning.let)}"] if meaning.let else []
+    return "\n".join([*lines, "[ensures]", *ensures, f"formula = {json.dumps(meaning.formulas)}", ""])
