@@ -23,6 +23,7 @@ from .extreme_inputs import extreme_inputs
 from .interning import Ids
 from .quantities import Quantifier
 from .rounding_depth import Roundings
+from .software_functions import SoftwareFunctions
 from .terms import INPUT, TermStore
 
 SCHEMA = 1
@@ -360,6 +361,7 @@ def explained_by_rounding(
     bounds: ErrorBounds, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0
 ) -> NDArray[np.float64]:
     """Return how far (n,) two terms that are equal over the reals can be apart; inf where that is unknown."""
+    actual = SoftwareFunctions(bounds.store).replaced(actual)
     allowed = bounds.errors(actual) + bounds.errors(expected)
     if isinstance(fmt, FloatFormat):
         with np.errstate(invalid="ignore"):

@@ -79,8 +79,9 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     if not rounded.any():
         return Comparison(identical, equal, None, reason)
     undergone = roundings(forms.store, actual[rounded], expected[rounded])
-    if forms.quantifier.takes_literals_for_numbers:
-        undergone = replace(undergone, approximations=(*undergone.approximations, _LITERALS))
+    taken = [_LITERALS] if forms.quantifier.takes_literals_for_numbers else []
+    taken += forms.software.recognised
+    undergone = replace(undergone, approximations=(*undergone.approximations, *taken))
     overflowing = np.full(len(actual), NONE, dtype=np.int32)
     if forms.overflows.has_ranges():
         unknown, alone = _overflows(forms, actual[rounded], expected[rounded])

@@ -45,3 +45,9 @@ def multiple(word: int, fmt: Format) -> Multiple | None:
         if not above & (above - 1) and not below & (below - 1):
             return Multiple(ratio.numerator if below == 1 else ratio, name)
     return None
+
+
+def literal(name: str, fmt: FloatFormat) -> int:
+    """Return the encoding of an irrational number, rounded."""
+    value = _VALUES[name]
+    return int(np.float32(value).view(np.uint32)) if fmt == F32 else int(np.float64(value).view(np.uint64))

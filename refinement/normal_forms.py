@@ -42,6 +42,7 @@ from .polynomials import (
 from .product_chains import Chain, unrolled
 from .quantisation import quantises
 from .quantities import Piece, Pieces, Quantifier, Quantities
+from .software_functions import SoftwareFunctions
 from .sparse_polynomials import sparse
 from .sum_atoms import Expanded, Groups, SumAtoms
 from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore, is_raw
@@ -93,6 +94,7 @@ class NormalForms:
         self._polynomials = PolynomialNumbers()
         self._extrema = Extrema(store)
         self._idle = IdleOperations(self.quantifier, self.identifiers)
+        self.software = SoftwareFunctions(store)
         self._elementary = ElementaryForms(self.quantifier)
         self._reduction = MonomialReduction(self.quantifier, self._elementary)
         self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)
@@ -114,7 +116,7 @@ class NormalForms:
         found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier)
         found._polynomials, found._extrema = self._polynomials, self._extrema
         found._elementary, found._reduction = self._elementary, self._reduction
-        found._quotients = self._quotients
+        found._quotients, found.software = self._quotients, self.software
         return found
 
     def has_functions(self, terms: Ids) -> NDArray[np.bool_]:
@@ -282,6 +284,8 @@ class NormalForms:
             ]
         found: Groups = []
         same = self._idle.equal(terms, fmt)
+        written = self.software.equal(terms, fmt)
+        same = np.where((same == ABSENT) & (written >= 0), self.quantifier.read(written, fmt), same)
         settled = same != ABSENT
         if settled.any():
             found.append((np.flatnonzero(settled), [Piece(1, (same[settled],))]))

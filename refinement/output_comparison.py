@@ -173,6 +173,8 @@ class OutputComparison:
         if self._unordered and isinstance(output.format, FloatFormat):
             nowhere = np.zeros(len(members), dtype=bool)
             undergone = roundings(self._store, actual[members[found.equal]])
+            if found.roundings is not None:
+                undergone = undergone.granting(found.roundings)
             found = replace(found, identical=nowhere, roundings=undergone)
         if found.roundings is not None:
             rounded = actual[members[found.equal & (self._unordered | ~found.identical)]]

@@ -92,6 +92,16 @@ class Roundings:
         """Return the roundings with those by a choice beside them."""
         return replace(self, chosen=ChosenRoundings(unit, chosen.counts))
 
+    def granting(self, other: Roundings) -> Roundings:
+        """Return the roundings, with what others take for granted beside what these do."""
+        return replace(
+            self,
+            approximations=_union([self.approximations, other.approximations]),
+            turned=_union([self.turned, other.turned]),
+            domains=_union([self.domains, other.domains]),
+            float_inputs=self.float_inputs or other.float_inputs,
+        )
+
     def __str__(self) -> str:
         turning = f"; no rounding turns {_either(self.turned)}" if self.turned else ""
         turning += f"; no subnormal {_either(self.flushed)} is flushed to 0" if self.flushed else ""

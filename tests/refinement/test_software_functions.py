@@ -1,0 +1,66 @@
+"""Functions that a library writes out are taken for what they are, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..elementwise_kernels import result_of
+
+LOG2 = """setp.lt.f32 %p1, %A, 0f00800000; mul.f32 %f0, %A, 0f4B000000; selp.f32 %f1, %f0, %A, %p1;
+selp.f32 %f2, 0fC1B80000, 0f00000000, %p1; mov.b32 %r0, %f1; add.s32 %r1, %r0, -1060439283;
+and.b32 %r2, %r1, -8388608; sub.s32 %r3, %r0, %r2; cvt.rn.f32.s32 %f3, %r2;
+fma.rn.ftz.f32 %f4, %f3, 0f34000000, %f2; mov.b32 %f5, %r3; add.f32 %f6, %f5, 0fBF800000;
+fma.rn.ftz.f32 %f7, 0f3DC6B27F, %f6, 0fBE2C7F30; fma.rn.ftz.f32 %f7, %f7, %f6, 0f3E2FCF2A;
+fma.rn.ftz.f32 %f7, %f7, %f6, 0fBE374E43; fma.rn.ftz.f32 %f7, %f7, %f6, 0f3E520BF4;
+fma.rn.ftz.f32 %f7, %f7, %f6, 0fBE763C8B; fma.rn.ftz.f32 %f7, %f7, %f6, 0f3E93BF99;
+fma.rn.ftz.f32 %f7, %f7, %f6, 0fBEB8AA49; fma.rn.ftz.f32 %f7, %f7, %f6, 0f3EF6384A;
+fma.rn.ftz.f32 %f7, %f7, %f6, 0fBF38AA3B; mul.f32 %f7, %f6, %f7; mul.f32 %f7, %f6, %f7;
+fma.rn.ftz.f32 %f7, %f6, 0f3FB8AA3B, %f7; add.f32 %f7, %f4, %f7;
+setp.eq.f32 %p2, %f1, 0f00000000; selp.f32 %C, 0fFF800000, %f7, %p2;"""
+"""The logarithm of the device library to base 2, of positive numbers."""
+
+TANH = """abs.ftz.f32 %f0, %A; mul.f32 %f1, %f0, 0f4038AA3B; ex2.approx.ftz.f32 %f2, %f1;
+add.f32 %f3, %f2, 0f3F800000; rcp.approx.ftz.f32 %f4, %f3;
+fma.rn.ftz.f32 %f5, %f4, 0fC0000000, 0f3F800000; setp.ge.f32 %p1, %f0, 0f41102CB4;
+selp.f32 %f6, 0f3F800000, %f5, %p1; mov.b32 %r0, %f6; mov.b32 %r1, %A; and.b32 %r1, %r1, -2147483648;
+or.b32 %r0, %r0, %r1; mov.b32 %f6, %r0; mul.f32 %f7, %A, %A;
+fma.rn.ftz.f32 %f8, 0f3C80F082, %f7, 0fBD563CAE; fma.rn.ftz.f32 %f8, %f8, %f7, 0f3E085941;
+fma.rn.ftz.f32 %f8, %f8, %f7, 0fBEAAA9ED; fma.rn.ftz.f32 %f8, %f8, %f7, 0f00000000;
+fma.rn.ftz.f32 %f8, %f8, %A, %A; setp.ge.f32 %p2, %f0, 0f3F19999A; selp.f32 %C, %f6, %f8, %p2;"""
+"""The hyperbolic tangent of the device library."""
+
+ARRAYS = {"A": "f32", "C": "f32 out"}
+
+
+@pytest.mark.parametrize(
+    ("body", "formula", "name"),
+    [
+        (LOG2, "C[i] = log2(A[i])", "log2"),
+        (LOG2 + "mul.f32 %C, %C, 0f3F317218;", "C[i] = log(A[i])", "log2"),
+        (TANH, "C[i] = tanh(A[i])", "tanh"),
+        (TANH, "C[i] = 1 - 2 / (exp(2 * A[i]) + 1)", "tanh"),
+    ],
+)
+def test_a_function_that_is_written_out_is_that_function(body: str, formula: str, name: str) -> None:
+    result = result_of(body, formula, ARRAYS)
+    assert result.verdict == "verified", result.findings
+    assert any(f"{name} written out" in each.statement for each in result.hypotheses)
+
+
+@pytest.mark.parametrize(
+    ("body", "formula", "old", "new"),
+    [
+        (LOG2, "C[i] = log2(A[i])", "0f3EF6384A", "0f3EF6584A"),  # a coefficient
+        (LOG2, "C[i] = log2(A[i])", "0fC1B80000", "0fC1C00000"),  # what is added for subnormal numbers
+        (LOG2, "C[i] = log2(A[i])", "-1060439283", "-1065353216"),  # where mantissas are split
+        (LOG2, "C[i] = log(A[i])", "", ""),
+        (LOG2, "C[i] = log2(2 * A[i])", "", ""),
+        (TANH, "C[i] = tanh(A[i])", "0fC0000000", "0fBF800000"),
+        (TANH, "C[i] = tanh(A[i])", "0f3F19999A", "0f3F99999A"),  # up to where there is a polynomial
+        (TANH, "C[i] = tanh(A[i])", "and.b32 %r1, %r1, -2147483648", "and.b32 %r1, %r1, 0"),  # the sign
+        (TANH, "C[i] = tanh(2 * A[i])", "", ""),
+    ],
+)
+def test_another_function_is_not(body: str, formula: str, old: str, new: str) -> None:
+    assert old in body
+    assert result_of(body.replace(old, new), formula, ARRAYS).verdict != "verified"
