@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, NoReturn
 
 import typer
@@ -19,9 +21,14 @@ app = typer.Typer(
     epilog=EPILOG,
     rich_markup_mode=None,  # Rich help costs a tenth of a second
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+COMPLETION = "_MMAPROOF_COMPLETE"
+"""The variable by which a shell asks for completions, and reads what is printed."""
+
+COMPLETING = (["--install-completion"], ["--show-completion"])
+"""How completion is installed; Typer then ends the process."""
 
 WELCOME = f"""\
 mmaproof {__version__}: what matrix-multiply instructions mean, proved, and whether kernels agree with it.
@@ -93,6 +100,10 @@ def status(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without ∀ is no reason to stop
+    if COMPLETION in os.environ or list(arguments) in COMPLETING:
+        with suppress(SystemExit):
+            app(list(arguments), prog_name="mmaproof")
+        return 0
     try:
         with typer.main.get_command(app).make_context("mmaproof", list(arguments)) as context:
             ending = context.command.invoke(context)

@@ -65,7 +65,7 @@ def test_a_defect_names_its_place_and_is_reported_on_request(
     assert "set MMAPROOF_CRASH_REPORT=FILE for a report" in ending_with(ValueError("odd")).err
     monkeypatch.setenv("MMAPROOF_CRASH_REPORT", str(tmp_path / "report"))
     result = ending_with(ValueError("odd"))
-    assert "(cli/browse.py:" in result.err and f"{tmp_path / 'report'} has a report" in result.err
+    assert "(api/instructions.py:" in result.err and f"{tmp_path / 'report'} has a report" in result.err
     report = (tmp_path / "report").read_text()
     assert "arguments: ['explain', 'xvf32ger']" in report
     assert "while running mmaproof explain" in report

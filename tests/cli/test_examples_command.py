@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from command_line import mmaproof
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -41,3 +42,13 @@ def test_they_can_be_copied_again_but_overwrite_nothing(tmp_path: Path) -> None:
 def test_a_file_in_the_way_is_wrong_use(tmp_path: Path) -> None:
     (tmp_path / "verify").write_text("")
     assert mmaproof("examples", tmp_path).wrong_use
+
+
+def test_shells_are_told_how_to_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = mmaproof("--show-completion")
+    assert (shown.status, shown.err) == (0, "") and "_MMAPROOF_COMPLETE" in shown.out
+    for name, value in {"WORDS": "mmaproof verify --ev", "CWORD": "2"}.items():
+        monkeypatch.setenv(f"COMP_{name}", value)
+    monkeypatch.setenv("_MMAPROOF_COMPLETE", "complete_bash")
+    answered = mmaproof()
+    assert (answered.status, answered.out.split()) == (0, ["--every"])
