@@ -133,7 +133,7 @@ class Magnitudes:
                 values = integers(self.store.constant_values(terms), fmt).astype(np.float64)
                 return np.stack([values, values], axis=-1)
             case name if name == INPUT and operation.result == fmt:
-                return np.broadcast_to(full_range(fmt), (len(terms), 2))
+                return self._of_inputs(fmt, terms)
             case name if name == CONCATENATION and isinstance(fmt, IntegerFormat):
                 return self._of_fields(operation, fmt, arguments[:, 0])
             case operations.RING:
@@ -153,6 +153,13 @@ class Magnitudes:
                 low, high = np.minimum(*read), np.maximum(*read)
                 return np.stack([low[:, 0], high[:, 1]], axis=-1)
         return np.broadcast_to(full_range(fmt), (len(terms), 2))
+
+    def _of_inputs(self, fmt: Format, terms: Ids) -> Intervals:
+        found = np.tile(full_range(fmt), (len(terms), 1))
+        bounded = self.store.bounded
+        for place in np.flatnonzero(np.isin(terms, list(bounded))) if bounded else ():
+            found[place] = bounded[int(terms[place])]
+        return found
 
     def _of_fields(self, operation: Operation, fmt: IntegerFormat, vectors: Ids) -> Intervals:
         """Return the range of words from their constant upper field down."""

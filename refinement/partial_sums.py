@@ -16,9 +16,11 @@ from typing import Any
 
 from ..spec.errors import UnsupportedError
 from ..spec.formats import Format
-from .contract import Contract
+from .contract import Contract, Instance
 from .formula import Binary, Element, Formula, Name, Node, Number, Reduction, Sum, walk
+from .formula_space import FormulaSpace
 from .index_arithmetic import Expression
+from .integer_ranges import Range, range_of
 from .parameters import Access, ArrayParameter
 from .size_polynomials import Polynomial, SizePolynomials
 
@@ -68,6 +70,11 @@ class PartialSums:
                     f"an index of {element.array} in the formula does not move evenly with {self.index}"
                 )
         return found
+
+    def term_range(self, instance: Instance) -> Range:
+        """Return a range that holds every integer that is added up, at sizes that stand in for all."""
+        space = FormulaSpace(instance, self.formula)
+        return range_of(space, self.total.body, space.summed(self.total, space.scope)[0])
 
     def so_far(self, fmt: Format) -> Contract:
         """Return the contract that what is held is the sum alone."""

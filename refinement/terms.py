@@ -75,10 +75,13 @@ class TermStore:
     ----------
     line : int
         The source line that terms made from now on are said to come from.
+    bounded : dict of int to (int, int)
+        Least and greatest values of inputs that are integers of which more is known than their formats.
     """
 
     def __init__(self) -> None:
         self.line = 0
+        self.bounded: dict[int, tuple[int, int]] = {}
         self.operations: list[Operation] = []
         self._numbers: dict[Operation, int] = {}
         self._table = RowTable(1 + ARGUMENTS)

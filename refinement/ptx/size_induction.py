@@ -20,7 +20,7 @@ from math import ceil, gcd
 import numpy as np
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import Format
+from ...spec.formats import Format, IntegerFormat
 from ..array_memory import elements_in, memories
 from ..contract import Contract, Instance
 from ..equivalence import compare
@@ -29,12 +29,13 @@ from ..integer_forms import Rows
 from ..interning import Ids
 from ..memory import ByteLanes
 from ..normal_forms import NormalForms
+from ..operations import DOT, Accumulation
 from ..partial_sums import PREFIX, PartialSums, partial_sums
 from ..references import FormulaReference
 from ..result import Equality
 from ..size_domains import ResidueClass, SizeDomain
 from ..symbolic_states import TurnTerms
-from ..terms import INPUT
+from ..terms import INPUT, is_raw
 from ..traversal import operands
 from .any_size import memory_of_any_size, use_memory_of_any_size
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
@@ -226,6 +227,7 @@ class _Induction:
     # -- base, step, exit
     def _decide(self, numbers: ResidueClass) -> None:
         name = self.name
+        self.store.bounded = {}  # what is known of sums in one attempt is not known in another
         with self._obligation(f"{name}: base"):
             before = self._base(numbers)
         with self._obligation(f"{name}: step"):
@@ -332,6 +334,7 @@ class _Induction:
         if held is not None and (held != found).any():
             raise UnsupportedError("what is stored depends on the rest of the size")
         self._held_format = self._format(found)
+        self._bound_sums(found, numbers)
         for taken in self._possible_starts():
             left = rest - taken
             if left < 0:
@@ -342,6 +345,28 @@ class _Induction:
                 self.taken = taken
                 return found
         raise UnsupportedError(f"what is stored for {self.name} = {self.distance}·u + {rest} is not shown")
+
+    def _bound_sums(self, held: Ids, numbers: ResidueClass) -> None:
+        """Bound sums of integers so far, which is what is held if the guess is right.
+
+        Raises
+        ------
+        LimitError
+            If they may wrap for the largest numbers, in a kernel whose sums saturate.
+        """
+        fmt, store = self._held_format, self.store
+        if not isinstance(fmt, IntegerFormat) or is_raw(fmt) or not self._saturates():
+            return
+        least, most = self.sums.term_range(self.launch.standing_in(self.launch.contract, self.distance))
+        largest = max(abs(least), abs(most), 1)
+        allowed = fmt.maximum // largest - self.first - 2 * self.distance
+        if numbers.last > allowed:
+            raise LimitError(allowed, f"{self.launch.path}: a sum of {fmt} may saturate")
+        store.bounded = {int(each): (-largest * numbers.last, largest * numbers.last) for each in held}
+
+    def _saturates(self) -> bool:
+        hows = [each.attribute for each in self.store.operations if each.name == DOT]
+        return any(isinstance(how, Accumulation) and how.saturate for how in hows)
 
     def _possible_starts(self) -> Iterator[int]:
         """Yield how far the sum may have come before the first turn."""

@@ -227,3 +227,10 @@ def test_each_rest_is_shown_by_itself_where_masks_depend_on_it() -> None:
     proof = prove(stated("any up to 1000000"))
     assert (proof.domain.step, proof.domain.most) == (1, 1000000)
     assert len(proof.alone) < 48
+
+
+def test_sums_of_integers_end_where_they_may_saturate() -> None:
+    proof = prove(*triton("gemm_s8_s32_s32_32x32x32_s1_ragged_sm80.ptx", "any multiple of 32"))
+    assert proof.equality is Equality.BITS and "saturate" in proof.limit
+    # 2^17 products of -128 by -128 are 2^31, the first number that s32 does not have.
+    assert (1 << 17) - 512 < proof.domain.most < 1 << 17
