@@ -1,4 +1,4 @@
-"""The report of ``legal -``: each illegal line is a finding."""
+"""The report of ``legal -``: each line that is illegal, or is not decided to be legal, is a finding."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from .report import Report
 OWNER = "legal"
 """Whose rule it is that a line is an instruction."""
 
+_UNDECIDED = Cause(
+    OWNER, "undecided", "what a text leaves open can't be judged", "docs/command-line.md", "no rule is broken"
+)
+
 
 def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed: float) -> Report:
-    """Return the report of what ``legal -`` answers.
+    """Return the report of what ``legal -`` answers; lines that are undecided count by themselves.
 
     Parameters
     ----------
@@ -29,15 +33,22 @@ def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed:
         Seconds.
     """
     rows = tuple((Position(line), answer.subject) for line, answer in answers)
-    findings = tuple(_finding(line, answer) for line, answer in answers if not answer.legal)
+    findings = tuple(
+        _finding(line, answer) for line, answer in answers if not answer.legal or answer.judgement.undecided
+    )
     causes = [cause for each in findings for cause in each.causes]
     isas = sorted({cause.owner for cause in causes} - {OWNER})
     rules = {**rule_book(isas), **{c.id: c.saying(c.reason) for c in causes if c.owner == OWNER}}
     checked = Checked("-", "instructions", rows, findings)
-    return Report("legal", version, OF_TABLES, (checked,), rules, elapsed)
+    return Report("legal", version, OF_TABLES, (checked,), rules, elapsed, allow_undecided=True)
 
 
 def _finding(line: int, answer: LegalityAnswer) -> Finding:
+    if answer.legal:
+        undecided = tuple(_UNDECIDED.saying(note.text) for note in answer.judgement.undecided)
+        return Finding(
+            Standing.UNDECIDED, "-", Position(line), answer.subject, undecided, "legal", "undecided"
+        )
     causes = tuple(_cause(violation, answer.judgement.target) for violation in answer.judgement.violations)
     return Finding(Standing.DRIFT, "-", Position(line), answer.subject, causes, "legal", "illegal")
 

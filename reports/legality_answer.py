@@ -40,6 +40,8 @@ class LegalityAnswer(NamedTuple):
     def document(self) -> dict[str, Any]:
         """Return the JSON document (``docs/schemas/legal.schema.json``)."""
         notes = {"notes": list(map(str, self.judgement.notes))} if self.judgement.notes else {}
+        if self.judgement.undecided:
+            notes["undecided"] = [f"{note.where}{note.text}" for note in self.judgement.undecided]
         return {
             "instr": self.instr,
             "target": self.judgement.target,

@@ -205,6 +205,22 @@ def test_legal_lines_have_result_files(tmp_path: Path) -> None:
     assert {"power/odd-pair", "power/vsr-overlap", "legal/syntax"} <= rules
 
 
+def test_lines_that_are_undecided_are_counted_by_themselves(tmp_path: Path) -> None:
+    """Neither as legal, since they may not be, nor as illegal."""
+    junit, sarif = tmp_path / "legal.xml", tmp_path / "legal.sarif"
+    stdin = json.dumps({"instr": "%c = tmatmul %a, %b", "target": "A5"}) + "\nxvf32ger\n"
+    result = mmaproof("legal", "-", "--junit", junit, "--sarif", sarif, stdin=stdin)
+    assert result.status == 0
+    undecided, decided = map(json.loads, result.out.splitlines())
+    validate("legal", undecided)
+    assert undecided["undecided"]
+    assert "undecided" not in decided
+    (suite,) = ET.parse(junit).iter("testsuite")
+    assert [suite.get(name) for name in ("tests", "failures", "skipped")] == ["2", "0", "1"]
+    (found,) = json.loads(sarif.read_text())["runs"][0]["results"]
+    assert (found["ruleId"], found["kind"]) == ("legal/undecided", "open")
+
+
 def test_legal_lines_leave_standard_output_to_the_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
