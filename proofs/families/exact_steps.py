@@ -16,7 +16,7 @@ from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import F64, FloatFormat, Format
 from ...spec.rounding import Rounding
 from ..obligation import Case, Equality, Equation, Inputs, Property, Theorem, Variable
-from .blocked import BlockProduct, Blocks
+from .block_products import BlockProduct, Blocks
 from .scaling import ONE, SCALES
 from .sums import power_of_two
 

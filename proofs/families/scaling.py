@@ -20,7 +20,7 @@ from ...spec.matrix_product import scaled
 from ...spec.rounding import Rounding
 from ..enumeration import enumerated
 from ..obligation import Certificate, Equality, Equation, Inputs, Property, RingProperty, Variable
-from .blocked import BlockProduct
+from .block_products import BlockProduct
 
 ONE = MappingProxyType({UE8M0: 0x7F, UE4M3: 0x38})
 """The encoding of scale factor 1."""

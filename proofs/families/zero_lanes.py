@@ -14,7 +14,7 @@ import numpy as np
 from ...spec.algebra import Algebra
 from ...spec.formats import FloatFormat
 from ..obligation import Case, Equality, Equation, Inputs, Property, Status, Theorem
-from .blocked import BlockProduct, Blocks
+from .block_products import BlockProduct, Blocks
 
 
 def zero_lanes(blocks: Blocks) -> Iterator[Case]:

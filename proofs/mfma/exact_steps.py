@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..families.blocked import BlockProduct, Blocks
+from ..families.block_products import BlockProduct, Blocks
 from ..families.exact_steps import one_term
 from .blocked import block_of, instructions
 

@@ -12,19 +12,9 @@ from ...spec.formats import F32, U32, FloatFormat
 from ...spec.power.catalogue import FAMILIES, UPDATES, Family, FloatFamily, IntegerFamily, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.power.rank_k_update import SIGNIFICAND_24, Live
-from ..families.blocked import (
-    BlockOperand,
-    BlockProduct,
-    Chain,
-    Loops,
-    adds,
-    over_the_reals,
-    polynomial,
-    split_k,
-    split_k_step,
-    sum_of_products,
-    tiles,
-)
+from ..families.block_products import BlockOperand, BlockProduct, sum_of_products
+from ..families.blocked import Loops, split_k, split_k_step, tiles
+from ..families.chains import Chain, adds, over_the_reals, polynomial
 from ..families.sums import one_after_the_other, outer, power_of_two
 from ..families.zero_lanes import zero_lane
 from ..induction import induction

@@ -11,9 +11,8 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.pto.choices import ADDED_LAST, SEEDED, UNSPECIFIED, Choices
-from ..families.blocked import (
-    BlockProduct,
-    Blocks,
+from ..families.block_products import BlockProduct, Blocks, sum_of_products
+from ..families.chains import (
     Chain,
     Totals,
     adds,
@@ -22,7 +21,6 @@ from ..families.blocked import (
     polynomial,
     split_loops,
     splits,
-    sum_of_products,
     tiled,
 )
 from ..families.sums import added, one_after_the_other, outer, power_of_two

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..families.blocked import Blocks
+from ..families.block_products import Blocks
 from ..families.exact_steps import one_term
 from .blocked import block
 from .operands import STARTS, float_types, typed

@@ -11,8 +11,8 @@ from ...spec.pto.catalogue import OPERATIONS, triples
 from ...spec.pto.choices import ADDED_LAST, SEEDED, UNSPECIFIED, Choices
 from ...spec.pto.products import product
 from ...spec.pto.targets import A5
-from ..families import blocked
-from ..families.blocked import BlockOperand
+from ..families import block_products
+from ..families.block_products import BlockOperand
 from ..obligation import Inputs, Variable
 
 Formats = Mapping[str, Format]
@@ -67,7 +67,7 @@ def operands_of(formats: Formats, k: int, *roles: str) -> dict[str, BlockOperand
 def variables(formats: Formats, extents: tuple[int, int, int], *roles: str) -> tuple[Variable, ...]:
     """Return the variables of `operands_of` for m, k, n."""
     m, k, n = extents
-    return blocked.variables(operands_of(formats, k, *roles), m, n)
+    return block_products.variables(operands_of(formats, k, *roles), m, n)
 
 
 def multiplied(

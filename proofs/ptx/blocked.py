@@ -19,7 +19,8 @@ from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.variant import Shape, Variant
 from ..families import blocked
-from ..families.blocked import BlockOperand, BlockProduct, Loops
+from ..families.block_products import BlockOperand, BlockProduct
+from ..families.blocked import Loops
 from ..families.scaling import ONE
 from ..families.sums import Factors, exact_product, one_after_the_other
 from ..families.zero_lanes import zero_lane

@@ -21,7 +21,7 @@ from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.step_sequences import step_sequence
 from ...spec.ptx.variant import WARP_LANES, Shape
-from ..families.blocked import variables
+from ..families.block_products import variables
 from ..obligation import (
     Case,
     Equality,

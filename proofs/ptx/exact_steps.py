@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.variant import Shape
-from ..families.blocked import BlockProduct, Blocks
+from ..families.block_products import BlockProduct, Blocks
 from ..families.exact_steps import one_term
 from .blocked import SOURCE, block_of, instructions
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...spec.formats import U4
 from ...spec.ptx.resolution import Multiplication
-from ..families.blocked import BlockOperand
+from ..families.block_products import BlockOperand
 from ..families.sums import power_of_two
 
 IN_ORDER = 0b0100

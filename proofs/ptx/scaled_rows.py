@@ -16,7 +16,7 @@ from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.resolution import Multiplication
 from ...spec.ptx.variant import Family
 from ..families import scaling
-from ..families.blocked import BlockProduct, variables
+from ..families.block_products import BlockProduct, variables
 from ..families.sums import power_of_two
 from ..obligation import (
     Case,

@@ -10,7 +10,7 @@ import pytest
 from theorem_checks import judged
 
 from mmaproof.proofs.families import exact_steps as family
-from mmaproof.proofs.families.blocked import BlockProduct
+from mmaproof.proofs.families.block_products import BlockProduct
 from mmaproof.proofs.mfma import exact_steps as mfma
 from mmaproof.proofs.obligation import Equality, Property
 from mmaproof.proofs.pto import exact_steps as pto

@@ -10,8 +10,9 @@ import pytest
 from theorem_checks import judged, unexpected
 
 from mmaproof.proofs.decision import decide
-from mmaproof.proofs.families import blocked, layouts, scaling, transport
-from mmaproof.proofs.families.blocked import BlockOperand, BlockProduct, Loops
+from mmaproof.proofs.families import blocked, chains, layouts, scaling, transport
+from mmaproof.proofs.families.block_products import BlockOperand, BlockProduct
+from mmaproof.proofs.families.blocked import Loops
 from mmaproof.proofs.families.sums import one_after_the_other, outer, power_of_two
 from mmaproof.proofs.families.zero_lanes import zero_lane
 from mmaproof.proofs.obligation import Case, Equality, Obligation, RingProperty, Status, Variable
@@ -82,25 +83,25 @@ def other_rows(v: dict) -> dict:
 @pytest.mark.parametrize("name", ["bytes", "halves"])
 def test_a_product_that_is_dropped_is_missed(name: str) -> None:
     each = toy(last_dropped)[name]
-    assert judged(blocked.adds(each)).status is Status.REFUTED
-    assert judged(blocked.polynomial(each)).status is Status.REFUTED
+    assert judged(chains.adds(each)).status is Status.REFUTED
+    assert judged(chains.polynomial(each)).status is Status.REFUTED
 
 
 def test_another_order_shows_in_bits_of_floats_alone() -> None:
     each = toy(backwards)
-    assert judged(blocked.adds(each["halves"])).status is Status.REFUTED
-    assert judged(blocked.adds(each["bytes"])).status is Status.PROVED
-    assert judged(blocked.polynomial(each["halves"])).status is Status.PROVED
+    assert judged(chains.adds(each["halves"])).status is Status.REFUTED
+    assert judged(chains.adds(each["bytes"])).status is Status.PROVED
+    assert judged(chains.polynomial(each["halves"])).status is Status.PROVED
 
 
 @pytest.mark.parametrize("name", ["bytes", "halves"])
 def test_a_tile_of_other_rows_is_refuted(name: str) -> None:
-    assert judged(blocked.tiled(toy(other_rows)[name])).status is Status.REFUTED
+    assert judged(chains.tiled(toy(other_rows)[name])).status is Status.REFUTED
 
 
 def test_an_accumulator_that_is_not_read_is_not_split() -> None:
     each = block(S8, S32, lambda v: v | {"c": v["c"] ^ v["c"]})
-    assert judged(blocked.added_later(each)).status is Status.REFUTED
+    assert judged(chains.added_later(each)).status is Status.REFUTED
 
 
 LANES = Layout(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from theorem_checks import decided, unexpected
 
-from mmaproof.proofs.families import blocked as families
+from mmaproof.proofs.families import chains as families
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.ptx import blocked, sparsity
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
