@@ -1,6 +1,6 @@
 """How a function gets its arguments, and what it has to leave as it was: the ELFv2 calling convention.
 
-Source: Power Architecture 64-bit ELF V2 ABI 1.4, sections 2.2.1 to 2.2.3.
+Source: Power Architecture 64-bit ELF V2 ABI, version 1.4, sections 2.2.1 to 2.2.3.
 """
 
 from __future__ import annotations

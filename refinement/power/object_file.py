@@ -3,7 +3,7 @@
 Sections of a relocatable object lie one after the other from address 0 on, those of code first, so that
 addresses are what objdump prints; the others have addresses of their own already.
 
-Source: Power Architecture 64-bit ELF V2 ABI 1.4, chapter 3.
+Source: Power Architecture 64-bit ELF V2 ABI, version 1.4, chapter 3.
 """
 
 from __future__ import annotations

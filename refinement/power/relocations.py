@@ -1,6 +1,6 @@
 """Relocations of Power objects that are not linked, applied to their bytes.
 
-Source: Power Architecture 64-bit ELF V2 ABI 1.4, table 3.19.
+Source: Power Architecture 64-bit ELF V2 ABI, version 1.4, table 3.19.
 """
 
 from __future__ import annotations
