@@ -39,6 +39,7 @@ _ACC = "pto.tmatmul.acc ins(%c, %a, %b : !acc, !left, !right)"
 _WAIT = "pto.wait_flag[<PIPE_MTE1>, <PIPE_M>, <EVENT_ID2>]"
 _C4 = "%c4 = arith.constant 4 : index"
 _FIRST = "[<PIPE_M>, <PIPE_MTE1>, <EVENT_ID0>]"
+_NZ = "rows=64, cols=32, v_row=?, v_col=?, blayout=col_major, slayout=row_major"
 _B = "%b = pto.alloc_tile valid_row = %k"
 _STEPS = "%steps = arith.divsi %k, %step : index"
 
@@ -162,6 +163,18 @@ FAULTS = {
     ),
     "gain of rows": Fault(
         "gated_f32", (("pto.tcolexpandmul", "pto.trowexpandmul"),), Kind.OUT_OF_BOUNDS, "of %gain_vec"
+    ),
+    "insertion at the first row": Fault(
+        "chained_f16",
+        (("pto.tinsert ins(%part, %i, %c0", "pto.tinsert ins(%part, %c0, %c0"),),
+        Kind.UNINITIALISED,
+        "buffer of %mid",
+        "pto.tmov ins(%mid",
+    ),
+    "bytes in another order": Fault(
+        "aliased_s8",
+        (("rows=64, cols=32, v_row=?, v_col=?, blayout=row_major, slayout=col_major", _NZ),),
+        Kind.WRONG_VALUE,
     ),
     "a tile too many taken": Fault(
         "two_cores_bf16",
