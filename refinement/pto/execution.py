@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from ...spec.pto.choices import Choices
 from ...spec.pto.targets import Profile
 from ...spec.pto.tile import Location
-from ..findings import KernelFinding, Kind
+from ..findings import Kind
 from ..interning import Ids
 from ..memory import Offsets
 from ..term_algebra import TermAlgebra
 from ..terms import TermStore
 from .access_history import NONE, Pipe, Stamp
 from .channels import Channels
+from .distinct_findings import Findings
 from .global_arrays import GlobalArray
 from .pipes import Pipes, Ready, Run
 from .scalar_arithmetic import ScalarArithmetic
@@ -32,47 +33,6 @@ CORES = 2
 
 Combined = Callable[[Ids, Ids], Ids]
 """From words (n,) in memory, and words stored, to what memory holds then."""
-
-SHOWN = 64
-"""Findings that are kept."""
-
-
-class Findings:
-    """What is found, each thing of each line once.
-
-    Parameters
-    ----------
-    path : str
-        The kernel's file.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._found: dict[tuple[Kind, int, str], KernelFinding] = {}
-
-    def report(self, kind: Kind, message: str, line: int, *, block: int = NONE, what: str = "") -> None:
-        """Take a finding.
-
-        Parameters
-        ----------
-        kind, message, line
-            As in `KernelFinding`.
-        block : int
-            The block that is running.
-        what : str
-            What distinguishes it from others of one kind in one line.
-        """
-        key = kind, line, what
-        if key not in self._found and len(self._found) < SHOWN:
-            thread = f"block {block}" if block != NONE else ""
-            self._found[key] = KernelFinding(kind, message, self._path, line, thread)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def all(self) -> tuple[KernelFinding, ...]:
-        """Return them."""
-        return tuple(self._found.values())
 
 
 @dataclass

@@ -19,8 +19,9 @@ from ..memory import ABSENT
 from ..terms import TermStore
 from .capacity import overflows
 from .channels import Channels
+from .distinct_findings import Findings
 from .errors import EndedError
-from .execution import Execution, Findings
+from .execution import Execution
 from .global_arrays import NOBODY, GlobalArray
 from .judging import Judge
 from .other_statements import run_other
