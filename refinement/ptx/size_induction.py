@@ -61,7 +61,7 @@ _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (
 
 _ATTEMPTS = 10
 
-_SEARCH = 60
+_SEARCH = 30
 """Seconds of the processor after which no other modulus is tried."""
 
 _FACTORS = (2, 4, 8, 16, 32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import triton_contracts
 from cuda_contracts import CORPUS, contract_of
+from document_schemas import validate
 
 from mmaproof.refinement.contract import Contract
 from mmaproof.refinement.contract_reading import parse_contract
@@ -63,6 +65,7 @@ def test_a_verdict_holds_for_every_number_of_a_domain(tmp_path: Path) -> None:
     result = verify(KERNEL, path, every=True).result
     assert (result.verdict, result.equality) == ("verified", Equality.VALUE)
     assert result.strength == " (value, for every K as stated)"
+    validate("verify", json.loads(json.dumps(result.document())))
     assert [(each.method, each.shown_to) for each in result.quantified] == [(Method.INDUCTION, 1 << 20)]
     parts = {each["obligation"] for each in result.stats["obligations"]}
     assert parts == {"K: base", "K: step", "K: exit", "K: sums"}
@@ -234,3 +237,12 @@ def test_sums_of_integers_end_where_they_may_saturate() -> None:
     assert proof.equality is Equality.BITS and "saturate" in proof.limit
     # 2^17 products of -128 by -128 are 2^31, the first number that s32 does not have.
     assert (1 << 17) - 512 < proof.domain.most < 1 << 17
+
+
+def test_a_fault_is_refuted_at_the_sizes_that_stand_in_for_all(tmp_path: Path) -> None:
+    text, kernel = triton("gemm_f16_f32_f32_32x64x32_s2_sm80_fault_b_advance.ptx", "any multiple of 32")
+    path = tmp_path / "contract.toml"
+    path.write_text(text, encoding="utf-8")
+    found = verify(kernel, path)
+    assert found.result.verdict == "refuted" and found.counterexample is not None
+    assert found.result.stats["sizes"][-1]["K"] <= 96
