@@ -36,6 +36,7 @@ def figures() -> Iterator[Figure]:
     yield Figure("millions of multiply-adds a second", TILE**3 / once / 1e6, "M/s", 1)
     yield Figure("how much less than 2.2 times K = 256 takes", 2.2 * once / twice, "fold", 1)
     yield Figure("mmaproof verify, block-scaled, M = N = 128, K = 256", scaled_seconds(), "s", 10)
+    yield Figure("mmaproof verify, attention, 128 queries and keys, head of 64", attention_seconds(), "s", 30)
     pto = pto_seconds()
     yield Figure("mmaproof verify, PTO text, 128 x 128 x 256", pto, "s", 5)
     yield Figure("its millions of multiply-adds a second", prod(PTO_SIZES.values()) / pto / 1e6, "M/s")
@@ -68,6 +69,15 @@ def scaled_seconds() -> float:
     from scaled_triton_contracts import CORPUS, KERNELS, contract
 
     return _seconds(CORPUS / SCALED, contract(KERNELS[SCALED], STEPS))
+
+
+def attention_seconds() -> float:
+    """Verify online attention of Triton over tiles of 16 keys."""
+    sys.path.insert(0, str(TESTS))
+    from row_contracts import CORPUS, contract
+
+    sizes = {"N": 128, "H": 64}
+    return _seconds(CORPUS / "ragged_attention.ptx", contract("ragged_attention.ptx", sizes))
 
 
 def pto_seconds() -> float:

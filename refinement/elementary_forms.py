@@ -158,6 +158,7 @@ class ElementaryForms:
 
     def _hyperbolic(self, polynomial: Sparse) -> Pieces:
         """Return ``tanh(x) = 1 - 2 / (exp(2 x) + 1)``."""
+        self._quantifier.literals.setdefault(LOG2_OF_E, set()).add(None)
         exponent: dict[Monomial, Coefficient] = {}
         for monomial, value in polynomial.items():
             scaled = [*monomial, self._log2_of_e]

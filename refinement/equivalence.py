@@ -47,9 +47,6 @@ class Comparison:
     overflowing: Ids | None = None
 
 
-_LITERALS = "log2(e) and ln(2) as literals"
-
-
 def compared_as(fmt: Format) -> Format:
     """Return the format in which outputs of a format are compared: integers modulo a power of two."""
     return bits(fmt.bits) if isinstance(fmt, IntegerFormat) else fmt
@@ -79,9 +76,7 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     if not rounded.any():
         return Comparison(identical, equal, None, reason)
     undergone = roundings(forms.store, actual[rounded], expected[rounded])
-    taken = [_LITERALS] if forms.quantifier.takes_literals_for_numbers else []
-    taken += forms.software.recognised
-    undergone = replace(undergone, approximations=(*undergone.approximations, *taken))
+    undergone = replace(undergone, approximations=(*undergone.approximations, *forms.uncounted))
     overflowing = np.full(len(actual), NONE, dtype=np.int32)
     if forms.overflows.has_ranges():
         unknown, alone = _overflows(forms, actual[rounded], expected[rounded])

@@ -57,6 +57,8 @@ _EXPANDED = 1 << 21
 _AT_A_TIME = 1 << 16
 """Polynomials that are made at a time."""
 
+_LITERALS = "log2(e) and ln(2) as literals"
+
 _UNKNOWN = -1
 _ZERO = 0
 """The number of the polynomial 0; those of other polynomials are odd, those of long sums even."""
@@ -118,6 +120,12 @@ class NormalForms:
         found._elementary, found._reduction = self._elementary, self._reduction
         found._quotients, found.software = self._quotients, self.software
         return found
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """What has been taken for another number or function, so that its error is in no bound."""
+        literals = (_LITERALS,) if self.quantifier.takes_literals_for_numbers else ()
+        return (*literals, *self.software.recognised)
 
     def has_functions(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms (n,) depend on functions of real numbers."""

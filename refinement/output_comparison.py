@@ -199,6 +199,11 @@ class OutputComparison:
             self._note(Kind.UNDECIDED, f"{output.name}: {message}", 0, output.name)
             self._examination.equality = None
             return
+        if uncounted := self._forms.uncounted:
+            message = f"its error has no bound that is known: that of {uncounted[0]} is not counted"
+            self._note(Kind.UNDECIDED, f"{output.name}: {message}", 0, output.name)
+            self._examination.equality = None
+            return
         check = AccuracyCheck(self._kernel.path, self._instance, self._forms)
         found = check.of(
             output,

@@ -108,8 +108,8 @@ class Quantifier:
         self.magnitudes = Magnitudes(store)
         self.finiteness = Finiteness(store)
         self.formats: list[Format] = []
-        self.literals: dict[str, set[Fraction]] = {}
-        """The numbers that stand for an irrational one, by its name."""
+        self.literals: dict[str, set[Fraction | None]] = {}
+        """The numbers that stand for an irrational one, by its name; None is that itself."""
         self._noted: list[tuple[Ids, Ids]] = []
         self._origins: dict[int, int] = {}
         self._numbers: dict[Format, int] = {}

@@ -134,10 +134,11 @@ MEANINGS = {
 }
 
 
-def contract(file: str) -> str:
-    """Return the contract of a kernel of the corpus."""
+def contract(file: str, sizes: Mapping[str, int] | None = None) -> str:
+    """Return the contract of a kernel of the corpus, at sizes of its own or others."""
     facts = KERNELS[file]
     meaning = MEANINGS[facts["kernel"]]
+    meaning = meaning._replace(sizes=sizes or meaning.sizes)
     lines = ["[kernel]", 'isa = "ptx"', "[launch]", f'grid = "{meaning.grid}"', f"block = {facts['threads']}"]
     lines += [f"dynamic_shared = {facts['shared_bytes']}", "[sizes]"]
     lines += [f"{name} = {value}" for name, value in meaning.sizes.items()]

@@ -120,3 +120,13 @@ def test_a_quotient_of_data_takes_for_granted_that_it_is_one() -> None:
     result = result_of(body, "E[i] = D[i] * A[i] + B[i] * C[i]", arrays)
     assert result.verdict == "verified"
     assert "no divisor is 0" in [each.statement for each in result.hypotheses]
+
+
+def test_what_the_contract_divides_by_is_told_of_a_kernel_that_may_be_contracted() -> None:
+    """``mul`` and ``add`` without a rounding may be fused, so that the order of roundings is open."""
+    body = "mul.f32 %f0, %A, %B; add.f32 %C, %f0, %B;"
+    result = result_of(
+        body, "C[i] = B[i] + A[i] / B[i] * B[i] * B[i]", {"A": "f32", "B": "f32", "C": "f32 out"}
+    )
+    assert result.verdict == "verified", result.findings
+    assert "no divisor is 0" in [each.statement for each in result.hypotheses]
