@@ -62,18 +62,18 @@ def _constant(forms: NormalForms, terms: Ids, held: NDArray[np.int32]) -> bool:
 
 
 def rule(name: str, shape: tuple[int, ...], members: Indices, found: Indices) -> str:
-    """Spell which elements hold what others are to hold: ``C[i,j] holds what C[i,j+1] is to``."""
+    """Spell which elements hold what others are to hold: ``C[i,j] holds what C[i,j+1] should``."""
     to = np.stack(np.unravel_index(members, shape)).astype(np.int64)
     of = np.stack(np.unravel_index(found, shape)).astype(np.int64)
     if len(shape) <= len(_AXES):
         axes = list(_AXES[: len(shape)])
         if len(shape) == 2 and (of == to[::-1]).all():
-            return f"{name}[i,j] holds what {name}[j,i] is to"
+            return f"{name}[i,j] holds what {name}[j,i] should"
         spelled = [_index(axis, *pair) for axis, pair in zip(axes, zip(to, of, strict=True), strict=True)]
         if all(each is not None for each in spelled):
-            return f"{name}[{','.join(axes)}] holds what {name}[{','.join(map(str, spelled))}] is to"
+            return f"{name}[{','.join(axes)}] holds what {name}[{','.join(map(str, spelled))}] should"
     first = [",".join(map(str, each[:, 0])) for each in (to, of)]
-    return f"{name}[{first[0]}] holds what {name}[{first[1]}] is to"
+    return f"{name}[{first[0]}] holds what {name}[{first[1]}] should"
 
 
 def _index(axis: str, to: NDArray[np.int64], of: NDArray[np.int64]) -> str | None:

@@ -46,14 +46,20 @@ def _rule(rule: Cause) -> dict[str, Any]:
     }
 
 
+def _uri(file: str) -> str:
+    path = file.replace("\\", "/")
+    try:
+        return quote(os.fsencode(path))
+    except UnicodeEncodeError:  # no file has this name, but a table may say so
+        return quote(path.encode("utf-8", "backslashreplace"))
+
+
 def _result(finding: Finding, fingerprint: str) -> dict[str, Any]:
     kind, level = _KINDS.get(finding.standing, ("fail", "error"))
     name = f"row {finding.at.row}: {finding.subject}" if finding.at.row else finding.subject
     location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "member"}]}
     if finding.file not in ("", "-"):
-        physical: dict[str, Any] = {
-            "artifactLocation": {"uri": quote(os.fsencode(finding.file.replace("\\", "/")))}
-        }
+        physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.file)}}
         if finding.line:
             physical["region"] = {"startLine": finding.line}
         location["physicalLocation"] = physical

@@ -312,7 +312,7 @@ FAULTS = (
         "result of the neighbouring column stored",
         Edit(F64, "[%rd32], %fd65;", "[%rd32], %fd66;"),
         WRONG_VALUE,
-        r"C\[i,j\] holds what C\[i,j\+1\] is to for even j",
+        r"C\[i,j\] holds what C\[i,j\+1\] should for even j",
     ),
     Fault(
         "tile of B read a row further down",

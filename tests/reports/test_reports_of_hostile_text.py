@@ -23,6 +23,7 @@ TEXT = st.text(st.characters(), max_size=30) | st.sampled_from(
         "::",
         "%0A",
         "\udcff",
+        "\ud800",
         "\x00",
         "\ufffe",
         "\u202e",
