@@ -19,6 +19,7 @@ from mmaproof.refinement.findings import Kind
 from mmaproof.reports.document_statements import DOCUMENTS as STATED
 from mmaproof.reports.document_statements import Statement, statement_table, statements
 from mmaproof.reports.glossary import names
+from mmaproof.reports.mutation_table import mutation_table
 from mmaproof.reports.theorem_table import theorem_table
 from mmaproof.spec.instruction_set import NAMES, instruction_set
 
@@ -30,6 +31,13 @@ def test_theorem_list_is_generated_from_the_catalogue() -> None:
     written = (REPOSITORY / "docs" / "theorem-list.md").read_text(encoding="utf-8")
     assert written == theorem_table(), (
         "write it: python -m mmaproof.reports.theorem_table > docs/theorem-list.md"
+    )
+
+
+def test_the_mutation_score_is_generated_from_what_is_recorded() -> None:
+    written = (REPOSITORY / "docs" / "mutation-score.md").read_text(encoding="utf-8")
+    assert written == mutation_table(), (
+        "write it: python -m mmaproof.reports.mutation_table > docs/mutation-score.md"
     )
 
 

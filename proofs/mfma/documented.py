@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from ...spec.errors import InputError, UnsupportedError
+from ...spec.formats import F16, F32, F64
 from ...spec.mfma.assembly import WORDS, first_word, parse
 from ...spec.mfma.catalogue import BY_NAME
 from ...spec.mfma.choices import choices_named
@@ -15,6 +16,7 @@ from ...spec.mfma.legality import notes, violations
 from ...spec.mfma.targets import TARGETS, target_named
 from ..comparison import compared
 from ..families import formats
+from ..families.arithmetic import fused
 from ..families.choices import choices
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
@@ -170,6 +172,8 @@ def _known(name: str) -> str:
     return "known"
 
 
+ARITHMETIC = fused("mfma", lambda: [(F16, F16, F32), (F32, F32, F32), (F64, F64, F64)])
+
 OPEN_POINTS = choices("mfma", choices_named)
 
-THEOREMS = (format_constants, instructions, read_texts, OPEN_POINTS)
+THEOREMS = (format_constants, instructions, read_texts, ARITHMETIC, OPEN_POINTS)

@@ -54,7 +54,7 @@ _MODULES = {
     Role.READING: """
         assembly braces constant_expressions declarations operands text variant""",
     Role.EXECUTION: """
-        batches builtins move_arrays operand_arrays""",
+        batches builtins drawn_arrays move_arrays operand_arrays""",
     Role.PRESENTATION: """
         contradictions element_table errors findings formula formula_algebra formula_contraction formula_text
         instruction_set json_text operand_tables shown_text tables text_files""",
@@ -94,13 +94,7 @@ class SpecificationModule:
 
 
 def modules_of(isas: Iterable[str]) -> list[SpecificationModule]:
-    """Return the modules of instruction sets, and those of none.
-
-    Raises
-    ------
-    KeyError
-        If nothing says what a module is about.
-    """
+    """Return the modules of instruction sets, and those of none; what is not listed is of semantics."""
     package = Path(spec.__path__[0])
     chosen = set(isas)
     found = []
@@ -111,5 +105,6 @@ def modules_of(isas: Iterable[str]) -> list[SpecificationModule]:
             own = inside[1:] if isa else inside
             shown = "/".join(("spec", *inside)) + ".py"
             name = ".".join((spec.__name__, *inside))
-            found.append(SpecificationModule(name, path, shown, isa, _ROLES[own[0]]))
+            role = _ROLES.get(own[0], Role.SEMANTICS)
+            found.append(SpecificationModule(name, path, shown, isa, role))
     return found

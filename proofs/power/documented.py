@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from ...spec.errors import InputError
-from ...spec.power.catalogue import FAMILIES, UPDATES
+from ...spec.formats import FloatFormat
+from ...spec.power.catalogue import FAMILIES, UPDATES, FloatFamily
 from ...spec.power.choices import choices_named
 from ...spec.power.encoding import LAYOUTS, decode
 from ...spec.power.forms import FORMS, mask_widths
 from ..comparison import compared
 from ..families import formats
+from ..families.arithmetic import fused
 from ..families.choices import choices
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
@@ -162,6 +164,14 @@ def format_constants() -> Iterator[Case]:
     yield from formats.cases([fmt for family in FAMILIES for fmt in (family.x, family.y, family.result)])
 
 
+def _steps() -> Iterator[tuple[FloatFormat, FloatFormat, FloatFormat]]:
+    for family in FAMILIES:
+        if isinstance(family, FloatFamily):
+            yield family.x, family.y, family.result
+
+
+ARITHMETIC = fused("power", _steps)
+
 OPEN_POINTS = choices("power", choices_named)
 
-THEOREMS = (forms, updates, register_counts, words, format_constants, OPEN_POINTS)
+THEOREMS = (forms, updates, register_counts, words, format_constants, ARITHMETIC, OPEN_POINTS)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from ...spec.formats import FORMATS
+from ...spec.formats import BF16, F16, F32, F64, FORMATS
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.choices import choices_named
 from ...spec.ptx.signatures import OperandForm, Sort, signature
 from ...spec.ptx.targets import TARGETS, Version
 from ..comparison import compared
 from ..families import formats
+from ..families.arithmetic import fused
 from ..families.choices import choices
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import moves, products, targets
@@ -109,6 +110,10 @@ def format_constants() -> Iterator[Case]:
     yield from formats.cases(FORMATS.values())
 
 
+ARITHMETIC = fused(
+    "ptx", lambda: [(F16, F16, F16), (F16, F16, F32), (BF16, BF16, F32), (F32, F32, F32), (F64, F64, F64)]
+)
+
 OPEN_POINTS = choices("ptx", choices_named)
 
-THEOREMS = (instructions, target_versions, format_constants, OPEN_POINTS)
+THEOREMS = (instructions, target_versions, format_constants, ARITHMETIC, OPEN_POINTS)

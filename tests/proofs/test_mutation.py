@@ -11,8 +11,9 @@ import pytest
 import toy_mutation_catalogue
 import toy_specification
 
-from mmaproof.proofs.mutation import scope
+from mmaproof.proofs.mutation import scope, score_json
 from mmaproof.proofs.mutation.campaign import BaselineError, campaign
+from mmaproof.proofs.mutation.recorded_scores import record
 from mmaproof.proofs.mutation.scope import Role, SpecificationModule
 from mmaproof.proofs.mutation.score import Fate, Score
 from mmaproof.proofs.mutation.source_faults import faults
@@ -194,3 +195,13 @@ def test_an_obligation_depends_on_what_a_cached_value_was_computed_from(tmp_path
 def test_what_a_module_is_about_splits_the_score(score: Score) -> None:
     assert score.of(Role.SEMANTICS).results == score.specifying.results == score.results
     assert not score.of(Role.PRESENTATION).results
+
+
+def test_what_is_recorded_of_a_campaign_has_no_date_and_keeps_reasons(score: Score) -> None:
+    document = score_json.document(score, "1.2.3", 0, ["toy"])
+    entry = record(document, {})
+    assert entry["command"] == f"mmaproof check --mutants {len(score.results)} --seed 0 toy"
+    assert entry["whole"]["survived"] == score.count(Fate.SURVIVED) == len(entry["unnoticed"])
+    assert "seconds" not in str(entry) and "elapsed" not in str(entry)
+    entry["unnoticed"][0]["reason"] = "equivalent: nothing sees it"
+    assert record(document, entry) == entry

@@ -1,0 +1,107 @@
+"""The scores of campaigns as they were last recorded, in a file under version control.
+
+Write the campaigns' JSON documents, then record them; the reasons that were given for survivors stay::
+
+    mmaproof check --mutants 100 --seed 7 power --json power.json
+    python -m mmaproof.proofs.mutation.recorded_scores power.json …
+
+at the root of the repository. There is nothing of a date or a machine in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ...spec.instruction_set import NAMES
+
+FILE = "recorded_scores.json"
+"""Beside this module."""
+
+COUNTED = ("mutants", "refuted", "error", "crashed", "timeout", "survived", "score")
+"""What is kept of the counts of a score."""
+
+UNNOTICED = ("crashed", "timeout", "survived")
+"""What becomes of faults that are listed."""
+
+
+def recorded() -> dict[str, dict[str, Any]]:
+    """Return the recorded campaigns by what they select."""
+    found: dict[str, dict[str, Any]] = json.loads(
+        files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    )
+    return found
+
+
+def record(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is kept of a campaign's document.
+
+    Parameters
+    ----------
+    document : mapping
+        What ``check --mutants --json`` writes.
+    before : mapping
+        The entry that it replaces: survivors that are still there keep their reasons.
+    """
+    reasons = {_change(each): each["reason"] for each in before.get("unnoticed", ())}
+    drawn = len(document["mutants"])
+    counted = [each for each in document["mutants"] if each["role"] != "presentation"]
+    patterns = " ".join(document["patterns"])
+    return {
+        "command": f"mmaproof check --mutants {drawn} --seed {document['seed']} {patterns}".rstrip(),
+        "whole": _counts(document["summary"]),
+        "own": _noticed(
+            [each for each in counted if each["file"].count("/") > 1 and "foreign" not in each["file"]]
+        ),
+        "generic": _noticed([each for each in counted if each["file"].count("/") == 1]),
+        "roles": {role: _counts(counts) for role, counts in document["roles"].items()},
+        "unnoticed": [
+            {
+                **{name: each[name] for name in ("file", "line", "role", "old", "new", "outcome")},
+                "reason": reasons.get(_change(each)) or each["message"],
+            }
+            for each in counted
+            if each["outcome"] in UNNOTICED
+        ],
+    }
+
+
+def _is_own(file: str) -> bool:
+    """Whether a module belongs to an instruction set."""
+    return file.split("/")[1] in NAMES
+
+
+def _noticed(mutants: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Count what became of mutants."""
+    found: dict[str, Any] = dict.fromkeys(COUNTED[1:-1], 0)
+    for each in mutants:
+        found[each["outcome"]] += 1
+    noticed = found["refuted"] + found["error"]
+    return {"mutants": len(mutants), **found, "score": round(noticed / max(1, len(mutants)), 4)}
+
+
+def _counts(counts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: counts[name] for name in COUNTED}
+
+
+def _change(entry: Mapping[str, Any]) -> tuple[str, str, str]:
+    return entry["file"], entry["old"], entry["new"]
+
+
+def main(paths: Sequence[str]) -> None:
+    """Record the campaigns of some documents."""
+    found = recorded()
+    for path in paths:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        name = " ".join(document["patterns"]) or "all"
+        found[name] = record(document, found.get(name, {}))
+    text = json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False)
+    Path("proofs", "mutation", FILE).write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

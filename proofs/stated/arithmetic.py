@@ -1,0 +1,87 @@
+"""Rounding as IEEE 754 defines it, in exact fractions, from the widths of the formats alone.
+
+Source: IEEE 754-2019, sections 3.3 (values), 4.3 (directions), 7.4 (overflow).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from .formats import WIDTHS
+
+DIRECTIONS = ("nearest-even", "toward-zero", "upward", "downward")
+"""In the order of FPSCR.RN."""
+
+
+def _widths(name: str) -> tuple[int, int, int]:
+    row = WIDTHS[name]
+    return int(row["exponent"]), int(row["fraction"]), int(row["bias"])
+
+
+def value(name: str, encoding: int) -> Fraction | None:
+    """Return the number of an encoding; None of an infinity or NaN."""
+    exponent_bits, fraction_bits, bias = _widths(name)
+    fraction, exponent = encoding % 2**fraction_bits, encoding // 2**fraction_bits % 2**exponent_bits
+    if exponent == 2**exponent_bits - 1:
+        return None
+    magnitude: Fraction
+    if exponent == 0:
+        magnitude = fraction * Fraction(2) ** (1 - bias - fraction_bits)
+    else:
+        magnitude = (2**fraction_bits + fraction) * Fraction(2) ** (exponent - bias - fraction_bits)
+    return -magnitude if encoding >> exponent_bits + fraction_bits else magnitude
+
+
+def rounded(name: str, number: Fraction, direction: str) -> int:
+    """Return the encoding that a number, not 0, is rounded to."""
+    exponent_bits, fraction_bits, bias = _widths(name)
+    negative, magnitude = number < 0, abs(number)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if Fraction(2) ** exponent > magnitude:
+        exponent -= 1
+    exponent = max(exponent, 1 - bias)
+    units = magnitude / Fraction(2) ** (exponent - fraction_bits)
+    whole, rest = divmod(units.numerator, units.denominator)
+    half = Fraction(rest, units.denominator)
+    away = {
+        "nearest-even": half > Fraction(1, 2) or (half == Fraction(1, 2) and whole % 2 == 1),
+        "toward-zero": False,
+        "upward": rest > 0 and not negative,
+        "downward": rest > 0 and negative,
+    }
+    whole += away[direction]
+    subnormal = whole < 2**fraction_bits
+    found: int = whole if subnormal else (exponent + bias) * 2**fraction_bits + whole - 2**fraction_bits
+    infinity = (2**exponent_bits - 1) * 2**fraction_bits
+    if found >= infinity:
+        kept = {"nearest-even": False, "toward-zero": True, "upward": negative, "downward": not negative}
+        found = infinity - kept[direction]
+    sign: int = negative << exponent_bits + fraction_bits
+    return found + sign
+
+
+def triples(x: str, y: str, result: str, count: int) -> Iterator[tuple[int, int, int]]:
+    """Yield encodings of finite factors and addends: any, and such that the sum cancels or is subnormal."""
+    state = 88172645463325252
+
+    def drawn(name: str) -> int:
+        nonlocal state
+        bits = sum(_widths(name)[:2]) + 1
+        while True:
+            for shift in (13, -7, 17):
+                state ^= (state << shift if shift > 0 else state >> -shift) & (1 << 64) - 1
+            if value(name, state % (1 << bits)) is not None:
+                return state % (1 << bits)
+
+    for place in range(count):
+        left, right, addend = drawn(x), drawn(y), drawn(result)
+        product = (value(x, left) or Fraction(0)) * (value(y, right) or Fraction(0))
+        if place % 2 and product:
+            close = rounded(result, -product, "toward-zero")
+            addend = close ^ (place // 2 % 4)
+            if value(result, addend) is None:
+                addend = close
+        elif place % 4 == 2:
+            addend %= 2 ** _widths(result)[1]
+        yield left, right, addend

@@ -1,0 +1,77 @@
+"""The recorded scores on one-line faults as Markdown tables.
+
+``python -m mmaproof.reports.mutation_table > docs/mutation-score.md`` writes them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..proofs.mutation.recorded_scores import UNNOTICED, recorded
+from ..proofs.mutation.scope import Role
+
+_HEADING = """# Which faults in the specification the catalogue notices
+
+Written by `python -m mmaproof.reports.mutation_table` from `proofs/mutation/recorded_scores.json`, which
+`python -m mmaproof.proofs.mutation.recorded_scores FILE…` makes of what the commands below write with
+`--json FILE`. [theorems.md](theorems.md#faults-in-the-specification) says which faults there are, and what
+each is tried on.
+
+A fault is noticed when a verdict is not the expected one (refuted) or an obligation can't be decided (error).
+The goal is 95 %, by the catalogue alone. A crash is neither: the specification can't be imported, or
+obligations not be built, and no other obligation refutes. *Of those that can be built* leaves them out.
+Faults that change nothing that can be observed are not recognised, but for the few that compile to the same;
+where a reader recognised one, the list says so.
+"""
+
+_COLUMNS = ("refuted", "error", "crashed", "timeout", "survived")
+
+
+def mutation_table() -> str:
+    """Return the scores, by what modules are about, and the faults that are not noticed."""
+    campaigns = recorded()
+    parts = [_HEADING]
+    for name, campaign in campaigns.items():
+        rows = [
+            _row(role.value, campaign["roles"][role.value])
+            for role in Role
+            if role.value in campaign["roles"]
+        ]
+        head = ["modules on", "faults", *_COLUMNS, "score", "of those that can be built"]
+        lines = [
+            head,
+            ["---", *["--:"] * (len(head) - 1)],
+            *rows,
+            _row("**all but presentation**", campaign["whole"]),
+        ]
+        table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        parts.append(f"\n## {name}\n\n`{campaign['command']}`\n\n{table}{_unnoticed(campaign)}")
+    return "".join(parts)
+
+
+def _row(name: str, counts: dict[str, Any]) -> list[str]:
+    noticed = counts["refuted"] + counts["error"]
+    built = counts["mutants"] - counts["crashed"]
+    shares = (f"{100 * noticed / whole:.1f} %" if whole else "" for whole in (counts["mutants"], built))
+    return [name, str(counts["mutants"]), *(str(counts[column]) for column in _COLUMNS), *shares]
+
+
+def _unnoticed(campaign: dict[str, Any]) -> str:
+    """List what is not noticed, with the reason."""
+    listed = ""
+    for outcome in UNNOTICED:
+        for each in campaign["unnoticed"]:
+            if each["outcome"] == outcome:
+                change = f"`{_short(each['old'])}` → `{_short(each['new'])}`"
+                reason = _short(each["reason"] or "no obligation that depends on it sees a difference", 160)
+                listed += f"- {outcome}: {each['file']}:{each['line']}: {change}: {reason}\n"
+    return f"\n{listed}" if listed else ""
+
+
+def _short(text: str, length: int = 70) -> str:
+    text = " ".join(text.replace("`", "'").split())
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+if __name__ == "__main__":
+    print(mutation_table(), end="")
