@@ -51,6 +51,11 @@ def recheck(obligation: Obligation, solve: Solve, naively: Solve, over_reals: So
     Verdict
         ``proved`` when every query is confirmed, ``unknown`` when an answer is missing, ``refuted`` when one
         contradicts.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no translation for a solver.
     """
     start = time.perf_counter()
     goal = obligation.goal()

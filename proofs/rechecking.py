@@ -8,6 +8,7 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ..smt.dyadic import NO_TRANSLATION
 from .methods import COUNTEREXAMPLE, DEDUCTION, ENUMERATION, INDUCTION
 from .obligation import Status
 from .pool import Pool
@@ -124,7 +125,10 @@ def decide_again(
         try:
             for future in as_completed(futures):
                 verdict = future.result()
-                again[verdict.id] = verdict
+                if verdict.message == NO_TRANSLATION:
+                    not_possible[verdict.id] = verdict.message
+                else:
+                    again[verdict.id] = verdict
                 report(verdict)
         finally:
             for future in futures:

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from math import frexp
 from typing import Any
 
+from ..spec.errors import UnsupportedError
+
+NO_TRANSLATION = "integers that are truncated have no translation for a solver"
+"""Why solvers are not asked about polynomials that have been truncated."""
+
 
 @dataclass(frozen=True, eq=False)
 class Dyadic:
@@ -33,6 +38,10 @@ class Dyadic:
     exponent: int = 0
     lost: bool = False
     remainder: Any = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.polynomial, int) and not hasattr(self.polynomial, "coeffs"):
+            raise UnsupportedError(NO_TRANSLATION)
 
     def __mul__(self, other: Any) -> Dyadic:
         if isinstance(other, Dyadic):
