@@ -152,7 +152,9 @@ def _as_function(document: Table) -> Table:
         keys = described if isinstance(described, dict) else {}
         given = next((key for key in (*LAUNCH, "params") if key in keys), None)
         if given is not None:
-            raise document.table(name).error(given, f"a Power kernel is called, and has no {given}")
+            raise document.table(name).error(
+                given, f'isa = "power" is of functions, which are called: there is no {given}'
+            )
 
     def aligned(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
         in_memory = name == "buffer" or "shape" in table or isinstance(table.get("to"), list)

@@ -55,9 +55,7 @@ def _status(name: str) -> str:
 
 def opcode_rows() -> list[dict[str, str]]:
     """Return one row for each instruction: what becomes of it."""
-    sections = {
-        name: f"Power ISA 3.1 {title}" for title, table in _SECTIONS.items() for name in mnemonics(table)
-    }
+    sections = {name: title for title, table in _SECTIONS.items() for name in mnemonics(table)}
     return [
         {
             "opcode": name,
