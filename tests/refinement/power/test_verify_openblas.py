@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
 from pathlib import Path
 
+import ml_dtypes
+import numpy as np
 import pytest
 from power_kernels import SOURCES, messages
+from power_oracle import compile_for_power10
+from required_tools import required_tool
 
+from mmaproof.refinement.array_memory import elements_in, inputs_of, memories
+from mmaproof.refinement.assignments import Assignment
+from mmaproof.refinement.contract_reading import read_contract
 from mmaproof.refinement.front_end import list_candidates
+from mmaproof.refinement.power.front_end import read_kernel
+from mmaproof.refinement.terms import TermStore
 from mmaproof.refinement.verification import Verification, verify
 
 LIBRARY = "MMAPROOF_OPENBLAS"
@@ -17,6 +27,8 @@ LIBRARY = "MMAPROOF_OPENBLAS"
 
 KERNELS = {"dgemm": ("f64", "f64", 8), "sgemm": ("f32", "f32", 16), "sbgemm": ("bf16", "f32", 16)}
 """Types of the operands and the result, and how many rows the widest panel has."""
+
+TYPES = {"f64": np.float64, "f32": np.float32, "bf16": ml_dtypes.bfloat16}
 
 CONTRACT = """
 [kernel]
@@ -83,13 +95,17 @@ def library() -> Path:
     return Path(given)
 
 
-def verified(library: Path, name: str, m: int, n: int, k: int, folder: Path) -> Verification:
+def written(name: str, m: int, n: int, k: int, folder: Path) -> Path:
     operand, result, _ = KERNELS[name]
     path, reference = folder / "contract.toml", SOURCES / "packed_panels.py"
     sizes = {"m": m, "n": n, "k": k, "ldc": m + 1}
     text = CONTRACT.format(name=name, operand=operand, result=result, reference=reference, **sizes)
     path.write_text(text)
-    return verify(library, path)
+    return path
+
+
+def verified(library: Path, name: str, m: int, n: int, k: int, folder: Path) -> Verification:
+    return verify(library, written(name, m, n, k, folder))
 
 
 def test_the_kernels_are_among_the_candidates(library: Path) -> None:
@@ -119,6 +135,39 @@ def test_kernels_compute_the_product_of_packed_panels(
 ) -> None:
     found = verified(library, name, m, n, k, tmp_path)
     assert found.result.verdict == "verified", messages(found)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_symbolic_result_is_what_qemu_computes(name: str, library: Path, tmp_path: Path) -> None:
+    m, n, k = 15, 7, 5
+    ldc = m + 1
+    instance = next(iter(read_contract(written(name, m, n, k, tmp_path)).instances()))
+    store, rng = TermStore(), np.random.default_rng(3)
+    function = read_kernel(library, f"{name}_kernel_POWER10", None)
+    outcome = function.run(instance, store, inputs_of(store, instance))
+    assert outcome.complete and not outcome.findings
+    operand, result, _ = KERNELS[name]
+    alpha = np.float32(rng.standard_normal())
+    a, b = (rng.standard_normal(count).astype(TYPES[operand]) for count in (m * k, n * k))
+    c = rng.standard_normal((n, ldc)).astype(TYPES[result])
+    words = {
+        each: array.reshape(-1).view(f"u{array.itemsize}")
+        for each, array in (("A", a), ("B", b), ("C", np.ascontiguousarray(c[:, :m])))
+    }
+    words["alpha"] = np.array([alpha.astype(TYPES[result])]).view(f"u{c.itemsize}")
+    written_whole, terms = elements_in(store, memories(instance)["C"], outcome.arrays["C"].lanes)
+    assert written_whole.all()
+    computed = Assignment(store, words).values(terms)
+
+    program = compile_for_power10("power_library.c", tmp_path / "driver")
+    sizes = (m, n, k, ldc, a.nbytes, b.nbytes, c.nbytes)
+    qemu = required_tool("qemu-ppc64le", package="qemu-user")
+    command = [qemu, "-cpu", "power10", program, library, f"{function.address:#x}", *map(str, sizes)]
+    data = np.float64(alpha).tobytes() + a.tobytes() + b.tobytes() + c.tobytes()
+    after = subprocess.run(command, input=data, capture_output=True, check=True).stdout
+    found = np.frombuffer(after, dtype=f"u{c.itemsize}").reshape(n, ldc)
+    assert (found[:, :m].reshape(-1) == computed).all()
+    assert (found[:, m:] == c.view(f"u{c.itemsize}")[:, m:]).all()
 
 
 @pytest.mark.parametrize(
