@@ -52,9 +52,6 @@ FINEST = 30
 _GREATEST_EXPONENT = 254
 """Of a product of two factors with exponents of 8 bits."""
 
-_FEW, _STRIDE = 4, 20
-"""Of a step of more products than that, only every so manieth largest exponent is tried."""
-
 
 # -- what is truncated
 
@@ -62,8 +59,7 @@ _FEW, _STRIDE = 4, 20
 @theorem(
     "ptx/numerics/dot-add-truncation",
     "a fused dot-add is the exact sum less a remainder for each term, in units of the last aligned place",
-    "for every largest exponent Emax from -126 to 254 (every 20th, of more than 4 products): "
-    "Σ trunc(t·2^(F - Emax)) · 2^(Emax - F) = "
+    "for every largest exponent Emax from -126 to 254: Σ trunc(t·2^(F - Emax)) · 2^(Emax - F) = "
     "Σ t - 2^(Emax - F)·Σ r as polynomials, with trunc(z) = z - r, |r| < 1, for each of the K products, or "
     "the groups of them, and C, by the numpy model on polynomials instead of float64",
     SOURCE,
@@ -86,8 +82,7 @@ def truncation() -> Iterator[Case]:
 
 def _truncation(each: ModelAccumulation, forgotten: int) -> RingProperty:
     terms = each.products // each.model.group
-    stride = 1 if each.products <= _FEW and not forgotten else _STRIDE
-    exponents = range(EXPONENT_OF_ZERO, _GREATEST_EXPONENT + 1, stride)
+    exponents = [0] if forgotten else range(EXPONENT_OF_ZERO, _GREATEST_EXPONENT + 1)
     largest = np.array(exponents, dtype=np.int16)
     unit = np.ldexp(1.0, largest.astype(np.int64) - each.model.fraction_bits)
 
