@@ -279,6 +279,12 @@ class AbsoluteErrors:
         of_products, of_addend = paths(operation, self._unit)
         addend = self.argument(operation, terms, 2)
         growths = growth_of(of_products), growth_of(of_addend)
+        if self._unit is None:
+            self.granted.add("each rounding of a matrix instruction is to nearest")
+        elif self._unit.of(operation) is not None:
+            self.granted.add(f"matrix instructions round {self._unit}")
+        else:  # of no model, and so perhaps toward zero
+            growths = 2 * growths[0], 2 * growths[1]
         return accumulated(self._store, x, y, addend, growths, operation, left == right)
 
     def _negated(self, operation: Operation, terms: Ids, _: Format) -> Part:

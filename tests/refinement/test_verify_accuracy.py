@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from operator_kernels import CORPUS
 
 from mmaproof.refinement.findings import Kind
 from mmaproof.refinement.result import Result, Verdict
@@ -160,3 +161,14 @@ def test_a_bad_bound_is_one_line(ensures: str, says: str, tmp_path: Path) -> Non
     assert says in str(error.value)
     assert re.search(r"contract\.toml:\d+", str(error.value))
     assert "\n" not in str(error.value)
+
+
+def test_what_matrix_instructions_round_is_a_hypothesis(tmp_path: Path) -> None:
+    """A bound by models of hardware says which, and what they leave out."""
+    contract = CORPUS / "gemm_relu_f16.toml"
+    limited = tmp_path / "limited.toml"
+    text = contract.read_text(encoding="utf-8") + 'max_relative = "2^-10"\n'
+    limited.write_text(text, encoding="utf-8")
+    result = verify(CORPUS / "gemm_relu_f16_sm80.ptx", limited).result
+    assert result.verdict is Verdict.VERIFIED, result.findings
+    assert any("matrix instructions round" in each.statement for each in result.hypotheses)
