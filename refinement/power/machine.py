@@ -19,7 +19,7 @@ from .image import Image
 from .instruction_forms import Instruction
 from .registers import Bytes, Registers
 from .storage import RED_ZONE, Segment, Storage
-from .words import Data, UnknownNumberError, Word, WordArithmetic, known
+from .words import UnknownNumberError, Word, WordArithmetic, known
 
 RETURN = 0x7FFF_FFFF_0000
 """The address to which the function that is verified returns."""
@@ -166,9 +166,7 @@ class Machine:
             raise UnsupportedError(f"a call of {name}, which is not in the file")
         accumulators.check_call(self, name)
         model(self)
-        volatile = (0, *range(4, 13))
-        for number, term in zip(volatile, self.store.undefined(len(volatile), 64), strict=True):
-            self.registers.general[number] = Data(int(term))
+        self.registers.forget_volatile()
         return self.number(self.registers.link, "the return address")
 
     # -- registers

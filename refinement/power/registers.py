@@ -25,6 +25,11 @@ CONDITIONS = 32
 """Bits of the condition register."""
 
 
+_VOLATILE = (0, *range(4, 13))
+_VOLATILE_FIELDS = (0, 1, 5, 6, 7)
+"""Registers, and fields of CR, that a function need not restore."""
+
+
 class Registers:
     """All registers; what nobody has written is undefined.
 
@@ -75,6 +80,22 @@ class Registers:
         self.initial |= {"ctr": int(special[1]), "lr": int(special[0])}
         for half, term in enumerate(halves):
             self.initial[f"doubleword {1 - half % 2} of vs{half // 2}"] = int(term)
+
+    def forget_volatile(self) -> None:
+        """Leave what a function may change without restoring it undefined, but for r3, which it returns.
+
+        Source: Power Architecture 64-bit ELF V2 ABI, version 1.4, section 2.2.1.
+        """
+        for number, term in zip(_VOLATILE, self.store.undefined(len(_VOLATILE), 64), strict=True):
+            self.general[number] = Data(int(term))
+        for field in _VOLATILE_FIELDS:
+            bits = self.store.undefined(4, 1)
+            self.conditions[4 * field : 4 * field + 4] = [Data(int(term)) for term in bits]
+        self.count = Data(int(self.store.undefined(1, 64)[0]))
+        self.carry = Data(int(self.store.undefined(1, 1)[0]))
+        terms = self.vectors.terms.reshape(VSRS, REGISTER_BYTES)
+        terms[:14] = terms[32:52] = ABSENT
+        terms[14:32, :8] = ABSENT
 
     # -- vector-scalar registers
     def bytes_of(self, number: int) -> Bytes:

@@ -117,6 +117,23 @@ def test_callees_constants_and_library_functions_are_part_of_the_program(tmp_pat
     assert found.result.verdict == "verified", messages(found)
 
 
+@pytest.mark.parametrize(
+    ("load", "store", "kept"),
+    [
+        ("lxv 40,0(4)", "stxv 40,0(30)", False),
+        ("lfd 13,0(4)", "stfd 13,0(30)", False),
+        ("ld 9,0(4)", "std 9,0(30)", False),
+        ("lxv 52,0(4)", "stxv 52,0(30)", True),
+    ],
+)
+def test_a_call_loses_what_the_callee_may_change(load: str, store: str, kept: bool, tmp_path: Path) -> None:
+    saves = "\tmflr 0\n\tstd 0,16(1)\n\tstd 30,-16(1)\n\tstxv 52,-48(1)\n\tstdu 1,-112(1)\n\tmr 30,3\n"
+    call = "\tli 5,8\n\taddi 3,30,32\n\tbl memcpy\n"
+    back = "\taddi 1,1,112\n\tlxv 52,-48(1)\n\tld 30,-16(1)\n\tld 0,16(1)\n\tmtlr 0\n"
+    _, told = finding_kinds(f"{saves}\t{load}\n{call}\t{store}\n{back}", tmp_path, contract())
+    assert ("stores to y[0] what nobody has computed" in told) is not kept, told
+
+
 def test_arguments_beyond_registers_are_on_the_stack(tmp_path: Path) -> None:
     names = [f"a{number}" for number in range(9)]
     longs = ", ".join(f"long {each}" for each in names)
