@@ -112,6 +112,8 @@ class KernelFinding:
         code, which has no lines, also address and function.
     count : int
         How many elements, or accesses of threads, it is known to be about.
+    other_line : int
+        Of a race within a block, the line of the earlier access; 0 of others.
     """
 
     kind: Kind
@@ -122,6 +124,7 @@ class KernelFinding:
     output: str = ""
     source: str = ""
     count: int = 1
+    other_line: int = 0
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""

@@ -11,6 +11,7 @@ from .array_memory import inputs_of
 from .assumptions import assumptions_of
 from .clobbering import clobbered_beside
 from .contract import Instance
+from .finding_groups import one_for_each_cause
 from .findings import KernelFinding, Kind
 from .front_end import Kernel, Outcome
 from .given_data import for_all_numbers
@@ -146,7 +147,7 @@ def _examined(
     progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     _decide(store, instance, outcome)
-    examination = Examination(list(outcome.findings), guards=outcome.guards)
+    examination = Examination(one_for_each_cause(outcome.findings), guards=outcome.guards)
     examination.assumptions = assumptions_of(instance, outcome.alignments)
     reference = reference_of(instance, store)
     if former is not None:

@@ -31,12 +31,20 @@ class Observations:
         self._occurrences: dict[tuple[Kind, int], int] = {}
         self._held: dict[int, list[tuple[Kind, str, int, str, int]]] = {}
 
-    def add(self, kind: Kind, message: str, line: int, thread: str = "", occurrences: int = 1) -> None:
+    def add(
+        self,
+        kind: Kind,
+        message: str,
+        line: int,
+        thread: str = "",
+        occurrences: int = 1,
+        other_line: int = 0,
+    ) -> None:
         """Note that something happened at a line, the first time in a thread."""
         key = kind, line
         self._occurrences[key] = self._occurrences.get(key, 0) + occurrences
         kept = self._kept.setdefault(key, [])
-        finding = KernelFinding(kind, message, self._path, line, thread)
+        finding = KernelFinding(kind, message, self._path, line, thread, other_line=other_line)
         if len(kept) < KEPT and finding not in kept:
             kept.append(finding)
 

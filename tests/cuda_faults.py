@@ -210,7 +210,7 @@ FAULTS = (
         "target without the instructions of its architecture",
         Edit(MXF4, ".target sm_120a", ".target sm_120"),
         ILLEGAL,
-        r"needs sm_120a, .*, not sm_120$",
+        r"needs sm_120a, .*, not sm_120; so in lines ",
     ),
     Fault(
         "mask of the wrong nibble",

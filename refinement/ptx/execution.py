@@ -128,7 +128,15 @@ class Execution:
         self._condition: Value | None = None
 
     # -- messages
-    def report(self, kind: Kind, message: str, threads: Indices, *, if_used: bool = False) -> None:
+    def report(
+        self,
+        kind: Kind,
+        message: str,
+        threads: Indices,
+        *,
+        if_used: bool = False,
+        other_line: int = 0,
+    ) -> None:
         """Report what an instruction does in some threads; the message is about the first.
 
         With `if_used` only if something comes to depend on the undefined values that it gives. What happens
@@ -137,8 +145,11 @@ class Execution:
         if kind.refutes and not self._happens(kind, threads):
             kind, message = Kind.UNDECIDED, f"if data lead here, which is not known: {message}"
         first = self.threads.name(int(threads[0])) if len(threads) else ""
-        note = self._observations.hold if if_used else self._observations.add
-        note(kind, message, self.instruction.line, first, max(1, len(threads)))
+        line, count = self.instruction.line, max(1, len(threads))
+        if if_used:
+            self._observations.hold(kind, message, line, first, count)
+        else:
+            self._observations.add(kind, message, line, first, count, other_line)
 
     def on_data(self, threads: Indices) -> bool:
         """Tell whether it depends on data that some of some threads run the instruction."""

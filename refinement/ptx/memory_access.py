@@ -301,6 +301,7 @@ def _report_races(
             Kind.RACE,
             f"{does} {place}, where the asynchronous copy of line {int(copying.lines[0])} is not waited for",
             threads[copying.which],
+            other_line=int(copying.lines[0]),
         )
     certain = ~np.isin(found.lines, list(part.history.on_data))
     for rest, kind, doubt in (
@@ -311,9 +312,11 @@ def _report_races(
             continue
         place = part.place(int(places[rest.which[0]]) * part.history.granule)
         other = execution.threads.name_in_grid(int(rest.others[0]))
+        of_one_block = bool(execution.ordering.same_block(threads[rest.which[:1]], rest.others[:1])[0])
         did = f"{'reads' if rest.reads[0] else 'writes'} in line {int(rest.lines[0])}{doubt}"
         execution.report(
             kind,
             f"{does} {place}, which {other} {did}, with no barrier between",
             threads[rest.which],
+            other_line=int(rest.lines[0]) if of_one_block else 0,
         )
