@@ -147,7 +147,7 @@ def _examined(
     progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     _decide(store, instance, outcome)
-    examination = Examination(one_for_each_cause(outcome.findings), guards=outcome.guards)
+    examination = Examination(_of_causes(kernel, outcome), guards=outcome.guards)
     examination.assumptions = assumptions_of(instance, outcome.alignments)
     reference = reference_of(instance, store)
     if former is not None:
@@ -192,6 +192,13 @@ def _examined(
             kernel, instance, store, comparer.compared, equality, outcome, growth, reference
         )
     return examination, outcome.stats
+
+
+def _of_causes(kernel: Kernel, outcome: Outcome) -> list[KernelFinding]:
+    """Return what was found, each cause once; of object code everything, as it has no lines to list."""
+    if any(each.line and kernel.place(each.line) for each in outcome.findings):
+        return list(outcome.findings)
+    return one_for_each_cause(outcome.findings)
 
 
 def _decide(store: TermStore, instance: Instance, outcome: Outcome) -> None:
