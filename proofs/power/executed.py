@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -19,15 +19,8 @@ from ...spec.power.rank_k_update import Live
 from ...spec.rounding import Rounding
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from ..stated.refusals import refused
 from .stated import texts
-
-
-def _refused(read: Callable[[], object]) -> bool:
-    try:
-        read()
-    except InputError:
-        return True
-    return False
 
 
 @theorem(
@@ -78,12 +71,12 @@ def _moves() -> Certificate:
             for text, arrays in runs.items()
         }
         return found | {
-            "as matrices": _refused(lambda: _run("xxsetaccz a0", {}, False)),
-            "missing": _refused(lambda: _run("xxmfacc a0", {})),
-            "surplus": _refused(lambda: _run("xxsetaccz a0", {"x": _BYTES})),
-            "shape": _refused(lambda: _run("xxmfacc a0", {"acc": four})),
-            "type": _refused(lambda: _run("xxmfacc a0", {"acc": _BYTES.astype(int)})),
-            "load": _refused(lambda: _run("lxv vs1,0(r3)", {})),
+            "as matrices": refused(lambda: _run("xxsetaccz a0", {}, False)),
+            "missing": refused(lambda: _run("xxmfacc a0", {})),
+            "surplus": refused(lambda: _run("xxsetaccz a0", {"x": _BYTES})),
+            "shape": refused(lambda: _run("xxmfacc a0", {"acc": four})),
+            "type": refused(lambda: _run("xxmfacc a0", {"acc": _BYTES.astype(int)})),
+            "load": refused(lambda: _run("lxv vs1,0(r3)", {})),
         }
 
     return compared(expected, specified)
@@ -127,7 +120,7 @@ def _views() -> Certificate:
             done = np.ascontiguousarray(_run(text, flat)["acc"]).view(result)
             found[name, "registers"] = done.astype(int).reshape(2, 4, columns).tolist()
             unprimed = {each: array for each, array in arrays.items() if each != "acc"}
-            found[name, "unprimed"] = _refused(partial(_run, text, unprimed, False))
+            found[name, "unprimed"] = refused(partial(_run, text, unprimed, False))
         return found
 
     return compared(expected, specified)

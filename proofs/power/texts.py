@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
-from ...spec.errors import InputError
 from ...spec.power.assembly import WORDS, first_word, parse
 from ...spec.power.encoding import crosses_boundary, decode, disassemble, encode, to_bytes
 from ...spec.power.memory import Endian
@@ -13,18 +12,11 @@ from ...spec.power.priming import check_program
 from ...spec.power.targets import TARGETS
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from ..stated.refusals import refused
 from .stated import instructions as table
 from .stated import texts
 
 SOURCE = "Moreira et al. Figure 7; GNU as; llvm-mc; Power ISA 3.1 section 7.2"
-
-
-def _refused(read: Callable[[], object]) -> bool:
-    try:
-        read()
-    except InputError:
-        return True
-    return False
 
 
 @theorem(
@@ -112,10 +104,10 @@ def _boundary() -> Certificate:
 
 def _no_texts() -> Certificate:
     def specified() -> Mapping[object, bool]:
-        found: dict[object, bool] = {text: _refused(partial(parse, text)) for text in texts.REFUSED}
-        found |= {words: _refused(partial(decode, *_numbers(words))) for words in texts.NO_WORDS}
+        found: dict[object, bool] = {text: refused(partial(parse, text)) for text in texts.REFUSED}
+        found |= {words: refused(partial(decode, *_numbers(words))) for words in texts.NO_WORDS}
         for code, at in texts.NO_CODE:
-            found[code, at] = _refused(partial(_disassembled, bytes.fromhex(code), at))
+            found[code, at] = refused(partial(_disassembled, bytes.fromhex(code), at))
         return found
 
     expected: dict[object, bool] = dict.fromkeys((*texts.REFUSED, *texts.NO_WORDS, *texts.NO_CODE), True)
@@ -166,7 +158,7 @@ def _programs(target: str, column: int) -> Certificate:
         {**expected, "no operands": True},
         lambda: {
             **{text: broken(text) for text in expected},
-            "no operands": _refused(lambda: broken("xxsetaccz 1; xvf32ger")),
+            "no operands": refused(lambda: broken("xxsetaccz 1; xvf32ger")),
         },
     )
 

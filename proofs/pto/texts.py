@@ -9,13 +9,14 @@ from importlib.resources import files
 import numpy as np
 
 from ...spec.algebra import Array
-from ...spec.errors import InputError, MmaproofError
+from ...spec.errors import MmaproofError
 from ...spec.instruction_set import instruction_set
 from ...spec.pto.assembly import parse, parse_module
 from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from ..stated.refusals import refused
 from .stated import executions
 
 SOURCE = "PTO IR manual; pages of pto-isa; ptoas at a56b18c3"
@@ -36,14 +37,6 @@ def _listed(kind: str) -> list[tuple[str, str]]:
         if head == kind:
             found.append((text.rstrip("\n"), printed.rstrip("\n")))
     return found
-
-
-def _refused(read: Callable[[], object]) -> bool:
-    try:
-        read()
-    except InputError:
-        return True
-    return False
 
 
 # -- texts
@@ -78,8 +71,8 @@ def _no_texts() -> Certificate:
     instructions = [text for text, _ in _listed("REFUSED AS AN INSTRUCTION")]
 
     def specified() -> Mapping[str, bool]:
-        found = {text: _refused(partial(parse_module, text)) for text in modules}
-        return found | {text: _refused(partial(parse, text)) for text in instructions}
+        found = {text: refused(partial(parse_module, text)) for text in modules}
+        return found | {text: refused(partial(parse, text)) for text in instructions}
 
     return compared(dict.fromkeys((*modules, *instructions), True), specified)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import partial
 
@@ -28,15 +28,8 @@ from ...spec.ptx.targets import target_named, version_named
 from ...spec.ptx.variant import Family, Variant
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from ..stated.refusals import refused
 from .stated import constants, launches, leniency, texts
-
-
-def _refused(read: Callable[[], object]) -> bool:
-    try:
-        read()
-    except InputError:
-        return True
-    return False
 
 
 @theorem(
@@ -125,9 +118,9 @@ def _declarations() -> Certificate:
 
 def _no_texts() -> Certificate:
     def specified() -> Mapping[str, bool]:
-        instructions = {text: _refused(partial(parse, text)) for text in texts.REFUSED}
+        instructions = {text: refused(partial(parse, text)) for text in texts.REFUSED}
         return instructions | {
-            text: _refused(partial(read_declarations, text)) for text in texts.NO_DECLARATIONS
+            text: refused(partial(read_declarations, text)) for text in texts.NO_DECLARATIONS
         }
 
     return compared(dict.fromkeys((*texts.REFUSED, *texts.NO_DECLARATIONS), True), specified)
@@ -177,7 +170,7 @@ def _taken() -> Certificate:
     expected = dict.fromkeys(constants.TAKEN, True) | dict.fromkeys(constants.REFUSED, False) | deep
     return compared(
         expected,
-        lambda: {text: not _refused(partial(parse, f"mma {{{text}, 0}}")) for text in expected},
+        lambda: {text: not refused(partial(parse, f"mma {{{text}, 0}}")) for text in expected},
     )
 
 
