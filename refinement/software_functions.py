@@ -22,7 +22,7 @@ from . import operations
 from .evaluation import evaluate
 from .interning import Ids
 from .literal_constants import LN_OF_2, literal
-from .terms import CONSTANT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore, bits
+from .terms import CONSTANT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore, bits
 from .traversal import fill, operands
 
 MOST_OPERATIONS = 128
@@ -91,6 +91,7 @@ class SoftwareFunctions:
         self._store = store
         self._of_structure: dict[tuple[Any, ...], Written | None] = {}
         self._known: dict[int, int] = {}
+        self._computing = np.zeros(0, dtype=np.int8)
 
     @property
     def recognised(self) -> tuple[str, ...]:
@@ -101,11 +102,33 @@ class SoftwareFunctions:
         """Return the functions that terms (n,) of one operation are; -1 where they are none that is known."""
         found = np.full(len(terms), _NONE, dtype=np.int32)
         if fmt == F32 and self._store.operation(int(terms[0])).name == operations.SELECT:
-            for place, term in enumerate(terms.tolist()):
+            for place in np.flatnonzero(self._computes(terms)):
+                term = int(terms[place])
                 if term not in self._known:
                     self._known[term] = self._recognised(term)
                 found[place] = self._known[term]
         return found
+
+    def _computes(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which choices (n,) have something computed among what they choose from.
+
+        A table, too, is written as choices, but of constants.
+        """
+        store, known = self._store, self._computing
+        table = np.full(len(store), _NONE, dtype=np.int8)
+        table[: len(known)] = known
+
+        def depends(operation: Operation, members: Ids) -> list[Ids]:
+            return list(store.arguments(members)[:, 1:3].T) if operation.name == operations.SELECT else []
+
+        def compute(operation: Operation, members: Ids, found: NDArray[np.int8]) -> NDArray[np.int8]:
+            if operation.name == operations.SELECT:
+                return np.maximum(*(found[each] for each in depends(operation, members)))
+            return np.full(len(members), operation.name not in (CONSTANT, UNDEFINED), dtype=np.int8)
+
+        fill(store, terms, table, _NONE, depends, compute)
+        self._computing = table
+        return np.asarray(table[terms] == 1)
 
     def replaced(self, terms: Ids) -> Ids:
         """Return terms (n,) with approximate functions in place of those that are written out."""

@@ -90,4 +90,4 @@ def test_a_faulty_kernel_is_refuted(name: str) -> None:
 def test_what_is_read_as_another_type_is_told() -> None:
     body = "and.b32 %r1, %A, 255; cvt.rn.f32.u32 %C, %r1;"
     result = result_of(body, "C[i] = A[i]", {"A": "s8", "C": "f32 out"})
-    assert "C[0] uses A[0] by another reading of its bits, expected A[0]" in str(result.findings[0])
+    assert "C[0] uses u8(A[0]), expected A[0]" in str(result.findings[0])

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from mmaproof.refinement.ptx.parser import parse
 from mmaproof.spec.errors import InputError
 
-KERNELS = Path(__file__).parents[2] / "kernels"
+REPOSITORY = Path(__file__).parents[3]
 TEXTS = [
-    (KERNELS / name).read_text()
+    (REPOSITORY / name).read_text()
     for name in (
-        "cuda/mma_s4_sm80.ptx",
-        "cuda/mma_mxf4_sm120a.ptx",
-        "triton/gemm_f16_f32_f32_32x32x32_s1_sm80.ptx",
+        "examples/verify/mma_s4_sm80.ptx",
+        "examples/verify/mma_mxf4_sm120a.ptx",
+        "tests/kernels/triton/gemm_f16_f32_f32_32x32x32_s1_sm80.ptx",
     )
 ]
 BLOCKS = """\
