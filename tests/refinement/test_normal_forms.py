@@ -80,7 +80,7 @@ def built(expressions: Expressions, tree: tuple[object, ...]) -> Ids:
     return expressions.combined([(a, b)], [c])
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(st.booleans(), TREES, TREES)
 def test_a_difference_vanishes_where_the_functions_are_equal(real: bool, one: object, other: object) -> None:
     expressions = Expressions(real)
@@ -95,7 +95,7 @@ def test_a_difference_vanishes_where_the_functions_are_equal(real: bool, one: ob
         assert not len(found) or all(float(c) != 0 for c in found.coefficients)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=25)
 @given(st.booleans(), TREES, TREES, TREES)
 def test_the_laws_of_a_ring_hold(real: bool, one: object, two: object, three: object) -> None:
     e = Expressions(real)
