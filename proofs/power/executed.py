@@ -19,7 +19,7 @@ from ...spec.power.rank_k_update import Live
 from ...spec.rounding import Rounding
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
-from ..stated.refusals import refused
+from ..refusals import refused
 from .stated import texts
 
 

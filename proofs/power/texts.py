@@ -12,7 +12,7 @@ from ...spec.power.priming import check_program
 from ...spec.power.targets import TARGETS
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
-from ..stated.refusals import refused
+from ..refusals import refused
 from .stated import instructions as table
 from .stated import texts
 

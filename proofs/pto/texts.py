@@ -16,7 +16,7 @@ from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
-from ..stated.refusals import refused
+from ..refusals import refused
 from .stated import executions
 
 SOURCE = "PTO IR manual; pages of pto-isa; ptoas at a56b18c3"

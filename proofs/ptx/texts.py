@@ -28,7 +28,7 @@ from ...spec.ptx.targets import target_named, version_named
 from ...spec.ptx.variant import Family, Variant
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
-from ..stated.refusals import refused
+from ..refusals import refused
 from .stated import constants, launches, leniency, texts
 
 

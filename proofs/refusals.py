@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...spec.errors import InputError
+from ..spec.errors import InputError
 
 
 def refused(read: Callable[[], object]) -> bool:
