@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...spec.formats import U8, Format
 from ...spec.legality import violations as violations_of
+from ...spec.operand_arrays import ALGEBRA
 from ...spec.power import instructions as specified
 from ...spec.power.catalogue import Family, Move, RankKUpdate
 from ...spec.power.choices import Choices
@@ -135,11 +136,7 @@ def _update(machine: Machine, instruction: Instruction) -> None:
 @cache
 def _live(family: Family, masks: tuple[int, int, int]) -> Live:
     widths = (4, family.columns, family.rank)
-    flags = [
-        np.array([bool(mask >> i & 1) for i in reversed(range(width))])
-        for mask, width in zip(masks, widths, strict=True)
-    ]
-    return Live(*flags)
+    return Live(*(ALGEBRA.flags(mask, width) for mask, width in zip(masks, widths, strict=True)))
 
 
 def _matrix(
