@@ -8,8 +8,11 @@ the two tables is a difference between them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
+
+from ..spec.algebra import Array
 from .obligation import Certificate
 
 Key = TypeVar("Key", bound=Hashable)
@@ -40,6 +43,47 @@ def difference(stated: Mapping[Key, object], specified: Mapping[Key, object]) ->
             return f"{_spelled(key)}: {_spelled(entry)} is stated, {_spelled(specified[key])} specified"
     surplus = next((key for key in specified if key not in stated), None)
     return None if surplus is None else f"{_spelled(surplus)} is specified, and not stated"
+
+
+def arrays_compared(stated: Mapping[str, Array], specified: Callable[[], Mapping[str, Array]]) -> Certificate:
+    """Return the certificate that arrays are the same elements, of one kind; of floats every NaN is one.
+
+    Parameters
+    ----------
+    stated : mapping of str to array
+        What the document says.
+    specified : callable
+        Returns what the specification says.
+    """
+
+    def found() -> str | None:
+        said = specified()
+        if said.keys() != stated.keys():
+            return f"{_spelled(frozenset(said.keys() ^ stated.keys()))}: only one of the two has it"
+        return next(filter(None, (_differing(name, stated[name], said[name]) for name in stated)), None)
+
+    return Certificate(found, sum(map(np.size, stated.values())))
+
+
+def _differing(name: str, stated: Array, specified: Array) -> str | None:
+    """Return the first element in which two arrays differ."""
+    if np.shape(stated) != np.shape(specified):
+        return f"{name}: the shape {np.shape(stated)} is stated, {np.shape(specified)} specified"
+    if (stated.dtype.kind == "f") != (specified.dtype.kind == "f"):
+        return f"{name}: {stated.dtype} is stated, {specified.dtype} specified"
+    wrong = _identities(stated) != _identities(specified)
+    if not wrong.any():
+        return None
+    at = tuple(int(place) for place in np.argwhere(wrong)[0])
+    return f"{name} {at}: {stated[at]} is stated, {specified[at]} specified"
+
+
+def _identities(array: Array) -> Any:
+    """Return what tells elements apart: of floats the bits, which tell zeros apart, all NaNs alike."""
+    if array.dtype.kind != "f":
+        return array
+    wide = np.asarray(array, dtype=np.float64)
+    return np.where(np.isnan(wide), np.nan, wide).view(np.int64)
 
 
 def _spelled(entry: object) -> str:

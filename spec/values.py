@@ -60,9 +60,13 @@ def _first(wrong: Truths, name: str) -> tuple[tuple[int, ...], str]:
 
 
 def _encode_integers(values: Array, fmt: IntegerFormat) -> tuple[Bits, Truths]:
-    exact = (values >= fmt.minimum) & (values <= fmt.maximum)
     if values.dtype.kind == "f":
+        # f16 does not have the limits of wide integers; f64 has one more than the maximum, a power of two.
+        values = values.astype(np.result_type(values.dtype, np.float64), copy=False)
+        exact = (values >= float(fmt.minimum)) & (values < float(fmt.maximum + 1))
         exact &= values == np.floor(values)
+    else:
+        exact = (values >= fmt.minimum) & (values <= fmt.maximum)
     kept = np.where(exact, values, 0).astype(np.int64 if fmt.signed else np.uint64)
     return kept.astype(fmt.storage) & fmt.storage.type((1 << fmt.bits) - 1), exact
 

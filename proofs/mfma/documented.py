@@ -18,6 +18,7 @@ from ..comparison import compared
 from ..families import formats
 from ..families.arithmetic import fused
 from ..families.choices import choices
+from ..families.conversions import conversions
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
 from .stated import texts
@@ -174,6 +175,12 @@ def _known(name: str) -> str:
 
 ARITHMETIC = fused("mfma", lambda: [(F16, F16, F32), (F32, F32, F32), (F64, F64, F64)])
 
+CONVERSIONS = conversions(
+    "mfma",
+    lambda: [target.format(each) for target in TARGETS.values() for row in BY_NAME.values()
+             if (form := row.get(target.name)) is not None for each in form.types.values()],
+)  # fmt: skip
+
 OPEN_POINTS = choices("mfma", choices_named)
 
-THEOREMS = (format_constants, instructions, read_texts, ARITHMETIC, OPEN_POINTS)
+THEOREMS = (format_constants, instructions, read_texts, CONVERSIONS, ARITHMETIC, OPEN_POINTS)

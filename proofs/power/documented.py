@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from ...spec.errors import InputError
-from ...spec.formats import FloatFormat
+from ...spec.formats import FloatFormat, Format
 from ...spec.power.catalogue import FAMILIES, UPDATES, FloatFamily
 from ...spec.power.choices import choices_named
 from ...spec.power.encoding import LAYOUTS, decode
@@ -15,6 +15,7 @@ from ..comparison import compared
 from ..families import formats
 from ..families.arithmetic import fused
 from ..families.choices import choices
+from ..families.conversions import conversions
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
 
@@ -161,7 +162,11 @@ def _decoded(word: int, size: int) -> tuple[str, Mapping[str, int]] | None:
 @theorem("power/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)
 def format_constants() -> Iterator[Case]:
     """Yield one certificate for each element type."""
-    yield from formats.cases([fmt for family in FAMILIES for fmt in (family.x, family.y, family.result)])
+    yield from formats.cases(_formats())
+
+
+def _formats() -> list[Format]:
+    return [fmt for family in FAMILIES for fmt in (family.x, family.y, family.result)]
 
 
 def _steps() -> Iterator[tuple[FloatFormat, FloatFormat, FloatFormat]]:
@@ -172,6 +177,8 @@ def _steps() -> Iterator[tuple[FloatFormat, FloatFormat, FloatFormat]]:
 
 ARITHMETIC = fused("power", _steps)
 
+CONVERSIONS = conversions("power", _formats)
+
 OPEN_POINTS = choices("power", choices_named)
 
-THEOREMS = (forms, updates, register_counts, words, format_constants, ARITHMETIC, OPEN_POINTS)
+THEOREMS = (forms, updates, register_counts, words, format_constants, CONVERSIONS, ARITHMETIC, OPEN_POINTS)

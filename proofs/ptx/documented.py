@@ -14,6 +14,7 @@ from ..comparison import compared
 from ..families import formats
 from ..families.arithmetic import fused
 from ..families.choices import choices
+from ..families.conversions import conversions
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import moves, products, targets
 
@@ -114,6 +115,8 @@ ARITHMETIC = fused(
     "ptx", lambda: [(F16, F16, F16), (F16, F16, F32), (BF16, BF16, F32), (F32, F32, F32), (F64, F64, F64)]
 )
 
+CONVERSIONS = conversions("ptx", FORMATS.values)
+
 OPEN_POINTS = choices("ptx", choices_named)
 
-THEOREMS = (instructions, target_versions, format_constants, ARITHMETIC, OPEN_POINTS)
+THEOREMS = (instructions, target_versions, format_constants, CONVERSIONS, ARITHMETIC, OPEN_POINTS)

@@ -109,6 +109,9 @@ e4m3fnuz |                                   | 80               | 80            
 e5m2fnuz |                                   | 80               | 80               |
 """
 
+SPECIAL = {row.pop("name"): row for row in rows(_SPECIAL)}
+"""Encodings of infinities and NaNs."""
+
 
 def number(text: str) -> Fraction:
     """Return the number that ``255*2^120``, ``-1025/2^10`` or ``2^-14`` is."""
@@ -128,7 +131,7 @@ NUMBERS = {(row["name"], int(row["encoding"], 16)): number(row["number"]) for ro
 
 def kinds(name: str) -> dict[int, str]:
     """Return which encodings of a format are ``infinity`` or ``NaN``, and which are a ``number``."""
-    (row,) = (row for row in rows(_SPECIAL) if row["name"] == name)
+    row = SPECIAL[name]
     found = {int(text, 16): "infinity" for text in row["infinities"].split()}
     found |= {int(row[column], 16): "NaN" for column in ("NaN from", "to", "and") if row[column]}
     found |= {encoding: "number" for of, encoding in NUMBERS if of == name}

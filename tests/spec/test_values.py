@@ -85,6 +85,16 @@ def test_other_numbers_are_refused(value: float, name: str) -> None:
         encodings_of_values("x", np.array([[1.0, value]]), format_named(name))
 
 
+@pytest.mark.parametrize(
+    ("number", "kind", "name"),
+    [(np.inf, "f2", "s32"), (-np.inf, "f2", "s64"), (np.inf, "f2", "u16"), (2.0**63, "f8", "s64"),
+     (2.0**64, "f4", "u64"), (2.0**31, "f4", "s32")],
+)  # fmt: skip
+def test_limits_are_not_rounded_to_the_type_of_the_numbers(number: float, kind: str, name: str) -> None:
+    with pytest.raises(InputError, match=f"not exactly representable in {name}"):
+        encodings_of_values("x", np.array([1.0, number], dtype=kind), format_named(name))
+
+
 def test_signs_of_zeros_and_infinities_are_kept() -> None:
     bits = encodings_of_values("x", np.array([0.0, -0.0, np.inf, -np.inf, np.nan]), FORMATS["f32"])
     assert [f"{b:08x}" for b in bits] == ["00000000", "80000000", "7f800000", "ff800000", "7fc00000"]
