@@ -1,7 +1,8 @@
 """Words as slices of terms: packing, shifting and masking move bits, so they leave no operation behind.
 
-Words that are extended by their sign, multiplied by a power of two, or added to words whose bits are zero
-where their own are not, are slices too; they are taken apart where bits of them are asked for.
+Words that are extended by their sign, multiplied by a power of two, added to words whose bits are zero where
+their own are not, or of which the carries of a sum are known, are slices too; they are taken apart where bits
+of them are asked for.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from . import operations
 from .interning import Ids
 from .operations import Sum
+from .segmented_sums import segmented
 from .slices import Members, Slice, concatenation, cut, filled, groups, join, sign, slices_of
 from .terms import CONCATENATION, CONSTANT, Operation, TermStore
 from .truth_tables import A, B, Table, combined
@@ -67,7 +69,10 @@ def _extension(store: TermStore, operation: Operation, words: Ids, depth: int) -
 
 
 def _sum(store: TermStore, operation: Operation, words: Ids, depth: int) -> Ids:
-    """Take sums apart in which at most one summand has each bit, its products by powers of two."""
+    """Take sums apart in which at most one summand has each bit, or carries are known.
+
+    Products by powers of two are summands.
+    """
     how = operation.attribute
     assert isinstance(how, Sum)
     if how.products > 1:
@@ -92,6 +97,9 @@ def _sum(store: TermStore, operation: Operation, words: Ids, depth: int) -> Ids:
         total = bitwise(store, A | B, total, each, total, depth)
     result = words.copy()
     result[members[disjoint]] = total[disjoint]
+    if others and not disjoint.all():
+        found = segmented(store, [each[~disjoint] for each in summands])
+        result[members[~disjoint]] = np.where(found < 0, words[members[~disjoint]], found)
     return result
 
 

@@ -213,7 +213,7 @@ class FloatFormat(Format):
 
 def _integers() -> Iterable[IntegerFormat]:
     yield IntegerFormat("b1", 1, signed=False)
-    for bits in (4, 8, 16, 32, 64):
+    for bits in (2, 4, 8, 16, 32, 64):
         yield IntegerFormat(f"s{bits}", bits, signed=True)
         yield IntegerFormat(f"u{bits}", bits, signed=False)
 
@@ -253,7 +253,7 @@ FORMATS = MappingProxyType(
 )  # fmt: skip
 """Every element type by name."""
 
-B1, S4, U4, S8, U8, S16, U16, S32, U32, S64, U64 = _integers()
+B1, S2, U2, S4, U4, S8, U8, S16, U16, S32, U32, S64, U64 = _integers()
 
 
 def format_named(name: str) -> Format:
@@ -279,7 +279,12 @@ _NUMPY_FLOATS = MappingProxyType(
     }
 )  # fmt: skip
 
-_NUMPY_INTEGERS = MappingProxyType({"b1": np.bool_, "s4": ml_dtypes.int4, "u4": ml_dtypes.uint4})
+_NUMPY_INTEGERS = MappingProxyType(
+    {
+        "b1": np.bool_,
+        "s2": ml_dtypes.int2, "u2": ml_dtypes.uint2, "s4": ml_dtypes.int4, "u4": ml_dtypes.uint4,
+    }
+)  # fmt: skip
 
 
 @cache

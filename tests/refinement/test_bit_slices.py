@@ -16,6 +16,7 @@ from mmaproof.refinement.evaluation import apply
 from mmaproof.refinement.interning import Ids
 from mmaproof.refinement.memory import ByteLanes
 from mmaproof.refinement.terms import CONCATENATION, TermStore
+from mmaproof.refinement.traversal import leaves_of
 from mmaproof.refinement.truth_tables import A, B
 from mmaproof.spec.formats import F16, S4, S8, U32
 
@@ -77,7 +78,11 @@ class Words:
         low = bit_slices.zero_extend(store, low, WORD)
         total = apply(store, operations.ring(WORD, 0, 2), low, np.concatenate(high))
         both = apply(store, operations.ring(WORD, 1, 1), low, store.constants(65536, WORD), low)
-        return [multiples, total, both]
+        nibbles = store.inputs("N", S4, np.arange(4 * MEMBERS)).reshape(MEMBERS, 4)
+        above = store.constants(random.choice([0x0, 0x8, 0x7, 0xF], MEMBERS), 4)
+        packed = bit_slices.concatenate(store, [each for part in nibbles.T for each in (part, above)])
+        spread = store.constants(random.choice([0xFEFEFEFF, 0x01010101, 0x12345678], MEMBERS), WORD)
+        return [multiples, total, both, apply(store, operations.ring(WORD, 0, 2), packed, spread)]
 
     def values(self, terms: Ids) -> list[int]:
         return [int(value) for value in Assignment(self.store, self.inputs).values(terms)]
@@ -92,7 +97,7 @@ def made(seed: int) -> Words:
 SEEDS = st.integers(0, 30)
 COMPUTED = 14
 """Words from here on are results of arithmetic."""
-KIND = st.integers(0, COMPUTED + 2)
+KIND = st.integers(0, COMPUTED + 3)
 
 
 @given(SEEDS, KIND, st.integers(0, 31), st.integers(1, 32))
@@ -213,3 +218,15 @@ def test_a_byte_of_a_packed_word_is_kept_as_the_element_it_belongs_to() -> None:
     lanes = ByteLanes(words.store, 4)
     lanes.write(np.array([0]), words.made[1][:1])
     assert not words.store.are(CONCATENATION, lanes.terms).any()
+
+
+def test_packed_numbers_that_are_subtracted_at_once_are_apart() -> None:
+    """What ``__vsub4`` compiles to, of bytes below 128: bytes of the difference are apart."""
+    store = TermStore()
+    nibbles = store.inputs("N", S4, np.arange(4)).reshape(1, 4)
+    guarded = store.constants(np.array([8]), 4)
+    packed = bit_slices.concatenate(store, [each for part in nibbles.T for each in (part, guarded)])
+    less = apply(store, operations.ring(WORD, 0, 2), packed, store.constants(0xFEFEFEFF, WORD))
+    for byte in range(4):
+        found = bit_slices.extract(store, less, 8 * byte, 8)
+        assert np.intersect1d(leaves_of(store, found), nibbles).tolist() == [int(nibbles[0, byte])]
