@@ -8,7 +8,7 @@ coefficients next to 0, is that integer where its bounds lie in the range of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -99,6 +99,18 @@ class Symbols:
             columns.append([np.prod([values[symbol] for symbol in each]) for each in self.monomials])
         return np.array(columns, dtype=np.float64).T
 
+    def largest_monomial(self, row: Rows) -> int:
+        """Return the column of the monomial of a row (monomials,), beside 1, that can be the largest."""
+        sizes = np.abs(row.astype(np.float64)) * np.abs(self._corners).max(axis=1)
+        return 1 + int(np.argmax(sizes[1:]))
+
+    def form(self, coefficients: Mapping[tuple[str, ...], int]) -> Rows:
+        """Return the row (monomials,) of coefficients by the symbols that are multiplied."""
+        row = np.zeros(len(self), dtype=np.int64)
+        for monomial, coefficient in coefficients.items():
+            row[self.column(*monomial)] += coefficient
+        return row
+
     def constants(self, numbers: NDArray[np.int64]) -> Rows:
         """Return the rows of known numbers."""
         rows = np.zeros((len(numbers), len(self)), dtype=np.int64)
@@ -118,6 +130,20 @@ class Symbols:
                 else:
                     total[:, place] += part
         return total, possible
+
+    def substituted(self, rows: Rows, symbol: str, replacement: Rows) -> Rows:
+        """Return rows (n, monomials) with a row (monomials,) in place of a symbol.
+
+        The replacement has symbols of the replaced one's group at most, so that all products are there.
+        """
+        kept, factors = rows.copy(), np.zeros_like(rows)
+        for column, monomial in enumerate(self.monomials):
+            if symbol in monomial:
+                factors[:, self.column(*(each for each in monomial if each != symbol))] = rows[:, column]
+                kept[:, column] = 0
+        products, possible = self.multiplied(factors, np.broadcast_to(replacement, factors.shape))
+        assert possible.all()
+        return kept + products
 
     def bounds(self, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return numbers (n,) that the polynomials are never below, and never above, in the domain."""
@@ -161,3 +187,43 @@ def divided(symbols: Symbols, rows: Rows, divisor: int) -> tuple[Rows, Rows, Tru
         found_quotients[fits], found_rests[fits] = quotients[fits], rests[fits]
         known |= fits
     return found_quotients, found_rests, known
+
+
+def divided_by(symbols: Symbols, rows: Rows, divisors: Rows) -> tuple[Rows, Rows, Truths]:
+    """Return quotients and rests of integers by positive ones that may depend on symbols; see `divided`.
+
+    What is guessed of a quotient is 0, or what the largest monomial of the divisor goes into; the rest shows
+    whether it is right.
+    """
+    found_quotients, found_rests = np.zeros_like(rows), rows.copy()
+    positive = symbols.bounds(divisors)[0] >= 1
+    known = np.zeros(len(rows), dtype=bool)
+    for guess in (np.zeros_like(rows), _leading_quotients(symbols, rows, divisors)):
+        products, possible = symbols.multiplied(guess, divisors)
+        rests = rows - products
+        small = _largest(guess) * _largest(divisors) * len(symbols) < UNBOUNDED
+        fits = positive & possible & small & ~known & (symbols.bounds(rests)[0] >= 0)
+        fits &= symbols.bounds(rests - divisors)[1] < 0
+        found_quotients[fits], found_rests[fits] = guess[fits], rests[fits]
+        known |= fits
+    return found_quotients, found_rests, known
+
+
+def _largest(rows: Rows) -> NDArray[np.float64]:
+    """Return the largest magnitude (n,) of the coefficients of each row."""
+    return np.asarray(np.abs(rows.astype(np.float64)).max(axis=1, initial=0.0))
+
+
+def _leading_quotients(symbols: Symbols, rows: Rows, divisors: Rows) -> Rows:
+    """Return how often the largest monomial of each divisor goes into the monomials that it divides."""
+    found = np.zeros_like(rows)
+    alike, which = np.unique(divisors, axis=0, return_inverse=True)
+    for number, divisor in enumerate(alike):
+        some = np.flatnonzero(which.reshape(-1) == number)
+        leading = symbols.largest_monomial(divisor)
+        own = frozenset(symbols.monomials[leading])
+        for column, monomial in enumerate(symbols.monomials):
+            if own <= frozenset(monomial):
+                rest = symbols.column(*(frozenset(monomial) - own))
+                found[some, rest] += rows[some, column] // divisor[leading]
+    return found

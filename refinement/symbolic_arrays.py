@@ -35,6 +35,8 @@ class SymbolicArray:
         Extents, and distances of neighbours in elements.
     alignment : int
         Of its address, in bytes.
+    is_written : bool
+        Whether the kernel may store to it.
     """
 
     name: str
@@ -43,6 +45,7 @@ class SymbolicArray:
     extents: Rows
     strides: Rows
     alignment: int
+    is_written: bool = False
 
     def place(self, symbols: Symbols, indices: Sequence[Rows]) -> Rows:
         """Return the distances (n, monomials) of elements from the first, in elements, by their indices.
@@ -72,8 +75,99 @@ class SymbolicArray:
         return bits // BYTE
 
 
+class WrittenElements:
+    """What is stored to an array whose extents depend on symbols, byte by byte, and who does.
+
+    Nothing says in which order threads store and load: all of the bytes that one stores, and that it may
+    have loaded before, are to be its own.
+
+    Parameters
+    ----------
+    store : SymbolicTerms
+        The terms.
+    array : SymbolicArray
+        The array.
+    """
+
+    def __init__(self, store: SymbolicTerms, array: SymbolicArray) -> None:
+        self._store, self._array = store, array
+        self._bytes = array.element_bits // BYTE
+        none = np.empty((0, 5), dtype=np.int64)
+        self._stored = none  # number of the place, byte, term, lowest bit, thread
+        self._loaded = none[:, :2]  # number of the place, thread
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything was stored or loaded."""
+        return bool(len(self._stored) or len(self._loaded))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How often bytes were stored, and loaded."""
+        return len(self._stored), len(self._loaded)
+
+    def _places(self, offsets: Rows, byte: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return numbers of the elements that have a byte behind some offsets, and where in them it is."""
+        at = offsets.copy()
+        at[:, 0] += byte
+        places, rests, known = divided(self._store.symbols, at, self._bytes)
+        if not known.all() or rests[:, 1:].any():
+            raise UnsupportedError(f"an access to {self._array.name} begins within an element")
+        return self._store.row_numbers(places).astype(np.int64), rests[:, 0]
+
+    def note_loads(self, offsets: Rows, total: int, threads: NDArray[np.intp]) -> None:
+        """Note that threads load bytes; what was stored before they can't see."""
+        if len(self._stored):
+            raise UnsupportedError(f"{self._array.name} is read after it was written to")
+        for byte in range(total):
+            places, _ = self._places(offsets, byte)
+            self._loaded = np.concatenate([self._loaded, np.stack([places, threads], axis=1)])
+
+    def store(self, offsets: Rows, terms: Ids, lows: NDArray[np.uint8], threads: NDArray[np.intp]) -> None:
+        """Note that threads store bytes (n, total)."""
+        for byte in range(terms.shape[1]):
+            places, rests = self._places(offsets, byte)
+            found = np.stack([places, rests, terms[:, byte], lows[:, byte], threads], axis=1)
+            self._stored = np.concatenate([self._stored, found])
+
+    def elements(self, places: Rows) -> Ids:
+        """Return what is stored to the elements at some places (n, monomials), as long as these are all.
+
+        Raises
+        ------
+        UnsupportedError
+            If something else is stored or loaded too, an element is not, or several threads store to one,
+            or load it.
+        """
+        name, size = self._array.name, self._bytes
+        wanted = self._store.row_numbers(places).astype(np.int64)
+        stored = np.unique(self._stored, axis=0)
+        bytes_of, first = np.unique(stored[:, 0] * size + stored[:, 1], return_index=True)
+        if len(bytes_of) != len(stored):
+            raise UnsupportedError(f"an element of {name} is stored to more than once")
+        if not np.isin(stored[:, 0], wanted).all():
+            raise UnsupportedError(f"a block stores to elements of {name} that are not those of its tile")
+        at = (wanted[:, None] * size + np.arange(size)).reshape(-1)
+        if len(bytes_of) != len(at) or not np.isin(at, bytes_of).all():
+            raise UnsupportedError(f"a block does not store to all elements of {name} in its tile")
+        self._check_loads(stored)
+        held = stored[first[np.searchsorted(bytes_of, at)]]
+        lanes = ByteLanes(self._store, len(at))
+        lanes.terms[:], lanes.lows[:] = held[:, 2], held[:, 3]
+        return lanes.read(size * np.arange(len(places)), size)
+
+    def _check_loads(self, stored: NDArray[np.int64]) -> None:
+        """Check that only who stores to an element has loaded it before."""
+        owners = np.unique(stored[:, [0, 4]], axis=0)
+        loaded = np.unique(self._loaded, axis=0)
+        several = len(np.unique(owners[:, 0])) != len(owners)
+        alike = len(np.unique(np.concatenate([owners, loaded]), axis=0)) == len(owners)
+        if len(loaded) and (several or not alike):
+            raise UnsupportedError(f"an element of {self._array.name} is read by who does not write it")
+
+
 class SymbolicMemory:
-    """Arrays whose extents depend on symbols, at their addresses; they are only read.
+    """Arrays whose extents depend on symbols, at their addresses.
 
     Parameters
     ----------
@@ -81,17 +175,27 @@ class SymbolicMemory:
         The terms.
     arrays : sequence of (int, SymbolicArray)
         Addresses, and the arrays there; other memory lies far from them.
+
+    Attributes
+    ----------
+    written : dict of str to WrittenElements
+        Of arrays that may be written, what was stored.
     """
 
     def __init__(self, store: SymbolicTerms, arrays: Sequence[tuple[int, SymbolicArray]]) -> None:
         self._store = store
         self._arrays = sorted(arrays, key=lambda each: each[0])
+        self.written = {
+            each.name: WrittenElements(store, each) for _, each in self._arrays if each.is_written
+        }
 
     REACH = 1 << 35
     """Bytes around an address within which every constant belongs to the array there."""
 
     def moved(self, move: Callable[[Rows], Rows]) -> SymbolicMemory:
-        """Return the same arrays with every polynomial replaced."""
+        """Return the same arrays, of which none is written or read for writing, with other polynomials."""
+        if any(each.is_used for each in self.written.values()):
+            raise UnsupportedError("an output is read or written before the main loop ends")
         return SymbolicMemory(
             self._store,
             [
@@ -107,7 +211,7 @@ class SymbolicMemory:
             found[np.abs(rows[:, 0] - base) < self.REACH] = number
         return found
 
-    def load(self, rows: Rows, size: int, count: int, alignment: int) -> Ids:
+    def load(self, rows: Rows, size: int, count: int, alignment: int, threads: NDArray[np.intp]) -> Ids:
         """Return neighbouring words (n, count) of `size` bytes at addresses (n, monomials).
 
         Raises
@@ -115,12 +219,14 @@ class SymbolicMemory:
         UnsupportedError
             If for some sizes in the domain an address may lie outside its array, or not be aligned.
         """
-        terms, lows = self.load_bytes(rows, size * count, alignment)
+        terms, lows = self.load_bytes(rows, size * count, alignment, threads)
         lanes = ByteLanes(self._store, terms.size)
         lanes.terms[:], lanes.lows[:] = terms.reshape(-1), lows.reshape(-1)
         return lanes.read(size * np.arange(len(rows) * count), size).reshape(len(rows), count)
 
-    def load_bytes(self, rows: Rows, total: int, alignment: int) -> tuple[Ids, NDArray[np.uint8]]:
+    def load_bytes(
+        self, rows: Rows, total: int, alignment: int, threads: NDArray[np.intp]
+    ) -> tuple[Ids, NDArray[np.uint8]]:
         """Return neighbouring bytes (n, total), each a term and its lowest bit there; raises as `load`."""
         terms = np.empty((len(rows), total), dtype=np.int32)
         lows = np.zeros((len(rows), total), dtype=np.uint8)
@@ -134,7 +240,34 @@ class SymbolicMemory:
             offsets[:, 0] -= base
             self._check(array, offsets, total, alignment)
             terms[some], lows[some] = self._bytes(array, offsets, total)
+            if array.name in self.written:
+                self.written[array.name].note_loads(offsets, total, threads[some])
         return terms, lows
+
+    def store_words(self, rows: Rows, words: Ids, alignment: int, threads: NDArray[np.intp]) -> None:
+        """Note that threads store neighbouring words (n, count) at addresses (n, monomials).
+
+        Raises
+        ------
+        UnsupportedError
+            If for some sizes in the domain an address may lie outside its array, or not be aligned, or if
+            the array may not be written.
+        """
+        lanes = ByteLanes(self._store, 0)
+        flat_terms, flat_lows = lanes.bytes_of(words.reshape(-1))
+        terms, lows = flat_terms.reshape(len(rows), -1), flat_lows.reshape(len(rows), -1)
+        owners = self.owners(rows)
+        for number in np.unique(owners).tolist():
+            if number < 0:
+                raise UnsupportedError("one instruction stores to arrays of any size and to other memory")
+            base, array = self._arrays[number]
+            if array.name not in self.written:
+                raise UnsupportedError(f"{array.name} is stored to, and is only to be read")
+            some = np.flatnonzero(owners == number)
+            offsets = rows[some].copy()
+            offsets[:, 0] -= base
+            self._check(array, offsets, terms.shape[1], alignment)
+            self.written[array.name].store(offsets, terms[some], lows[some], threads[some])
 
     def _check(self, array: SymbolicArray, offsets: Rows, total: int, alignment: int) -> None:
         symbols = self._store.symbols

@@ -39,7 +39,12 @@ class TurnTerms:
 
     def __init__(self, store: SymbolicTerms, arrays: Collection[str], turn: str) -> None:
         self._store, self._arrays = store, frozenset(arrays)
-        self._turn = store.symbols.column(turn)
+        (group,) = (each.symbols for each in store.symbols.groups if turn in each.symbols)
+        self._columns = [
+            (column, store.symbols.column(*monomial, turn))
+            for column, monomial in enumerate(store.symbols.monomials)
+            if not set(group) & set(monomial)
+        ]
         self._held = 0
 
     # -- guesses
@@ -68,8 +73,9 @@ class TurnTerms:
         """Return polynomials that are some at turn 0 and others at turn 1; these don't depend on turns."""
         found = rows.copy()
         step = later - rows
-        found[:, self._turn] += step[:, 0]
-        # What moves by more than a number is no polynomial of these symbols: the guess will be found wrong.
+        for column, moved in self._columns:
+            found[:, moved] += step[:, column]
+        # What moves by a size of the turns is no polynomial of these symbols: the guess will be found wrong.
         return found
 
     def _of_operation(self, operation: Operation, first: Ids, second: Ids) -> Ids:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..spec.formats import Format, IntegerFormat
 from . import operations
 from .evaluation import evaluate, ones, signed_values
-from .integer_forms import UNBOUNDED, Rows, Symbols, Truths, centred, divided
+from .integer_forms import UNBOUNDED, Rows, Symbols, Truths, centred, divided, divided_by
 from .interning import Ids, RowTable
 from .operations import Sum
 from .slices import fields
@@ -368,14 +368,21 @@ def _quotient(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
         return None
     (rows, divisors), where = read
     found = np.full(len(words[0]), -1, dtype=np.int32)
-    constant = ~divisors[:, 1:].any(axis=1) & (divisors[:, 0] > 0)
+    varying = divisors[:, 1:].any(axis=1)
+    constant = ~varying & (divisors[:, 0] > 0)
     low, _ = store.symbols.bounds(rows)
-    usable = constant & (low >= 0) & _in_range(store, rows, fmt)
+    readable = (low >= 0) & _in_range(store, rows, fmt)
+    usable = constant & readable
     for divisor in np.unique(divisors[usable, 0]).tolist():
         some = np.flatnonzero(usable & (divisors[:, 0] == divisor))
         quotients, rests, known = divided(store.symbols, rows[some], divisor)
         result = quotients if name == "div" else rests
         found[where[some[known]]] = store.integers(result[known], fmt.bits)
+    some = np.flatnonzero(varying & readable & _in_range(store, divisors, fmt))
+    quotients, rests, known = divided_by(store.symbols, rows[some], divisors[some])
+    store.doubt(f"{name} by a size is not known", rows[some[~known]])
+    result = quotients if name == "div" else rests
+    found[where[some[known]]] = store.integers(result[known], fmt.bits)
     return found
 
 

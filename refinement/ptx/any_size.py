@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.ptx.operands import Address, Register
 from ..integer_forms import Rows
@@ -54,5 +55,23 @@ def load_of_any_size(
     rows = rows_of_any_size(execution, space, place, active)
     if rows is None:
         return None
-    found = memory_of_any_size(execution).load(rows, size, count, size * count)
+    found = memory_of_any_size(execution).load(rows, size, count, size * count, active)
     return np.asarray(found, dtype=np.int32)
+
+
+def store_of_any_size(execution: Execution, space: str, place: Operand, words: Ids, active: Indices) -> bool:
+    """Store neighbouring words (n, count) to arrays of any size; False where there is other memory."""
+    rows = rows_of_any_size(execution, space, place, active)
+    if rows is None:
+        return False
+    if execution.path is not None or execution.undo_log is not None:
+        execution.unsupported("a store of which data decide whether it is done, to an array of any size")
+    total = words.shape[1] * int(execution.store.widths(words[:1, 0])[0]) // 8
+    memory_of_any_size(execution).store_words(rows, words, total, active)
+    return True
+
+
+def stored_of_any_size(execution: Execution) -> NDArray[np.int64]:
+    """Return how often bytes of each array of any size were stored, and loaded where they may be stored."""
+    written = memory_of_any_size(execution).written.values()
+    return np.array([each.counts for each in written], dtype=np.int64).reshape(-1)

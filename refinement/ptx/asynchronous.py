@@ -114,7 +114,7 @@ def _copy(execution: Execution, instruction: InstructionStatement, active: Indic
     for count in map(int, np.unique(given[given > 0])):
         some = np.flatnonzero(given == count)
         if rows is not None:
-            data = memory_of_any_size(execution).load_bytes(rows[some], count, size)
+            data = memory_of_any_size(execution).load_bytes(rows[some], count, size, active[some])
         else:
             assert start is not None
             data = load_bytes(execution, "global", start[some], count, active[some], size)

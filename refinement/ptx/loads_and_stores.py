@@ -14,6 +14,7 @@ from ...spec.ptx.operands import Register, Vector
 from .. import bit_slices
 from ..evaluation import signed_values
 from .addressing import addresses, in_window, space_of
+from .any_size import store_of_any_size
 from .execution import Decoders, Execution, undecoded
 from .memory_access import store
 from .module import TYPE_BITS, InstructionStatement
@@ -79,10 +80,10 @@ def _st(execution: Execution, instruction: InstructionStatement, active: Indices
     size, count, _ = _shape(instruction)
     destination, source = instruction.taking(2, 3)[:2]
     space = space_of(execution, instruction)
-    at = addresses(execution, destination, active)
     elements = _elements(execution, source, count)
     words = np.stack([execution.terms(element, 8 * size, active) for element in elements], axis=1)
-    store(execution, space, at, words, active)
+    if not store_of_any_size(execution, space, destination, words, active):
+        store(execution, space, addresses(execution, destination, active), words, active)
 
 
 def _cvta(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:

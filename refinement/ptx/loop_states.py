@@ -16,6 +16,7 @@ from ..memory import ABSENT, ByteLanes
 from ..symbolic_states import TurnTerms
 from ..symbolic_terms import SymbolicTerms
 from ..traversal import leaves_of
+from .any_size import stored_of_any_size
 from .asynchronous import Copies
 from .batch import Batch
 from .execution import Execution
@@ -191,11 +192,8 @@ def _common(store: SymbolicTerms, turns: TurnTerms, held: Sequence[Ids]) -> tupl
 
 def turned(store: SymbolicTerms, rows: NDArray[np.int64], *, factor: int, offset: int) -> NDArray[np.int64]:
     """Return polynomials with ``factor * u + offset`` in place of the number u of the turn."""
-    turn = store.symbols.column("u")
-    found = rows.copy()
-    found[:, turn] = factor * rows[:, turn]
-    found[:, 0] += offset * rows[:, turn]
-    return found
+    symbols = store.symbols
+    return symbols.substituted(rows, "u", symbols.form({("u",): factor, (): offset}))
 
 
 # -- what else must be the same
@@ -223,6 +221,7 @@ def going_on(batch: LoopBatch) -> list[Any]:
     history = execution.memory.shared.history
     if history is not None and history.is_used:
         found += execution.ordering.relative(history)
+    found.append(stored_of_any_size(execution))
     everywhere = execution.memory.globals
     if everywhere.history is not None:
         found += everywhere.history.arrays()

@@ -21,7 +21,6 @@ import numpy as np
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import Format, IntegerFormat
-from ..array_memory import elements_in, memories
 from ..contract import Contract, Instance
 from ..equivalence import compare
 from ..held_inputs import held_by, looked_up
@@ -196,15 +195,17 @@ class _Induction:
         found = set()
         cells = [*self.guess.registers.values(), *(each.terms for each in self.guess.lanes)]
         terms = self._below(np.unique(np.concatenate(cells)))
-        turn = self.store.symbols.column("u")
+        symbols = self.store.symbols
         for name, axis in self.launch.axes_of(self.name):
             named = np.array([o.name == INPUT and o.attribute == name for o in self.store.operations])
             members = terms[named[self.store.operation_numbers(terms)]]
             rows = self.store.rows_numbered(self.store.arguments(members)[:, 0])
             stride = self.launch.arrays[name].strides[axis]
-            if stride[1:].any():
+            (monomials,) = np.nonzero(stride)
+            if len(monomials) != 1 or {"n", "u"} & set(symbols.monomials[monomials[0]]):
                 continue
-            found |= {int(each) / int(stride[0]) for each in np.unique(rows[:, turn])}
+            turn = symbols.column("u", *symbols.monomials[monomials[0]])
+            found |= {int(each) / int(stride[monomials[0]]) for each in np.unique(rows[:, turn])}
         found -= {0.0}
         if len(found) != 1 or not (only := found.pop()).is_integer() or only <= 0:
             raise NextCandidateError(f"a turn of the main loop does not move along {self.name} evenly")
@@ -302,15 +303,12 @@ class _Induction:
 
     def _exit(self, numbers: ResidueClass, rest: int, held: Ids | None) -> Ids:
         """Check what is stored after the last turn, and return what it takes for each output element."""
-        size, turn = self.store.symbols.column("n"), self.store.symbols.column("u")
+        symbols = self.store.symbols
         above = (rest - numbers.residue) // self.modulus
 
         def last(rows: Rows) -> Rows:
-            found = rows.copy()
-            found[:, 0] += rows[:, size] * above
-            found[:, turn] += rows[:, size] * (self.distance // self.modulus)
-            found[:, size] = 0
-            return found
+            turns = symbols.form({(): above, ("u",): self.distance // self.modulus})
+            return symbols.substituted(rows, "n", turns)
 
         batch = self.at_head.copied(self.launch.shared)
         self.launch.suppose(((0.0, 0.0), (0.0, float((numbers.last - rest) // self.distance))))
@@ -323,13 +321,7 @@ class _Induction:
             raise self._failing(error, since) from error
         self.launch.check_findings()
         output = self.launch.instance.outputs[0]
-        memory = memories(self.launch.instance)[output.name]
-        lanes = self.launch.lanes_of(batch, output.name)
-        reference = FormulaReference(self.launch.instance, self.store)
-        wanted = reference.covered(output)
-        written, actual = elements_in(self.store, memory, lanes)
-        if not (written & wanted).all() or memory.kept is not None:
-            raise UnsupportedError(f"not all of {output.name} is written when the loop has ended")
+        actual = self.launch.stored(batch, output)
         found = held_by(self.store, actual)
         if held is not None and (held != found).any():
             raise UnsupportedError("what is stored depends on the rest of the size")
@@ -441,8 +433,9 @@ class _Induction:
 
         def placed(indices: np.ndarray) -> Ids:
             own = []
+            offsets = self.launch.block_offsets(name)
             for axis, index in enumerate(np.unravel_index(indices, shape)):
-                rows = symbols.constants(index.astype(np.int64) + first[axis])
+                rows = symbols.constants(index.astype(np.int64) + first[axis]) + offsets[axis]
                 rows[:, symbols.column("u")] += each_turn[axis]
                 own.append(rows)
             return self.store.elements_at(name, array.format, move(array.place(symbols, own)))

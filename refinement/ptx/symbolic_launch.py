@@ -10,16 +10,18 @@ import numpy as np
 from ...spec.errors import UnsupportedError
 from ...spec.formats import IntegerFormat
 from ..arguments import Array
-from ..array_memory import inputs_of, memories
+from ..array_memory import elements_in, inputs_of, memories
 from ..contract import Contract, Instance
 from ..footprint import Footprint
 from ..formula import Source
 from ..formula_parser import parse_expression
 from ..index_arithmetic import Expression
 from ..integer_forms import Group, Rows, Symbols
+from ..interning import Ids
 from ..memory import ByteLanes
 from ..observations import Observations
 from ..parameters import ArrayParameter, ScalarParameter
+from ..references import FormulaReference
 from ..size_domains import QuantifiedSizes, ResidueClass
 from ..size_polynomials import Polynomial, SizePolynomials
 from ..symbolic_arrays import SymbolicArray, SymbolicMemory
@@ -79,7 +81,7 @@ class SymbolicLaunch:
         constants = {name: _constant(name, value) for name, value in known.items()}
         derived = {**constants, **contract.quantified.derived}
         self.polynomials = SizePolynomials(QuantifiedSizes((domain,), derived))
-        self.store = SymbolicTerms(Symbols([Group(("n", "u"), ((1.0, 0.0), (2.0, 0.0)))]))
+        self.store = SymbolicTerms(self._symbols(((1.0, 0.0), (2.0, 0.0))))
         self.instance = self._instance(contract, domain.least)
         self._check()
         self.arrays = dict(self._symbolic_arrays())
@@ -134,19 +136,25 @@ class SymbolicLaunch:
             if not any(map(self.polynomials.varies, (*parameter.shape, *explicit))):
                 continue
             name = parameter.name
-            if parameter.access.is_written or parameter.contents is not None or parameter.low_bit:
-                raise UnsupportedError(f"{name} depends on {self._domain.name}, and is not only read")
-            if parameter.element_bits != parameter.format.bits:
-                raise UnsupportedError(f"{name} depends on {self._domain.name}, and has padded elements")
-            extents = np.concatenate([self._rows(self.polynomials.of(each)) for each in parameter.shape])
+            self._check_array(parameter)
+            extents = np.concatenate([self.row_of(each) for each in parameter.shape])
             yield name, SymbolicArray(
                 name, parameter.format, parameter.element_bits, extents,
                 self._strides(parameter, extents), parameter.alignment,
             )  # fmt: skip
 
+    def _check_array(self, parameter: ArrayParameter) -> None:
+        """Check that an array whose extents depend on sizes is modelled."""
+        if parameter.access.is_written or parameter.contents is not None or parameter.low_bit:
+            raise UnsupportedError(f"{parameter.name} depends on {self._domain.name}, and is not only read")
+        if parameter.element_bits != parameter.format.bits:
+            raise UnsupportedError(
+                f"{parameter.name} depends on {self._domain.name}, and has padded elements"
+            )
+
     def _strides(self, parameter: ArrayParameter, extents: Rows) -> Rows:
         if not isinstance(parameter.strides, str):
-            return np.concatenate([self._rows(self.polynomials.of(each)) for each in parameter.strides])
+            return np.concatenate([self.row_of(each) for each in parameter.strides])
         symbols, found = self.store.symbols, []
         ordered = list(extents) if parameter.strides == "column-major" else list(extents)[::-1]
         stride = symbols.constants(np.array([1], dtype=np.int64))
@@ -156,6 +164,16 @@ class SymbolicLaunch:
             if not possible.all() and extent is not ordered[-1]:
                 raise UnsupportedError(f"strides of {parameter.name} are of a higher degree")
         return np.concatenate(found if parameter.strides == "column-major" else found[::-1])
+
+    def row_of(self, expression: Expression) -> Rows:
+        """Return the row (1, monomials) of an expression in sizes.
+
+        Raises
+        ------
+        UnsupportedError, InputError
+            If it is no polynomial that the symbols have.
+        """
+        return self._rows(self.polynomials.of(expression))
 
     def _rows(self, value: Polynomial) -> Rows:
         rows = self.store.symbols.constants(np.zeros(1, dtype=np.int64))
@@ -179,7 +197,10 @@ class SymbolicLaunch:
     # -- runs
     def suppose(self, corners: Corners) -> None:
         """Take n and u to be in the hull of some points from here on."""
-        self.store.symbols = Symbols([Group(("n", "u"), tuple(corners))])
+        self.store.symbols = self._symbols(corners)
+
+    def _symbols(self, corners: Corners) -> Symbols:
+        return Symbols([Group(("n", "u"), tuple(corners))])
 
     def begun(self, corners: Corners) -> LoopBatch:
         """Return the kernel at its beginning, for n and u in the hull of some points."""
@@ -236,7 +257,7 @@ class SymbolicLaunch:
         assert isinstance(fmt, IntegerFormat)
         if not self.polynomials.varies(value):
             return Number(value.value(self.instance.sizes))
-        rows = self._rows(self.polynomials.of(value))
+        rows = self.row_of(value)
         low, high = self.store.symbols.bounds(rows)
         if low[0] < fmt.minimum or high[0] > fmt.maximum:
             self.store.doubt(f"{parameter.name} does not fit {fmt}", rows, fmt.maximum)
@@ -312,7 +333,26 @@ class SymbolicLaunch:
         for each in self._observations.findings:
             raise UnsupportedError(f"{self.path}:{each.line}: {each.message}")
 
-    def lanes_of(self, batch: LoopBatch, name: str) -> ByteLanes:
+    def block_offsets(self, name: str) -> Rows:
+        """Return by how much the indices (axes, monomials) of an array are moved for the block that runs."""
+        return np.zeros_like(self.arrays[name].extents)
+
+    def stored(self, batch: LoopBatch, output: Array) -> Ids:
+        """Return what a batch that has ended stored for the elements of an output.
+
+        Raises
+        ------
+        UnsupportedError
+            If that is not all of those that the contract's formula covers.
+        """
+        memory = memories(self.instance)[output.name]
+        wanted = FormulaReference(self.instance, self.store).covered(output)
+        written, actual = elements_in(self.store, memory, self._lanes_of(batch, output.name))
+        if not (written & wanted).all() or memory.kept is not None:
+            raise UnsupportedError(f"not all of {output.name} is written when the loop has ended")
+        return actual
+
+    def _lanes_of(self, batch: LoopBatch, name: str) -> ByteLanes:
         """Return the bytes of an array of known extents."""
         memory = batch.execution.memory
         buffer = next(each for each in memory.buffers if each.name == name)
