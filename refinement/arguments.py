@@ -106,6 +106,8 @@ class Array:
     @property
     def size(self) -> int:
         """Bytes from its address to the end of its last element."""
+        if not self.elements:
+            return 0
         last = sum((extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=True))
         return -(-(last + 1) * self.element_bits // 8)
 
@@ -220,7 +222,10 @@ def argument_of(parameter: Parameter, sizes: Mapping[str, int]) -> Scalar | Arra
 
 
 def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
-    shape = tuple(extent.value(sizes, 1, MOST_ELEMENTS) for extent in parameter.shape)
+    fewest = (
+        1 if parameter.access.is_written else 0
+    )  # of what is read, there may be nothing: a product of no depth
+    shape = tuple(extent.value(sizes, fewest, MOST_ELEMENTS) for extent in parameter.shape)
     elements = prod(shape)
     for most in (MOST_ELEMENTS, HELD_ELEMENTS):
         if elements > most:
@@ -229,7 +234,9 @@ def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
         strides = _dense(shape, column_major=parameter.strides == "column-major")
     else:
         strides = tuple(stride.value(sizes, 0, 2**40) for stride in parameter.strides)
-    span = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+    span = (
+        sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)) if elements else 0
+    )
     if span * parameter.element_bits > 8 * MOST_BYTES:
         raise InputError(
             f"{parameter.name} spans {span + 1} elements of {parameter.element_bits} bits; at most "

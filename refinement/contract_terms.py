@@ -230,6 +230,8 @@ class _Expected:
 
     def _integer_sum(self, node: Sum, scope: Scope, width: int) -> Ids:
         inside, axes = self.space.summed(node, scope)
+        if 0 in axes.values():
+            return self.make.integers(0, width)
         word = operations.signed(32 if width <= 32 else 64)
         each = [self._integer_factor(factor, inside, word) for factor in factors(node.body)]
         left, right = grouped(each, axes, lambda x, y: self.make.integer_product(x, y, word.bits))
@@ -341,6 +343,8 @@ class _Expected:
 
     def _sum(self, node: Sum, scope: Scope, start: Value) -> Value:
         inside, axes = self.space.summed(node, scope)
+        if 0 in axes.values():
+            return start
         each = [self._real(factor, inside) for factor in factors(node.body)]
         left, right = grouped(each, axes, self.make.product)
         if self.sequential:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .contract import Instance
 from .evaluation import integers
-from .formula import Binary, Element, Formula, Name, Node, Number, Reduction, walk
+from .formula import Binary, Element, Formula, Name, Node, Number, Reduction, Sum, walk
 from .formula_checking import Kinds, indexed_axes, target_variables
 from .index_arithmetic import IndexArithmetic
 
@@ -207,10 +207,7 @@ class FormulaSpace:
 
     def _extent(self, node: Reduction, name: str, given: Node | None, scope: Scope) -> int:
         if given is not None:
-            extent = int(self.numbers(given, scope).reshape(-1)[0])
-            if not 1 <= extent < 2**31:
-                raise self.source.error(given.at, f"{name} takes {extent} values; allowed: 1 to {2**31 - 1}")
-            return extent
+            return self._possible(node, name, int(self.numbers(given, scope).reshape(-1)[0]), given.at)
         found = [
             (element, axis, self.instance.arrays[element.array].shape[axis])
             for element, axis in indexed_axes(node, name)
@@ -223,6 +220,13 @@ class FormulaSpace:
                     f"{name} takes {other} values as index {axis + 1} of {element.array}, but {extent} as "
                     f"index {first_axis + 1} of {first.array}; say how many: sum({name} < ..., ...)",
                 )
+        return self._possible(node, name, extent, first.at)
+
+    def _possible(self, node: Reduction, name: str, extent: int, at: int) -> int:
+        """Return how far an index goes; a sum of nothing is 0, but there is no greatest of nothing."""
+        fewest = 0 if isinstance(node, Sum) else 1
+        if not fewest <= extent < 2**31:
+            raise self.source.error(at, f"{name} takes {extent} values; allowed: {fewest} to {2**31 - 1}")
         return extent
 
     def over_output(self, values: Any) -> Any:

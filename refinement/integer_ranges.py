@@ -69,6 +69,8 @@ def range_of(space: FormulaSpace, node: Node, scope: Scope) -> Range:
         case Sum():
             inside, axes = space.summed(node, scope)
             length = prod(axes.values())
+            if length == 0:
+                return Range(0, 0)
             return range_of(space, node.body, inside) * Range(length, length)
         case ReducedExtremum():
             return range_of(space, node.body, space.summed(node, scope)[0])

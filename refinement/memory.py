@@ -74,6 +74,8 @@ class ByteLanes:
 
     def write(self, offsets: Offsets, words: Ids) -> None:
         """Write words (n,) of one width in whole bytes, little-endian."""
+        if not len(words):
+            return
         terms, lows = self.bytes_of(words)
         lanes = _lanes(offsets, terms.shape[-1])
         self.terms[lanes], self.lows[lanes] = terms, lows

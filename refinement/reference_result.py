@@ -327,7 +327,7 @@ def _summed(given: Sequence[Values], axes: Mapping[int, int]) -> Values:
     kept = [axis for axis, size in enumerate(shape) if axis not in axes and size > 1]
     operands: list[Any] = []
     for array in given:
-        labels = [axis for axis, size in enumerate(array.shape) if size > 1]
+        labels = [axis for axis, size in enumerate(array.shape) if size != 1]
         operands += [array.reshape([array.shape[axis] for axis in labels]), labels]
     total = np.einsum(*operands, kept, optimize=True)
     absent = prod(extent for axis, extent in axes.items() if shape[axis] == 1)

@@ -79,6 +79,8 @@ class TermArithmetic:
     def resized(self, value: Value, width: int) -> Ids:
         """Return integers of any width modulo ``2**width``."""
         terms, fmt = value.terms, value.integer_format
+        if not terms.size:
+            return terms
         flat = terms.reshape(-1)
         if fmt.bits > width:
             flat = bit_slices.extract(self.store, flat, 0, width)

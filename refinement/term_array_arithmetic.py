@@ -151,7 +151,8 @@ def summed(factors: Sequence[TermArray], axes: Sequence[int]) -> TermArray:
     if not extents:
         return reduce(_multiply, factors)
     if not prod(extents.values()):
-        raise NotModelledError("a sum of nothing")
+        kind = np.float64 if any(each.is_real for each in factors) else np.int64
+        return space.array(np.zeros([1 if axis in extents else n for axis, n in enumerate(shape)], kind))
     make = space.arithmetic(rank)
     count = prod(extents.values())
     if any(each.is_real for each in factors):

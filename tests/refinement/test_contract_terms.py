@@ -283,7 +283,8 @@ def test_integer_accumulations_are_those_of_matrix_units() -> None:
         ("C[i, j] = A[i, 0] / (i - i)", "/ by 0"),
         ("C[i, j] = A[i // j, 0]", "// by 0"),
         ("C[i, j] = where(i < 2, A[i + 1, 0], A[i + 1, 0])", "column 37: index 1 of A is 3 at i = 2"),
-        ("C[i, j] = sum(k < M - 3, A[i, 0])", "k takes 0 values"),
+        ("C[i, j] = sum(k < M - 4, A[i, 0])", "k takes -1 values"),
+        ("C[i, j] = max(k < M - 3, A[i, 0])", "k takes 0 values"),
         ("C[i, j] = i << 62 - j << 8", "a number of more than 62 bits"),
     ],
 )
