@@ -1,26 +1,37 @@
-"""Which moves of PTO are legal: a list of statements and profiles, from the headers."""
+"""Which moves of PTO are legal: decision tables of places, element types and conditions, from the headers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from importlib.resources import files
+from itertools import product
 
 from ...spec.pto.assembly import parse
-from ...spec.pto.legality import judge
 from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from .spelled import rules_of, stated_table
+from .stated import conversions
+from .stated.operand_spelling import statement
+
+SOURCE = "pto-isa headers at 3186c381: TLOAD, TMOV, TEXTRACT, TINSERT, TSTORE of each profile"
 
 PROFILE_NAMES = ("A2A3", "A5", "CPU")
 
 
+def _judged(operation: str, source: str, target: str, other: str, profile: str) -> str:
+    text = statement(operation, source, target, other, profile)
+    return rules_of(resolve_known(parse(text), PROFILES[profile]))
+
+
 @theorem(
     "pto/legal/moves",
-    "moves are legal and illegal as the headers have it",
-    "∀ listed statements and profiles: no rule is broken; or the listed one, and where it says so it alone",
-    "pto-isa headers at 3186c381: TLOAD, TMOV, TEXTRACT, TINSERT, TSTORE of each profile",
+    "moves break the rules that the headers' conditions name, and no others",
+    "∀ listed moves and profiles: the rules broken (and in parentheses those that forbid nothing) are the "
+    "listed ones: on extents, orders, windows and alignment on both sides of their limits, biases, scale "
+    "factors, quantisation, loads and stores, and what is no tile",
+    SOURCE,
 )
 def moves() -> Iterator[Case]:
     """Yield one certificate for each profile."""
@@ -29,21 +40,134 @@ def moves() -> Iterator[Case]:
 
 
 def _moves(profile: str) -> Certificate:
-    expected: dict[str, str] = {}
-    for line in files(f"{__package__}.stated").joinpath("moves.txt").read_text(encoding="utf-8").splitlines():
-        of, verdict, text = (part.strip() for part in line.split(" | ", 2))
-        if of == profile:
-            expected[text] = verdict
-
-    def judged(text: str, stated: str) -> str:
-        rules = {each.rule.id for each in judge(resolve_known(parse(text), PROFILES[profile])).violations}
-        if stated.startswith("only "):
-            agrees = rules == {stated.removeprefix("only ")}
-        else:
-            agrees = {"legal": not rules, "some": bool(rules)}.get(stated, stated in rules)
-        return stated if agrees else f"breaks {', '.join(sorted(rules)) or 'nothing'}"
-
-    return compared(expected, lambda: {text: judged(text, stated) for text, stated in expected.items()})
+    (listed,) = stated_table("moves.txt")
+    expected = {(row["operation"], row["source"], row["target"], row["with"]): row[profile] for row in listed}
+    return compared(expected, lambda: {move: _judged(*move, profile) for move in expected})
 
 
-THEOREMS = (moves,)
+@theorem(
+    "pto/legal/routes",
+    "moves go between the buffers that the headers have them for, and no others",
+    "∀ operations, buffers moved from and to (9 x 9, memory where the operation has it) and profiles: "
+    "move-places is broken ⇔ the table has no such route; never on the simulator",
+    SOURCE,
+)
+def routes() -> Iterator[Case]:
+    """Yield one certificate for each profile."""
+    for profile in PROFILE_NAMES:
+        yield Case(profile, partial(_routes, profile), method=Method.CERTIFICATE)
+
+
+def _routes(profile: str) -> Certificate:
+    pairs = [("tload", "memory", place) for place in conversions.PLACES]
+    pairs += [("tstore", place, "memory") for place in conversions.PLACES]
+    pairs += product(("tmov", "textract", "tinsert"), conversions.PLACES, conversions.PLACES)
+    expected = {route: profile != "CPU" and (*route, profile) not in conversions.ROUTES for route in pairs}
+
+    def breaks(operation: str, source: str, target: str) -> bool:
+        places = [
+            "view 64x64xf16" if place == "memory" else f"{place} 64x64xf16 Nz" for place in (source, target)
+        ]
+        return "move-places" in _judged(operation, places[0], places[1], "-", profile).split()
+
+    return compared(expected, lambda: {route: breaks(*route) for route in pairs})
+
+
+@theorem(
+    "pto/legal/conversions",
+    "moves take and make the element types that the headers list",
+    "∀ pairs of element types: out of the accumulator (to buffers and memory, with a quantisation and "
+    "without) and to the bias, move-types is broken ⇔ the table has no such pair; textract, and tmov where "
+    "A5 asserts it, break extract-types ⇔ the table has no such type; loads, stores and moves in vec keep "
+    "the size of an element",
+    SOURCE,
+)
+def converted() -> Iterator[Case]:
+    """Yield certificates for each profile with a matrix unit."""
+    for profile in ("A2A3", "A5"):
+        yield Case(f"accumulator/{profile}", partial(_from_accumulator, profile), method=Method.CERTIFICATE)
+        yield Case(f"bias/{profile}", partial(_to_bias, profile), method=Method.CERTIFICATE)
+        yield Case(f"extracted/{profile}", partial(_extracted, profile), method=Method.CERTIFICATE)
+        yield Case(f"sizes/{profile}", partial(_sizes, profile), method=Method.CERTIFICATE)
+
+
+def _from_accumulator(profile: str) -> Certificate:
+    ways = [
+        ("tmov", "mat", False),
+        ("tmov", "mat", True),
+        ("tstore", "memory", False),
+        ("tstore", "memory", True),
+    ]
+    pairs = [(*way, *pair) for way in ways for pair in product(("f32", "i32", "f16"), conversions.ELEMENTS)]
+    ways = [(name, "mat", quantised) for name in ("textract", "tinsert") for quantised in (False, True)]
+    if profile == "A5":
+        ways += [("tmov", "vec", False), ("tmov", "vec", True)]
+    pairs += [(*way, *pair) for way in ways for pair in product(("f32", "i32"), ("f16", "i32", "i8", "ui8"))]
+    expected = {}
+    for operation, place, quantised, source, target in pairs:
+        to = "memory" if place == "memory" else "buffer"
+        known = (to, quantised, source, target, profile) in conversions.FROM_ACCUMULATOR
+        expected[operation, place, quantised, source, target] = not known
+
+    def breaks(operation: str, place: str, quantised: bool, source: str, target: str) -> bool:
+        to = f"view 64x64x{target}" if place == "memory" else f"{place} 64x64x{target} Nz"
+        found = _judged(operation, f"acc 64x64x{source} Nz", to, "q = i64" if quantised else "-", profile)
+        return "move-types" in found.split()
+
+    return compared(expected, lambda: {way: breaks(*way) for way in pairs})
+
+
+def _to_bias(profile: str) -> Certificate:
+    pairs = list(product(("i8", "i32", "f16", "bf16", "f32"), repeat=2))
+    expected = {pair: (*pair, profile) not in conversions.TO_BIAS for pair in pairs}
+
+    def breaks(source: str, target: str) -> bool:
+        found = _judged("tmov", f"mat 1x64x{source} ND", f"bias 1x64x{target} ND", "-", profile)
+        return "move-types" in found.split()
+
+    return compared(expected, lambda: {pair: breaks(*pair) for pair in pairs})
+
+
+def _extracted(profile: str) -> Certificate:
+    known, more = conversions.EXTRACTED[profile], conversions.IN_VEC
+    ways = {
+        ("textract", "mat", "left"): known,
+        ("textract", "mat", "scale_left"): known,
+        ("textract", "vec", "vec"): known | more,
+        ("tmov", "mat", "right"): known if profile == "A5" else None,
+        ("tmov", "mat", "bias"): None,
+        ("tmov", "mat", "scaling"): None,
+        ("tmov", "vec", "mat"): known if profile == "A5" else None,
+        ("tmov", "vec", "vec"): None,
+    }
+    expected = {
+        (*way, element): taken is not None and element not in taken
+        for way, taken in ways.items()
+        for element in conversions.ELEMENTS
+    }
+
+    def breaks(operation: str, source: str, target: str, element: str) -> bool:
+        places = [f"{place} 64x64x{element} Nz" for place in (source, target)]
+        return "extract-types" in _judged(operation, places[0], places[1], "-", profile).split()
+
+    return compared(expected, lambda: {way: breaks(*way) for way in expected})
+
+
+def _sizes(profile: str) -> Certificate:
+    size = {element: bytes_ for bytes_, elements in conversions.BYTES.items() for element in elements}
+    rules = {"tload": "move-types", "tstore": "move-types", "tmov": "vec-size"}
+    pairs = list(product(rules, ("i8", "f16", "f32", "i64"), conversions.ELEMENTS))
+    expected = {(name, source, target): size[source] != size[target] for name, source, target in pairs}
+
+    def breaks(operation: str, source: str, target: str) -> bool:
+        ends = {"tload": ("view", "vec"), "tstore": ("vec", "view"), "tmov": ("vec", "vec")}[operation]
+        spelled = [
+            f"{end} 64x64x{element}" + (" ND" if end == "vec" else "")
+            for end, element in zip(ends, (source, target), strict=True)
+        ]
+        return rules[operation] in _judged(operation, spelled[0], spelled[1], "-", profile).split()
+
+    return compared(expected, lambda: {pair: breaks(*pair) for pair in pairs})
+
+
+THEOREMS = (moves, routes, converted)

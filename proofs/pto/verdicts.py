@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
+from typing import Any
 
 from ...spec.pto.catalogue import OPERATIONS
-from ...spec.pto.legality import RULES
+from ...spec.pto.contradictions import CONTRADICTIONS
+from ...spec.pto.legality import RULES, judge
+from ...spec.pto.resolution import applied
+from ...spec.pto.rules.enforcement import PtoRule, RuleKind
+from ...spec.pto.rules.tiles import ADDRESS_RULES
 from ...spec.pto.targets import PROFILES
 from ..broken_rules import broken_rules
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from .spelled import rules_of, spelled_tile, stated_table
+from .stated import operand_spelling as spelling
+from .stated import rules as stated_rules
 from .stated import tables
 from .stated.witnesses import WITNESSES
 
@@ -65,13 +73,15 @@ def _types(profile: str, operation: str) -> Certificate:
         absent = profile == "A2A3" and column == "mx"
         expected[types] = "legal" if legal else "profile" if absent else "type-triple"
 
-    def specified() -> Mapping[tuple[str, str, str], str]:
-        return {
-            types: _verdict(broken_rules("pto", product_text(operation, profile, *types), profile))
-            for types in expected
-        }
+    def judged(c: str, a: str, b: str) -> str:
+        tiles = {"a": f"left 64x64x{a} L", "b": f"right 64x64x{b} Zn", "d": f"acc 64x64x{c} Nz"}
+        if column == "mx":
+            tiles |= {"scale_a": "scale_left 64x2xf8E8M0FNU Zz", "scale_b": "scale_right 2x64xf8E8M0FNU Nn"}
+        declared = {role: spelled_tile(text, profile) for role, text in tiles.items()}
+        found = judge(applied(OPERATIONS[operation], declared, PROFILES[profile]))
+        return _verdict(frozenset(violation.rule.id for violation in found.violations))
 
-    return compared(expected, specified)
+    return compared(expected, lambda: {types: judged(*types) for types in expected})
 
 
 def _verdict(rules: frozenset[str]) -> str:
@@ -114,9 +124,10 @@ def _operation(operation: str) -> Certificate:
 
 @theorem(
     "pto/legal/kinds",
-    "who checks a rule, for each profile and kind of product, is what the headers, ptoas and pages say",
-    "(rule, product, profile) ↦ static, run-time, debug-only, silent, assembler-only or page-only is the "
-    "table written down from them",
+    "who checks a rule, for each profile and operation, is what the headers, ptoas and pages say",
+    "∀ rules, operations and profiles: the kind (static, run-time, debug-only, silent, assembler-only, "
+    "page-only, unspecified), or that the rule does not hold there, is that of the table written down from "
+    "them; so are which kinds forbid, and the contradictions that a rule cites",
     SOURCE,
 )
 def kinds() -> Iterator[Case]:
@@ -124,31 +135,53 @@ def kinds() -> Iterator[Case]:
     yield Case("table", _kinds, method=Method.CERTIFICATE)
 
 
-_GROUPS = {
-    "*": ("tmatmul", "tmatmul.acc", "tgemv", "tgemv.bias"),
-    "tmatmul": ("tmatmul", "tmatmul.acc", "tmatmul.bias"),
-    "tgemv": ("tgemv", "tgemv.acc", "tgemv.bias"),
-    "mx": ("tmatmul.mx", "tgemv.mx.acc", "tgemv.mx.bias"),
-    "acc": ("tmatmul.acc", "tgemv.acc"),
-    "bias": ("tmatmul.bias", "tgemv.bias"),
-}
-
-
 def _kinds() -> Certificate:
-    expected = {
-        (rule, operation, profile): kind
-        for (rule, group, profile), kind in tables.KINDS.items()
-        for operation in _GROUPS.get(group, (group,))
-    }
+    expected: dict[tuple[str, ...], object] = {(rule,): cited for rule, cited in stated_rules.CITED.items()}
+    expected |= dict(stated_rules.KINDS.items())
+    expected |= {("forbidding",): frozenset(stated_rules.FORBIDDING)}
 
-    def specified() -> Mapping[tuple[str, str, str], str]:
-        by_name = {rule.id: rule for rule in RULES}
-        return {
-            (rule, operation, profile): str(by_name[rule].kind(PROFILES[profile], OPERATIONS[operation]))
-            for rule, operation, profile in expected
+    def specified() -> Mapping[tuple[str, ...], object]:
+        found: dict[tuple[str, ...], object] = {
+            ("forbidding",): frozenset(kind.value for kind in RuleKind if kind.forbids)
         }
+        rules: tuple[PtoRule[Any], ...] = (*RULES, *ADDRESS_RULES)
+        for rule in rules:
+            found[(rule.id,)] = tuple(CONTRADICTIONS.index(each) + 1 for each in rule.contradictions)
+            for name, operation in OPERATIONS.items():
+                for profile in PROFILES.values():
+                    if (kind := rule.kind(profile, operation)) is not None:
+                        found[rule.id, name, profile.name] = str(kind)
+        return found
 
     return compared(expected, specified)
+
+
+@theorem(
+    "pto/legal/products",
+    "products on tiles break the rules that the headers' conditions name, and no others",
+    "∀ listed products and changes of an operand, ∀ profiles: the rules broken (and in parentheses those "
+    "that only ptoas or pages state) are the listed ones: on places, extents, distances between blocks, "
+    "orders, sizes on both sides of their limits, biases and scale factors",
+    SOURCE,
+)
+def products() -> Iterator[Case]:
+    """Yield one certificate for each profile."""
+    for profile in tables.PROFILES:
+        yield Case(profile, partial(_products, profile), method=Method.CERTIFICATE)
+
+
+def _products(profile: str) -> Certificate:
+    whole, changes = stated_table("products.txt")
+    declared = {row["name"]: (row["operation"], row["operands"]) for row in whole}
+    expected = {(row["product"], row["change"]): row[profile] for row in changes}
+
+    def judged(name: str, change: str) -> str:
+        operation, operands = declared[name]
+        spelled = spelling.named(operands) | spelling.named(change)
+        tiles = {role: spelled_tile(text, profile) for role, text in spelled.items()}
+        return rules_of(applied(OPERATIONS[operation], tiles, PROFILES[profile]))
+
+    return compared(expected, lambda: {key: judged(*key) for key in expected})
 
 
 @theorem(
@@ -174,4 +207,4 @@ def _rule(rule: str) -> Certificate:
     return compared(expected, lambda: {at: broken_rules("pto", *at) for at in expected})
 
 
-THEOREMS = (types, operations, kinds, rules)
+THEOREMS = (types, operations, kinds, products, rules)

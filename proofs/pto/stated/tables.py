@@ -138,33 +138,3 @@ SIZES = {
     for profile in row["profiles"].split()
 }
 """Where the sizes of a product come from."""
-
-_KINDS = """
-rule               | operations | A2A3           | A5             | CPU
-location           | *          | static         | static         | static
-type-triple        | *          | static         | static         | static
-static-shape       | tmatmul    | assembler-only | assembler-only | static
-static-shape       | tgemv      | page-only      | assembler-only | static
-contraction        | *          | silent         | silent         | silent
-result-extent      | *          | silent         | silent         | silent
-gemv-row           | tgemv      | silent         | silent         | silent
-size-range         | tmatmul    | debug-only     | debug-only     | page-only
-size-range         | tmatmul.mx |                | debug-only     | run-time
-accumulator-type   | acc        | static         | static         | static
-bias-type          | bias       | static         | static         | static
-bias-rows          | bias       | static         | static         | static
-bias-row-major     | tmatmul.bias | page-only    | static         | static
-bias-row-major     | tgemv.bias | page-only      | assembler-only | static
-bias-columns       | bias       | silent         | silent         | silent
-microscaled-columns | mx        |                | static         | static
-scale-type         | mx         |                | silent         | silent
-capacity           | *          | static         | static         | run-time
-"""
-
-KINDS = {
-    (row["rule"], row["operations"], profile): row[profile]
-    for row in rows(_KINDS)
-    for profile in PROFILES
-    if row[profile]
-}
-"""Who finds out that a rule is not met."""
