@@ -187,6 +187,8 @@ def checking_of(
     )
     if jobs is not None:
         settings = replace(settings, jobs=jobs)
+    if settings.cache is not None:
+        catalogue.remember(settings.cache, patterns)
     return Checking(tuple(patterns), tuple(catalogue.select(list(patterns))), settings)
 
 

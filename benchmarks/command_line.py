@@ -27,6 +27,12 @@ def figures() -> Iterator[Figure]:
         yield Figure("mmaproof check power, filling the cache", fill, "s")
         cached = seconds("check", "power", cache=directory, repetitions=3)
         yield Figure("mmaproof check power, from the cache", cached, "s", 2)
+    with tempfile.TemporaryDirectory() as directory:
+        fill = seconds("check", "--jobs", "2", cache=directory)
+        yield Figure("mmaproof check --jobs 2, filling the cache", fill, "s", 90)
+        cached = seconds("check", cache=directory, repetitions=3)
+        yield Figure("mmaproof check, from the cache", cached, "s", 2)
+        yield Figure("mmaproof list", seconds("list", cache=directory, repetitions=3), "s", 0.5)
 
 
 def seconds(*arguments: str, cache: str | None = None, repetitions: int = 1) -> float:

@@ -23,9 +23,10 @@ def list_catalogue(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
     """List obligations and instructions."""
+    from ..proofs.cache import default_directory
     from ..proofs.listing import listing
 
-    found = listing(patterns or [])
+    found = listing(patterns or [], default_directory())
     if json:
         print_json({"schema": LIST_SCHEMA, **found})
         return ExitCode.HOLDS

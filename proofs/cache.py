@@ -1,9 +1,10 @@
-"""What was decided before: solvers' answers by the text of the query, verdicts by the state of the code.
+"""What was found before: solvers' answers by the text of the query, verdicts and texts by the code's state.
 
 An *answer* is kept under the SHA-256 of the query's normalised text with the solver's name and version,
 so it can be used wherever the same formula comes up. A *verdict* is kept under the obligation's id and
 a fingerprint of everything that a verdict is a function of (see `fingerprint`), which saves building the
-formula and even importing a solver. ``unknown`` is never kept, and no error either: both can be a matter of
+formula and even importing a solver. A *text* is what a function of the code alone returned, under its
+name and `code_state`. ``unknown`` is never kept, and no error either: both can be a matter of
 time and memory. Each row carries a digest of what it says; a row that does not match it says nothing.
 """
 
@@ -45,6 +46,11 @@ CREATE TABLE IF NOT EXISTS verdicts (
     created REAL NOT NULL DEFAULT (julianday('now')),
     PRIMARY KEY (fingerprint, id)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS texts (
+    state TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL,
+    created REAL NOT NULL DEFAULT (julianday('now')),
+    PRIMARY KEY (state, name)
+) WITHOUT ROWID;
 """
 _DEPENDENCIES = ("z3-solver", "bitwuzla", "cvc5", "numpy", "ml_dtypes", "sympy")
 
@@ -71,11 +77,17 @@ def fingerprint(solver: str) -> str:
     solver : str
         The solver chosen (one of `portfolio.CHOICES`).
     """
-    digest = hashlib.sha256(f"{solver}\n{sys.version}\n".encode())
+    return hashlib.sha256(f"{solver}\n{code_state()}".encode()).hexdigest()
+
+
+def code_state() -> str:
+    """Return a digest of the files of `spec`, `smt` and `proofs` and of what runs them; see `fingerprint`."""
+    digest = hashlib.sha256(f"{sys.version}\n".encode())
     for name in _DEPENDENCIES:
         digest.update(f"{name} {_version(name)}\n".encode())
     package = Path(__file__).parent
-    for folder in (package.parent / "spec", package.parent / "smt", package):
+    own = [package.parent / "spec", package.parent / "smt", package]
+    for folder in dict.fromkeys([*own, *_extensions()]):
         for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
             if path.name == recorded_methods.FILE:  # what verdicts said, not what they are functions of
                 continue
@@ -83,6 +95,13 @@ def fingerprint(solver: str) -> str:
             digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
             digest.update(content)
     return digest.hexdigest()
+
+
+def _extensions() -> list[Path]:
+    """Return the folders that the packages have modules in, also beside their own."""
+    root = __package__.rpartition(".")[0]
+    packages = (sys.modules.get(f"{root}.{name}") for name in ("spec", "smt", "proofs"))
+    return [Path(folder) for package in packages if package for folder in package.__path__]
 
 
 def _version(name: str) -> str:
@@ -198,9 +217,22 @@ class Cache:
                 _digest(*row),
             )
 
+    def text(self, state: str, name: str) -> str | None:
+        """Return the text of a name that was kept in a state of the code, None when there is none."""
+        rows = self._execute("SELECT text, digest FROM texts WHERE state = ? AND name = ?", state, name)
+        return next((text for text, digest in rows if digest == _digest(state, name, text)), None)
+
+    def keep_text(self, state: str, name: str, text: str) -> None:
+        """Remember a text."""
+        self._execute(
+            "INSERT OR REPLACE INTO texts (state, name, text, digest) VALUES (?, ?, ?, ?)",
+            *(state, name, text),
+            _digest(state, name, text),
+        )
+
     def prune(self) -> None:
         """Drop what is older than `LIFETIME_DAYS`."""
-        for table in ("answers", "verdicts"):
+        for table in ("answers", "verdicts", "texts"):
             self._execute(f"DELETE FROM {table} WHERE created < julianday('now') - ?", LIFETIME_DAYS)
 
 

@@ -1,7 +1,7 @@
 """Every theorem, and how patterns select obligations.
 
 Theorems are imported by families (``power/layout``), and the obligations of a theorem built, when a pattern
-may select some of them.
+may select some of them; or neither, where a cache says what they say (`remember`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES
 from .obligation import Obligation, Theorem
+
+_remembered: dict[tuple[str, ...], tuple[Theorem, ...]] = {}
+"""What stands for the theorems of all families, by these; see `remember`."""
 
 
 @cache
@@ -29,6 +33,46 @@ def families() -> dict[str, tuple[str, ...]]:
 
 def theorems(patterns: Sequence[str] = ()) -> tuple[Theorem, ...]:
     """Return the theorems of which a pattern may select an obligation (all for none), in their order."""
+    known = _remembered.get(tuple(families()))
+    if known is None:
+        return _imported(patterns)
+    return tuple(theorem for theorem in known if _may_be_under(theorem.id + "/", patterns))
+
+
+def remember(directory: Path, patterns: Sequence[str]) -> None:
+    """Take from now on what theorems and obligations say from a cache, if it is of this state of the code.
+
+    What they claim is built where it is asked for. When everything is selected, the cache gets what it lacks.
+
+    Parameters
+    ----------
+    directory : Path
+        Of the cache.
+    patterns : sequence of str
+        What is going to be selected.
+    """
+    from .remembered import RememberedTheorem, remembered, said
+
+    known = tuple(families())
+    if known in _remembered:
+        return
+    build = None if patterns else lambda: [said(each, _obligations_of(each)) for each in _imported(())]
+    found = remembered(directory, f"theorems {' '.join(known)}", build)
+    if found is None:
+        return
+    _remembered[known] = tuple(
+        RememberedTheorem(identifier, title, statement, source, lambda: iter(()), members, _built)
+        for identifier, title, statement, source, members in found
+    )
+
+
+def _built(identifier: str) -> Obligation:
+    """Return an obligation of the catalogue that is built from its theorem's module."""
+    found = [_obligations_of(each) for each in _imported((identifier,))]
+    return next(members[identifier] for members in found if identifier in members)
+
+
+def _imported(patterns: Sequence[str]) -> tuple[Theorem, ...]:
     return tuple(
         theorem
         for family, modules in families().items()
@@ -66,8 +110,11 @@ class Catalogue(Mapping[str, Obligation]):
 
     def __init__(self) -> None:
         self._found: dict[str, Obligation] = {}
+        self._remembered: tuple[Theorem, ...] | None = None
 
     def __getitem__(self, identifier: str) -> Obligation:
+        if (known := _remembered.get(tuple(families()))) is not self._remembered:
+            self._found, self._remembered = {}, known
         if identifier not in self._found:
             for theorem in theorems((identifier,)):
                 self._found |= _obligations_of(theorem)

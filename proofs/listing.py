@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, instruction_set
-from .catalogue import matches, matching, theorems
+from .catalogue import matches, matching, remember, theorems
 from .obligation import Obligation
 from .recorded_methods import recorded_method
+from .remembered import remembered
 
 Row = dict[str, str]
 
 
-def listing(patterns: Sequence[str]) -> dict[str, list[Row]]:
+def listing(patterns: Sequence[str], directory: Path | None = None) -> dict[str, list[Row]]:
     """Return the obligations and the instructions that any of the patterns selects (all for no pattern).
 
     A pattern is a prefix or glob of an obligation's id or of a mnemonic, or the name of an ISA.
+
+    Parameters
+    ----------
+    patterns : sequence of str
+        The patterns.
+    directory : Path, optional
+        Of a cache, which is used and filled.
 
     Raises
     ------
     InputError
         If a pattern selects nothing.
     """
-    instructions = list(_instructions())
+    if directory is None:
+        instructions = list(_instructions())
+    else:
+        remember(directory, patterns)
+        instructions = remembered(directory, f"instructions {' '.join(NAMES)}", lambda: list(_instructions()))
     for pattern in patterns:
         if not (matching((pattern,)) or any(_selects(pattern, row) for row in instructions)):
             known = ", ".join(theorem.id for theorem in theorems())

@@ -89,7 +89,8 @@ def run(
     """Decide obligations.
 
     A deduction is decided from the verdicts on its premises, which are decided (but not reported) also when
-    they were not asked for.
+    they were not asked for. What the cache says is believed, but for a refutation that nobody expects, whose
+    counterexample is executed again.
 
     Parameters
     ----------
@@ -118,7 +119,6 @@ def run(
             if catalogue.get(obligation.id) is not obligation:
                 raise ValueError(f"{obligation.id} is not in {settings.catalogue}; decide it with jobs=0")
     asked = {obligation.id: obligation for obligation in obligations}
-    needed, deductions = _with_premises(catalogue, asked)
     verdicts: dict[str, Verdict] = {}
 
     def found(verdict: Verdict) -> None:
@@ -127,35 +127,60 @@ def run(
             report(verdict)
 
     with nullcontext() if settings.cache is None else closing(Cache(settings.cache)) as cache:
-        kept = (
-            {}
-            if cache is None or settings.catalogue != CATALOGUE
-            else cache.verdicts(fingerprint(settings.solver))
-        )
-        undecided = []
-        for obligation in needed:
-            known = kept.get(obligation.id) if catalogue.get(obligation.id) is obligation else None
-            if known is not None and (known.status is Status.PROVED or refutes_again(obligation, known)):
-                found(known)
-            else:
-                undecided.append(obligation)
+        kept = _Kept(cache if settings.catalogue == CATALOGUE else None, settings.solver, catalogue)
+        known, undecided, deductions = _to_decide(catalogue, asked, kept)
+        for verdict in known:
+            found(verdict)
         if undecided:
             _decide(undecided, settings, cache, found)
             if cache is not None:
                 cache.prune()
-    for obligation, goal in deductions:
-        premises = [verdicts[premise] for premise in goal.premises if premise in verdicts]
-        statuses = {premise.id: premise.status for premise in premises}
-        obligation_of = {name: asked.get(name) or catalogue[name] for name in statuses}
-        verdict = decide_from_premises(obligation, goal, statuses, obligation_of)
-        found(replace(verdict, cached=all(premise.cached for premise in premises)))
+        deduced = []
+        for obligation, goal in deductions:
+            premises = [verdicts[premise] for premise in goal.premises if premise in verdicts]
+            statuses = {premise.id: premise.status for premise in premises}
+            obligation_of = {name: asked.get(name) or catalogue[name] for name in statuses}
+            verdict = decide_from_premises(obligation, goal, statuses, obligation_of)
+            deduced.append((obligation, verdict))
+            found(replace(verdict, cached=all(premise.cached for premise in premises)))
+        kept.keep(deduced)
     return [verdicts[obligation.id] for obligation in obligations]
 
 
-def _with_premises(
-    catalogue: Mapping[str, Obligation], asked: Mapping[str, Obligation]
-) -> tuple[list[Obligation], list[tuple[Obligation, Deduction]]]:
-    """Return what must be decided directly, and the deductions, each after its premises."""
+class _Kept:
+    """The verdicts that a cache has on the obligations of a catalogue, in the present state of the code."""
+
+    def __init__(self, cache: Cache | None, solver: str, catalogue: Mapping[str, Obligation]) -> None:
+        self._cache = cache
+        self._solver = solver
+        self._catalogue = catalogue
+        self._state = "" if cache is None else fingerprint(solver)
+        self._verdicts = {} if cache is None else cache.verdicts(self._state)
+
+    def verdict(self, obligation: Obligation) -> Verdict | None:
+        """Return the verdict on an obligation, None when there is none, or it can't be believed."""
+        found = self._verdicts.get(obligation.id)
+        if found is None or self._catalogue.get(obligation.id) is not obligation:
+            return None
+        if found.status is Status.REFUTED:
+            says = found.counterexample is not None and found.counterexample.obligation == obligation.id
+            if not says or (obligation.expect is not Status.REFUTED and not refutes_again(obligation, found)):
+                return None
+        return found
+
+    def keep(self, verdicts: Sequence[tuple[Obligation, Verdict]]) -> None:
+        """Remember verdicts that were deduced in this process, unless the code was changed meanwhile."""
+        if self._cache is not None and verdicts and fingerprint(self._solver) == self._state:
+            for obligation, verdict in verdicts:
+                if self._catalogue.get(obligation.id) is obligation:
+                    self._cache.keep_verdict(self._state, verdict)
+
+
+def _to_decide(
+    catalogue: Mapping[str, Obligation], asked: Mapping[str, Obligation], kept: _Kept
+) -> tuple[list[Verdict], list[Obligation], list[tuple[Obligation, Deduction]]]:
+    """Return kept verdicts, what must be decided directly, and the deductions, each after its premises."""
+    known: list[Verdict] = []
     direct: list[Obligation] = []
     deductions: list[tuple[Obligation, Deduction]] = []
     seen: set[str] = set()
@@ -165,6 +190,9 @@ def _with_premises(
         if identifier in seen or obligation is None:
             return
         seen.add(identifier)
+        if (verdict := kept.verdict(obligation)) is not None:
+            known.append(verdict)
+            return
         goal = obligation.goal() if obligation.method in FROM_PREMISES else None
         if not isinstance(goal, Deduction):
             direct.append(obligation)
@@ -175,7 +203,7 @@ def _with_premises(
 
     for identifier in asked:
         visit(identifier)
-    return direct, deductions
+    return known, direct, deductions
 
 
 def _decide(

@@ -12,10 +12,12 @@ import pytest
 import z3
 from runner_obligations import CATALOGUE, obligations
 
+import mmaproof.proofs
 from mmaproof.proofs import cache as cache_module
 from mmaproof.proofs.cache import FILE, Cache, Remembering, default_directory, fingerprint
 from mmaproof.proofs.catalogue import select
 from mmaproof.proofs.obligation import Status
+from mmaproof.proofs.remembered import remembered
 from mmaproof.proofs.replay import Counterexample, Difference
 from mmaproof.proofs.runner import Settings, run
 from mmaproof.proofs.verdict import Verdict
@@ -192,23 +194,49 @@ def planted(directory, obligation, found):
     return verdict
 
 
-def test_a_refutation_from_the_cache_is_executed_again(tmp_path):
-    (proved,) = select(["power/masking/disabled/pmxvf64gerpp"])
+def test_an_unexpected_refutation_from_the_cache_is_executed_again(tmp_path):
     refuted = next(o for o in select(["power"]) if o.expect is Status.REFUTED)
     (verdict,) = run([refuted], Settings(jobs=0))
     found = verdict.counterexample
     assert planted(tmp_path / "right", refuted, found).solver == "planted"
-    wrong = [
-        None,
-        replace(found, difference=replace(found.difference, left="0x0 (0.0)", right="0x0 (0.0)")),
-        replace(found, inputs={}),
-        replace(found, obligation="another/obligation"),
-    ]
-    for number, each in enumerate(wrong):
+    for number, each in enumerate([None, replace(found, obligation="another/obligation")]):
         again = planted(tmp_path / str(number), refuted, each)
         assert (again.solver != "planted", again.status) == (True, Status.REFUTED)
+    (proved,) = select(["power/masking/disabled/pmxvf64gerpp"])
     forged = Counterexample(proved.id, found.inputs, found.difference)
     assert planted(tmp_path / "forged", proved, forged).status is Status.PROVED
+
+
+def test_a_kept_deduction_is_not_deduced_again_nor_its_premises_asked(tmp_path, monkeypatch):
+    chosen = select(["power/state/aliasing"])
+    settings = Settings(jobs=0, cache=tmp_path)
+    (first,) = run(chosen, settings)
+    decided = []
+    monkeypatch.setattr("mmaproof.proofs.runner.decide_or_report", lambda *given: decided.append(given))
+    monkeypatch.setattr("mmaproof.proofs.runner.decide_from_premises", lambda *given: decided.append(given))
+    (second,) = run(chosen, settings)
+    assert (first.status, second.status, second.cached, decided) == (*[Status.PROVED] * 2, True, [])
+
+
+def test_what_is_kept_of_the_code_is_of_no_other_code(tmp_path, monkeypatch):
+    build = lambda text: lambda: [text]  # noqa: E731
+    assert remembered(tmp_path, "name", None) is None
+    assert remembered(tmp_path, "name", build("first")) == ["first"]
+    assert remembered(tmp_path, "name", build("second")) == remembered(tmp_path, "name", None) == ["first"]
+    assert remembered(tmp_path, "another", build("second")) == ["second"]
+    assert tampered(tmp_path, "UPDATE texts SET text = '[1]' WHERE name = 'name'") == 1
+    assert remembered(tmp_path, "name", build("third")) == ["third"]
+    monkeypatch.setattr(cache_module, "version", lambda name: "another")
+    assert remembered(tmp_path, "name", None) is None
+    (tmp_path / "file").touch()
+    assert remembered(tmp_path / "file", "name", build("no cache")) == ["no cache"]
+
+
+def test_what_extends_the_packages_counts(tmp_path, monkeypatch):
+    before = fingerprint("z3")
+    monkeypatch.setattr(mmaproof.proofs, "__path__", [*mmaproof.proofs.__path__, str(tmp_path)])
+    (tmp_path / "new.py").write_text("1")
+    assert before != fingerprint("z3")
 
 
 @pytest.mark.parametrize("content", [b"not a database, but long enough to be one" * 40, b"\0" * 5000])

@@ -79,3 +79,34 @@ def test_a_pattern_that_selects_nothing_is_named_with_the_theorems() -> None:
         InputError, match=r"no obligation matches 'power/stat/'; theorems: mfma/blocked/any-k"
     ):
         catalogue.select(["ptx/warp", "power/stat/"])
+
+
+COMPARED = """
+import sys
+from pathlib import Path
+from mmaproof.proofs import catalogue
+
+def said():
+    obligations = catalogue.select([])
+    assert all(catalogue.obligations()[each.id] is each for each in obligations)
+    fields = ("id", "statement", "expect", "equality", "method", "choices", "source")
+    theorems = [(each.id, each.title, each.statement, each.source) for each in catalogue.theorems(["power/"])]
+    return theorems, [[getattr(each, name) for name in fields] for each in obligations]
+
+identifier = "power/state/aliasing/any-program"
+catalogue.remember(Path(sys.argv[1]), ())
+remembered, goal = said(), catalogue.obligations()[identifier].goal
+imported = "mmaproof.proofs.power.state" in sys.modules
+goal = goal()
+catalogue._remembered.clear()
+assert remembered == said()
+assert goal == catalogue.obligations()[identifier].goal()
+print(imported)
+"""
+
+
+def test_the_remembered_catalogue_says_what_the_built_one_says(tmp_path: Path) -> None:
+    """In processes of their own: the first one fills the cache, the second imports no theorem."""
+    command = [sys.executable, "-c", COMPARED, str(tmp_path)]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2)]
+    assert [each.stdout for each in runs] == ["True\n", "False\n"]
