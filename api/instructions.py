@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from ..reports.execution_trace import Trace
     from ..reports.layout_answer import LayoutAnswer
     from ..reports.legality_answer import LegalityAnswer
     from ..spec.algebra import Array
     from ..spec.drawn_arrays import DrawnArrays
     from ..spec.instruction_set import Description
+    from ..spec.operand_arrays import Observer
 
 
 def legal(
@@ -84,6 +86,7 @@ def run(
     rounding: str | None = None,
     choices: Sequence[str] = (),
     target: str | None = None,
+    observer: Observer | None = None,
 ) -> dict[str, Array]:
     """Execute the specification of one instruction on data.
 
@@ -103,6 +106,8 @@ def run(
         Presets, or ``POINT=OPTION``.
     target : str, optional
         The processor, where results depend on it.
+    observer : Observer, optional
+        Told what is executed; see `trace`.
 
     Returns
     -------
@@ -125,8 +130,39 @@ def run(
     else:
         arrays = {name: np.asarray(array) for name, array in operands.items()}
     return read(instruction).execute(
-        arrays, as_registers=registers, rounding=rounding, choices=list(choices), target=target
+        arrays,
+        as_registers=registers,
+        rounding=rounding,
+        choices=list(choices),
+        target=target,
+        observer=observer,
     )
+
+
+def trace(
+    instruction: str, element: str, operands: Mapping[str, ArrayLike] | DrawnArrays, **options: Any
+) -> Trace:
+    """Execute an instruction, and say how one element of its result is computed.
+
+    Parameters
+    ----------
+    instruction, operands
+        As `run` takes them.
+    element : str
+        Which element, batch axes first: ``D[3,5]``, ``acc[0,1]``.
+    **options
+        Others of `run`.
+
+    Raises
+    ------
+    InputError
+        As of `run`; if there is no such element, or nothing is computed from matrices.
+    """
+    from ..reports.execution_trace import Tracer
+
+    tracer = Tracer(instruction, element)
+    run(instruction, operands, **options, observer=tracer)
+    return tracer.trace
 
 
 def explain(name: str) -> Description:

@@ -18,6 +18,7 @@ from .operand_literals import drawn_arrays
 from .output import WIDE, print_table, say, say_lines
 
 if TYPE_CHECKING:
+    from ..reports.execution_trace import Trace
     from ..spec.algebra import Array
 
 
@@ -50,6 +51,10 @@ def run(
     target: Annotated[
         str | None, typer.Option(help="The processor, where results depend on it: A5 of PTO, gfx90a of MFMA.")
     ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(metavar="D[I,J]", help="Show how one element is computed: terms, alignment, roundings."),
+    ] = None,
     list_choices: Annotated[bool, typer.Option("--list-choices", help="Print the open points.")] = False,
 ) -> ExitCode:
     """Execute the specification of one instruction on real data.
@@ -75,7 +80,9 @@ def run(
     if len(written) != len(given) and (len(given) != 1 or random is not None):
         raise InputError("the operands are one file, or NAME=NUMBERS, with --random for others")
     from ..api import instructions
+    from ..reports.execution_trace import Tracer
 
+    tracer = None if trace is None else Tracer(instruction, trace)
     doing(f"executing {instruction}")
     results = instructions.run(
         instruction,
@@ -84,9 +91,13 @@ def run(
         rounding=rounding,
         choices=choice or [],
         target=target,
+        observer=tracer,
     )
-    if out is None:
+    if tracer is not None:
+        _print_trace(tracer.trace)
+    elif out is None:
         _print(results)
+    if out is None:
         return ExitCode.HOLDS
     _write(out, results)
     for name, array in results.items():
@@ -103,6 +114,18 @@ def _print(results: dict[str, Array]) -> None:
             continue
         say(f"{name}: {array.dtype} {array.shape}", "bold")
         say_lines(np.array2string(array, threshold=sys.maxsize, max_line_width=WIDE), indent=2)
+
+
+def _print_trace(trace: Trace) -> None:
+    if not sys.stdout.isatty():
+        say_lines(str(trace))
+        return
+    say(f"{trace.element} of {trace.instruction}", "bold")
+    for step in trace.steps:
+        print()
+        say(step.operation)
+        print_table(step.titles, step.rows)
+    say(trace.result, "bold")
 
 
 def _print_choices() -> ExitCode:

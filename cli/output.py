@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..spec.shown_text import shortened, visible
+from ..spec.shown_text import aligned, shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,14 +88,8 @@ def print_table(
     if sys.stdout.isatty():
         _print_rich_table(titles, rows, numbers, beneath, optional)
         return
-    cells = [list(titles), *map(list, rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
-    for row in cells:
-        aligned = [
-            cell.rjust(width) if column in numbers else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print("  ".join(aligned).rstrip())
+    for line in aligned([titles, *rows], numbers):
+        print(line)
 
 
 def _print_rich_table(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .api.instructions import layout as layout
     from .api.instructions import legal as legal
     from .api.instructions import run as run
+    from .api.instructions import trace as trace
     from .api.kernels import NotVerifiedError as NotVerifiedError
     from .api.kernels import assert_verified as assert_verified
     from .api.kernels import contract as contract
@@ -38,6 +39,7 @@ _HOMES = {
     "layout": ".api.instructions",
     "legal": ".api.instructions",
     "run": ".api.instructions",
+    "trace": ".api.instructions",
     "triton": "",
     "verify": ".api.kernels",
 }

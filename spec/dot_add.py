@@ -64,6 +64,24 @@ class Terms(NamedTuple):
         return Terms(self.values * other.values, self.exponents + other.exponents)
 
 
+class Alignment(NamedTuple):
+    """The terms of dot-adds, and what they are cut to.
+
+    Attributes
+    ----------
+    terms : Terms (T, …)
+        Products, or groups of them.
+    addend : Terms (…)
+        The last term.
+    weight : array (…)
+        ``2**(F - Emax)``: times it, a term is cut to an integer.
+    """
+
+    terms: Terms
+    addend: Terms
+    weight: Reals
+
+
 def dot_add(
     result: FloatFormat,
     model: DotAddModel,
@@ -90,16 +108,44 @@ def dot_add(
     operands = [_aligned(operand, (sums.ndim, *others, along)) for operand in operands]
     rows = max(1, _BLOCK * longest // max(1, sums.size * count))
     transposed = sums.transpose(*others, along)
-    of_zero = EXPONENT_OF_ZERO if model.zero_terms else _NO_EXPONENT
     with np.errstate(all="ignore"):
         for start in range(0, longest, rows):
             block = slice(start, start + rows)
-            cut = [(bits[..., block] if bits.shape[-1] > 1 else bits, fmt) for bits, fmt in operands]
-            *parts, (last, addend_format) = cut
-            factors = [_terms(part, fmt, of_zero) for part, fmt in parts]
-            final = _terms(last[0], addend_format, EXPONENT_OF_ZERO)
+            cut = [Operand(bits[..., block] if bits.shape[-1] > 1 else bits, fmt) for bits, fmt in operands]
+            *factors, final = _decoded_operands(model, cut)
             transposed[..., block] = _rounded(truncated_sum(model, factors, final), result, model)
     return sums.reshape(shape)
+
+
+def aligned_terms(model: DotAddModel, factors: Sequence[Operand], addend: Operand) -> Alignment:
+    """Return the terms of one dot-add.
+
+    Parameters
+    ----------
+    model : DotAddModel
+        How they are aligned.
+    factors : sequence of Operand (K,) or (G,)
+        The left and the right factors, and their scale factors if there are any.
+    addend : Operand ()
+        The last term.
+    """
+    operands = [*factors, Operand(np.asarray(addend.bits)[None], addend.format)]
+    *read, final = _decoded_operands(model, [Operand(bits[..., None], fmt) for bits, fmt in operands])
+    with np.errstate(all="ignore"):
+        terms, last, weight = _alignment(model, read, final)
+    return Alignment(_alone(terms), _alone(last), weight[0])
+
+
+def _alone(terms: Terms) -> Terms:
+    """Drop an axis of extent 1."""
+    return Terms(terms.values[..., 0], terms.exponents[..., 0])
+
+
+def _decoded_operands(model: DotAddModel, operands: Sequence[Operand]) -> list[Terms]:
+    """Decode factors (K, …), scale factors (G, …) and last the addend (1, …), whose axis is dropped."""
+    *factors, (last, fmt) = operands
+    of_zero = EXPONENT_OF_ZERO if model.zero_terms else _NO_EXPONENT
+    return [*(_terms(*factor, of_zero) for factor in factors), _terms(last[0], fmt, EXPONENT_OF_ZERO)]
 
 
 @cache
@@ -175,9 +221,7 @@ def _decoded(bits: Bits, fmt: FloatFormat, of_zero: int) -> Terms:
 
 def truncated_sum(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -> Reals:
     """Return the exact sum of the truncated terms."""
-    terms = _grouped(model, *factors) if model.group > 1 else _scaled_products(*factors)
-    largest = np.maximum(terms.exponents.max(axis=0), addend.exponents)
-    weight = _POWERS_OF_TWO.take(model.fraction_bits - largest)
+    terms, addend, weight = _alignment(model, factors, addend)
     negative = _all_negative(terms, addend) if model.signed_zeros else None
     aligned = terms.values
     if aligned.shape[1:] == weight.shape:
@@ -188,6 +232,12 @@ def truncated_sum(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -
     total = aligned.sum(axis=0, initial=0.0) + np.trunc(addend.values * weight)
     value: Reals = total / weight
     return value if negative is None else np.where(negative & (value == 0), -0.0, value)
+
+
+def _alignment(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -> Alignment:
+    terms = _grouped(model, *factors) if model.group > 1 else _scaled_products(*factors)
+    largest = np.maximum(terms.exponents.max(axis=0), addend.exponents)
+    return Alignment(terms, addend, _POWERS_OF_TWO.take(model.fraction_bits - largest))
 
 
 def _all_negative(terms: Terms, addend: Terms) -> Truths:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # --help starts without numpy
     from .algebra import Array
     from .choices import OpenPoint
     from .element_table import ElementTable
+    from .operand_arrays import Observer
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,11 @@ class Instruction(Protocol):
         rounding: str | None,
         choices: Sequence[str],
         target: str | None = None,
+        observer: Observer | None = None,
     ) -> dict[str, Array]:
         """Execute it on named arrays, as a target does where targets differ.
+
+        An observer is told of a product of matrices.
 
         Raises
         ------

@@ -13,7 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Protocol
 
@@ -209,12 +209,29 @@ class Matrix(ArrayOperand):
 Arrays = Mapping[str, Array]
 Check = Callable[[Arrays], None]
 
+Semantics = Callable[[Algebra, Arrays], Arrays]
+"""From encodings (…, *shape) of the operands to those of results, and any other arrays that it gives."""
+
+
+class Observer(Protocol):
+    """Sees what is executed: its semantics can be run again, in another algebra."""
+
+    def __call__(
+        self,
+        semantics: Semantics,
+        given: Arrays,
+        operands: Mapping[str, Matrix],
+        results: Mapping[str, Matrix],
+    ) -> None:
+        """See one execution on encodings, batch axes first."""
+        ...
+
 
 def execute(
     instruction: str,
     operands: Mapping[str, Matrix],
     results: Mapping[str, Matrix],
-    compute: Callable[[Arrays], Arrays],
+    compute: Semantics,
     arrays: Arrays,
     *,
     as_registers: bool,
@@ -222,6 +239,7 @@ def execute(
     unread: Mapping[str, ArrayOperand] = MappingProxyType({}),
     check: Check | None = None,
     check_registers: Check | None = None,
+    observer: Observer | None = None,
 ) -> dict[str, Array]:
     """Execute an instruction on arrays.
 
@@ -232,8 +250,7 @@ def execute(
     operands, results : mapping of str to Matrix
         What it reads and writes.
     compute : callable
-        Its semantics, from encodings (…, *shape) of the operands to those of the results and to any other
-        arrays that it gives, which stay as they are.
+        Its semantics; arrays that are no `results` stay as they are.
     arrays : mapping
         What is given.
     as_registers : bool
@@ -244,6 +261,8 @@ def execute(
         Further operands that may be given.
     check, check_registers : callable, optional
         Refuse operands, and in the register view raw words, for which there is no result.
+    observer : Observer, optional
+        Told what is executed.
 
     Raises
     ------
@@ -260,7 +279,10 @@ def execute(
         given = read(instruction, operands, arrays, unread)
     if check is not None:
         check(given)
-    computed = in_blocks(compute, given, {name: operand.axes for name, operand in operands.items()}, work)
+    if observer is not None:
+        observer(compute, given, operands, results)
+    axes = {name: operand.axes for name, operand in operands.items()}
+    computed = in_blocks(partial(compute, ALGEBRA), given, axes, work)
     found: dict[str, Array] = {}
     for name, array in computed.items():
         if name not in results:

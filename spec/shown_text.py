@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Sequence
 
 LONGEST_VALUE = 80
 """Characters of a quoted value that a message shows."""
@@ -40,3 +41,14 @@ def shortened(message: str) -> str:
     if len(message) > LONGEST_MESSAGE:
         message = f"{message[: 3 * LONGEST_MESSAGE // 4]} … {message[-LONGEST_MESSAGE // 8 :]}"
     return message
+
+
+def aligned(rows: Sequence[Sequence[str]], numbers: Collection[int] = ()) -> Iterator[str]:
+    """Yield rows of cells as lines, columns below each other; those of `numbers` are aligned to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if column in numbers else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()

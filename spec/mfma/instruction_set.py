@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..algebra import Array
 from ..element_table import ElementTable
@@ -18,6 +19,9 @@ from .encoding import encode
 from .instructions import Written
 from .product import modifiers_of
 from .targets import DEFAULT_TARGET, TARGETS, Target, target_named
+
+if TYPE_CHECKING:
+    from ..operand_arrays import Observer
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ class MfmaInstruction:
         rounding: str | None,
         choices: Sequence[str],
         target: str | None = None,
+        observer: Observer | None = None,
     ) -> dict[str, Array]:
         """Execute it on a target that has it."""
         from .operand_arrays import execute
@@ -90,7 +95,9 @@ class MfmaInstruction:
         _, chosen = self._on(target)
         if wrong := legality.violations(self.written, chosen):
             raise InputError(f"{self.written} is illegal on {chosen.name}: {'; '.join(map(str, wrong))}")
-        return execute(self.written, chosen, arrays, choices_named(choices), as_registers=as_registers)
+        return execute(
+            self.written, chosen, arrays, choices_named(choices), as_registers=as_registers, observer=observer
+        )
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what it computes on a target that has it."""

@@ -12,9 +12,9 @@ from math import prod
 import numpy as np
 
 from .. import operand_arrays
-from ..algebra import Array
+from ..algebra import Algebra, Array
 from ..errors import InputError, UnsupportedError
-from ..operand_arrays import ALGEBRA, Arrays, Matrix
+from ..operand_arrays import Arrays, Matrix, Observer
 from .choices import UNSPECIFIED, Choices
 from .instructions import Constant, Written
 from .layouts import fragment
@@ -24,7 +24,13 @@ from .targets import Target
 
 
 def execute(
-    written: Written, target: Target, arrays: Arrays, choices: Choices, *, as_registers: bool
+    written: Written,
+    target: Target,
+    arrays: Arrays,
+    choices: Choices,
+    *,
+    as_registers: bool,
+    observer: Observer | None = None,
 ) -> dict[str, Array]:
     """Execute a legal instruction; see `spec.operand_arrays.execute`.
 
@@ -48,11 +54,18 @@ def execute(
         c = operands.pop("c")
         known["c"] = np.full(c.shape, given.encoding(c.format), dtype=c.format.storage)
 
-    def compute(read: Arrays) -> Arrays:
+    def compute(alg: Algebra, read: Arrays) -> Arrays:
         a, b, c = ({**read, **known}[name] for name in "abc")
-        return {"d": product(ALGEBRA, row, target, a, b, c, modifiers, choices)}
+        return {"d": product(alg, row, target, a, b, c, modifiers, choices)}
 
     work = prod(results["d"].shape) * row.k
     return operand_arrays.execute(
-        row.name, operands, results, compute, arrays, as_registers=as_registers, work=work
+        row.name,
+        operands,
+        results,
+        compute,
+        arrays,
+        as_registers=as_registers,
+        work=work,
+        observer=observer,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..algebra import Array
+from ..algebra import Algebra, Array
 from ..float_encoding import decode, encode, is_nan
 from ..formats import Bits, FloatFormat
 from ..numpy_algebra import NumpyAlgebra
@@ -35,16 +35,17 @@ def rank_k_updates(
     live: Live,
     rounding: Rounding,
     choices: Choices,
+    alg: Algebra = ENCODINGS,
 ) -> Bits:
     """Return `rank_k_update` of encodings x (batch, 4, k), y (batch, n, k) and acc (batch, 4, n).
 
     There is one batch axis or none. The masks `live` are those of one instruction; `acc` may be a single 0
-    where it is not looked at.
+    where it is not looked at. A single update is computed by `alg`.
     """
     family, read = update.family, (x, y, acc)
     floats = isinstance(family, FloatFamily)
     if x.ndim == 2 or (floats and family.rank == 1):
-        return rank_k_update(ENCODINGS, update, *read, live, rounding, choices)
+        return rank_k_update(alg, update, *read, live, rounding, choices)
     result = np.empty((len(x), 4, family.columns), dtype=family.result.storage)
     compute = _on_values if floats else _on_encodings
     with np.errstate(all="ignore"):

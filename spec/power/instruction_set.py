@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..algebra import Array
 from ..element_table import ElementTable
@@ -14,6 +15,9 @@ from .forms import FORMS
 from .formula import semantics
 from .instructions import Instruction
 from .targets import TARGETS, target_named
+
+if TYPE_CHECKING:
+    from ..operand_arrays import Observer
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,13 @@ class PowerInstruction:
         rounding: str | None,
         choices: Sequence[str],
         target: str | None = None,
+        observer: Observer | None = None,
     ) -> dict[str, Array]:
         """Execute a rank-k update or an accumulator move."""
         from .operand_arrays import Environment, execute, rounding_named
 
         environment = Environment(rounding_named(rounding or "nearest-even"), choices_named(list(choices)))
-        return execute(self.written, arrays, environment, as_registers=as_registers)
+        return execute(self.written, arrays, environment, as_registers=as_registers, observer=observer)
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what the form does: it is the same on every target."""

@@ -21,7 +21,7 @@ from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import U8, Format
 from ..fragment import Fragment
-from ..operand_arrays import ALGEBRA, Matrix, Words
+from ..operand_arrays import ALGEBRA, Matrix, Observer, Words
 from ..rounding import Rounding
 from .batches import rank_k_updates
 from .catalogue import Family, Move, RankKUpdate
@@ -75,6 +75,7 @@ def execute(
     environment: Environment | None = None,
     *,
     as_registers: bool = False,
+    observer: Observer | None = None,
 ) -> dict[str, Array]:
     """Execute an instruction on arrays.
 
@@ -88,6 +89,8 @@ def execute(
         Rounding direction and readings of open points.
     as_registers : bool
         Register view instead of matrix view; an accumulator move has no other.
+    observer : Observer, optional
+        Told what is executed, if it is an update.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def execute(
                 raise InputError(
                     f"{instruction} needs its masks: spell its operands, {instruction.form.syntax}"
                 )
-            return _update(update, instruction.masks, arrays, environment, as_registers)
+            return _update(update, instruction.masks, arrays, environment, as_registers, observer)
         case Move() as move:
             if not as_registers:
                 raise InputError(f"{instruction.mnemonic} moves whole registers: use the register view")
@@ -177,17 +180,18 @@ def _update(
     arrays: Mapping[str, Array],
     environment: Environment,
     as_registers: bool,
+    observer: Observer | None,
 ) -> dict[str, Array]:
     family = update.family
     widths = (4, family.columns, family.rank)
     live = Live(*(ALGEBRA.flags(mask, width) for mask, width in zip(masks, widths, strict=True)))
     zero = ALGEBRA.constant(0, family.result)
 
-    def compute(given: Mapping[str, Array]) -> dict[str, Array]:
+    def compute(alg: Algebra, given: Mapping[str, Array]) -> dict[str, Array]:
         read = given["x"], given["y"], given.get("acc", zero), live
-        results = {"acc": rank_k_updates(update, *read, environment.rounding, environment.choices)}
+        results = {"acc": rank_k_updates(update, *read, environment.rounding, environment.choices, alg)}
         if update.saturates:
-            results["saturated"] = saturation(ALGEBRA, update, *read)
+            results["saturated"] = saturation(alg, update, *read)
         return results
 
     return operand_arrays.execute(
@@ -199,6 +203,7 @@ def _update(
         as_registers=as_registers,
         work=family.columns,  # `batches` has blocks of its own
         unread={"acc": _accumulator(family)},
+        observer=observer,
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ..algebra import Array
 from ..element_table import ElementTable
@@ -25,6 +26,9 @@ from .text.syntax import Region
 
 _BARE = re.compile(r"\s*((?:pto\.)?[A-Za-z][\w.]*)\s*;?\s*", re.ASCII)
 """An operation without operands."""
+
+if TYPE_CHECKING:
+    from ..operand_arrays import Observer
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ class TileInstruction:
         rounding: str | None,
         choices: Sequence[str],
         target: str | None = None,
+        observer: Observer | None = None,
     ) -> dict[str, Array]:
         """Execute a product, or a move, on arrays."""
         from .operand_arrays import execute
@@ -90,7 +95,9 @@ class TileInstruction:
         if wrong := legality.judge(resolved).violations:
             reasons = "; ".join(map(str, wrong))
             raise InputError(f"{resolved.operation} is illegal on {profile}: {reasons}")
-        return execute(resolved, arrays, choices_named(choices, profile), as_registers=as_registers)
+        return execute(
+            resolved, arrays, choices_named(choices, profile), as_registers=as_registers, observer=observer
+        )
 
     def formula(self, target: str | None = None) -> tuple[str, ...]:
         """Return what the operation means on a profile."""

@@ -23,10 +23,10 @@ from math import prod
 import numpy as np
 
 from .. import operand_arrays
-from ..algebra import Array
+from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import Format
-from ..operand_arrays import ALGEBRA, IntegerArray, Matrix, common_batch, refuse_unknown
+from ..operand_arrays import ALGEBRA, IntegerArray, Matrix, Observer, common_batch, refuse_unknown
 from . import cube, move_arrays
 from .buffers import buffer_words, elements_of
 from .catalogue import OperationKind
@@ -39,7 +39,12 @@ from .text.statements import TextualForm
 
 
 def execute(
-    resolved: Resolved, arrays: Mapping[str, Array], choices: Choices, *, as_registers: bool = False
+    resolved: Resolved,
+    arrays: Mapping[str, Array],
+    choices: Choices,
+    *,
+    as_registers: bool = False,
+    observer: Observer | None = None,
 ) -> dict[str, Array]:
     """Execute an instruction on arrays.
 
@@ -53,6 +58,8 @@ def execute(
         Readings of what the documents leave open.
     as_registers : bool
         Register view instead of matrix view.
+    observer : Observer, optional
+        Told what is executed, if it is a product of matrices.
 
     Raises
     ------
@@ -69,12 +76,17 @@ def execute(
     formats = formats_of(resolved.tiles)
     if resolved.operation.kind is OperationKind.MOVE:
         return move_arrays.execute(ALGEBRA, resolved, formats, arrays, choices, as_registers=as_registers)
-    compute = _multiply_buffers if as_registers else _multiply_matrices
-    return compute(resolved, formats, arrays, choices)
+    if as_registers:
+        return _multiply_buffers(resolved, formats, arrays, choices)
+    return _multiply_matrices(resolved, formats, arrays, choices, observer)
 
 
 def _multiply_matrices(
-    resolved: Resolved, formats: Mapping[str, Format], arrays: Mapping[str, Array], choices: Choices
+    resolved: Resolved,
+    formats: Mapping[str, Format],
+    arrays: Mapping[str, Array],
+    choices: Choices,
+    observer: Observer | None,
 ) -> dict[str, Array]:
     operation = resolved.operation
     names = _arrays_read(resolved, arrays, choices)
@@ -84,11 +96,11 @@ def _multiply_matrices(
     used = operand_extents(*size)
     _require_inside(valid, used)
 
-    def compute(given: Mapping[str, Array]) -> dict[str, Array]:
+    def compute(alg: Algebra, given: Mapping[str, Array]) -> dict[str, Array]:
         matrices = {
             role: given[name][..., : used[role].rows, : used[role].columns] for role, name in names.items()
         }
-        return {"d": product(ALGEBRA, operation, **matrices, formats=formats, choices=choices)}
+        return {"d": product(alg, operation, **matrices, formats=formats, choices=choices)}
 
     return operand_arrays.execute(
         operation.name,
@@ -98,6 +110,7 @@ def _multiply_matrices(
         arrays,
         as_registers=False,
         work=prod(size),
+        observer=observer,
     )
 
 

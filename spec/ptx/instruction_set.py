@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..algebra import Array
 from ..element_table import ElementTable
@@ -19,6 +20,9 @@ from .instructions import Instruction
 from .leniency import may_be_taken
 from .signatures import signature
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
+
+if TYPE_CHECKING:
+    from ..operand_arrays import Observer
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class PtxInstruction:
         rounding: str | None,
         choices: Sequence[str],
         target: str | None = None,
+        observer: Observer | None = None,
     ) -> dict[str, Array]:
         """Execute a product, or a matrix move, on arrays."""
         from .operand_arrays import execute
@@ -75,7 +80,9 @@ class PtxInstruction:
                 "PTX spells the rounding as a modifier (.rn, .rz, .rm, .rp): --rounding is not for it"
             )
         self._require_legal()
-        return execute(self.written, arrays, choices_named(list(choices)), as_registers=as_registers)
+        return execute(
+            self.written, arrays, choices_named(list(choices)), as_registers=as_registers, observer=observer
+        )
 
     def _require_legal(self) -> None:
         """Refuse what no module may contain: the newest target that has everything judges."""

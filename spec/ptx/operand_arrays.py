@@ -17,10 +17,10 @@ from types import MappingProxyType
 import numpy as np
 
 from .. import operand_arrays
-from ..algebra import Array
+from ..algebra import Algebra, Array
 from ..errors import InputError
 from ..formats import TF32, U4, Bits
-from ..operand_arrays import ALGEBRA, Matrix
+from ..operand_arrays import Matrix, Observer
 from .block_scaling import Selectors
 from .choices import UNSPECIFIED, Choices
 from .instructions import Instruction
@@ -34,7 +34,11 @@ from .warp import Immediates, held
 
 
 def multiply(
-    form: Multiplication, arrays: Mapping[str, Array], choices: Choices, selected: Immediates | None = None
+    form: Multiplication,
+    arrays: Mapping[str, Array],
+    choices: Choices,
+    selected: Immediates | None = None,
+    observer: Observer | None = None,
 ) -> dict[str, Array]:
     """Execute a multiply-accumulate; returns ``d`` and, in the matrix view, ``d_bits``.
 
@@ -48,6 +52,8 @@ def multiply(
         Readings of what PTX leaves open.
     selected : Immediates, optional
         The selectors, for the register view.
+    observer : Observer, optional
+        Told what is executed.
 
     Raises
     ------
@@ -57,8 +63,8 @@ def multiply(
     """
     require_concrete(form, choices)
 
-    def compute(matrices: Mapping[str, Array]) -> dict[str, Array]:
-        return {"d": product(ALGEBRA, form, Matrices(**matrices), choices)}
+    def compute(alg: Algebra, matrices: Mapping[str, Array]) -> dict[str, Array]:
+        return {"d": product(alg, form, Matrices(**matrices), choices)}
 
     read, written = operands(form, selected)
     return operand_arrays.execute(
@@ -71,6 +77,7 @@ def multiply(
         work=prod(form.matrix_shape("d")) * form.products,
         check=partial(require_defined, form, choices),
         check_registers=partial(_refuse_padding, form) if choices.padding == "zero" else None,
+        observer=observer,
     )
 
 
@@ -142,7 +149,12 @@ def _refuse_bits(name: str, array: Bits, mask: int, what: str) -> None:
 
 
 def execute(
-    instruction: Instruction, arrays: Mapping[str, Array], choices: Choices, *, as_registers: bool
+    instruction: Instruction,
+    arrays: Mapping[str, Array],
+    choices: Choices,
+    *,
+    as_registers: bool,
+    observer: Observer | None = None,
 ) -> dict[str, Array]:
     """Execute a legal instruction on arrays.
 
@@ -156,6 +168,8 @@ def execute(
         Readings of what PTX leaves open.
     as_registers : bool
         Register view instead of matrix view.
+    observer : Observer, optional
+        Told what is executed, if it is a product.
 
     Raises
     ------
@@ -166,7 +180,8 @@ def execute(
     if instruction.variant.family not in MULTIPLYING:
         return move(instruction.variant, arrays)
     form = multiplication(instruction.variant)
-    return multiply(form, arrays, choices, immediates(form, instruction) if as_registers else None)
+    selected = immediates(form, instruction) if as_registers else None
+    return multiply(form, arrays, choices, selected, observer)
 
 
 def immediates(form: Multiplication, instruction: Instruction) -> Immediates:
