@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ...spec.algebra import Operand
-from ...spec.formats import FloatFormat
+from ...spec.algebra import Array, Operand
+from ...spec.errors import UnsupportedError
+from ...spec.float_encoding import decode, encode
+from ...spec.formats import BF16, E4M3, F16, F32, F64, FloatFormat
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
-from ..comparison import compared
+from ..comparison import arrays_compared, compared
 from ..obligation import Case, Certificate, Method, Theorem, theorem
 from ..stated import arithmetic as stated
+
+_NEAREST = Rounding.NEAREST_EVEN
 
 COUNT = 240
 """Triples of factors and an addend for each step."""
@@ -29,13 +35,19 @@ def fused(isa: str, steps: Callable[[], Iterable[Step]]) -> Theorem:
     @theorem(
         f"{isa}/stated/fused",
         "products and fused multiply-adds are executed as exact arithmetic rounds them",
-        "for 240 triples of encodings, half of which cancel, and each direction: the encodings "
-        "of x·y + z and x·y are those of the exact number, rounded by fractions; signs of zeros apart",
-        "IEEE 754-2019 sections 3.3, 4.3 and 7.4",
+        "for 240 triples of encodings, half of which cancel, and each direction: the encodings of x·y + z "
+        "and x·y are those of the exact number, rounded by fractions; of zeros, infinities and NaNs what "
+        "IEEE 754 says, with its signs; of batches element by element; sums that float64 can't carry are "
+        "refused",
+        "IEEE 754-2019 sections 3.3, 4.3, 6.1 to 6.3, 7.2 and 7.4",
     )
     def cases() -> Iterator[Case]:
         for x, y, result in dict.fromkeys(steps()):
             yield Case(f"{x}-{y}-{result}", partial(_step, x, y, result), method=Method.CERTIFICATE)
+            special = partial(_special, x, y, result)
+            yield Case(f"{x}-{y}-{result}/special", special, method=Method.CERTIFICATE)
+        yield Case("batches", _batches, method=Method.CERTIFICATE)
+        yield Case("refused", _refused, method=Method.CERTIFICATE)
 
     return cases
 
@@ -70,3 +82,106 @@ def _step(x: FloatFormat, y: FloatFormat, result: FloatFormat) -> Certificate:
         return found
 
     return compared(expected, specified)
+
+
+# -- zeros, infinities and NaNs
+def _special(x: FloatFormat, y: FloatFormat, result: FloatFormat) -> Certificate:
+    names = list(stated.SPECIAL)
+    cases = list(itertools.product(names, names, [None, *names]))
+    expected: dict[object, str | None] = {
+        (left, right, addend, direction): stated.of_special((left, right), addend, direction)
+        for left, right, addend in cases
+        for direction in stated.DIRECTIONS
+    }
+
+    def specified() -> Mapping[object, str | None]:
+        alg = NumpyAlgebra()
+        found: dict[object, str | None] = {}
+        for some in ([case for case in cases if case[2] is None], [case for case in cases if case[2]]):
+            left, right, addend = (
+                Operand(encode(np.array([float(case[at] or 0) for case in some]), fmt, _NEAREST), fmt)
+                for at, fmt in enumerate((x, y, result))
+            )
+            addends = [addend] if some[0][2] else []
+            for code, direction in enumerate(stated.DIRECTIONS):
+                bits = alg.fused(result, Rounding(code), [(left, right)], addends)
+                for case, each in zip(some, decode(bits, result), strict=True):
+                    at = (*case, direction)
+                    found[at] = None if expected[at] is None else f"{each:g}"
+        return found
+
+    return compared(expected, specified)
+
+
+# -- batches
+def _batches() -> Certificate:
+    shapes = {
+        "one": ((), (), ()), "an axis": ((7,), (7,), (7,)), "broadcast": ((3, 1), (1, 5), (5,)),
+        "scalars": ((4, 6), (), (6,)), "many": ((50, 1, 9), (50, 30, 1), (30, 9)),
+        "long": ((9000,), (1,), ()), "most first": ((1, 70), (300, 1), (70,)),
+        "no element": ((0, 3), (3,), ()),
+    }  # fmt: skip
+    arrays = {
+        name: [
+            (np.arange(int(np.prod(extents))) * (7 + place) % 61 - 30.0).reshape(extents)
+            for place, extents in enumerate(some)
+        ]
+        for name, some in shapes.items()
+    }
+    expected = {name: x * y + z for name, (x, y, z) in arrays.items()}
+
+    def specified() -> Mapping[str, Array]:
+        found: dict[str, Array] = {}
+        for name, some in arrays.items():
+            left, right, addend = (Operand(encode(np.array(each), F32, _NEAREST), F32) for each in some)
+            bits = NumpyAlgebra().fused(F32, _NEAREST, [(left, right)], [addend])
+            found[name] = decode(bits, F32)
+        return found
+
+    return arrays_compared({name: np.asarray(each) for name, each in expected.items()}, specified)
+
+
+# -- what float64 does not carry
+_WIDE = FloatFormat("wide", 16, exponent_bits=11, fraction_bits=4, bias=1023)
+_FINE = FloatFormat("fine", 32, exponent_bits=5, fraction_bits=26, bias=15)
+
+_Sum = tuple[FloatFormat, tuple[tuple[FloatFormat, FloatFormat], ...], tuple[FloatFormat, ...], bool]
+
+_SUMS: tuple[_Sum, ...] = (
+    # result, products, addends, whether it is summed
+    (F32, ((F32, F32),), (F32,), True), (F32, ((F16, BF16),), (F32,), True), (F32, (), (F64, F32), True),
+    (F32, ((F32, F32),), (F64,), True), (F16, ((E4M3, E4M3), (F16, F16)), (), True), (F64, (), (F64,), True),
+    (F64, ((F64, F64),), (F64,), True), (F64, ((F64, F64),), (), True), (F64, (), (F64, F64), True),
+    (F32, ((F32, F32), (F32, F32)), (), True), (F32, ((F64, F64),), (), False),
+    (F32, ((F64, F16),), (), False),
+    (F32, (), (F64, F64), False), (F32, ((_WIDE, _WIDE),), (), False), (F32, ((_FINE, _FINE),), (), False),
+    (F32, ((_FINE, F32),), (), True), (F32, ((F16, _WIDE),), (F32,), False),
+    (F32, ((BF16, _FINE),), (), True),
+    (F64, ((F32, F32), (F32, F32)), (), False), (F32, (), (F32, F32, F32), False), (F32, (), (), False),
+    (F32, ((F32, F32), (F32, F32)), (F32,), False), (F64, ((F64, F64),), (F64, F64), False),
+)  # fmt: skip
+"""Terms that are summed in float64, or as a pair for f64: no more than two, and each one exactly."""
+
+
+def _refused() -> Certificate:
+    def name(products: object, addends: object, result: FloatFormat) -> str:
+        return f"{products} {addends} to {result}"
+
+    def is_summed(result: FloatFormat, products: Any, addends: Any) -> bool:
+        def operand(fmt: FloatFormat) -> Operand:
+            return Operand(np.zeros(2, dtype=fmt.storage), fmt)
+
+        try:
+            pairs = [(operand(x), operand(y)) for x, y in products]
+            NumpyAlgebra().fused(result, _NEAREST, pairs, [operand(fmt) for fmt in addends])
+        except UnsupportedError:
+            return False
+        return True
+
+    return compared(
+        {name(products, addends, result): summed for result, products, addends, summed in _SUMS},
+        lambda: {
+            name(products, addends, result): is_summed(result, products, addends)
+            for result, products, addends, _ in _SUMS
+        },
+    )

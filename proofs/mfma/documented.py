@@ -19,6 +19,8 @@ from ..families import formats
 from ..families.arithmetic import fused
 from ..families.choices import choices
 from ..families.conversions import conversions
+from ..families.digit_layouts import digit_layouts
+from ..families.named_arrays import named_arrays
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
 from .stated import texts
@@ -183,4 +185,8 @@ CONVERSIONS = conversions(
 
 OPEN_POINTS = choices("mfma", choices_named)
 
-THEOREMS = (format_constants, instructions, read_texts, CONVERSIONS, ARITHMETIC, OPEN_POINTS)
+DIGITS = digit_layouts("mfma")
+
+ARRAYS = named_arrays("mfma")
+
+THEOREMS = (format_constants, instructions, read_texts, CONVERSIONS, ARITHMETIC, OPEN_POINTS, DIGITS, ARRAYS)

@@ -16,6 +16,8 @@ from ..families import formats
 from ..families.arithmetic import fused
 from ..families.choices import choices
 from ..families.conversions import conversions
+from ..families.digit_layouts import digit_layouts
+from ..families.named_arrays import named_arrays
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
 
@@ -181,4 +183,20 @@ CONVERSIONS = conversions("power", _formats)
 
 OPEN_POINTS = choices("power", choices_named)
 
-THEOREMS = (forms, updates, register_counts, words, format_constants, CONVERSIONS, ARITHMETIC, OPEN_POINTS)
+DIGITS = digit_layouts("power")
+
+ARRAYS = named_arrays("power")
+
+THEOREMS = (
+
+    forms,
+    updates,
+    register_counts,
+    words,
+    format_constants,
+    CONVERSIONS,
+    ARITHMETIC,
+    OPEN_POINTS,
+    DIGITS,
+    ARRAYS,
+)  # fmt: skip

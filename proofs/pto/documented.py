@@ -11,6 +11,8 @@ from ...spec.pto.targets import PROFILES
 from ..families import formats
 from ..families.choices import choices
 from ..families.conversions import conversions
+from ..families.digit_layouts import digit_layouts
+from ..families.named_arrays import named_arrays
 from ..obligation import Case, theorem
 
 
@@ -28,4 +30,8 @@ CONVERSIONS = conversions("pto", _formats)
 
 OPEN_POINTS = choices("pto", lambda names: choices_named(names, PROFILES["A5"]))
 
-THEOREMS = (format_constants, CONVERSIONS, OPEN_POINTS)
+DIGITS = digit_layouts("pto")
+
+ARRAYS = named_arrays("pto")
+
+THEOREMS = (format_constants, CONVERSIONS, OPEN_POINTS, DIGITS, ARRAYS)

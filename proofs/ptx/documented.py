@@ -15,6 +15,8 @@ from ..families import formats
 from ..families.arithmetic import fused
 from ..families.choices import choices
 from ..families.conversions import conversions
+from ..families.digit_layouts import digit_layouts
+from ..families.named_arrays import named_arrays
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import moves, products, targets
 
@@ -119,4 +121,18 @@ CONVERSIONS = conversions("ptx", FORMATS.values)
 
 OPEN_POINTS = choices("ptx", choices_named)
 
-THEOREMS = (instructions, target_versions, format_constants, CONVERSIONS, ARITHMETIC, OPEN_POINTS)
+DIGITS = digit_layouts("ptx")
+
+ARRAYS = named_arrays("ptx")
+
+THEOREMS = (
+
+    instructions,
+    target_versions,
+    format_constants,
+    CONVERSIONS,
+    ARITHMETIC,
+    OPEN_POINTS,
+    DIGITS,
+    ARRAYS,
+)  # fmt: skip

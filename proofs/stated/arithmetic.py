@@ -61,6 +61,36 @@ def rounded(name: str, number: Fraction, direction: str) -> int:
     return found + sign
 
 
+SPECIAL = {
+    "0": (0, 1), "-0": (0, -1), "1": (1, 1), "-1": (1, -1), "inf": (2, 1), "-inf": (2, -1), "nan": (3, 1),
+}  # fmt: skip
+"""Zeros, numbers, infinities and a NaN: which of them, and the sign."""
+
+
+def of_special(factors: tuple[str, str], addend: str | None, direction: str) -> str | None:
+    """Return what x·y + z, or x·y without an addend, is; None where it is a number to be rounded.
+
+    Source: IEEE 754-2019, sections 6.1 to 6.3 and 7.2.
+    """
+    (x, sign), (y, other) = SPECIAL[factors[0]], SPECIAL[factors[1]]
+    sign *= other
+    kind = 3 if 3 in (x, y) or {x, y} == {0, 2} else max(x, y) if 2 in (x, y) else min(x, y)
+    if addend is not None:
+        z, of_addend = SPECIAL[addend]
+        if 3 in (kind, z) or (kind == z == 2 and sign != of_addend):
+            return "nan"
+        if kind == z == 0 and sign != of_addend:
+            return "-0" if direction == "downward" else "0"
+        if z == 2 or kind == 0:
+            kind, sign = z, of_addend
+        elif kind == z == 1 and sign != of_addend:
+            return "-0" if direction == "downward" else "0"
+        if kind == 1 and z == 1:
+            return None
+    names = {each: name for name, each in SPECIAL.items()}
+    return "nan" if kind == 3 else names[kind, sign]
+
+
 def triples(x: str, y: str, result: str, count: int) -> Iterator[tuple[int, int, int]]:
     """Yield encodings of finite factors and addends: any, and such that the sum cancels or is subnormal."""
     state = 88172645463325252
