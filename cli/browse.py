@@ -11,6 +11,7 @@ from ..spec.errors import InputError, UnsupportedError
 from . import files
 from .exit_codes import ExitCode
 from .output import note, print_json, print_table, say, say_lines
+from .paging import NoPager, paged
 
 LIST_SCHEMA = 1
 
@@ -21,6 +22,7 @@ def list_catalogue(
         typer.Argument(metavar="[PATTERN]...", help="Prefix or glob of obligation ids or mnemonics."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    no_pager: NoPager = False,
 ) -> ExitCode:
     """List obligations and instructions."""
     from ..proofs.cache import default_directory
@@ -42,10 +44,11 @@ def list_catalogue(
         for kind, titles in tables.items()
         if (rows := found[kind])
     ]
-    for position, (titles, cells) in enumerate(shown):
-        if position:
-            print()
-        print_table(titles, cells)
+    with paged(wanted=not no_pager):
+        for position, (titles, cells) in enumerate(shown):
+            if position:
+                print()
+            print_table(titles, cells)
     return ExitCode.HOLDS
 
 
@@ -56,17 +59,19 @@ def explain(
             metavar="ID", help="Obligation, theorem, unique prefix, instruction, rule, choice, or finding."
         ),
     ],
+    no_pager: NoPager = False,
 ) -> ExitCode:
     """Say what an obligation, a theorem, an instruction or another name means."""
     from ..api import instructions
 
     found = instructions.explain(identifier)
-    say(found.title, "bold")
-    for heading, lines in found.sections:
-        if lines:
-            print()
-            say(heading, "bold")
-            say_lines(lines, indent=2)
+    with paged(wanted=not no_pager):
+        say(found.title, "bold")
+        for heading, lines in found.sections:
+            if lines:
+                print()
+                say(heading, "bold")
+                say_lines(lines, indent=2)
     return ExitCode.HOLDS
 
 

@@ -16,6 +16,7 @@ from .exit_codes import ExitCode
 from .operand_archive import read_archive
 from .operand_literals import drawn_arrays
 from .output import WIDE, print_table, say, say_lines
+from .paging import NoPager, paged
 
 if TYPE_CHECKING:
     from ..reports.execution_trace import Trace
@@ -56,6 +57,7 @@ def run(
         typer.Option(metavar="D[I,J]", help="Show how one element is computed: terms, alignment, roundings."),
     ] = None,
     list_choices: Annotated[bool, typer.Option("--list-choices", help="Print the open points.")] = False,
+    no_pager: NoPager = False,
 ) -> ExitCode:
     """Execute the specification of one instruction on real data.
 
@@ -72,7 +74,8 @@ def run(
     MFMA: a, b and c likewise, with an axis of blocks before the rows where there are several, and 64 lanes.
     """
     if list_choices:
-        return _print_choices()
+        with paged(wanted=not no_pager):
+            return _print_choices()
     given = source or []
     if instruction is None or (not given and random is None):
         raise InputError("run takes INSTR and IN.npz, NAME=NUMBERS or --random SEED (or --list-choices)")
@@ -93,10 +96,11 @@ def run(
         target=target,
         observer=tracer,
     )
-    if tracer is not None:
-        _print_trace(tracer.trace)
-    elif out is None:
-        _print(results)
+    with paged(wanted=not no_pager):
+        if tracer is not None:
+            _print_trace(tracer.trace)
+        elif out is None:
+            _print(results)
     if out is None:
         return ExitCode.HOLDS
     _write(out, results)

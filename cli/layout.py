@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -13,19 +12,20 @@ import typer
 from ..spec.errors import InputError
 from .exit_codes import ExitCode
 from .layout_comparison import compare
-from .output import json_line, say
+from .layout_tables import print_markdown_view, print_view
+from .output import json_line, markdown_lines, print_table, say, say_lines
+from .paging import NoPager, paged
 
 if TYPE_CHECKING:
+    from ..reports.layout_answer import LayoutAnswer
     from ..spec.element_table import ElementTable
-
-_COLOURS = (31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96)
-"""Foreground colours of a terminal; lanes or registers take them in turn."""
 
 
 class LayoutFormat(StrEnum):
     """How a layout is written."""
 
     TABLE = "table"
+    MARKDOWN = "markdown"
     CSV = "csv"
     JSON = "json"
     SVG = "svg"
@@ -33,6 +33,16 @@ class LayoutFormat(StrEnum):
     CUTE = "cute"
     LINEAR = "linear"
 
+
+class LayoutView(StrEnum):
+    """What the rows of a table are."""
+
+    ELEMENTS = "elements"
+    REGISTERS = "registers"
+
+
+_TABLES = (LayoutFormat.TABLE, LayoutFormat.MARKDOWN)
+"""What is written as tables."""
 
 _WHOLE = (LayoutFormat.CUTE, LayoutFormat.LINEAR)
 """What writes no single elements."""
@@ -57,6 +67,10 @@ def layout(
     layout_format: Annotated[
         LayoutFormat, typer.Option("--format", help="How to write the layout.")
     ] = LayoutFormat.TABLE,
+    view: Annotated[
+        LayoutView,
+        typer.Option(help="Of a table: who holds each element, or what is in each register."),
+    ] = LayoutView.ELEMENTS,
     against: Annotated[
         str | None,
         typer.Option(
@@ -65,6 +79,7 @@ def layout(
             "rows (CSV, JSON), LDMATRIX <- shared memory; or @FILE. Status 1 where it differs.",
         ),
     ] = None,
+    no_pager: NoPager = False,
 ) -> ExitCode:
     """Say who holds which element of an operand: a lane or a register, and in which bits."""
     from ..api import instructions
@@ -80,12 +95,38 @@ def layout(
         answer = answer.held_by("lane", lane)
     if element is not None:
         answer = answer.at(*_coordinates(element))
+    if view is LayoutView.REGISTERS and not (whole and layout_format in _TABLES):
+        raise InputError("--view registers is of a whole layout, as table or markdown; html has both views")
+    with paged(wanted=not no_pager):
+        _print(instruction, operand, target, answer, layout_format, view if whole else None)
+    return ExitCode.HOLDS
+
+
+def _print(
+    instruction: str,
+    operand: str,
+    target: str | None,
+    answer: LayoutAnswer,
+    layout_format: LayoutFormat,
+    view: LayoutView | None,
+) -> None:
+    """Print an answer; without a view the rows of single elements."""
     table = answer.table
     match layout_format:
-        case LayoutFormat.TABLE if whole:
-            _print_grids(table)
-        case LayoutFormat.TABLE:
-            _print_rows(table)
+        case LayoutFormat.TABLE | LayoutFormat.MARKDOWN if view is not None:
+            from ..reports.layout_views import by_elements, by_registers
+
+            _heading(table)
+            for each in (by_registers if view is LayoutView.REGISTERS else by_elements)(table):
+                (print_view if layout_format is LayoutFormat.TABLE else print_markdown_view)(each)
+        case LayoutFormat.TABLE | LayoutFormat.MARKDOWN:
+            _heading(table)
+            titles = [*table.holders, *table.coordinates]
+            cells = [[str(row[title]) for title in titles] for row in table.rows()]
+            if layout_format is LayoutFormat.TABLE:
+                print_table(titles, cells, numbers=range(len(titles)))
+            else:
+                say_lines(["", *markdown_lines(titles, cells)])
         case LayoutFormat.CSV:
             _print_csv(table)
         case LayoutFormat.CUTE | LayoutFormat.LINEAR:
@@ -100,7 +141,6 @@ def layout(
             print(svg(table), end="")
         case LayoutFormat.HTML:
             print(answer.page(), end="")
-    return ExitCode.HOLDS
 
 
 def _coordinates(element: str) -> list[int]:
@@ -115,52 +155,7 @@ def _heading(table: ElementTable) -> None:
     say(table.formula)
 
 
-def _print_rows(table: ElementTable) -> None:
-    from .output import print_table
-
-    _heading(table)
-    titles = [*table.holders, *table.coordinates]
-    cells = [[str(row[title]) for title in titles] for row in table.rows()]
-    print_table(titles, cells, numbers=range(len(titles)))
-
-
 def _print_csv(table: ElementTable) -> None:
     writer = csv.DictWriter(sys.stdout, [*table.holders, *table.coordinates], lineterminator="\n")
     writer.writeheader()
     writer.writerows(table.rows())
-
-
-def _print_grids(table: ElementTable) -> None:
-    """Print a matrix of ``owner:elements``, neighbours of one owner in one cell, coloured by owner."""
-    from ..reports.element_grids import cell_text, grid_name, grids, runs
-
-    _heading(table)
-    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    first, second = table.axes[-2:]
-    for leading, grid in grids(table).items():
-        print()
-        if leading:
-            print(grid_name(table, leading))
-        cuts = runs(grid, table.owners.name, first.extent, second.extent)
-        titles = [f"{start}" if end == start + 1 else f"{start}-{end - 1}" for start, end in cuts]
-        lines = []
-        for row in range(first.extent):
-            held = [[h for column in range(*run) for h in grid.get((row, column), [])] for run in cuts]
-            lines.append(
-                [(cell_text(table, cell), cell[0][table.owners.name] if cell else -1) for cell in held]
-            )
-        widths = [
-            max(len(title), *(len(line[place][0]) for line in lines)) for place, title in enumerate(titles)
-        ]
-        head = f"{second.name}:"
-        margin = max(len(head), len(f"{first.name} {first.extent - 1}"))
-        heads = [title.rjust(width) for title, width in zip(titles, widths, strict=True)]
-        print("  ".join([head.rjust(margin), *heads]))
-        for row, line in enumerate(lines):
-            shown = [f"{first.name} {row}".rjust(margin)]
-            for (text, holder), width in zip(line, widths, strict=True):
-                padded = text.rjust(width)
-                shown.append(
-                    f"\x1b[{_COLOURS[holder % len(_COLOURS)]}m{padded}\x1b[0m" if coloured else padded
-                )
-            print("  ".join(shown))

@@ -28,7 +28,8 @@ from .budget import doing
 from .exit_codes import ExitCode
 from .finding_output import result_files, running_on_github, tell_github
 from .legality_input import is_ptx, text_of_file, whole_text
-from .output import json_line, print_json, say
+from .output import json_line, markdown_lines, print_json, print_table, say
+from .paging import NoPager, paged
 
 TABLES_SCHEMA = 1
 
@@ -36,7 +37,8 @@ TABLES_SCHEMA = 1
 class TableFormat(StrEnum):
     """How a table is written."""
 
-    MARKDOWN = "md"
+    MARKDOWN = "markdown"
+    MD = "md"
     CSV = "csv"
     JSON = "json"
 
@@ -182,8 +184,9 @@ def _request(line: str, given: _Given) -> tuple[str, _Given]:
 def tables(
     isa: Annotated[str, typer.Argument(metavar="[ISA]", help=f"One of {', '.join(NAMES)}.")] = NAMES[0],
     table_format: Annotated[
-        TableFormat, typer.Option("--format", help="How to write the table.")
-    ] = TableFormat.MARKDOWN,
+        TableFormat | None,
+        typer.Option("--format", help="How to write the table: by default Markdown, drawn on a terminal."),
+    ] = None,
     rules: Annotated[bool, typer.Option("--rules", help="The legality rules.")] = False,
     contradictions: Annotated[
         bool, typer.Option("--contradictions", help="Where documents and tools contradict each other.")
@@ -196,6 +199,7 @@ def tables(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of stdout.")] = None,
+    no_pager: NoPager = False,
 ) -> ExitCode:
     """Print the constraint table of the instructions, or the rules, or the contradictions behind it."""
     published = {**instruction_set(isa).tables, **_tables_of_kernels(isa)}
@@ -207,18 +211,23 @@ def tables(
     if name not in published:
         raise InputError(f"{isa} has no table {name!r}; it has {', '.join(published)}")
     rows = published[name]()
-    text = {
-        TableFormat.MARKDOWN: lambda: "".join(f"{line}\n" for line in _markdown(rows)),
-        TableFormat.CSV: lambda: _csv(rows),
-        TableFormat.JSON: lambda: (
-            json_text.dumps({"schema": TABLES_SCHEMA, "isa": isa, "table": name, "rows": rows}, indent=1)
-            + "\n"
-        ),
-    }[table_format]()
-    if out is None:
-        print(text, end="")
-    else:
+    if table_format is None and out is None and sys.stdout.isatty():
+        with paged(wanted=not no_pager):
+            print_table(*_cells(rows))
+        return ExitCode.HOLDS
+    match table_format:
+        case TableFormat.CSV:
+            text = _csv(rows)
+        case TableFormat.JSON:
+            document = {"schema": TABLES_SCHEMA, "isa": isa, "table": name, "rows": rows}
+            text = f"{json_text.dumps(document, indent=1)}\n"
+        case _:
+            text = _markdown(rows)
+    if out is not None:
         files.write_text(out, text)
+        return ExitCode.HOLDS
+    with paged(wanted=not no_pager):
+        print(text, end="")
     return ExitCode.HOLDS
 
 
@@ -227,11 +236,8 @@ def _tables_of_kernels(isa: str) -> Mapping[str, Callable[[], list[dict[str, str
     return {"opcodes": partial(opcode_rows, isa)} if isa in LANGUAGES else {}
 
 
-def _markdown(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    titles = _titles(rows)
-    written = ([row.get(title, "") for title in titles] for row in rows)
-    for cells in (titles, ["---"] * len(titles), *written):
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+def _markdown(rows: Sequence[dict[str, str]]) -> str:
+    return "".join(f"{line}\n" for line in markdown_lines(*_cells(rows)))
 
 
 def _csv(rows: Sequence[dict[str, str]]) -> str:
@@ -240,6 +246,11 @@ def _csv(rows: Sequence[dict[str, str]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _cells(rows: Sequence[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    titles = _titles(rows)
+    return titles, [[row.get(title, "") for title in titles] for row in rows]
 
 
 def _titles(rows: Sequence[dict[str, str]]) -> list[str]:

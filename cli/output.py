@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..spec.shown_text import aligned, shortened, visible
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 WIDE = 120
 """Columns of a terminal that has room for everything."""
+
+CELL = 36
+"""Characters of a line in a cell; longer ones take several lines."""
+
+
+GAP = 3
+"""Blanks between the columns of a drawn table."""
 
 
 def error(message: str) -> None:
@@ -92,6 +100,12 @@ def print_table(
         print(line)
 
 
+def markdown_lines(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table of Markdown."""
+    for cells in (titles, ["---"] * len(titles), *rows):
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
 def _print_rich_table(
     titles: Sequence[str],
     rows: Sequence[Sequence[str]],
@@ -106,13 +120,42 @@ def _print_rich_table(
     terminal = console()
     hidden = {beneath, *(optional if terminal.width < WIDE else ())}
     shown = [column for column in range(len(titles)) if column not in hidden]
-    table = Table(box=SIMPLE, pad_edge=False)
-    for column in shown:
-        right = column in numbers
-        table.add_column(titles[column], justify="right" if right else "left", no_wrap=right, overflow="fold")
-    for row in rows:
-        cells = [Text(row[column]) for column in shown]
-        if beneath is not None:
-            cells[0].append(f"\n{row[beneath]}", style="dim")
-        table.add_row(*cells)
-    terminal.print(table)
+    cells = [[Text(row[column]) for column in range(len(titles))] for row in rows]
+    if beneath is not None:
+        for row, written in zip(cells, rows, strict=True):
+            row[0].append(f"\n{written[beneath]}", style="dim")
+    widths = {
+        column: min(CELL, max(len(titles[column]), *(len(row[column]) for row in rows))) for column in shown
+    }
+    whole = not rows or beneath is not None
+    for part in [shown] if whole else _parts(rows, shown, widths, terminal.width - 2):
+        table = Table(box=SIMPLE, pad_edge=False)
+        for column in part:
+            right = column in numbers
+            justify: Literal["left", "right"] = "right" if right else "left"
+            table.add_column(titles[column], justify=justify, no_wrap=right, overflow="fold")
+        for row in cells:
+            table.add_row(*(row[column] for column in part))
+        terminal.print(table)
+
+
+def _parts(
+    rows: Sequence[Sequence[str]], columns: Sequence[int], widths: Mapping[int, int], room: int
+) -> Iterator[list[int]]:
+    """Cut columns into tables that fit into a width, each of which begins with what tells rows apart."""
+    taken = list(itertools.accumulate(widths[column] + GAP for column in columns))
+    key = 1
+    while key < len(columns) and taken[key] <= 2 * room // 3 and not _tell_apart(rows, columns[:key]):
+        key += 1
+    part = list(columns[:key])
+    for column in columns[key:]:
+        used = sum(widths[each] + GAP for each in part)
+        if len(part) > key and used + widths[column] > room:
+            yield part
+            part = list(columns[:key])
+        part.append(column)
+    yield part
+
+
+def _tell_apart(rows: Sequence[Sequence[str]], columns: Sequence[int]) -> bool:
+    return len({tuple(row[column] for column in columns) for row in rows}) == len(rows)

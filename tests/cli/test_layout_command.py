@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -93,3 +94,57 @@ def test_bad_input_is_one_line_and_status_2(arguments: tuple[str, ...], message:
     assert (result.status, result.out) == (2, "")
     assert message in result.err
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("instruction", "operand"),
+    [
+        (MMA, "a"),
+        (SPARSE, "metadata"),
+        (LOAD, "registers"),
+        ("xvi8ger4pp", "x"),
+        ("v_mfma_f32_4x4x4f16", "b"),
+    ],
+)
+def test_the_view_of_registers_has_every_element_once(instruction: str, operand: str) -> None:
+    document = json.loads(mmaproof("layout", instruction, "--operand", operand, "--format", "json").out)
+    axes, places = list(document["axes"]), {}
+    for row in document["elements"]:
+        owner = row.get("lane", row["register"])
+        places.setdefault(owner, []).append(tuple(row[axis] for axis in axes))
+    result = mmaproof(
+        "layout", instruction, "--operand", operand, "--view", "registers", "--format", "markdown"
+    )
+    assert (result.status, result.err) == (0, "")
+    shown: dict[int, list[tuple[int, ...]]] = {}
+    for line in result.out.splitlines():
+        name, *cells = line.strip("| ").split(" | ")
+        if not re.fullmatch(r"[TR]\d+", name):
+            continue
+        for place in " ".join(cells).split():
+            first, _, last = place.partition("-")
+            *front, column = map(int, first.split(","))
+            shown.setdefault(int(name[1:]), []).extend(
+                (*front, each) for each in range(column, int(last or column) + 1)
+            )
+    assert {owner: sorted(each) for owner, each in shown.items()} == {
+        owner: sorted(each) for owner, each in places.items()
+    }
+
+
+def test_the_view_of_registers_is_a_table() -> None:
+    result = mmaproof("layout", MMA, "--operand", "a", "--view", "registers", "--format", "csv")
+    assert result.wrong_use and "--view registers" in result.err
+    table = mmaproof("layout", MMA, "--operand", "c", "--view", "registers").out.splitlines()
+    assert [line.split() for line in table if "T14" in line] == [["T14", "3,4", "3,5", "11,4", "11,5"]]
+
+
+def test_a_layout_as_markdown() -> None:
+    lines = mmaproof("layout", MMA, "--operand", "c", "--format", "markdown").out.splitlines()
+    assert lines[3:6] == [
+        "| column: | 0-1 | 2-3 | 4-5 | 6-7 |",
+        "| --- | --- | --- | --- | --- |",
+        "| row 0 | T0:0-1 | T1:0-1 | T2:0-1 | T3:0-1 |",
+    ]
+    one = mmaproof("layout", MMA, "--operand", "c", "--element", "3,5", "--format", "markdown").out
+    assert "| 14 | 1 | 1 | 0 | 3 | 5 |" in one
