@@ -14,10 +14,12 @@ KNOWN = "power/masking/disabled/pmxvi8ger4"
 
 
 @pytest.fixture(autouse=True)
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workplace(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """Work in an empty folder with a few inputs, and check that nothing is added."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MMAPROOF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("MMAPROOF_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
     np.savez("good.npz", x=X, y=X, acc=np.ones((4, 4)))
     np.savez("objects.npz", x=np.array([None]), y=X)
     np.savez("shape.npz", x=X.T, y=X)
