@@ -8,7 +8,7 @@ FAMILIES = {
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
     "numerics": ("exact_steps",),
-    "stated": ("documented", "tables", "texts"),
+    "stated": ("documented", "names", "tables", "texts", "buffers"),
     "legal": ("verdicts", "moves"),
 }
 """The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.resources import files
@@ -9,11 +10,13 @@ from importlib.resources import files
 import numpy as np
 
 from ...spec.algebra import Array
-from ...spec.errors import MmaproofError
+from ...spec.errors import InputError, MmaproofError
 from ...spec.instruction_set import instruction_set
 from ...spec.pto.assembly import parse, parse_module
 from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
+from ...spec.pto.text.module import Other
+from ...spec.pto.text.syntax import Region
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from ..refusals import refused
@@ -29,13 +32,13 @@ def _lines(name: str) -> str:
 
 
 def _listed(kind: str) -> list[tuple[str, str]]:
-    """Return the texts of one kind, each with the text that it is printed as."""
+    """Return the texts of one kind, each with what it is printed as, its outline, or where it is refused."""
     found = []
     for block in _lines("texts.txt").split("=== ")[1:]:
         head, _, body = block.partition("\n")
-        text, _, printed = body.partition("\n--- as\n")
+        text, _, said = re.sub("\n--- (as|at)\n", "\n--- \n", body).partition("\n--- \n")
         if head == kind:
-            found.append((text.rstrip("\n"), printed.rstrip("\n")))
+            found.append((text.rstrip("\n"), said.rstrip("\n")))
     return found
 
 
@@ -44,15 +47,18 @@ def _listed(kind: str) -> list[tuple[str, str]]:
     "pto/stated/texts",
     "texts of every form are read, and printed in one spelling; what is listed as none is refused",
     "∀ listed texts: a text in the manual's spelling is printed as it was, another or MLIR's generic form as "
-    "the one that is listed; what is listed as no text is refused; tiles have the places, extents and orders "
-    "that their types spell",
+    "the one that is listed; statements begin where they are listed, inside of which others; what is listed "
+    "as no text is refused where it is wrong; brackets nest 64 deep; tiles have the places, extents and "
+    "orders that their types spell",
     SOURCE,
 )
 def read_texts() -> Iterator[Case]:
-    """Yield texts that are kept, that are printed otherwise, that are refused, and tiles."""
+    """Yield texts that are kept, that are printed otherwise, outlines, what is refused, and tiles."""
     yield Case("kept", _kept, method=Method.CERTIFICATE)
     yield Case("printed", _printed, method=Method.CERTIFICATE)
+    yield Case("outlines", _outlines, method=Method.CERTIFICATE)
     yield Case("refused", _no_texts, method=Method.CERTIFICATE)
+    yield Case("nesting", _nesting, method=Method.CERTIFICATE)
     yield Case("tiles", _tiles, method=Method.CERTIFICATE)
 
 
@@ -66,15 +72,51 @@ def _printed() -> Certificate:
     return compared(expected, lambda: {text: str(parse(text)) for text in expected})
 
 
+def _outlines() -> Certificate:
+    expected = {text: tuple(said.splitlines()) for text, said in _listed("OUTLINE")}
+    return compared(expected, lambda: {text: tuple(_outline(parse_module(text).body)) for text in expected})
+
+
+def _outline(region: Region, depth: int = 0) -> Iterator[str]:
+    """Yield a line for each statement: where it stands, how deep, what it is, and its text or its name."""
+    for statement in region:
+        text = f" {statement.name}" if isinstance(statement, Other) else ""
+        if not statement.regions:
+            text = f" | {str(statement).partition(chr(10))[0]}"
+        yield f"{statement.line}:{statement.column} {'  ' * depth}{type(statement).__name__}{text}"
+        for inner in statement.regions:
+            yield from _outline(inner, depth + 1)
+
+
 def _no_texts() -> Certificate:
-    modules = [text for text, _ in _listed("REFUSED")]
-    instructions = [text for text, _ in _listed("REFUSED AS AN INSTRUCTION")]
+    readers: dict[str, Callable[[str], object]]
+    readers = {"REFUSED": parse_module, "REFUSED AS AN INSTRUCTION": parse}
+    listed = {text: (read, at) for kind, read in readers.items() for text, at in _listed(kind)}
+    return compared(
+        {text: at for text, (_, at) in listed.items()},
+        lambda: {text: _refused_at(read, text) for text, (read, _) in listed.items()},
+    )
 
-    def specified() -> Mapping[str, bool]:
-        found = {text: refused(partial(parse_module, text)) for text in modules}
-        return found | {text: refused(partial(parse, text)) for text in instructions}
 
-    return compared(dict.fromkeys((*modules, *instructions), True), specified)
+def _refused_at(read: Callable[[str], object], text: str) -> str:
+    try:
+        read(text)
+    except InputError as error:
+        place = re.match(r"line (\d+), column (\d+): ", str(error))
+        return ":".join(place.groups()) if place else str(error)
+    return "not refused"
+
+
+def _nesting() -> Certificate:
+    texts = {
+        (opening, deep): f"x.y {opening * deep}{closing * deep}"
+        for opening, closing in ("()", "[]")
+        for deep in (1, 64, 65)
+    }
+    return compared(
+        {(opening, deep): deep > 64 for opening, deep in texts},
+        lambda: {key: refused(partial(parse_module, text)) for key, text in texts.items()},
+    )
 
 
 def _tiles() -> Certificate:

@@ -1,0 +1,174 @@
+"""Products and moves of PTO on buffers: what is read and written where, as the headers' formulas have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...spec.formats import Format
+from ...spec.instruction_set import instruction_set
+from ...spec.numpy_algebra import NumpyAlgebra
+from ...spec.pto import movers
+from ...spec.pto.catalogue import OPERATIONS
+from ...spec.pto.choices import choices_of
+from ...spec.pto.element_types import ELEMENT_TYPES
+from ...spec.pto.fractal import buffer_layout, layout_of
+from ...spec.pto.global_memory import GlobalView, ViewOrder, contiguous, view_extents
+from ...spec.pto.sizes import Extents
+from ...spec.pto.targets import PROFILES
+from ...spec.pto.tile import Pad
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from ..refusals import refused
+from .spelled import spelled_tile
+from .stated import buffers as stated
+from .stated import tables
+from .stated.move_runs import EXTENTS, MOVES, REFUSED
+from .stated.product_runs import PRODUCTS
+from .stated.runs import Run
+
+SOURCE = "pto-isa headers at 3186c381: TMATMUL, TGEMV, TLOAD, TMOV, TEXTRACT, TINSERT, TSTORE, pto_tile.hpp"
+
+
+@theorem(
+    "pto/stated/buffers-executed",
+    "instructions read and write the elements of buffers that the headers' formulas name",
+    "products, loads, moves and stores of listed tiles on each profile and under each choice, on whole "
+    "numbers: the whole buffer of the result, also outside the valid region, is the listed function of the "
+    "buffers before; extents known at run time only; pads; insertions; views of memory in five dimensions",
+    SOURCE,
+)
+def executed() -> Iterator[Case]:
+    """Yield one certificate for each kind of instruction and profile."""
+    for profile in tables.PROFILES:
+        yield Case(f"runs/{profile}", partial(_runs, profile), method=Method.CERTIFICATE)
+        yield Case(f"insertions/{profile}", partial(_insertions, profile), method=Method.CERTIFICATE)
+    for name, goal in (
+        ("pads", _pads), ("views", _views), ("extents", _extents), ("refused", _refused),
+        ("layouts", _layouts),
+    ):  # fmt: skip
+        yield Case(name, goal, method=Method.CERTIFICATE)
+
+
+def _run(run: Run, profile: str) -> object:
+    read = instruction_set("pto").read(run.text(profile))
+    found = read.execute(
+        run.arrays(profile), as_registers=True, rounding=None, choices=run.choices, target=profile
+    )
+    (result,) = found.values()
+    return result.tolist()
+
+
+def _runs(profile: str) -> Certificate:
+    runs = {run.name: run for run in (*PRODUCTS, *MOVES) if profile in run.profiles}
+    expected = {name: run.result(profile).tolist() for name, run in runs.items()}
+    return compared(expected, lambda: {name: _run(run, profile) for name, run in runs.items()})
+
+
+def _insertions(profile: str) -> Certificate:
+    """Insert 32 x 32 elements into 64 x 64, from several places on."""
+    places = ((0, 0), (32, 32), (16, 8), (1, 3))
+    source, target = (spelled_tile(text, profile) for text in stated.INSERTED)
+    before, moved = stated.insertion_buffers()
+
+    def inserted(row: int, column: int) -> object:
+        formats: Any = (source.element.format, target.element.format)
+        extents = Extents(32, 32), Extents(64, 64)
+        of_profile = PROFILES[profile]
+        found = movers.insert(
+            NumpyAlgebra(), OPERATIONS["tinsert"], of_profile, (source, target), formats, (moved, before),
+            extents, choices_of(of_profile), row, column,
+        )  # fmt: skip
+        whole = movers.insert(
+            NumpyAlgebra(), OPERATIONS["tinsert"], of_profile, (source, target), formats, (moved, before),
+            extents, choices_of(of_profile),
+        ) if (row, column) == (0, 0) else found  # fmt: skip
+        return found.tolist() if np.array_equal(found, whole) else "another place"
+
+    expected = {place: stated.inserted(*place).tolist() for place in places}
+    return compared(expected, lambda: {place: inserted(*place) for place in places})
+
+
+def _pads() -> Certificate:
+    def specified() -> Mapping[tuple[str, str], int]:
+        found = {}
+        for element, pad in stated.PADS:
+            fmt = ELEMENT_TYPES[element].format
+            assert isinstance(fmt, Format)
+            found[element, pad] = movers.pad_encoding(Pad[pad], fmt)
+        return found
+
+    return compared(stated.PADS, specified)
+
+
+def _views() -> Certificate:
+    def specified() -> Mapping[object, object]:
+        found: dict[object, object] = {}
+        for order, shape in stated.VIEWS:
+            view = GlobalView(shape, stated.STRIDES, ViewOrder(order))
+            rows, columns = view.extents
+            offsets = view.offset(*np.indices((rows, columns)))
+            memory = np.arange(int(offsets.max()) + 1)
+            part = view.read(memory, rows - 1 or 1, columns)
+            written = view.write(np.zeros((2, len(memory)), dtype=int), 1 + offsets)
+            consistent = np.array_equal(part, offsets[: rows - 1 or 1]) and written.shape == (2, len(memory))
+            consistent &= np.array_equal(written[1][offsets], 1 + offsets)
+            consistent &= int(np.count_nonzero(written)) == 2 * offsets.size
+            wrong = [(memory, rows + 1, columns), (memory, rows, columns + 1), (memory[:-1], rows, columns)]
+            consistent &= all(refused(partial(view.read, *each)) for each in wrong)
+            found[order, shape] = offsets.tolist() if consistent else "not what it says"
+        found["contiguous"] = contiguous(3, 5)
+        for extents in stated.VIEW_EXTENTS:
+            found[extents] = view_extents(extents)
+        return found
+
+    expected: dict[Any, object] = {
+        (order, shape): stated.view_offsets(order, shape) for order, shape in stated.VIEWS
+    }
+    expected["contiguous"] = GlobalView((1, 1, 1, 3, 5), (15, 15, 15, 5, 1))
+    expected |= stated.VIEW_EXTENTS
+    return compared(expected, specified)
+
+
+def _extents() -> Certificate:
+    def specified() -> Mapping[str, bool]:
+        return {name: refused(partial(_run, run, "A5")) for name, (run, _) in EXTENTS.items()}
+
+    return compared({name: wrong for name, (_, wrong) in EXTENTS.items()}, specified)
+
+
+def _refused() -> Certificate:
+    def specified() -> Mapping[tuple[str, str], bool]:
+        return {
+            (run.name, profile): refused(partial(_run, run, profile))
+            for run in REFUSED
+            for profile in run.profiles
+        }
+
+    return compared({(run.name, profile): True for run in REFUSED for profile in run.profiles}, specified)
+
+
+def _layouts() -> Certificate:
+    """Offsets of all elements: by the executable formula, by its text, and by the table of a buffer."""
+
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {}
+        for text in stated.LAYOUTS:
+            tile = spelled_tile(text, "A5")
+            order = layout_of(tile)
+            r, c = np.indices((tile.rows, tile.columns))
+            offsets = order.offset(r, c, order.pitch(tile.rows, tile.columns))
+            formula = order.formula(tile.rows, tile.columns).replace("/", "//")
+            spelled = eval(formula, {"r": r, "c": c})
+            (table,) = buffer_layout(tile).forward(r, c)
+            same = np.array_equal(offsets, spelled) and np.array_equal(offsets, table)
+            found[text] = offsets.tolist() if same else "its text says otherwise"
+        return found
+
+    return compared({text: stated.offsets_of(text).tolist() for text in stated.LAYOUTS}, specified)
+
+
+THEOREMS = (executed,)

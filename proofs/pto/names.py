@@ -1,0 +1,122 @@
+"""PTO's names, operands, element types, profiles and choices are those that its documents list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from functools import partial
+
+from ...spec.errors import InputError
+from ...spec.formats import FloatFormat
+from ...spec.pto.assembly import WORDS, first_word
+from ...spec.pto.catalogue import OPERATIONS, operation_named
+from ...spec.pto.choices import TF32_FORMATS, choices_named
+from ...spec.pto.element_types import ELEMENT_TYPES, element_type_named
+from ...spec.pto.targets import PROFILES, ProfileNames, profile_named
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import names as stated
+
+
+@theorem(
+    "pto/stated/names",
+    "element types, operations, profiles and choices have the names of the documents",
+    "widths, units of storage and formats of the element types, under all their names; operands of the "
+    "operations in the order of the text, under all names; profiles under the names of the tools; the option "
+    "that a name of choices takes of every open point; how a text of PTO begins",
+    "PTO IR manual; pto-isa headers at 3186c381; ptoas at a56b18c3",
+)
+def names() -> Iterator[Case]:
+    """Yield one comparison for each kind of name."""
+    for name, goal in (
+        ("element-types", _elements),
+        ("operations", _operations),
+        ("profiles", _profiles),
+        ("choices", _choices),
+        ("words", _words),
+    ):
+        yield Case(name, goal, method=Method.CERTIFICATE)
+
+
+def _or_none(look_up: Callable[[], object]) -> str | None:
+    try:
+        return str(look_up())
+    except InputError:
+        return None
+
+
+def _elements() -> Certificate:
+    expected: dict[str, object] = {}
+    for name, row in stated.ELEMENTS.items():
+        expected[name] = int(row["bits"]), int(row["bytes"]), int(row["in a unit"]), row["format"] or None
+        expected |= dict.fromkeys(row["other names"].split(), name)
+    expected |= dict.fromkeys(("i2", "float16x2", "no type"), None) | {"rounded": stated.ROUNDED}
+    entries = set(stated.ELEMENTS)
+
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {"rounded": {name: _widths(fmt) for name, fmt in TF32_FORMATS.items()}}
+        for name in expected.keys() - {"rounded"} - entries:
+            found[name] = _or_none(partial(element_type_named, name))
+        for name, entry in ELEMENT_TYPES.items():
+            fmt = None if entry.format is None else entry.format.name
+            found[name] = entry.bits, entry.storage_bytes, entry.per_unit, fmt
+        return found
+
+    return compared(expected, specified)
+
+
+def _widths(fmt: FloatFormat) -> tuple[int, int]:
+    whole = 1 + fmt.exponent_bits + fmt.fraction_bits + fmt.padding_bits == fmt.bits == 32
+    return (fmt.exponent_bits, fmt.fraction_bits) if whole and fmt.bias == 127 else (0, 0)
+
+
+def _operations() -> Certificate:
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {
+            each.name: (each.inputs, each.output, each.optional, each.view) for each in OPERATIONS.values()
+        }
+        return found | {f"name {name}": _or_none(partial(operation_named, name)) for name in stated.SPELLED}
+
+    spelled = {f"name {name}": operation for name, operation in stated.SPELLED.items()}
+    return compared({**stated.OPERATIONS, **spelled}, specified)
+
+
+def _profiles() -> Certificate:
+    expected: dict[str, object] = {}
+    for name, row in stated.PROFILES.items():
+        expected[name] = row["matrix unit"] == "yes", row["microscaling"] == "yes"
+        expected |= {f"name {other}": (name, True) for other in (name, *row["other names"].split())}
+    expected |= {f"name {other}": (None, False) for other in stated.NO_PROFILES}
+
+    def specified() -> Mapping[str, object]:
+        known = ProfileNames()
+        found: dict[str, object] = {
+            name: (PROFILES[name].cube, PROFILES[name].microscaling) for name in known
+        }
+        for key in expected.keys() - found.keys():
+            name = key.removeprefix("name ")
+            found[key] = _or_none(partial(profile_named, name)), name in known
+        return found
+
+    return compared(expected, specified)
+
+
+def _choices() -> Certificate:
+    return compared(
+        stated.CHOICES,
+        lambda: {
+            (given, profile): asdict(choices_named(given.split() if given != "-" else [], PROFILES[profile]))
+            for given, profile in stated.CHOICES
+        },
+    )
+
+
+def _words() -> Certificate:
+    texts = {**stated.FIRST_WORDS, **stated.OTHER_WORDS}
+    return compared(
+        {text: (word, text in stated.FIRST_WORDS) for text, word in texts.items()},
+        lambda: {text: (first_word(text), first_word(text) in WORDS) for text in texts},
+    )
+
+
+THEOREMS = (names,)

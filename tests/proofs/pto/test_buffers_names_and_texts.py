@@ -1,0 +1,99 @@
+"""What PTO's documents say of buffers, names and texts agrees; a fault in what is stated is refuted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from theorem_checks import decided, unexpected
+from theorem_mutants import Mutant, Patch, each, of
+
+from mmaproof.proofs.obligation import Status, Theorem
+from mmaproof.proofs.pto import buffers, names, texts
+from mmaproof.proofs.pto.stated import buffers as stated_buffers
+from mmaproof.proofs.pto.stated import names as stated_names
+from mmaproof.proofs.pto.stated.product_runs import PRODUCTS
+from mmaproof.spec.pto import global_memory, movers
+from mmaproof.spec.pto.global_memory import ViewOrder
+
+
+@pytest.mark.parametrize(
+    "module", [buffers, names, texts], ids=lambda module: module.__name__.rpartition(".")[2]
+)
+def test_the_specification_agrees(module: Any) -> None:
+    assert unexpected(module.THEOREMS) == {}
+
+
+def another_element(place: int) -> Patch:
+    """Return the fault that one element of a run's result is another."""
+
+    def changed(patch: pytest.MonkeyPatch) -> None:
+        run = PRODUCTS[place]
+
+        def result(profile: str) -> Any:
+            found = np.array(run.result(profile))
+            found[-1] ^= 1
+            return found
+
+        wrong = replace(run, result=result)
+        patch.setattr(buffers, "PRODUCTS", (*PRODUCTS[:place], wrong, *PRODUCTS[place + 1 :]))
+
+    return changed
+
+
+def other(owner: Any, name: str, key: object, value: object) -> Patch:
+    """Return the fault that a table has another entry."""
+
+    def changed(patch: pytest.MonkeyPatch) -> None:
+        assert key in getattr(owner, name)
+        patch.setattr(owner, name, {**getattr(owner, name), key: value})
+
+    return changed
+
+
+def rows_in_the_columns_order(patch: pytest.MonkeyPatch) -> None:
+    axes = {**global_memory._AXES, ViewOrder.NZ: ((3, 2), (4, 0, 1))}
+    patch.setattr(global_memory, "_AXES", axes)
+
+
+def signed_pads(patch: pytest.MonkeyPatch) -> None:
+    found = movers.pad_encoding
+    patch.setattr(movers, "pad_encoding", lambda pad, fmt: found(pad, fmt) | (pad == 3) << (fmt.bits - 1))
+
+
+def text_elsewhere(kind: str) -> Patch:
+    """Return the fault that the first text of a kind is said to be something else."""
+    listed = texts._listed
+
+    def changed(patch: pytest.MonkeyPatch) -> None:
+        def wrong(of: str) -> list[tuple[str, str]]:
+            (text, said), *rest = listed(of)
+            return [(text, said + "0"), *rest] if of == kind else [(text, said), *rest]
+
+        patch.setattr(texts, "_listed", wrong)
+
+    return changed
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    (another_element(0), buffers.executed, "runs/A5"),
+    (another_element(10), buffers.executed, "runs/CPU"),
+    (rows_in_the_columns_order, buffers.executed, "views"),
+    (signed_pads, buffers.executed, "pads"),
+    (other(stated_buffers, "PADS", ("i8", "MIN"), 0x81), buffers.executed, "pads"),
+    (other(stated_names, "SPELLED", "tload.fp", "tload"), names.names, "operations"),
+    (other(stated_names, "ROUNDED", "e8m11", (8, 12)), names.names, "element-types"),
+    (other(stated_names, "FIRST_WORDS", "module {", "modul"), names.names, "words"),
+    (text_elsewhere("OUTLINE"), texts.read_texts, "outlines"),
+    (text_elsewhere("REFUSED"), texts.read_texts, "refused"),
+)
+
+
+@each(MUTANTS)
+def test_a_fault_is_refuted(
+    mutate: Patch, theorem: Theorem, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutate(monkeypatch)
+    assert decided(of(theorem, name)).status is Status.REFUTED
