@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .contract import Contract, Instance
+from .every_block import BlockProver, BlocksShown, shown_by_blocks
 from .front_end import Kernel
 from .instance_verification import Told, examined_in_cases
 from .output_comparison import Examination
@@ -16,6 +17,9 @@ from .size_domains import QuantifiedSizes, SizeDomain
 
 Examinations = list[tuple[Instance, Examination]]
 """What was found at each set of sizes that was looked at, in order."""
+
+_SHOWN_TOO = 3
+"""Sets of sizes that are verified one by one besides, where a proof is for all numbers of all sizes."""
 
 _COMBINATIONS = 3
 """Of the other sizes, with which the numbers of one are shown by induction."""
@@ -95,6 +99,17 @@ def examined(
     found, stats = _at(kernel, listed[:1], told, former)
     if _is_open(found):
         return found, stats, Scope(_listed(quantified, found, "it fails at the first sizes"))
+    not_by_blocks = ""
+    try:
+        blocks = _by_blocks(kernel, contract, told, former)
+        wanted = listed[1:] if blocks.reasons else listed[1:_SHOWN_TOO]
+        more, stats = _at(kernel, wanted, told, former)
+        found += more
+        largest = {each.name: _largest(found, each) for each in quantified.domains}
+        sizes = blocks.quantifications(quantified.domains, largest)
+        return found, stats, Scope(sizes, blocks.equality, blocks.obligations)
+    except UnsupportedError as error:
+        not_by_blocks = str(error)
     try:
         if former is not None:
             raise UnsupportedError("two kernels are compared at the sizes listed only")
@@ -112,7 +127,7 @@ def examined(
     more, stats = _at(kernel, wanted, told, former)
     found += more
     scope = Scope(
-        tuple(_shown(each, size, proofs, found) for each in quantified.domains),
+        tuple(_shown(each, size, proofs, found, not_by_blocks) for each in quantified.domains),
         Equality.VALUE if any(proof.equality is Equality.VALUE for _, proof in proofs) else Equality.BITS,
         [
             {"sizes": dict(known), "obligation": each.name, "seconds": round(each.seconds, 3)}
@@ -121,6 +136,17 @@ def examined(
         ],
     )
     return found, stats, scope
+
+
+def _by_blocks(kernel: Kernel, contract: Contract, told: Told | None, former: Kernel | None) -> BlocksShown:
+    """Prove a kernel right for every number of the sizes by which its grid grows; see `shown_by_blocks`."""
+    every_block: Callable[..., BlockProver] | None = getattr(kernel, "every_block", None)
+    if every_block is None or former is not None or not contract.says_values:
+        raise UnsupportedError("a proof for all blocks is made of formulas and PTX kernels")
+    found = shown_by_blocks(lambda: every_block(contract, _telling(told, "size")), contract)
+    if contract.equality is Equality.BITS and found.equality is Equality.VALUE:
+        raise UnsupportedError("it is shown over the reals only, and the contract demands bits")
+    return found
 
 
 def _at(
@@ -205,10 +231,10 @@ def _shown(
     size: str,
     proofs: Sequence[tuple[Mapping[str, int], SizeProof]],
     found: Sequence[tuple[Instance, Examination]],
+    reason: str,
 ) -> Quantification:
     """Return how far a verdict holds that is shown by induction for one size."""
     if domain.name != size:
-        reason = f"proofs are for every {size}, at known numbers of the other sizes"
         return _quantification(domain, found, reason, Method.LISTED)
     least = min((proof for _, proof in proofs), key=lambda proof: proof.domain.most)
     shown = _quantification(domain, found, least.limit, Method.INDUCTION)
@@ -228,7 +254,11 @@ def _listed(
 def _quantification(
     domain: SizeDomain, found: Sequence[tuple[Instance, Examination]], reason: str, method: Method
 ) -> Quantification:
-    largest = max((instance.sizes[domain.name] for instance, _ in found), default=domain.least)
+    largest = _largest(found, domain)
     return Quantification(
         domain.name, domain.text, domain.step, domain.least, domain.most, method, largest, reason
     )
+
+
+def _largest(found: Sequence[tuple[Instance, Examination]], domain: SizeDomain) -> int:
+    return max((instance.sizes[domain.name] for instance, _ in found), default=domain.least)

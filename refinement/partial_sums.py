@@ -21,7 +21,7 @@ from .formula import Binary, Element, Formula, Name, Node, Number, Reduction, Su
 from .formula_space import FormulaSpace
 from .index_arithmetic import Expression
 from .integer_ranges import Range, range_of
-from .parameters import Access, ArrayParameter
+from .parameters import Access, ArrayParameter, ScalarParameter
 from .size_polynomials import Polynomial, SizePolynomials
 
 PREFIX = "sum_so_far"
@@ -64,7 +64,7 @@ class PartialSums:
         for element in walk(self.formula.body):
             if not isinstance(element, Element):
                 continue
-            moved = tuple(_shift(each, self.index, distance) for each in element.indices)
+            moved = tuple(index_shift(each, self.index, distance) for each in element.indices)
             if None in moved or found.setdefault(element.array, _known(moved)) != moved:
                 raise UnsupportedError(
                     f"an index of {element.array} in the formula does not move evenly with {self.index}"
@@ -152,18 +152,29 @@ def partial_sums(contract: Contract, size: str, polynomials: SizePolynomials) ->
             continue
         if name.name == bound.name and id(name) not in within:
             raise UnsupportedError(f"the formula uses {bound.name} otherwise than as an index")
-        if polynomials.varies(Expression(formula.source, name)) and name is not bound.extent:
+        if depends_on_sizes(contract, formula, name, polynomials) and name is not bound.extent:
             raise UnsupportedError(f"the formula depends on {name.name}")
     if formula.condition is not None:
         raise UnsupportedError("the formula has a condition")
     return PartialSums(contract, size, formula, total, bound.name)
 
 
+def depends_on_sizes(contract: Contract, formula: Formula, name: Name, polynomials: SizePolynomials) -> bool:
+    """Tell whether a name in a formula, a size or a scalar, depends on sizes that may be many."""
+    values = [
+        each.value
+        for each in contract.parameters
+        if each.name == name.name and isinstance(each, ScalarParameter)
+    ]
+    passed = [each for each in values if isinstance(each, Expression)]
+    return any(map(polynomials.varies, [Expression(formula.source, name), *passed]))
+
+
 def _known(moved: tuple[int | None, ...]) -> tuple[int, ...]:
     return tuple(0 if each is None else each for each in moved)
 
 
-def _shift(node: Node, index: str, distance: int) -> int | None:
+def index_shift(node: Node, index: str, distance: int) -> int | None:
     """Return by how much an expression grows where an index grows by a distance; None if not by a number."""
     match node:
         case Name(name=name):
@@ -171,7 +182,7 @@ def _shift(node: Node, index: str, distance: int) -> int | None:
         case Number():
             return 0
         case Binary(operator=operator, left=left, right=right):
-            one, other = _shift(left, index, distance), _shift(right, index, distance)
+            one, other = index_shift(left, index, distance), index_shift(right, index, distance)
             if one is None or other is None:
                 return None
             if not one and not other and not _mentions(node, index):

@@ -120,6 +120,7 @@ class Method(StrEnum):
     """How something is known of the numbers that a size may be."""
 
     INDUCTION = "induction"
+    BLOCKS = "blocks"
     EXHAUSTION = "exhaustion"
     LISTED = "listed"
 
@@ -137,8 +138,8 @@ class Quantification:
     step, least, most : int
         The numbers: multiples of a step, from the least to the most.
     method : Method
-        Whether the verdict holds for every number, by induction or because all are listed, or at the sizes
-        that `stats` lists.
+        Whether the verdict holds for every number, by induction, because one block stands for all of
+        the grid, or because all are listed, or at the sizes that `stats` lists.
     shown_to : int
         The largest number for which it is shown, of all below it too; the largest listed otherwise.
     reason : str
@@ -168,7 +169,9 @@ def scope_of(sizes: Sequence[Quantification]) -> str:
     """Return for which numbers of the sizes that may be many a verdict is shown; empty where none may be."""
     whole = ", ".join(each.name for each in sizes if each.is_whole)
     parts = [f"for every {whole} as stated"] if whole else []
-    partial = [each for each in sizes if each.method is Method.INDUCTION and not each.is_whole]
+    partial = [
+        each for each in sizes if each.method in (Method.INDUCTION, Method.BLOCKS) and not each.is_whole
+    ]
     parts += [f"for every {each.name} as stated up to {each.shown_to}, not beyond" for each in partial]
     if listed := ", ".join(each.name for each in sizes if each.method is Method.LISTED):
         parts.append(

@@ -35,8 +35,8 @@ class SymbolicArray:
         Extents, and distances of neighbours in elements.
     alignment : int
         Of its address, in bytes.
-    is_written : bool
-        Whether the kernel may store to it.
+    is_written, is_given : bool
+        Whether the kernel may store to it, and whether it holds something before that it may read.
     """
 
     name: str
@@ -46,6 +46,7 @@ class SymbolicArray:
     strides: Rows
     alignment: int
     is_written: bool = False
+    is_given: bool = True
 
     def place(self, symbols: Symbols, indices: Sequence[Rows]) -> Rows:
         """Return the distances (n, monomials) of elements from the first, in elements, by their indices.
@@ -117,6 +118,8 @@ class WrittenElements:
 
     def note_loads(self, offsets: Rows, total: int, threads: NDArray[np.intp]) -> None:
         """Note that threads load bytes; what was stored before they can't see."""
+        if not self._array.is_given:
+            raise UnsupportedError(f"{self._array.name} is read, and is only to be written to")
         if len(self._stored):
             raise UnsupportedError(f"{self._array.name} is read after it was written to")
         for byte in range(total):
@@ -203,6 +206,10 @@ class SymbolicMemory:
                 for base, each in self._arrays
             ],
         )
+
+    def array(self, name: str) -> SymbolicArray:
+        """Return an array by its name."""
+        return next(each for _, each in self._arrays if each.name == name)
 
     def owners(self, rows: Rows) -> NDArray[np.intp]:
         """Return which array addresses (n, monomials) belong to; -1 for other memory."""

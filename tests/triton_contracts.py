@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from math import ceil
 from pathlib import Path
@@ -84,8 +85,20 @@ def contract(facts: Mapping[str, Any], extents: Mapping[str, int] | None = None)
 
 def for_every_k(name: str, domain: str) -> str:
     """Return the contract of a kernel at one tile of M and N, and K of a domain."""
+    m, n, _ = KERNELS[name]["tile"]
+    return for_sizes(name, {"M": m, "N": n, "K": domain})
+
+
+def for_sizes(name: str, wanted: Mapping[str, int | str]) -> str:
+    """Return the contract of a kernel at sizes of which some may be domains."""
     facts = KERNELS[name]
-    m, n, _ = facts["tile"]
-    stands = 7777  # no other number of the contract
-    text = contract(facts, {"M": m, "N": n, "K": stands})
-    return text.replace(f"K = {stands}", f'K = "{domain}"').replace(f"value = {stands}", 'value = "K"')
+    stands = {"M": 6661, "N": 7777, "K": 5557}  # no other numbers of the contract
+    text = contract(facts, stands)
+    tiles = " * ".join(
+        f"(({size} + {tile - 1}) // {tile})" for size, tile in zip("MN", facts["tile"][:2], strict=True)
+    )
+    text = re.sub(r"grid = \d+", f'grid = "{tiles}"', text)
+    for size, number in stands.items():
+        text = text.replace(f"\n{size} = {number}", f"\n{size} = {json.dumps(wanted[size])}")
+        text = text.replace(f"value = {number}", f'value = "{size}"')
+    return text

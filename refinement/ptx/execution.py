@@ -89,6 +89,8 @@ class Execution:
         Under which condition on data each thread runs; None where no branch on data is run.
     undo_log : UndoLog, optional
         Where stores are noted then.
+    special : dict of str to Value
+        The special registers.
     state : dict
         What a group of instructions keeps between them: copies under way, arrivals at barriers.
     """
@@ -121,10 +123,10 @@ class Execution:
         self.undo_log: UndoLog | None = None
         self._observations = observations
         self._loads = loads
-        self._special = dict(threads.special_registers())
+        self.special = dict(threads.special_registers())
         shared = memory.shared
         for name, size in (("total", shared.size), ("aggr", shared.size), ("dynamic", memory.dynamic_shared)):
-            self._special[f"%{name}_smem_size"] = known(np.full(len(threads), size), 32)
+            self.special[f"%{name}_smem_size"] = known(np.full(len(threads), size), 32)
         self._condition: Value | None = None
 
     # -- messages
@@ -331,7 +333,7 @@ class Execution:
 
     # -- details
     def _special_register(self, register: SpecialRegister) -> Value:
-        found = self._special.get(register.name)
+        found = self.special.get(register.name)
         if found is None:
             self.unsupported(f"special register {register}")
         return found

@@ -37,6 +37,7 @@ from .parser import read
 from .threads import Indices, Launch
 
 if TYPE_CHECKING:
+    from .block_proofs import BlockProver
     from .size_proofs import SizeProof
 
 
@@ -182,6 +183,18 @@ class PtxKernel:
         from .symbolic_launch import SymbolicLaunch
 
         return prove(lambda numbers: SymbolicLaunch(self, contract, known, numbers), domain, told)
+
+    def every_block(self, contract: Contract, told: Callable[[str], None]) -> BlockProver:
+        """Return what proves the kernel right for every number of the sizes by which its grid grows.
+
+        Raises
+        ------
+        UnsupportedError
+            If the grid does not grow with sizes in a way that is modelled.
+        """
+        from .block_proofs import BlockProver
+
+        return BlockProver(self, contract, told)
 
     def _check_sizes(self, instance: Instance) -> None:
         """Check that every parameter has the bytes of what the contract passes."""

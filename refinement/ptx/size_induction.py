@@ -63,12 +63,15 @@ _ATTEMPTS = 10
 _SEARCH = 30
 """Seconds of the processor after which no other modulus is tried."""
 
-_FACTORS = (2, 4, 8, 16, 32)
+FACTORS = (2, 4, 8, 16, 32)
 """By how much numbers of one class may differ, in steps of the domain."""
 
 
 def prove(
-    launched: Callable[[ResidueClass], SymbolicLaunch], domain: SizeDomain, told: Callable[[str], None]
+    launched: Callable[[ResidueClass], SymbolicLaunch],
+    domain: SizeDomain,
+    told: Callable[[str], None],
+    factors: Sequence[int] = FACTORS,
 ) -> SizeProof:
     """Prove that a kernel is right for every number of a domain that is not below `SizeProof.first`.
 
@@ -82,6 +85,8 @@ def prove(
         The numbers.
     told : callable
         Told what is being done.
+    factors : sequence of int
+        By how much numbers of one class may differ, in steps of the domain, to be tried.
 
     Raises
     ------
@@ -90,7 +95,7 @@ def prove(
     """
     reason: UnsupportedError | None = None
     started = time.process_time()
-    for factor in (1, *_FACTORS):
+    for factor in (1, *factors):
         if reason is not None and time.process_time() - started > _SEARCH:
             raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
         modulus = domain.step * factor

@@ -20,7 +20,7 @@ from ..integer_forms import Group, Rows, Symbols
 from ..interning import Ids
 from ..memory import ByteLanes
 from ..observations import Observations
-from ..parameters import ArrayParameter, ScalarParameter
+from ..parameters import Access, ArrayParameter, ScalarParameter
 from ..references import FormulaReference
 from ..size_domains import QuantifiedSizes, ResidueClass
 from ..size_polynomials import Polynomial, SizePolynomials
@@ -34,6 +34,7 @@ from .launching import Number, Pointer, Scalar
 from .loop_states import Cells, LoopBatch, LoopHeadError
 from .program import Program
 from .threads import Launch, Threads
+from .values import Value
 
 if TYPE_CHECKING:
     from .front_end import PtxKernel
@@ -78,9 +79,7 @@ class SymbolicLaunch:
         self.kernel, self.contract, self.path = kernel, contract, kernel.path
         domain = numbers.domain
         self._known, self._domain, self._numbers = known, domain, numbers
-        constants = {name: _constant(name, value) for name, value in known.items()}
-        derived = {**constants, **contract.quantified.derived}
-        self.polynomials = SizePolynomials(QuantifiedSizes((domain,), derived))
+        self.polynomials = self._polynomials(contract.quantified)
         self.store = SymbolicTerms(self._symbols(((1.0, 0.0), (2.0, 0.0))))
         self.instance = self._instance(contract, domain.least)
         self._check()
@@ -99,11 +98,16 @@ class SymbolicLaunch:
         self._finder: LoopBatch | None = None
 
     # -- what is launched
+    def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
+        constants = {name: constant(name, value) for name, value in self._known.items()}
+        return SizePolynomials(QuantifiedSizes((self._domain,), {**constants, **quantified.derived}))
+
     def _instance(self, contract: Contract, number: int) -> Instance:
         sizes: dict[str, int] = {**self._known, self._domain.name: number}
         assert self.contract.quantified is not None
         for name, expression in self.contract.quantified.derived.items():
-            sizes[name] = expression.value(sizes)
+            if name not in sizes:
+                sizes[name] = expression.value(sizes)
         return contract.instance(sizes)
 
     def standing_in(self, contract: Contract, extent: int) -> Instance:
@@ -113,11 +117,8 @@ class SymbolicLaunch:
     def _check(self) -> None:
         contract, instance = self.contract, self.instance
         launch = contract.launch
-        for extent in (
-            *launch.grid,
-            *launch.block,
-            *([launch.dynamic_shared] if launch.dynamic_shared else []),
-        ):
+        self._check_grid()
+        for extent in (*launch.block, *([launch.dynamic_shared] if launch.dynamic_shared else [])):
             if self.polynomials.varies(extent):
                 raise UnsupportedError(f"the launch depends on {self._domain.name}")
         if contract.launches or instance.buffers or instance.pointers:
@@ -126,6 +127,11 @@ class SymbolicLaunch:
             )
         if instance.case:
             raise UnsupportedError("cases of scalars are told apart at known sizes only")
+
+    def _check_grid(self) -> None:
+        """Check that what is known of the grid is the same for every size."""
+        if any(map(self.polynomials.varies, self.contract.launch.grid)):
+            raise UnsupportedError(f"the launch depends on {self._domain.name}")
 
     def _symbolic_arrays(self) -> Iterator[tuple[str, SymbolicArray]]:
         """Yield the arrays whose extents depend on the size."""
@@ -141,6 +147,7 @@ class SymbolicLaunch:
             yield name, SymbolicArray(
                 name, parameter.format, parameter.element_bits, extents,
                 self._strides(parameter, extents), parameter.alignment,
+                parameter.access.is_written, parameter.access is not Access.OUT,
             )  # fmt: skip
 
     def _check_array(self, parameter: ArrayParameter) -> None:
@@ -233,11 +240,16 @@ class SymbolicLaunch:
             if name in self.arrays and isinstance(pointer, Pointer)
         ]
         use_memory_of_any_size(execution, SymbolicMemory(self.store, arrays))
+        execution.special |= self._block_registers()
         self.shared = [
             self.store, self.kernel.module, self._function, self._program, self._threads, self._observations,
             memory.buffers, *memory.buffers, *self.arrays.values(),
         ]  # fmt: skip
         return LoopBatch(execution, self._program, launching.scalars(taken))
+
+    def _block_registers(self) -> Mapping[str, Value]:
+        """Return the special registers that say which block runs, where sizes decide that."""
+        return {}
 
     def _given(self) -> Iterator[tuple[str, Number | Scalar | Pointer]]:
         memory, inputs = memories(self.instance), inputs_of(self.store, self.instance)
@@ -362,6 +374,7 @@ class SymbolicLaunch:
         return found
 
 
-def _constant(name: str, value: int) -> Expression:
+def constant(name: str, value: int) -> Expression:
+    """Return a number as an expression."""
     source = Source(str(value), name)
     return Expression(source, parse_expression(source))

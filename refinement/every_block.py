@@ -1,0 +1,117 @@
+"""Kernels for every number of the sizes by which their grids grow, one block standing for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..spec.errors import InputError, OutOfBudget, UnsupportedError
+from .contract import Contract
+from .result import Equality, Method, Quantification
+from .size_domains import SizeDomain
+
+Known = Mapping[str, int]
+
+
+class BlockProof(Protocol):
+    """See `mmaproof.refinement.ptx.block_proofs.BlockProof`."""
+
+    domains: tuple[SizeDomain, ...]
+    last: SizeDomain | None
+    equality: Equality
+    limit: str
+    obligations: list[Any]
+
+
+class BlockProver(Protocol):
+    """See `mmaproof.refinement.ptx.block_proofs.BlockProver`."""
+
+    others: list[SizeDomain]
+
+    def proof(self, known: Known, last: SizeDomain | None) -> BlockProof:
+        """Return a proof with the other sizes known, but one."""
+        ...
+
+
+@dataclass
+class BlocksShown:
+    """What is shown for every number of the sizes by which a grid grows.
+
+    Attributes
+    ----------
+    proofs : list of (mapping, BlockProof)
+        With the sizes that were known; one with none where all are shown.
+    reasons : dict of str to str
+        Why other sizes are not shown for all of their numbers.
+    """
+
+    proofs: list[tuple[Known, BlockProof]]
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def equality(self) -> Equality:
+        """The weakest that was needed."""
+        values = any(proof.equality is Equality.VALUE for _, proof in self.proofs)
+        return Equality.VALUE if values else Equality.BITS
+
+    @property
+    def obligations(self) -> list[dict[str, Any]]:
+        """The parts of all proofs."""
+        return [
+            {"sizes": dict(known), "obligation": each.name, "seconds": round(each.seconds, 3)}
+            for known, proof in self.proofs
+            for each in proof.obligations
+        ]
+
+    def quantifications(
+        self, domains: Sequence[SizeDomain], largest: Mapping[str, int]
+    ) -> tuple[Quantification, ...]:
+        """Return how far each size is shown; of those listed, up to the largest that was looked at."""
+        return tuple(self._quantification(each, largest[each.name]) for each in domains)
+
+    def _quantification(self, domain: SizeDomain, listed: int) -> Quantification:
+        ends = [
+            (shown, proof.limit)
+            for _, proof in self.proofs
+            for shown in (*proof.domains, *([proof.last] if proof.last is not None else []))
+            if shown.name == domain.name
+        ]
+        stated = (domain.name, domain.text, domain.step, domain.least, domain.most)
+        if not ends:
+            return Quantification(*stated, Method.LISTED, listed, self.reasons.get(domain.name, ""))
+        shown, limit = min(ends, key=lambda each: each[0].most)
+        inducted = any(proof.last is not None and proof.last.name == domain.name for _, proof in self.proofs)
+        method = Method.INDUCTION if inducted else Method.BLOCKS
+        reason = limit or "a grid has no more blocks" if shown.most < domain.most else ""
+        return Quantification(*stated, method, shown.most, reason)
+
+
+def shown_by_blocks(prover: Callable[[], BlockProver], contract: Contract) -> BlocksShown:
+    """Prove a kernel right for every number of the sizes by which its grid grows.
+
+    Other sizes are shown for all of their numbers too, if there is one; else, or where it can't be, the
+    proof is for each of those that stand in for all.
+
+    Raises
+    ------
+    UnsupportedError
+        If it can't be shown; the message says what is in the way.
+    """
+    try:
+        made = prover()
+        others = made.others
+        if not others:
+            return BlocksShown([({}, made.proof({}, None))])
+        names = [each.name for each in others]
+        reason = f"proofs for every number are made of one of {' and '.join(names)} at a time"
+        if len(others) == 1:
+            try:
+                return BlocksShown([({}, made.proof({}, others[0]))])
+            except UnsupportedError as error:
+                reason = str(error)
+        sets = list({tuple(sizes[name] for name in names): None for sizes in contract.sizes})
+        known = [dict(zip(names, numbers, strict=True)) for numbers in sets]
+        return BlocksShown([(each, made.proof(each, None)) for each in known], dict.fromkeys(names, reason))
+    except (InputError, OutOfBudget, MemoryError, RecursionError) as error:
+        raise UnsupportedError(str(error) or type(error).__name__) from error

@@ -1,0 +1,252 @@
+"""A kernel launched with one block that stands for all, at sizes that are symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import UnsupportedError
+from ..arguments import Array
+from ..block_positions import BlockPosition
+from ..contract import Contract
+from ..equivalence import compare
+from ..index_arithmetic import Expression
+from ..integer_forms import Rows, Symbols
+from ..interning import Ids
+from ..normal_forms import NormalForms
+from ..parameters import ArrayParameter
+from ..references import FormulaReference
+from ..result import Equality
+from ..row_arithmetic import RowArithmetic
+from ..size_domains import QuantifiedSizes, ResidueClass, SizeDomain
+from ..size_polynomials import SizePolynomials
+from ..symbolic_terms import Placed
+from ..tile_shifts import tile_shifts
+from .any_size import memory_of_any_size
+from .loop_states import LoopBatch
+from .size_proofs import LimitError
+from .symbolic_launch import Corners, SymbolicLaunch, constant
+from .values import Value, of_terms
+
+if TYPE_CHECKING:
+    from .front_end import PtxKernel
+
+_AXES = "xyz"
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+"""Of a grid, along each axis. Source: CUDA C++ Programming Guide, technical specifications."""
+
+
+NO_SIZE = ResidueClass(SizeDomain("no size", "1", 1, 1, 1), 1, 0)
+"""In place of a size that is gone through by induction, where all others are numbers."""
+
+
+class BlockLaunch(SymbolicLaunch):
+    """A launch of the block of a grid that stands for all of them, or for some.
+
+    Of the sizes by which the grid grows, the instance that stands in for all has one tile.
+
+    Parameters
+    ----------
+    kernel, contract : PtxKernel, Contract
+        The kernel, and what it is launched with.
+    position : BlockPosition
+        Where the block is.
+    known : mapping of str to int
+        The sizes that are numbers.
+    numbers : ResidueClass
+        What the one may be that is gone through by induction; else `NO_SIZE`.
+
+    Raises
+    ------
+    UnsupportedError
+        If the grid is not what `position` says, or the contract has what is only modelled at known sizes.
+    """
+
+    def __init__(
+        self,
+        kernel: PtxKernel,
+        contract: Contract,
+        position: BlockPosition,
+        known: Mapping[str, int],
+        numbers: ResidueClass,
+    ) -> None:
+        self.position = position
+        self._heights = {each.domain.name: each.height for each in position.positions}
+        self._others = dict(known)
+        super().__init__(kernel, contract, {**known, **self._heights}, numbers)
+        self._check_outputs()
+        tiles = {each.domain.name: each.tile for each in position.positions}
+        self._shifts = tile_shifts(contract, tiles, self.polynomials, self.symbolic_arrays)
+
+    # -- sizes
+    def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
+        domains = (*(each.domain for each in self.position.positions), self._domain)
+        named = {each.name for each in domains}
+        derived = {name: constant(name, number) for name, number in self._others.items()}
+        derived |= {name: each for name, each in quantified.derived.items() if name not in named}
+        return SizePolynomials(QuantifiedSizes(domains, derived))
+
+    def _symbols(self, corners: Corners) -> Symbols:
+        return Symbols([*super()._symbols(corners).groups, *self.position.groups])
+
+    def _rows_in(self, symbols: Symbols) -> RowArithmetic:
+        modulus, rest = self._numbers.modulus, self._numbers.residue
+        forms = {**self.position.sizes, self._domain.name: {("n",): modulus, (): rest}}
+        names = {name: symbols.form(form) for name, form in forms.items()}
+        names |= {name: symbols.form({(): number}) for name, number in self._others.items()}
+        found = RowArithmetic(symbols, names)
+        assert self.contract.quantified is not None
+        for name, expression in self.contract.quantified.derived.items():
+            if name not in names:
+                found.define(name, expression)
+        return found
+
+    def row_of(self, expression: Expression) -> Rows:
+        """See `SymbolicLaunch.row_of`."""
+        numbers = self._numbers
+        ends = numbers.count(numbers.from_(0)), numbers.count(numbers.last)
+        symbols = self._symbols([(each, 0.0) for each in ends])
+        return self._rows_in(symbols).row(expression)[None]
+
+    # -- the grid
+    def _check_grid(self) -> None:
+        launch, symbols = self.contract.launch, self.store.symbols
+        for axis, extent in enumerate(launch.grid):
+            if axis not in self.position.extents:
+                if self.polynomials.varies(extent):
+                    raise UnsupportedError(f"the grid depends on sizes along {_AXES[axis]}")
+                continue
+            found, wanted = self.row_of(extent)[0], symbols.form(self.position.extents[axis])
+            if (found != wanted).any():
+                raise UnsupportedError(
+                    f"a grid of {extent.source.text} blocks along {_AXES[axis]} is not one for each tile"
+                )
+            if symbols.bounds(wanted[None])[1][0] > MOST_BLOCKS[axis]:
+                most = MOST_BLOCKS[axis]
+                raise LimitError(most, f"a grid has at most {most} blocks along {_AXES[axis]}")
+
+    def _block_registers(self) -> Mapping[str, Value]:
+        found = {}
+        for axis, index in self.position.indices.items():
+            for name, form in (("ctaid", index), ("nctaid", self.position.extents[axis])):
+                terms = self.store.integers(self.store.symbols.form(form)[None], 32)
+                every = np.repeat(terms, len(self._threads))
+                found[f"%{name}.{_AXES[axis]}"] = of_terms(self.store, every, 32)
+        return found
+
+    # -- arrays
+    def _check_array(self, parameter: ArrayParameter) -> None:
+        if parameter.contents is not None or parameter.low_bit:
+            raise UnsupportedError(f"{parameter.name} depends on sizes, and has given contents or bits")
+        if parameter.element_bits != parameter.format.bits:
+            raise UnsupportedError(f"{parameter.name} depends on sizes, and has padded elements")
+
+    def _check_outputs(self) -> None:
+        """Check that tiles of the outputs are told apart by the sizes by which the grid grows."""
+        outputs = {each.name for each in self.instance.outputs}
+        for parameter in self.contract.parameters:
+            if not isinstance(parameter, ArrayParameter) or not parameter.access.is_written:
+                continue
+            name = parameter.name
+            if name not in outputs or parameter.format.bits % 8:
+                raise UnsupportedError(f"{name} is written, and no output of whole bytes")
+            sizes = []
+            for extent in parameter.shape:
+                if self.polynomials.varies(extent):
+                    ((names, coefficient),) = dict(self.polynomials.of(extent)).items() or (((), 0),)
+                    sizes.append(names[0] if len(names) == 1 and coefficient == 1 else "")
+            if sorted(sizes) != sorted(self._heights):
+                raise UnsupportedError(f"each axis of {name} must be one of the sizes that the grid grows by")
+            self._check_apart(name)
+
+    def _check_apart(self, name: str) -> None:
+        """Check that no two elements of an array lie at one place."""
+        array, symbols = self.arrays[name], self.store.symbols
+        for order in (range(len(array.extents)), range(len(array.extents))[::-1]):
+            apart = True
+            for outer, inner in zip(list(order), list(order)[1:], strict=False):
+                spans, possible = symbols.multiplied(array.extents[[inner]], array.strides[[inner]])
+                room = array.strides[[outer]] - spans
+                apart &= bool(possible.all() and symbols.bounds(room)[0][0] >= 0)
+            last = list(order)[-1]
+            if apart and symbols.bounds(array.strides[[last]])[0][0] >= 1:
+                return
+        raise UnsupportedError(f"elements of {name} may lie at one place for some sizes")
+
+    def block_offsets(self, name: str) -> Rows:
+        """See `SymbolicLaunch.block_offsets`."""
+        symbols = self.store.symbols
+        found = np.zeros_like(self.arrays[name].extents)
+        blocks = {each.domain.name: symbols.form(each.block) for each in self.position.positions}
+        for axis, shift in enumerate(self._shifts.get(name, ())):
+            for size, distance in shift.items():
+                found[axis] += distance * blocks[size]
+        return found
+
+    def stored(self, batch: LoopBatch, output: Array) -> Ids:
+        """See `SymbolicLaunch.stored`."""
+        if not FormulaReference(self.instance, self.store).covered(output).all():
+            raise UnsupportedError(f"the formula is not about all of {output.name}")
+        memory = memory_of_any_size(batch.execution)
+        places = memory.array(output.name).place(self.store.symbols, list(self._own(output)))
+        return memory.written[output.name].elements(places)
+
+    def _own(self, array: Array) -> Iterator[Rows]:
+        """Yield the indices of the elements of the block's tile, along each axis."""
+        offsets = self.block_offsets(array.name)
+        for axis, index in enumerate(np.unravel_index(np.arange(array.elements), array.shape)):
+            yield self.store.symbols.constants(index.astype(np.int64)) + offsets[axis]
+
+    def expected(self, output: Array) -> Ids:
+        """Return what the contract says of the elements of the block's tile."""
+        self.store.placed = {name: self._placing(name) for name in self.symbolic_arrays}
+        try:
+            return FormulaReference(self.instance, self.store).expected(output)
+        finally:
+            self.store.placed = {}
+
+    def _placing(self, name: str) -> Placed:
+        array, shape = self.arrays[name], self.instance.arrays[name].shape
+        offsets = self.block_offsets(name)
+
+        def placed(indices: NDArray[np.int64]) -> Ids:
+            own = [
+                self.store.symbols.constants(index.astype(np.int64)) + offsets[axis]
+                for axis, index in enumerate(np.unravel_index(indices, shape))
+            ]
+            places = array.place(self.store.symbols, own)
+            return self.store.elements_at(name, array.format, places)
+
+        return placed
+
+    # -- a block whose loops have known numbers of turns
+    def check(self) -> Equality:
+        """Run the block at the one number of the last size; return the equality that outputs need.
+
+        Raises
+        ------
+        UnsupportedError
+            If the block is not shown to be right.
+        """
+        numbers = self._numbers
+        batch = self.begun(((numbers.count(numbers.last), 0.0),))
+        try:
+            self.run_to_end(batch)
+        except UnsupportedError as error:
+            line, what = batch.execution.instruction.line, ""
+            if self.store.doubts:
+                line, what = self.store.doubts[-1].line, f"{self.store.doubts[-1].what}; "
+            raise UnsupportedError(f"{self.path}:{line}: {what}{error}") from error
+        self.check_findings()
+        equality = Equality.BITS
+        for output in self.instance.outputs:
+            actual, expected = self.stored(batch, output), self.expected(output)
+            found = compare(NormalForms(self.store), actual, expected, output.format)
+            if not found.equal.all():
+                raise UnsupportedError(f"what a block stores to {output.name} is not shown")
+            if not found.identical.all():
+                equality = Equality.VALUE
+        return equality

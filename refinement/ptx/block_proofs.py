@@ -1,0 +1,267 @@
+"""A kernel for every number of the sizes by which its grid grows: one block stands for all.
+
+The meta-rule (`docs/every-size.md`): the positions of `BlockOrder` are all blocks of all grids. If the block
+at each of them stores to the elements of its tile of the output what the contract says of these, to each
+once, and to nothing else, the kernel is right: tiles of different blocks have no element in common, and
+together they are all of the output.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ...spec.errors import InputError, UnsupportedError
+from ...spec.ptx.operands import Integer
+from ..block_positions import BlockOrder, BlockPosition
+from ..contract import Contract
+from ..formula import Binary, Name, Node, Number, walk
+from ..index_arithmetic import Expression
+from ..result import Equality
+from ..size_domains import ResidueClass, SizeDomain
+from ..size_polynomials import SizePolynomials
+from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
+from .launching import entry_named
+from .module import Module
+from .size_induction import FACTORS, prove
+from .size_proofs import LimitError, Obligation, SizeProof
+
+if TYPE_CHECKING:
+    from .front_end import PtxKernel
+
+_CAPS = (1 << 31, 1 << 20, 46340, 1 << 15, 23170, 1 << 14, 1 << 13)
+"""Up to which numbers all sizes are shown, of the first of these for which it works."""
+
+_MOST_POSITIONS = 40
+"""Blocks that are run one by one."""
+
+_MOST_GROUP = 64
+_GROUPS = (8, 4, 16, 2)
+"""Tiles of a group, where the kernel takes no minimum of it and a constant."""
+
+
+@dataclass
+class BlockProof:
+    """A proof for every number of the sizes by which a grid grows.
+
+    Attributes
+    ----------
+    domains : tuple of SizeDomain
+        These sizes, and for which numbers it is shown.
+    last : SizeDomain, optional
+        The size that is shown by induction, if one is.
+    equality : Equality
+        The weakest that was needed.
+    limit : str
+        Why it does not go beyond the ends of the domains, where the contract's do.
+    obligations : list of Obligation
+        Its parts.
+    """
+
+    domains: tuple[SizeDomain, ...]
+    last: SizeDomain | None
+    equality: Equality
+    limit: str = ""
+    obligations: list[Obligation] = field(default_factory=list)
+
+
+class BlockProver:
+    """Proves a kernel right for every number of the sizes by which its grid grows.
+
+    Parameters
+    ----------
+    kernel, contract : PtxKernel, Contract
+        The kernel, and what it is to compute.
+    told : callable
+        Told what is being done.
+
+    Raises
+    ------
+    UnsupportedError
+        If the grid does not grow with sizes in a way that is modelled.
+    """
+
+    def __init__(self, kernel: PtxKernel, contract: Contract, told: Callable[[str], None]) -> None:
+        assert contract.quantified is not None
+        self._kernel, self._contract, self._told = kernel, contract, told
+        domains = {each.name: each for each in contract.quantified.domains}
+        polynomials = SizePolynomials(contract.quantified)
+        grid = contract.launch.grid
+        varying = [axis for axis, extent in enumerate(grid) if polynomials.varies(extent)]
+        named = {axis: _sizes_of(grid[axis], contract) for axis in varying}
+        self.orders = list(self._orders(named, grid))
+        used = dict.fromkeys(name for names in named.values() for name in names)
+        self.domains = tuple(domains.get(name) or self._fixed(name) for name in used)
+        self.others = [each for each in domains.values() if each.name not in used]
+        if not self.orders:
+            raise UnsupportedError("the grid does not grow by tiles of sizes in a way that is modelled")
+
+    def _fixed(self, name: str) -> SizeDomain:
+        """Return the domain of a size that is a number."""
+        number = self._contract.sizes[0][name]
+        return SizeDomain(name, str(number), number, number, number)
+
+    def _orders(self, named: Mapping[int, Sequence[str]], grid: Sequence[Expression]) -> Iterator[BlockOrder]:
+        """Yield what the order of blocks may be."""
+        names = [name for several in named.values() for name in several]
+        if not names or len(set(names)) != len(names):
+            return
+        tiles: dict[str, int] = {}
+        for axis, several in named.items():
+            for name in several:
+                tiles[name] = _tile(grid[axis].node, name)
+        if all(len(several) == 1 for several in named.values()):
+            yield BlockOrder(tiles, {axis: several[0] for axis, several in named.items()})
+            return
+        if len(named.get(0, ())) != 2 or any(len(several) != 1 for axis, several in named.items() if axis):
+            return
+        others = {axis: several[0] for axis, several in named.items() if axis}
+        for group in _groups(self._kernel.module, self._kernel.entry):
+            for major, minor in (named[0], named[0][::-1]):
+                yield BlockOrder(tiles, others, major, minor, group)
+
+    def proof(self, known: Mapping[str, int], last: SizeDomain | None) -> BlockProof:
+        """Return a proof with the other sizes known, but one.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is not shown; the message says what is in the way.
+        """
+        limit = reason = ""
+        for cap in _CAPS:
+            domains = [each.up_to(cap) for each in self.domains]
+            inner = None if last is None else last.up_to(cap)
+            if any(each.least > each.most for each in (*domains, *([inner] if inner else []))):
+                break
+            reason = overflow = ""
+            for factors in ((), FACTORS) if last is not None else ((),):
+                for order in self.orders:
+                    attempt = _Attempt(self._kernel, self._contract, order, known, factors, self._told)
+                    try:
+                        return replace(attempt.proof(domains, inner), limit=limit)
+                    except (UnsupportedError, InputError) as error:
+                        reason = reason or str(error)
+                        if attempt.overflows or isinstance(error, LimitError):
+                            overflow = overflow or str(error)
+                if overflow:
+                    break
+            if not overflow:
+                break
+            limit = overflow
+        raise UnsupportedError(reason or "sizes are too large")
+
+
+class _Attempt:
+    """A proof for one order of blocks."""
+
+    def __init__(
+        self,
+        kernel: PtxKernel,
+        contract: Contract,
+        order: BlockOrder,
+        known: Mapping[str, int],
+        factors: Sequence[int],
+        told: Callable[[str], None],
+    ) -> None:
+        self._kernel, self._contract, self._order = kernel, contract, order
+        self._known, self._factors, self._told = known, factors, told
+        self._launches: list[BlockLaunch] = []
+        self._obligations: list[Obligation] = []
+
+    @property
+    def overflows(self) -> bool:
+        """Whether smaller sizes may do: something was not decided that has to fit."""
+        doubts = [each.store.doubts[-1] for each in self._launches if each.store.doubts]
+        return any(each.limit and each.highest > each.limit for each in doubts)
+
+    def proof(self, domains: Sequence[SizeDomain], last: SizeDomain | None) -> BlockProof:
+        """Prove the kernel right for some domains; raises UnsupportedError."""
+        most = {each.name: _most_blocks(self._order, each.name) for each in domains}
+        positions = self._order.positions(domains, most)
+        if len(positions) > _MOST_POSITIONS:
+            raise UnsupportedError(f"{len(positions)} blocks with parts of tiles would have to be run")
+        equality = Equality.BITS
+        shown = last
+        for position in positions:
+            found, inner = self._position(position, last)
+            equality = Equality.VALUE if found is Equality.VALUE else equality
+            if inner is not None and shown is not None:
+                shown = shown.up_to(inner.most)
+        ends = [_shown_to(each, self._order, most) for each in domains]
+        return BlockProof(tuple(ends), shown, equality, "", self._obligations)
+
+    def _position(
+        self, position: BlockPosition, last: SizeDomain | None
+    ) -> tuple[Equality, SizeDomain | None]:
+        """Prove the block at a position right for every number of the last size."""
+        if last is None:
+            return self._run(position, self._known), None
+        tell = position.name or "every block"
+        self._told(tell)
+
+        def launched(numbers: ResidueClass) -> BlockLaunch:
+            found = BlockLaunch(self._kernel, self._contract, position, self._known, numbers)
+            self._launches.append(found)
+            return found
+
+        found: SizeProof = prove(launched, last, lambda what: self._told(f"{tell}: {what}"), self._factors)
+        self._obligations += [Obligation(f"{tell}: {each.name}", each.seconds) for each in found.obligations]
+        equality = found.equality
+        for number in found.alone:
+            if self._run(position, {**self._known, last.name: number}) is Equality.VALUE:
+                equality = Equality.VALUE
+        return equality, found.domain
+
+    def _run(self, position: BlockPosition, known: Mapping[str, int]) -> Equality:
+        """Prove the block at a position right at numbers of all other sizes."""
+        launch = BlockLaunch(self._kernel, self._contract, position, known, NO_SIZE)
+        self._launches.append(launch)
+        started = time.perf_counter()
+        equality = launch.check()
+        at = ", ".join(f"{name} = {number}" for name, number in known.items())
+        name = f"{position.name or 'every block'}{f' at {at}' if at else ''}"
+        self._obligations.append(Obligation(name, time.perf_counter() - started))
+        return equality
+
+
+def _sizes_of(extent: Expression, contract: Contract) -> list[str]:
+    names = contract.sizes[0].keys()
+    found = [each.name for each in walk(extent.node) if isinstance(each, Name) and each.name in names]
+    return list(dict.fromkeys(found))
+
+
+def _tile(node: Node, name: str) -> int:
+    """Return what a grid's extent divides a size by; only a guess."""
+    for each in walk(node):
+        if isinstance(each, Binary) and each.operator == "//" and isinstance(each.right, Number):
+            inside = [part.name for part in walk(each.left) if isinstance(part, Name)]
+            if name in inside and each.right.value >= 1:
+                return int(each.right.value)
+    return 1
+
+
+def _groups(module: Module, entry: str) -> list[int]:
+    """Return how many tiles a group may have: constants that a kernel takes minima with; only a guess."""
+    body = entry_named(module, entry).body
+    numbers = [
+        operand.value
+        for each in body
+        if each.opcode == "min"
+        for operand in each.operands
+        if isinstance(operand, Integer)
+    ]
+    found = [each for each in dict.fromkeys(numbers) if 1 < each <= _MOST_GROUP]
+    return [*found, 1] if found else [1, *_GROUPS]
+
+
+def _most_blocks(order: BlockOrder, name: str) -> int:
+    axes = [axis for axis, size in order.axes.items() if size == name]
+    return MOST_BLOCKS[axes[0]] if axes else MOST_BLOCKS[0]
+
+
+def _shown_to(domain: SizeDomain, order: BlockOrder, most: Mapping[str, int]) -> SizeDomain:
+    """Return the part of a domain for which a grid can be launched."""
+    return domain.up_to(most[domain.name] * order.tiles[domain.name])

@@ -1,0 +1,181 @@
+"""Kernels for every number of the sizes by which their grids grow: one block stands for all."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import triton_contracts
+from cuda_contracts import CORPUS, contract_of
+from document_schemas import validate
+
+from mmaproof.refinement.contract_reading import parse_contract
+from mmaproof.refinement.front_end import read_kernel
+from mmaproof.refinement.ptx.block_proofs import BlockProof, BlockProver
+from mmaproof.refinement.ptx.front_end import PtxKernel
+from mmaproof.refinement.result import Equality, Method
+from mmaproof.refinement.verification import verify
+from mmaproof.spec.errors import UnsupportedError
+
+SIMT = CORPUS / "simt_f32_sm80.ptx"
+TRITON = triton_contracts.CORPUS / "gemm_f16_f16_f16_32x64x32_s2_sm80.ptx"
+SIXTEENS = "any multiple of 16"
+
+
+def stated(kernel: Path, rows: str | int, columns: str | int, depth: str | int) -> str:
+    """Return the contract of a CUDA kernel at other sizes."""
+    text = contract_of(kernel.name).read_text(encoding="utf-8")
+    sizes = f"[sizes]\nM = {json.dumps(rows)}\nN = {json.dumps(columns)}\nK = {json.dumps(depth)}\n\n"
+    return re.sub(r"\[?\[sizes\].*?(?=\[\[param\]\])", lambda _: sizes, text, flags=re.DOTALL)
+
+
+def of_triton(name: str, rows: str | int, columns: str | int, depth: str | int) -> str:
+    return triton_contracts.for_sizes(name, {"M": rows, "N": columns, "K": depth})
+
+
+def prove(path: Path, text: str, last: str = "") -> BlockProof:
+    """Prove a kernel for all numbers of the sizes by which its grid grows, and of one other."""
+    contract = parse_contract(text)
+    kernel = read_kernel("ptx", path, contract.entry, contract.target)
+    assert isinstance(kernel, PtxKernel)
+    prover = BlockProver(kernel, contract, lambda what: None)
+    inner = next((each for each in prover.others if each.name == last), None)
+    return prover.proof({}, inner)
+
+
+def edited(folder: Path, kernel: Path, *changes: tuple[str, str]) -> Path:
+    text = kernel.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    path = folder / kernel.name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_one_block_stands_for_all() -> None:
+    proof = prove(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, 32))
+    assert {each.name for each in proof.domains} == {"M", "N"}
+    # Indices are products of two sizes in 32 bits.
+    assert all(each.most < 46341 for each in proof.domains)
+    assert "32 bits may overflow" in proof.limit
+
+
+def test_the_first_line_says_for_which_sizes(tmp_path: Path) -> None:
+    path = tmp_path / "contract.toml"
+    up_to = f"{SIXTEENS} up to 4096"
+    path.write_text(stated(SIMT, up_to, up_to, 16), encoding="utf-8")
+    result = verify(SIMT, path, every=True).result
+    assert (result.verdict, result.strength) == ("verified", " (value, for every M, N as stated)")
+    assert {(each.method, each.shown_to) for each in result.quantified} == {(Method.BLOCKS, 4096)}
+    assert result.stats["obligations"]
+    validate("verify", json.loads(json.dumps(result.document())))
+
+
+def test_tiles_in_groups_are_shown_for_every_grid() -> None:
+    proof = prove(TRITON, of_triton(TRITON.name, "any multiple of 32", "any multiple of 64", 32))
+    assert proof.equality is Equality.VALUE
+    assert {each.name.partition(" at ")[0] for each in proof.obligations} == {
+        "groups of 2 tiles of M",
+        "the last group of tiles of M",
+    }
+
+
+@pytest.mark.sweep
+def test_all_sizes_are_shown_together() -> None:
+    text = of_triton(TRITON.name, "any multiple of 32", "any multiple of 64", "any multiple of 32")
+    proof = prove(TRITON, text, "K")
+    assert proof.last is not None and proof.last.most >= 8192
+
+
+def test_a_size_that_is_a_number_has_tiles_too() -> None:
+    proof = prove(TRITON, of_triton(TRITON.name, "any multiple of 32", 192, 32))
+    assert {each.name: each.most for each in proof.domains}["N"] == 192
+
+
+AFTER = "$L__BB0_7:\n"
+FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "rows and columns of blocks exchanged": (
+        ("mov.u32 \t%r23, %ctaid.y;", "mov.u32 %r23, %ctaid.x;"),
+        ("mov.u32 \t%r25, %ctaid.x;", "mov.u32 %r25, %ctaid.y;"),
+    ),
+    "the next tile of C": ((AFTER, AFTER + "add.s32 %r5, %r5, 16;\n"),),
+    "a mask with the other size": (("setp.ge.s32 \t%p10, %r2, %r20;", "setp.ge.s32 %p10, %r2, %r21;"),),
+    "a mask without the last row": (
+        ("setp.ge.s32 \t%p10, %r2, %r20;", "add.s32 %r20, %r20, -1;\nsetp.ge.s32 %p10, %r2, %r20;"),
+    ),
+    "rows of 10 bits": (("add.s32 \t%r2, %r24, %r35;", "add.s32 %r2, %r24, %r35;\nand.b32 %r2, %r2, 1023;"),),
+    "wrong in one block": ((AFTER, AFTER + "setp.eq.s32 %p1, %r25, 8;\n@%p1 mov.f32 %f67, 0f00000000;\n"),),
+    "wrong from 2048 rows on": (
+        (AFTER, AFTER + "setp.ge.s32 %p1, %r20, 2048;\n@%p1 mov.f32 %f67, 0f00000000;\n"),
+    ),
+    "the tile above of A": (("mad.lo.s32 \t%r32, %r22, %r2, %r37;", "mad.lo.s32 %r32, %r22, %r35, %r37;"),),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_wrong_in_some_blocks_is_not_shown(fault: str, tmp_path: Path) -> None:
+    path = edited(tmp_path, SIMT, *FAULTS[fault])
+    with pytest.raises(UnsupportedError):
+        prove(path, stated(SIMT, f"{SIXTEENS} up to 4096", f"{SIXTEENS} up to 4096", 16))
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        '["N // 16", "M // 32"]', '["N // 16", "M // 16 - 1"]', '["M // 16", "N // 16"]',
+        '["N // 16", "N // 16"]', '["N // 16", 4]',
+        '["(M // 16) * (N // 16)"]', '["N // 8", "M // 8"]', '["N", "M"]',
+    ],
+)  # fmt: skip
+def test_grids_that_are_not_one_block_for_each_tile_are_not_shown(grid: str) -> None:
+    text = stated(SIMT, f"{SIXTEENS} up to 4096", f"{SIXTEENS} up to 4096", 16)
+    with pytest.raises(UnsupportedError):
+        prove(SIMT, re.sub(r"grid = .*", f"grid = {grid}", text))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [("any", 64), ("any multiple of 32", 64), (32, "any")])
+def test_tiles_that_are_not_whole_are_not_taken_for_whole(rows: str | int, columns: str | int) -> None:
+    with pytest.raises(UnsupportedError):
+        prove(TRITON, of_triton(TRITON.name, rows, columns, 32))
+    kernel = CORPUS / "mma_f16_sm80.ptx"
+    grid = 'grid = ["(N + 63) // 64", "(M + 63) // 64"]'
+    with pytest.raises(UnsupportedError):
+        prove(kernel, re.sub(r"grid = .*", grid, stated(kernel, rows, columns, 32)))
+
+
+ORDERS = {
+    "no last group": (("min.s32 \t%r55, %r54, 2;", "mov.u32 %r55, 2;"),),
+    "a last group of one tile": (("min.s32 \t%r55, %r54, 2;", "min.s32 %r55, %r54, 1;"),),
+    "a larger group than its width": (("min.s32 \t%r55, %r54, 2;", "min.s32 %r55, %r54, 4;"),),
+    "groups of other tiles": (("sub.s32 \t%r54, %r43, %r53;", "sub.s32 %r54, %r49, %r53;"),),
+    "a width of tiles of M": (("shl.b32 \t%r51, %r49, 1;", "shl.b32 %r51, %r43, 1;"),),
+}
+
+
+@pytest.mark.parametrize("fault", ORDERS)
+def test_orders_of_blocks_that_miss_tiles_are_not_shown(fault: str, tmp_path: Path) -> None:
+    path = edited(tmp_path, TRITON, *ORDERS[fault])
+    sizes = "any multiple of 32 up to 4096", "any multiple of 64 up to 4096"
+    with pytest.raises(UnsupportedError):
+        prove(path, of_triton(TRITON.name, *sizes, 32))
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kernel", [SIMT, TRITON], ids=["cuda", "triton"])
+def test_random_sizes_of_domains_shown_are_verified(kernel: Path, tmp_path: Path) -> None:
+    path = tmp_path / "contract.toml"
+    random = np.random.default_rng(3)
+    tile = (16, 16) if kernel is SIMT else (32, 64)
+    for _ in range(6):
+        rows, columns = (
+            int(step * number) for step, number in zip(tile, random.integers(1, 6, 2), strict=True)
+        )
+        text = (
+            stated(SIMT, rows, columns, 32) if kernel is SIMT else of_triton(kernel.name, rows, columns, 32)
+        )
+        path.write_text(text, encoding="utf-8")
+        assert verify(kernel, path).result.verdict == "verified"
