@@ -183,6 +183,8 @@ class SymbolicMemory:
     ----------
     written : dict of str to WrittenElements
         Of arrays that may be written, what was stored.
+    visited : list of (str, Rows)
+        The array and the distance in bytes (1, monomials) from its beginning of each load's first word.
     """
 
     def __init__(self, store: SymbolicTerms, arrays: Sequence[tuple[int, SymbolicArray]]) -> None:
@@ -191,6 +193,7 @@ class SymbolicMemory:
         self.written = {
             each.name: WrittenElements(store, each) for _, each in self._arrays if each.is_written
         }
+        self.visited: list[tuple[str, Rows]] = []
 
     REACH = 1 << 35
     """Bytes around an address within which every constant belongs to the array there."""
@@ -246,6 +249,7 @@ class SymbolicMemory:
             offsets = rows[some].copy()
             offsets[:, 0] -= base
             self._check(array, offsets, total, alignment)
+            self.visited.append((array.name, offsets[:1]))
             terms[some], lows[some] = self._bytes(array, offsets, total)
             if array.name in self.written:
                 self.written[array.name].note_loads(offsets, total, threads[some])

@@ -66,8 +66,8 @@ class SymbolicTerms(TermStore):
 
     Attributes
     ----------
-    decided : int
-        How many comparisons of integers that depend on symbols were decided.
+    decided : set of int
+        Lines in which comparisons of integers that depend on symbols were decided.
     doubts : list of Doubt
         What was not.
     placed : dict of str to callable
@@ -79,7 +79,7 @@ class SymbolicTerms(TermStore):
         self.symbols = symbols
         self._rows = RowTable(2 * len(symbols))
         self._named = np.zeros(0, dtype=bool)
-        self.decided = 0
+        self.decided: set[int] = set()
         self.doubts: list[Doubt] = []
         self.placed: dict[str, Placed] = {}
 
@@ -327,7 +327,8 @@ def _compared(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
     cases = np.stack([low < 0, (low <= 0) & (high >= 0) & _may_be_zero(rows), high > 0], axis=1)
     can, must = (cases & np.array(truths)).any(axis=1), ~(cases & ~np.array(truths)).any(axis=1)
     decided = ~can | must
-    store.decided += int((decided & rows[:, 1:].any(axis=1)).sum())
+    if (decided & rows[:, 1:].any(axis=1)).any():
+        store.decided.add(store.line)
     store.doubt(f"{operation.attribute} is not decided", rows[~decided])
     return _placed(len(words[0]), where[decided], store.constants(must[decided], 1))
 

@@ -16,6 +16,9 @@ LONGEST = 1024
 
 LOADS = frozenset({"ld", "ldu"})
 STORES = frozenset({"st"})
+_MATRIX = frozenset({"mma", "wmma", "ldmatrix"})
+"""Opcodes that write the fragment that they name first, but for stores."""
+
 _FLOW = frozenset({"bra", "ret", "exit"})
 _PRIVATE = frozenset({*POINTWISE, *LOADS, *STORES, *WITHOUT_EFFECT, *_FLOW})
 """Opcodes that do nothing to other threads, but through memory."""
@@ -87,6 +90,15 @@ class BranchRegions:
         """
         return self._live[self._flow.block_of[index]] if index < self._flow.end else frozenset()
 
+    def live_at(self, places: Iterable[int]) -> frozenset[str] | None:
+        """Return the registers that may be read from some instructions on; None if one begins no block."""
+        found = frozenset[str]()
+        for index in places:
+            if index < self._flow.end and self._flow.blocks[self._flow.block_of[index]].start != index:
+                return None
+            found |= self.read_behind(index)
+        return found
+
     @cached_property
     def _live(self) -> list[frozenset[str]]:
         blocks = self._flow.blocks
@@ -121,6 +133,7 @@ class BranchRegions:
 
 def _results(instruction: InstructionStatement) -> set[str]:
     """Return registers that an instruction is certain to write."""
-    if instruction.opcode not in POINTWISE and instruction.opcode not in LOADS:
+    writes = instruction.opcode in POINTWISE or instruction.opcode in LOADS or instruction.opcode in _MATRIX
+    if not writes or instruction.has("store"):
         return set()
     return set(register_names(instruction.operands[:1]))

@@ -60,19 +60,23 @@ class _Decisions(IfConversion):
 
 
 class LoopBatch(Batch):
-    """A batch that stops whenever it comes back to the head of an outermost loop.
+    """A batch that stops whenever it comes back to the head of some loops.
 
     Parameters
     ----------
     execution, program, scalars : Execution, Program, collection of int
         As of `Batch`.
+    heads : frozenset of int
+        Where these loops begin.
     """
 
-    def __init__(self, execution: Execution, program: Program, scalars: Collection[int]) -> None:
+    def __init__(
+        self, execution: Execution, program: Program, scalars: Collection[int], heads: frozenset[int]
+    ) -> None:
         super().__init__(execution, program, scalars)
         self.execution = execution
         self._conversion = _Decisions(execution, program, self._begin, scalars)
-        self._heads = outermost_heads(program)
+        self._heads = heads
 
     def _controls(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
         before = strand.at
@@ -82,22 +86,15 @@ class LoopBatch(Batch):
             raise LoopHeadError(strand.at)
         return goes_on
 
+    def live(self) -> frozenset[str] | None:
+        """Return the registers that may be read from here on; None if that is not known."""
+        strands = self.scheduler.runnable
+        places = [each.at for each in strands] + [join.at for each in strands for join in each.joins]
+        return self._program.regions.live_at(places)
+
     def copied(self, shared: Sequence[Any]) -> LoopBatch:
         """Return a copy that goes on by itself; of some objects there is still only one."""
         return copy.deepcopy(self, {id(each): each for each in shared})
-
-
-def outermost_heads(program: Program) -> frozenset[int]:
-    """Return where the loops begin that are in no other one."""
-    last: dict[int, int] = {}
-    for index, decoded in enumerate(program.steps):
-        if decoded.sort is Sort.BRANCH and decoded.target <= index:
-            last[decoded.target] = max(index, last.get(decoded.target, 0))
-    return frozenset(
-        head
-        for head, end in last.items()
-        if not any(first < head and end <= other for first, other in last.items())
-    )
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ class Cells:
     Attributes
     ----------
     registers : dict of str to array
-        Terms for each thread, by register.
+        Terms for each thread, by register; of those that may still be read.
     lanes : tuple of ByteLanes
         Of shared memory, local memory and the parameters.
     """
@@ -118,8 +115,12 @@ class Cells:
     @classmethod
     def of(cls, batch: LoopBatch) -> Cells:
         """Return what a batch holds now."""
-        execution = batch.execution
-        registers = {name: each.as_terms(execution.store) for name, each in execution.registers.items()}
+        execution, live = batch.execution, batch.live()
+        registers = {
+            name: each.as_terms(execution.store)
+            for name, each in execution.registers.items()
+            if live is None or name in live
+        }
         return cls(registers, tuple(_copy(each) for each in _lanes(execution)))
 
     def put(self, batch: LoopBatch) -> None:

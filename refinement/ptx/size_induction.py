@@ -58,6 +58,9 @@ _MOST_TURNS = 8
 _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (2, 4), (1, 6))
 """Turns before the induction begins, and turns of the kernel's loop that make one of it, to be tried."""
 
+_STARTS = 24
+"""How far a sum may have come before the first turn: guesses that are tried."""
+
 _ATTEMPTS = 10
 
 _SEARCH = 30
@@ -197,38 +200,10 @@ class _Induction:
     # -- what a turn takes
     def _distance(self) -> int:
         """Return how far a turn moves along the size, by the elements that are read."""
-        found = set()
-        cells = [*self.guess.registers.values(), *(each.terms for each in self.guess.lanes)]
-        terms = self._below(np.unique(np.concatenate(cells)))
-        symbols = self.store.symbols
-        for name, axis in self.launch.axes_of(self.name):
-            named = np.array([o.name == INPUT and o.attribute == name for o in self.store.operations])
-            members = terms[named[self.store.operation_numbers(terms)]]
-            rows = self.store.rows_numbered(self.store.arguments(members)[:, 0])
-            stride = self.launch.arrays[name].strides[axis]
-            (monomials,) = np.nonzero(stride)
-            if len(monomials) != 1 or {"n", "u"} & set(symbols.monomials[monomials[0]]):
-                continue
-            turn = symbols.column("u", *symbols.monomials[monomials[0]])
-            found |= {int(each) / int(stride[monomials[0]]) for each in np.unique(rows[:, turn])}
-        found -= {0.0}
-        if len(found) != 1 or not (only := found.pop()).is_integer() or only <= 0:
+        found = self.launch.distances(self.start, self.start + self.period) - {Fraction(0)}
+        if len(found) != 1 or (only := found.pop()).denominator != 1 or only <= 0:
             raise NextCandidateError(f"a turn of the main loop does not move along {self.name} evenly")
         return int(only)
-
-    def _below(self, terms: Ids) -> Ids:
-        """Return terms and all that they depend on."""
-        seen = np.zeros(len(self.store), dtype=bool)
-        pending = terms[terms >= 0]
-        while len(pending):
-            seen[pending] = True
-            needed = [np.empty(0, dtype=np.int32)]
-            numbers = self.store.operation_numbers(pending)
-            for number in np.unique(numbers).tolist():
-                needed += operands(self.store, self.store.operations[number], pending[numbers == number])
-            pending = np.unique(np.concatenate(needed))
-            pending = pending[~seen[pending]]
-        return np.flatnonzero(seen).astype(np.int32)
 
     # -- base, step, exit
     def _decide(self, numbers: ResidueClass) -> None:
@@ -332,10 +307,8 @@ class _Induction:
             raise UnsupportedError("what is stored depends on the rest of the size")
         self._held_format = self._format(found)
         self._bound_sums(found, numbers)
-        for taken in self._possible_starts():
+        for taken in self._possible_starts(rest):
             left = rest - taken
-            if left < 0:
-                continue
             contract = self.sums.rest(self._held_format, empty=not left)
             expected = self._expected(contract, left or numbers.domain.least, taken, found, last)
             if self._same(actual, expected, output.format):
@@ -365,15 +338,15 @@ class _Induction:
         hows = [each.attribute for each in self.store.operations if each.name == DOT]
         return any(isinstance(how, Accumulation) and how.saturate for how in hows)
 
-    def _possible_starts(self) -> Iterator[int]:
-        """Yield how far the sum may have come before the first turn."""
+    def _possible_starts(self, rest: int) -> Iterator[int]:
+        """Yield how far the sum may have come before the first turn: some turns, or what leaves some."""
         if hasattr(self, "taken"):
             yield self.taken
             return
-        turn = self.distance // self.period
-        for count in (self.start, self.start - 1, self.start + 1, self.start - 2):
-            if count >= 0:
-                yield turn * count
+        turn, step = self.distance // self.period, self.numbers.domain.step
+        near = [turn * (self.start + more) for more in (0, -1, 1, -2)]
+        found = [*near, *(each + self.numbers.residue % turn for each in near), *range(0, rest + 1, step)]
+        yield from dict.fromkeys(each for each in found[:_STARTS] if 0 <= each <= rest)
 
     def _check_sums(self, held: Ids) -> None:
         """Check that what is held for each output element is the sum so far, at first and after a turn."""

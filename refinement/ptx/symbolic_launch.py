@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,10 +29,11 @@ from ..symbolic_arrays import SymbolicArray, SymbolicMemory
 from ..symbolic_terms import SymbolicTerms
 from . import launching
 from .address_spaces import Buffer, Memory
-from .any_size import use_memory_of_any_size
+from .any_size import memory_of_any_size, use_memory_of_any_size
 from .execution import Execution
 from .launching import Number, Pointer, Scalar
 from .loop_states import Cells, LoopBatch, LoopHeadError
+from .main_loops import loops, outermost
 from .program import Program
 from .threads import Launch, Threads
 from .values import Value
@@ -93,8 +95,12 @@ class SymbolicLaunch:
         self._observations = Observations(kernel.module.path)
         self._threads = Threads(self._grid, np.arange(self._grid.blocks))
         self.shared: list[Any] = [self.store, kernel.module, self._function, self._program, self._threads]
+        self._loops = loops(self._program)
+        self._heads = outermost(self._loops.values())
+        self._tried: set[int] = set()
         self._head: int | None = None
         self._turns: list[Cells] = []
+        self._visited: list[list[tuple[str, Rows]]] = []
         self._finder: LoopBatch | None = None
 
     # -- what is launched
@@ -193,13 +199,32 @@ class SymbolicLaunch:
             rows[0, 0] += int(rest)
         return rows
 
-    def axes_of(self, size: str) -> Iterator[tuple[str, int]]:
-        """Yield arrays, and axes along which they go just as far as a size."""
+    def _axes_of(self, size: str) -> Iterator[tuple[str, int, Fraction]]:
+        """Yield arrays and axes along a size: the monomial of the stride, and elements for a step of the size."""
+        symbols = self.store.symbols
         for parameter in self.contract.parameters:
-            if isinstance(parameter, ArrayParameter) and parameter.name in self.arrays:
-                for axis, extent in enumerate(parameter.shape):
-                    if dict(self.polynomials.of(extent)) == {(size,): 1}:
-                        yield parameter.name, axis
+            if not isinstance(parameter, ArrayParameter) or parameter.name not in self.arrays:
+                continue
+            strides = self.arrays[parameter.name].strides
+            for stride, extent in zip(strides, parameter.shape, strict=True):
+                along = self.polynomials.of(extent).get((size,), Fraction(0))
+                (monomials,) = np.nonzero(stride)
+                if not along or len(monomials) != 1:
+                    continue
+                if not {"n", "u"} & set(symbols.monomials[monomials[0]]):
+                    yield parameter.name, int(monomials[0]), along * int(stride[monomials[0]])
+
+    def distances(self, first: int, second: int) -> set[Fraction]:
+        """Return how far along the size loads in one turn of the main loop are from those in another."""
+        found = set()
+        axes = list(self._axes_of(self._domain.name))
+        for (name, before), (other, after) in zip(self._visited[first], self._visited[second], strict=False):
+            (moved,) = after - before
+            for array, monomial, step in axes:
+                if name == other == array and set(np.flatnonzero(moved)) == {monomial}:
+                    elements = Fraction(8 * int(moved[monomial]), self.arrays[name].element_bits)
+                    found.add(elements / step)
+        return found
 
     # -- runs
     def suppose(self, corners: Corners) -> None:
@@ -245,7 +270,7 @@ class SymbolicLaunch:
             self.store, self.kernel.module, self._function, self._program, self._threads, self._observations,
             memory.buffers, *memory.buffers, *self.arrays.values(),
         ]  # fmt: skip
-        return LoopBatch(execution, self._program, launching.scalars(taken))
+        return LoopBatch(execution, self._program, launching.scalars(taken), self._heads)
 
     def _block_registers(self) -> Mapping[str, Value]:
         """Return the special registers that say which block runs, where sizes decide that."""
@@ -285,32 +310,54 @@ class SymbolicLaunch:
         """Return what is held whenever the main loop begins again, `count` times; the first entry is nothing.
 
         The size is as large as it takes, so that nothing is shown by it: it is to guess from.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is no loop of as many turns.
         """
         numbers = self._numbers
         large = numbers.from_(min(numbers.domain.most // 2, _LARGE))
         corners = ((numbers.count(large), 0.0), (numbers.count(numbers.from_(2 * large)), 0.0))
-        if self._finder is None:
-            self._finder = self.begun(corners)
-            self._turns = [Cells({}, ())]
         self.suppose(corners)
         while len(self._turns) <= count:
-            self._next_turn(self._finder)
+            if self._finder is None:
+                self._finder = self.begun(corners)
+                self._turns, self._visited = [Cells({}, ())], []
+            if not self._next_turn(self._finder):
+                self._choose_another()
         return self._turns
 
-    def _next_turn(self, batch: LoopBatch) -> None:
+    def _next_turn(self, batch: LoopBatch) -> bool:
+        """Run to where the main loop begins again, if it does."""
         for _ in range(_MOST_HEADS):
-            before = self.store.decided
+            self.store.decided.clear()
             try:
                 batch.run()
             except LoopHeadError as reached:
-                if self._head is None and self.store.decided > before:
+                depends = self._loops[reached.head].deciding & self.store.decided
+                if self._head is None and depends and reached.head not in self._tried:
                     self._head = reached.head
                 if reached.head == self._head:
                     self._turns.append(Cells.of(batch))
-                    return
+                    memory = memory_of_any_size(batch.execution)
+                    self._visited.append(memory.visited)
+                    memory.visited = []
+                    return True
                 continue
-            raise UnsupportedError(f"no loop depends on {self._domain.name}")
+            return False
         raise UnsupportedError("too many turns of loops before the one that depends on the size")
+
+    def _choose_another(self) -> None:
+        """Look for the main loop among others than the one that has ended, or among inner ones."""
+        self._finder = None
+        if self._head is not None:
+            self._tried.add(self._head)
+            self._head = None
+        elif self._heads != self._loops.keys():
+            self._heads = frozenset(self._loops)
+        else:
+            raise UnsupportedError(f"no loop depends on {self._domain.name}")
 
     def run_to_head(self, batch: LoopBatch, count: int) -> None:
         """Run until the main loop has begun again some times."""
