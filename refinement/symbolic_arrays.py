@@ -221,6 +221,10 @@ class SymbolicMemory:
             found[np.abs(rows[:, 0] - base) < self.REACH] = number
         return found
 
+    def at_least(self, rows: Rows, number: int) -> bool:
+        """Tell whether integers (n, monomials) are never below a number."""
+        return bool((self._store.symbols.bounds(rows)[0] >= number).all())
+
     def load(self, rows: Rows, size: int, count: int, alignment: int, threads: NDArray[np.intp]) -> Ids:
         """Return neighbouring words (n, count) of `size` bytes at addresses (n, monomials).
 

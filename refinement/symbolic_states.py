@@ -35,10 +35,18 @@ class TurnTerms:
         Arrays whose elements lie at polynomials.
     turn : str
         The symbol that counts turns.
+    is_wrapping : callable
+        Tells which operations only wrap their operands: of these each is guessed, or held, by itself.
     """
 
-    def __init__(self, store: SymbolicTerms, arrays: Collection[str], turn: str) -> None:
-        self._store, self._arrays = store, frozenset(arrays)
+    def __init__(
+        self,
+        store: SymbolicTerms,
+        arrays: Collection[str],
+        turn: str,
+        is_wrapping: Callable[[Operation], bool] = lambda operation: False,
+    ) -> None:
+        self._store, self._arrays, self._is_wrapping = store, frozenset(arrays), is_wrapping
         (group,) = (each.symbols for each in store.symbols.groups if turn in each.symbols)
         self._columns = [
             (column, store.symbols.column(*monomial, turn))
@@ -93,12 +101,10 @@ class TurnTerms:
             one, other = (store.arguments(each)[:, 0] for each in (first, second))
             parts = self._of_vectors(one, other, operation)
             return store.apply(operation, parts)
-        columns = [
-            self.guess(one, other)
-            for one, other in zip(
-                operands(store, operation, first), operands(store, operation, second), strict=True
-            )
-        ]
+        pairs = list(zip(operands(store, operation, first), operands(store, operation, second), strict=True))
+        if self._is_wrapping(operation):
+            return store.apply(operation, *(self._guessed_or_held(*each) for each in pairs))
+        columns = [self.guess(*each) for each in pairs]
         found = np.full(len(first), NONE)
         if columns:
             whole = np.flatnonzero(np.all([column >= 0 for column in columns], axis=0))
@@ -109,15 +115,23 @@ class TurnTerms:
         """Guess vectors; of those of a word, elements of which nothing is guessed are held."""
         store = self._store
         one, other = store.elements(first), store.elements(second)
-        elements = self.guess(one.reshape(-1), other.reshape(-1))
-        missing = elements < 0
-        if word is not None and missing.any():
-            elements[missing] = self.held(one.reshape(-1)[missing])
-        elements = elements.reshape(one.shape)
+        guess = self.guess if word is None else self._guessed_or_held
+        elements = guess(one.reshape(-1), other.reshape(-1)).reshape(one.shape)
         whole = (elements >= 0).all(axis=1)
         found = np.full(len(first), NONE)
         if whole.any():
             found[whole] = store.vectors(elements[whole])
+        return found
+
+    def _guessed_or_held(self, first: Ids, second: Ids) -> Ids:
+        """Return guesses, and where there is none, inputs that are the same for what changes alike."""
+        numbers = self._store.are(CONSTANT, first) & (first != second)
+        found = np.full(len(first), NONE)
+        found[~numbers] = self.guess(first[~numbers], second[~numbers])
+        missing = np.flatnonzero(found < 0)
+        pairs = np.stack([first[missing], second[missing]], axis=1)
+        distinct, where = np.unique(pairs, axis=0, return_inverse=True)
+        found[missing] = self.held(distinct[:, 0])[where.reshape(-1)]
         return found
 
     def held(self, terms: Ids) -> Ids:
@@ -172,23 +186,27 @@ class TurnTerms:
     def bound(self, guessed: Ids, actual: Ids) -> tuple[Ids, Ids, NDArray[np.bool_]]:
         """Return held inputs in guesses (n,), what stands in their place, and where the rest agrees."""
         store = self._store
-        agrees = guessed == actual
         held = self.is_held(guessed)
-        inputs, values = [guessed[held & ~agrees]], [actual[held & ~agrees]]
-        inputs.append(guessed[held & agrees])
-        values.append(actual[held & agrees])
-        agrees = agrees | held
-        words = ~agrees & store.are(CONCATENATION, guessed)
-        words &= store.operation_numbers(guessed) == store.operation_numbers(actual)
+        agrees = held | (guessed == actual)
+        inputs, values = [guessed[held]], [actual[held]]
         numbers = store.operation_numbers(guessed)
-        for number in np.unique(numbers[words]).tolist():
-            some = np.flatnonzero(words & (numbers == number))
-            parts, others = (store.elements(store.arguments(each[some])[:, 0]) for each in (guessed, actual))
-            slots = self.is_held(parts)
-            agrees[some] = (slots | (parts == others)).all(axis=1)
-            sound = slots & agrees[some][:, None]
-            inputs.append(parts[sound])
-            values.append(others[sound])
+        open_ = ~agrees & (numbers == store.operation_numbers(actual))
+        for number in np.unique(numbers[open_]).tolist():
+            operation = store.operations[number]
+            some = np.flatnonzero(open_ & (numbers == number))
+            if operation.name == CONCATENATION:
+                words = (store.arguments(each[some])[:, 0] for each in (guessed, actual))
+                parts, others = (store.elements(each) for each in words)
+            elif self._is_wrapping(operation):
+                parts, others = (
+                    np.stack(operands(store, operation, each[some]), axis=1) for each in (guessed, actual)
+                )
+            else:
+                continue
+            within = self.bound(parts.reshape(-1), others.reshape(-1))
+            agrees[some] = within[2].reshape(parts.shape).all(axis=1)
+            inputs.append(within[0])
+            values.append(within[1])
         return np.concatenate(inputs), np.concatenate(values), agrees
 
     def is_held(self, terms: Ids) -> NDArray[np.bool_]:

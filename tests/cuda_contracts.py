@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,34 @@ KERNELS: Mapping[str, Mapping[str, Any]] = json.loads((CORPUS / "kernels.json").
 def contract_of(kernel: str) -> Path:
     """Return the contract of a file of the corpus."""
     return CORPUS / f"{KERNELS[kernel]['entry']}.toml"
+
+
+TILES: Mapping[str, tuple[str, int]] = {
+    "dequantised_s4_f16": ("M = 16\nN = 32", 32),
+    "mma_f16": ("M = 64\nN = 64", 32),
+    "mma_f64": ("M = 16\nN = 16", 8),
+    "mma_mxf4": ("M = 16\nN = 32", 128),
+    "mma_mxf8f6f4": ("M = 16\nN = 32", 128),
+    "mma_s4": ("M = 16\nN = 32", 64),
+    "mma_sparse_f16": ("M = 16\nN = 32", 32),
+    "nf4_f32": ("M = 1\nN = 32", 32),
+    "shuffled_gemv_f32": ("M = 4", 128),
+    "simt_f32": ("M = 16\nN = 16", 16),
+    "wmma_f16": ("M = 32\nN = 32", 16),
+    "wmma_f16_scaled": ("M = 16\nN = 16", 32),
+    "wmma_s4": ("M = 16\nN = 16", 32),
+    "wmma_s8": ("M = 16\nN = 64", 16),
+}
+"""Of contracts with one K: the other sizes, of one block, and what K is a multiple of."""
+
+_SIZES = re.compile(r"(?m)^\[\[?sizes\]?\]\n(?:[A-Z]\w* = .*\n)+\n?")
+
+
+def for_every_k(entry: str, bound: str = "") -> str:
+    """Return the contract of a kernel at one block of the other sizes, and K of a domain."""
+    sizes, step = TILES[entry]
+    before, *after = _SIZES.split((CORPUS / f"{entry}.toml").read_text(encoding="utf-8"))
+    return before + f'[sizes]\n{sizes}\nK = "any multiple of {step}{bound}"\n\n' + "".join(after)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,15 @@ def rows_of_any_size(execution: Execution, space: str, place: Operand, active: I
     return rows
 
 
+def number_of_any_size(execution: Execution, operand: Operand, width: int, active: Indices) -> Rows | None:
+    """Return integers (n active,) as polynomials; None if they are not."""
+    store = execution.store
+    if _STATE not in execution.state or not isinstance(store, SymbolicTerms):
+        return None
+    rows, known = store.rows_of(execution.terms(operand, width, active))
+    return rows if known.all() else None
+
+
 def load_of_any_size(
     execution: Execution, space: str, place: Operand, size: int, count: int, active: Indices
 ) -> Ids | None:

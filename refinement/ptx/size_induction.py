@@ -34,10 +34,10 @@ from ..references import FormulaReference
 from ..result import Equality
 from ..size_domains import ResidueClass, SizeDomain
 from ..symbolic_states import TurnTerms
-from ..terms import INPUT, is_raw
-from ..traversal import operands
+from ..terms import is_raw
 from .any_size import memory_of_any_size, use_memory_of_any_size
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
+from .opaque_fragments import is_token
 from .size_proofs import (
     EarlyError,
     LimitError,
@@ -52,7 +52,7 @@ from .symbolic_launch import SymbolicLaunch
 MOST_CASES = 160
 """Rests R, and numbers below the first, that are gone through one by one."""
 
-_MOST_TURNS = 8
+_MOST_TURNS = 16
 """Turns of the kernel's loop that are taken for one of the induction."""
 
 _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (2, 4), (1, 6))
@@ -152,7 +152,7 @@ class _Induction:
         self.name, self.modulus = numbers.domain.name, numbers.modulus
         self.start, self.period, self.told = start, period, told
         self.sums: PartialSums = partial_sums(launch.contract, self.name, launch.polynomials)
-        self.turns = TurnTerms(self.store, launch.symbolic_arrays, "u")
+        self.turns = TurnTerms(self.store, launch.symbolic_arrays, "u", is_token)
         self.equality = Equality.BITS
         self.obligations: list[Obligation] = []
 

@@ -159,7 +159,9 @@ class SymbolicLaunch:
     def _check_array(self, parameter: ArrayParameter) -> None:
         """Check that an array whose extents depend on sizes is modelled."""
         if parameter.access.is_written or parameter.contents is not None or parameter.low_bit:
-            raise UnsupportedError(f"{parameter.name} depends on {self._domain.name}, and is not only read")
+            raise UnsupportedError(
+                f"{parameter.name} depends on {self._domain.name}, and is not only read, or its values are given"
+            )
         if parameter.element_bits != parameter.format.bits:
             raise UnsupportedError(
                 f"{parameter.name} depends on {self._domain.name}, and has padded elements"
@@ -200,7 +202,7 @@ class SymbolicLaunch:
         return rows
 
     def _axes_of(self, size: str) -> Iterator[tuple[str, int, Fraction]]:
-        """Yield arrays and axes along a size: the monomial of the stride, and elements for a step of the size."""
+        """Yield arrays and axes of theirs along a size: the monomial of the stride, and how many of it."""
         symbols = self.store.symbols
         for parameter in self.contract.parameters:
             if not isinstance(parameter, ArrayParameter) or parameter.name not in self.arrays:

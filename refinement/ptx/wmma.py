@@ -21,6 +21,7 @@ from ..findings import Kind
 from ..interning import Ids
 from ..term_algebra import TermAlgebra
 from .addressing import Addresses, addresses, space_of
+from .any_size import memory_of_any_size, number_of_any_size, rows_of_any_size
 from .execution import Decoders, Execution, Step
 from .matrix import operands_by_name, registers_of, write_registers
 from .memory_access import load, store
@@ -92,6 +93,51 @@ def _lines(
     return (at[:, :1] + step * lines).astype(np.uint64)
 
 
+def _words_of_any_size(
+    execution: Execution,
+    instruction: InstructionStatement,
+    operand: MemoryOperand,
+    pointer: Operand,
+    stride: Operand | None,
+    warps: Indices,
+) -> Ids | None:
+    """Return the words (warps × lines, count) of matrices in arrays of any size; None for other memory.
+
+    Raises
+    ------
+    UnsupportedError
+        If what the instruction demands of pointer and stride is not so for every size.
+    """
+    lanes, space = warps.reshape(-1), space_of(execution, instruction)
+    if (at := rows_of_any_size(execution, space, pointer, lanes)) is None:
+        return None
+    strides = np.zeros_like(at)
+    strides[:, 0] = operand.minimum_stride
+    if stride is not None:
+        if (given := number_of_any_size(execution, stride, 32, lanes)) is None:
+            return None
+        strides = given
+    memory = memory_of_any_size(execution)
+    at, strides = (each.reshape(len(warps), WARP, -1) for each in (at, strides))
+    whole = bool((at == at[:, :1]).all() and (strides == strides[:, :1]).all())
+    steps = strides[:, 0] * operand.format.bits
+    fine = whole and memory.at_least(strides[:, 0], operand.minimum_stride) and not (steps % 8).any()
+    if not fine or (at[:, 0] % operand.fragment_bytes).any():
+        execution.unsupported(f"pointer or stride of {instruction.mnemonic} may be wrong for some sizes")
+    lines = np.arange(operand.lines)[None, :, None]
+    rows = (at[:, :1] + steps[:, None] // 8 * lines).reshape(len(warps) * operand.lines, -1)
+    size, count = _words(operand)
+    unit = min(operand.fragment_bytes, LINE_BYTES)
+    found = memory.load(rows, size, count, unit, _threads(warps, operand.lines))
+    return np.asarray(found, dtype=np.int32)
+
+
+def _words(operand: MemoryOperand) -> tuple[int, int]:
+    """Return the bytes of a word, and how many words a line has."""
+    size = max(1, operand.format.bits // 8)
+    return size, operand.minimum_stride * operand.format.bits // 8 // size
+
+
 def _threads(warps: Indices, lines: int) -> NDArray[np.intp]:
     """Return a thread of the warp for each of its lines."""
     return warps[:, np.arange(lines) % WARP].reshape(-1)
@@ -101,16 +147,18 @@ def _load(instruction: InstructionStatement, variant: Variant) -> Step:
     operand = memory_operand(variant)
     kind = _kind(variant, operand.role, operand.layout, operand.format)
     destination, pointer, *stride = instruction.taking(2, 3)
-    size = max(1, operand.format.bits // 8)
-    count = operand.minimum_stride * operand.format.bits // 8 // size
+    size, count = _words(operand)
+    distance = stride[0] if stride else None
 
     def step(execution: Execution, active: Indices) -> None:
         warps = execution.whole_warps(active)
         if not len(warps):
             return
-        at = _lines(execution, instruction, operand, pointer, stride[0] if stride else None, warps)
-        space, unit = space_of(execution, instruction), min(operand.fragment_bytes, LINE_BYTES)
-        words = load(execution, space, at.reshape(-1), size, count, _threads(warps, operand.lines), unit)
+        words = _words_of_any_size(execution, instruction, operand, pointer, distance, warps)
+        if words is None:
+            at = _lines(execution, instruction, operand, pointer, distance, warps)
+            space, unit = space_of(execution, instruction), min(operand.fragment_bytes, LINE_BYTES)
+            words = load(execution, space, at.reshape(-1), size, count, _threads(warps, operand.lines), unit)
         if operand.format.bits < 8:
             algebra = TermAlgebra(execution.store)
             fields = [algebra.extract(words, low, operand.format) for low in range(0, 8, operand.format.bits)]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import triton_contracts
-from cuda_contracts import CORPUS, contract_of
+from cuda_contracts import CORPUS, KERNELS, contract_of, for_every_k
 from document_schemas import validate
 
 from mmaproof.refinement.contract import Contract
@@ -168,6 +168,34 @@ def test_sums_that_are_taken_for_others_are_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(size_induction, "looked_up", exchanged)
     with pytest.raises(UnsupportedError, match=r"base|step"):
         prove(stated("any multiple of 16 up to 65536"))
+
+
+SHOWN = [
+    "dequantised_s4_f16_sm80.ptx",
+    "mma_f16_sm80.ptx",
+    "mma_f16_sm89.ptx",
+    "mma_f64_sm80.ptx",
+    "mma_mxf4_sm120a.ptx",
+    "mma_mxf8f6f4_sm120a.ptx",
+    "mma_s4_sm80.ptx",
+    "simt_f32_sm80.ptx",
+    "simt_f32_sm89.ptx",
+    "wmma_f16_sm80.ptx",
+    "wmma_f16_scaled_sm80.ptx",
+    "wmma_s4_sm80.ptx",
+    "wmma_s8_sm80.ptx",
+]
+
+
+@pytest.mark.parametrize("name", few(SHOWN, "mma_f64_sm80.ptx", "wmma_f16_scaled_sm80.ptx"))
+def test_kernels_of_the_corpus_are_shown_for_every_k(name: str) -> None:
+    proof = prove(for_every_k(KERNELS[name]["entry"], " up to 65536"), CORPUS / name)
+    assert proof.domain.most == 65536 and len(proof.alone) < 24
+
+
+def test_values_that_are_given_are_not_for_every_size() -> None:
+    with pytest.raises(UnsupportedError, match=r"E depends on K.*values are given"):
+        prove(for_every_k("mma_sparse_f16"), CORPUS / "mma_sparse_f16_sm80.ptx")
 
 
 def triton(name: str, domain: str) -> tuple[str, Path]:
