@@ -160,7 +160,7 @@ class SymbolicLaunch:
         """Check that an array whose extents depend on sizes is modelled."""
         if parameter.access.is_written or parameter.contents is not None or parameter.low_bit:
             raise UnsupportedError(
-                f"{parameter.name} depends on {self._domain.name}, and is not only read, or its values are given"
+                f"{parameter.name} depends on {self._domain.name}; it is not only read, or its values are given"
             )
         if parameter.element_bits != parameter.format.bits:
             raise UnsupportedError(
