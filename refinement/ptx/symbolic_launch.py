@@ -158,14 +158,11 @@ class SymbolicLaunch:
 
     def _check_array(self, parameter: ArrayParameter) -> None:
         """Check that an array whose extents depend on sizes is modelled."""
+        about = f"{parameter.name} depends on {self._domain.name}"
         if parameter.access.is_written or parameter.contents is not None or parameter.low_bit:
-            raise UnsupportedError(
-                f"{parameter.name} depends on {self._domain.name}; it is not only read, or its values are given"
-            )
+            raise UnsupportedError(f"{about}; it is not only read, or its values are given")
         if parameter.element_bits != parameter.format.bits:
-            raise UnsupportedError(
-                f"{parameter.name} depends on {self._domain.name}, and has padded elements"
-            )
+            raise UnsupportedError(f"{about}, and has padded elements")
 
     def _strides(self, parameter: ArrayParameter, extents: Rows) -> Rows:
         if not isinstance(parameter.strides, str):
