@@ -37,7 +37,7 @@ TABLES = ("stated", "legal")
 """Families that compare with tables: all of theirs come in the first round, since they notice the most."""
 
 BUDGET = 40.0
-"""Seconds that the obligations take without a fault that are decided with one."""
+"""Seconds of processor time that the obligations take without a fault that are decided with one."""
 
 
 class BaselineError(Exception):

@@ -56,10 +56,11 @@ _MODULES = {
     Role.EXECUTION: """
         batches builtins drawn_arrays move_arrays operand_arrays""",
     Role.PRESENTATION: """
-        contradictions element_table errors findings formula formula_algebra formula_contraction formula_text
-        instruction_set json_text operand_tables shown_text tables text_files""",
+        contradictions element_table errors expectations findings formula formula_algebra formula_contraction
+        formula_text instruction_set json_text operand_tables shown_text tables text_files""",
 }
-"""Modules by their own names; what is in a folder of an instruction set, or in one of ``spec/``, by its."""
+"""Modules by their own names; what is in a folder of an instruction set, or in one of ``spec/``, by its name
+unless it only speaks."""
 
 _ROLES = {name: role for role, names in _MODULES.items() for name in names.split()}
 
@@ -106,5 +107,7 @@ def modules_of(isas: Iterable[str]) -> list[SpecificationModule]:
             shown = "/".join(("spec", *inside)) + ".py"
             name = ".".join((spec.__name__, *inside))
             role = _ROLES.get(own[0], Role.SEMANTICS)
+            if _ROLES.get(own[-1]) is Role.PRESENTATION:
+                role = Role.PRESENTATION
             found.append(SpecificationModule(name, path, shown, isa, role))
     return found

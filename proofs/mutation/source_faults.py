@@ -202,8 +202,17 @@ def _of_table(entries: list[ast.expr]) -> Iterator[_Change]:
         return
     for entry, other in zip(entries, [*entries[1:], *entries[:1]], strict=True):
         spoken = _is_prose(entry) or _are_types(entry, other)
-        if type(entry) is type(other) and not spoken and ast.dump(entry) != ast.dump(other):
+        if _are_alike(entry, other) and not spoken and ast.dump(entry) != ast.dump(other):
             yield _Change("table entry", entry, copy.deepcopy(other))
+
+
+def _are_alike(entry: ast.expr, other: ast.expr) -> bool:
+    """Whether one may stand where the other does: ``('np', 64)`` is a pair, and no table."""
+    match entry, other:
+        case ast.Constant(one), ast.Constant(another):
+            return type(one) is type(another)
+        case _:
+            return type(entry) is type(other)
 
 
 def _context(node: ast.expr) -> ast.expr_context:

@@ -41,6 +41,7 @@ def changes(text: str) -> set[tuple[str, str, str]]:
         ("x = False", {("constant", "False", "True")}),
         ("x[a:]", {("index", "a", "a + 1")}),
         ("x[i, j]", {("table entry", "i", "j"), ("table entry", "j", "i")}),
+        ("x = ('np', 6)", {("constant", "6", "7"), ("constant", "6", "5")}),
         ("x = ('s8', 'u8')", {("table entry", "'s8'", "'u8'"), ("table entry", "'u8'", "'s8'")}),
         (
             "x = {S8: a, U8: b}",

@@ -1,0 +1,138 @@
+"""Steps of a machine, masks and machine code of Power are as the ISA's prose has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ...spec.errors import InputError
+from ...spec.formats import IntegerFormat
+from ...spec.numpy_algebra import NumpyAlgebra
+from ...spec.power.assembly import parse
+from ...spec.power.choices import Choices
+from ...spec.power.encoding import decode, disassemble
+from ...spec.power.legality import RULES
+from ...spec.power.memory import Endian
+from ...spec.power.registers import ByteImage
+from ...spec.power.state import State, step
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import machine as stated
+
+
+@theorem(
+    "power/stated/machine",
+    "an instruction changes the registers that the ISA names, and no others; words are read by its forms",
+    "∀ listed updates (with masks, and without): all VSRs and accumulators afterwards, where accumulators "
+    "are registers of their own and where they are VSRs; moves between the two; masks of word forms are all "
+    "ones; where a register's elements begin; why a word is none; code of several words",
+    "Power ISA 3.1 sections 1.6, 7.2.1.3 and 7.6.1.12; Moreira et al. sections II-A and II-B",
+)
+def machine() -> Iterator[Case]:
+    """Yield steps, masks, places, reasons, code, and the contradictions that rules cite."""
+    goals = {
+        "updates": _updates, "moves": _moves, "masks": _masks, "places": _places, "reasons": _reasons,
+        "code": _code, "cited": _cited,
+    }  # fmt: skip
+    for name, goal in goals.items():
+        yield Case(name, goal, method=Method.CERTIFICATE)
+
+
+def _stepped(text: str, before: stated.Machine, aliasing: str) -> object:
+    vsr, acc = before
+    after = step(NumpyAlgebra(), State(vsr, acc), parse(text), Choices(aliasing=aliasing))
+    return after.vsr.tolist(), after.acc.tolist()
+
+
+def _shared(given: stated.Machine) -> stated.Machine:
+    """Return a machine whose accumulators are its first 32 VSRs."""
+    vsr, acc = given
+    return np.concatenate([acc.reshape(32, 16), vsr[32:]]), np.zeros_like(acc)
+
+
+def _updates() -> Certificate:
+    runs: dict[tuple[str, str], tuple[stated.Machine, stated.Machine]] = {}
+    for text, (name, at, x, y, *masks) in stated.UPDATES:
+        before, after = stated.update(name, at, x, y, *masks)
+        runs[text, "separate"] = before, after
+        if min(x, y) >= 32:
+            runs[text, "shared"] = _shared(before), _shared(after)
+    expected = {key: (after[0].tolist(), after[1].tolist()) for key, (_, after) in runs.items()}
+    return compared(
+        expected, lambda: {key: _stepped(key[0], before, key[1]) for key, (before, _) in runs.items()}
+    )
+
+
+def _moves() -> Certificate:
+    vsr, acc = stated.machine()
+    zeroed, primed, unprimed = acc.copy(), acc.copy(), vsr.copy()
+    zeroed[6] = 0
+    primed[6] = vsr[24:28]
+    unprimed[24:28] = acc[6]
+    alone = {"xxsetaccz a6": (vsr, zeroed), "xxmtacc a6": (vsr, primed), "xxmfacc a6": (unprimed, acc)}
+    none = vsr.copy()
+    none[24:28] = 0
+    together = {"xxsetaccz a6": (none, acc), "xxmtacc a6": (vsr, acc), "xxmfacc a6": (vsr, acc)}
+    expected = {
+        (text, aliasing): (after[0].tolist(), after[1].tolist())
+        for aliasing, moves in (("separate", alone), ("shared", together))
+        for text, after in moves.items()
+    }
+    return compared(expected, lambda: {key: _stepped(key[0], (vsr, acc), key[1]) for key in expected})
+
+
+def _masks() -> Certificate:
+    return compared(
+        stated.MASKS, lambda: {name: parse(f"{name} a0,vs34,vs36").masks for name in stated.MASKS}
+    )
+
+
+def _places() -> Certificate:
+    expected = {
+        bits: [(place * bits // 8, place * bits) for place in range(128 // bits)] for bits in stated.WIDTHS
+    }
+
+    def specified() -> Mapping[int, object]:
+        found: dict[int, object] = {}
+        for bits in stated.WIDTHS:
+            image = ByteImage(IntegerFormat("element", bits, signed=False), bits)
+            places = image.places(np.arange(128 // bits))
+            found[bits] = list(zip(places["byte"].tolist(), places["bit"].tolist(), strict=True))
+        return found
+
+    return compared(expected, specified)
+
+
+def _reasons() -> Certificate:
+    def said(words: str) -> bool:
+        try:
+            decode(*(int(word, 16) for word in words.split()))
+        except InputError as error:
+            return stated.REASONS[words] in str(error)
+        return False
+
+    return compared(
+        dict.fromkeys(stated.REASONS, True), lambda: {words: said(words) for words in stated.REASONS}
+    )
+
+
+def _code() -> Certificate:
+    def lengths(order: Endian) -> tuple[int, ...]:
+        words = [bytes.fromhex(word) for word in stated.CODE.split()]
+        code = b"".join(word if order is Endian.BIG else word[::-1] for word in words)
+        starts = [at for at, _ in disassemble(code, order)]
+        return tuple(end - start for start, end in zip(starts, [*starts[1:], len(code)], strict=True))
+
+    return compared(
+        dict.fromkeys(map(str, Endian), stated.CODE_LENGTHS),
+        lambda: {str(order): lengths(order) for order in Endian},
+    )
+
+
+def _cited() -> Certificate:
+    cited = {rule.id: tuple(each.id for each in rule.contradictions) for rule in RULES}
+    return compared(stated.CITED, lambda: {rule: ids for rule, ids in cited.items() if ids})
+
+
+THEOREMS = (machine,)
