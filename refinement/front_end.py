@@ -78,6 +78,8 @@ class Outcome:
         Names a thread of `FinalArray.writers`.
     guards : tuple of GuardOutcome
         What guards were that depend on sizes.
+    assumptions : tuple of str
+        What is taken for granted of how the kernel is run.
     """
 
     arrays: Mapping[str, FinalArray]
@@ -93,6 +95,7 @@ class Outcome:
     stats: Mapping[str, Any]
     thread_name: Callable[[int], str]
     guards: tuple[GuardOutcome, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 class Kernel(Protocol):

@@ -148,7 +148,7 @@ def _examined(
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     _decide(store, instance, outcome)
     examination = Examination(_of_causes(kernel, outcome), guards=outcome.guards)
-    examination.assumptions = assumptions_of(instance, outcome.alignments)
+    examination.assumptions = [*outcome.assumptions, *assumptions_of(instance, outcome.alignments)]
     reference = reference_of(instance, store)
     if former is not None:
         if told is not None:

@@ -106,6 +106,7 @@ class LaunchSequence:
             _added([outcome.stats for outcome in outcomes]),
             thread_name,
             guards=tuple(each for outcome in outcomes for each in outcome.guards),
+            assumptions=tuple(dict.fromkeys(each for outcome in outcomes for each in outcome.assumptions)),
         )
 
 

@@ -31,6 +31,9 @@ _SPACES = MappingProxyType(
     }
 )
 _ORDERS = ("acquire", "release", "acq_rel", "sc")
+NARROW_SCOPES = ("cta", "cluster")
+"""Scopes of which other blocks, or at least other clusters, are not."""
+
 _REMOTE = ("shared::cluster", "param::func")
 GENERIC = "generic"
 

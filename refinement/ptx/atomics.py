@@ -3,8 +3,9 @@
 Modelled is what leaves the same in every order: sums, extrema, bits, counts (``inc``, ``dec`` with one
 limit), and the exchange for one value, each alone at its place. A float's sum does depend on the order; it is
 summed in that of the threads, and the run is marked as unordered. What ``atom`` returns is undefined, as it
-depends on who came first. That ``.acquire`` and ``.release`` put other accesses in order is not modelled:
-without it there are more races, never fewer. Source: PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
+depends on who came first. What ``.release`` puts in order matters for threads that wait, see `semaphores`;
+that an atomic is an ``.acquire`` is not modelled: without it there are more races, never fewer. Source:
+PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ..evaluation import apply
 from ..interning import Ids
 from ..memory import Offsets
 from ..terms import Operation, TermStore
-from .addressing import addresses, located, space_of
+from .addressing import NARROW_SCOPES, addresses, located, space_of
 from .bits import BOOLEANS
 from .execution import Decoders, Execution, undecoded
 from .memory_access import read, write
@@ -55,8 +56,7 @@ _OF_ONE_OPERAND = frozenset({"inc", "dec", "exch"})
 """Operations that leave the same in every order only if all have one operand."""
 
 _ORDERS = ("relaxed", "acquire", "release", "acq_rel")
-_NARROW_SCOPES = ("cta", "cluster")
-_SCOPES = (*_NARROW_SCOPES, "gpu", "sys")
+_SCOPES = (*NARROW_SCOPES, "gpu", "sys")
 _TAKEN = frozenset(
     {
         *_FLOATS,
@@ -131,7 +131,7 @@ def _sum(
 
 def _check_scope(execution: Execution, instruction: InstructionStatement, part: Space) -> None:
     """Refuse sums that are atomic only within a block where other blocks may take part."""
-    narrow = instruction.one_of(_NARROW_SCOPES)
+    narrow = instruction.one_of(NARROW_SCOPES)
     if narrow is not None and part.name == "global" and execution.threads.launch.blocks > 1:
         execution.unsupported(f"{instruction.mnemonic}: .{narrow} in global memory, for more than one block")
 
@@ -183,6 +183,8 @@ def _update(
         before = before.copy()
         before[lost] = execution.store.undefined(int(lost.sum()), 8 * size)
     after = _after(execution, part, name, kind, before, given)
+    addends = given if name == "add" and kind in _INTEGERS else None
+    execution.note_semaphores(part, offsets, after, size, threads, addends)
     write(execution, part, offsets, after[:, None], size, threads, atomic=True)
 
 

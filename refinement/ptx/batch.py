@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from ...spec.errors import InputError
 from ..findings import Kind
+from . import barrier_reductions
 from .dependence import require_known
 from .execution import Execution
 from .guards import Guards
-from .if_conversion import Decision, IfConversion
+from .hints import FENCES
+from .if_conversion import Decision, IfConversion, dependence
+from .loads_and_stores import load_awaited
 from .module import InstructionStatement
 from .program import Decoded, Program, Sort
 from .scheduling import Scheduler, Strand, Waiting
@@ -68,10 +71,14 @@ class Batch:
         self._execution = execution
         self._program = program
         self._conversion = IfConversion(execution, program, self._begin, scalars, guards)
-        self.scheduler = Scheduler(execution.threads, execution.ordering, execution.alive)
+        self.scheduler = Scheduler(
+            execution.threads, execution.ordering, execution.alive, apart=execution.semaphores is not None
+        )
         self.instructions = 0
         self.thread_instructions = 0
         self._sound_until = 0, len(execution.store)
+        self._parked: list[Strand] = []
+        self._written = 0
 
     def run(self) -> bool:
         """Run to the end, and say whether it was reached: not if threads wait for each other for ever.
@@ -91,10 +98,23 @@ class Batch:
                 except InputError as error:
                     where = self._execution.module.where(self._execution.instruction)
                     raise InputError(str(error), where) from error
-            if not scheduler.waiting:
+            if self._wake():
+                continue
+            if not scheduler.waiting and not self._parked:
+                if self._execution.semaphores is not None:
+                    self._execution.semaphores.settle(np.arange(len(self._execution.threads)))
                 return True
-            released = scheduler.release()
-            self._report_parted_warps(released or scheduler.waiting)
+            released = scheduler.release() if scheduler.waiting else []
+            self._check_loops(released)
+            barrier_reductions.reduce(
+                self._execution,
+                [
+                    (self._program.steps[each.strand.at - 1].instruction, each.strand.active)
+                    for each in released
+                ],
+            )
+            if released or not self._parked:
+                self._report_parted_warps(released or scheduler.waiting)
             if not released and not scheduler.stop_meeting():
                 self._report_deadlock()
                 return False
@@ -113,7 +133,11 @@ class Batch:
             decoded = steps[strand.at]
             self._begin(decoded.instruction, strand.active)
             decision = self._conversion.decide(decoded, strand.active)
-            if decoded.sort is Sort.PLAIN:
+            awaited = self._execution.semaphores is not None and self._awaits(decoded, strand)
+            if awaited:
+                if not self._takes(decoded, strand, decision):
+                    return
+            elif decoded.sort is Sort.PLAIN:
                 self._conversion.act(decoded, decision)
                 strand.at += 1
             elif not self._controls(decoded, strand, decision):
@@ -185,6 +209,55 @@ class Batch:
         self.scheduler.part(strand, [Strand(at, some) for at, some in ways if len(some)], decoded.meet)
         return False
 
+    # -- waiting for other blocks
+    def _awaits(self, decoded: Decoded, strand: Strand) -> bool:
+        """Tell whether a strand is at a load of what it waits for; keep the semaphores told."""
+        semaphores = self._execution.semaphores
+        assert semaphores is not None
+        at, loops = strand.at, semaphores.loops
+        if semaphores.deciding and at not in loops.inside:
+            semaphores.settle(strand.active)
+        if at in loops.branches:
+            semaphores.decide(strand.active)
+        if decoded.instruction.opcode in FENCES:
+            semaphores.fence(strand.active, decoded.instruction)
+        return at in loops.loads
+
+    def _takes(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
+        """Run a load of what threads wait for, and say whether the strand goes on."""
+        if len(decision.data):
+            raise dependence(decoded, decision)
+        acting = decision.acting
+        ready = load_awaited(self._execution, decoded.instruction, strand.at, acting)
+        waiting = acting[~ready]
+        if not len(waiting):
+            strand.at += 1
+            return True
+        if len(waiting) == len(strand.active):
+            self._parked.append(strand)
+            return False
+        rest = np.setdiff1d(strand.active, waiting, assume_unique=True)
+        self.scheduler.part(strand, [Strand(strand.at + 1, rest), Strand(strand.at, waiting)], None)
+        return False
+
+    def _wake(self) -> bool:
+        """Let threads go on that wait, if a word has a new value since, and say whether there are any."""
+        semaphores = self._execution.semaphores
+        if semaphores is None or not self._parked or semaphores.written == self._written:
+            return False
+        self._written = semaphores.written
+        self.scheduler.runnable += self._parked
+        self._parked = []
+        return True
+
+    def _check_loops(self, released: Iterable[Waiting]) -> None:
+        """Refuse barriers at which threads that wait for other blocks meet threads that do not."""
+        semaphores = self._execution.semaphores
+        if semaphores is not None and semaphores.loops.together:
+            inside = {each.strand.at - 1 in semaphores.loops.inside for each in released}
+            if len(inside) > 1:
+                self._execution.unsupported("a barrier within a loop that waits, and one outside it")
+
     def _end(self, strand: Strand, threads: Indices) -> None:
         self._execution.alive[threads] = False
         self.scheduler.end(strand)
@@ -192,7 +265,7 @@ class Batch:
     # -- barriers
     def _barrier(self, instruction: InstructionStatement, strand: Strand) -> bool:
         execution, active = self._execution, strand.active
-        if instruction.has("cluster") or instruction.has("red"):
+        if instruction.has("cluster"):
             execution.unsupported(instruction.mnemonic)
         barriers, counts = self._barrier_operands(instruction, active)
         aligned = instruction.opcode == "bar" or instruction.has("aligned")
@@ -204,6 +277,7 @@ class Batch:
         if everybody and (counts == _WHOLE_BLOCK).all() and (barriers == barriers[0]).all():
             execution.ordering.block_barriers()
             self.scheduler.barriers += len(execution.threads.blocks)
+            barrier_reductions.reduce(execution, [(instruction, active)])
             return True
         self.scheduler.wait(Waiting(strand, barriers, counts, aligned))
         return False
@@ -214,7 +288,7 @@ class Batch:
         execution = self._execution
         numbers = [
             execution.numbers(operand, 32, active, "operand").astype(np.int64)
-            for operand in instruction.operands
+            for operand in barrier_reductions.barrier_of(instruction)
         ]
         if not 1 <= len(numbers) <= 2:
             raise InputError(f"{instruction.mnemonic} takes one or two operands, not {len(numbers)}")
@@ -243,8 +317,17 @@ class Batch:
                 )
 
     def _report_deadlock(self) -> None:
-        """Report barriers that stay incomplete."""
+        """Report barriers that stay incomplete, or words that never become what is waited for."""
         execution = self._execution
+        if self._parked:
+            parked = self._parked[0]
+            execution.instruction = self._program.steps[parked.at].instruction
+            parted = np.concatenate([each.active for each in self._parked])
+            what = f"{execution.instruction.mnemonic} waits for a value that none of the {{}} writes"
+            if len(execution.threads.blocks) < execution.threads.launch.blocks:
+                execution.unsupported(what.format(f"{len(execution.threads.blocks)} blocks that run at once"))
+            execution.report(Kind.DEADLOCK, what.format("other threads"), parted)
+            return
         for waiting in self.scheduler.waiting:
             active = waiting.strand.active
             execution.instruction = self._program.steps[waiting.strand.at - 1].instruction

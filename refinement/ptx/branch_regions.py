@@ -66,6 +66,11 @@ class BranchRegions:
             return f"it decides over {len(found)} instructions, more than {LONGEST}"
         return ""
 
+    def between(self, branch: int) -> set[int]:
+        """Return the instructions that may run between a branch and where its ways meet, if they do."""
+        meet = self._flow.reconvergence(branch)
+        return set() if meet is None else self._region(branch, meet)
+
     def _region(self, branch: int, meet: int) -> set[int]:
         """Return the instructions that may run between a branch and where its ways meet."""
         blocks = self._flow.blocks

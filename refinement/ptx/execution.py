@@ -25,6 +25,7 @@ from .literals import float_encoding
 from .module import TYPE_BITS, Function, InstructionStatement, Module
 from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
 from .races import Ordering
+from .semaphores import Semaphores
 from .state_space import Space
 from .threads import WARP, Indices, Threads
 from .undo_log import UndoLog
@@ -91,6 +92,8 @@ class Execution:
         Where stores are noted then.
     special : dict of str to Value
         The special registers.
+    semaphores : Semaphores, optional
+        The words by which threads of several blocks wait for each other, of a kernel that has such.
     state : dict
         What a group of instructions keeps between them: copies under way, arrivals at barriers.
     """
@@ -121,6 +124,7 @@ class Execution:
         self.unordered = False
         self.path: Value | None = None
         self.undo_log: UndoLog | None = None
+        self.semaphores: Semaphores | None = None
         self._observations = observations
         self._loads = loads
         self.special = dict(threads.special_registers())
@@ -175,6 +179,22 @@ class Execution:
         """Note that words of `size` bytes, `total` together, are about to be stored."""
         if self.undo_log is not None:
             self.undo_log.note(part, offsets, total, size, threads)
+
+    def note_semaphores(
+        self,
+        part: Space,
+        offsets: Offsets,
+        words: Ids,
+        size: int,
+        threads: Indices,
+        addends: Ids | None = None,
+    ) -> None:
+        """Note that words (n,) are about to be written by which threads may wait; see `Semaphores.note`."""
+        if self.semaphores is not None:
+            on_data = self.on_data(threads)
+            self.semaphores.note(
+                part, offsets, words, size, threads, self.instruction, addends, on_data=on_data
+            )
 
     @property
     def found_wrong(self) -> bool:

@@ -143,6 +143,7 @@ class PtxKernel:
             asdict(done.statistics),
             done.thread_name,
             guards=tuple(each for each in done.guards if each.condition in self._conditions_on_sizes),
+            assumptions=done.assumptions,
         )
 
     def packed(self, instance: Instance, given: Mapping[str, Number | Scalar | Pointer]) -> list[Argument]:

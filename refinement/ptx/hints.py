@@ -1,6 +1,7 @@
 """Instructions that change no value that a kernel may rely on: hints to caches, fences, waits, marks.
 
-A fence orders nothing that a race would not be reported for without it. What ``createpolicy`` gives only
+A fence orders nothing that a race would not be reported for without it, but for threads that wait for other
+blocks, see `semaphores`. What ``createpolicy`` gives only
 other hints take, and what ``discard`` leaves in memory is indeterminate; both are undefined. Source:
 PTX ISA 9.1 sections 9.7.9.15 to 9.7.9.18, 9.7.13 and 9.7.20.
 """
@@ -20,6 +21,10 @@ from .threads import Indices
 
 _LINE = 128
 """Bytes of a line of the cache, all that ``discard`` takes."""
+
+
+FENCES = frozenset({"fence", "membar"})
+"""Opcodes of fences; what they tell threads of other blocks is for `semaphores`."""
 
 
 def _nothing(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:

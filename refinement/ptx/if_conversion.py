@@ -123,7 +123,7 @@ class IfConversion:
             return
         self._check_origins(decoded, decision)
         if decoded.instruction.opcode not in LOADS | STORES:
-            raise _dependence(decoded, decision)
+            raise dependence(decoded, decision)
         self._both(lambda: step(execution, decision.data), lambda: None, decision, None)
 
     def _note(self, instruction: InstructionStatement, condition: str, holds: Truths, known: Truths) -> None:
@@ -162,7 +162,7 @@ class IfConversion:
         self._check_origins(decoded, decision)
         refusal = self._program.regions.refusal(at)
         if refusal:
-            raise _dependence(decoded, decision, refusal)
+            raise dependence(decoded, decision, refusal)
         meet = decoded.meet
         assert meet is not None
         if not self._depth:
@@ -181,7 +181,7 @@ class IfConversion:
         assert decision.conditions.terms is not None
         origins = self._origins.of(np.unique(decision.conditions.terms))
         if (origins & Origin.UNDEFINED).any() or (origins == Origin.SCALAR).any():
-            raise _dependence(decoded, decision)
+            raise dependence(decoded, decision)
 
     def _descend(self) -> None:
         self._depth += 1
@@ -299,6 +299,7 @@ class IfConversion:
         return Value(width, np.zeros(count, dtype=np.uint64), np.repeat(self._unread[width], count))
 
 
-def _dependence(decoded: Decoded, decision: Decision, why: str = "") -> DataDependenceError:
+def dependence(decoded: Decoded, decision: Decision, why: str = "") -> DataDependenceError:
+    """Return the error of a guard that depends on data."""
     what = f"the guard {decoded.guard} of {decoded.instruction.mnemonic}"
     return DataDependenceError(what, decision.conditions, why)

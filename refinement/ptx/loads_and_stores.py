@@ -8,12 +8,13 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.errors import InputError
 from ...spec.ptx.operands import Register, Vector
 from .. import bit_slices
 from ..evaluation import signed_values
-from .addressing import addresses, in_window, space_of
+from .addressing import NARROW_SCOPES, addresses, in_window, located, space_of
 from .any_size import store_of_any_size
 from .execution import Decoders, Execution, undecoded
 from .memory_access import store
@@ -57,6 +58,57 @@ def _ld(execution: Execution, instruction: InstructionStatement, active: Indices
         execution.write(element, _widened(execution, element, value, kind), active)
 
 
+def load_awaited(
+    execution: Execution, instruction: InstructionStatement, at: int, active: Indices
+) -> NDArray[np.bool_]:
+    """Run a load of what threads wait for, where they need not wait for the next value.
+
+    Parameters
+    ----------
+    execution : Execution
+        What runs.
+    instruction : InstructionStatement
+        The load.
+    at : int
+        Its index in the kernel's body.
+    active : array
+        The threads.
+
+    Returns
+    -------
+    bool array (n active,)
+        Which threads it has run in.
+
+    Raises
+    ------
+    UnsupportedError
+        If what the loop does is not modelled.
+    """
+    semaphores = execution.semaphores
+    assert semaphores is not None
+    if semaphores.loops.refusal:
+        execution.unsupported(
+            f"{instruction.mnemonic} of what is not only waited for: {semaphores.loops.refusal}"
+        )
+    if instruction.one_of(NARROW_SCOPES) is not None or execution.path is not None:
+        execution.unsupported(f"{instruction.mnemonic} in a loop that waits")
+    size, _, kind = _shape(instruction)
+    destination, source = instruction.taking(2, 3)[:2]
+    where = addresses(execution, source, active)
+    ready = np.zeros(len(active), dtype=bool)
+    space = space_of(execution, instruction, ordering=True)
+    for part, members, offsets in located(execution, space, where, size, active, size):
+        if part.name != "global":
+            execution.unsupported(f"{instruction.mnemonic} of {part.name} memory")
+        found, numbers = semaphores.take(part, offsets, size, active[members], at, instruction.has("acquire"))
+        ready[members] = found
+        some = members[found]
+        if len(some):
+            value = _widened(execution, destination, known(numbers[found], 8 * size), kind)
+            execution.write(destination, value, active[some])
+    return ready
+
+
 def _widened(execution: Execution, element: Operand, value: Value, kind: str) -> Value:
     """Sign-extend what is loaded to a wider register."""
     if not kind.startswith("s") or not isinstance(element, Register):
@@ -79,7 +131,7 @@ def _st(execution: Execution, instruction: InstructionStatement, active: Indices
         execution.unsupported("a store of 128-bit elements")
     size, count, _ = _shape(instruction)
     destination, source = instruction.taking(2, 3)[:2]
-    space = space_of(execution, instruction)
+    space = space_of(execution, instruction, ordering=True)
     elements = _elements(execution, source, count)
     words = np.stack([execution.terms(element, 8 * size, active) for element in elements], axis=1)
     if not store_of_any_size(execution, space, destination, words, active):

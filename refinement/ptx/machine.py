@@ -31,6 +31,7 @@ from .module import Function, Module
 from .opaque_fragments import leaked
 from .program import Program
 from .races import AccessHistory, StoreHistory
+from .semaphores import ASSUMED, Semaphores
 from .threads import WARP, Indices, Launch, Threads
 from .variables import bytes_in, used_variables
 
@@ -122,6 +123,8 @@ class Run:
         What guards were.
     statistics : Statistics
         What it took.
+    assumptions : tuple of str
+        What is taken for granted of how the blocks run.
     """
 
     contents: Mapping[str, Contents]
@@ -137,6 +140,7 @@ class Run:
     guards: tuple[GuardOutcome, ...]
     statistics: Statistics
     _threads: Threads
+    assumptions: tuple[str, ...] = ()
 
     @property
     def block_threads(self) -> int:
@@ -214,13 +218,18 @@ def run(
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
     guards = Guards()
+    semaphores = Semaphores(store, program.waiting) if program.waiting.loads else None
     complete, reordered = True, False
     depends: Ids = np.zeros(0, dtype=np.int32)
-    chosen = np.arange(launch.blocks) if blocks is None else blocks
+    alone = blocks is not None and semaphores is None  # who waits needs those that it waits for
+    chosen = blocks if alone and blocks is not None else np.arange(launch.blocks)
     for some in _batches(launch, chosen, _block_bytes(module, function, launch)):
         threads = Threads(launch, some)
         memory.for_batch(threads)
         execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
+        if semaphores is not None:
+            semaphores.begin(execution.ordering)
+            execution.semaphores = semaphores
         batch = Batch(execution, program, launching.scalars(arguments), guards)
         try:
             complete = batch.run()
@@ -266,6 +275,7 @@ def run(
             time.perf_counter() - started,
         ),
         every_thread,
+        assumptions=(ASSUMED,) if semaphores is not None and semaphores.used else (),
     )
 
 

@@ -116,6 +116,9 @@ def write(
     atomic: bool = False,
 ) -> None:
     """Write words (n, count) of `size` bytes to lanes that are there."""
+    if execution.semaphores is not None and not atomic:
+        for index, column in enumerate(words.T):
+            execution.note_semaphores(part, offsets + size * index, column, size, threads)
     terms, lows = part.lanes.bytes_of(words.reshape(-1))
     data = terms.reshape(len(words), -1), lows.reshape(len(words), -1)
     _write_bytes(execution, part, offsets, data, threads, words, atomic=atomic)
@@ -134,6 +137,8 @@ def _write_bytes(
     """Write bytes (n, total), of words (n, count) where they are such, to lanes that are there."""
     history, lanes = part.history, part.lanes
     total = data[0].shape[1]
+    if words is None and execution.semaphores is not None:
+        execution.semaphores.spoil(part, offsets, total, execution.instruction)
     execution.note_store(part, offsets, total, 1 if words is None else total // words.shape[1], threads)
     if history is None:
         _put(lanes, offsets, data)
@@ -151,6 +156,8 @@ def _write_bytes(
         if len(found):
             changed = np.asarray(_differ(lanes, offsets, data).reshape(len(places), -1).any(axis=1))
             found = found.some(changed[found.which] | found.copies)
+    if len(found) and execution.semaphores is not None and part.name == "global":
+        found = found.some(~execution.semaphores.puts_in_order(places[found.which] * history.granule))
     _report_races(execution, part, found, places, threads_of, "writes")
     _put(lanes, offsets, data)
     if atomic or len(offsets) < 2:

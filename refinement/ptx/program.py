@@ -20,6 +20,7 @@ from .module import Function, InstructionStatement, Module
 from .operands import Label
 from .threads import Indices
 from .variable_spaces import misplaced, variable_spaces
+from .waiting_loops import waiting_loops
 
 
 class Sort(Enum):
@@ -91,6 +92,8 @@ class Program:
         The instructions.
     regions : BranchRegions
         What lies between branches and where their ways meet.
+    waiting : WaitingLoops
+        The loops in which it waits for other blocks.
     """
 
     def __init__(self, module: Module, function: Function) -> None:
@@ -99,6 +102,7 @@ class Program:
         self._illegal = dict(self._illegal_instructions())
         self._flow = control_flow(function, module.path)
         self.regions = BranchRegions(function, self._flow)
+        self.waiting = waiting_loops(function, self._flow, self.regions)
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 
     def check_legality(self, observations: Observations) -> None:

@@ -6,7 +6,8 @@ threads of its own warp if the interval is over. Two accesses of different threa
 at least one of which changes what is there, are a race.
 
 The warps' knowledge of each other's intervals is a vector clock, as in C. Flanagan, S. Freund,
-"FastTrack: Efficient and Precise Dynamic Race Detection", 2009.
+"FastTrack: Efficient and Precise Dynamic Race Detection", 2009. Of other blocks they know only what somebody
+learned from a semaphore, see `semaphores`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .knowledge import Knowledge, joined
 from .threads import WARP, Indices, Threads
 
 NOBODY = -1
@@ -48,6 +50,10 @@ class Ordering:
         self._over = np.zeros((blocks, warps, warps), dtype=np.int32)
         self._over[:, np.arange(warps), np.arange(warps)] = 1
         self._slowest = self._over.min(axis=2)
+        self._beyond: dict[int, Knowledge] = {}
+        """What warps know of what is over in other blocks."""
+        self._learned: dict[int, Knowledge] = {}
+        """What threads know of it that no barrier has told the others of their warps."""
 
     def times(self, threads: Indices) -> NDArray[np.int32]:
         """Return the interval that each thread is in."""
@@ -78,9 +84,13 @@ class Ordering:
         self._over[block, own] = known
         self._time[block, own] = now
         self._slowest[block] = self._over[block].min(axis=1)
+        self._share(warps)
 
     def block_barriers(self) -> None:
         """Put in order what all warps of every block did before."""
+        if self._beyond or self._learned:
+            for block in range(len(self._time)):
+                self._share(block * self._time.shape[1] + np.arange(self._time.shape[1]))
         self._time[:] = self._time.max(axis=1, keepdims=True) + 1
         self._over[:] = self._time[:, None, :]
         self._slowest[:] = self._over.min(axis=2)
@@ -91,6 +101,64 @@ class Ordering:
         self._time[block, own] += 1
         self._over[block, own, own] = self._time[block, own]
         self._slowest[block] = self._over[block].min(axis=2)
+        for warp in warps.tolist():
+            self._share(np.array([warp]))
+
+    # -- other blocks
+    def _share(self, warps: Indices) -> None:
+        """Tell some warps what any of their threads knows of other blocks."""
+        if not self._beyond and not self._learned:
+            return
+        members = set(warps.tolist())
+        threads = [each for each in self._learned if each // WARP in members]
+        known = [self._beyond[each] for each in members if each in self._beyond]
+        known += [self._learned.pop(each) for each in threads]
+        if known:
+            self._beyond |= dict.fromkeys(members, joined(known))
+
+    def known(self, thread: int) -> Knowledge:
+        """Return what a thread knows to be over, in its own block and in others."""
+        block, own = divmod(thread // WARP, self._time.shape[1])
+        name = int(self.names[thread]) // self.per_block
+        return joined([{name: self._over[block, own].copy()}, self._known_of_others(thread)])
+
+    def learn(self, thread: int, knowledge: Knowledge) -> None:
+        """Let a thread know what is over in other blocks."""
+        self._learned[thread] = joined([self._learned.get(thread, {}), knowledge])
+
+    def share_within_block(self, thread: int) -> None:
+        """Tell all warps of a thread's block what any of them knows of other blocks."""
+        warps = self._time.shape[1]
+        self._share(thread // WARP // warps * warps + np.arange(warps))
+
+    def _known_of_others(self, thread: int) -> Knowledge:
+        found = [self._beyond.get(thread // WARP, {}), self._learned.get(thread, {})]
+        return joined([each for each in found if each])
+
+    def _over_in_others(
+        self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32], *, all_warps: bool
+    ) -> NDArray[np.bool_]:
+        """Tell whether accesses of threads of other blocks, or of any of their warps, are over."""
+        found = np.zeros(len(threads), dtype=bool)
+        if not self._beyond and not self._learned:
+            return found
+        known = {each: self._known_of_others(each) for each in np.unique(threads).tolist()}
+        for index in np.flatnonzero(others != NOBODY).tolist():
+            block, within = divmod(int(others[index]), self.per_block)
+            over = known[int(threads[index])].get(block)
+            if over is not None:
+                found[index] = times[index] < (over.min() if all_warps else over[within // WARP])
+        return found
+
+    def over_for_whole_block(
+        self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Tell whether all that blocks of other threads did in intervals is in order before."""
+        same = self.same_block(threads, others)
+        found = same & self.over_for_all(threads, times)
+        apart = np.flatnonzero(~same)
+        found[apart] = self._over_in_others(threads[apart], others[apart], times[apart], all_warps=True)
+        return found
 
     def over_for_all(self, threads: Indices, times: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Tell whether accesses in intervals up to `times` of any warp of the block are in order before."""
@@ -109,7 +177,11 @@ class Ordering:
         warps = threads // WARP
         block, own = np.divmod(warps, self._time.shape[1])
         other = others % self.per_block // WARP
-        return self.same_block(threads, others) & (times < self._over[block, own, other])
+        same = self.same_block(threads, others)
+        found: NDArray[np.bool_] = same & (times < self._over[block, own, other])
+        apart = np.flatnonzero(~same)
+        found[apart] = self._over_in_others(threads[apart], others[apart], times[apart], all_warps=False)
+        return found
 
     def relative(self, history: AccessHistory) -> list[NDArray[Any]]:
         """Return what tells races with later accesses from here on, with times relative to the latest.
@@ -257,8 +329,9 @@ class AccessHistory:
         mine = ordering.names[threads]
         own = np.uint64(1) << (mine % ordering.per_block // WARP).astype(np.uint64)
         earlier = self._reader[places]
-        fresh = (earlier == NOBODY) | (
-            ordering.same_block(threads, earlier) & ordering.over_for_all(threads, self._read[places])
+        fresh = earlier == NOBODY
+        fresh |= (self._warps[places] < _OTHER_BLOCK) & ordering.over_for_whole_block(
+            threads, earlier, self._read[places]
         )
         # Of threads that read one place together, one becomes its reader; the others tell that they are more.
         started = places[fresh]
@@ -318,8 +391,9 @@ class AccessHistory:
 
     def _readers_over(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.bool_]:
         reader, times = self._reader[places], self._read[places]
-        same = ordering.same_block(threads, reader) & (self._warps[places] < _OTHER_BLOCK)
-        over = same & ordering.over_for_all(threads, times)
+        of_one = self._warps[places] < _OTHER_BLOCK
+        same = ordering.same_block(threads, reader) & of_one
+        over = of_one & ordering.over_for_whole_block(threads, reader, times)
         for index in np.flatnonzero(same & ~over):
             warps = int(self._warps[places[index]])
             over[index] = ordering.over_for_warps(int(threads[index]), int(times[index]), warps)

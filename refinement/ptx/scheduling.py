@@ -89,13 +89,22 @@ class Scheduler:
         What barriers tell.
     alive : bool array
         Threads that have not ended; a view.
+    apart : bool
+        Whether blocks never come together, as some may wait for others.
     """
 
-    def __init__(self, threads: Threads, ordering: Ordering, alive: NDArray[np.bool_]) -> None:
+    def __init__(
+        self, threads: Threads, ordering: Ordering, alive: NDArray[np.bool_], *, apart: bool = False
+    ) -> None:
         self._threads = threads
         self._ordering = ordering
         self._alive = alive
         self.runnable = [Strand(0, np.flatnonzero(alive))]
+        if apart:
+            blocks = threads.block[self.runnable[0].active]
+            self.runnable = [
+                Strand(0, self.runnable[0].active[blocks == block]) for block in np.unique(blocks)[::-1]
+            ]
         self.waiting: list[Waiting] = []
         self._arrivals: dict[tuple[int, int], list[tuple[int, NDArray[np.int32]]]] = {}
         self.barriers = 0

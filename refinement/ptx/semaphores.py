@@ -1,0 +1,373 @@
+"""Words in global memory by which threads of several blocks wait for each other: the turns of serial split-K.
+
+Blocks run in one order here, and in any order on hardware; this shows that the order makes no difference.
+A thread that waits is given every value that the word has had, one after the other, from the first that it
+may still see, and waits for the next where there is none. The first value that ends its loop is the one that
+ends it in every order of the blocks, if
+
+- the loop does nothing but wait, and depends on what was read last alone: see `waiting_loops`;
+- up to that value, the word's values are the same in every order: each writer knows of those before, or they
+  are sums of one addend;
+- whoever writes the word after that knows that the thread has seen the value.
+
+Then every thread reads what it reads here (an induction over what has happened before), so that accesses
+that are in order here are in order, and races are races. That the blocks which others wait for get to run is
+assumed.
+
+What a thread knows goes to others by release and acquire, as PTX has it: with ``.release`` and ``.acquire``,
+or a fence before a weaker access that writes, and behind one that reads. Source: PTX ISA 9.1 chapter 8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import UnsupportedError
+from ..interning import Ids
+from ..memory import Offsets
+from ..terms import CONSTANT, TermStore
+from .knowledge import Knowledge, joined
+from .module import InstructionStatement
+from .races import Ordering
+from .state_space import Space
+from .threads import WARP, Indices
+
+if TYPE_CHECKING:
+    from .waiting_loops import WaitingLoops
+
+ASSUMED = "blocks that others wait for get to run"
+"""What a kernel that waits takes for granted."""
+
+_RELEASES = ("release", "acq_rel")
+_ACQUIRES = ("acquire", "acq_rel")
+_NARROW = ("cta", "cluster")
+_SIZES = (4, 8)
+
+
+@dataclass(frozen=True)
+class _Write:
+    """A value that a word was given."""
+
+    value: int
+    addend: int | None
+    published: Knowledge
+
+
+@dataclass
+class _Seen:
+    """What a thread read last of a word; with a fence behind, or an acquire, it knows what was released."""
+
+    index: int
+    time: int = 0
+    acquired: bool = False
+    overtaken: bool = False
+
+
+@dataclass
+class _Word:
+    """A word: its values in order, who reads them now, and who saw which at the end of a loop."""
+
+    size: int
+    writes: list[_Write]
+    reading: dict[int, _Seen] = field(default_factory=dict)
+    seen: list[tuple[int, int]] = field(default_factory=list)
+    broken: str = ""
+
+
+class Semaphores:
+    """The words of a launch by which threads wait.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    loops : WaitingLoops
+        Of the kernel.
+
+    Attributes
+    ----------
+    used : bool
+        Whether a thread has waited.
+    written : int
+        How many values words were given.
+    deciding : set of int
+        Threads that have come to a branch which decides whether they wait on.
+    """
+
+    def __init__(self, store: TermStore, loops: WaitingLoops) -> None:
+        self.loops = loops
+        self.used = False
+        self.written = 0
+        self._store = store
+        self._words: dict[int, _Word] = {}
+        self._ordering: Ordering | None = None
+
+    def begin(self, ordering: Ordering) -> None:
+        """Begin a batch of blocks."""
+        self._ordering = ordering
+        self.deciding: set[int] = set()
+        self._fenced: dict[int, Knowledge] = {}
+        self._unfenced: dict[int, Knowledge] = {}
+        self._last: dict[int, int] = {}
+
+    # -- reading
+    def take(
+        self, part: Space, offsets: Offsets, size: int, threads: Indices, at: int, acquires: bool
+    ) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
+        """Return which threads may read a word now, and what they read; the others wait for its next value.
+
+        Parameters
+        ----------
+        part : Space
+            Global memory.
+        offsets : array
+            The lanes of each thread's word.
+        size : int
+            Bytes of a word.
+        threads : array
+            The threads.
+        at : int
+            Index of the load.
+        acquires : bool
+            Whether the load is an acquire, rather than one that a fence has to follow.
+        """
+        self.used = True
+        ready = np.zeros(len(threads), dtype=bool)
+        values = np.zeros(len(threads), dtype=np.uint64)
+        for index, (thread, offset) in enumerate(zip(threads.tolist(), offsets.tolist(), strict=True)):
+            word = self._word(part, offset, size)
+            entry = self._next(word, offset, thread, at)
+            if entry is None:
+                continue
+            ready[index], values[index] = True, word.writes[entry].value
+            self._note_read(word, offset, thread, entry, acquires)
+        return ready, values
+
+    def _next(self, word: _Word, offset: int, thread: int, at: int) -> int | None:
+        """Return which of a word's values a thread reads next; None if there is no new one."""
+        before = word.reading.get(thread)
+        known = self._order.known(thread).get(-1 - offset)
+        oldest = 0 if known is None else int(known[0]) - 1
+        if before is None:
+            return max(oldest, 0)
+        if before.index + 1 < len(word.writes):
+            return before.index + 1
+        return before.index if at not in self.loops.inside else None
+
+    def _note_read(self, word: _Word, offset: int, thread: int, entry: int, acquires: bool) -> None:
+        if self._last.setdefault(thread, offset) != offset and thread in self.deciding:
+            raise UnsupportedError("a thread waits for two words at once")
+        self._last[thread] = offset
+        time = int(self._order.times(np.array([thread]))[0])
+        word.reading[thread] = _Seen(entry, time, acquires)
+
+    def decide(self, threads: Indices) -> None:
+        """Note that threads come to a branch that decides whether they wait on."""
+        self.deciding.update(threads.tolist())
+
+    def settle(self, threads: Indices) -> None:
+        """Note that threads wait no more, for what they read last was what they waited for."""
+        left = self.deciding.intersection(threads.tolist())
+        self.deciding -= left
+        of_blocks: dict[int, int] = {}
+        for thread in left & self._last.keys():
+            offset = self._last.pop(thread)
+            block = self._name(thread) // self._order.per_block
+            if of_blocks.setdefault(block, offset) != offset and self.loops.together:
+                raise UnsupportedError("threads of a block wait together for several words")
+            word = self._words[offset]
+            seen = word.reading.pop(thread)
+            if word.broken or seen.overtaken or seen.index + 1 < len(word.writes):
+                raise UnsupportedError(word.broken or _OVERTAKEN)
+            word.seen.append((self._name(thread), seen.time))
+            now = {-1 - offset: np.array([seen.index + 1], dtype=np.int32)}
+            told = joined([word.writes[seen.index].published, now])
+            self._order.learn(thread, told if seen.acquired else now)
+            if not seen.acquired:
+                self._unfenced[thread] = joined([self._unfenced.get(thread, {}), told])
+            if self.loops.together:  # at a barrier, behind what the thread read
+                self._order.share_within_block(thread)
+
+    # -- writing
+    def note(
+        self,
+        part: Space,
+        offsets: Offsets,
+        words: Ids,
+        size: int,
+        threads: Indices,
+        instruction: InstructionStatement,
+        addends: Ids | None = None,
+        *,
+        on_data: bool = False,
+    ) -> None:
+        """Note that threads write words, before they do.
+
+        Parameters
+        ----------
+        part : Space
+            Where.
+        offsets, words, threads : array
+            Lanes, terms and threads of the writes.
+        size : int
+            Bytes of a word.
+        instruction : InstructionStatement
+            What writes.
+        addends : array, optional
+            What is added, of a sum.
+        on_data : bool
+            Whether data decide if it happens.
+        """
+        if part.name != "global":
+            return
+        for each in self._overlapped(offsets, size):
+            each.broken = f"{instruction.mnemonic} in line {instruction.line} writes a part of the word"
+        if size not in _SIZES:
+            return
+        known = self._store.are(CONSTANT, words)
+        numbers = self._store.constant_values(words) if known.all() else None
+        few = len(np.unique(threads // WARP)) == len(threads)
+        for index, (offset, thread) in enumerate(zip(offsets.tolist(), threads.tolist(), strict=True)):
+            if offset not in self._words:
+                if not few or numbers is None:
+                    continue
+                self._words[offset] = self._fresh(part, offset, size)
+            word = self._words[offset]
+            if numbers is None or on_data:
+                word.broken = f"{instruction.mnemonic} in line {instruction.line} writes data to the word"
+                continue
+            addend = None if addends is None else self._constant(addends[index])
+            self._note_write(word, offset, thread, int(numbers[index]), instruction, addend)
+
+    def _constant(self, term: np.int32) -> int | None:
+        terms = np.array([term], dtype=np.int32)
+        return int(self._store.constant_values(terms)[0]) if self._store.are(CONSTANT, terms)[0] else None
+
+    def _overlapped(self, offsets: Offsets, size: int) -> list[_Word]:
+        """Return the words that writes change of which they do not write all, and nothing else."""
+        if not self._words or not len(offsets):
+            return []
+        own = np.fromiter(self._words, dtype=np.int64)
+        ends = own + np.array([each.size for each in self._words.values()])
+        low, high = int(offsets.min()), int(offsets.max()) + size
+        found = []
+        for offset in own[(own < high) & (ends > low)].tolist():
+            word = self._words[offset]
+            touches = (offsets < offset + word.size) & (offsets + size > offset)
+            if (touches & ((offsets != offset) | (size != word.size))).any():
+                found.append(word)
+        return found
+
+    def _note_write(
+        self,
+        word: _Word,
+        offset: int,
+        thread: int,
+        value: int,
+        instruction: InstructionStatement,
+        addend: int | None,
+    ) -> None:
+        ordering, own = self._order, -1 - offset
+        knowledge = ordering.known(thread)
+        count = int(knowledge[own][0]) if own in knowledge else 1
+        first = self._first_of_sums(word, addend)
+        if count < first:
+            word.broken = (
+                f"{instruction.mnemonic} in line {instruction.line} writes the word in no order with others"
+            )
+        for name, time in word.seen:
+            if name != self._name(thread) and not _is_over(knowledge, name, time, ordering.per_block):
+                raise UnsupportedError(_OVERTAKEN)
+        for reader, seen in word.reading.items():
+            name = self._name(reader)
+            if reader != thread and not _is_over(knowledge, name, seen.time, ordering.per_block):
+                seen.overtaken = True
+        narrow = instruction.one_of(_NARROW) is not None
+        atomic = instruction.opcode in ("atom", "red")
+        strong = atomic or instruction.one_of(("relaxed", "volatile", "release")) is not None
+        published: Knowledge = {}
+        if instruction.one_of(_RELEASES) and not narrow:
+            published = knowledge
+        elif strong and not narrow:
+            published = self._fenced.get(thread, {})
+        if atomic:  # goes on with what was released before
+            published = joined([published, word.writes[-1].published])
+        certain = len(word.writes) + 1 if first == len(word.writes) else first
+        now = {own: np.array([certain], dtype=np.int32)}
+        self.written += 1
+        word.writes.append(_Write(value, addend if atomic else None, joined([published, now])))
+        ordering.learn(thread, now)
+        if thread in word.reading:
+            word.reading[thread].index = max(word.reading[thread].index, len(word.writes) - 2)
+
+    def spoil(self, part: Space, offsets: Offsets, size: int, instruction: InstructionStatement) -> None:
+        """Note that bytes are written which may be of words."""
+        for word in self._overlapped(offsets, size) if part.name == "global" else ():
+            word.broken = f"{instruction.mnemonic} in line {instruction.line} writes the word"
+
+    def puts_in_order(self, lanes: Offsets) -> NDArray[np.bool_]:
+        """Tell which lanes are of words whose writes are in order."""
+        own = [each + at for each, word in self._words.items() if not word.broken for at in range(word.size)]
+        return np.isin(lanes, own)
+
+    def _first_of_sums(self, word: _Word, addend: int | None) -> int:
+        """Return how many of a word's values a writer must know of: the others are sums of its addend."""
+        count = len(word.writes)
+        while addend is not None and addend and count > 1 and word.writes[count - 1].addend == addend:
+            count -= 1
+        return count
+
+    def fence(self, threads: Indices, instruction: InstructionStatement) -> None:
+        """Note that threads run a fence."""
+        if instruction.one_of(_NARROW) or instruction.has("proxy"):
+            return
+        for thread in threads.tolist():
+            if thread in self._unfenced:
+                self._order.learn(thread, self._unfenced.pop(thread))
+            if thread in self._last:
+                self._words[self._last[thread]].reading[thread].acquired = True
+            self._fenced[thread] = self._order.known(thread)
+
+    # -- details
+    @property
+    def _order(self) -> Ordering:
+        assert self._ordering is not None
+        return self._ordering
+
+    def _name(self, thread: int) -> int:
+        return int(self._order.names[thread])
+
+    def _word(self, part: Space, offset: int, size: int) -> _Word:
+        """Return the word that is read at an offset."""
+        word = self._words.get(offset)
+        if word is None:
+            word = self._words[offset] = self._fresh(part, offset, size)
+            history = part.history
+            if history is not None and (history.writer[offset // history.granule] >= 0):
+                word.broken = "threads of the same warp write it together, or data"
+        if word.size != size:
+            raise UnsupportedError(f"a word of {word.size} bytes is waited for by loads of {size}")
+        return word
+
+    def _fresh(self, part: Space, offset: int, size: int) -> _Word:
+        """Return a word that holds what is there before the kernel writes it."""
+        at = np.array([offset])
+        if part.lanes.written(at, size).all():
+            before = part.lanes.read(at, size)
+            if self._store.are(CONSTANT, before)[0]:
+                value = int(self._store.constant_values(before)[0])
+                return _Word(size, [_Write(value, None, {})])
+        return _Word(size, [_Write(0, None, {})], broken="what it holds at first is not given")
+
+
+_OVERTAKEN = "somebody writes the word who does not know whether all have seen the value that they wait for"
+
+
+def _is_over(knowledge: Knowledge, name: int, time: int, per_block: int) -> bool:
+    block, within = divmod(name, per_block)
+    over = knowledge.get(block)
+    return over is not None and time < int(over[within // WARP])
