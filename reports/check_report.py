@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,6 +15,9 @@ from .counterexample_text import counterexample_text
 from .report import Conclusion, Report, Wording
 
 SCHEMA = 1
+
+LINES, COLUMNS = 40, 200
+"""What a page shows of a counterexample, of which the JSON document has everything."""
 
 OF_THEOREMS = Wording(
     "theorem",
@@ -55,6 +59,33 @@ class CheckReport(Report):
     template: ClassVar[str] = "check.html.j2"
     indented: ClassVar[bool] = True
     agreements: ClassVar[tuple[Agreement, ...]] = tuple(Agreement)
+    shown_examples: ClassVar[tuple[Agreement, ...]] = (Agreement.PINNED, Agreement.UNEXPECTED)
+
+    @property
+    def occurring(self) -> list[Agreement]:
+        """The agreements that occur."""
+        return [agreement for agreement in self.agreements if self.run.count(agreement)]
+
+    @property
+    def subjects(self) -> dict[str, int]:
+        """What obligations are about, most often an instruction, and how many are about it.
+
+        It is the part of an obligation's id that follows the theorem's.
+        """
+        counts = Counter(
+            outcome.obligation.id.removeprefix(f"{entry.theorem.id}/").partition("/")[0]
+            for entry in self.run.theorems
+            for outcome in entry.outcomes
+        )
+        return dict(sorted(counts.items()))
+
+    @staticmethod
+    def example(outcome: DecidedObligation) -> str:
+        """Return the beginning of a counterexample, as text."""
+        found = outcome.verdict.counterexample
+        lines = counterexample_text(found).splitlines() if found else []
+        more = [f"… ({len(lines) - LINES} more lines)"] if len(lines) > LINES else []
+        return "\n".join([line[:COLUMNS] for line in lines[:LINES]] + more)
 
     @property
     def headline(self) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from chromium import dom, needs_chromium
 
 from mmaproof.api.instructions import layout
 from mmaproof.reports.layout_drawing import picture
@@ -69,22 +68,11 @@ def test_a_page_has_every_operand_and_needs_nothing_else(instruction: str, opera
     assert not re.search(r"https?://|src=|url\(", page)
 
 
-@pytest.mark.skipif(
-    shutil.which("chromium") is None, reason="chromium, which runs the page, is not installed"
-)
+@needs_chromium
 def test_the_page_shows_what_its_address_chooses(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(layout(*CASES[0]).page(), encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--dump-dom"]
-    quiet = [
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--no-first-run",
-    ]
-    address = f"file://{page}#show=a,c&view=elements&holder=T5&element=a,1,2"
-    command = ["chromium", *options, *quiet, address]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    shown = dom(page, "show=a,c&view=elements&holder=T5&element=a,1,2")
     cells = re.findall(r'<td[^>]*class="o(\d+)([^"]*)"[^>]*data-key="(\w+) ', shown)
     assert {operand for _, _, operand in cells} == {"a", "c"}
     assert {lane for lane, more, _ in cells if "dim" not in more} == {"5"}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from chromium import dom, needs_chromium
 from document_schemas import validate
 from html_pages import Page
 from toy_theorems import COMMUTES, FALSE, IN_RING, OBLIGATIONS, PASSING, PINNED, THEOREMS, verdict
@@ -188,3 +191,48 @@ def test_a_run_as_expected_has_nothing_to_show() -> None:
     assert found.conclusion is Conclusion.HOLDS
     assert sarif.document(found)["runs"][0]["results"] == []
     assert "Not as expected" not in html.render(found)
+
+
+def test_the_page_shows_pinned_counterexamples_statements_and_what_obligations_are_about() -> None:
+    found = reported(*runner.run(PASSING, runner.Settings(jobs=0)))
+    text = Page(html.render(found)).text
+    assert "counterexample" in text and "x + y against x" in text
+    assert PINNED.statement in text and "Bytes add." in text
+    assert found.subjects == {"absorbs-pinned": 1, "commutes": 1}
+    assert found.occurring == [Agreement.PROVED, Agreement.PINNED]
+
+
+def test_every_link_of_the_page_names_something_of_it(decided: CheckReport) -> None:
+    page = html.render(decided)
+    places = set(re.findall(r'\bid="([^"]*)"', page))
+    links = re.findall(r'href="#([^"]*)"', page)
+    assert {outcome.obligation.id for outcome in decided.run.outcomes} <= places
+    assert all(link in places or link.removeprefix("find=") in decided.subjects for link in links)
+
+
+def test_a_long_counterexample_is_cut_on_the_page() -> None:
+    outcome = next(
+        o
+        for o in reported(*runner.run(PASSING, runner.Settings(jobs=0))).run.outcomes
+        if o.obligation is PINNED
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(check_report, "counterexample_text", lambda _: "\n".join(["x" * 500] * 50))
+        lines = CheckReport.example(outcome).splitlines()
+    assert len(lines) == check_report.LINES + 1 and "10 more lines" in lines[-1]
+    assert max(map(len, lines)) == check_report.COLUMNS
+
+
+@needs_chromium
+def test_links_open_what_they_name_and_a_search_leaves_the_rest_out(
+    decided: CheckReport, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(html.render(decided), encoding="utf-8")
+    opened = dom(page, PINNED.id)
+    assert re.search(r'<details class="theorem" id="power/toy/addition" open', opened)
+    assert not re.search(r'<details class="theorem" id="power/toy/other" open', opened)
+    searched = dom(page, "find=ring")
+    rows = re.findall(r'<tr id="([^"]*)"( hidden="")?', searched)
+    assert [name for name, hidden in rows if not hidden] == [IN_RING.id]
+    assert "1 obligation<" in searched
