@@ -12,7 +12,7 @@ from ...spec.algebra import Array, Operand
 from ...spec.errors import InputError
 from ...spec.float_encoding import decode, encode
 from ...spec.float_encoding import rounded as rounded_value
-from ...spec.formats import F64, FloatFormat, Format, IntegerFormat, format_named, numpy_type
+from ...spec.formats import F64, FORMATS, FloatFormat, Format, IntegerFormat, format_named, numpy_type
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ...spec.value_algebra import ValueAlgebra
@@ -23,6 +23,13 @@ from ..stated import encodings as stated
 from ..stated import integers
 from ..stated.arithmetic import DIRECTIONS
 from ..stated.formats import INTEGERS
+
+OTHERS = (
+    FloatFormat("e9m7", 17, exponent_bits=9, fraction_bits=7, bias=255),
+    FloatFormat("e11m20", 32, exponent_bits=11, fraction_bits=20, bias=1023),
+    FloatFormat("e6m12", 19, exponent_bits=6, fraction_bits=12, bias=31),
+)
+"""Formats of no standard, whose widths no other has."""
 
 _FEW = 24
 """Numbers that are refused one by one."""
@@ -41,12 +48,24 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
         "IEEE 754-2019 sections 3.3, 4.3 and 7.4; OCP 8-bit Floating Point 1.0; OCP Microscaling Formats 1.0",
     )
     def cases() -> Iterator[Case]:
-        for fmt in dict.fromkeys(formats()):
+        for fmt in dict.fromkeys((*formats(), *FORMATS.values(), *OTHERS)):
             goal = _float if isinstance(fmt, FloatFormat) else _integer
             yield Case(fmt.name, partial(goal, fmt), method=Method.CERTIFICATE)
             yield Case(f"{fmt.name}/given", partial(_given, fmt), method=Method.CERTIFICATE)
+        yield Case("directions", _directions, method=Method.CERTIFICATE)
 
     return cases
+
+
+def _directions() -> Certificate:
+    """Return the claim that rounding -v in the mirrored direction is minus v rounded."""
+    mirrored = dict(zip(DIRECTIONS, ("nearest-even", "toward-zero", "downward", "upward"), strict=True))
+    return compared(
+        mirrored,
+        lambda: {
+            direction: DIRECTIONS[Rounding(code).mirrored.value] for code, direction in enumerate(DIRECTIONS)
+        },
+    )
 
 
 def _float(fmt: Format) -> Certificate:
@@ -180,7 +199,7 @@ def _checked(bits: Array, fmt: Format) -> object:
 
 def _encodings(fmt: Format, top: int) -> dict[str, tuple[Array, object]]:
     """Return arrays of encodings, and what they are taken as."""
-    size = 1 if fmt.bits <= 8 else fmt.bits // 8
+    size = max(8, 1 << (fmt.bits - 1).bit_length()) // 8
     found: dict[str, tuple[Array, object]] = {
         "signed": (np.array([0]), "x"),
         "real": (np.array([0.0]), "x"),
@@ -265,14 +284,14 @@ def _given_floats(fmt: FloatFormat) -> tuple[dict[str, object], Callable[[], Map
 
     def specified() -> Mapping[str, object]:
         values = values_of_encodings(read.encodings.astype(fmt.storage), fmt)
-        back = {} if name in ("tf32", "ue4m3", "e1m2") or "fnuz" in name else {"bits": numpy_type(fmt).name}
+        back = {"bits": numpy_type(fmt).name} if name in stated.NUMPY_TYPES else {}
         return {
             **{what: _taken(array, fmt) for what, (array, _) in given.items()},
             **{f"encodings {what}": _checked(array, fmt) for what, (array, _) in checked.items()},
             "values": _spelled(values),
             "type": values.dtype.name,
             **back,
-            "by name": format_named(name) is fmt if "fnuz" not in name and name != "e1m2" else True,
+            "by name": name not in FORMATS or format_named(name) is fmt,
         }
 
     native = {"f16": "float16", "f32": "float32", "f64": "float64"}

@@ -19,8 +19,8 @@ FAMILIES = {
         "dot_add_order",
     ),
     "rounding": ("rounding_error", "rounding_bound"),
-    "stated": ("documented", "supplied", "parameters", "texts", "executed"),
-    "legal": ("verdicts",),
+    "stated": ("documented", "supplied", "parameters", "texts", "executed", "contradicted", "machine_code"),
+    "legal": ("verdicts", "operand_verdicts"),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""
 

@@ -35,6 +35,9 @@ ue8m0    | NaN      | ff
 ue4m3    | NaN      | 7f
 e4m3fnuz | NaN      | 80
 e5m2fnuz | NaN      | 80
+e9m7     | infinity | ffc0
+e11m20   | infinity | 7ff80000
+e6m12    | infinity | 3f800
 """
 """What is beyond the largest number; what a NaN is encoded as (the largest number, where there is none)."""
 
@@ -149,12 +152,14 @@ def rounded(name: str) -> Rounded:
     below = magnitudes(name)
     numbers, quarters = of.value(below), np.zeros_like(below)
     if name != "f64":  # float64 has nothing between its numbers, nor beyond them
-        gaps, places = of.value(below + 1) - numbers, np.arange(QUARTERS)[:, None]
+        after = np.minimum(below, of.largest - (of.exponent > 10))  # 2^1024 is no float64
+        gaps, places = of.value(after + 1) - of.value(after), np.arange(QUARTERS)[:, None]
         numbers = (numbers + gaps / QUARTERS * places).ravel()
         below, quarters = np.tile(below, QUARTERS), np.repeat(places, len(below))
-        numbers = np.append(numbers, [2.0**1000, np.inf])
-        below = np.append(below, [of.largest + 1, of.largest + 1])
-        quarters = np.append(quarters, [0, 0])
+        beyond = [np.inf] if of.exponent > 10 else [2.0**1000, np.inf]
+        numbers = np.append(numbers, beyond)
+        below = np.append(below, [of.largest + 1] * len(beyond))
+        quarters = np.append(quarters, [0] * len(beyond))
     odd = (below % 2 == 1) | (of.fraction == 0)
     nearest = below + ((quarters == 3) | ((quarters == 2) & odd))
     outward = below + (quarters > 0)

@@ -138,23 +138,21 @@ class Narrowing:
 @lru_cache(maxsize=4096)
 def narrow(variant: Variant) -> Narrowing:
     """Narrow the rows of the variant's instruction, aspect by aspect."""
-    rows = forms(variant.family)
+    rows = [(row, row.allowed(variant)) for row in forms(variant.family)]
     messages = {}
     agreed: list[str] = []
     for aspect in ASPECTS:
-        value = aspect.value(variant)
-        left = tuple(row for row in rows if value in row.allowed(variant).get(aspect.id, _ABSENT))
+        value, name = aspect.value(variant), aspect.id
+        left = [row for row in rows if value in row[1].get(name, _ABSENT)]
         if left:
             if len(left) < len(rows) and value is not None:
                 agreed.append(_spell(value))
             rows = left
             continue
-        allowed = _widest(row.allowed(variant).get(aspect.id, _ABSENT) for row in rows)
+        allowed = _widest(may_spell.get(name, _ABSENT) for _, may_spell in rows)
         given = f" with {' '.join(agreed)}" if agreed else ""
-        messages[aspect.id] = (
-            f"{_complaint(aspect, value)}{given}; allowed: {', '.join(map(_spell_all, allowed))}"
-        )
-    return Narrowing(rows, messages)
+        messages[name] = f"{_complaint(aspect, value)}{given}; allowed: {', '.join(map(_spell_all, allowed))}"
+    return Narrowing(tuple(row for row, _ in rows), messages)
 
 
 def _widest(choices: Iterable[Values]) -> list[Values]:

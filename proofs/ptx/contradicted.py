@@ -1,0 +1,192 @@
+"""Who disagrees with a rule on PTX instructions, and what ptxas takes or refuses against the rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from ...spec.errors import InputError
+from ...spec.ptx.assembly import parse
+from ...spec.ptx.braces import refuses_braces
+from ...spec.ptx.declarations import read_declarations
+from ...spec.ptx.legality import RULES, Module, violations
+from ...spec.ptx.leniency import LENIENCIES, may_be_taken
+from ...spec.ptx.targets import target_named, version_named
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .documented import TABLES, Stated, stated_instructions
+from .stated import leniency, neighbours, targets
+from .stated.operand_types import OPERANDS, operand
+
+SOURCE = "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it says so"
+
+
+@theorem(
+    "ptx/stated/contradictions",
+    "each rule names who disagrees with it, and what ptxas takes all the same is named with its reason",
+    "rule ↦ contradictions is the listed table; ∀ listed exceptions, and what differs from them in one "
+    "token, operand, target or version: what is named for an illegal instruction are the listed exceptions "
+    "that it matches, if they explain every rule that it breaks, else none; sparse types ↦ targets on which "
+    "metadata have no braces",
+    SOURCE,
+)
+def contradictions() -> Iterator[Case]:
+    """Yield the rules, the neighbours of exceptions, their releases, and braces."""
+    yield Case("rules", _rules, method=Method.CERTIFICATE)
+    yield Case("exceptions", _exceptions, method=Method.CERTIFICATE)
+    yield Case("releases", _releases, method=Method.CERTIFICATE)
+    yield Case("braces", _braces, method=Method.CERTIFICATE)
+
+
+def _rules() -> Certificate:
+    return compared(
+        leniency.RULES,
+        lambda: {
+            rule.id: " ".join(each.id for each in rule.contradictions)
+            for rule in RULES
+            if rule.contradictions
+        },
+    )
+
+
+def _releases() -> Certificate:
+    named: dict[str, tuple[int, int] | None] = {row[0]: None for row in leniency.KINDS_OF_EXCEPTIONS}
+    expected = {**named, "fp8-m16n8k16-b": (13, 5), "sm-88-version": (13, 5)}
+    return compared(expected, lambda: {each.contradiction.id: each.closed for each in LENIENCIES})
+
+
+# -- the neighbours of exceptions
+At = tuple[str, str, str]
+"""An instruction, its target and PTX version."""
+
+_KINDS = ("b32", "f32", "b64", "f64", "b16", "u16", "s16", "u8", "b8", "s8", "s32", "u64", "f16x2", "f16",
+          "pred")  # fmt: skip
+_NAMES = ", ".join(f"{kind}_<20>: {kind}" for kind in _KINDS)
+_REGISTER = re.compile(r"\b([a-z]+\d*x?\d*)_\d+\b")
+
+
+def _near() -> Iterator[At]:
+    """Yield the exceptions, and those that differ from them in one token, operand, target or version."""
+    for text, target, version, named in leniency.TAKEN:
+        yield text, target, version
+        if not named or named == "text":
+            continue
+        mnemonic, _, rest = text.partition(" ")
+        for other in neighbours.of(mnemonic):
+            yield f"{other} {rest}", target, version
+        for on in ("sm_88", "sm_90a", "sm_100", "sm_101f", "sm_103f", "sm_110a", "sm_121a"):
+            yield text, on, "9.0"
+        yield text, target, "7.8"
+        places = [found.span() for found in _REGISTER.finditer(rest)]
+        for start, end in dict.fromkeys((places[0], places[len(places) // 2], places[-1])):
+            for kind in _KINDS:
+                yield f"{mnemonic} {rest[:start]}{kind}_1{rest[end:]}", target, version
+            for constant in ("5", "0f3F800000"):
+                yield f"{mnemonic} {rest[:start]}{constant}{rest[end:]}", target, version
+
+
+def _exceptions() -> Certificate:
+    names = read_declarations(_NAMES)
+    broken: dict[At, frozenset[str]] = {}
+    for text, target, version in dict.fromkeys(_near()):
+        try:
+            instruction = parse(text, names)
+        except InputError:
+            continue
+        wrong = violations(instruction, target_named(target), version_named(version))
+        rules = frozenset(violation.rule.id for violation in wrong)
+        if "register-class" not in rules or _roles(text.partition(" ")[0]):
+            broken[text, target, version] = rules
+
+    def specified() -> Mapping[At, str]:
+        found: dict[At, str] = {}
+        for at in broken:
+            instruction = parse(at[0], names)
+            module = Module(target_named(at[1]), version_named(at[2]))
+            wrong = violations(instruction, module.target, module.ptx)
+            found[at] = " ".join(each.id for each in may_be_taken(instruction, module, wrong))
+        return found
+
+    return compared({at: _named(at, rules) for at, rules in broken.items()}, specified)
+
+
+def _named(at: At, broken: frozenset[str]) -> str:
+    text, target, _ = at
+    names: list[str] = []
+    explained: set[str] = set()
+    for name, rules, mnemonics, on in leniency.KINDS_OF_EXCEPTIONS:
+        if broken & set(rules.split()) and re.match(on, target) and _matches(mnemonics, text):
+            names.append(name)
+            explained |= set(rules.split())
+    return " ".join(dict.fromkeys(names)) if broken <= explained else ""
+
+
+def _matches(condition: str, text: str) -> bool:
+    mnemonic, _, rest = text.partition(" ")
+    if condition == "SIZES":
+        return _has_sizes(mnemonic, rest)
+    if condition == "NARROW":
+        spaces = re.search(r"\.(shared|global)", mnemonic)
+        return spaces is not None and re.search(r"\b([bus]8|[bus]16)_\d", rest) is not None
+    opcode, modifiers, layouts, types = neighbours.meaning(mnemonic)
+    return re.match(condition, ".".join([opcode, *sorted(modifiers), *layouts, *types, ""])) is not None
+
+
+@cache
+def _tables() -> Mapping[str, Stated]:
+    return stated_instructions([entry for table in TABLES.values() for entry in table()])
+
+
+def _roles(mnemonic: str) -> tuple[str, ...]:
+    """Return the operands of an instruction of the tables; none of others."""
+    return _tables().get(mnemonic, ((), {}))[0]
+
+
+def _bits(kind: str) -> int:
+    return {"f16x2": 32, "pred": 32}.get(kind, 0) or int(re.findall(r"\d+", kind)[-1])
+
+
+def _has_sizes(mnemonic: str, rest: str) -> bool:
+    """Whether registers of vectors, metadata, scale factors and matrix rows have the bits that they must."""
+    for role, spelled in zip(
+        _roles(mnemonic), re.findall(r"\{[^}]*\}|\[[^]]*\]|[^,{}\[\]\s]+", rest), strict=False
+    ):
+        name = role.partition(" ")[0]
+        if name in ("p", "selector", "stride") or name.startswith("selectors"):
+            continue
+        first = OPERANDS[operand(name, neighbours.split(mnemonic)[0], neighbours.meaning(mnemonic)[3])][0][0]
+        if any(_bits(kind) != _bits(first) for kind in _REGISTER.findall(spelled)):
+            return False
+    return True
+
+
+# -- braces around metadata
+def _braces() -> Certificate:
+    expected: dict[tuple[str, str], bool] = {}
+    mnemonics = {text: types for text in _tables() if text.startswith("mma.sp") for types in [_types(text)]}
+    alike = {(types[1], "ordered" in text, "kind" in text): text for text, types in mnemonics.items()}
+    for (element, ordered, kind), text in alike.items():
+        for target in targets.SINCE:
+            expected[text, target] = not kind and any(
+                element in types.split() and ordered <= both and target.rstrip("af") in _bare(where)
+                for types, both, where in leniency.REFUSED_BRACES
+            )
+    return compared(
+        expected,
+        lambda: {
+            (text, target): refuses_braces(parse(text).variant, target_named(target))
+            for text, target in expected
+        },
+    )
+
+
+def _types(text: str) -> tuple[str, ...]:
+    return neighbours.meaning(text)[3]
+
+
+def _bare(names: tuple[str, ...]) -> set[str]:
+    return {name.rstrip("af") for name in names}
+
+
+THEOREMS = (contradictions,)

@@ -1,0 +1,88 @@
+"""What PTX products become on targets, in which order, and how far each step is off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from ...spec.errors import InputError
+from ...spec.ptx.accumulation_bound import accumulation_bound
+from ...spec.ptx.assembly import parse
+from ...spec.ptx.choices import choices_named
+from ...spec.ptx.machine_code import machine_code
+from ...spec.ptx.resolution import multiplication
+from ...spec.ptx.targets import target_named
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .documented import TABLES, stated_instructions
+from .stated import neighbours
+from .stated.machine_code import STEPS, code
+
+
+@theorem(
+    "ptx/stated/machine-code",
+    "products become the matrix instructions that ptxas makes of them, with the models' error in each step",
+    "∀ products of the tables up to layouts, ∀ targets that have them: factors, products and number of "
+    "matrix instructions, accumulator, emulation and reordering are those read from machine code; of listed "
+    "products and models, the roundings that a product and C go through",
+    "ptxas of CUDA 13.0 with nvdisasm; MMA-Sim, arXiv 2511.10909; Higham, section 2.2",
+)
+def machine_codes() -> Iterator[Case]:
+    """Yield one comparison for each table of products, and one of bounds."""
+    for name in ("mma", "wmma"):
+        yield Case(name, partial(_codes, name), method=Method.CERTIFICATE)
+    yield Case("steps", _steps, method=Method.CERTIFICATE)
+
+
+def _codes(name: str) -> Certificate:
+    expected: dict[tuple[str, str], object] = {}
+    seen = set()
+    for text, (_, since) in stated_instructions(TABLES[name]()).items():
+        opcode, modifiers, _, types = neighbours.meaning(text)
+        alike = opcode, types, modifiers - {"satfinite", "rn", "rz", "rm", "rp"}
+        if opcode.startswith(("wmma.load", "wmma.store")) or alike in seen or "block_scale" in text:
+            continue
+        seen.add(alike)
+        for target in since:
+            number = int(target.removeprefix("sm_").rstrip("af"))
+            expected[text, target] = code(opcode, modifiers, types, number)
+
+    def specified() -> Mapping[tuple[str, str], object]:
+        found: dict[tuple[str, str], object] = {}
+        for text, target in expected:
+            form = multiplication(parse(text).variant)
+            said = machine_code(form, target_named(target))
+            found[text, target] = said and (
+                said.factors.name, said.products, said.instructions, said.accumulator.name,
+                (*("halves",) * said.interleaved, *("last",) * said.addend_last,
+                 *("ordered",) * said.reordered, *("integers",) * said.exact),
+            )  # fmt: skip
+        return found
+
+    return compared(expected, specified)
+
+
+def _steps() -> Certificate:
+    expected = {
+        (text, model): (of_a_product, of_c, zeros) for text, model, of_a_product, of_c, zeros in STEPS
+    }
+
+    def specified() -> Mapping[tuple[str, str], object]:
+        found: dict[tuple[str, str], object] = {}
+        for text, model in expected:
+            form = multiplication(parse(text).variant)
+            try:
+                bound = accumulation_bound(form, choices_named(model.split()))
+            except InputError:
+                bound = None
+            found[text, model] = (None, None, False) if bound is None else (
+                tuple(step.formula for step in bound.of_products),
+                tuple(step.formula for step in bound.of_addend),
+                not bound.ignores_zeros,
+            )  # fmt: skip
+        return found
+
+    return compared(expected, specified)
+
+
+THEOREMS = (machine_codes,)

@@ -1,0 +1,91 @@
+"""Faults in operands, exceptions and machine code of PTX are refuted by what is stated of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mmaproof.proofs.obligation import Certificate, Theorem
+from mmaproof.proofs.ptx import contradicted, machine_code, operand_verdicts
+from mmaproof.spec.ptx import accumulation_bound, leniency, operand_rules, signatures
+from mmaproof.spec.ptx import legality as rules
+
+OPERANDS, CONTRADICTIONS, CODES = (
+    operand_verdicts.operands, contradicted.contradictions, machine_code.machine_codes,
+)  # fmt: skip
+
+Change = Callable[[Any], Any]
+
+MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
+    "one more class": (
+        OPERANDS, "wmma/registers", signatures, "_ADDRESS_CLASSES", lambda old: (*old, "b16"),
+    ),
+    "another constant": (
+        OPERANDS, "mma/constants", signatures, "_ACCUMULATOR_CONSTANTS",
+        lambda old: {**old, "s32": old["f32"]},
+    ),
+    "sinks that are read": (OPERANDS, "vectors", operand_rules, "SINK", lambda old: operand_rules.CLASS),
+    "any space": (OPERANDS, "addresses", operand_rules, "_space", lambda old: lambda *_: iter(())),
+    "a rule without its contradiction": (
+        CONTRADICTIONS, "rules", contradicted, "RULES", lambda old: [replace(old[0], contradictions=())],
+    ),
+    "an exception less": (CONTRADICTIONS, "exceptions", leniency, "LENIENCIES", lambda old: old[:-1]),
+    "a wider exception": (
+        CONTRADICTIONS, "exceptions", leniency, "LENIENCIES",
+        lambda old: (*old[:-1], replace(old[-1], explains=lambda *_: True)),
+    ),
+    "no release": (
+        CONTRADICTIONS, "releases", contradicted, "LENIENCIES",
+        lambda old: [replace(each, closed=None) for each in old],
+    ),
+    "braces anywhere": (
+        CONTRADICTIONS, "braces", contradicted, "refuses_braces", lambda old: lambda *_: False,
+    ),
+    "native everywhere": (
+        CODES, "mma", machine_code, "machine_code",
+        lambda old: lambda form, target: (found := old(form, target)) and replace(found, interleaved=False),
+    ),
+    "C with the products": (
+        CODES, "steps", accumulation_bound, "rounding_step",
+        lambda old: lambda fmt, *direction: replace_unit(old(fmt)),
+    ),
+}  # fmt: skip
+
+
+def replace_unit(step: Any) -> Any:
+    return step._replace(formula="2^-1")
+
+
+def defect(theorem: Theorem, name: str) -> str | None:
+    (obligation,) = (o for o in theorem.obligations() if o.id == f"{theorem.id}/{name}")
+    goal = obligation.goal()
+    assert isinstance(goal, Certificate)
+    return goal.check()
+
+
+@pytest.fixture
+def no_memory() -> Iterator[None]:
+    for each in (signatures.signature, rules._operand_complaints):
+        each.cache_clear()
+    yield
+    for each in (signatures.signature, rules._operand_complaints):
+        each.cache_clear()
+
+
+@pytest.mark.usefixtures("no_memory")
+@pytest.mark.parametrize("what", MUTANTS)
+def test_a_fault_is_refuted(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    theorem, name, owner, attribute, change = MUTANTS[what]
+    monkeypatch.setattr(owner, attribute, change(getattr(owner, attribute)))
+    assert defect(theorem, name) is not None
+
+
+@pytest.mark.parametrize("theorem", [OPERANDS, CONTRADICTIONS, CODES], ids=lambda theorem: theorem.id)
+def test_the_specification_agrees(theorem: Theorem) -> None:
+    found = {
+        each.id: defect(theorem, each.id.removeprefix(f"{theorem.id}/")) for each in theorem.obligations()
+    }
+    assert found == dict.fromkeys(found)
