@@ -220,5 +220,5 @@ class _Bench:
         for identifier in sorted(identifiers, key=self._seconds.__getitem__):
             theorems["/".join(identifier.split("/")[:3])].append(identifier)
         ranks = {name: rank for members in theorems.values() for rank, name in enumerate(members[:number])}
-        ranks |= dict.fromkeys((name for name in ranks if name.split("/")[1] in TABLES), 0)
+        ranks |= dict.fromkeys((name for name in identifiers if name.split("/")[1] in TABLES), 0)
         return sorted(ranks, key=lambda name: (ranks[name], self._seconds[name]))

@@ -57,7 +57,7 @@ _MODULES = {
         batches builtins drawn_arrays move_arrays operand_arrays""",
     Role.PRESENTATION: """
         contradictions element_table errors expectations findings formula formula_algebra formula_contraction
-        formula_text instruction_set json_text operand_tables shown_text tables text_files""",
+        formula_text instruction_set json_text operand_tables shown_text tables text_files wording""",
 }
 """Modules by their own names; what is in a folder of an instruction set, or in one of ``spec/``, by its name
 unless it only speaks."""

@@ -221,10 +221,10 @@ def _context(node: ast.expr) -> ast.expr_context:
 
 
 def _makes_error(returns: ast.expr | None) -> bool:
-    """Whether a function returns an error, as its annotation says, for others to raise."""
+    """Whether a function returns an error, as its annotation says, for others to raise, or raises one."""
     if isinstance(returns, ast.BinOp):
         return _makes_error(returns.left) and _makes_error(returns.right)
-    return isinstance(returns, ast.Name) and returns.id.endswith("Error")
+    return isinstance(returns, ast.Name) and (returns.id.endswith("Error") or returns.id == "NoReturn")
 
 
 def _is_text(node: ast.expr) -> bool:

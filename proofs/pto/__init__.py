@@ -9,6 +9,6 @@ FAMILIES = {
     "blocked": ("blocked", "ragged_k"),
     "numerics": ("exact_steps",),
     "stated": ("documented", "names", "tables", "texts", "buffers"),
-    "legal": ("verdicts", "moves"),
+    "legal": ("verdicts", "moves", "modules"),
 }
 """The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""

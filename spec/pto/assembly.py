@@ -14,9 +14,9 @@ import re
 from ..errors import InputError
 from .catalogue import OPERATIONS
 from .text.module import Module, Other
-from .text.positions import quoted
 from .text.statements import Argument, ConstantDefinition, InstructionStatement
 from .text.syntax import Statement
+from .text.wording import quoted
 
 KNOWN = ", ".join(OPERATIONS)
 """The operations."""

@@ -61,6 +61,7 @@ def test_faults_change_one_expression(text: str, expected: set) -> None:
         "raise ValueError(1 + 2)",
         "assert 1 < 2",
         "def unknown(x) -> InputError: return InputError(x + 1)",
+        "def fail(x) -> NoReturn: stop(x + 1)",
         "zip(x, y, strict=True)",
         "def __repr__(self): return 1 + 2",
         "x: int",
@@ -97,7 +98,10 @@ def test_scope_has_the_instruction_set_and_what_belongs_to_none() -> None:
     assert {"spec/power/forms.py", "spec/formats.py", "spec/foreign_layouts/cute.py"} <= set(modules)
     assert not any(name.startswith(("spec/ptx/", "spec/pto/")) for name in modules)
     assert modules["spec/power/contradictions.py"].role is Role.PRESENTATION
-    assert "spec/pto/rules/moves.py" in {module.shown for module in scope.modules_of(["pto"])}
+    of_pto = {module.shown: module.role for module in scope.modules_of(["pto"])}
+    assert of_pto["spec/pto/rules/moves.py"] is Role.LEGALITY
+    assert of_pto["spec/pto/text/reader.py"] is Role.READING
+    assert of_pto["spec/pto/text/wording.py"] is Role.PRESENTATION
 
 
 def tried(number: int = 1000, seed: int = 0) -> Score:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lark import Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from ...errors import InputError
-from .positions import quoted
+from .wording import quoted
 
 _HUMAN_NAMES = {
     "$END": "the end",

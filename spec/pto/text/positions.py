@@ -23,9 +23,3 @@ def within(token: Token, offset: int) -> str:
 def fail(message: str, token: Token) -> NoReturn:
     """Raise InputError with the place of a token."""
     raise InputError(message, f"line {token.line}, column {token.column}")
-
-
-def quoted(text: str, length: int = 60) -> str:
-    """Return text from outside as messages have it: in one line, and cut."""
-    text = " ".join(text.split())
-    return repr(text if len(text) <= length else text[: length - 1] + "…")

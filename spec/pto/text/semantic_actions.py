@@ -13,8 +13,8 @@ from ...errors import InputError
 from ..catalogue import operation_named
 from . import generic_form
 from .module import Conditional, Function, Loop, Module, Other, Parameter
-from .positions import fail, quoted, within
-from .signatures import count, instruction, names, typed, typed_results
+from .positions import fail, within
+from .signatures import instruction, names, typed, typed_results
 from .statements import (
     Allocation,
     Argument,
@@ -32,6 +32,7 @@ from .statements import (
 from .syntax import Attributes, Region, Statement, TypedValue, dictionary
 from .type_reader import TypeTextError, UnknownElementError, normalised, read_type
 from .types import OtherType, Type
+from .wording import count, quoted
 
 _T = TypeVar("_T")
 

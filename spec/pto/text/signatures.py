@@ -12,6 +12,7 @@ from .statements import InstructionStatement, TextualForm
 from .syntax import Attributes, TypedValue
 from .type_reader import TypeTextError, read_type
 from .types import OtherType, TileType, Type
+from .wording import count
 
 
 def instruction(
@@ -63,11 +64,6 @@ def typed_results(
 def names(results: Sequence[Token]) -> tuple[str, ...]:
     """Return the names of the results a text gives."""
     return tuple(str(name) for name in results)
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _with_factors(

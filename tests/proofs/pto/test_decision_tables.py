@@ -11,14 +11,17 @@ from theorem_checks import decided, unexpected
 from theorem_mutants import Mutant, Patch, each, of
 
 from mmaproof.proofs.obligation import Status, Theorem
-from mmaproof.proofs.pto import moves, spelled, verdicts
+from mmaproof.proofs.pto import modules, moves, spelled, verdicts
 from mmaproof.proofs.pto.stated import conversions, rules
+from mmaproof.proofs.pto.stated import modules as stated_modules
 from mmaproof.spec.pto.legality import RULES
 from mmaproof.spec.pto.rules import move_types
 from mmaproof.spec.pto.rules import moves as move_rules
 
 
-@pytest.mark.parametrize("module", [moves, verdicts], ids=lambda module: module.__name__.rpartition(".")[2])
+@pytest.mark.parametrize(
+    "module", [modules, moves, verdicts], ids=lambda module: module.__name__.rpartition(".")[2]
+)
 def test_the_specification_agrees(module: Any) -> None:
     assert unexpected(module.THEOREMS) == {}
 
@@ -71,7 +74,21 @@ def no_stored_halves(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(move_types, "STORED", frozenset(each for each in move_types.STORED if each.name != "f16"))
 
 
+def other(name: str, key: object, value: object) -> Patch:
+    """Return the fault that a table of whole texts has another entry."""
+
+    def changed(patch: pytest.MonkeyPatch) -> None:
+        assert key in getattr(stated_modules, name)
+        patch.setattr(stated_modules, name, {**getattr(stated_modules, name), key: value})
+
+    return changed
+
+
 MUTANTS: tuple[Mutant, ...] = (
+    (other("WRONG", "A5", stated_modules.WRONG["CPU"]), modules.modules, "lines"),
+    (other("UNDECIDED", "%d = tmatmul %a, %b", "A5"), modules.modules, "undecided"),
+    (other("TILES", next(iter(stated_modules.TILES)), "left"), modules.modules, "tiles"),
+    (other("REPLACED", next(iter(stated_modules.REPLACED)), 2), modules.modules, "remarks"),
     (without(rules, "KINDS", ("capacity", "tload", "CPU")), verdicts.kinds, "table"),
     (without(rules, "CITED", "capacity"), verdicts.kinds, "table"),
     (another_kind, verdicts.kinds, "table"),

@@ -1,0 +1,111 @@
+"""Whole texts of PTO are judged line by line, and short types stand for what the headers' aliases are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...spec.legality import NoteKind
+from ...spec.pto.assembly import parse, parse_module
+from ...spec.pto.module_legality import judge_module, judged_statements
+from ...spec.pto.resolution import resolve_known
+from ...spec.pto.targets import PROFILES
+from ...spec.pto.tile import Compact, Pad, Tile
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from .stated import modules as stated
+
+SOURCE = "pto-isa headers at 3186c381: TASSIGN, TMATMUL_ACC, aliases of tiles; PTO IR manual"
+
+
+@theorem(
+    "pto/legal/modules",
+    "statements, declarations and addresses of a text are judged where they stand",
+    "∀ lines of the listed text, ∀ profiles: what is judged there and the rules that it breaks; which "
+    "statements leave something undecided; the tiles that short types stand for, and remarks on them",
+    SOURCE,
+)
+def modules() -> Iterator[Case]:
+    """Yield the lines of a text, what is undecided, and tiles."""
+    for name, goal in (
+        ("lines", _lines),
+        ("undecided", _undecided),
+        ("tiles", _tiles),
+        ("remarks", _remarks),
+    ):
+        yield Case(name, goal, method=Method.CERTIFICATE)
+
+
+def _lines() -> Certificate:
+    expected: dict[str, object] = dict(stated.WRONG)
+    expected |= {f"{profile}, whole": (_broken(lines), True) for profile, lines in stated.WRONG.items()}
+
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {}
+        module = parse_module(stated.TEXT)
+        for profile in stated.WRONG:
+            lines = []
+            for line, name, judgement in judged_statements(module.body, PROFILES[profile]):
+                rules = sorted(violation.rule.id for violation in judgement.violations)
+                lines.append(" ".join((str(line), name, *rules)))
+            found[profile] = tuple(lines)
+            whole = judge_module(module, PROFILES[profile])
+            said = [str(violation) for violation in whole.violations]
+            places = all(text.partition(": ")[2].startswith("line ") for text in said)
+            notes = any(stated.UNKNOWN in str(note) for note in whole.notes)
+            found[f"{profile}, whole"] = sorted(each.rule.id for each in whole.violations), places and notes
+        return found
+
+    return compared(expected, specified)
+
+
+def _broken(lines: tuple[str, ...]) -> list[str]:
+    named = (word for line in lines for word in line.split()[2:] if not word.startswith("%"))
+    return sorted(named)
+
+
+def _undecided() -> Certificate:
+    def specified() -> Mapping[str, str]:
+        found = {}
+        for text in stated.UNDECIDED:
+            module = parse_module(text)
+            judged = {name: judge_module(module, profile) for name, profile in PROFILES.items()}
+            found[text] = " ".join(
+                name
+                for name, judgement in judged.items()
+                if any(note.kind is NoteKind.UNDECIDED for note in judgement.notes)
+            )
+        return found
+
+    return compared(stated.UNDECIDED, specified)
+
+
+def _spelled(tile: Tile) -> str:
+    text = (
+        f"{tile.location} {tile.element} {tile.rows}x{tile.columns} valid {tile.valid_rows}x"
+        f"{tile.valid_columns} {tile.blocks} {tile.inner} {tile.fractal}"
+    )
+    pad = f" pad {tile.pad.value}" if tile.pad is not Pad.NULL else ""
+    return text + pad + (f" compact {tile.compact.value}" if tile.compact is not Compact.NULL else "")
+
+
+def _tiles() -> Certificate:
+    return compared(
+        stated.TILES,
+        lambda: {
+            (text, role, profile): _spelled(resolve_known(parse(text), PROFILES[profile]).tiles[role])
+            for text, role, profile in stated.TILES
+        },
+    )
+
+
+def _remarks() -> Certificate:
+    return compared(
+        stated.REPLACED,
+        lambda: {
+            (text, profile): len(resolve_known(parse(text), PROFILES[profile]).notes)
+            for text, profile in stated.REPLACED
+        },
+    )
+
+
+THEOREMS = (modules,)
