@@ -12,7 +12,7 @@ from pathlib import Path
 from ..smt.certified import Certified
 from ..smt.solvers import Answer, Query
 from .obligation import Obligation, Status
-from .recheck import recheck
+from .recheck import Asking, recheck
 from .verdict import Verdict
 
 
@@ -50,7 +50,7 @@ def certify(
 
     complete = False
     try:
-        verdict = recheck(obligation, ask, ask, _of_polynomials)
+        verdict = recheck(obligation, Asking(ask), Asking(ask), Asking(_of_polynomials))
         complete = verdict.status is Status.PROVED
     finally:
         if not complete:

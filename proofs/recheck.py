@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import z3
@@ -32,19 +32,51 @@ class _UnconfirmedError(Exception):
     """No solver confirmed what was proved."""
 
 
-def recheck(obligation: Obligation, solve: Solve, naively: Solve, over_reals: Solve) -> Verdict:
+class Asking(NamedTuple):
+    """Whom to ask.
+
+    Attributes
+    ----------
+    quickly : callable
+        Answers what is easy, and gives up soon.
+    patiently : callable, optional
+        Answers what that did not; by default nobody does.
+    """
+
+    quickly: Solve
+    patiently: Solve | None = None
+
+    def about(self, assumptions: list[Any], goals: list[Any]) -> Answer:
+        """Return the answer to whether goals follow: of all together, or of each where that is too much."""
+        together = Query.negating(assumptions, goals)
+        answer = self.quickly(together)
+        if answer.status != "unknown" or self.patiently is None:
+            return answer
+        if len(goals) <= 1:
+            return self.patiently(together)
+        for goal in goals:
+            one = Query.negating(assumptions, [goal])
+            answer = self.quickly(one)
+            if answer.status == "unknown":
+                answer = self.patiently(one)
+            if answer.status != "unsat":
+                return answer
+        return answer
+
+
+def recheck(obligation: Obligation, solve: Asking, naively: Asking, over_reals: Asking) -> Verdict:
     """Decide an obligation again that was proved.
 
     Parameters
     ----------
     obligation : Obligation
         What was proved, by rewriting or by a solver.
-    solve : callable
-        Answers queries that a solver has answered; another one.
-    naively : callable
-        Answers queries about what was rewritten; any solver.
-    over_reals : callable
-        Answers queries of real numbers; any solver.
+    solve : Asking
+        For queries that a solver has answered; another one.
+    naively : Asking
+        For queries about what was rewritten; any solver.
+    over_reals : Asking
+        For queries of real numbers; any solver.
 
     Returns
     -------
@@ -61,7 +93,7 @@ def recheck(obligation: Obligation, solve: Solve, naively: Solve, over_reals: So
     goal = obligation.goal()
     solvers: dict[str, None] = {}
 
-    def asked(solver: Solve) -> Solve:
+    def noting(solver: Solve) -> Solve:
         def ask(query: Query) -> Answer:
             answer = solver(query)
             if answer.status != "unknown":
@@ -69,6 +101,9 @@ def recheck(obligation: Obligation, solve: Solve, naively: Solve, over_reals: So
             return answer
 
         return ask
+
+    def asked(whom: Asking) -> Asking:
+        return Asking(noting(whom.quickly), whom.patiently and noting(whom.patiently))
 
     status, message = Status.PROVED, ""
     try:
@@ -88,7 +123,7 @@ def recheck(obligation: Obligation, solve: Solve, naively: Solve, over_reals: So
     return Verdict(obligation.id, status, ", ".join(solvers), time.perf_counter() - start, message=message)
 
 
-def _again(obligation: Obligation, prop: Property, solve: Solve, naively: Solve) -> None:
+def _again(obligation: Obligation, prop: Property, solve: Asking, naively: Asking) -> None:
     """Ask about what a solver proved as it was asked, and naively about what rewriting proved."""
     if obligation.method is Method.STRUCTURAL and only_moves_bits(prop, obligation.equality):
         _naively(obligation, prop, None, naively)
@@ -99,7 +134,7 @@ def _again(obligation: Obligation, prop: Property, solve: Solve, naively: Solve)
         rewritten = [z3.is_true(z3.simplify(goal)) for goal in goals]
         left = [goal for goal, away in zip(goals, rewritten, strict=True) if not away]
         if left:
-            answer = solve(Query.negating(assumptions, left))
+            answer = solve.about(assumptions, left)
             last = position == len(abstract) - 1
             if answer.status != "unsat":
                 if last:
@@ -110,13 +145,13 @@ def _again(obligation: Obligation, prop: Property, solve: Solve, naively: Solve)
         return
 
 
-def _naively(obligation: Obligation, prop: Property, which: Sequence[bool] | None, solve: Solve) -> None:
+def _naively(obligation: Obligation, prop: Property, which: Sequence[bool] | None, solve: Asking) -> None:
     """Confirm the equations that `which` marks (all for None) in the naive translations."""
     answer = None
     for alg in ([NaiveNumberAlgebra()] if prop.abstract else []) + [NaiveAlgebra()]:
         assumptions, goals, _ = formula(prop, alg, obligation.equality, naive=True)
         marked = goals if which is None else [g for g, m in zip(goals, which, strict=True) if m]
-        answer = solve(Query.negating(assumptions, marked))
+        answer = solve.about(assumptions, marked)
         if answer.status == "unsat":
             return
     assert answer is not None
@@ -143,7 +178,7 @@ def _has_floats(prop: Property) -> bool:
     return any(isinstance(variable.format, FloatFormat) for variable in prop.variables)
 
 
-def _over_the_reals(obligation: Obligation, prop: RingProperty, solve: Solve) -> None:
+def _over_the_reals(obligation: Obligation, prop: RingProperty, solve: Asking) -> None:
     alg: Any = RealAlgebra()
     inputs = {**real_variables({v.name: v.shape for v in prop.variables}), **prop.concrete}
     goals = []
@@ -152,7 +187,7 @@ def _over_the_reals(obligation: Obligation, prop: RingProperty, solve: Solve) ->
         where = np.asarray(True if equation.where is None else equation.where)
         where, truth = np.broadcast_arrays(where, truth)
         goals += [goal for asked, goal in zip(where.flat, truth.flat, strict=True) if asked]
-    answer = solve(Query.negating([], goals))
+    answer = solve.about([], goals)
     if answer.status == "sat":
         raise _ContradictedError(f"{answer.solver} has real numbers for which the two sides differ")
     if answer.status == "unknown":

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
@@ -29,6 +29,9 @@ from .verdict import Verdict
 if TYPE_CHECKING:
     from ..smt.solvers import Answer, Query, Solver
     from .decision import Solve
+
+QUICK = 5.0
+"""Seconds after which a query that is decided again is taken apart, or asked of other solvers."""
 
 CATALOGUE = "mmaproof.proofs.catalogue:obligations"
 """Where the obligations of mmaproof are."""
@@ -92,17 +95,19 @@ class WorkerAssignment:
             return lambda obligation: reported(
                 obligation, lambda: certify(obligation, directory, self.timeout, started)
             )
-        from ..smt.portfolio import others, others_for_reals, solvers_for
-        from .recheck import recheck
+        from ..smt.portfolio import others, others_for_reals, patient, solvers_for
+        from .recheck import Asking, recheck
+
+        def asking(solvers: Sequence[Solver]) -> Asking:
+            quickly = replace(self, timeout=min(self.timeout, QUICK))
+            return Asking(
+                in_turn([quickly._asking([solver], cache, started) for solver in solvers]),
+                in_turn([self._asking([solver], cache, started) for solver in patient(solvers)]),
+            )
 
         other = others(self.solver)
-        other_solve, naively, over_reals = (
-            in_turn([self._asking([solver], cache, started) for solver in solvers])
-            for solvers in (other, other or solvers_for(DEFAULT), others_for_reals())
-        )
-        return lambda obligation: reported(
-            obligation, lambda: recheck(obligation, other_solve, naively, over_reals)
-        )
+        whom = [asking(each) for each in (other, other or solvers_for(DEFAULT), others_for_reals())]
+        return lambda obligation: reported(obligation, lambda: recheck(obligation, *whom))
 
     def _asking(
         self, back_ends: Sequence[Solver], cache: Cache | None, started: Callable[[str], None]

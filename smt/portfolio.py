@@ -55,6 +55,14 @@ def others(choice: str) -> list[Solver]:
     return [_back_ends()[name]() for name in (*OPTIONAL, DEFAULT) if name not in asked and _installed(name)]
 
 
+def patient(solvers: Sequence[Solver]) -> list[Solver]:
+    """Return solvers for what the first of them did not answer quickly, what suits hard queries first."""
+    from .text_solvers import Bitwuzla
+
+    hard = [Bitwuzla(abstraction=True)] if any(isinstance(each, Bitwuzla) for each in solvers) else []
+    return [*hard, *solvers]
+
+
 def others_for_reals() -> list[Solver]:
     """Return the installed solvers that know real numbers, the one that rewrites nothing here first."""
     return [_back_ends()[name]() for name in ("cvc5", DEFAULT) if _installed(name)]

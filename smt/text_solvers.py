@@ -8,10 +8,18 @@ from .solvers import Answer, Query, timed_out
 
 
 class Bitwuzla:
-    """Bitwuzla through its Python package's parser."""
+    """Bitwuzla through its Python package's parser.
 
-    def __init__(self) -> None:
-        self.name = f"bitwuzla {version('bitwuzla')}"
+    Parameters
+    ----------
+    abstraction : bool
+        Abstract products, quotients and remainders, and refine them by lemmas: slower on most queries,
+        faster by far where numbers of 32 or 64 bits are multiplied.
+    """
+
+    def __init__(self, abstraction: bool = False) -> None:
+        self.name = f"bitwuzla {version('bitwuzla')}" + (" with abstraction" if abstraction else "")
+        self._abstraction = abstraction
 
     def check(self, query: Query, timeout: float) -> Answer:
         """Answer a query; see `Solver.check`."""
@@ -19,6 +27,7 @@ class Bitwuzla:
 
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)
+        options.set(bitwuzla.Option.ABSTRACTION, self._abstraction)
         options.set(bitwuzla.Option.TIME_LIMIT_PER, max(1, int(timeout * 1000)))
         try:
             parser = bitwuzla.Parser(bitwuzla.TermManager(), options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -24,7 +24,7 @@ from mmaproof.proofs.obligation import (
     Status,
     Variable,
 )
-from mmaproof.proofs.recheck import recheck
+from mmaproof.proofs.recheck import Asking, recheck
 from mmaproof.proofs.rechecking import Recheck, decide_again, possible
 from mmaproof.proofs.runner import Settings
 from mmaproof.proofs.verdict import Verdict
@@ -48,7 +48,8 @@ def swapped(alg: Algebra, v: Inputs) -> Iterator[Equation]:
 
 
 def again(goal: Goal, solve=SOLVE, naively=SOLVE, over_reals=SOLVE) -> Verdict:
-    return recheck(Obligation("a/b/c", "", lambda: goal), solve, naively, over_reals)
+    whom = [each if isinstance(each, Asking) else Asking(each, each) for each in (solve, naively, over_reals)]
+    return recheck(Obligation("a/b/c", "", lambda: goal), *whom)
 
 
 def never(query: Query) -> Answer:
@@ -140,3 +141,40 @@ def test_the_catalogue_is_decided_again_in_processes() -> None:
     assert sorted(reported) == sorted(sample)
     assert found.count(Status.PROVED) == found.by_solver.total() == len(found.again) == 2
     assert found.not_possible == dict.fromkeys(truncated, NO_TRANSLATION)
+
+
+def test_what_is_too_much_together_is_asked_one_by_one() -> None:
+    asked: list[tuple[str, Query]] = []
+
+    def whoever(name: str, answers: Callable[[Query], bool]) -> Callable[[Query], Answer]:
+        def solve(query: Query) -> Answer:
+            asked.append((name, query))
+            return SOLVE(query) if answers(query) else Answer("unknown", name, message="too much")
+
+        return solve
+
+    words = Property((Variable("w", U32, (3,)),), twice, abstract=False)
+    single = lambda query: query.text.count("concat") <= 4  # noqa: E731
+    quick = whoever("quick", lambda query: single(query) and "w_1" not in query.text)
+    verdict = again(words, never, Asking(quick, whoever("patient", single)), never)
+    assert verdict.status is Status.PROVED
+    assert [name for name, _ in asked] == ["quick", "quick", "quick", "patient", "quick"]
+    asked.clear()
+    verdict = again(words, never, Asking(quick, whoever("patient", lambda query: False)), never)
+    assert (verdict.status, verdict.message) == (Status.UNKNOWN, "too much")
+    assert [name for name, _ in asked] == ["quick", "quick", "quick", "patient"]
+    wrong = Property(WORDS, swapped, abstract=False)
+    verdict = again(wrong, Asking(whoever("quick", lambda query: False), SOLVE), never, never)
+    assert verdict.status is Status.REFUTED
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    "identifier", ["power/integers/overflow/xvi16ger2", "power/blocked/ragged/pmxvi16ger2pp"]
+)
+def test_what_no_solver_decides_whole_is_confirmed(identifier: str) -> None:
+    """By abstraction of products, and element by element."""
+    pytest.importorskip("bitwuzla")
+    verdict = Verdict(identifier, Status.PROVED, "z3", method="z3")
+    second = decide_again([verdict], Settings(jobs=1, cache=None))
+    assert [each.status for each in second.again.values()] == [Status.PROVED]
