@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -195,11 +195,14 @@ class FormerKernel:
         Its own.
     equality : Equality
         The weakest that is enough.
+    launches : tuple of LaunchStep
+        Where it is several, one after the other.
     """
 
     entry: str | None
     launch: LaunchExtents
     equality: Equality = Equality.VALUE
+    launches: tuple[LaunchStep, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -277,12 +280,12 @@ class Contract:
     def passed(self, *, former: bool = False) -> tuple[Structure | str, ...]:
         """Return what the kernel takes, or the former one, in its order."""
         other = Passed.NEW if former else Passed.OLD
-        gone = {each.name for each in (*self.parameters, *self.pointers) if each.passed is other}
-        return tuple(
-            each
-            for each in self.passing
-            if (each not in gone if isinstance(each, str) else each.passed is not other)
-        )
+        return passed_to(other, self.passing, (*self.parameters, *self.pointers))
+
+    @property
+    def of_former(self) -> Contract:
+        """The contract with the launches of the former kernel in place of the other's."""
+        return replace(self, entry=self.former.entry or self.entry, launches=self.former.launches)
 
     def formula(self, output: str) -> Formula:
         """Return the formula of an output."""
@@ -313,7 +316,8 @@ class Contract:
         wheres = {each.name: each.where for each in self.parameters}
         arrays = [(each, wheres[each.name]) for each in arguments if isinstance(each, Array)]
         buffers = tuple(buffer_of(each, sizes, arrays) for each in self.buffers)
-        launches = tuple(_launching(each, sizes) for each in self.launches)
+        steps = self.former.launches if former else self.launches
+        launches = tuple(_launching(each, sizes) for each in steps)
         return Instance(
             self,
             sizes,
@@ -326,6 +330,16 @@ class Contract:
             self.passed(former=former),
             launches=launches,
         )
+
+
+def passed_to(
+    other: Passed, passing: Iterable[Structure | str], described: Iterable[Parameter | PointerParameter]
+) -> tuple[Structure | str, ...]:
+    """Return what is passed to one of two kernels, of all that is: not what only the other one takes."""
+    gone = {each.name for each in described if each.passed is other}
+    return tuple(
+        each for each in passing if (each not in gone if isinstance(each, str) else each.passed is not other)
+    )
 
 
 def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int]) -> tuple[int, int, int]:

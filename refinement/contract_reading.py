@@ -17,6 +17,7 @@ from .contract import (
     LaunchExtents,
     LaunchStep,
     Synchronisation,
+    passed_to,
 )
 from .definitions import Definition
 from .formula import Formula, Source
@@ -24,7 +25,7 @@ from .formula_checking import check_formula
 from .formula_parser import parse_definition, parse_formula
 from .index_arithmetic import Expression
 from .parameter_reading import BLOCK_NUMBER, check_name, expression, expressions, read_parameters
-from .parameters import ArrayParameter, Parameters, ScalarParameter
+from .parameters import ArrayParameter, Parameters, Passed, ScalarParameter
 from .result import Equality
 from .size_domains import QuantifiedSizes, is_domain, read_domain, sweep
 from .size_polynomials import SizePolynomials
@@ -40,6 +41,7 @@ KERNEL_OF_PTO = ("isa", "entry", "profile", "target", "sync")
 LAUNCH = ("grid", "block", "dynamic_shared")
 LAUNCHES = ("entry", *LAUNCH, "params")
 AGAINST = ("entry", *LAUNCH, "equality")
+AGAINST_SEVERAL = (*LAUNCHES, "equality")
 ENSURES = ("formula", "let", "reference", "accumulate", "equality", "error", "max_relative")
 
 
@@ -70,8 +72,9 @@ def _contract(document: Table) -> Contract:
         raise document.error("launch", "launch is an empty list; a launch has grid and block")
     launch = document.tables("launch")[0] if several else document.table("launch")
     launch.check_keys(LAUNCHES if several else LAUNCH)
-    against = document.table("against")
-    against.check_keys(AGAINST)
+    olds = document.tables("against") if isinstance(document.values.get("against"), list) else []
+    against = olds[0] if olds else document.table("against")
+    against.check_keys(AGAINST_SEVERAL if olds else AGAINST)
     ensures.check_keys(ENSURES)
     kernel.require("isa", f"one of {', '.join(ISAS)}")
     sizes, quantified = _sizes(document)
@@ -82,7 +85,10 @@ def _contract(document: Table) -> Contract:
         raise ensures.error("reference", "a contract has formulas or a reference, not both")
     if reference is not None and "let" in ensures.values:
         raise ensures.error("let", "let names parts of formulas; a reference has variables of its own")
-    launches = tuple(_launches(document, read, sizes[0])) if several else ()
+    launches = tuple(_launches(document, "launch", read, sizes[0])) if several else ()
+    former_launches = tuple(_launches(document, "against", read, sizes[0])) if olds else ()
+    if launches and against.values and not against.values.keys() & set(LAUNCH):
+        raise against.error(None, "[against] needs a grid and a block of its own beside several [[launch]]")
     taken = {*sizes[0], *(each.name for each in parameters)}
     contract = Contract(
         document.file,
@@ -94,6 +100,7 @@ def _contract(document: Table) -> Contract:
             against.text("entry"),
             _launch(against if against.values.keys() & set(LAUNCH) else launch, sizes[0]),
             Equality(against.choice("equality", list(Equality), Equality.VALUE)),
+            former_launches,
         ),
         tuple(sizes),
         parameters,
@@ -214,7 +221,8 @@ def _check_quantified(contract: Contract, quantified: QuantifiedSizes) -> None:
     """Refuse what can't be for every number of a domain: blocks of any size, shapes with a rest."""
     polynomials = SizePolynomials(quantified)
     names = " and ".join(each.name for each in quantified.domains)
-    for launch in (contract.launch, contract.former.launch, *(each.extents for each in contract.launches)):
+    steps = (*contract.launches, *contract.former.launches)
+    for launch in (contract.launch, contract.former.launch, *(each.extents for each in steps)):
         for extent in (*launch.block, *([launch.dynamic_shared] if launch.dynamic_shared else [])):
             if polynomials.varies(extent):
                 raise extent.source.error(
@@ -237,14 +245,19 @@ def _size_set(table: Table) -> dict[str, int]:
     return sizes
 
 
-def _launches(document: Table, read: Parameters, sizes: Mapping[str, int]) -> Iterator[LaunchStep]:
+def _launches(
+    document: Table, section: str, read: Parameters, sizes: Mapping[str, int]
+) -> Iterator[LaunchStep]:
     """Yield several launches, each with what it takes of the parameters by name."""
-    if "entry" in document.table("kernel").values:
+    former = section == "against"
+    if "entry" in document.table("kernel").values and not former:
         raise document.table("kernel").error("entry", "every [[launch]] of several has an entry of its own")
-    passed = {each if isinstance(each, str) else each.name: each for each in read.passing}
+    other = Passed.NEW if former else Passed.OLD
+    passing = passed_to(other, read.passing, (*read.values, *read.pointers))
+    passed = {each if isinstance(each, str) else each.name: each for each in passing}
     left = set(passed)
-    for table in document.tables("launch"):
-        table.check_keys(LAUNCHES)
+    for table in document.tables(section):
+        table.check_keys(AGAINST_SEVERAL if former else LAUNCHES)
         names = table.values.get("params", list(passed))
         if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
             raise table.error("params", f"params must be a list of names of parameters, not {shown(names)}")
@@ -256,7 +269,7 @@ def _launches(document: Table, read: Parameters, sizes: Mapping[str, int]) -> It
         left -= set(names)
         yield LaunchStep(table.text("entry"), _launch(table, sizes), tuple(passed[name] for name in names))
     if left:
-        raise document.tables("launch")[-1].error("params", f"no launch takes {', '.join(sorted(left))}")
+        raise document.tables(section)[-1].error("params", f"no launch takes {', '.join(sorted(left))}")
 
 
 def _launch(launch: Table, sizes: Mapping[str, int]) -> LaunchExtents:

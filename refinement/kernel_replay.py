@@ -15,7 +15,6 @@ from ..spec.json_text import read_json
 from ..spec.text_files import read_text
 from .contract_reading import read_contract
 from .counterexamples import KIND, SCHEMA, Difference, input_formats
-from .front_end import read_kernel
 from .kernel_runs import confirmed, outputs_on, sides
 from .launch_sequence import kernel_of
 from .references import reference_of
@@ -79,7 +78,7 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
     if other is None:
         wanted_on = reference_of(instance, TermStore()).values
     else:
-        former = read_kernel(contract.isa, Path(other), contract.former.entry, contract.target)
+        former = kernel_of(contract.of_former, Path(other))
         wanted_on = partial(outputs_on, former, contract.instance(sizes, former=True))
     name, _, index = element.partition("[")
     try:

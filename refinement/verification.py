@@ -13,7 +13,7 @@ from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
 from .every_size import examined
 from .findings import KernelFinding, KernelNote, Kind
-from .front_end import Kernel, read_kernel
+from .front_end import Kernel
 from .guard_outcomes import notes_of
 from .instance_verification import Told
 from .launch_sequence import kernel_of
@@ -99,14 +99,12 @@ def verify(
     arrays = [each for each in contract.parameters if isinstance(each, ArrayParameter)]
     if against is not None and not any(array.access.is_output for array in arrays):
         raise InputError('nothing can be compared: no array has access = "out"', str(contract_path))
-    if against is not None and contract.launches:
-        raise InputError("two kernels are compared by a contract with one [launch]", str(contract_path))
     kernel = kernel_of(contract, kernel_path)
     unit = matrix_rounding(contract.isa, kernel.target, choices)
     contract = replace(contract, matrix_rounding=unit)
     former = None
     if against is not None:
-        former = read_kernel(contract.isa, against, contract.former.entry or contract.entry, contract.target)
+        former = kernel_of(contract.of_former, against)
     examinations, stats, scope = examined(kernel, contract, told, former)
     for _, examination in examinations:
         _name_sources(examination, [each for each in (kernel, former) if each is not None])

@@ -241,3 +241,66 @@ def test_no_launch_at_all() -> None:
     text = SPLIT_CONTRACT[SPLIT_CONTRACT.index("[[param]]") :]
     with pytest.raises(InputError, match="launch is an empty list"):
         parse_contract('launch = []\n[kernel]\nisa = "ptx"\n[sizes]\nS = 3\n' + text, "c.toml")
+
+
+NAIVE = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry product(.param .u64 A, .param .u64 B, .param .u64 C)
+{
+    .reg .pred %p; .reg .b32 %r<12>; .reg .b64 %d<12>; .reg .f32 %f<4>;
+    ld.param.u64 %d1, [A]; ld.param.u64 %d2, [B]; ld.param.u64 %d3, [C];
+    mov.u32 %r1, %tid.x; shr.u32 %r3, %r1, 2; and.b32 %r4, %r1, 3; mul.lo.u32 %r5, %r3, 12;
+    mov.u32 %r6, 0; mov.f32 %f1, 0f00000000;
+NEXT:
+    add.u32 %r8, %r5, %r6; mul.wide.u32 %d4, %r8, 4; add.s64 %d4, %d1, %d4; ld.global.f32 %f2, [%d4];
+    mad.lo.u32 %r9, %r6, 4, %r4; mul.wide.u32 %d5, %r9, 4; add.s64 %d5, %d2, %d5; ld.global.f32 %f3, [%d5];
+    fma.rn.f32 %f1, %f2, %f3, %f1; add.u32 %r6, %r6, 1; setp.lt.u32 %p, %r6, 12; @%p bra NEXT;
+    mul.wide.u32 %d6, %r1, 4; add.s64 %d6, %d3, %d6; st.global.f32 [%d6], %f1;
+    ret;
+}
+"""
+
+PARAMETERS = SPLIT_CONTRACT[SPLIT_CONTRACT.index("[[param]]") : SPLIT_CONTRACT.index("[ensures]")]
+ONE, TWO = ("[{}]\nblock = 16\n", SPLIT_CONTRACT.split("S = 3\n")[1].split("[[param]]", maxsplit=1)[0])
+
+
+def compared(folder: Path, new: str, old: str, contract: str) -> Verification:
+    (folder / "new.ptx").write_text(new, encoding="utf-8")
+    (folder / "old.ptx").write_text(old, encoding="utf-8")
+    (folder / "pair.toml").write_text(contract, encoding="utf-8")
+    return verify(folder / "new.ptx", folder / "pair.toml", against=folder / "old.ptx")
+
+
+@pytest.mark.parametrize("several_new", [True, False])
+def test_several_launches_are_compared_with_one(several_new: bool, tmp_path: Path) -> None:
+    """A product in slices of K and their sum, with a kernel of one launch, whichever is the new one."""
+    new, old = (SPLIT, NAIVE) if several_new else (NAIVE, SPLIT)
+    owner = "new" if several_new else "old"
+    launches = TWO if several_new else ONE.format("launch")
+    launches += ONE.format("against") if several_new else TWO.replace("[[launch]]", "[[against]]")
+    workspace = PARAMETERS.replace('access = "scratch"', f'access = "scratch"\nkernel = "{owner}"')
+    contract = f'[kernel]\nisa = "ptx"\n[sizes]\nS = 3\n{launches}{workspace}'
+    result = compared(tmp_path, new, old, contract).result
+    assert (result.verdict, result.equality, result.findings) == ("verified", "value", ())
+    faulty = new.replace("fma.rn.f32 %f1, %f2, %f3", "fma.rn.f32 %f1, %f2, %f2")
+    wrong = compared(tmp_path, faulty, old, contract)
+    assert wrong.result.verdict == "refuted"
+    assert wrong.counterexample is not None
+    document = wrong.counterexample.document()
+    assert replay(tmp_path / "saved.json", document).difference == wrong.counterexample.difference
+
+
+def test_several_launches_are_compared_with_several(tmp_path: Path) -> None:
+    both = (
+        f'[kernel]\nisa = "ptx"\n[sizes]\nS = 3\n{TWO}{TWO.replace("[[launch]]", "[[against]]")}{PARAMETERS}'
+    )
+    reordered = SPLIT.replace("%f4, %f1, %f2", "%f4, %f3, %f2").replace("%f5, %f4, %f3", "%f5, %f4, %f1")
+    result = compared(tmp_path, reordered, SPLIT, both).result
+    assert (result.verdict, result.equality) == ("verified", "value")
+    with pytest.raises(InputError, match="no launch takes B"):
+        parse_contract(both.replace('params = ["A", "B", "W"]', 'params = ["A", "W"]', 2))
+    lacking = both.split("[[against]]", maxsplit=1)[0] + '[against]\nentry = "reduce"\n' + PARAMETERS
+    with pytest.raises(InputError, match="a grid and a block of its own"):
+        parse_contract(lacking)
