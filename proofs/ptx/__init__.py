@@ -19,7 +19,16 @@ FAMILIES = {
         "dot_add_order",
     ),
     "rounding": ("rounding_error", "rounding_bound"),
-    "stated": ("documented", "supplied", "parameters", "texts", "executed", "contradicted", "machine_code"),
+    "stated": (
+        "documented",
+        "supplied",
+        "parameters",
+        "texts",
+        "executed",
+        "contradicted",
+        "machine_code",
+        "undefined_operands",
+    ),
     "legal": ("verdicts", "operand_verdicts"),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 
 from ...spec.errors import InputError
 from ...spec.ptx.assembly import parse
@@ -15,7 +14,7 @@ from ...spec.ptx.leniency import LENIENCIES, may_be_taken
 from ...spec.ptx.targets import target_named, version_named
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
-from .documented import TABLES, Stated, stated_instructions
+from .documented import every_stated_instruction
 from .stated import leniency, neighbours, targets
 from .stated.operand_types import OPERANDS, operand
 
@@ -133,14 +132,9 @@ def _matches(condition: str, text: str) -> bool:
     return re.match(condition, ".".join([opcode, *sorted(modifiers), *layouts, *types, ""])) is not None
 
 
-@cache
-def _tables() -> Mapping[str, Stated]:
-    return stated_instructions([entry for table in TABLES.values() for entry in table()])
-
-
 def _roles(mnemonic: str) -> tuple[str, ...]:
     """Return the operands of an instruction of the tables; none of others."""
-    return _tables().get(mnemonic, ((), {}))[0]
+    return every_stated_instruction().get(mnemonic, ((), {}))[0]
 
 
 def _bits(kind: str) -> int:
@@ -164,7 +158,12 @@ def _has_sizes(mnemonic: str, rest: str) -> bool:
 # -- braces around metadata
 def _braces() -> Certificate:
     expected: dict[tuple[str, str], bool] = {}
-    mnemonics = {text: types for text in _tables() if text.startswith("mma.sp") for types in [_types(text)]}
+    mnemonics = {
+        text: types
+        for text in every_stated_instruction()
+        if text.startswith("mma.sp")
+        for types in [_types(text)]
+    }
     alike = {(types[1], "ordered" in text, "kind" in text): text for text, types in mnemonics.items()}
     for (element, ordered, kind), text in alike.items():
         for target in targets.SINCE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 
 from ...spec.formats import BF16, F16, F32, F64, FORMATS
 from ...spec.ptx.catalogue import ALL_FORMS
@@ -41,6 +41,12 @@ def stated_instructions(entries: list[products.Entry]) -> dict[str, Stated]:
         added = dict.fromkeys(targets.named(group), targets.version(ptx))
         found[mnemonic] = operands, _earliest(since, added)
     return found
+
+
+@cache
+def every_stated_instruction() -> Mapping[str, Stated]:
+    """Return the entries of all tables by mnemonic."""
+    return stated_instructions([entry for table in TABLES.values() for entry in table()])
 
 
 def _earliest(one: Mapping[str, Version], other: Mapping[str, Version]) -> dict[str, Version]:

@@ -47,7 +47,8 @@ def whole_products() -> Iterator[Case]:
     yield Case("scaled", _scaled, method=Method.CERTIFICATE)
 
 
-def _shape(text: str) -> tuple[int, int, int]:
+def shape(text: str) -> tuple[int, int, int]:
+    """Return M, N and K of a product's mnemonic."""
     (name,) = (part for part in text.split(".") if part[0] == "m" and part[1:2].isdigit())
     m, _, rest = name[1:].partition("n")
     n, _, k = rest.partition("k")
@@ -55,7 +56,7 @@ def _shape(text: str) -> tuple[int, int, int]:
 
 
 def _operands(text: str) -> dict[str, Array]:
-    m, n, k = _shape(text)
+    m, n, k = shape(text)
     blocks = (4,) if "m8n8k4" in text and "f16" in text and text.startswith("mma") else ()
     return {
         "a": _numbers((2, *blocks, m, k), 1),
@@ -76,7 +77,7 @@ def _dense() -> Certificate:
 
 def _sparse_operands(text: str, chunk: int, nibbles: tuple[int, int]) -> dict[str, Array]:
     given = _operands(text)
-    _, _, k = _shape(text)
+    _, _, k = shape(text)
     given["a"] = given["a"][..., : k // 2]
     chunks = k // chunk
     return {**given, "metadata_bits": np.resize(np.array(nibbles, dtype=np.uint8), (16, chunks))}
@@ -105,7 +106,7 @@ def _sparse() -> Certificate:
 
 def _scaled_operands(text: str, factors: int) -> dict[str, Array]:
     given = _operands(text)
-    m, n, _ = _shape(text)
+    m, n, _ = shape(text)
     return {
         **given,
         "scale_a": 2.0 ** _numbers((m, factors), 1, 3),

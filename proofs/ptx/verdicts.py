@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache, lru_cache, partial
 
 from ...spec.errors import InputError
@@ -13,7 +13,7 @@ from ...spec.ptx.legality import RULES, violations
 from ...spec.ptx.targets import target_named, version_named
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
-from .documented import SOURCE, TABLES, Stated, stated_instructions
+from .documented import SOURCE, TABLES, every_stated_instruction, stated_instructions
 from .stated import neighbours, targets
 from .stated.products import SELECTORS
 from .stated.witnesses import NAMES, WITNESSES
@@ -42,13 +42,8 @@ def _read(text: str, names: str | None) -> Instruction | None:
 
 
 @cache
-def _tables() -> Mapping[str, Stated]:
-    return stated_instructions([entry for table in TABLES.values() for entry in table()])
-
-
-@cache
 def _meanings() -> frozenset[neighbours.Meaning]:
-    return frozenset(map(neighbours.meaning, _tables()))
+    return frozenset(map(neighbours.meaning, every_stated_instruction()))
 
 
 # -- completeness

@@ -10,6 +10,7 @@ import numpy as np
 from ..algebra import Array
 from ..errors import InputError
 from ..numpy_algebra import NumpyAlgebra
+from ..operand_arrays import common_batch
 from .matrix_move_forms import ROW_BYTES
 from .matrix_moves import MatrixMove, lanes_that_need_addresses, load, row_addresses, store
 from .variant import WARP_LANES
@@ -50,8 +51,12 @@ def stmatrix(move: MatrixMove, memory: Array, addresses: Array, registers: Array
     rows = store(NumpyAlgebra(), move, registers)
     memory, places = _places(move, memory, addresses, target=90)
     _require_distinct(move, np.asarray(addresses))
-    written = memory.copy()
-    data = np.broadcast_to(rows.reshape(*rows.shape[:-3], -1), places.shape)
+    data = rows.reshape(*rows.shape[:-3], -1)
+    batch = common_batch({"memory": memory, "r": data}, {"memory": 1, "r": 1})
+    written, places, data = (
+        np.broadcast_to(each, (*batch, each.shape[-1])) for each in (memory, places, data)
+    )
+    written = written.copy()
     np.put_along_axis(written, places, data, axis=-1)
     return written
 
@@ -64,7 +69,7 @@ def _places(move: MatrixMove, memory: Array, addresses: Array, target: int) -> t
     _require_valid(move, addresses[..., : lanes_that_need_addresses(move, target)], memory.shape[-1])
     first = row_addresses(move, addresses).astype(np.int64)[..., np.newaxis]
     places = (first + np.arange(ROW_BYTES)).reshape(*addresses.shape[:-1], -1)
-    batch = np.broadcast_shapes(memory.shape[:-1], places.shape[:-1])
+    batch = common_batch({"memory": memory, "addresses": places}, {"memory": 1, "addresses": 1})
     return np.broadcast_to(memory, (*batch, memory.shape[-1])), np.broadcast_to(
         places, (*batch, places.shape[-1])
     )

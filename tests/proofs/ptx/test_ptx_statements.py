@@ -9,12 +9,22 @@ from typing import Any
 import pytest
 
 from mmaproof.proofs.obligation import Certificate, Theorem
-from mmaproof.proofs.ptx import contradicted, machine_code, operand_verdicts
-from mmaproof.spec.ptx import accumulation_bound, leniency, operand_rules, signatures
+from mmaproof.proofs.ptx import contradicted, machine_code, operand_verdicts, undefined_operands
+from mmaproof.spec.ptx import (
+    accumulation_bound,
+    block_scaling,
+    leniency,
+    operand_arrays,
+    operand_rules,
+    shared_memory,
+    signatures,
+    variant_rules,
+)
 from mmaproof.spec.ptx import legality as rules
 
-OPERANDS, CONTRADICTIONS, CODES = (
+OPERANDS, CONTRADICTIONS, CODES, UNDEFINED = (
     operand_verdicts.operands, contradicted.contradictions, machine_code.machine_codes,
+    undefined_operands.undefined_operands,
 )  # fmt: skip
 
 Change = Callable[[Any], Any]
@@ -44,6 +54,21 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     "braces anywhere": (
         CONTRADICTIONS, "braces", contradicted, "refuses_braces", lambda old: lambda *_: False,
     ),
+    "no bits refused": (UNDEFINED, "operands", operand_arrays, "_refuse_bits", lambda old: lambda *_: None),
+    "no scale factor refused": (
+        UNDEFINED, "operands", block_scaling.BlockScale, "require_valid", lambda old: lambda *_: None,
+    ),
+    "selectors exchanged": (
+        UNDEFINED, "selectors", operand_arrays, "Selectors", lambda old: lambda byte, thread: (thread, byte),
+    ),
+    "too few bits": (
+        UNDEFINED, "scaled", undefined_operands, "SCALED", lambda old: replace(old, fraction_bits=6, bits=16),
+    ),
+    "one batch for all": (
+        UNDEFINED, "batches", shared_memory, "store",
+        lambda old: lambda alg, move, words: old(alg, move, words[:1] if words.ndim > 2 else words),
+    ),
+    "nothing said": (UNDEFINED, "messages", variant_rules, "_spell", lambda old: lambda value: ""),
     "native everywhere": (
         CODES, "mma", machine_code, "machine_code",
         lambda old: lambda form, target: (found := old(form, target)) and replace(found, interleaved=False),
@@ -68,10 +93,20 @@ def defect(theorem: Theorem, name: str) -> str | None:
 
 @pytest.fixture
 def no_memory() -> Iterator[None]:
-    for each in (signatures.signature, rules._operand_complaints):
+    for each in (
+        signatures.signature,
+        rules._operand_complaints,
+        variant_rules.narrow,
+        operand_arrays.operands,
+    ):
         each.cache_clear()
     yield
-    for each in (signatures.signature, rules._operand_complaints):
+    for each in (
+        signatures.signature,
+        rules._operand_complaints,
+        variant_rules.narrow,
+        operand_arrays.operands,
+    ):
         each.cache_clear()
 
 
@@ -83,7 +118,9 @@ def test_a_fault_is_refuted(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert defect(theorem, name) is not None
 
 
-@pytest.mark.parametrize("theorem", [OPERANDS, CONTRADICTIONS, CODES], ids=lambda theorem: theorem.id)
+@pytest.mark.parametrize(
+    "theorem", [OPERANDS, CONTRADICTIONS, CODES, UNDEFINED], ids=lambda theorem: theorem.id
+)
 def test_the_specification_agrees(theorem: Theorem) -> None:
     found = {
         each.id: defect(theorem, each.id.removeprefix(f"{theorem.id}/")) for each in theorem.obligations()

@@ -177,6 +177,20 @@ def test_batch_axes_come_first(name: str, seed: int) -> None:
     assert (loaded[1, 2] == load(ALG, move, rows[1, 2])).all()
 
 
+def test_registers_of_a_batch_are_stored_to_copies_of_one_memory() -> None:
+    move = MOVES["stmatrix.m8n8.x2.b16"]
+    registers = np.arange(3 * 32 * 2, dtype=np.uint32).reshape(3, 32, 2)
+    memory, addresses = np.zeros(512, dtype=np.uint8), 16 * np.arange(32)
+    written = stmatrix(move, memory, addresses, registers)
+    assert [each.tolist() for each in written] == [
+        stmatrix(move, memory, addresses, each).tolist() for each in registers
+    ]
+    with pytest.raises(InputError, match="broadcast"):
+        stmatrix(move, np.zeros((2, 512), dtype=np.uint8), addresses, registers)
+    with pytest.raises(InputError, match="broadcast"):
+        ldmatrix(MOVES["ldmatrix.m8n8.x2.b16"], np.zeros((2, 512), dtype=np.uint8), np.stack([addresses] * 3))
+
+
 def test_memories_and_addresses_broadcast() -> None:
     move = MOVES["ldmatrix.m8n8.x2.b16"]
     memory, addresses = random_bytes(0, 3, 1, 512), np.arange(32) * np.ones((2, 1), dtype=int) * 16
