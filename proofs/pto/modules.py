@@ -9,6 +9,7 @@ from ...spec.pto.assembly import parse, parse_module
 from ...spec.pto.module_legality import judge_module, judged_statements
 from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
+from ...spec.pto.text.statements import ConstantDefinition
 from ...spec.pto.tile import Compact, Pad, Tile
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
@@ -21,17 +22,16 @@ SOURCE = "pto-isa headers at 3186c381: TASSIGN, TMATMUL_ACC, aliases of tiles; P
     "pto/legal/modules",
     "statements, declarations and addresses of a text are judged where they stand",
     "∀ lines of the listed text, ∀ profiles: what is judged there and the rules that it breaks; which "
-    "statements leave something undecided; the tiles that short types stand for, and remarks on them",
+    "statements leave something undecided; the tiles that short types stand for, and remarks on them; the "
+    "integers that constants are",
     SOURCE,
 )
 def modules() -> Iterator[Case]:
-    """Yield the lines of a text, what is undecided, and tiles."""
-    for name, goal in (
-        ("lines", _lines),
-        ("undecided", _undecided),
-        ("tiles", _tiles),
-        ("remarks", _remarks),
-    ):
+    """Yield the lines of a text, what is undecided, tiles, remarks and constants."""
+    goals = {
+        "lines": _lines, "undecided": _undecided, "tiles": _tiles, "remarks": _remarks, "integers": _integers,
+    }  # fmt: skip
+    for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
 
 
@@ -106,6 +106,15 @@ def _remarks() -> Certificate:
             for text, profile in stated.REPLACED
         },
     )
+
+
+def _integers() -> Certificate:
+    def integer(text: str) -> int | None:
+        (statement,) = parse_module(f"%a = arith.constant {text}").body
+        assert isinstance(statement, ConstantDefinition)
+        return statement.integer
+
+    return compared(stated.INTEGERS, lambda: {text: integer(text) for text in stated.INTEGERS})
 
 
 THEOREMS = (modules,)

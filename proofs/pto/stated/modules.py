@@ -128,3 +128,20 @@ REPLACED = {
     (_WIDE, "A5"): 1,
 }  # fmt: skip
 """How many remarks there are on what was filled in or replaced."""
+
+INTEGERS = {
+    "12 : i64": 12,
+    "-7 : index": -7,
+    "0x1F : i32": 31,
+    "0x1F": 31,
+    "true": 1,
+    "false : i1": 0,
+    "1.5 : f32": None,
+    "3.0": None,
+    "0x7F800000 : f32": None,
+    "0x7F80 : bf16": None,
+    "0x7F80 : tf32": None,
+    "4 : memref<4xf32>": 4,
+    "dense<1> : tensor<4xi32>": None,
+}
+"""Constants and their integers: a hexadecimal float is its bits, and none."""

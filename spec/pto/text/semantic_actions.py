@@ -366,7 +366,7 @@ def _joined(pieces: Sequence[Any]) -> Iterator[str | Region]:
                 text, end = "", None
                 continue
             gap = " " if text and each.start_pos != end else ""
-            text += gap + (str(each) if each.type == "STRING" else " ".join(each.split()))
+            text += gap + (str(each) if each.startswith('"') else " ".join(each.split()))
             end = each.end_pos
     if text:
         yield text

@@ -461,3 +461,8 @@ def test_token_soup_is_read_or_refused(text):
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(text):
     read_or_refuse(text)
+
+
+def test_strings_of_statements_without_a_grammar_keep_their_blanks() -> None:
+    text = 'x.y "a  b" (%a) {c = "d  e"}'
+    assert str(parse_module(text)) == text + "\n"
