@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import gcd
 
-from ..spec.errors import UnsupportedError
 from .integer_forms import Group
+from .rest_conditions import Rest
 from .size_domains import SizeDomain
 
 Form = Mapping[tuple[str, ...], int]
@@ -45,8 +45,8 @@ class Position:
         The size, its tiles, and the one at which the block is.
     first, width, place : Form
         Where the tiles of a group begin, how many there are, and where in it the block is.
-    height : int
-        How much of the block's tile there is; less than `tile` at the end of a size that is no multiple.
+    rest : Rest, optional
+        What is left of the size, where the block's tile may be one of which not all rows are there.
     """
 
     domain: SizeDomain
@@ -59,7 +59,7 @@ class Position:
     first: Form
     width: Form
     place: Form
-    height: int
+    rest: Rest | None = None
 
 
 @dataclass(frozen=True)
@@ -159,29 +159,21 @@ def positions(domain: SizeDomain, tile: int, group: int, most_blocks: int) -> It
     """Yield positions that together are all tiles along a size, for all numbers of its domain.
 
     All multiples of what the step and a tile have in common are taken for possible, from that on.
-
-    Raises
-    ------
-    UnsupportedError
-        If there are groups, and the size may be no multiple of a tile.
     """
     most = min(domain.most // tile, most_blocks)
     step = gcd(domain.step, tile)
     if step == tile and group == 1:
         yield _whole(domain, tile, most)
-        return
-    if step != tile and group > 1:
-        raise UnsupportedError(f"blocks are in groups, and {domain.name} may be no multiple of {tile}")
-    if group == 1:
+    elif step == tile:
+        if most >= group:
+            yield _in_whole_groups(domain, tile, group, most)
+        yield _in_last_group(domain, tile, group, most)
+    elif group == 1:
         if most:
-            yield _whole(domain, tile, most)
             yield _before_the_last(domain, tile, step, most)
-        for rest in range(step, tile, step):
-            yield _last(domain, tile, rest, most)
-        return
-    if most >= group:
-        yield _in_whole_groups(domain, tile, group, most)
-    yield _in_last_group(domain, tile, group, most)
+        yield _last(domain, tile, step, most)
+    else:
+        yield from _parts_in_groups(domain, tile, step, group, most + 1)
 
 
 def _symbols(domain: SizeDomain, *names: str) -> tuple[str, ...]:
@@ -200,30 +192,81 @@ def _whole(domain: SizeDomain, tile: int, most: int) -> Position:
     symbols = count, block = _symbols(domain, "tiles", "tile")
     group = Group(symbols, ((1.0, 0.0), (most, 0.0), (most, most - 1.0)))
     tiles, own = _times(1, count), _times(1, block)
-    name = "" if domain.step % tile == 0 else f"{domain.name} is a multiple of {tile}"
-    return Position(
-        domain, tile, name, group, _scaled(tiles, tile), tiles, own, own, {(): 1}, {}, tile
-    )  # fmt: skip
+    return Position(domain, tile, "", group, _scaled(tiles, tile), tiles, own, own, {(): 1}, {})
 
 
 def _before_the_last(domain: SizeDomain, tile: int, step: int, most: int) -> Position:
     symbols = count, block, rest = _symbols(domain, "whole tiles", "tile", "rest")
-    rests = 1.0, tile / step - 1.0
+    rests = 0.0, tile / step - 1.0
     corners = [(c, b, r) for c, b in ((1.0, 0.0), (most, 0.0), (most, most - 1.0)) for r in rests]
-    size = sum_of(_times(tile, count), _times(step, rest))
     own = _times(1, block)
     return Position(
-        domain, tile, f"before the last tile of {domain.name}", Group(symbols, tuple(corners)), size,
-        {(count,): 1, (): 1}, own, own, {(): 1}, {}, tile,
+        domain, tile, f"before the last tile of {domain.name}", Group(symbols, tuple(corners)),
+        _ending(_times(tile, count), Rest(domain.name, rest, step)), sum_of(_times(1, count), {(): 1}),
+        own, own, {(): 1}, {},
     )  # fmt: skip
 
 
-def _last(domain: SizeDomain, tile: int, rest: int, most: int) -> Position:
-    (count,) = symbols = _symbols(domain, "whole tiles")
-    own = _times(1, count)
+def _last(domain: SizeDomain, tile: int, step: int, most: int) -> Position:
+    symbols = count, left = _symbols(domain, "whole tiles", "rest")
+    corners = [(c, r) for c in (0.0, float(most)) for r in (0.0, tile / step - 1.0)]
+    own, rest = _times(1, count), Rest(domain.name, left, step)
     return Position(
-        domain, tile, f"the last {rest} of {domain.name}", Group(symbols, ((0.0,), (float(most),))),
-        sum_of(_times(tile, count), {(): rest}), {(count,): 1, (): 1}, own, own, {(): 1}, {}, rest,
+        domain, tile, f"the last tile of {domain.name}", Group(symbols, tuple(corners)),
+        _ending(_times(tile, count), rest), sum_of(own, {(): 1}), own, own, {(): 1}, {}, rest,
+    )  # fmt: skip
+
+
+def _ending(before: Form, rest: Rest) -> Form:
+    """Return a size of which some lies before its last tile."""
+    return sum_of(before, rest.form)
+
+
+def _parts_in_groups(domain: SizeDomain, tile: int, step: int, size: int, most: int) -> Iterator[Position]:
+    """Yield tiles in whole groups and in the last one, each before the last tile and that."""
+    symbols = groups, group, beside, place, left = _symbols(
+        domain, "groups", "group", "tiles beside groups", "place", "rest"
+    )
+    rest, rests = Rest(domain.name, left, step), (0.0, tile / step - 1.0)
+    last, several = size - 1.0, float(most // size)
+    count = sum_of(_times(size, groups), _times(1, beside))
+    whole = _ending(sum_of(_scaled(count, tile), {(): -tile}), rest)
+    first = _times(size, group)
+    block = sum_of(first, _times(1, place))
+    named = f"groups of {size} tiles of {domain.name}", f"the last group of tiles of {domain.name}"
+    if several:
+        # Groups behind the block's, tiles beside groups, and tiles behind it in its group are not all none.
+        pairs = ((0.0, 0.0), (several - 1, 0.0), (0.0, several - 1))
+        boxes = {(g, e, b, t) for g, e in pairs for b in (0.0, last) for t in (0.0, last)}
+        cut = [(g, 0.0, b, t) for g in (0.0, several - 1) for b, t in ((1.0, 0.0), (0.0, 1.0))]
+        cut += [(g, 1.0, 0.0, 0.0) for g in (0.0, several - 2)] if several > 1 else []
+        corners = [each for each in (*boxes, *cut) if each[1] + each[2] + each[3]]
+        inner = [(g + e + 1, g, b, last - t, r) for g, e, b, t in sorted(set(corners)) for r in rests]
+        yield Position(
+            domain, tile, f"{named[0]} before the last tile", Group(symbols, tuple(inner)), whole, count,
+            block, first, {(): size}, _times(1, place),
+        )  # fmt: skip
+        ends = [(q, r) for q in (1.0, several) for r in rests]
+        end = sum_of(_times(size, groups), {(): -1})
+        yield Position(
+            domain, tile, f"{named[0]}, the last tile", Group((groups, left), tuple(ends)),
+            _ending(_scaled(end, tile), rest), _times(size, groups), end,
+            sum_of(_times(size, groups), {(): -size}), {(): size}, {(): size - 1}, rest,
+        )  # fmt: skip
+    first = _times(size, groups)
+    if size > 2:
+        pairs = ((2.0, 0.0), (last, 0.0), (last, last - 2))
+        inner_last = [(q, b, t, r) for q in (0.0, several) for b, t in pairs for r in rests]
+        yield Position(
+            domain, tile, f"{named[1]} before the last tile",
+            Group((groups, beside, place, left), tuple(inner_last)), whole, count,
+            sum_of(first, _times(1, place)), first, _times(1, beside), _times(1, place),
+        )  # fmt: skip
+    at_end = [(q, b, r) for q in (0.0, several) for b in (1.0, last) for r in rests]
+    block = sum_of(count, {(): -1})
+    yield Position(
+        domain, tile, f"{named[1]}, the last tile", Group((groups, beside, left), tuple(at_end)), whole,
+        count, block, first, _times(1, beside), sum_of(_times(1, beside), {(): -1}), rest,
     )  # fmt: skip
 
 
@@ -238,7 +281,6 @@ def _in_whole_groups(domain: SizeDomain, tile: int, size: int, most: int) -> Pos
     return Position(
         domain, tile, f"groups of {size} tiles of {domain.name}", Group(symbols, tuple(corners)),
         _scaled(count, tile), count, sum_of(first, _times(1, place)), first, {(): size}, _times(1, place),
-        tile,
     )  # fmt: skip
 
 
@@ -252,5 +294,5 @@ def _in_last_group(domain: SizeDomain, tile: int, size: int, most: int) -> Posit
     return Position(
         domain, tile, f"the last group of tiles of {domain.name}", Group(symbols, tuple(corners)),
         _scaled(count, tile), count, sum_of(first, _times(1, place)), first, _times(1, rest),
-        _times(1, place), tile,
+        _times(1, place),
     )  # fmt: skip

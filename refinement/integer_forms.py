@@ -71,6 +71,7 @@ class Symbols:
         self._places = {frozenset(each): place for place, each in enumerate(self.monomials)}
         self._products = self._multiplication_table()
         self._corners = self._values_at_corners()
+        self._chosen_corners: dict[bytes, NDArray[np.float64]] = {}
 
     def __len__(self) -> int:
         return len(self.monomials)
@@ -145,12 +146,29 @@ class Symbols:
         assert possible.all()
         return kept + products
 
+    def raised(self, rows: Rows, symbol: str, numbers: NDArray[np.int64]) -> Rows:
+        """Return rows (n, monomials) in which a symbol is counted from some numbers (n,) on."""
+        found = rows.copy()
+        for column, monomial in enumerate(self.monomials):
+            if symbol in monomial:
+                rest = self.column(*(each for each in monomial if each != symbol))
+                found[:, rest] += numbers * rows[:, column]
+        return found
+
+    def _corners_of(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the values (monomials, corners) of some monomials beside 1, each set of values once."""
+        key = columns.tobytes()
+        if key not in self._chosen_corners:
+            self._chosen_corners[key] = np.unique(self._corners[1 + columns], axis=1)
+        return self._chosen_corners[key]
+
     def bounds(self, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return numbers (n,) that the polynomials are never below, and never above, in the domain."""
-        varying = rows[:, 1:].astype(np.float64)
+        columns = np.flatnonzero(rows[:, 1:].any(axis=0))
+        varying, corners = rows[:, 1 + columns].astype(np.float64), self._corners_of(columns)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = varying @ self._corners[1:]
-            sizes = np.abs(varying) @ np.abs(self._corners[1:])
+            values = varying @ corners
+            sizes = np.abs(varying) @ np.abs(corners)
         known = (sizes < _EXACT).all(axis=1) & (np.abs(rows[:, 0]) < UNBOUNDED)
         values = np.where(known[:, None], values, 0.0)
         low = np.ceil(values.min(axis=1) - _DOUBT).astype(np.int64)
@@ -192,13 +210,14 @@ def divided(symbols: Symbols, rows: Rows, divisor: int) -> tuple[Rows, Rows, Tru
 def divided_by(symbols: Symbols, rows: Rows, divisors: Rows) -> tuple[Rows, Rows, Truths]:
     """Return quotients and rests of integers by positive ones that may depend on symbols; see `divided`.
 
-    What is guessed of a quotient is 0, or what the largest monomial of the divisor goes into; the rest shows
-    whether it is right.
+    What is guessed of a quotient is 0, or how often the largest monomial of the divisor goes into others, or
+    one less or more; the rest shows whether it is right.
     """
     found_quotients, found_rests = np.zeros_like(rows), rows.copy()
     positive = symbols.bounds(divisors)[0] >= 1
     known = np.zeros(len(rows), dtype=bool)
-    for guess in (np.zeros_like(rows), _leading_quotients(symbols, rows, divisors)):
+    leading, one = _leading_quotients(symbols, rows, divisors), symbols.form({(): 1})
+    for guess in (np.zeros_like(rows), leading, leading - one, leading + one):
         products, possible = symbols.multiplied(guess, divisors)
         rests = rows - products
         small = _largest(guess) * _largest(divisors) * len(symbols) < UNBOUNDED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,6 +76,14 @@ class SymbolicArray:
         return bits // BYTE
 
 
+Where = Mapping[str, NDArray[np.int64]] | None
+"""For symbols, how many they are at least (n,) in each access; None where nothing is known of any."""
+
+
+def _some(where: Where, members: NDArray[np.intp]) -> Where:
+    return None if where is None else {symbol: numbers[members] for symbol, numbers in where.items()}
+
+
 class WrittenElements:
     """What is stored to an array whose extents depend on symbols, byte by byte, and who does.
 
@@ -93,8 +101,8 @@ class WrittenElements:
     def __init__(self, store: SymbolicTerms, array: SymbolicArray) -> None:
         self._store, self._array = store, array
         self._bytes = array.element_bits // BYTE
-        none = np.empty((0, 5), dtype=np.int64)
-        self._stored = none  # number of the place, byte, term, lowest bit, thread
+        none = np.empty((0, 6), dtype=np.int64)
+        self._stored = none  # number of the place, byte, term, lowest bit, thread, condition
         self._loaded = none[:, :2]  # number of the place, thread
 
     @property
@@ -120,21 +128,29 @@ class WrittenElements:
         """Note that threads load bytes; what was stored before they can't see."""
         if not self._array.is_given:
             raise UnsupportedError(f"{self._array.name} is read, and is only to be written to")
-        if len(self._stored):
-            raise UnsupportedError(f"{self._array.name} is read after it was written to")
         for byte in range(total):
             places, _ = self._places(offsets, byte)
+            if np.isin(places, self._stored[:, 0]).any():
+                raise UnsupportedError(f"an element of {self._array.name} is read after it was written to")
             self._loaded = np.concatenate([self._loaded, np.stack([places, threads], axis=1)])
 
-    def store(self, offsets: Rows, terms: Ids, lows: NDArray[np.uint8], threads: NDArray[np.intp]) -> None:
-        """Note that threads store bytes (n, total)."""
+    def store(self, offsets: Rows, terms: Ids, lows: NDArray[np.uint8], who: NDArray[np.int64]) -> None:
+        """Note that threads store bytes (n, total), each and where it does a row of `who`."""
         for byte in range(terms.shape[1]):
             places, rests = self._places(offsets, byte)
-            found = np.stack([places, rests, terms[:, byte], lows[:, byte], threads], axis=1)
+            found = np.stack([places, rests, terms[:, byte], lows[:, byte]], axis=1)
+            found = np.concatenate([found, who], axis=1)
             self._stored = np.concatenate([self._stored, found])
 
-    def elements(self, places: Rows) -> Ids:
+    def elements(self, places: Rows) -> tuple[Ids, Ids]:
         """Return what is stored to the elements at some places (n, monomials), as long as these are all.
+
+        Returns
+        -------
+        array (n,)
+            Terms.
+        array (n, bytes)
+            Bits that say whether each byte is stored.
 
         Raises
         ------
@@ -157,7 +173,8 @@ class WrittenElements:
         held = stored[first[np.searchsorted(bytes_of, at)]]
         lanes = ByteLanes(self._store, len(at))
         lanes.terms[:], lanes.lows[:] = held[:, 2], held[:, 3]
-        return lanes.read(size * np.arange(len(places)), size)
+        words = lanes.read(size * np.arange(len(places)), size)
+        return words, held[:, 5].reshape(-1, size).astype(np.int32)
 
     def _check_loads(self, stored: NDArray[np.int64]) -> None:
         """Check that only who stores to an element has loaded it before."""
@@ -225,7 +242,15 @@ class SymbolicMemory:
         """Tell whether integers (n, monomials) are never below a number."""
         return bool((self._store.symbols.bounds(rows)[0] >= number).all())
 
-    def load(self, rows: Rows, size: int, count: int, alignment: int, threads: NDArray[np.intp]) -> Ids:
+    def load(
+        self,
+        rows: Rows,
+        size: int,
+        count: int,
+        alignment: int,
+        threads: NDArray[np.intp],
+        where: Where = None,
+    ) -> Ids:
         """Return neighbouring words (n, count) of `size` bytes at addresses (n, monomials).
 
         Raises
@@ -233,13 +258,13 @@ class SymbolicMemory:
         UnsupportedError
             If for some sizes in the domain an address may lie outside its array, or not be aligned.
         """
-        terms, lows = self.load_bytes(rows, size * count, alignment, threads)
+        terms, lows = self.load_bytes(rows, size * count, alignment, threads, where)
         lanes = ByteLanes(self._store, terms.size)
         lanes.terms[:], lanes.lows[:] = terms.reshape(-1), lows.reshape(-1)
         return lanes.read(size * np.arange(len(rows) * count), size).reshape(len(rows), count)
 
     def load_bytes(
-        self, rows: Rows, total: int, alignment: int, threads: NDArray[np.intp]
+        self, rows: Rows, total: int, alignment: int, threads: NDArray[np.intp], where: Where = None
     ) -> tuple[Ids, NDArray[np.uint8]]:
         """Return neighbouring bytes (n, total), each a term and its lowest bit there; raises as `load`."""
         terms = np.empty((len(rows), total), dtype=np.int32)
@@ -252,15 +277,25 @@ class SymbolicMemory:
             some = np.flatnonzero(owners == number)
             offsets = rows[some].copy()
             offsets[:, 0] -= base
-            self._check(array, offsets, total, alignment)
+            self._check(array, offsets, total, alignment, _some(where, some))
             self.visited.append((array.name, offsets[:1]))
             terms[some], lows[some] = self._bytes(array, offsets, total)
             if array.name in self.written:
                 self.written[array.name].note_loads(offsets, total, threads[some])
         return terms, lows
 
-    def store_words(self, rows: Rows, words: Ids, alignment: int, threads: NDArray[np.intp]) -> None:
+    def store_words(
+        self,
+        rows: Rows,
+        words: Ids,
+        alignment: int,
+        threads: NDArray[np.intp],
+        conditions: Ids,
+        where: Where = None,
+    ) -> None:
         """Note that threads store neighbouring words (n, count) at addresses (n, monomials).
+
+        Each does where a bit is 1.
 
         Raises
         ------
@@ -281,14 +316,18 @@ class SymbolicMemory:
             some = np.flatnonzero(owners == number)
             offsets = rows[some].copy()
             offsets[:, 0] -= base
-            self._check(array, offsets, terms.shape[1], alignment)
-            self.written[array.name].store(offsets, terms[some], lows[some], threads[some])
+            self._check(array, offsets, terms.shape[1], alignment, _some(where, some))
+            who = np.stack([threads[some], conditions[some]], axis=1).astype(np.int64)
+            self.written[array.name].store(offsets, terms[some], lows[some], who)
 
-    def _check(self, array: SymbolicArray, offsets: Rows, total: int, alignment: int) -> None:
+    def _check(self, array: SymbolicArray, offsets: Rows, total: int, alignment: int, where: Where) -> None:
         symbols = self._store.symbols
         room = array.size(symbols) - offsets
         room[:, 0] -= total
-        inside = (symbols.bounds(offsets)[0] >= 0) & (symbols.bounds(room)[0] >= 0)
+        before = offsets
+        for symbol, numbers in (where or {}).items():
+            before, room = (symbols.raised(each, symbol, numbers) for each in (before, room))
+        inside = (symbols.bounds(before)[0] >= 0) & (symbols.bounds(room)[0] >= 0)
         if not inside.all():
             self._store.doubt("an address may be out of bounds", -room[~inside])
             raise UnsupportedError(f"{total} bytes of {array.name} may be out of its bounds for some sizes")

@@ -22,6 +22,7 @@ from .evaluation import evaluate, ones, signed_values
 from .integer_forms import UNBOUNDED, Rows, Symbols, Truths, centred, divided, divided_by
 from .interning import Ids, RowTable
 from .operations import Sum
+from .rest_conditions import Rest, compared
 from .slices import fields
 from .terms import CONCATENATION, CONSTANT, INPUT, Operation, TermStore, bits
 
@@ -72,6 +73,8 @@ class SymbolicTerms(TermStore):
         What was not.
     placed : dict of str to callable
         Arrays whose elements `inputs` finds otherwise than by their numbers.
+    rests : tuple of Rest
+        Of sizes, what is left of them from a block on; comparisons of it are bits of their own.
     """
 
     def __init__(self, symbols: Symbols) -> None:
@@ -82,6 +85,7 @@ class SymbolicTerms(TermStore):
         self.decided: set[int] = set()
         self.doubts: list[Doubt] = []
         self.placed: dict[str, Placed] = {}
+        self.rests: tuple[Rest, ...] = ()
 
     # -- rows of coefficients
     def row_numbers(self, rows: Rows) -> NDArray[np.int32]:
@@ -320,17 +324,23 @@ _SIGNS: Mapping[str, tuple[bool, bool, bool]] = MappingProxyType(
 
 def _compared(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
     fmt = operation.operands[0]
-    if not isinstance(fmt, IntegerFormat) or (found := _difference(store, fmt, words)) is None:
+    if not isinstance(fmt, IntegerFormat) or (difference := _difference(store, fmt, words)) is None:
         return None
-    rows, low, high, where = found
+    rows, low, high, where = difference
     truths = _SIGNS[str(operation.attribute)]
     cases = np.stack([low < 0, (low <= 0) & (high >= 0) & _may_be_zero(rows), high > 0], axis=1)
     can, must = (cases & np.array(truths)).any(axis=1), ~(cases & ~np.array(truths)).any(axis=1)
     decided = ~can | must
     if (decided & rows[:, 1:].any(axis=1)).any():
         store.decided.add(store.line)
-    store.doubt(f"{operation.attribute} is not decided", rows[~decided])
-    return _placed(len(words[0]), where[decided], store.constants(must[decided], 1))
+    found = np.full(len(rows), -1, dtype=np.int32)
+    found[decided] = store.constants(must[decided], 1)
+    for each in store.rests:
+        left = np.flatnonzero(found < 0)
+        form = store.symbols.form(each.form)
+        found[left] = compared(store, form, each.size, rows[left], str(operation.attribute))
+    store.doubt(f"{operation.attribute} is not decided", rows[found < 0])
+    return _placed(len(words[0]), where, found)
 
 
 def _may_be_zero(rows: Rows) -> Truths:

@@ -66,6 +66,27 @@ def tile_shifts(
     return found
 
 
+def direct_axes(
+    contract: Contract, tiles: Mapping[str, int], polynomials: SizePolynomials
+) -> Mapping[tuple[str, int], str]:
+    """Return axes of arrays, by name and number, that formulas only index by an output's index over a size.
+
+    Parameters
+    ----------
+    contract, tiles, polynomials
+        As of `tile_shifts`.
+    """
+    found: dict[tuple[str, int], set[str]] = {}
+    for formula in contract.formulas:
+        sizes = {name: size for size, name in _variables(contract, formula, tiles, polynomials).items()}
+        for element in walk(formula.body):
+            if isinstance(element, Element):
+                for axis, index in enumerate(element.indices):
+                    size = sizes.get(index.name, "") if isinstance(index, Name) else ""
+                    found.setdefault((element.array, axis), set()).add(size)
+    return {place: sizes.pop() for place, sizes in found.items() if len(sizes) == 1 and "" not in sizes}
+
+
 def _variables(
     contract: Contract, formula: Formula, tiles: Mapping[str, int], polynomials: SizePolynomials
 ) -> Mapping[str, str]:

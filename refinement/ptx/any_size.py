@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.ptx.operands import Address, Register
 from ..integer_forms import Rows
 from ..interning import Ids
+from ..rest_conditions import RestConditions
 from ..symbolic_arrays import SymbolicMemory
 from ..symbolic_terms import SymbolicTerms
 from .addressing import GENERIC
@@ -17,6 +20,7 @@ from .operands import Operand
 from .threads import Indices
 
 _STATE = "arrays of any size"
+_CONDITIONS = "conditions on what is left of sizes"
 
 
 def use_memory_of_any_size(execution: Execution, memory: SymbolicMemory) -> None:
@@ -64,8 +68,26 @@ def load_of_any_size(
     rows = rows_of_any_size(execution, space, place, active)
     if rows is None:
         return None
-    found = memory_of_any_size(execution).load(rows, size, count, size * count, active)
+    found = memory_of_any_size(execution).load(
+        rows, size, count, size * count, active, conditions_of(execution, active)
+    )
     return np.asarray(found, dtype=np.int32)
+
+
+def conditions_of(execution: Execution, active: Indices) -> Mapping[str, NDArray[np.int64]] | None:
+    """Return what symbols are at least in threads, by the conditions under which they run."""
+    store = execution.store
+    assert isinstance(store, SymbolicTerms)
+    if execution.path is None or not store.rests:
+        return None
+    conditions = execution.state.setdefault(_CONDITIONS, RestConditions(store, store.rests))
+    paths, which = np.unique(execution.path.at(active).as_terms(store), return_inverse=True)
+    implied = [conditions.implied(int(each)) for each in paths]
+    found = {}
+    for rest in store.rests:
+        bounds = np.array([each.get(rest.size, -1) for each in implied], dtype=np.int64)
+        found[rest.symbol] = rest.raised(bounds)[which.reshape(-1)]
+    return found
 
 
 def store_of_any_size(execution: Execution, space: str, place: Operand, words: Ids, active: Indices) -> bool:
@@ -73,10 +95,12 @@ def store_of_any_size(execution: Execution, space: str, place: Operand, words: I
     rows = rows_of_any_size(execution, space, place, active)
     if rows is None:
         return False
-    if execution.path is not None or execution.undo_log is not None:
-        execution.unsupported("a store of which data decide whether it is done, to an array of any size")
     total = words.shape[1] * int(execution.store.widths(words[:1, 0])[0]) // 8
-    memory_of_any_size(execution).store_words(rows, words, total, active)
+    always = execution.store.constants(np.ones(len(active), dtype=np.uint64), 1)
+    conditions = always if execution.path is None else execution.path.at(active).as_terms(execution.store)
+    memory_of_any_size(execution).store_words(
+        rows, words, total, active, conditions, conditions_of(execution, active)
+    )
     return True
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...spec.errors import InputError
 from ...spec.ptx.operands import Integer
 from .addressing import addresses
-from .any_size import memory_of_any_size, rows_of_any_size
+from .any_size import conditions_of, memory_of_any_size, rows_of_any_size
 from .execution import Decoders, Execution, undecoded
 from .memory_access import load_bytes, store_bytes
 from .module import TYPE_BITS, InstructionStatement
@@ -114,7 +114,9 @@ def _copy(execution: Execution, instruction: InstructionStatement, active: Indic
     for count in map(int, np.unique(given[given > 0])):
         some = np.flatnonzero(given == count)
         if rows is not None:
-            data = memory_of_any_size(execution).load_bytes(rows[some], count, size, active[some])
+            data = memory_of_any_size(execution).load_bytes(
+                rows[some], count, size, active[some], conditions_of(execution, active[some])
+            )
         else:
             assert start is not None
             data = load_bytes(execution, "global", start[some], count, active[some], size)

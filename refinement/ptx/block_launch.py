@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,14 +17,16 @@ from ..index_arithmetic import Expression
 from ..integer_forms import Rows, Symbols
 from ..interning import Ids
 from ..normal_forms import NormalForms
+from ..operations import select
 from ..parameters import ArrayParameter
 from ..references import FormulaReference
+from ..rest_conditions import RestConditions, more_than
 from ..result import Equality
 from ..row_arithmetic import RowArithmetic
 from ..size_domains import QuantifiedSizes, ResidueClass, SizeDomain
 from ..size_polynomials import SizePolynomials
 from ..symbolic_terms import Placed
-from ..tile_shifts import tile_shifts
+from ..tile_shifts import direct_axes, tile_shifts
 from .any_size import memory_of_any_size
 from .loop_states import LoopBatch
 from .size_proofs import LimitError
@@ -74,12 +76,14 @@ class BlockLaunch(SymbolicLaunch):
         numbers: ResidueClass,
     ) -> None:
         self.position = position
-        self._heights = {each.domain.name: each.height for each in position.positions}
+        self._tiles = {each.domain.name: each.tile for each in position.positions}
         self._others = dict(known)
-        super().__init__(kernel, contract, {**known, **self._heights}, numbers)
+        super().__init__(kernel, contract, {**known, **self._tiles}, numbers)
+        self.store.rests = tuple(each.rest for each in position.positions if each.rest is not None)
         self._check_outputs()
-        tiles = {each.domain.name: each.tile for each in position.positions}
-        self._shifts = tile_shifts(contract, tiles, self.polynomials, self.symbolic_arrays)
+        self._shifts = tile_shifts(contract, self._tiles, self.polynomials, self.symbolic_arrays)
+        self._masking = True
+        self._direct = direct_axes(contract, self._tiles, self.polynomials)
 
     # -- sizes
     def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
@@ -158,7 +162,7 @@ class BlockLaunch(SymbolicLaunch):
                 if self.polynomials.varies(extent):
                     ((names, coefficient),) = dict(self.polynomials.of(extent)).items() or (((), 0),)
                     sizes.append(names[0] if len(names) == 1 and coefficient == 1 else "")
-            if sorted(sizes) != sorted(self._heights):
+            if sorted(sizes) != sorted(self._tiles):
                 raise UnsupportedError(f"each axis of {name} must be one of the sizes that the grid grows by")
             self._check_apart(name)
 
@@ -192,7 +196,62 @@ class BlockLaunch(SymbolicLaunch):
             raise UnsupportedError(f"the formula is not about all of {output.name}")
         memory = memory_of_any_size(batch.execution)
         places = memory.array(output.name).place(self.store.symbols, list(self._own(output)))
-        return memory.written[output.name].elements(places)
+        terms, conditions = memory.written[output.name].elements(places)
+        self._check_conditions(output, conditions)
+        return terms
+
+    def _check_conditions(self, output: Array, conditions: Ids) -> None:
+        """Check that just those elements are stored whose indices are less than the sizes."""
+        rests = {rest.size: rest for rest in self.store.rests}
+        axes = {
+            axis: rests[size]
+            for (name, axis), size in self._axes_of_tiles()
+            if name == output.name and size in rests
+        }
+        indices = np.unravel_index(np.arange(output.elements), output.shape)
+        said = RestConditions(self.store, self.store.rests)
+        columns = [np.repeat(indices[axis], conditions.shape[1]) for axis in axes]
+        cases = np.stack([conditions.reshape(-1), *columns], axis=1)
+        for term, *numbers in np.unique(cases, axis=0).tolist():
+            there = {rest.size: rest.reach(x) for rest, x in zip(axes.values(), numbers, strict=True)}
+            implied = said.implied(term)
+            only = all(rest.reach(implied.get(rest.size, 0)) >= there[rest.size] for rest in axes.values())
+            if not only or said.value(term, there) is not True:
+                raise UnsupportedError(
+                    f"a block does not store to just those elements of {output.name} that there are"
+                )
+
+    def _axes_of_tiles(self) -> Iterator[tuple[tuple[str, int], str]]:
+        """Yield axes of arrays, by name and number, that go over a size by which the grid grows."""
+        for parameter in self.contract.parameters:
+            if isinstance(parameter, ArrayParameter) and parameter.name in self.arrays:
+                for axis, extent in enumerate(parameter.shape):
+                    for size in self._tiles:
+                        if dict(self.polynomials.of(extent)) == {(size,): 1}:
+                            yield (parameter.name, axis), size
+
+    def masked(self, name: str, indices: Sequence[NDArray[np.intp]], terms: Ids) -> Ids:
+        """Return elements of an array, by their indices in the tile; zeros where they are not there.
+
+        This is another way to write what a formula says of the elements of an output that are there, where
+        kernels load zeros in place of others.
+        """
+        rests = {rest.size: rest for rest in self.store.rests}
+        if not self._masking or self.arrays[name].is_written:
+            return terms
+        found = terms
+        for (array, axis), size in self._direct.items():
+            if array != name or size not in rests:
+                continue
+            numbers = indices[axis].astype(np.int64)
+            some = np.flatnonzero(numbers >= rests[size].step)
+            if len(some):
+                width = int(self.store.widths(found[:1])[0])
+                zeros = self.store.constants(np.zeros(len(some), dtype=np.uint64), width)
+                conditions = more_than(self.store, size, numbers[some])
+                found = found.copy()
+                found[some] = self.store.apply(select(width), conditions, found[some], zeros)
+        return found
 
     def _own(self, array: Array) -> Iterator[Rows]:
         """Yield the indices of the elements of the block's tile, along each axis."""
@@ -218,7 +277,9 @@ class BlockLaunch(SymbolicLaunch):
                 for axis, index in enumerate(np.unravel_index(indices, shape))
             ]
             places = array.place(self.store.symbols, own)
-            return self.store.elements_at(name, array.format, places)
+            return self.masked(
+                name, np.unravel_index(indices, shape), self.store.elements_at(name, array.format, places)
+            )
 
         return placed
 
@@ -243,9 +304,13 @@ class BlockLaunch(SymbolicLaunch):
         self.check_findings()
         equality = Equality.BITS
         for output in self.instance.outputs:
-            actual, expected = self.stored(batch, output), self.expected(output)
-            found = compare(NormalForms(self.store), actual, expected, output.format)
-            if not found.equal.all():
+            actual = self.stored(batch, output)
+            for masking in (True, False) if self.store.rests else (False,):
+                self._masking = masking
+                found = compare(NormalForms(self.store), actual, self.expected(output), output.format)
+                if found.equal.all():
+                    break
+            else:
                 raise UnsupportedError(f"what a block stores to {output.name} is not shown")
             if not found.identical.all():
                 equality = Equality.VALUE

@@ -20,7 +20,7 @@ _MATRIX = frozenset({"mma", "wmma", "ldmatrix"})
 """Opcodes that write the fragment that they name first, but for stores."""
 
 _FLOW = frozenset({"bra", "ret", "exit"})
-_PRIVATE = frozenset({*POINTWISE, *LOADS, *STORES, *WITHOUT_EFFECT, *_FLOW})
+_PRIVATE = frozenset({*POINTWISE, *LOADS, *STORES, *WITHOUT_EFFECT, *_FLOW, "cvta"})
 """Opcodes that do nothing to other threads, but through memory."""
 
 

@@ -14,7 +14,6 @@ import z3
 from mmaproof.refinement.block_positions import BlockOrder, Form, positions
 from mmaproof.refinement.integer_forms import Group
 from mmaproof.refinement.size_domains import SizeDomain
-from mmaproof.spec.errors import UnsupportedError
 
 LARGEST = 26
 
@@ -47,7 +46,19 @@ def points(group: Group) -> Iterator[dict[str, int]]:
 
 @pytest.mark.parametrize(
     ("tile", "step", "group"),
-    [(1, 1, 1), (4, 4, 1), (4, 12, 1), (4, 2, 1), (4, 3, 1), (4, 6, 1), (4, 4, 2), (2, 2, 3)],
+    [
+        (1, 1, 1),
+        (4, 4, 1),
+        (4, 12, 1),
+        (4, 2, 1),
+        (4, 3, 1),
+        (4, 6, 1),
+        (4, 4, 2),
+        (2, 2, 3),
+        (4, 2, 2),
+        (2, 1, 3),
+        (3, 1, 2),
+    ],
 )
 def test_positions_are_every_tile_of_every_size_once(tile: int, step: int, group: int) -> None:
     met: Counter[tuple[int, int]] = Counter()
@@ -55,15 +66,12 @@ def test_positions_are_every_tile_of_every_size_once(tile: int, step: int, group
         for values in points(each.group):
             size, count, block = (at(form, values) for form in (each.size, each.count, each.block))
             assert at(each.first, values) + at(each.place, values) == block < count == -(-size // tile)
-            assert each.height == min(tile, size - tile * block)
+            assert (size - tile * block) >= tile or each.rest is not None
+            if each.rest is not None:
+                assert at(each.rest.form, values) == size - tile * block <= tile
             met[size, block] += 1
     for size in range(step, LARGEST // step * step + 1, step):
         assert all(met[size, block] == 1 for block in range(-(-size // tile)))
-
-
-def test_groups_of_parts_of_tiles_are_refused() -> None:
-    with pytest.raises(UnsupportedError):
-        list(positions(domain("M", 2), 4, 2, 100))
 
 
 @pytest.mark.parametrize("group", [1, 2, 3])

@@ -147,6 +147,52 @@ def test_tiles_that_are_not_whole_are_not_taken_for_whole(rows: str | int, colum
         prove(kernel, re.sub(r"grid = .*", grid, stated(kernel, rows, columns, 32)))
 
 
+@pytest.mark.parametrize("sizes", [("any up to 4096", SIXTEENS), ("any up to 4096", "any up to 4096")])
+def test_parts_of_tiles_are_masked(sizes: tuple[str, str]) -> None:
+    proof = prove(SIMT, stated(SIMT, *sizes, 16))
+    assert next(each for each in proof.domains if each.name == "M").step == 1
+
+
+RAGGED = triton_contracts.CORPUS / "gemm_f16_f32_f32_32x32x32_s1_ragged_sm80.ptx"
+
+
+def test_parts_of_tiles_in_groups_are_masked() -> None:
+    proof = prove(RAGGED, of_triton(RAGGED.name, "any up to 4096", "any multiple of 32 up to 4096", 32))
+    assert {each.name for each in proof.domains} == {"M", "N"}
+
+
+MASKS: dict[str, tuple[tuple[str, str], ...]] = {
+    "one row too many is stored": (("setp.ge.s32 \t%p10, %r2, %r20;", "setp.gt.s32 %p10, %r2, %r20;"),),
+    "one row too few is stored": (
+        ("setp.ge.s32 \t%p10, %r2, %r20;", "add.s32 %r34, %r2, 1;\nsetp.ge.s32 %p10, %r34, %r20;"),
+    ),
+    "rows are compared with columns": (("setp.ge.s32 \t%p10, %r2, %r20;", "setp.ge.s32 %p10, %r2, %r21;"),),
+    "columns are not masked": (("or.pred  \t%p11, %p10, %p9;", "or.pred %p11, %p10, %p10;"),),
+    "either mask is enough": (("or.pred  \t%p11, %p10, %p9;", "and.pred %p11, %p10, %p9;"),),
+    "one row too many is loaded": (("setp.ge.s32 \t%p3, %r2, %r20;", "setp.gt.s32 %p3, %r2, %r20;"),),
+    "one row too few is loaded": (
+        ("setp.ge.s32 \t%p3, %r2, %r20;", "add.s32 %r34, %r2, 1;\nsetp.ge.s32 %p3, %r34, %r20;"),
+    ),
+    "columns are loaded by a mask of rows": (
+        ("setp.ge.s32 \t%p6, %r5, %r21;", "setp.ge.s32 %p6, %r5, %r20;"),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", MASKS)
+def test_masks_that_are_wrong_are_not_shown(fault: str, tmp_path: Path) -> None:
+    path = edited(tmp_path, SIMT, *MASKS[fault])
+    with pytest.raises(UnsupportedError):
+        prove(path, stated(SIMT, "any up to 4096", "any up to 4096", 16))
+
+
+def test_masks_of_compilers_that_are_wrong_are_not_shown() -> None:
+    name = "gemm_f16_f32_f32_32x32x32_s2_ragged_sm80_fault_no_n_mask_store.ptx"
+    with pytest.raises(UnsupportedError):
+        text = of_triton(name, "any multiple of 32 up to 4096", "any up to 4096", 32)
+        prove(triton_contracts.CORPUS / name, text)
+
+
 ORDERS = {
     "no last group": (("min.s32 \t%r55, %r54, 2;", "mov.u32 %r55, 2;"),),
     "a last group of one tile": (("min.s32 \t%r55, %r54, 2;", "min.s32 %r55, %r54, 1;"),),
