@@ -42,9 +42,9 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
         f"{isa}/stated/conversions",
         "encodings are the numbers of their formats, and numbers are rounded to the neighbour that is due",
         "all encodings of formats of up to 8 bits, of others ends and samples: the number, whether it is a "
-        "NaN, infinite or zero; of the numbers at, and a quarter, a half and three quarters above, each, and "
-        "beyond the largest: the encoding, for each direction; integers wrapped and clamped; of what a user "
-        "gives, exactly the numbers of the format are taken",
+        "NaN, infinite or zero; of the numbers at, and a quarter, a half and three quarters above, each, "
+        "next to these, and beyond the largest: the encoding, for each direction; integers wrapped and "
+        "clamped; of what a user gives, exactly the numbers of the format are taken",
         "IEEE 754-2019 sections 3.3, 4.3 and 7.4; OCP 8-bit Floating Point 1.0; OCP Microscaling Formats 1.0",
     )
     def cases() -> Iterator[Case]:

@@ -10,6 +10,11 @@ import numpy as np
 from ...spec.algebra import Array
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.instruction_set import instruction_set
+from ...spec.mfma.catalogue import BY_NAME
+from ...spec.mfma.choices import choices_named
+from ...spec.mfma.product import Modifiers, product
+from ...spec.mfma.targets import target_named
+from ...spec.numpy_algebra import NumpyAlgebra
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as table
@@ -60,7 +65,8 @@ class _Instruction:
     "mfma/stated/results",
     "each instruction gives the listed results for the listed operands",
     "∀ rows of the list: executing the text on A, B and C that are 0 but for the listed elements gives "
-    "D[0, 0] as listed, under the choice that is named; what no document defines is refused",
+    "D[0, 0] as listed, under the choice that is named; what no document defines is refused; an "
+    "unspecified sum depends on a row of A, a column of B and an element of C alone",
     "CDNA4 ISA chapter 7; open points of the specification, by name",
 )
 def listed_results() -> Iterator[Case]:
@@ -69,6 +75,7 @@ def listed_results() -> Iterator[Case]:
         yield Case(name, partial(_results, name), method=Method.CERTIFICATE)
     yield Case("constants", _constants, method=Method.CERTIFICATE)
     yield Case("undefined", _undefined, method=Method.CERTIFICATE)
+    yield Case("unspecified", _unspecified, method=Method.CERTIFICATE)
 
 
 def _results(name: str) -> Certificate:
@@ -102,6 +109,38 @@ def _constants() -> Certificate:
 
     def specified() -> Mapping[tuple[str, str], int | None]:
         return {(name, c): _of_constant(name, c) for name, c in expected}
+
+    return compared(expected, specified)
+
+
+def _unspecified() -> Certificate:
+    """Return the claim that an unspecified sum depends on a row, a column and an element of C alone.
+
+    Without modifiers nothing is changed.
+    """
+    row, target = BY_NAME["v_mfma_f32_16x16x16_f16"]["gfx942"], target_named("gfx942")
+    changes = {"a": (5, 3), "b": (2, 7), "c": (5, 7)}
+    expected: dict[str, object] = {"modifiers": (0, 0, 0, 0)}
+    for name in changes:
+        changed = np.zeros((16, 16), dtype=bool)
+        changed[5 if name != "b" else slice(None), 7 if name != "a" else slice(None)] = True
+        expected[name] = changed.tolist()
+
+    def computed(matrices: Mapping[str, Array]) -> Array:
+        choices = choices_named(["accumulation=unspecified"])
+        return product(NumpyAlgebra(), row, target, **matrices, modifiers=Modifiers(), choices=choices)
+
+    def specified() -> Mapping[str, object]:
+        zeros = {name: np.zeros((16, 16), dtype=np.uint32 if name == "c" else np.uint16) for name in "abc"}
+        before = computed(zeros)
+        found: dict[str, object] = {}
+        for name, at in changes.items():
+            matrix = zeros[name].copy()
+            matrix[at] = 1
+            found[name] = (computed({**zeros, name: matrix}) != before).tolist()
+        none = Modifiers()
+        found["modifiers"] = none.cbsz, none.abid, none.blgp, none.neg
+        return found
 
     return compared(expected, specified)
 

@@ -1,7 +1,8 @@
 """What the encodings of a format stand for, and what numbers are rounded to, by their neighbours.
 
 A rounding is stated between an encoding and the next one: at a quarter, a half and three quarters of what is
-between them. Of the format it takes the widths and the special encodings.
+between them, and next to these ends and the half. Of the format it takes the widths and the special
+encodings.
 
 Sources: IEEE 754-2019, sections 3.3, 4.3 and 7.4; OCP 8-bit Floating Point 1.0, section 5; OCP Microscaling
 Formats 1.0, section 5; AMD, HIP low precision types (FNUZ).
@@ -146,6 +147,7 @@ class Rounded(NamedTuple):
     exact: NDArray[np.bool_]
 
 
+@np.errstate(over="ignore")  # of a format with the exponents of float64
 def rounded(name: str) -> Rounded:
     """Return numbers at the encodings and between them, of both signs, and those beyond all."""
     of = shape(name)
@@ -154,8 +156,12 @@ def rounded(name: str) -> Rounded:
     if name != "f64":  # float64 has nothing between its numbers, nor beyond them
         after = np.minimum(below, of.largest - (of.exponent > 10))  # 2^1024 is no float64
         gaps, places = of.value(after + 1) - of.value(after), np.arange(QUARTERS)[:, None]
-        numbers = (numbers + gaps / QUARTERS * places).ravel()
-        below, quarters = np.tile(below, QUARTERS), np.repeat(places, len(below))
+        numbers = numbers + gaps / QUARTERS * places
+        half, above = numbers[2], numbers[0] + gaps
+        near = [(numbers[0], np.inf), (half, 0), (half, np.inf), (above, 0)]  # float64's next to them
+        numbers = np.concatenate([numbers.ravel(), *(np.nextafter(each, to) for each, to in near)])
+        quarters = np.concatenate([np.repeat(places, len(below)), np.repeat([1, 1, 3, 3], len(below))])
+        below = np.tile(below, QUARTERS + len(near))
         beyond = [np.inf] if of.exponent > 10 else [2.0**1000, np.inf]
         numbers = np.append(numbers, beyond)
         below = np.append(below, [of.largest + 1] * len(beyond))
