@@ -24,6 +24,10 @@ REACH = 2.0**126
 """Divisors up to which ``div.approx`` is what is documented; beyond, its result is 0."""
 
 
+SURELY = 2.0**-20
+"""Of a function's value, by which it is off at most where it is taken to be written out."""
+
+
 class Approximation(NamedTuple):
     """Errors of a function: of its result r at x, at most ``relative·|r| + absolute`` where |x| ≤ `reach`."""
 
@@ -37,6 +41,7 @@ _SINE = Approximation(0.0, 2.0**-14.7, 100 * np.pi)  # 2^-20.5 within two turns 
 _DOCUMENTED: Mapping[tuple[str, FloatFormat], Approximation] = MappingProxyType(
     {
         ("div.approx", F32): Approximation(2 * _ULP, 0.0, REACH),  # of the divisor
+        ("div.written", F32): Approximation(SURELY),
         ("div.full", F32): Approximation(2 * _ULP),
         **{
             (f"{name}.{rounding}", fmt): Approximation(2.0 ** (1 - fmt.precision))

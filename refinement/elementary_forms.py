@@ -12,9 +12,10 @@ equality may be no numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import floor, isqrt
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import F64, FloatFormat, Format
 from . import operations
-from .literal_constants import LN_OF_2, LOG2_OF_E
+from .literal_constants import LN_OF_2, LOG2_OF_E, is_log2_of_e
 from .quantities import Piece, Pieces, Quantifier
 from .sparse_polynomials import Coefficient, Monomial, Sparse, added, common_atoms, is_less, without
 from .terms import NORMAL_FORM, Operation
@@ -32,6 +33,9 @@ STEMS = ("ex2", "lg2", "rcp", "sqrt", "rsqrt")
 
 HYPERBOLIC = "tanh"
 """A function that is one of powers of two, where it is written so."""
+
+SYMMETRIES: Mapping[str, int] = MappingProxyType({"tanh": -1, "erf": -1, "sin": -1, "cos": 1})
+"""What odd and even functions are multiplied with where their arguments are negated."""
 
 _LARGEST_POWER = 1 << 12
 
@@ -93,7 +97,7 @@ class ElementaryForms:
         self.inverses: dict[int, int] = {}
         """Of reciprocals of single atoms, these atoms."""
         ln, log2 = (int(quantifier.read(quantifier.irrational(each), F64)) for each in (LN_OF_2, LOG2_OF_E))
-        self.inverses[ln], self._log2_of_e = log2, log2
+        self.inverses[ln], self._log2_of_e, self._ln_of_2 = log2, log2, ln
         self._one = int(quantifier.one)
 
     def pieces(self, operation: Operation, arguments: Sequence[Sparse]) -> list[Pieces]:
@@ -108,6 +112,7 @@ class ElementaryForms:
     # -- powers of two
     def power(self, exponent: Sparse) -> tuple[Coefficient, int]:
         """Return a power of two as a coefficient and an atom, of exponent 0 the constant 1."""
+        exponent = self._settled(exponent)
         constant: Coefficient = exponent.get((), 0)
         whole = floor(constant) if -_LARGEST_POWER <= constant <= _LARGEST_POWER else 0
         rest = dict(exponent)
@@ -115,6 +120,24 @@ class ElementaryForms:
             rest = added(rest, {(): -whole})
         coefficient = 1 << whole if whole >= 0 else Fraction(1, 1 << -whole)
         return coefficient, self._atom(POWER, rest) if rest else self._one
+
+    def _settled(self, exponent: Sparse) -> Sparse:
+        """Return an exponent without what makes a literal for log2(e) more precise: of hi·x + lo·x, lo·x."""
+        literals = self._quantifier.literals.get(LOG2_OF_E)
+        if not literals:
+            return exponent
+        rest = dict(exponent)
+        for monomial, times in exponent.items():
+            if self._log2_of_e in monomial:
+                alone = without(monomial, (self._log2_of_e,))
+            else:  # log2(e)·ln(2) = 1
+                alone = tuple(sorted((*monomial, self._ln_of_2), reverse=True))
+            for literal in [each for each in literals if each is not None]:
+                more = rest.get(alone, 0) / Fraction(times)
+                if more and is_log2_of_e(literal + more):
+                    literals.add(literal + more)
+                    del rest[alone]
+        return rest
 
     def exponents(self, monomial: Monomial) -> tuple[Monomial, Sparse]:
         """Return a monomial without the powers of two in it, and the sum of their exponents."""
@@ -240,9 +263,38 @@ class ElementaryForms:
             pieces.append(self._piece(Product(1, {}, (self._atom(LOGARITHM, {(): size}),))))
         elif logarithm:
             pieces.append(self._piece(Product(logarithm, {}, ())))
-        if rest != {(): 1}:
-            pieces.append(self._piece(Product(1, {}, (self._atom(LOGARITHM, rest),))))
+        for part, times in self._factors(rest):
+            pieces.append(self._piece(Product(times, {}, (self._atom(LOGARITHM, part),))))
         return pieces or [self._piece(Product(0, {}, ()))]
+
+    def _factors(self, polynomial: Sparse) -> list[tuple[Sparse, Coefficient]]:
+        """Return polynomials, and to which powers they are factors of one, all of them positive if that is."""
+        if polynomial == {(): 1}:
+            return []
+        ((monomial, coefficient), *others) = polynomial.items()
+        if others or coefficient != 1:
+            return [(polynomial, 1)]
+        if len(monomial) > 1 and not all(map(self._is_positive, monomial)):
+            return [(polynomial, 1)]
+        found: list[tuple[Sparse, Coefficient]] = []
+        for atom in monomial:
+            if self.is_a(atom, RECIPROCAL) or self.is_a(atom, ROOT):
+                times = -1 if self.is_a(atom, RECIPROCAL) else Fraction(1, 2)
+                found += [
+                    (part, _ratio(times * power, 1)) for part, power in self._factors(self.arguments[atom])
+                ]
+            else:
+                found.append(({(atom,): 1}, 1))
+        return found
+
+    def _is_positive(self, atom: int) -> bool:
+        """Tell whether an atom is a power of two, or of a sum of such, whatever its exponents."""
+        if self.is_a(atom, POWER):
+            return True
+        if not (self.is_a(atom, RECIPROCAL) or self.is_a(atom, ROOT)):
+            return False
+        argument = self.arguments[atom].items()
+        return all(value > 0 and all(map(self._is_positive, monomial)) for monomial, value in argument)
 
     # -- atoms
     def is_a(self, atom: int, operation: Operation) -> bool:

@@ -24,6 +24,10 @@ _ROUNDED = {
 }
 
 
+_TOGETHER = Fraction(1, 1 << 48)
+"""How far the sum of two floats of f32 may be off, as a part of the number that they stand for."""
+
+
 class Multiple(NamedTuple):
     """A power of two, perhaps negated, times an irrational number."""
 
@@ -45,6 +49,12 @@ def multiple(word: int, fmt: Format) -> Multiple | None:
         if not above & (above - 1) and not below & (below - 1):
             return Multiple(ratio.numerator if below == 1 else ratio, name)
     return None
+
+
+def is_log2_of_e(number: Fraction) -> bool:
+    """Tell whether a number is log2(e), but for less than two floats of f32 can tell together."""
+    value = Fraction(_VALUES[LOG2_OF_E])
+    return abs(number - value) <= value * _TOGETHER
 
 
 def literal(name: str, fmt: FloatFormat) -> int:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +17,10 @@ from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from . import operations
 from .common_denominators import CommonDenominators
+from .congruence import CONGRUENT, clamps, essential, sign_of_ratio
 from .element_functions import ElementFunctions
-from .elementary_forms import ElementaryForms, gathered, is_elementary
+from .elementary_forms import SYMMETRIES, ElementaryForms, gathered, is_elementary, stem
+from .exponent_bits import ExponentBits
 from .extrema import FIRST_ATOM, Extrema
 from .factored_products import FactoredProducts
 from .idle_operations import IdleOperations
@@ -35,7 +35,6 @@ from .polynomials import (
     Polynomials,
     Rows,
     combined,
-    compacted,
     concatenated,
     joined,
 )
@@ -97,6 +96,7 @@ class NormalForms:
         self._extrema = Extrema(store)
         self._idle = IdleOperations(self.quantifier, self.identifiers)
         self.software = SoftwareFunctions(store)
+        self._bits = ExponentBits(store, self.overflows.ranges)
         self._elementary = ElementaryForms(self.quantifier)
         self._reduction = MonomialReduction(self.quantifier, self._elementary)
         self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)
@@ -118,7 +118,7 @@ class NormalForms:
         found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier)
         found._polynomials, found._extrema = self._polynomials, self._extrema
         found._elementary, found._reduction = self._elementary, self._reduction
-        found._quotients, found.software = self._quotients, self.software
+        found._quotients, found.software, found._bits = self._quotients, self.software, self._bits
         return found
 
     @property
@@ -292,7 +292,7 @@ class NormalForms:
             ]
         found: Groups = []
         same = self._idle.equal(terms, fmt)
-        written = self.software.equal(terms, fmt)
+        written = np.maximum(self.software.equal(terms, fmt), self._bits.equal(terms, fmt))
         same = np.where((same == ABSENT) & (written >= 0), self.quantifier.read(written, fmt), same)
         settled = same != ABSENT
         if settled.any():
@@ -302,6 +302,11 @@ class NormalForms:
         if len(of_leaf):
             found += self._functions.expanded(of_leaf, terms, leaves, fmt)
         others = np.flatnonzero((leaves < 0) & ~settled)
+        if len(others):
+            turned = self._turned(terms[others], fmt)
+            if turned is not None:
+                found += [(others[at], each) for at, each in turned[1]]
+                others = others[turned[0]]
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
             if is_elementary(operation, fmt, hyperbolic=self._expanded is Expanded.OF_FUNCTIONS):
@@ -315,6 +320,26 @@ class NormalForms:
                 places = np.flatnonzero(np.isin(opaque, some))
                 found.append((others[places], [self._atom(opaque[places], form.result)]))
         return found
+
+    def _turned(self, terms: Ids, fmt: Format) -> tuple[NDArray[np.intp], Groups] | None:
+        """Write odd and even functions (n,) of polynomials that begin with a minus as those of the opposites.
+
+        Returns which functions are left, and the expansions of the others; None where no function is odd
+        or even.
+        """
+        operation = self.store.operation(int(terms[0]))
+        sign = SYMMETRIES.get(stem(operation)) if operation.name == operations.FUNCTION else None
+        if sign is None or fmt != operation.result:
+            return None
+        (source,) = operation.operands
+        arguments = self.store.arguments(terms)[:, 0]
+        polynomials = self.polynomials(arguments, source)
+        owners, first = np.unique(polynomials.owners, return_index=True)
+        negative = owners[np.asarray(polynomials.coefficients[first] < 0, dtype=bool)]
+        opposites = self.store.apply(operations.negate(source), arguments[negative])
+        turned = self.store.apply(operation, opposites)
+        groups = [(negative, [Piece(sign, (self.quantifier.read(turned, fmt),))])] if len(negative) else []
+        return np.setdiff1d(np.arange(len(terms)), negative), groups
 
     def _of_elementary(self, operation: Operation, terms: Ids) -> Groups:
         """Return the expansions of powers, logarithms, reciprocals and roots."""
@@ -348,7 +373,7 @@ class NormalForms:
         arguments = self.store.arguments(terms)
         if operation.name == CONCATENATION:
             return self._concatenation(operation, arguments[:, 0], fmt)
-        if operation.name not in _CONGRUENT or fmt.bits != operation.result.bits:
+        if operation.name not in CONGRUENT or fmt.bits != operation.result.bits:
             return self._reading(operation, fmt, terms)
         if operation.name == operations.SELECT:
             return self._choice(arguments, fmt)
@@ -357,11 +382,11 @@ class NormalForms:
             assert isinstance(operation.attribute, tuple)
             extrema = self._extrema.of(str(operation.attribute[0]), operation.result, *read)
             return extrema if fmt == operation.result else self._reading(operation, fmt, extrema)
-        if _clamps(operation, fmt):
+        if clamps(operation, fmt):
             return self._integer(operation, read[0])
         # Which format a real number was rounded to before it is quantised makes no difference.
         operands = () if quantises(operation) else operation.operands
-        name = (operation.name, operands, _essential(operation), operation.result)
+        name = (operation.name, operands, essential(operation), operation.result)
         return self.store.apply(Operation(NORMAL_FORM, fmt, attribute=name), *read)
 
     def _reading(self, operation: Operation, fmt: Format, terms: Ids) -> Ids:
@@ -423,7 +448,7 @@ class NormalForms:
         bounds = [np.searchsorted(each.owners, np.arange(len(others) + 1)) for each in (chosen, tested)]
         for owner, member in enumerate(others):
             first, second = (slice(each[owner], each[owner + 1]) for each in bounds)
-            signs[member] = _sign_of_ratio(chosen, first, tested, second)
+            signs[member] = sign_of_ratio(chosen, first, tested, second)
         return signs
 
     def _concatenation(self, operation: Operation, vectors: Ids, fmt: Format) -> Ids:
@@ -438,50 +463,8 @@ class NormalForms:
         return self.store.apply(name, self.store.vectors(read))
 
 
-def _sign_of_ratio(one: Polynomials, rows: slice, other: Polynomials, others: slice) -> int:
-    """Return the sign of the number by which one polynomial is the other; 0 if there is none."""
-    left, right = one.coefficients[rows].tolist(), other.coefficients[others].tolist()
-    if not left or not np.array_equal(compacted(one.atoms[rows]), compacted(other.atoms[others])):
-        return 0
-    ratio = Fraction(left[0]) / Fraction(right[0])
-    proportional = all(x == ratio * y for x, y in zip(left, right, strict=True))
-    return (1 if ratio > 0 else -1) if proportional else 0
-
-
-_CONGRUENT = (
-    operations.EXTREMUM,
-    operations.SELECT,
-    operations.COMPARE,
-    operations.FUNCTION,
-    operations.BITWISE,
-    operations.CONVERT,
-    operations.FUSED,
-)
-"""Operations whose normal form is that of their arguments' polynomials."""
-
-
-def _clamps(operation: Operation, fmt: Format) -> bool:
-    """Tell whether an operation read in a format is a conversion to integers that clamps."""
-    if operation.name != operations.CONVERT or fmt != operation.result or is_raw(fmt):
-        return False
-    assert isinstance(operation.attribute, tuple)
-    return isinstance(fmt, IntegerFormat) and bool(operation.attribute[1])
-
-
 def _atom_numbers(terms: Ids) -> NDArray[np.int32]:
     return terms + np.int32(FIRST_ATOM)
-
-
-def _essential(operation: Operation) -> Any:
-    """Return what of an attribute matters over the reals."""
-    if operation.name == operations.COMPARE and isinstance(operation.operands[0], FloatFormat):
-        return str(operation.attribute).removesuffix("u")
-    if operation.name == operations.CONVERT:
-        assert isinstance(operation.attribute, tuple)
-        return operation.attribute[:2]  # flushing is no more than a rounding
-    if operation.name == operations.FUNCTION:
-        return str(operation.attribute).partition(".")[0]
-    return operation.attribute
 
 
 def _modulus(fmt: Format) -> int | None:

@@ -43,11 +43,17 @@ class Overflow:
 
 
 class Overflows:
-    """Finds the roundings of a store's terms that may overflow."""
+    """Finds the roundings of a store's terms that may overflow.
+
+    Attributes
+    ----------
+    ranges : RealRanges
+        Of the terms.
+    """
 
     def __init__(self, store: TermStore, magnitudes: Magnitudes) -> None:
         self.store = store
-        self._ranges = RealRanges(store, magnitudes)
+        self.ranges = RealRanges(store, magnitudes)
 
     def has_ranges(self) -> bool:
         """Tell whether there is anything in the store whose range is known."""
@@ -55,7 +61,7 @@ class Overflows:
 
     def of(self, terms: Ids) -> Overflow:
         """Return the roundings of terms, and of what they are made of, that may overflow."""
-        self._ranges.fill(terms)
+        self.ranges.fill(terms)
         unknown: set[FloatFormat] = set()
         possible = [np.empty(0, dtype=np.int32)]
 
@@ -64,7 +70,7 @@ class Overflows:
                 return 1
             fmt = operation.result
             assert isinstance(fmt, FloatFormat)
-            ends = np.abs(self._ranges.exact[members])
+            ends = np.abs(self.ranges.exact[members])
             beyond = (np.isfinite(ends) & (ends >= overflow_from(fmt))).any(-1)
             if (~np.isfinite(ends).all(-1) & ~beyond).any():
                 unknown.add(fmt)
@@ -82,7 +88,7 @@ class Overflows:
         """Say how far a rounding goes that was found possible to overflow."""
         fmt = self.store.operation(rounding).result
         assert isinstance(fmt, FloatFormat)
-        least, greatest = self._ranges.exact[rounding]
+        least, greatest = self.ranges.exact[rounding]
         return (
             f"a number from {least:.6g} to {greatest:.6g} is rounded to {fmt}, "
             f"which overflows from {overflow_from(fmt):.6g} on"

@@ -6,23 +6,24 @@ known function there, but for roundings, it is taken for that; a verdict that re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from heapq import heappop, heappush
 from math import log2
-from types import MappingProxyType
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.errors import UnsupportedError
-from ..spec.formats import F32, F64, Format
+from ..spec.formats import F32, Format
 from . import operations
+from .approximations import SURELY
 from .evaluation import evaluate
 from .interning import Ids
-from .literal_constants import LN_OF_2, literal
-from .terms import CONSTANT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore, bits
+from .library_functions import FUNCTIONS, LibraryFunction, approximate, exact, exponential, power, values
+from .terms import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore, bits
 from .traversal import fill, operands
 
 MOST_OPERATIONS = 128
@@ -31,11 +32,16 @@ MOST_OPERATIONS = 128
 _MOST_CUTS = 4
 """Numbers that a term is tried to be a function of."""
 
-_SURELY = 2.0**-20
-"""Of a function's value, by which it is off at most where it is written out."""
+_OVERFLOWING = (1 - 2.0**-20) * 2.0**128
+"""From where on infinity may stand for a number."""
 
-_FLUSHED = 2.0**-126
-"""What subnormal numbers are less than: they may be taken for zeros."""
+_FLUSHED = 2.0**-125
+"""What values of subnormal numbers are less than, about: such numbers may be taken for zeros."""
+
+_SAMPLE = 256
+"""Numbers on which it mostly shows that something is none of the functions."""
+
+_PRODUCT, _SUM = operations.fused(F32, ((F32, F32),)), operations.fused(F32, (), (F32, F32))
 
 _NONE = -1
 
@@ -45,37 +51,30 @@ class Written(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        Its name.
+    function : LibraryFunction
+        What it is.
     error : float
         By how much of its value it was off at most, where it was tried.
+    tried : int
+        On how many numbers it was.
     """
 
-    name: str
+    function: LibraryFunction
     error: float
+    tried: int
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.name
 
     def __str__(self) -> str:
         off = f"2^{log2(self.error or 2.0**-53):.1f}"
-        return f"{self.name} written out (within {off} of it on the {len(_numbers())} numbers tried)"
+        return f"{self.name} written out (within {off} of it on the {self.tried} numbers tried)"
 
 
-class _Known(NamedTuple):
-    """A function: its name among operations, a factor, and where it is tried."""
-
-    function: str
-    factor: float
-    least: float
-    greatest: float
-
-
-_FUNCTIONS: Mapping[str, _Known] = MappingProxyType(
-    {
-        "log2": _Known("lg2", 1.0, 0.0, np.inf),
-        "log": _Known("lg2", float(np.log(2)), 0.0, np.inf),
-        "tanh": _Known("tanh", 1.0, -np.inf, np.inf),
-        "erf": _Known("erf", 1.0, -np.inf, np.inf),
-    }
-)
+_KNOWN: WeakKeyDictionary[TermStore, dict[tuple[Any, ...], Written | None]] = WeakKeyDictionary()
+"""What has been tried of the terms of a store."""
 
 
 class SoftwareFunctions:
@@ -89,24 +88,39 @@ class SoftwareFunctions:
 
     def __init__(self, store: TermStore) -> None:
         self._store = store
-        self._of_structure: dict[tuple[Any, ...], Written | None] = {}
+        self._of_structure = _KNOWN.setdefault(store, {})
         self._known: dict[int, int] = {}
+        self._used = set[str]()
         self._computing = np.zeros(0, dtype=np.int8)
 
     @property
     def recognised(self) -> tuple[str, ...]:
         """What was taken for a function."""
-        return tuple(sorted({str(each) for each in self._of_structure.values() if each is not None}))
+        return tuple(sorted(self._used))
 
     def equal(self, terms: Ids, fmt: Format) -> Ids:
         """Return the functions that terms (n,) of one operation are; -1 where they are none that is known."""
         found = np.full(len(terms), _NONE, dtype=np.int32)
-        if fmt == F32 and self._store.operation(int(terms[0])).name == operations.SELECT:
-            for place in np.flatnonzero(self._computes(terms)):
+        operation = self._store.operation(int(terms[0]))
+        if fmt == F32 and (some := self._candidates(operation, terms)) is not None:
+            for place in np.flatnonzero(some):
                 term = int(terms[place])
                 if term not in self._known:
                     self._known[term] = self._recognised(term)
                 found[place] = self._known[term]
+        return found
+
+    def _candidates(self, operation: Operation, terms: Ids) -> NDArray[np.bool_] | None:
+        """Tell which terms (n,) of an operation may be the end of what is written out."""
+        if operation.name == operations.SELECT:
+            return self._computes(terms)
+        if operation != _PRODUCT:
+            return None
+        return self._of_bits(self._store.arguments(terms))
+
+    def _of_bits(self, arguments: Ids) -> NDArray[np.bool_]:
+        """Tell in which rows of arguments a factor is put together from bits."""
+        found: NDArray[np.bool_] = self._store.are(CONCATENATION, arguments[:, :2]).any(axis=1)
         return found
 
     def _computes(self, terms: Ids) -> NDArray[np.bool_]:
@@ -132,7 +146,7 @@ class SoftwareFunctions:
 
     def replaced(self, terms: Ids) -> Ids:
         """Return terms (n,) with approximate functions in place of those that are written out."""
-        if not self._store.named(operations.SELECT).any():
+        if not any(self._store.named(name).any() for name in (operations.SELECT, CONCATENATION)):
             return terms
         table = np.full(len(self._store), _NONE, dtype=np.int32)
 
@@ -148,41 +162,45 @@ class SoftwareFunctions:
             for column, each in enumerate(depends(operation, members)):
                 arguments[:, column] = known[each]
             made = self._store.apply(operation, *(column for column in arguments.T if (column >= 0).all()))
-            written = self.equal(members, F32) if operation.result.bits == F32.bits else made * 0 - 1
+            written = self.equal(members, F32) if operation.result.bits == F32.bits else made * 0 + _NONE
             for place in np.flatnonzero(written >= 0):
                 made[place] = self._approximate(int(members[place]), known)
-            return made
+            return self._without_products(operation, members, made, known)
 
         fill(self._store, terms, table, _NONE, depends, compute)
         found: Ids = table[terms]
         return found
 
+    def _without_products(self, operation: Operation, members: Ids, made: Ids, known: Ids) -> Ids:
+        """Return what a sum is made into, of which a product is a function that is written out."""
+        if operation.operands != (F32, F32, F32) or operation.name != operations.FUSED:
+            return made
+        arguments = self._store.arguments(members)
+        for place in np.flatnonzero(self._of_bits(arguments)):
+            product = self._store.apply(_PRODUCT, *arguments[place, :2]).reshape(1)
+            if self.equal(product, F32)[0] >= 0:
+                function = self._approximate(int(product[0]), known)
+                made[place] = self._store.apply(_SUM, function, known[arguments[place, 2]])
+        return made
+
     def _approximate(self, term: int, known: Ids) -> int:
         """Return an approximate function in place of one that is written out."""
         for argument, above in self._cuts(term):
-            written = self._of_structure.get(self._structure(argument, above))
+            written = self._of_structure.get(self._key(argument, above))
             if written is not None:
-                return self._made(written.name, int(known[argument]), ".approx")
+                return approximate(self._store, written.function, int(known[argument]))
         raise AssertionError(term)
 
     def _recognised(self, term: int) -> int:
         for argument, above in self._cuts(term):
-            key = self._structure(argument, above)
+            key = self._key(argument, above)
             if key not in self._of_structure:
                 self._of_structure[key] = self._tried(argument, above)
             written = self._of_structure[key]
             if written is not None:
-                return self._made(written.name, argument)
+                self._used.add(str(written))
+                return exact(self._store, written.function, argument)
         return _NONE
-
-    def _made(self, name: str, argument: int, variant: str = "") -> int:
-        function, factor, *_ = _FUNCTIONS[name]
-        made = self._store.apply(operations.function(function + variant, F32, F32), argument)
-        if factor != 1:
-            made = self._store.apply(
-                operations.fused(F32, ((F32, F32),)), made, self._store.constants(literal(LN_OF_2, F32), 32)
-            )
-        return int(made)
 
     def _cuts(self, term: int) -> Iterator[tuple[int, list[int]]]:
         """Yield numbers that all of a term depends on by them alone, and the operations above, from the top.
@@ -209,6 +227,9 @@ class SoftwareFunctions:
         given = operands(self._store, operation, np.array([term], dtype=np.int32))
         return [each for some in given for each in some.tolist()]
 
+    def _key(self, argument: int, above: list[int]) -> tuple[Any, ...]:
+        return self._limits(argument), self._structure(argument, above)
+
     def _structure(self, argument: int, above: list[int]) -> tuple[Any, ...]:
         """Return what is the same for the same function of whatever argument."""
         places = {argument: -1} | {term: place for place, term in enumerate(above)}
@@ -222,23 +243,42 @@ class SoftwareFunctions:
 
     def _tried(self, argument: int, above: list[int]) -> Written | None:
         """Return the function that operations compute of an argument."""
-        numbers = _numbers()
+        least, greatest = self._limits(argument)
+        numbers = _numbers()[(_numbers() >= least) & (_numbers() <= greatest)]
+        some = np.concatenate([[1.0, 2.0], numbers[:: len(numbers) // _SAMPLE + 1]]).astype(np.float32)
         try:
-            words = self._computed(argument, above, numbers.view(np.uint32).astype(np.uint64))
+            got = self._values(argument, above, some)
+            powers = (power(float(got[1])), exponential(float(got[0])))
+            functions = (*FUNCTIONS, *(each for each in powers if each is not None))
+            likely = [each for each in functions if _error(each, some[2:], got[2:]) <= SURELY]
+            got = self._values(argument, above, numbers) if likely else got
         except UnsupportedError:
             return None
-        got = words.astype(np.uint32).view(np.float32).astype(np.float64)
-        for name, known in _FUNCTIONS.items():
-            some = (numbers > known.least) & (numbers < known.greatest)
-            exact = numbers[some].astype(np.float64).view(np.uint64)
-            wanted = evaluate(operations.function(known.function, F64, F64), [exact]).view(np.float64)
-            wanted = wanted * known.factor
-            with np.errstate(all="ignore"):
-                off = np.abs(got[some] - wanted)
-                relative = np.where(off <= _FLUSHED, 0.0, off / np.abs(wanted))
-            if (relative <= _SURELY).all():  # and no NaN among them
-                return Written(name, float(relative.max()))
+        for function in likely if len(numbers) >= _SAMPLE else ():
+            error = _error(function, numbers, got)
+            if error <= SURELY:
+                return Written(function, error, len(numbers))
         return None
+
+    def _limits(self, argument: int) -> tuple[float, float]:
+        """Return between which numbers an argument is, where it is clamped."""
+        least, greatest = -np.inf, np.inf
+        operation = self._store.operation(argument)
+        if operation.name == operations.EXTREMUM and operation.result == F32:
+            assert isinstance(operation.attribute, tuple)
+            sides = self._store.arguments(np.array([argument]))[0, :2]
+            limits = sides[self._store.are(CONSTANT, sides)]
+            for word in self._store.constant_values(limits).astype(np.uint32):
+                limit = float(word.view(np.float32))
+                if operation.attribute[0] == "max":
+                    least = limit
+                else:
+                    greatest = limit
+        return least, greatest
+
+    def _values(self, argument: int, above: list[int], numbers: NDArray[np.float32]) -> NDArray[np.float64]:
+        words = self._computed(argument, above, numbers.view(np.uint32).astype(np.uint64))
+        return words.astype(np.uint32).view(np.float32).astype(np.float64)
 
     def _computed(self, argument: int, above: list[int], words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         values: dict[int, NDArray[np.uint64]] = {argument: words}
@@ -255,6 +295,22 @@ class SoftwareFunctions:
                 np.stack(given, axis=-1) if operation.name == VECTOR else evaluate(operation, given)
             )
         return values[above[0]]
+
+
+def _error(function: LibraryFunction, numbers: NDArray[np.float32], got: NDArray[np.float64]) -> float:
+    """Return how far values are off at most, as a part: nothing where both overflow, or nearly underflow.
+
+    It is no number where a value is none, and infinite where there is none.
+    """
+    inside = (numbers > function.least) & (numbers < function.greatest)
+    if not inside.any():
+        return np.inf
+    got, wanted = got[inside], values(function, numbers[inside])
+    with np.errstate(all="ignore"):
+        off = np.abs(got - wanted)
+        relative = np.where(off <= _FLUSHED, 0.0, off / np.abs(wanted))
+    beyond = (np.abs(wanted) >= _OVERFLOWING) & np.isinf(got) & ((got > 0) == (wanted > 0))
+    return float(np.where(beyond, 0.0, relative).max())
 
 
 @cache

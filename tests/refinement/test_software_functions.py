@@ -29,6 +29,12 @@ fma.rn.ftz.f32 %f8, %f8, %f7, 0fBEAAA9ED; fma.rn.ftz.f32 %f8, %f8, %f7, 0f000000
 fma.rn.ftz.f32 %f8, %f8, %A, %A; setp.ge.f32 %p2, %f0, 0f3F19999A; selp.f32 %C, %f6, %f8, %p2;"""
 """The hyperbolic tangent of the device library."""
 
+EXP = """fma.rn.f32 %f0, %A, 0f3BBB989D, 0f3F000000; cvt.sat.f32.f32 %f0, %f0;
+fma.rm.f32 %f1, %f0, 0f437C0000, 0f4B400001; add.f32 %f2, %f1, 0fCB40007F; neg.f32 %f2, %f2;
+fma.rn.f32 %f3, %A, 0f3FB8AA3B, %f2; fma.rn.f32 %f3, %A, 0f32A57060, %f3; mov.b32 %r0, %f1;
+shl.b32 %r0, %r0, 23; mov.b32 %f4, %r0; ex2.approx.ftz.f32 %f5, %f3; mul.f32 %C, %f5, %f4;"""
+"""The exponential of the device library: of the integer part by the bits of an exponent."""
+
 ARRAYS = {"A": "f32", "C": "f32 out"}
 
 
@@ -64,3 +70,47 @@ def test_a_function_that_is_written_out_is_that_function(body: str, formula: str
 def test_another_function_is_not(body: str, formula: str, old: str, new: str) -> None:
     assert old in body
     assert result_of(body.replace(old, new), formula, ARRAYS).verdict != "verified"
+
+
+@pytest.mark.parametrize(
+    ("formula", "more"),
+    [
+        ("C[i] = exp(A[i])", ""),
+        ("C[i] = exp(A[i]) + 3", "add.f32 %C, %C, 0f40400000;"),
+        ("C[i] = exp(2 * A[i])", "mul.f32 %C, %C, %C;"),
+        ("C[i] = silu(A[i])", "rcp.rn.f32 %f6, %C; add.f32 %f6, %f6, 0f3F800000; div.rn.f32 %C, %A, %f6;"),
+    ],
+)
+def test_a_power_put_together_from_bits_is_one_whatever_is_tried(formula: str, more: str) -> None:
+    result = result_of(EXP + more, formula, ARRAYS)
+    assert result.verdict == "verified", result.findings
+    assert not any("written out" in each.statement for each in result.hypotheses)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("%r0, 23", "%r0, 22"),
+        ("0fCB40007F", "0fCB40007E"),  # what is subtracted again
+        ("0f437C0000", "0f43FC0000"),  # as far as exponents overflow
+        ("0f4B400001", "0f4B400000"),  # the least has the bits of 0
+        ("0f4B400001", "0f4AC00001"),  # sums that are no integers
+        ("cvt.sat.f32.f32 %f0, %f0;", ""),
+        ("0f3FB8AA3B", "0f3FB8AA3C"),
+        ("0f32A57060", "0f33A57060"),
+        ("%A, 0f32A57060", "%A, 0fB2A57060"),
+        ("ex2.approx.ftz.f32 %f5, %f3", "mov.f32 %f5, 0f3F800000"),
+    ],
+)
+def test_what_has_other_bits_is_not(old: str, new: str) -> None:
+    assert old in EXP
+    assert result_of(EXP.replace(old, new), "C[i] = exp(A[i])", ARRAYS).verdict != "verified"
+
+
+@pytest.mark.parametrize(("function", "even"), [("sin", False), ("cos", True)])
+def test_functions_of_opposites_are_opposites_or_the_same(function: str, even: bool) -> None:
+    body = f"neg.f32 %f0, %A; {function}.approx.f32 %C, %f0;"
+    sign = "" if even else "-"
+    assert result_of(body, f"C[i] = {sign}{function}(A[i])", ARRAYS).verdict == "verified"
+    sign = "-" if even else ""
+    assert result_of(body, f"C[i] = {sign}{function}(A[i])", ARRAYS).verdict == "refuted"

@@ -18,18 +18,20 @@ HERE = Path(__file__).parent
 VARIANTS = tomllib.loads((HERE / "variants.toml").read_text(encoding="utf-8"))
 
 
-def rows(name: str, facts: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
-    """Yield each file of a kernel, what is said of it, and what is replaced in the source."""
-    for target in facts.get("targets", ["sm_80"]):
-        row = {"kernel": name, "kind": facts["kind"], "target": target, "fault": None, "edit": None}
-        yield f"{name}_{target.replace('_', '')}.ptx", row, {}
+def rows(name: str, facts: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], list[str]]]:
+    """Yield each file of a kernel, what is said of it, what is replaced in the source, and nvcc's options."""
+    options = facts.get("options", [])
+    row = {"kernel": name, "kind": facts["kind"], "fault": None, "edit": None}
+    for target, chosen in {"sm_80": options, **facts.get("builds", {})}.items():
+        yield f"{name}_{target.replace('_', '')}.ptx", {**row, "target": target}, {}, chosen
     for sort in ("fault", "edit"):
         for label, change in facts.get(f"{sort}s", {}).items():
             said = {"says": change["says"]} if sort == "fault" else {}
-            yield f"{name}_{sort}_{label}.ptx", {**row, sort: label, **said}, change
+            changed = {**row, "target": "sm_80", sort: label, **said}
+            yield f"{name}_{sort}_{label}.ptx", changed, change, change.get("options", options)
 
 
-def compile_kernel(name: str, target: str, change: dict[str, str], options: list[str]) -> str:
+def compile_kernel(name: str, target: str, change: dict[str, Any], options: list[str]) -> str:
     """Return the PTX of a kernel, with a text replaced wherever it stands."""
     source = (HERE / f"{name}.cu").read_text(encoding="utf-8")
     if change:
@@ -45,9 +47,9 @@ def compile_kernel(name: str, target: str, change: dict[str, str], options: list
 def main(chosen: list[str]) -> None:
     table = {}
     for name, facts in VARIANTS.items():
-        for file, row, change in rows(name, facts):
+        for file, row, change, options in rows(name, facts):
             if not chosen or name in chosen:
-                text = compile_kernel(name, row["target"], change, facts.get("options", []))
+                text = compile_kernel(name, row["target"], change, options)
                 (HERE / file).write_text(text, encoding="utf-8")
             table[file] = row
     for stale in {path.name for path in HERE.glob("*.ptx")} - set(table):

@@ -1,0 +1,55 @@
+"""What of an operation matters over the reals, and what its results are as functions of polynomials."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..spec.formats import FloatFormat, Format, IntegerFormat
+from . import operations
+from .polynomials import Polynomials, compacted
+from .terms import Operation, is_raw
+
+
+def sign_of_ratio(one: Polynomials, rows: slice, other: Polynomials, others: slice) -> int:
+    """Return the sign of the number by which one polynomial is the other; 0 if there is none."""
+    left, right = one.coefficients[rows].tolist(), other.coefficients[others].tolist()
+    if not left or not np.array_equal(compacted(one.atoms[rows]), compacted(other.atoms[others])):
+        return 0
+    ratio = Fraction(left[0]) / Fraction(right[0])
+    proportional = all(x == ratio * y for x, y in zip(left, right, strict=True))
+    return (1 if ratio > 0 else -1) if proportional else 0
+
+
+CONGRUENT = (
+    operations.EXTREMUM,
+    operations.SELECT,
+    operations.COMPARE,
+    operations.FUNCTION,
+    operations.BITWISE,
+    operations.CONVERT,
+    operations.FUSED,
+)
+"""Operations whose normal form is that of their arguments' polynomials."""
+
+
+def clamps(operation: Operation, fmt: Format) -> bool:
+    """Tell whether an operation read in a format is a conversion to integers that clamps."""
+    if operation.name != operations.CONVERT or fmt != operation.result or is_raw(fmt):
+        return False
+    assert isinstance(operation.attribute, tuple)
+    return isinstance(fmt, IntegerFormat) and bool(operation.attribute[1])
+
+
+def essential(operation: Operation) -> Any:
+    """Return what of an attribute matters over the reals."""
+    if operation.name == operations.COMPARE and isinstance(operation.operands[0], FloatFormat):
+        return str(operation.attribute).removesuffix("u")
+    if operation.name == operations.CONVERT:
+        assert isinstance(operation.attribute, tuple)
+        return operation.attribute[:2]  # flushing is no more than a rounding
+    if operation.name == operations.FUNCTION:
+        return str(operation.attribute).partition(".")[0]
+    return operation.attribute

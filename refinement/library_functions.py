@@ -1,0 +1,226 @@
+"""The functions that device libraries write out, in double precision and as terms of what terms have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import erfc, expm1, log2
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import F32, F64, FloatFormat
+from . import operations
+from .evaluation import error_function
+from .literal_constants import LN_OF_2, LOG2_OF_E, literal
+from .terms import Operation, TermStore
+
+Reals = NDArray[np.float64]
+
+LARGEST_POWER = 8
+"""The greatest whole exponent that is written as a product."""
+
+_COARSEST_EXPONENT = 1 << 10
+"""Exponents that are no integers are multiples of the reciprocal of this, or have four decimals."""
+
+
+_PLAIN = 2.0**-22
+"""How far a value may be off by which a base is guessed."""
+
+
+class Arithmetic:
+    """Makes terms of numbers in one format.
+
+    Parameters
+    ----------
+    store : TermStore
+        Where they are made.
+    fmt : FloatFormat
+        Of what is made.
+    argument : int
+        A term of f32.
+    """
+
+    def __init__(self, store: TermStore, fmt: FloatFormat, argument: int) -> None:
+        self._store, self._fmt = store, fmt
+        self.x = argument if fmt == F32 else self._made(operations.fused(fmt, (), (F32,)), argument)
+
+    def _made(self, operation: Operation, *arguments: int) -> int:
+        return int(self._store.apply(operation, *arguments))
+
+    def number(self, value: float) -> int:
+        """Return a constant."""
+        word = np.float32(value).view(np.uint32) if self._fmt == F32 else np.float64(value).view(np.uint64)
+        return int(self._store.constants(int(word), self._fmt.bits))
+
+    def irrational(self, name: str) -> int:
+        """Return the literal for an irrational number."""
+        return int(self._store.constants(literal(name, self._fmt), self._fmt.bits))
+
+    def times(self, one: int, other: int) -> int:
+        """Return a product."""
+        return self._made(operations.fused(self._fmt, ((self._fmt, self._fmt),)), one, other)
+
+    def plus(self, one: int, other: int) -> int:
+        """Return a sum."""
+        return self._made(operations.fused(self._fmt, (), (self._fmt, self._fmt)), one, other)
+
+    def minus(self, one: int) -> int:
+        """Return an opposite."""
+        return self._made(operations.negate(self._fmt), one)
+
+    def function(self, name: str, one: int) -> int:
+        """Return a function of a number."""
+        return self._made(operations.function(name, self._fmt, self._fmt), one)
+
+    def exponential(self, one: int) -> int:
+        """Return a power of e."""
+        return self.function("ex2", self.times(one, self.irrational(LOG2_OF_E)))
+
+    def logarithm(self, one: int) -> int:
+        """Return a natural logarithm."""
+        return self.times(self.function("lg2", one), self.irrational(LN_OF_2))
+
+    def half(self, one: int) -> int:
+        """Return the half of a number."""
+        return self.times(self.number(0.5), one)
+
+
+class LibraryFunction(NamedTuple):
+    """A function of one number.
+
+    Attributes
+    ----------
+    name : str
+        As formulas have it.
+    compute : callable
+        From numbers (n,) to its values.
+    make : callable
+        Makes a term of it.
+    least, greatest : float
+        Between which it has values.
+    """
+
+    name: str
+    compute: Callable[[Reals], Reals]
+    make: Callable[[Arithmetic], int]
+    least: float = -np.inf
+    greatest: float = np.inf
+
+
+def _each(function: Callable[[float], float]) -> Callable[[Reals], Reals]:
+    def compute(numbers: Reals) -> Reals:
+        return np.array([function(each) for each in numbers.tolist()])
+
+    return compute
+
+
+def _expm1(number: float) -> float:
+    return expm1(number) if number < 700 else np.inf
+
+
+def _hyperbolic(sign: int) -> Callable[[Arithmetic], int]:
+    def make(a: Arithmetic) -> int:
+        shrinking = a.exponential(a.minus(a.x))
+        return a.half(a.plus(a.exponential(a.x), shrinking if sign > 0 else a.minus(shrinking)))
+
+    return make
+
+
+def _logarithm_of_grown(a: Arithmetic) -> int:
+    return a.logarithm(a.plus(a.number(1), a.exponential(a.x)))
+
+
+def _sigmoid(a: Arithmetic) -> int:
+    return a.function("rcp", a.plus(a.number(1), a.exponential(a.minus(a.x))))
+
+
+_ROOT_OF_HALF = 0.5**0.5
+
+FUNCTIONS = (
+    LibraryFunction("exp", np.exp, lambda a: a.exponential(a.x)),
+    LibraryFunction("exp of the opposite", lambda x: np.exp(-x), lambda a: a.exponential(a.minus(a.x))),
+    LibraryFunction("log2", np.log2, lambda a: a.function("lg2", a.x), 0.0),
+    LibraryFunction("log", np.log, lambda a: a.logarithm(a.x), 0.0),
+    LibraryFunction("log10", np.log10, lambda a: a.times(a.function("lg2", a.x), a.number(np.log10(2))), 0.0),
+    LibraryFunction("log(1 + x)", np.log1p, lambda a: a.logarithm(a.plus(a.number(1), a.x)), -1.0),
+    LibraryFunction("exp(x) - 1", _each(_expm1), lambda a: a.plus(a.exponential(a.x), a.number(-1))),
+    LibraryFunction("tanh", np.tanh, lambda a: a.function("tanh", a.x)),
+    LibraryFunction("erf", error_function, lambda a: a.function("erf", a.x)),
+    LibraryFunction(
+        "1 - erf(x)", _each(erfc), lambda a: a.plus(a.number(1), a.minus(a.function("erf", a.x)))
+    ),
+    LibraryFunction(
+        "(1 + erf(x / sqrt(2))) / 2",
+        _each(lambda x: 0.5 * erfc(-x * _ROOT_OF_HALF)),
+        lambda a: a.half(a.plus(a.number(1), a.function("erf", a.times(a.x, a.number(_ROOT_OF_HALF))))),
+    ),
+    LibraryFunction("log(1 + exp(x))", lambda x: np.logaddexp(0, x), _logarithm_of_grown),
+    LibraryFunction("sigmoid", lambda x: 1 / (1 + np.exp(-x)), _sigmoid),
+    LibraryFunction("(exp(x) + exp(-x)) / 2", np.cosh, _hyperbolic(1)),
+    LibraryFunction("(exp(x) - exp(-x)) / 2", np.sinh, _hyperbolic(-1)),
+)
+"""Those of which nothing but the argument is to be known."""
+
+
+def power(at_2: float) -> LibraryFunction | None:
+    """Return the power that has about a value at 2; None if its exponent is not a plain number."""
+    if not 0 < at_2 < np.inf:
+        return None
+    about = log2(at_2)
+    near = [round(about * _COARSEST_EXPONENT) / _COARSEST_EXPONENT, round(about, 4)]
+    exponent = min(near, key=lambda each: abs(each - about))
+    if exponent in (0, 1) or abs(exponent - about) > _COARSEST_EXPONENT**-2:
+        return None
+    if exponent == int(exponent) and abs(exponent) <= LARGEST_POWER:
+        return LibraryFunction(f"x^{exponent:g}", lambda x: x**exponent, lambda a: _product(a, int(exponent)))
+    exponent = float(np.float32(exponent))
+    return LibraryFunction(
+        f"x^{exponent:g}",
+        lambda x: x**exponent,
+        lambda a: a.function("ex2", a.times(a.number(exponent), a.function("lg2", a.x))),
+        0.0,
+    )
+
+
+def exponential(at_1: float) -> LibraryFunction | None:
+    """Return the exponential that has about a value at 1; None if its base is not a plain number."""
+    if not 0 < at_1 < np.inf:
+        return None
+    base = round(at_1, 4)
+    if base in (0, 1, 2) or abs(base - at_1) > _PLAIN * at_1:
+        return None
+    return LibraryFunction(
+        f"{base:g}^x",
+        lambda x: base**x,
+        lambda a: a.function("ex2", a.times(a.x, a.number(log2(base)))),
+    )
+
+
+def _product(a: Arithmetic, exponent: int) -> int:
+    found = a.x
+    for _ in range(abs(exponent) - 1):
+        found = a.times(found, a.x)
+    return found if exponent > 0 else a.function("rcp", found)
+
+
+WRITTEN = "div.written"
+"""The function that stands for what is written out: its first argument, by 1."""
+
+
+def approximate(store: TermStore, function: LibraryFunction, argument: int) -> int:
+    """Return a function of a term of f32, with the error that it may have where it is written out."""
+    a = Arithmetic(store, F64, argument)
+    operation = operations.function(WRITTEN, F32, F64, F64)
+    return int(store.apply(operation, function.make(a), a.number(1)))
+
+
+def exact(store: TermStore, function: LibraryFunction, argument: int) -> int:
+    """Return a function of a term of f32."""
+    return function.make(Arithmetic(store, F32, argument))
+
+
+def values(function: LibraryFunction, numbers: Any) -> Reals:
+    """Return the values of a function in double precision."""
+    with np.errstate(all="ignore"):
+        return np.asarray(function.compute(np.asarray(numbers, dtype=np.float64)), dtype=np.float64)
