@@ -268,7 +268,7 @@ class ElementaryForms:
         return pieces or [self._piece(Product(0, {}, ()))]
 
     def _factors(self, polynomial: Sparse) -> list[tuple[Sparse, Coefficient]]:
-        """Return polynomials, and to which powers they are factors of one, all of them positive if that is."""
+        """Return polynomials and the powers to which they are factors of one, all positive if that is."""
         if polynomial == {(): 1}:
             return []
         ((monomial, coefficient), *others) = polynomial.items()

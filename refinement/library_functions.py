@@ -69,6 +69,11 @@ class Arithmetic:
         """Return an opposite."""
         return self._made(operations.negate(self._fmt), one)
 
+    @property
+    def magnitude(self) -> int:
+        """The magnitude of the argument."""
+        return self._made(operations.extremum(self._fmt, "max"), self.x, self.minus(self.x))
+
     def function(self, name: str, one: int) -> int:
         """Return a function of a number."""
         return self._made(operations.function(name, self._fmt, self._fmt), one)
@@ -163,24 +168,30 @@ FUNCTIONS = (
 """Those of which nothing but the argument is to be known."""
 
 
-def power(at_2: float) -> LibraryFunction | None:
-    """Return the power that has about a value at 2; None if its exponent is not a plain number."""
+def powers(at_2: float) -> list[LibraryFunction]:
+    """Return the powers that have about a value at 2; none if the exponent is not a plain number."""
     if not 0 < at_2 < np.inf:
-        return None
+        return []
     about = log2(at_2)
     near = [round(about * _COARSEST_EXPONENT) / _COARSEST_EXPONENT, round(about, 4)]
     exponent = min(near, key=lambda each: abs(each - about))
     if exponent in (0, 1) or abs(exponent - about) > _COARSEST_EXPONENT**-2:
-        return None
+        return []
     if exponent == int(exponent) and abs(exponent) <= LARGEST_POWER:
-        return LibraryFunction(f"x^{exponent:g}", lambda x: x**exponent, lambda a: _product(a, int(exponent)))
+        name = f"x^{exponent:g}"
+        return [LibraryFunction(name, lambda x: x**exponent, lambda a: _product(a, int(exponent)))]
     exponent = float(np.float32(exponent))
-    return LibraryFunction(
-        f"x^{exponent:g}",
-        lambda x: x**exponent,
-        lambda a: a.function("ex2", a.times(a.number(exponent), a.function("lg2", a.x))),
-        0.0,
+    of_magnitude = LibraryFunction(
+        f"abs(x)^{exponent:g}", lambda x: np.abs(x) ** exponent, lambda a: _power(a, a.magnitude, exponent)
     )
+    of_positive = LibraryFunction(
+        f"x^{exponent:g}", lambda x: x**exponent, lambda a: _power(a, a.x, exponent), 0.0
+    )
+    return [of_magnitude, of_positive]
+
+
+def _power(a: Arithmetic, base: int, exponent: float) -> int:
+    return a.function("ex2", a.times(a.number(exponent), a.function("lg2", base)))
 
 
 def exponential(at_1: float) -> LibraryFunction | None:

@@ -22,7 +22,7 @@ from . import operations
 from .approximations import SURELY
 from .evaluation import evaluate
 from .interning import Ids
-from .library_functions import FUNCTIONS, LibraryFunction, approximate, exact, exponential, power, values
+from .library_functions import FUNCTIONS, LibraryFunction, approximate, exact, exponential, powers, values
 from .terms import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore, bits
 from .traversal import fill, operands
 
@@ -120,8 +120,7 @@ class SoftwareFunctions:
 
     def _of_bits(self, arguments: Ids) -> NDArray[np.bool_]:
         """Tell in which rows of arguments a factor is put together from bits."""
-        found: NDArray[np.bool_] = self._store.are(CONCATENATION, arguments[:, :2]).any(axis=1)
-        return found
+        return np.asarray(self._store.are(CONCATENATION, arguments[:, :2]).any(axis=1))
 
     def _computes(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which choices (n,) have something computed among what they choose from.
@@ -248,8 +247,8 @@ class SoftwareFunctions:
         some = np.concatenate([[1.0, 2.0], numbers[:: len(numbers) // _SAMPLE + 1]]).astype(np.float32)
         try:
             got = self._values(argument, above, some)
-            powers = (power(float(got[1])), exponential(float(got[0])))
-            functions = (*FUNCTIONS, *(each for each in powers if each is not None))
+            of_number = exponential(float(got[0]))
+            functions = [*FUNCTIONS, *powers(float(got[1])), *([] if of_number is None else [of_number])]
             likely = [each for each in functions if _error(each, some[2:], got[2:]) <= SURELY]
             got = self._values(argument, above, numbers) if likely else got
         except UnsupportedError:

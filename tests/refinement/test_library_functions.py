@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.library_functions import FUNCTIONS, approximate, exact, exponential, power, values
+from mmaproof.refinement.library_functions import FUNCTIONS, approximate, exact, exponential, powers, values
 from mmaproof.refinement.terms import TermStore
 from mmaproof.spec.formats import F32
 
@@ -51,20 +51,20 @@ def test_values_and_terms_are_those_of_mpmath(function: object) -> None:
 
 @given(st.integers(-8, 8).filter(lambda each: each not in (0, 1)))
 def test_a_power_is_known_by_its_value_at_two(exponent: int) -> None:
-    found = power(float(np.float32(2.0**exponent)))
-    assert found is not None
+    (found,) = powers(float(np.float32(2.0**exponent)))
     assert np.allclose(values(found, np.array([3.0, -0.5])), np.array([3.0, -0.5]) ** exponent)
 
 
 @given(st.sampled_from([0.5, 1.5, 3.5, -0.25, 2.2]))
-def test_other_powers_are_of_positive_numbers(exponent: float) -> None:
-    found = power(float(np.float32(2.0**exponent)))
-    assert found is not None and found.least == 0
-    assert np.allclose(values(found, np.array([3.0])), 3.0 ** float(np.float32(exponent)))
+def test_other_powers_are_of_magnitudes_or_of_positive_numbers(exponent: float) -> None:
+    of_magnitude, of_positive = powers(float(np.float32(2.0**exponent)))
+    wanted = 3.0 ** float(np.float32(exponent))
+    assert of_positive.least == 0 and np.allclose(values(of_positive, np.array([3.0])), wanted)
+    assert np.allclose(values(of_magnitude, np.array([3.0, -3.0])), wanted)
 
 
 def test_what_is_no_power_of_a_plain_number_is_none() -> None:
-    assert power(0.0) is None and power(np.inf) is None and power(2.0) is None and power(np.pi) is None
+    assert not any(powers(each) for each in (0.0, np.inf, 2.0, np.pi))
     assert exponential(np.inf) is None and exponential(0.123456789) is None
     found = exponential(10000.0)
     assert found is not None and values(found, np.array([0.5]))[0] == pytest.approx(100.0)

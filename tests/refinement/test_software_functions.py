@@ -114,3 +114,32 @@ def test_functions_of_opposites_are_opposites_or_the_same(function: str, even: b
     assert result_of(body, f"C[i] = {sign}{function}(A[i])", ARRAYS).verdict == "verified"
     sign = "-" if even else ""
     assert result_of(body, f"C[i] = {sign}{function}(A[i])", ARRAYS).verdict == "refuted"
+
+
+def test_the_logarithm_of_a_quotient_of_positive_numbers_is_a_difference() -> None:
+    body = (
+        "ex2.approx.f32 %f0, %A; ex2.approx.f32 %f1, %B; add.f32 %f1, %f0, %f1; div.approx.f32 %f2, %f0, %f1;"
+    )
+    arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
+    body += "lg2.approx.f32 %C, %f2;"
+    formula = "C[i] = A[i] - log2(exp2(A[i]) + exp2(B[i]))"
+    assert result_of(body, formula, arrays).verdict == "verified"
+    assert result_of(body, formula.replace("A[i] -", "B[i] -"), arrays).verdict == "refuted"
+
+
+def test_the_logarithm_of_a_product_of_which_nothing_is_known_is_no_sum() -> None:
+    arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
+    body = "mul.f32 %f0, %A, %B; lg2.approx.f32 %C, %f0;"
+    assert result_of(body, "C[i] = log2(A[i]) + log2(B[i])", arrays).verdict != "verified"
+
+
+CLAMPED = LOG2.replace("%A", "%f20").replace("%f0", "%f10")
+
+
+@pytest.mark.parametrize(("least", "right"), [("0f3727C5AC", True), ("0f00000000", False)])
+def test_a_function_is_tried_where_its_argument_is_clamped(least: str, right: bool) -> None:
+    """Without the case of subnormal numbers, of numbers from 1e-5 on."""
+    body = f"max.f32 %f20, %A, {least};" + CLAMPED.replace("0f4B000000", "0f3F800000")
+    body = body.replace("0fC1B80000", "0f00000000")
+    formula = f"C[i] = log2(max(A[i], {'9.999999747378752e-06' if right else '0.0'}))"
+    assert (result_of(body, formula, ARRAYS).verdict == "verified") is right
