@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial, reduce
 from operator import and_, or_
 from typing import Any
@@ -11,8 +12,10 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.layout import Layout
+from ...spec.numpy_algebra import NumpyAlgebra
+from ...spec.ptx.quad_pairs import COMPUTATIONS
 from ...spec.ptx.variant import WARP_LANES
-from ..families.layouts import COORDINATE
+from ..families.layouts import COORDINATE, HeldMatrix, held_in
 from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Status, holds, theorem
 from .coordinates import below, coordinate
 from .layouts import QUAD_PAIR_LAYOUTS, SOURCE, HeldOperand, by_width, on_elements
@@ -38,7 +41,7 @@ from .manual_formulas import (
 def manual() -> Iterator[Case]:
     """Yield every printed formula for every instruction that uses it, and the misprint (pinned)."""
     for name, operand in by_width().items():
-        printed = _printed(operand)
+        printed = printed_formulas(operand)
         if printed is not None:
             yield Case(
                 name,
@@ -67,8 +70,12 @@ def manual() -> Iterator[Case]:
     )
 
 
-def _printed(operand: HeldOperand) -> tuple[Piecewise, Piecewise] | None:
+def printed_formulas(operand: HeldOperand) -> tuple[Piecewise, Piecewise] | None:
     """Return the row and the column that the manual prints for an operand of ``mma`` or ``mma.sp``."""
+    if operand.product.is_quad_pairs:
+        layout = operand.product.variant.layouts["ab".index(operand.role)] if operand.role in "ab" else ""
+        kind = layout or str(operand.product.format(operand.role))
+        return QUAD_PAIRS["c" if operand.role == "d" else operand.role, kind]
     if operand.role in "cd":
         return ACCUMULATORS[operand.form.shape.m]
     wanted = (operand.form.shape, operand.form.container, operand.role)
@@ -78,6 +85,34 @@ def _printed(operand: HeldOperand) -> tuple[Piecewise, Piecewise] | None:
         if (each.shape, each.container, each.operand) == wanted:
             return each.row, each.column
     return None
+
+
+def held_as_printed(operand: HeldOperand) -> HeldMatrix:
+    """Return an operand as registers hold it by the manual's formulas; by the layout where none is printed.
+
+    On f16 ``m8n8k4`` each of the four computations has the lanes of two quads: quads q and q + 4.
+    """
+    held, formulas, packing = held_in(operand.fragment), printed_formulas(operand), operand.fragment.packing
+    if formulas is None:
+        return held
+    numpy, (lanes, elements) = NumpyAlgebra(), (axis.extent for axis in operand.fragment.layout.source)
+    lane, i = np.indices((lanes, elements))
+    places = [evaluated(numpy, formula, lane, i) for formula in formulas]
+    if operand.product.is_quad_pairs:
+        places.insert(0, (lane >> 2) % COMPUTATIONS)
+    extents = operand.product.matrix_shape(operand.role)
+    flat = np.ravel_multi_index(tuple(np.broadcast_arrays(*places)), extents)
+
+    def scatter(alg: Algebra, matrix: Array) -> Array:
+        return packing.pack(alg, matrix.reshape(*matrix.shape[: -len(extents)], -1)[..., flat])
+
+    def gather(alg: Algebra, registers: Array) -> Array:
+        fields = packing.unpack(alg, registers)
+        fields = fields.reshape(*fields.shape[:-2], -1)
+        matrix: Array = fields[..., np.argsort(flat, axis=None)].reshape(*fields.shape[:-1], *extents)
+        return matrix
+
+    return replace(held, scatter=scatter, gather=gather)
 
 
 def evaluated(alg: Algebra, formula: Piecewise, lane: Any, i: Any) -> Array:

@@ -17,6 +17,8 @@ from ...spec.ptx.warp import Immediates, WarpRegisters, execute
 from ..families.layouts import held_in
 from ..families.transport import Multiply, RegisterOperand, Registers, sees_matrices
 from ..obligation import Case, Method, Property, theorem
+from .layouts import HeldOperand
+from .printed_fragments import held_as_printed
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5 and 9.7.14.6"
 
@@ -43,8 +45,8 @@ def selectors(form: Multiplication) -> Immediates:
 
 
 def operands(form: Multiplication, selected: Immediates) -> dict[str, RegisterOperand]:
-    """Return how a warp holds each operand of an instruction."""
-    found = {role: RegisterOperand(held_in(form.fragment(role))) for role in "abc"}
+    """Return how a warp holds each operand of an instruction, by the manual's formulas where it has some."""
+    found = {role: RegisterOperand(held_as_printed(HeldOperand(form, role))) for role in "abc"}
     if form.block_scale is not None:
         for name in ("scale_a", "scale_b"):
             factors, pair = form.block_scale.factors(name[-1]), getattr(selected, name)
@@ -59,12 +61,13 @@ def operands(form: Multiplication, selected: Immediates) -> dict[str, RegisterOp
 
 @theorem(
     "ptx/warp/product",
-    "the instruction on registers is the product of the matrices they hold, by the fragments' layouts",
-    "gather_D(execute(scatter(A, B, C, scales, metadata))) = f(A, B, C, scales, metadata) for every f: the "
-    "product is given these matrices, and any D that it returns is the one that is gathered; bytes and "
-    "nibbles that are not selected are arbitrary. Satfinite and rounding are part of f. Selectors are the "
-    "greatest legal ones; ptx/selector and ptx/sparsity have the others. Which layouts the ISA has is "
-    "ptx/fragment/manual, against the manual's formulas",
+    "the instruction on registers is the product of the matrices they hold by the manual's formulas",
+    "D(execute(registers(A, B, C, scales, metadata))) = f(A, B, C, scales, metadata) for every f: the "
+    "product is given the matrices that were written where the manual's piecewise formulas say, and any D "
+    "that it returns is read where they say. What has no formula in the manual (A of mma.sp, its B where no "
+    "dense instruction has the shape, scale factors, metadata) is written by the layout: of these, see "
+    "ptx/fragment/manual and ptx/stated. What is not selected is arbitrary; satfinite and rounding are part "
+    "of f. Selectors are the greatest legal ones; ptx/selector and ptx/sparsity have the others",
     SOURCE,
 )
 def product() -> Iterator[Case]:
@@ -81,7 +84,7 @@ def _on_registers(form: Multiplication) -> Property:
             alg, form, WarpRegisters(**registers), selected, Choices(), lambda given: multiply(vars(given))
         )
 
-    return sees_matrices(operands(form, selected), held_in(form.fragment("d")), executed)
+    return sees_matrices(operands(form, selected), held_as_printed(HeldOperand(form, "d")), executed)
 
 
 THEOREMS = (product,)

@@ -108,6 +108,9 @@ class TestFragmentMutants:
         refuted(printed_fragments.manual, "mma.m16n8k16/16-bit/a")
         refuted(printed_fragments.manual, "mma.m16n8k16/32-bit/c")
         refuted(printed_fragments.manual, "mma.m16n8k256/1-bit/b")
+        refuted(transport.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
+        refuted(transport.product, "mma.m8n8k4.row.col.f32.f16.f16.f32")
+        refuted(transport.product, "mma.m16n8k64.row.col.s32.s4.u4.s32")
 
     def test_registers_1_and_2_swapped(self, patch_layout: Patch) -> None:
         def swapped(layout: Layout) -> Layout:
@@ -124,6 +127,7 @@ class TestFragmentMutants:
     def test_rows_and_columns_swapped(self, patch_layout: Patch) -> None:
         patch_layout(lambda layout: with_images(layout, lambda digit: digit.image[::-1]))
         refuted(layouts.layout, "mma.m16n8k8/32-bit/a")
+        refuted(transport.product, "mma.m8n8k4.row.col.f64.f64.f64.f64")
         refuted(printed_fragments.manual, "mma.m8n8k4/64-bit/b")
 
     def test_the_second_eight_rows_are_forgotten(self, patch_layout: Patch) -> None:
