@@ -2,7 +2,7 @@
 
 A layout is ``major·pitch + rest``. The rest is proved to be a bijection of one line of blocks onto
 [0, pitch) for every number of blocks; that lines of a pitch lie one after the other, for every pitch and
-any number of lines, is proved once, by induction.
+any number of lines, is proved once, by induction (`lines`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ..obligation import (
     theorem,
 )
 from .indices import SIZE_BITS, at_most, below, box_bits, name_of, number, size, word
+from .lines import any_lines
 
 SOURCE = "pto-isa pto_tile.hpp at 3186c381; layouts as in its docs, checked on its CPU simulator"
 
@@ -147,42 +148,6 @@ def _size(layout: FractalLayout) -> RingProperty:
 
 
 @theorem(
-    "pto/layout/next-line",
-    "one more line of any pitch extends a buffer without gap or overlap",
-    "(t + 1)·pitch = t·pitch + pitch; t·pitch ≤ x < t·pitch + pitch ⇔ x − t·pitch in [0, pitch)",
-    SOURCE,
-)
-def next_line() -> Iterator[Case]:
-    """Yield both parts of the induction's step; a buffer of no lines is empty."""
-    yield Case("length", _next_length, statement="(t + 1)·pitch = t·pitch + pitch")
-    yield Case(
-        "interval",
-        _next_interval,
-        statement="start ≤ x < start + pitch ⇔ x − start in [0, pitch), for every start, t·pitch among them",
-    )
-
-
-def _next_length() -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        lines, pitch = word(alg, v["lines"]), word(alg, v["pitch"])
-        yield Equation((lines + 1) * pitch, lines * pitch + pitch, U64, label="one more line")
-
-    return Property((size("lines"), size("pitch")), claim, abstract=False)
-
-
-def _next_interval() -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        start, x = (word(alg, v[name], 2 * SIZE_BITS) for name in ("start", "x"))
-        pitch = word(alg, v["pitch"])
-        on_line = at_most(alg, start, x) & below(alg, x, start + pitch)
-        inside = at_most(alg, start, x) & below(alg, x - start, pitch)
-        yield Equation(on_line, inside, label="the line's interval")
-
-    variables = (size("pitch"), *(size(name, 2 * SIZE_BITS) for name in ("start", "x")))
-    return Property(variables, claim, abstract=False)
-
-
-@theorem(
     "pto/layout/any-extent",
     "every fractal layout is a bijection onto its buffer, for every extent that is whole blocks",
     "∀ rows ≡ 0 mod IR, columns ≡ 0 mod IC: (r, c) ↦ offset is a bijection of [0, rows) × [0, columns) onto "
@@ -191,13 +156,13 @@ def _next_interval() -> Property:
     SOURCE,
 )
 def any_extent() -> Iterator[Case]:
-    """Yield one induction on the number of lines per layout and box."""
+    """Yield one deduction per layout and box: from one line, the number of lines, and the induction on it."""
     for layout in layouts():
         name = name_of(layout)
         premises = (
             f"{line.id}/{name}",
             f"{buffer_size.id}/{name}",
-            *(variant.id for variant in next_line.obligations()),
+            *(variant.id for variant in any_lines.obligations()),
         )
         yield Case(name, partial(Deduction, premises), method=Method.DEDUCTION)
 
@@ -229,4 +194,4 @@ def _compact(granule: int) -> Property:
     return Property((size("valid"), size("blocks", SIZE_BITS - shift)), claim, abstract=False)
 
 
-THEOREMS = (line, buffer_size, next_line, any_extent, compact)
+THEOREMS = (line, buffer_size, any_extent, compact)

@@ -13,11 +13,14 @@ from theorem_checks import decided, judged, unexpected, vacuous
 
 from mmaproof.proofs.catalogue import obligations
 from mmaproof.proofs.families import scaling
+from mmaproof.proofs.induction import mismatch
+from mmaproof.proofs.invariants import Same
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.pto import (
     blocked,
     indices,
     layouts,
+    lines,
     operands,
     pitches,
     products,
@@ -125,6 +128,30 @@ class TestLayoutMutants:
         monkeypatch.setattr(fractal.FractalLayout, "pitch", lambda self, r, c: right(self, r, c) + 16)
         refuted(layouts.buffer_size, "Nn-2x16")
         refuted(layouts.line, "Nn-2x16")
+
+    @pytest.mark.parametrize("shift", [1, -1])
+    def test_lines_that_overlap_or_leave_gaps(self, monkeypatch: pytest.MonkeyPatch, shift: int) -> None:
+        right = lines.Lines.following
+
+        def shifted(self: Any, alg: Any, v: Any, before: Any, reading: Any) -> Any:
+            end, count = right(self, alg, v, before, reading)
+            return (end + (shift % 2**64) if before else end), count
+
+        monkeypatch.setattr(lines.Lines, "following", shifted)
+        refuted(lines.next_line, "one-more")
+
+    def test_a_first_line_before_the_induction_begins(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        one = lambda self, alg, v, *rest: (indices.number(alg, 1), indices.number(alg, 0))  # noqa: E731
+        monkeypatch.setattr(lines.Lines, "following", one)
+        refuted(lines.next_line, "none")
+
+    def test_a_step_of_another_formula_is_no_induction(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        goal = obligations()["pto/layout/lines/any-number"].goal()
+        premises = {name: obligations()[name] for name in goal.premises}
+        assert mismatch(goal, premises) is None
+        base, step = goal.base, goal.steps
+        assert mismatch(replace(goal, formula=Same()), premises)
+        assert mismatch(replace(goal, base=step, steps=base), premises)
 
     def test_rounding_down_loses_elements(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(layouts, "rounded_up", lambda extent, granule: extent - (extent & (granule - 1)))
