@@ -8,26 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.errors import UnsupportedError
+from ..spec.formats import FloatFormat, Format
+from . import operations
 from .interning import Ids
 from .symbolic_states import HELD
 from .terms import INPUT, Operation, TermStore
 from .traversal import fill, operands
 
-_UNKNOWN, _SEVERAL, _NONE = -3, -2, -1
+_UNKNOWN, _NONE, _FIRST_OF_SEVERAL = -2, -1, -3
 
 
 def held_by(store: TermStore, terms: Ids) -> Ids:
-    """Return the one held input that each of some terms depends on.
+    """Return the held inputs (n, count) that each of some terms (n,) depends on.
 
     Raises
     ------
     UnsupportedError
-        If one depends on none, or on several, or two depend on the same.
+        If one depends on none, or two depend on different numbers of them, or on the same.
     """
     table = np.full(len(store), _UNKNOWN, dtype=np.int32)
+    several: dict[int, frozenset[int]] = {}
+    numbered: dict[frozenset[int], int] = {}
 
     def depends(operation: Operation, members: Ids) -> list[Ids]:
         return operands(store, operation, members)
+
+    def united(one: int, other: int) -> int:
+        """Return the number of what two terms depend on; numbers of several are below those of one."""
+        union = several.get(one, frozenset((one,))) | several.get(other, frozenset((other,)))
+        number = numbered.setdefault(union, _FIRST_OF_SEVERAL - len(numbered))
+        several[number] = union
+        return number
 
     def found(operation: Operation, members: Ids, known: NDArray[Any]) -> Ids:
         if operation.name == INPUT and operation.attribute == HELD:
@@ -35,16 +46,34 @@ def held_by(store: TermStore, terms: Ids) -> Ids:
         result = np.full(len(members), _NONE, dtype=np.int32)
         for column in operands(store, operation, members):
             for part in known[column].reshape(len(members), -1).T:
-                clash = (result >= 0) & (part >= 0) & (result != part)
-                clash |= (part == _SEVERAL) | (result == _SEVERAL)
-                result = np.where(clash, _SEVERAL, np.maximum(result, part)).astype(np.int32)
+                clash = np.flatnonzero((result != part) & (part != _NONE) & (result != _NONE))
+                both = [
+                    united(*pair) for pair in zip(result[clash].tolist(), part[clash].tolist(), strict=True)
+                ]
+                result = np.where(result == _NONE, part, result).astype(np.int32)
+                result[clash] = both
         return result
 
     fill(store, terms, table, _UNKNOWN, depends, found)
-    each: Ids = table[terms]
-    if (each < 0).any() or len(np.unique(each)) != len(each):
-        raise UnsupportedError("what the loop has added up for an output element is not in one place")
-    return each
+    sets = [sorted(several.get(each, () if each == _NONE else (each,))) for each in table[terms].tolist()]
+    counts = {len(each) for each in sets}
+    whole = np.array(sets, dtype=np.int32) if len(counts) == 1 else np.empty((0, 0), dtype=np.int32)
+    if not whole.size or len(np.unique(whole)) != whole.size:
+        raise UnsupportedError("what the loop has added up for an output element is not held by it alone")
+    return whole
+
+
+def sums_of(store: TermStore, terms: Ids, fmt: Format) -> Ids:
+    """Return the sums (n,) of terms (n, count), over the real numbers or the ring."""
+    how = (
+        operations.fused(fmt, (), (fmt, fmt))
+        if isinstance(fmt, FloatFormat)
+        else operations.ring(fmt.bits, 0, 2)
+    )
+    total = terms[:, 0]
+    for column in terms.T[1:]:
+        total = np.asarray(store.apply(how, total, column), dtype=np.int32)
+    return total
 
 
 def looked_up(wanted: Ids, inputs: Ids, values: Ids) -> Ids:

@@ -17,7 +17,7 @@ from typing import Any
 from ..spec.errors import UnsupportedError
 from ..spec.formats import Format
 from .contract import Contract, Instance
-from .formula import Binary, Element, Formula, Name, Node, Number, Reduction, Sum, walk
+from .formula import Binary, Bound, Element, Formula, Name, Node, Number, Reduction, Sum, walk
 from .formula_space import FormulaSpace
 from .index_arithmetic import Expression
 from .integer_ranges import Range, range_of
@@ -161,6 +161,9 @@ def partial_sums(contract: Contract, size: str, polynomials: SizePolynomials) ->
 
 def depends_on_sizes(contract: Contract, formula: Formula, name: Name, polynomials: SizePolynomials) -> bool:
     """Tell whether a name in a formula, a size or a scalar, depends on sizes that may be many."""
+    own = [index for each in walk(formula.body) if isinstance(each, Reduction) for index in each.indices]
+    if name.name in {each.name for each in (*own, *formula.target.indices) if isinstance(each, Name | Bound)}:
+        return False
     values = [
         each.value
         for each in contract.parameters

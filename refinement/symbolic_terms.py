@@ -398,11 +398,40 @@ def _quotient(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
 
 
 def _bitwise(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
-    """Combine bits that symbols have made constants; all words or none, as who asks groups them by sort."""
-    if not all(store.are(CONSTANT, each).all() for each in words):
+    """Combine bits that symbols have made constants, or one integer with bits that are all alike."""
+    width, table = operation.result.bits, operation.attribute
+    assert isinstance(table, int)
+    if all(store.are(CONSTANT, each).all() for each in words):
+        return store.constants(evaluate(operation, [store.constant_values(each) for each in words]), width)
+    symbolic = [store.is_integer(each) for each in words]
+    integers = np.max(
+        [np.where(found, each, -1) for found, each in zip(symbolic, words, strict=True)], axis=0
+    )
+    possible = integers >= 0
+    without = np.zeros(len(integers), dtype=np.int64)  # the place in the table where the integer's bit is 0
+    within = without.copy()
+    for weight, found, each in zip((4, 2, 1), symbolic, words, strict=True):
+        filled = _all_ones(store, each, width)
+        possible &= np.where(found, each == integers, filled >= 0)
+        without += np.where(~found & (filled == 1), weight, 0)
+        within += np.where(found | (filled == 1), weight, 0)
+    where = np.flatnonzero(possible)
+    if not len(where):
         return None
-    values = evaluate(operation, [store.constant_values(each) for each in words])
-    return store.constants(values, operation.result.bits)
+    at_zero, at_one = (table >> place[where] & 1 for place in (without, within))
+    rows, _ = store.rows_of(integers[where])
+    rows *= (at_one - at_zero)[:, None]
+    rows[:, 0] -= at_zero  # -x - 1 has the opposite bits of x
+    return _placed(len(words[0]), where, store.integers(rows, width))
+
+
+def _all_ones(store: SymbolicTerms, words: Ids, width: int) -> NDArray[np.int64]:
+    """Return 1 for words of ones, 0 for words of zeros, and -1 for others."""
+    found = np.full(len(words), -1, dtype=np.int64)
+    constant = np.flatnonzero(store.are(CONSTANT, words))
+    values = store.constant_values(words[constant])
+    found[constant] = np.select([values == 0, values == ones(width)], [0, 1], -1)
+    return found
 
 
 _RULES: Mapping[str, Rule] = MappingProxyType(

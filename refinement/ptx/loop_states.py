@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +122,16 @@ class Cells:
             if live is None or name in live
         }
         return cls(registers, tuple(_copy(each) for each in _lanes(execution)))
+
+    def moved(self, turns: TurnTerms, move: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Cells:
+        """Return what is held with every polynomial replaced."""
+        registers = {name: turns.moved(each, move) for name, each in self.registers.items()}
+        lanes = []
+        for each in self.lanes:
+            found = ByteLanes(each.store, 0)
+            found.terms, found.lows = turns.moved(each.terms, move), each.lows
+            lanes.append(found)
+        return Cells(registers, tuple(lanes))
 
     def put(self, batch: LoopBatch) -> None:
         """Make a batch hold these, and nothing in other registers."""

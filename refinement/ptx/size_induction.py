@@ -19,14 +19,13 @@ from math import ceil, gcd
 
 import numpy as np
 
-from ...spec.errors import UnsupportedError
+from ...spec.errors import InputError, UnsupportedError
 from ...spec.formats import Format, IntegerFormat
 from ..contract import Contract, Instance
 from ..equivalence import compare
-from ..held_inputs import held_by, looked_up
+from ..held_inputs import held_by, looked_up, sums_of
 from ..integer_forms import Rows
 from ..interning import Ids
-from ..memory import ByteLanes
 from ..normal_forms import NormalForms
 from ..operations import DOT, Accumulation
 from ..partial_sums import PREFIX, PartialSums, partial_sums
@@ -48,6 +47,7 @@ from .size_proofs import (
     UndecidedError,
 )
 from .symbolic_launch import SymbolicLaunch
+from .turn_agreement import agreed
 
 MOST_CASES = 160
 """Rests R, and numbers below the first, that are gone through one by one."""
@@ -57,6 +57,9 @@ _MOST_TURNS = 16
 
 _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (2, 4), (1, 6))
 """Turns before the induction begins, and turns of the kernel's loop that make one of it, to be tried."""
+
+_STARTS_OF_LONGER = 4
+"""Turns before the induction that are tried where the formula's indices move by several."""
 
 _STARTS = 24
 """How far a sum may have come before the first turn: guesses that are tried."""
@@ -117,11 +120,14 @@ def _of_class(
     """Prove that a kernel is right for every number of a class."""
     launch = launched(numbers)
     reason: UnsupportedError | None = None
+    started = time.process_time()
     for start, period in _CANDIDATES:
+        if reason is not None and time.process_time() - started > _SEARCH:
+            break
         try:
             return _Induction(launch, numbers, start, period, told).proof()
         except NextCandidateError as error:
-            reason = error
+            reason = reason or error
     raise UndecidedError(str(reason))
 
 
@@ -168,11 +174,8 @@ class _Induction:
         if odd:
             raise NextCandidateError(f"{odd} values of the main loop don't go on evenly")
         self.distance = distance = self._distance()
-        if factor := self.modulus // gcd(distance, self.modulus) - 1:
-            more = self.period * (factor + 1)
-            if more > _MOST_TURNS:
-                raise NextCandidateError(f"{more} turns would have to be taken together")
-            return _Induction(self.launch, self.numbers, self.start, more, self.told).proof()
+        if (factor := self._factor(distance)) > 1:
+            return self._longer(factor)
         turn = distance // self.period
         first = self.numbers.from_(turn * (self.start + 1))
         reason = limit = ""
@@ -198,6 +201,38 @@ class _Induction:
         raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
 
     # -- what a turn takes
+    def _factor(self, distance: int) -> int:
+        """Return how many times as many turns move evenly, by numbers of the class."""
+        least = self.modulus // gcd(distance, self.modulus)
+        for factor in range(least, _MOST_TURNS // self.period + 1, least):
+            if self._moves_evenly(distance * factor):
+                return factor
+        raise NextCandidateError(f"more than {_MOST_TURNS} turns would have to be taken together")
+
+    def _longer(self, factor: int) -> SizeProof:
+        """Return the proof with more turns taken together, from one where the formula's indices are whole."""
+        turn = self.distance // self.period
+        starts = [self.start]
+        if not self._moves_evenly(turn):
+            more = range(self.start, self.start + self.period * factor + 1)
+            starts = sorted(more, key=lambda each: not self._moves_evenly(turn * each))
+        reason: NextCandidateError | None = None
+        for start in starts[:_STARTS_OF_LONGER]:
+            longer = _Induction(self.launch, self.numbers, start, self.period * factor, self.told)
+            try:
+                return longer.proof()
+            except NextCandidateError as error:
+                reason = error
+        assert reason is not None
+        raise reason
+
+    def _moves_evenly(self, distance: int) -> bool:
+        try:
+            self.sums.shifts(distance)
+        except UnsupportedError:
+            return False
+        return True
+
     def _distance(self) -> int:
         """Return how far a turn moves along the size, by the elements that are read."""
         found = self.launch.distances(self.start, self.start + self.period) - {Fraction(0)}
@@ -245,7 +280,10 @@ class _Induction:
             most = self._most - ceil(over / slope) if slope > 0 else 0
             if most > self.first + self.distance:
                 return LimitError(most, f"{self.launch.path}:{doubt.line}: {doubt.what}")
-        return UndecidedError(told) if doubt.limit else EarlyError(told)
+        if not doubt.limit:
+            return EarlyError(told)
+        on_size = any(doubt.row[at] for at, each in enumerate(self.store.symbols.monomials) if "n" in each)
+        return UndecidedError(told) if on_size else NextCandidateError(told)
 
     def _run_to(self, batch: LoopBatch, count: int) -> None:
         """Run a batch until it has come to the head of the main loop some times."""
@@ -263,7 +301,7 @@ class _Induction:
         batch = self.launch.begun(((first, 0.0), (last, 0.0)))
         self._run_to(batch, self.start)
         self.before = Cells.of(batch)
-        zero = self._moved(self.guess, lambda rows: turned(self.store, rows, factor=0, offset=0))
+        zero = self.guess.moved(self.turns, lambda rows: turned(self.store, rows, factor=0, offset=0))
         self.initial = self._agreeing(zero, self.before, "before the first turn", since)
         return batch
 
@@ -274,8 +312,13 @@ class _Induction:
         self.launch.suppose(((first, 0.0), (last, 0.0), (last, turns)))
         self.guess.put(batch)
         state, since = going_on(batch), len(self.store.doubts)
-        self._run_to(batch, self.period)
-        after = self._moved(self.guess, lambda rows: turned(self.store, rows, factor=1, offset=1))
+        try:
+            self._run_to(batch, self.period)
+        except (LimitError, EarlyError, UndecidedError):
+            raise
+        except UnsupportedError as error:  # what is known of one turn may not be known of any
+            raise NextCandidateError(str(error)) from error
+        after = self.guess.moved(self.turns, lambda rows: turned(self.store, rows, factor=1, offset=1))
         self.later = self._agreeing(after, Cells.of(batch), "after a turn", since)
         if not alike(state, going_on(batch)):
             raise NextCandidateError("barriers, copies under way or accesses differ from turn to turn")
@@ -292,7 +335,7 @@ class _Induction:
 
         batch = self.at_head.copied(self.launch.shared)
         self.launch.suppose(((0.0, 0.0), (0.0, float((numbers.last - rest) // self.distance))))
-        self._moved(self.guess, last).put(batch)
+        self.guess.moved(self.turns, last).put(batch)
         use_memory_of_any_size(batch.execution, memory_of_any_size(batch.execution).moved(last))
         since = len(self.store.doubts)
         try:
@@ -303,7 +346,7 @@ class _Induction:
         output = self.launch.instance.outputs[0]
         actual = self.launch.stored(batch, output)
         found = held_by(self.store, actual)
-        if held is not None and (held != found).any():
+        if held is not None and not np.array_equal(held, found):
             raise UnsupportedError("what is stored depends on the rest of the size")
         self._held_format = self._format(found)
         self._bound_sums(found, numbers)
@@ -314,7 +357,8 @@ class _Induction:
             if self._same(actual, expected, output.format):
                 self.taken = taken
                 return found
-        raise UnsupportedError(f"what is stored for {self.name} = {self.distance}·u + {rest} is not shown")
+        failing = UnsupportedError if self._moves_evenly(1) else NextCandidateError
+        raise failing(f"what is stored for {self.name} = {self.distance}·u + {rest} is not shown")
 
     def _bound_sums(self, held: Ids, numbers: ResidueClass) -> None:
         """Bound sums of integers so far, which is what is held if the guess is right.
@@ -332,7 +376,9 @@ class _Induction:
         allowed = fmt.maximum // largest - self.first - 2 * self.distance
         if numbers.last > allowed:
             raise LimitError(allowed, f"{self.launch.path}: a sum of {fmt} may saturate")
-        store.bounded = {int(each): (-largest * numbers.last, largest * numbers.last) for each in held}
+        if held.shape[1] > 1:
+            raise UnsupportedError(f"several sums of {fmt} make one output element, and may saturate")
+        store.bounded = {int(each): (-largest * numbers.last, largest * numbers.last) for each in held[:, 0]}
 
     def _saturates(self) -> bool:
         hows = [each.attribute for each in self.store.operations if each.name == DOT]
@@ -346,15 +392,25 @@ class _Induction:
         turn, step = self.distance // self.period, self.numbers.domain.step
         near = [turn * (self.start + more) for more in (0, -1, 1, -2)]
         found = [*near, *(each + self.numbers.residue % turn for each in near), *range(0, rest + 1, step)]
-        yield from dict.fromkeys(each for each in found[:_STARTS] if 0 <= each <= rest)
+        for each in dict.fromkeys(found[:_STARTS]):
+            if 0 <= each <= rest and self._moves_evenly(each) and self._is_whole(rest - each):
+                yield each
+
+    def _is_whole(self, extent: int) -> bool:
+        """Tell whether arrays can be as long as a part of the size."""
+        try:
+            self.launch.standing_in(self.launch.contract, extent or self.numbers.domain.least)
+        except InputError:
+            return False
+        return True
 
     def _check_sums(self, held: Ids) -> None:
         """Check that what is held for each output element is the sum so far, at first and after a turn."""
         output, fmt = self.launch.instance.outputs[0], self._held_format
         inputs, values = self.initial
-        first = looked_up(held, inputs, values)
+        first = sums_of(self.store, looked_up(held, inputs, values), fmt)
         inputs, values = self.later
-        after = looked_up(held, inputs, values)
+        after = sums_of(self.store, looked_up(held, inputs, values), fmt)
 
         def at_first(rows: Rows) -> Rows:
             return turned(self.store, rows, factor=0, offset=0)
@@ -391,7 +447,8 @@ class _Induction:
             for name in self.launch.symbolic_arrays
             if name in starts
         }
-        self.store.placed[PREFIX] = lambda indices: held[indices]
+        so_far = sums_of(self.store, held, self._held_format)
+        self.store.placed[PREFIX] = lambda indices: so_far[indices]
         try:
             reference = FormulaReference(instance, self.store)
             return reference.expected(instance.arrays[self.launch.instance.outputs[0].name])
@@ -427,44 +484,10 @@ class _Induction:
             raise UnsupportedError("sums are held in several formats")
         return formats.pop()
 
-    def _moved(self, cells: Cells, move: Callable[[Rows], Rows]) -> Cells:
-        """Return cells with every polynomial replaced."""
-        registers = {name: self.turns.moved(each, move) for name, each in cells.registers.items()}
-        lanes = []
-        for each in cells.lanes:
-            found = ByteLanes(self.store, 0)
-            found.terms, found.lows = self.turns.moved(each.terms, move), each.lows
-            lanes.append(found)
-        return Cells(registers, tuple(lanes))
-
     def _agreeing(self, guess: Cells, actual: Cells, when: str, since: int) -> tuple[Ids, Ids]:
         """Check a guess, and return held inputs and what stands in their place."""
         try:
-            return self._agreed(guess, actual, when)
+            return agreed(self.turns, guess, actual, when)
         except NextCandidateError as error:
             failing = self._failing(error, since)
             raise (failing if isinstance(failing, LimitError) else error) from error
-
-    def _agreed(self, guess: Cells, actual: Cells, when: str) -> tuple[Ids, Ids]:
-        inputs, values = [], []
-        for name, terms in guess.registers.items():
-            found = self.turns.bound(terms, actual.registers[name])
-            if not found[2].all():
-                raise NextCandidateError(f"{name} is not what was guessed {when}")
-            inputs.append(found[0])
-            values.append(found[1])
-        for one, other in zip(guess.lanes, actual.lanes, strict=True):
-            there = np.flatnonzero((one.terms >= 0) | (other.terms >= 0))
-            absent = (one.terms[there] < 0) | (other.terms[there] < 0)
-            same = one.lows[there] == other.lows[there]
-            held = self.turns.is_held(np.maximum(one.terms[there], 0)) & (one.terms[there] >= 0)
-            if not (held | ((one.terms[there] == other.terms[there]) & same & ~absent)).all():
-                raise NextCandidateError(f"memory does not hold what was guessed {when}")
-        return _consistent(np.concatenate(inputs), np.concatenate(values), when)
-
-
-def _consistent(inputs: Ids, values: Ids, when: str) -> tuple[Ids, Ids]:
-    pairs = np.unique(np.stack([inputs, values], axis=1), axis=0)
-    if len(np.unique(pairs[:, 0])) != len(pairs):
-        raise NextCandidateError(f"registers that were guessed to hold the same do not {when}")
-    return pairs[:, 0], pairs[:, 1]

@@ -172,12 +172,15 @@ def test_sums_that_are_taken_for_others_are_refused(monkeypatch: pytest.MonkeyPa
 
 SHOWN = [
     "dequantised_s4_f16_sm80.ptx",
+    "mma_f16_sm120a.ptx",
     "mma_f16_sm80.ptx",
     "mma_f16_sm89.ptx",
     "mma_f64_sm80.ptx",
     "mma_mxf4_sm120a.ptx",
     "mma_mxf8f6f4_sm120a.ptx",
     "mma_s4_sm80.ptx",
+    "nf4_f32_sm80.ptx",
+    "shuffled_gemv_f32_sm80.ptx",
     "simt_f32_sm80.ptx",
     "simt_f32_sm89.ptx",
     "wmma_f16_sm80.ptx",
@@ -187,7 +190,9 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize("name", few(SHOWN, "mma_f64_sm80.ptx", "wmma_f16_scaled_sm80.ptx"))
+@pytest.mark.parametrize(
+    "name", few(SHOWN, "mma_f64_sm80.ptx", "shuffled_gemv_f32_sm80.ptx", "wmma_f16_scaled_sm80.ptx")
+)
 def test_kernels_of_the_corpus_are_shown_for_every_k(name: str) -> None:
     proof = prove(for_every_k(KERNELS[name]["entry"], " up to 65536"), CORPUS / name)
     assert proof.domain.most == 65536 and len(proof.alone) < 24

@@ -81,6 +81,14 @@ def _steps(width: int) -> list[tuple[str, int, Words]]:
             1,
             lambda store, words: apply(store, operations.negate(operations.bits(width)), words[0]),
         ),
+        ("not", 1, lambda store, words: bit_slices.bitwise(store, 0x0F, words[0], words[0], words[0])),
+        (
+            "not, as an xor with ones",
+            1,
+            lambda store, words: bit_slices.bitwise(
+                store, 0xF0 ^ 0xCC, words[0], store.constants(2**width - 1, width), words[0]
+            ),
+        ),
         ("xor", 2, lambda store, words: bit_slices.bitwise(store, 0xF0 ^ 0xCC, *words[:2], words[0])),
         ("or", 2, lambda store, words: bit_slices.bitwise(store, 0xF0 | 0xCC, *words[:2], words[0])),
         (
