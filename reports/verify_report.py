@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from ..refinement.findings import Kind
 from ..spec.findings import NOWHERE, Cause, Checked, Finding, Position, Standing
+from ..spec.formats import format_named
+from ..spec.values import values_of_encodings
 from .report import Conclusion, Report, Wording
 
 if TYPE_CHECKING:
@@ -19,6 +24,9 @@ if TYPE_CHECKING:
 
 SOURCE = "docs/command-line.md, verify"
 """Where the kinds of findings are described."""
+
+SHOWN = 8
+"""Elements of an input of a counterexample that a page shows."""
 
 OF_MEMORY = Wording(
     "kernel",
@@ -80,6 +88,21 @@ class VerifyReport(Report):
         return Path(self.found.result.contract).read_text(encoding="utf-8", errors="replace")
 
     @property
+    def figures(self) -> dict[str, str]:
+        """What the verification took, in words; the JSON document has all of it."""
+        return {
+            name.replace("_", " "): f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
+            for name, value in self.result.stats.items()
+            if isinstance(value, int | float)
+        }
+
+    @property
+    def inputs(self) -> list[str]:
+        """The inputs of the counterexample: of each array the first elements that are not 0."""
+        found = self.found.counterexample
+        return [_input(name, given) for name, given in found.inputs.items()] if found else []
+
+    @property
     def drawings(self) -> list[tuple[str, list[Drawing]]]:
         """The outputs at each set of sizes, element by element."""
         from .output_drawing import drawn
@@ -88,6 +111,31 @@ class VerifyReport(Report):
             (str(instance), [drawn(status) for status in examination.outputs])
             for instance, examination in self.found.examinations
         ]
+
+
+def _input(name: str, given: Mapping[str, Any]) -> str:
+    """Write an array of a counterexample: its format and extents, and elements."""
+    shape = tuple(given["shape"])
+    head = (
+        f"{name}: {given['format']}[{', '.join(map(str, shape))}]" if shape else f"{name}: {given['format']}"
+    )
+    nonzero = [place for place, bits in enumerate(given["bits"]) if int(bits, 16)]
+    if not nonzero:
+        return f"{head} = 0"
+    fmt = format_named(given["format"])
+    bits = np.array([int(given["bits"][place], 16) for place in nonzero[:SHOWN]], dtype=fmt.storage)
+    values = [
+        f"{value:g} (0x{word:x})" for value, word in zip(values_of_encodings(bits, fmt), bits, strict=True)
+    ]
+    if not shape:
+        return f"{head} = {values[0]}"
+    places = (",".join(map(str, np.unravel_index(place, shape))) for place in nonzero[:SHOWN])
+    shown = [f"{name}[{place}] = {value}" for place, value in zip(places, values, strict=True)]
+    if more := len(nonzero) - len(shown):
+        shown.append(f"{more} more are not 0")
+    elif len(nonzero) < len(given["bits"]):
+        shown.append("the others are 0")
+    return f"{head}: {', '.join(shown)}"
 
 
 def report(found: Verification, version: str) -> VerifyReport:
