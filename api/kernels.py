@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ def verify(
     every: bool = False,
     told: Told | None = None,
     counterexamples: Path | str | None = None,
+    scheduler: str | None = None,
 ) -> VerifyReport:
     """Verify a kernel against a contract, or against another kernel, for all data.
 
@@ -38,6 +40,8 @@ def verify(
         Called with what is being done, how much of it is done, and all of it.
     counterexamples : Path or str, optional
         The directory in which a counterexample is saved; by default none is.
+    scheduler : str, optional
+        Address of a Dask scheduler (``tcp://HOST:PORT``), whose workers verify sets of sizes.
 
     Returns
     -------
@@ -52,11 +56,16 @@ def verify(
         If symbols and numbers disagree: a defect of mmaproof.
     """
     from .. import __version__
+    from ..proofs.cluster import cluster
     from ..refinement.verification import verify as decide
     from ..reports import verify_report
 
     former = None if against is None else Path(against)
-    found = decide(Path(kernel), Path(contract), told, against=former, choices=choices, every=every)
+    with nullcontext() if scheduler is None else cluster(scheduler) as workers:
+        submit = None if workers is None else workers.submit
+        found = decide(
+            Path(kernel), Path(contract), told, against=former, choices=choices, every=every, submit=submit
+        )
     report = verify_report.report(found, __version__)
     if counterexamples is None or found.counterexample is None:
         return report

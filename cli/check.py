@@ -94,7 +94,7 @@ def check(
     if mutants is not None:
         others: dict[str, object]
         others = {"--junit": junit, "--sarif": sarif, "--html": html, "--counterexamples": counterexamples}
-        others |= {"--scheduler": scheduler, "--recheck": recheck, "--certificates": certificates}
+        others |= {"--recheck": recheck, "--certificates": certificates}
         refused = [option for option, value in others.items() if value]
         if refused:
             raise InputError(f"--mutants has a report of its own (--json), and takes no {', '.join(refused)}")

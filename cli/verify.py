@@ -44,6 +44,9 @@ def verify(
     every: Annotated[
         bool, typer.Option("--every", help="Sizes stated as domains must be shown for all of them.")
     ] = False,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://HOST:PORT", help="Run sets of sizes on a Dask cluster.")
+    ] = None,
     list_: Annotated[
         bool, typer.Option("--list", help="Instead, list the kernels of the file with their matrix products.")
     ] = False,
@@ -84,7 +87,13 @@ def verify(
             doing(f"reading {kernel} and {contract}")
             try:
                 report = kernels.verify(
-                    kernel, contract, against=against, choices=choice or (), every=every, told=told
+                    kernel,
+                    contract,
+                    against=against,
+                    choices=choice or (),
+                    every=every,
+                    told=told,
+                    scheduler=scheduler,
                 )
             except DisagreementError as defect:
                 path = _written(defect.counterexample, counterexamples)

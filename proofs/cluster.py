@@ -1,10 +1,12 @@
-"""The workers of a dask cluster as an executor."""
+"""The workers of a dask cluster, which take the place of local processes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 from ..spec.errors import InputError
 
@@ -12,8 +14,28 @@ CONNECT_LIMIT = 10
 """Seconds within which the scheduler must answer."""
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster that is connected to.
+
+    Attributes
+    ----------
+    executor : Executor
+        Runs functions that its workers can import; what a worker was doing that died, another one does again.
+    threads : int
+        How much it does at the same time.
+    """
+
+    executor: Executor
+    threads: int
+
+    def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
+        """Have a worker call a function."""
+        return self.executor.submit(function, *arguments)
+
+
 @contextmanager
-def cluster(address: str) -> Iterator[Executor]:
+def cluster(address: str) -> Iterator[Cluster]:
     """Connect to a dask scheduler; mmaproof must be installed where its workers run.
 
     Parameters
@@ -35,4 +57,4 @@ def cluster(address: str) -> Iterator[Executor]:
     except (OSError, ValueError) as reason:
         raise InputError(f"no dask scheduler answers ({' '.join(str(reason).split())})", address) from None
     with client:
-        yield client.get_executor()
+        yield Cluster(client.get_executor(), max(1, sum(client.nthreads().values())))

@@ -212,8 +212,8 @@ def _decide(
     assignment = settings.assignment
     if settings.scheduler:
         elsewhere = replace(assignment, cache=None)  # a directory of this machine
-        with cluster(settings.scheduler) as executor:
-            _collect([executor.submit(decide_elsewhere, elsewhere, o.id) for o in obligations], found)
+        with cluster(settings.scheduler) as workers:
+            _collect([workers.submit(decide_elsewhere, elsewhere, o.id) for o in obligations], found)
     elif settings.jobs:
         with Pool(assignment, min(settings.jobs, len(obligations))) as pool:
             _collect([pool.submit(o.id) for o in obligations], found)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .contract import Contract, Instance
+from .elsewhere import Submit, each_examined
 from .every_block import BlockProver, BlocksShown, shown_by_blocks
 from .front_end import Kernel
-from .instance_verification import Told, examined_in_cases
+from .instance_verification import Told
 from .output_comparison import Examination
 from .result import Equality, Method, Quantification
 from .size_domains import QuantifiedSizes, SizeDomain
@@ -66,7 +69,11 @@ class Scope:
 
 
 def examined(
-    kernel: Kernel, contract: Contract, told: Told | None, former: Kernel | None
+    kernel: Kernel,
+    contract: Contract,
+    told: Told | None,
+    former: Kernel | None,
+    submit: Submit | None = None,
 ) -> tuple[Examinations, Mapping[str, Any], Scope]:
     """Verify a kernel at every set of sizes of a contract, up to the first that refutes it.
 
@@ -78,6 +85,8 @@ def examined(
         What it is to compute.
     told : callable, optional
         Told about the progress.
+    submit : callable, optional
+        Has others verify sets of sizes; see `elsewhere`.
 
     Returns
     -------
@@ -88,22 +97,23 @@ def examined(
     Scope
         Of sizes that may be any number of a domain, how far what was found holds for all of them.
     """
+    at = partial(_at, kernel, told, former, submit)
     quantified = contract.quantified
     if quantified is None:
-        found, stats = _at(kernel, list(contract.instances()), told, former)
+        found, stats = at(list(contract.instances()))
         return found, stats, Scope()
     listed = [contract.instance(sizes) for sizes in contract.sizes]
     if quantified.are_all(contract.sizes):
-        found, stats = _at(kernel, listed, told, former)
+        found, stats = at(listed)
         return found, stats, Scope(_listed(quantified, found, "", Method.EXHAUSTION))
-    found, stats = _at(kernel, listed[:1], told, former)
+    found, stats = at(listed[:1])
     if _is_open(found):
         return found, stats, Scope(_listed(quantified, found, "it fails at the first sizes"))
     not_by_blocks = ""
     try:
         blocks = _by_blocks(kernel, contract, told, former)
         wanted = listed[1:] if blocks.reasons else listed[1:_SHOWN_TOO]
-        more, stats = _at(kernel, wanted, told, former)
+        more, stats = at(wanted)
         found += more
         largest = {each.name: _largest(found, each) for each in quantified.domains}
         sizes = blocks.quantifications(quantified.domains, largest)
@@ -115,7 +125,7 @@ def examined(
             raise UnsupportedError("two kernels are compared at the sizes listed only")
         size, proofs = _proved(kernel, contract, told)
     except (UnsupportedError, InputError, OutOfBudget, MemoryError, RecursionError) as error:
-        more, stats = _at(kernel, listed[1:], told, former)
+        more, stats = at(listed[1:])
         return found + more, stats, Scope(_listed(quantified, found + more, _reason(error)))
     others = [each.name for each in quantified.domains if each.name != size]
     alone = [{**known, size: number} for known, proof in proofs for number in proof.alone]
@@ -124,7 +134,7 @@ def examined(
     ]
     wanted = [contract.instance(sizes) for sizes in _distinct(quantified, [*alone, *several])]
     wanted = [each for each in wanted if dict(each.sizes) != dict(listed[0].sizes)]
-    more, stats = _at(kernel, wanted, told, former)
+    more, stats = at(wanted)
     found += more
     scope = Scope(
         tuple(_shown(each, size, proofs, found, not_by_blocks) for each in quantified.domains),
@@ -150,16 +160,21 @@ def _by_blocks(kernel: Kernel, contract: Contract, told: Told | None, former: Ke
 
 
 def _at(
-    kernel: Kernel, instances: Sequence[Instance], told: Told | None, former: Kernel | None
+    kernel: Kernel,
+    told: Told | None,
+    former: Kernel | None,
+    submit: Submit | None,
+    instances: Sequence[Instance],
 ) -> tuple[Examinations, Mapping[str, Any]]:
     """Verify a kernel at some sets of sizes, up to the first that refutes it or leaves it open."""
     found: Examinations = []
     stats: Mapping[str, Any] = {}
-    for instance in instances:
-        some, stats = examined_in_cases(kernel, instance, told, former)
-        found += some
-        if _is_open(some):
-            break
+    with closing(each_examined(kernel, instances, told, former, submit)) as examined:
+        for some, counts in examined:
+            found += some
+            stats = counts
+            if _is_open(some):
+                break
     return found, stats
 
 

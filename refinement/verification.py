@@ -11,6 +11,7 @@ from ..spec.errors import InputError
 from .contract import Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
+from .elsewhere import Submit
 from .every_size import examined
 from .findings import KernelFinding, KernelNote, Kind
 from .front_end import Kernel
@@ -69,6 +70,7 @@ def verify(
     against: Path | None = None,
     choices: Sequence[str] = (),
     every: bool = False,
+    submit: Submit | None = None,
 ) -> Verification:
     """Verify a kernel against a contract, or against another kernel that computes the same.
 
@@ -84,6 +86,8 @@ def verify(
         What the bound takes matrix instructions to round, as `matrix_rounding` reads it.
     every : bool
         Whether nothing is verified that is not shown for every number that sizes may be.
+    submit : callable, optional
+        Has others verify sets of sizes; see `elsewhere`.
 
     Raises
     ------
@@ -105,7 +109,7 @@ def verify(
     former = None
     if against is not None:
         former = kernel_of(contract.of_former, against)
-    examinations, stats, scope = examined(kernel, contract, told, former)
+    examinations, stats, scope = examined(kernel, contract, told, former, submit)
     for _, examination in examinations:
         _name_sources(examination, [each for each in (kernel, former) if each is not None])
     found = [examination for _, examination in examinations]

@@ -18,9 +18,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from typing import Any
 
 from ...spec.instruction_set import NAMES
+from ..cluster import cluster
 from ..obligation import Obligation
 from ..runner import Settings
 from .dependencies import Place
@@ -29,6 +31,7 @@ from .score import Fate, Mutant, Score, TriedMutant
 from .source_faults import Fault, faults
 from .trial import Trial
 from .trial_process import TrialProcesses
+from .trials_elsewhere import TrialsElsewhere
 
 OTHERS = 2
 """Obligations of each theorem that are decided with a fault although they don't enter its module."""
@@ -65,7 +68,8 @@ def campaign(
     seed : int
         Which sample.
     settings : Settings
-        How obligations are decided; `jobs` trials run at the same time. No cache is used.
+        How obligations are decided; `jobs` trials run at the same time, or as many as the cluster of its
+        `scheduler` takes. No cache is used.
     report : callable
         Is given each result as it arrives.
 
@@ -76,10 +80,11 @@ def campaign(
     """
     start = time.perf_counter()
     candidates = [Mutant(module, fault) for module in modules for fault in _faults(module)]
-    jobs = max(1, settings.jobs)
-    with TrialProcesses() as processes, ThreadPoolExecutor(jobs) as threads:
+    with ExitStack() as stack:
+        jobs, processes = _who_tries(settings, stack)
+        threads = stack.enter_context(ThreadPoolExecutor(jobs))
         try:
-            bench = _Bench(obligations, modules, settings, processes, threads)
+            bench = _Bench(obligations, modules, settings, processes, threads, jobs)
             drawn, left_out = _sample(candidates, number, seed, bench)
             futures = {threads.submit(bench.result, mutant): place for place, mutant in enumerate(drawn)}
             results: dict[int, TriedMutant] = {}
@@ -93,6 +98,14 @@ def campaign(
     ordered = tuple(results[place] for place in range(len(drawn)))
     elapsed = time.perf_counter() - start
     return Score(ordered, len(candidates), *left_out, len(obligations), elapsed)
+
+
+def _who_tries(settings: Settings, stack: ExitStack) -> tuple[int, TrialProcesses | TrialsElsewhere]:
+    """Return how many trials run at the same time, and who runs them."""
+    if settings.scheduler is None:
+        return max(1, settings.jobs), stack.enter_context(TrialProcesses())
+    workers = stack.enter_context(cluster(settings.scheduler))
+    return workers.threads, stack.enter_context(TrialsElsewhere(workers))
 
 
 def _faults(module: SpecificationModule) -> list[Fault]:
@@ -125,8 +138,9 @@ class _Bench:
         obligations: Sequence[Obligation],
         modules: Sequence[SpecificationModule],
         settings: Settings,
-        processes: TrialProcesses,
+        processes: TrialProcesses | TrialsElsewhere,
         threads: ThreadPoolExecutor,
+        jobs: int,
     ) -> None:
         self._settings = settings
         self._processes = processes
@@ -137,7 +151,7 @@ class _Bench:
         self._known = {o.id: o.expect.value for o in everything if o.id.partition("/")[0] in isas}
         self._files = tuple(str(module.path) for module in modules)
         self._timeout = settings.timeout
-        said = list(threads.map(self._baseline, self._parts(max(1, settings.jobs))))
+        said = list(threads.map(self._baseline, self._parts(jobs)))
         self._seconds: dict[str, float] = {}
         self._entered: dict[str, frozenset[Place]] = {}
         self._shared: set[Place] = set()
