@@ -43,6 +43,10 @@ BUDGET = 40.0
 """Seconds of processor time that the obligations take without a fault that are decided with one."""
 
 
+MEMORY = 4.0
+"""GiB of the process of a trial unless told otherwise: with a fault, an array may be of any size."""
+
+
 class BaselineError(Exception):
     """Without a fault, a verdict is not the expected one; the text says which."""
 
@@ -174,7 +178,7 @@ class _Bench:
             self._known,
             self._settings.solver,
             self._timeout,
-            self._settings.memory,
+            MEMORY if self._settings.memory is None else self._settings.memory,
             **changes,
         )
 

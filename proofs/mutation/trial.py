@@ -15,6 +15,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..memory_limit import limit_memory
 from .dependencies import Recorder
 from .substitution import substitute
 
@@ -67,6 +68,8 @@ class Trial:
 def outcome(trial: Trial) -> dict[str, Any]:
     """Return what came out: the first verdict that is not the expected one, or what was recorded."""
     sys.path[:] = trial.path
+    if trial.memory is not None:
+        limit_memory(trial.memory)
     if trial.module:
         substitute(trial.module, trial.source)
     recorder = Recorder(frozenset(trial.watched))
@@ -173,12 +176,9 @@ class _Deciding:
         }
 
     def _decide(self) -> None:
-        from ..memory_limit import limit_memory
         from ..obligation import FROM_PREMISES
         from ..worker import WorkerAssignment, decide_or_report
 
-        if self._trial.memory is not None:
-            limit_memory(self._trial.memory)
         solve = WorkerAssignment(self._trial.solver, self._trial.timeout).solve(None)
         last = []
         for identifier in self._trial.order:

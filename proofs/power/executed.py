@@ -58,6 +58,7 @@ def _moves() -> Certificate:
         "xxmtacc a0": {"acc": _BYTES.tolist()},
         "xxmfacc a0": {"vsr": four.tolist()},
         "xxmtacc a0 twice": {"acc": [_BYTES.tolist()] * 2},
+        "xxmfacc a0 twice": {"vsr": [four.tolist()] * 2},
         "as matrices": True, "missing": True, "surplus": True, "shape": True, "type": True, "load": True,
     }  # fmt: skip
 
@@ -65,6 +66,7 @@ def _moves() -> Certificate:
         runs: dict[str, dict[str, Array]] = {
             "xxsetaccz a0": {}, "xxmtacc a0": {"vsr": four}, "xxmfacc a0": {"acc": _BYTES},
             "xxmtacc a0 twice": {"vsr": np.stack([four, four])},
+            "xxmfacc a0 twice": {"acc": np.stack([_BYTES, _BYTES])},
         }  # fmt: skip
         found: dict[object, object] = {
             text: {name: each.tolist() for name, each in _run(text.removesuffix(" twice"), arrays).items()}

@@ -12,11 +12,13 @@ import toy_mutation_catalogue
 import toy_specification
 
 from mmaproof.proofs.mutation import scope, score_json
-from mmaproof.proofs.mutation.campaign import BaselineError, campaign
+from mmaproof.proofs.mutation.campaign import MEMORY, BaselineError, campaign
 from mmaproof.proofs.mutation.recorded_scores import record
 from mmaproof.proofs.mutation.scope import Role, SpecificationModule
 from mmaproof.proofs.mutation.score import Fate, Score
 from mmaproof.proofs.mutation.source_faults import faults
+from mmaproof.proofs.mutation.trial import Trial
+from mmaproof.proofs.mutation.trial_process import TrialProcesses
 from mmaproof.proofs.runner import Settings
 
 TOY = SpecificationModule(
@@ -111,6 +113,18 @@ def tried(number: int = 1000, seed: int = 0) -> Score:
 @pytest.fixture(scope="module")
 def score() -> Score:
     return tried()
+
+
+def test_a_trial_may_not_take_all_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, limits = TrialProcesses.run, set()
+
+    def watched(self: TrialProcesses, trial: Trial, limit: float) -> dict:
+        limits.add(trial.memory)
+        return run(self, trial, limit)
+
+    monkeypatch.setattr(TrialProcesses, "run", watched)
+    tried(1)
+    assert limits == {MEMORY}
 
 
 def outcomes(score: Score) -> dict[tuple[int, str], Fate]:
