@@ -26,7 +26,7 @@ from ..refusals import refused
 from .spelled import spelled_tile
 from .stated import buffers as stated
 from .stated import tables
-from .stated.move_runs import EXTENTS, MOVES, REFUSED
+from .stated.move_runs import EXTENTS, MATRICES, MOVES, NO_MATRICES, REFUSED
 from .stated.product_runs import PRODUCTS
 from .stated.runs import Run
 
@@ -48,7 +48,7 @@ def executed() -> Iterator[Case]:
         yield Case(f"insertions/{profile}", partial(_insertions, profile), method=Method.CERTIFICATE)
     for name, goal in (
         ("pads", _pads), ("views", _views), ("extents", _extents), ("refused", _refused),
-        ("layouts", _layouts),
+        ("layouts", _layouts), ("matrices", _matrices), ("compact", _compact),
     ):  # fmt: skip
         yield Case(name, goal, method=Method.CERTIFICATE)
 
@@ -56,9 +56,9 @@ def executed() -> Iterator[Case]:
 def _run(run: Run, profile: str) -> object:
     read = instruction_set("pto").read(run.text(profile))
     found = read.execute(
-        run.arrays(profile), as_registers=True, rounding=None, choices=run.choices, target=profile
+        run.arrays(profile), as_registers=not run.matrices, rounding=None, choices=run.choices, target=profile
     )
-    (result,) = found.values()
+    result = found["target_bits"] if run.matrices else next(iter(found.values()))
     return result.tolist()
 
 
@@ -66,6 +66,38 @@ def _runs(profile: str) -> Certificate:
     runs = {run.name: run for run in (*PRODUCTS, *MOVES) if profile in run.profiles}
     expected = {name: run.result(profile).tolist() for name, run in runs.items()}
     return compared(expected, lambda: {name: _run(run, profile) for name, run in runs.items()})
+
+
+def _matrices() -> Certificate:
+    """Compare moves of matrices, on each profile, and what is refused of them."""
+    runs = {(run.name, profile): run for run in MATRICES for profile in run.profiles}
+    wrong = {(f"no {run.name}", profile): run for run in NO_MATRICES for profile in run.profiles}
+    expected: dict[Any, object] = {key: run.result(key[1]).tolist() for key, run in runs.items()}
+    expected |= dict.fromkeys(wrong, True)
+
+    def specified() -> Mapping[Any, object]:
+        found: dict[Any, object] = {key: _run(run, key[1]) for key, run in runs.items()}
+        return found | {key: refused(partial(_run, run, key[1])) for key, run in wrong.items()}
+
+    return compared(expected, specified)
+
+
+def _compact() -> Certificate:
+    """Insert into a compact tile from a compact one, on profiles that have them."""
+    places = ((0, 0), (16, 16), (4, 3))
+    expected = {place: stated.compact_buffers(*place)[2].tolist() for place in places}
+
+    def inserted(row: int, column: int) -> object:
+        before, moved, _ = stated.compact_buffers(row, column)
+        tiles = [spelled_tile(text, "A5") for text in stated.COMPACT]
+        formats: Any = tuple(tile.element.format for tile in tiles)
+        extents = [Extents(*extent) for extent in stated.COMPACT_EXTENTS]
+        return movers.insert(
+            NumpyAlgebra(), OPERATIONS["tinsert"], PROFILES["A5"], (tiles[0], tiles[1]), formats,
+            (moved, before), (extents[0], extents[1]), choices_of(PROFILES["A5"]), row, column,
+        ).tolist()  # fmt: skip
+
+    return compared(expected, lambda: {place: inserted(*place) for place in places})
 
 
 def _insertions(profile: str) -> Certificate:

@@ -114,7 +114,12 @@ def _integers() -> Certificate:
         assert isinstance(statement, ConstantDefinition)
         return statement.integer
 
-    return compared(stated.INTEGERS, lambda: {text: integer(text) for text in stated.INTEGERS})
+    def specified() -> Mapping[str, object]:
+        here, there = (parse_module(text).body for text in ("x.y %a", "x.z\n\n   x.y %a"))
+        same = here.statements[0] == there.statements[1]
+        return {**{text: integer(text) for text in stated.INTEGERS}, "the same elsewhere": same}
+
+    return compared({**stated.INTEGERS, "the same elsewhere": True}, specified)
 
 
 THEOREMS = (modules,)

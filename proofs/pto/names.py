@@ -13,6 +13,8 @@ from ...spec.pto.catalogue import OPERATIONS, operation_named
 from ...spec.pto.choices import TF32_FORMATS, choices_named
 from ...spec.pto.element_types import ELEMENT_TYPES, element_type_named
 from ...spec.pto.targets import PROFILES, ProfileNames, profile_named
+from ...spec.pto.text.type_reader import read_type, split
+from ...spec.pto.text.types import OtherType
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import names as stated
@@ -23,7 +25,8 @@ from .stated import names as stated
     "element types, operations, profiles and choices have the names of the documents",
     "widths, units of storage and formats of the element types, under all their names; operands of the "
     "operations in the order of the text, under all names; profiles under the names of the tools; the option "
-    "that a name of choices takes of every open point; how a text of PTO begins",
+    "that a name of choices takes of every open point; how a text of PTO begins; types, as they are read "
+    "and printed",
     "PTO IR manual; pto-isa headers at 3186c381; ptoas at a56b18c3",
 )
 def names() -> Iterator[Case]:
@@ -34,6 +37,7 @@ def names() -> Iterator[Case]:
         ("profiles", _profiles),
         ("choices", _choices),
         ("words", _words),
+        ("types", _types),
     ):
         yield Case(name, goal, method=Method.CERTIFICATE)
 
@@ -117,6 +121,21 @@ def _words() -> Certificate:
         {text: (word, text in stated.FIRST_WORDS) for text, word in texts.items()},
         lambda: {text: (first_word(text), first_word(text) in WORDS) for text in texts},
     )
+
+
+def _types() -> Certificate:
+    expected: dict[str, object] = {**stated.TYPES, **stated.TILE_TYPES}
+    expected |= {f"pieces of {text}": pieces for text, pieces in stated.PIECES.items()}
+
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {text: _or_none(partial(read_type, text)) for text in stated.TILE_TYPES}
+        for text in stated.TYPES:
+            read = read_type(text)
+            extents = tuple(map(str, read.extents)) if isinstance(read, OtherType) else None
+            found[text] = None if read.element is None else str(read.element), extents
+        return found | {f"pieces of {text}": tuple(split(text)) for text in stated.PIECES}
+
+    return compared(expected, specified)
 
 
 THEOREMS = (names,)

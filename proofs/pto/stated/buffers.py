@@ -11,6 +11,9 @@ from .buffer_orders import Buffer, Numbers, buffer, encoded, offsets, small_numb
 
 # -- insertions
 INSERTED = ("mat 32x32xf16 Nz", "mat 64x64xf16 Nz")
+COMPACT = ("mat 64x64xf16 Nz compact=1", "mat 64x96xf16 Nz compact=1")
+COMPACT_EXTENTS = ((20, 24), (40, 40))
+"""Tiles whose blocks are as far apart as their valid rows, rounded up to blocks, say."""
 
 
 def insertion_buffers() -> tuple[Buffer, Buffer]:
@@ -25,6 +28,16 @@ def inserted(row: int, column: int) -> Buffer:
     matrix = small_numbers(64, 64, 2)
     matrix[row : row + 32, column : column + 32] = small_numbers(32, 32, 5)
     return buffer(tile(INSERTED[1], "A5"), encoded("f16", matrix))
+
+
+def compact_buffers(row: int, column: int) -> tuple[Buffer, Buffer, Buffer]:
+    """Return the compact target before, the source, and the target afterwards."""
+    source, target = (tile(text, "A5") for text in COMPACT)
+    matrix, moved = small_numbers(48, 48, 2), small_numbers(20, 24, 5)
+    before = buffer(target, encoded("f16", matrix), apart=(48, 48))
+    matrix[row : row + 20, column : column + 24] = moved
+    after = buffer(target, encoded("f16", matrix), apart=(48, 48))
+    return before, buffer(source, encoded("f16", moved), apart=(32, 32)), after
 
 
 # -- pads

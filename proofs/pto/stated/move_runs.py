@@ -229,3 +229,87 @@ EXTENTS = {
     "none": (_of_move("run time", "tload", ("A5",), "view 64x64xf16", f"{_NZ} valid=?x40", (20, 40)), True),
 }
 """Extents known at run time, and whether they are refused."""
+
+
+# -- matrices
+def _of_matrices(
+    name: str,
+    operation: str,
+    source: str,
+    target: str,
+    given: tuple[int, ...],
+    moved: tuple[int, int],
+    *,
+    at: tuple[int, int] = (0, 0),
+    indices: bool = False,
+    converted: Callable[[Buffer], Buffer] = lambda elements: elements,
+    choices: tuple[str, ...] = (),
+) -> Run:
+    """Return a move of a matrix of an extent: so many rows and columns from a place on are its result."""
+    element = source.split()[1].rsplit("x", 1)[1]
+    rows, columns = given if len(given) == 2 else (1, given[0])
+    matrix = encoded(element, small_numbers(rows, columns, 1))
+
+    def text(profile: str) -> str:
+        inputs = [("%s", str(operand(source, profile)))]
+        if operation == "textract":
+            places = ("%r", "%c") if indices else tuple(map(str, at))
+            inputs += [(place, "index") for place in places]
+        names, types = (", ".join(part) for part in zip(*inputs, strict=True))
+        return f"pto.{operation} ins({names} : {types}) outs(%t : {operand(target, profile)})"
+
+    def arrays(profile: str) -> Arrays:
+        rest = {"row": np.array(at[0]), "column": np.array(at[1])} if indices else {}
+        return {"source_bits": matrix.reshape(given), **rest}
+
+    def result(profile: str) -> Buffer:
+        return converted(matrix[at[0] : at[0] + moved[0], at[1] : at[1] + moved[1]])
+
+    return Run(name, ALL, text, arrays, result, choices, matrices=True)
+
+
+_OPEN = f"{_NZ} valid=?x?"
+_SMALL = "left 32x16xf16 L"
+_PART, _LEFT_PART = f"{_NZ} valid=20x40", "left 64x64xf16 L valid=20x40"
+
+MATRICES = (
+    _of_matrices("load", "tload", _VIEW, f"{_NZ} valid=20x40", (20, 40), (20, 40)),
+    _of_matrices("load open", "tload", "view ?x?xf16", _OPEN, (20, 40), (20, 40)),
+    _of_matrices("load of an open view", "tload", "view ?x40xf16", f"{_NZ} valid=20x40", (20, 40), (20, 40)),
+    _of_matrices("load a part", "tload", "view 64x64xf16", f"{_NZ} valid=20x40", (64, 64), (20, 40)),
+    _of_matrices("load a stack", "tload", "view 2x10x40xf16", f"{_NZ} valid=20x40", (20, 40), (20, 40)),
+    _of_matrices("move", "tmov", _PART, _LEFT_PART, (20, 40), (20, 40)),
+    _of_matrices("move open", "tmov", _OPEN, "left 64x64xf16 L valid=?x?", (20, 40), (20, 40)),
+    _of_matrices("extract", "textract", _NZ, _SMALL, (64, 64), (32, 16), at=(16, 48)),
+    _of_matrices("extract at", "textract", _NZ, _SMALL, (64, 64), (32, 16), at=(32, 16), indices=True),
+    _of_matrices("store", "tstore", "acc 32x48xf32 Nz valid=20x40", "view 20x40xf32", (20, 40), (20, 40)),
+    _of_matrices("store to open memory", "tstore", "acc 32x48xf32 Nz", "view ?x?xf32", (32, 48), (32, 48)),
+    _of_matrices(
+        "store narrowed",
+        "tstore",
+        "acc 32x48xf32 Nz",
+        "view 32x48xf16",
+        (32, 48),
+        (32, 48),
+        converted=_narrowed,
+    ),
+)
+"""Moves of matrices on every profile."""
+
+NO_MATRICES = (
+    _of_matrices("another extent", "tload", _VIEW, f"{_NZ} valid=20x40", (21, 40), (20, 40)),
+    _of_matrices("wider", "tmov", _PART, _LEFT_PART, (20, 41), (20, 40)),
+    _of_matrices("more than the tile", "tmov", _OPEN, "left 64x64xf16 L valid=?x?", (65, 40), (65, 40)),
+    _of_matrices("a line", "tmov", _OPEN, "left 64x64xf16 L valid=?x?", (40,), (1, 40)),
+    _of_matrices("beyond", "textract", _NZ, _SMALL, (64, 64), (32, 16), at=(48, 0), indices=True),
+    _of_matrices("before", "textract", _NZ, _SMALL, (64, 64), (32, 16), at=(0, -16), indices=True),
+    _of_matrices(
+        "no value", "tmov", _PART, _LEFT_PART, (20, 40), (20, 40),
+        choices=("conversion=unspecified",),
+    ),
+    _of_matrices(
+        "no sum", "tmov", _PART, _LEFT_PART, (20, 40), (20, 40),
+        choices=("accumulation=unspecified",),
+    ),
+)  # fmt: skip
+"""What is refused on every profile."""

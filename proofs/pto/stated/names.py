@@ -132,3 +132,88 @@ k-tail=granules load-fill=none subnormals=flushed | A5 | seeded | accumulator | 
 
 CHOICES = {(row.pop("names"), row.pop("profile")): row for row in rows(_CHOICES)}
 """What names of choices stand for on a profile: of every open point the option that is taken."""
+
+TYPES: dict[str, tuple[str | None, tuple[str, ...]]] = {
+    "!pto.partition_tensor_view<64x128xf16>": ("f16", ("64", "128")),
+    "!pto.partition_tensor_view<2xf32>": ("f32", ("2",)),
+    "!pto.tensor_view<?x?xf32>": ("f32", ("?", "?")),
+    "!pto.tensor_view<1xf32>": ("f32", ("?",)),
+    "!pto.tensor_view<2xf32>": ("f32", ("?", "?")),
+    "!pto.tensor_view<5xf32>": ("f32", ("?", "?", "?", "?", "?")),
+    "!pto.tensor_view<6xf32>": ("f32", ("6",)),
+    "!pto.tensor_view<2x3xf32>": ("f32", ("2", "3")),
+    "!pto.ptr<f16>": ("f16", ()),
+    "!pto.ptr<f32, gm>": ("f32", ()),
+    "memref<4x?xbf16, strided<[?, 1]>, a -> b>": ("bf16", ("4", "?")),
+    "memref<123456789xf32>": ("f32", ("123456789",)),
+    "memref<1234567890xf32>": (None, ()),
+    "tensor<4xi1>": (None, ()),
+    "<4x4xf32>": ("f32", ("4", "4")),
+    "<f32, x>": ("f32", ()),
+    "!x.y<(f16, b) -> c, d>": (None, ()),
+    "index": (None, ()),
+    "i64": (None, ()),
+}
+"""Types that are no tiles, and the elements and extents that they give; ``<2xf32>`` is a rank."""
+
+_NAMED = (
+    *(
+        f"!pto.tile<f16, 16, 16, RowMajor, NoneBox, {name}, Null>"
+        for name in ("None", "NZ", "ZN", "ZZ", "NN")
+    ),
+    *(f"!pto.tile<f16, 16, 16, ColMajor, ColMajor, {name}, Zero>" for name in ("FR", "RN")),
+    *(
+        f"!pto.tile<loc=acc, f32, 16, 16, ColMajor, RowMajor, NZ, {pad}>"
+        for pad in ("Null", "Zero", "Max", "Min")
+    ),
+    *(
+        f"!pto.tile_buf<{place}, 16x32xf16>"
+        for place in ("vec", "mat", "left", "right", "acc", "bias", "scaling")
+    ),
+    *(f"!pto.tile_buf<vec, 16x32xf16, pad={pad}, compact={pad}>" for pad in range(4)),
+    *(f"!pto.tile_buf<vec, 16x32xf16, slayout={order}>" for order in ("none_box", "row_major", "col_major")),
+    *(f"!pto.tile_buf<vec, 16x32xf16, blayout={order}>" for order in ("row_major", "col_major")),
+    *(f"!pto.tile_buf<vec, 16x32xf16, valid=?x{size}>" for size in (0, 7, 999999999)),
+    "!pto.tile<16x32xbf16>",
+    "!pto.tile<...>",
+    "!pto.tile_buf<loc=mat, dtype=f16, rows=1, cols=2, v_row=?, v_col=1, blayout=row_major, slayout=none_box, "  # noqa: E501
+    "fractal=512, pad=0, compact=1>",
+)
+
+TILE_TYPES: dict[str, str | None] = {
+    **{text: text for text in _NAMED},
+    "!pto.tile< loc = left ,f16,16, 16 >": "!pto.tile<loc=left, f16, 16, 16>",
+    "!pto.tile<f16, 16, 16, row_major, none_box, NZ, Invalid>":
+        "!pto.tile<f16, 16, 16, RowMajor, NoneBox, NZ, Null>",
+    "!pto.tile_buf<vec,16x32xhalf,compact=1,valid=-1x-1>":
+        "!pto.tile_buf<vec, 16x32xf16, valid=?x?, compact=1>",
+    "<left, 16x32xf16>": "!pto.tile_buf<left, 16x32xf16>",
+    "!pto.tile_buf<16x16xf16, config=#x>": None,
+    "!pto.tile_buf<16x16xf16, memory_space=#x>": None,
+    "<16x16xf16, config=#x>": None,
+    "!pto.tile<f16, 16>": None,
+    "!pto.tile<f16, 16, 16, RowMajor>": None,
+    "!pto.tile<loc=left, f16, 16, x=16>": None,
+    "!pto.tile_buf<left, 16x32xf16, valid=1234567890x1>": None,
+    "!pto.tile_buf<left, 1234567890x32xf16>": None,
+    "!pto.tile_buf<left, ?x32xf16>": None,
+    "!pto.tile_buf<loc=mat, dtype=f16, rows=1, cols=2, v_row=?, v_col=1, blayout=row_major, slayout=none_box, "  # noqa: E501
+    "fractal=512>": None,
+    "!pto.tile_view<16x16xf16>": None,
+    "!pto.tile_buf<loc=left>": None,
+}  # fmt: skip
+"""Types of tiles and how they are printed; None for what is refused."""
+
+PIECES = {
+    "a, b<c, d>, (e, f) -> g, [h, i], {j, k},": (
+        (0, "a"),
+        (2, " b<c, d>"),
+        (11, " (e, f) -> g"),
+        (24, " [h, i]"),
+        (32, " {j, k}"),
+        (40, ""),
+    ),
+    "": ((0, ""),),
+    "a<b -> c, d>, e": ((0, "a<b -> c, d>"), (13, " e")),
+}
+"""What stands between commas outside of brackets, and where; an arrow closes none."""

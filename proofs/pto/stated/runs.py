@@ -30,6 +30,8 @@ class Run:
         The buffer that is written, afterwards.
     choices : tuple of str
         Readings of what documents leave open.
+    matrices : bool
+        Whether matrices are given and made instead of buffers.
     """
 
     name: str
@@ -38,3 +40,4 @@ class Run:
     arrays: Callable[[str], Arrays]
     result: Callable[[str], Buffer]
     choices: tuple[str, ...] = ()
+    matrices: bool = False
