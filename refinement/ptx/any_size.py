@@ -96,12 +96,19 @@ def store_of_any_size(execution: Execution, space: str, place: Operand, words: I
     if rows is None:
         return False
     total = words.shape[1] * int(execution.store.widths(words[:1, 0])[0]) // 8
-    always = execution.store.constants(np.ones(len(active), dtype=np.uint64), 1)
-    conditions = always if execution.path is None else execution.path.at(active).as_terms(execution.store)
-    memory_of_any_size(execution).store_words(
-        rows, words, total, active, conditions, conditions_of(execution, active)
-    )
+    store_rows_of_any_size(execution, rows, words, total, active)
     return True
+
+
+def store_rows_of_any_size(
+    execution: Execution, rows: Rows, words: Ids, alignment: int, threads: Indices
+) -> None:
+    """Store neighbouring words (n, count) at addresses (n, monomials) in arrays of any size."""
+    always = execution.store.constants(np.ones(len(threads), dtype=np.uint64), 1)
+    conditions = always if execution.path is None else execution.path.at(threads).as_terms(execution.store)
+    memory_of_any_size(execution).store_words(
+        rows, words, alignment, threads, conditions, conditions_of(execution, threads)
+    )
 
 
 def stored_of_any_size(execution: Execution) -> NDArray[np.int64]:

@@ -468,12 +468,13 @@ class _Induction:
 
         def placed(indices: np.ndarray) -> Ids:
             own = []
-            offsets = self.launch.block_offsets(name)
-            for axis, index in enumerate(np.unravel_index(indices, shape)):
+            offsets, places = self.launch.block_offsets(name), np.unravel_index(indices, shape)
+            for axis, index in enumerate(places):
                 rows = symbols.constants(index.astype(np.int64) + first[axis]) + offsets[axis]
                 rows[:, symbols.column("u")] += each_turn[axis]
                 own.append(rows)
-            return self.store.elements_at(name, array.format, move(array.place(symbols, own)))
+            terms = self.store.elements_at(name, array.format, move(array.place(symbols, own)))
+            return self.launch.masked(name, places, terms)
 
         return placed
 

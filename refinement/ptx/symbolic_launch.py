@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import IntegerFormat
@@ -394,6 +395,10 @@ class SymbolicLaunch:
     def block_offsets(self, name: str) -> Rows:
         """Return by how much the indices (axes, monomials) of an array are moved for the block that runs."""
         return np.zeros_like(self.arrays[name].extents)
+
+    def masked(self, name: str, indices: Sequence[NDArray[np.intp]], terms: Ids) -> Ids:
+        """Return elements of an array as they are, or as a kernel loads them that masks its last tile."""
+        return terms
 
     def stored(self, batch: LoopBatch, output: Array) -> Ids:
         """Return what a batch that has ended stored for the elements of an output.

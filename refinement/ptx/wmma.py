@@ -18,10 +18,11 @@ from ...spec.ptx.variant import Family, Variant
 from ...spec.ptx.wmma import MemoryOperand, memory_operand
 from ...spec.ptx.wmma_forms import WmmaForm
 from ..findings import Kind
+from ..integer_forms import Rows
 from ..interning import Ids
 from ..term_algebra import TermAlgebra
 from .addressing import Addresses, addresses, space_of
-from .any_size import memory_of_any_size, number_of_any_size, rows_of_any_size
+from .any_size import memory_of_any_size, number_of_any_size, rows_of_any_size, store_rows_of_any_size
 from .execution import Decoders, Execution, Step
 from .matrix import operands_by_name, registers_of, write_registers
 from .memory_access import load, store
@@ -93,15 +94,15 @@ def _lines(
     return (at[:, :1] + step * lines).astype(np.uint64)
 
 
-def _words_of_any_size(
+def _lines_of_any_size(
     execution: Execution,
     instruction: InstructionStatement,
     operand: MemoryOperand,
     pointer: Operand,
     stride: Operand | None,
     warps: Indices,
-) -> Ids | None:
-    """Return the words (warps × lines, count) of matrices in arrays of any size; None for other memory.
+) -> Rows | None:
+    """Return the addresses (warps × lines, monomials) of lines in arrays of any size; None for other memory.
 
     Raises
     ------
@@ -126,10 +127,7 @@ def _words_of_any_size(
         execution.unsupported(f"pointer or stride of {instruction.mnemonic} may be wrong for some sizes")
     lines = np.arange(operand.lines)[None, :, None]
     rows = (at[:, :1] + steps[:, None] // 8 * lines).reshape(len(warps) * operand.lines, -1)
-    size, count = _words(operand)
-    unit = min(operand.fragment_bytes, LINE_BYTES)
-    found = memory.load(rows, size, count, unit, _threads(warps, operand.lines))
-    return np.asarray(found, dtype=np.int32)
+    return np.asarray(rows, dtype=np.int64)
 
 
 def _words(operand: MemoryOperand) -> tuple[int, int]:
@@ -154,11 +152,15 @@ def _load(instruction: InstructionStatement, variant: Variant) -> Step:
         warps = execution.whole_warps(active)
         if not len(warps):
             return
-        words = _words_of_any_size(execution, instruction, operand, pointer, distance, warps)
-        if words is None:
+        threads, unit = _threads(warps, operand.lines), min(operand.fragment_bytes, LINE_BYTES)
+        rows = _lines_of_any_size(execution, instruction, operand, pointer, distance, warps)
+        if rows is not None:
+            words = memory_of_any_size(execution).load(rows, size, count, unit, threads)
+        else:
             at = _lines(execution, instruction, operand, pointer, distance, warps)
-            space, unit = space_of(execution, instruction), min(operand.fragment_bytes, LINE_BYTES)
-            words = load(execution, space, at.reshape(-1), size, count, _threads(warps, operand.lines), unit)
+            words = load(
+                execution, space_of(execution, instruction), at.reshape(-1), size, count, threads, unit
+            )
         if operand.format.bits < 8:
             algebra = TermAlgebra(execution.store)
             fields = [algebra.extract(words, low, operand.format) for low in range(0, 8, operand.format.bits)]
@@ -222,11 +224,15 @@ def _store(instruction: InstructionStatement, variant: Variant) -> Step:
         matrices = _matrices(execution, source, kind, warps)
         if operand.layout == "col":
             matrices = matrices.swapaxes(1, 2)
-        at = _lines(execution, instruction, operand, pointer, stride[0] if stride else None, warps)
-        words = matrices.reshape(at.size, -1)
-        threads = _threads(warps, operand.lines)
-        space, unit = space_of(execution, instruction), min(operand.fragment_bytes, LINE_BYTES)
-        store(execution, space, at.reshape(-1), words, threads, alignment=unit)
+        distance = stride[0] if stride else None
+        threads, unit = _threads(warps, operand.lines), min(operand.fragment_bytes, LINE_BYTES)
+        words = matrices.reshape(len(threads), -1)
+        rows = _lines_of_any_size(execution, instruction, operand, pointer, distance, warps)
+        if rows is not None:
+            store_rows_of_any_size(execution, rows, words, unit, threads)
+            return
+        at = _lines(execution, instruction, operand, pointer, distance, warps)
+        store(execution, space_of(execution, instruction), at.reshape(-1), words, threads, alignment=unit)
 
     return step
 

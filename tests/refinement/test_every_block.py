@@ -11,6 +11,7 @@ import pytest
 import triton_contracts
 from cuda_contracts import CORPUS, contract_of
 from document_schemas import validate
+from sweep_parameters import few
 
 from mmaproof.refinement.contract_reading import parse_contract
 from mmaproof.refinement.front_end import read_kernel
@@ -91,6 +92,7 @@ def test_all_sizes_are_shown_together() -> None:
     assert proof.last is not None and proof.last.most >= 8192
 
 
+@pytest.mark.sweep
 def test_a_size_that_is_a_number_has_tiles_too() -> None:
     proof = prove(TRITON, of_triton(TRITON.name, "any multiple of 32", 192, 32))
     assert {each.name: each.most for each in proof.domains}["N"] == 192
@@ -116,7 +118,7 @@ FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", few(FAULTS, "rows and columns of blocks exchanged", "wrong in one block"))
 def test_what_is_wrong_in_some_blocks_is_not_shown(fault: str, tmp_path: Path) -> None:
     path = edited(tmp_path, SIMT, *FAULTS[fault])
     with pytest.raises(UnsupportedError):
@@ -137,6 +139,7 @@ def test_grids_that_are_not_one_block_for_each_tile_are_not_shown(grid: str) -> 
         prove(SIMT, re.sub(r"grid = .*", f"grid = {grid}", text))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("rows", "columns"), [("any", 64), ("any multiple of 32", 64), (32, "any")])
 def test_tiles_that_are_not_whole_are_not_taken_for_whole(rows: str | int, columns: str | int) -> None:
     with pytest.raises(UnsupportedError):
@@ -147,15 +150,26 @@ def test_tiles_that_are_not_whole_are_not_taken_for_whole(rows: str | int, colum
         prove(kernel, re.sub(r"grid = .*", grid, stated(kernel, rows, columns, 32)))
 
 
-@pytest.mark.parametrize("sizes", [("any up to 4096", SIXTEENS), ("any up to 4096", "any up to 4096")])
-def test_parts_of_tiles_are_masked(sizes: tuple[str, str]) -> None:
-    proof = prove(SIMT, stated(SIMT, *sizes, 16))
-    assert next(each for each in proof.domains if each.name == "M").step == 1
+def test_parts_of_tiles_are_masked() -> None:
+    proof = prove(SIMT, stated(SIMT, "any up to 4096", "any up to 4096", 16))
+    assert all(each.most == 4096 and each.step == 1 for each in proof.domains)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    "name", ["mma_f16_sm80.ptx", "mma_f64_sm80.ptx", "mma_s4_sm80.ptx", "wmma_f16_sm80.ptx"]
+)
+def test_matrix_instructions_are_shown_for_every_block(name: str) -> None:
+    kernel = CORPUS / name
+    grid = re.findall(r"\d+", contract_of(kernel.name).read_text(encoding="utf-8").partition("grid")[2])
+    columns, rows = (f"any multiple of {tile} up to 4096" for tile in grid[:2])
+    assert prove(kernel, stated(kernel, rows, columns, 64)).domains
 
 
 RAGGED = triton_contracts.CORPUS / "gemm_f16_f32_f32_32x32x32_s1_ragged_sm80.ptx"
 
 
+@pytest.mark.sweep
 def test_parts_of_tiles_in_groups_are_masked() -> None:
     proof = prove(RAGGED, of_triton(RAGGED.name, "any up to 4096", "any multiple of 32 up to 4096", 32))
     assert {each.name for each in proof.domains} == {"M", "N"}
@@ -179,13 +193,14 @@ MASKS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
-@pytest.mark.parametrize("fault", MASKS)
+@pytest.mark.parametrize("fault", few(MASKS, "one row too many is stored", "rows are compared with columns"))
 def test_masks_that_are_wrong_are_not_shown(fault: str, tmp_path: Path) -> None:
     path = edited(tmp_path, SIMT, *MASKS[fault])
     with pytest.raises(UnsupportedError):
         prove(path, stated(SIMT, "any up to 4096", "any up to 4096", 16))
 
 
+@pytest.mark.sweep
 def test_masks_of_compilers_that_are_wrong_are_not_shown() -> None:
     name = "gemm_f16_f32_f32_32x32x32_s2_ragged_sm80_fault_no_n_mask_store.ptx"
     with pytest.raises(UnsupportedError):
@@ -202,7 +217,7 @@ ORDERS = {
 }
 
 
-@pytest.mark.parametrize("fault", ORDERS)
+@pytest.mark.parametrize("fault", few(ORDERS, "no last group"))
 def test_orders_of_blocks_that_miss_tiles_are_not_shown(fault: str, tmp_path: Path) -> None:
     path = edited(tmp_path, TRITON, *ORDERS[fault])
     sizes = "any multiple of 32 up to 4096", "any multiple of 64 up to 4096"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 import triton_contracts
 from cuda_contracts import CORPUS, KERNELS, contract_of, for_every_k
 from document_schemas import validate
+from sweep_parameters import few
 
 from mmaproof.refinement.contract import Contract
 from mmaproof.refinement.contract_reading import parse_contract
@@ -76,11 +77,6 @@ def test_a_verdict_ends_where_an_index_overflows(tmp_path: Path) -> None:
     # The last row of B begins at (K - 1)·16, and 15 elements follow: at K = 2^27 that is 2^31 - 1.
     assert proof.domain.most == 1 << 27
     assert "32 bits may overflow" in proof.limit
-
-
-def few(names: Iterable[str], *chosen: str) -> list[Any]:
-    """Return parameters of which only those chosen are tested always."""
-    return [each if each in chosen else pytest.param(each, marks=pytest.mark.sweep) for each in names]
 
 
 FAULTS = {
