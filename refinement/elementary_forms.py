@@ -31,6 +31,9 @@ from .terms import NORMAL_FORM, Operation
 STEMS = ("ex2", "lg2", "rcp", "sqrt", "rsqrt")
 """The functions that have a normal form here, approximated or not."""
 
+POLES = ("lg2", "rcp", "rsqrt")
+"""Those that have no value at 0."""
+
 HYPERBOLIC = "tanh"
 """A function that is one of powers of two, where it is written so."""
 

@@ -47,6 +47,9 @@ class Comparison:
     overflowing: Ids | None = None
 
 
+_POLE = "what divides, or has a logarithm, is 0 for all inputs"
+
+
 def compared_as(fmt: Format) -> Format:
     """Return the format in which outputs of a format are compared: integers modulo a power of two."""
     return bits(fmt.bits) if isinstance(fmt, IntegerFormat) else fmt
@@ -69,6 +72,8 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
         finiteness = forms.quantifier.finiteness
         infinite = finiteness.never(actual, fmt) | finiteness.never(expected, fmt)
         equal &= identical | ~infinite
+        if _have_poles(forms, np.concatenate([each[equal & ~identical] for each in (actual, expected)])):
+            equal, reason = identical.copy(), _POLE
     rounded = equal & ~identical
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:
@@ -85,6 +90,14 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
         overflowing[rounded] = np.where(sides[0] == NONE, sides[1], sides[0])
         equal &= overflowing == NONE
     return Comparison(identical, equal, undergone, reason, overflowing)
+
+
+def _have_poles(forms: NormalForms, terms: Ids) -> bool:
+    """Tell whether there is, for all inputs, no number that some of the terms (n,) are."""
+    if not (forms.poles and len(terms)):
+        return False
+    poles = np.array(sorted(forms.poles), dtype=np.int32)
+    return bool((forms.overflows.within(terms, poles) != NONE).any())
 
 
 def _overflows(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[set[FloatFormat], Ids]:

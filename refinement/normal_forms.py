@@ -19,7 +19,7 @@ from . import operations
 from .common_denominators import CommonDenominators
 from .congruence import CONGRUENT, clamps, essential, sign_of_ratio
 from .element_functions import ElementFunctions
-from .elementary_forms import SYMMETRIES, ElementaryForms, gathered, is_elementary, stem
+from .elementary_forms import POLES, SYMMETRIES, ElementaryForms, gathered, is_elementary, stem
 from .exponent_bits import ExponentBits
 from .extrema import FIRST_ATOM, Extrema
 from .factored_products import FactoredProducts
@@ -75,6 +75,11 @@ class NormalForms:
         is seen in a fraction of the time, and sums inside of products and functions need not be multiplied.
     quantifier : Quantifier, optional
         Of the store.
+
+    Attributes
+    ----------
+    poles : set of int
+        Terms that are 0 for all inputs, and of which there is a reciprocal or a logarithm.
     """
 
     def __init__(
@@ -101,6 +106,7 @@ class NormalForms:
         self._reduction = MonomialReduction(self.quantifier, self._elementary)
         self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)
         self._known: dict[Format, NDArray[np.int32]] = {}
+        self.poles = set[int]()
         self._expanded_functions: dict[int, Pieces] = {}
 
     @cached_property
@@ -118,6 +124,7 @@ class NormalForms:
         found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier)
         found._polynomials, found._extrema = self._polynomials, self._extrema
         found._elementary, found._reduction = self._elementary, self._reduction
+        found.poles = self.poles
         found._quotients, found.software, found._bits = self._quotients, self.software, self._bits
         return found
 
@@ -348,7 +355,11 @@ class NormalForms:
         if len(missing):
             (fmt,) = operation.operands
             arguments = self.polynomials(self.store.arguments(missing)[:, 0], fmt)
-            pieces = self._elementary.pieces(operation, sparse(arguments, len(missing)))
+            read = sparse(arguments, len(missing))
+            pieces = self._elementary.pieces(operation, read)
+            if stem(operation) in POLES:
+                zeros = [place for place, each in enumerate(read) if not each]
+                self.poles.update(self.store.arguments(missing)[zeros, 0].tolist())
             known.update(zip(missing.tolist(), pieces, strict=True))
             for each, term in zip(pieces, missing.tolist(), strict=True):
                 for factor in (factor for piece in each for factor in piece.factors):

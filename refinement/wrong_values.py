@@ -79,6 +79,7 @@ class WrongValues:
         self._outcome, self._reference, self._namer = outcome, reference, namer
         self._store = forms.store
         self._locator = FaultLocator(forms.quantifier)
+        self._reason: str | None = None
 
     def explained(
         self, output: Array, members: Indices, actual: Ids, expected: Ids, found: Comparison
@@ -96,6 +97,7 @@ class WrongValues:
         found : Comparison
             Of the members.
         """
+        self._reason = found.reason
         owners = np.flatnonzero(~found.equal)
         wrong = members[owners]
         shown = np.union1d(np.arange(min(FIRST, len(wrong))), _spread(len(wrong), SPREAD))
@@ -137,6 +139,8 @@ class WrongValues:
         name = self._namer.element(output.name, element)
         if overflowing != NONE:
             return f"{name}: {self._forms.overflows.described(overflowing)}"
+        if not difference and self._reason is not None:
+            return f"{name} is no number: {self._reason}"
         return f"{name} {explained(difference, self._namer, self._inside)}"
 
     def _displaced(

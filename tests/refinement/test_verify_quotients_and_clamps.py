@@ -85,3 +85,22 @@ def test_a_wrong_bound_is_shown_by_numbers_on_either_side_of_it(bound: float, wh
     assert result_of(body, f"C[i] = {clamp.format(bound)}", arrays).verdict == "verified"
     assert result_of(body, f"C[i] = {clamp.format(2 * bound + 0.001)}", arrays).verdict == "refuted"
     assert result_of(body, "C[i] = A[i]", arrays).verdict == "refuted"
+
+
+ZERO = "sub.f32 %f0, %A, %A; "
+
+
+@pytest.mark.parametrize("formula", ["C[i] = A[i] - A[i]", "C[i] = 1"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        ZERO + "div.rn.f32 %C, %f0, %f0;",
+        ZERO + "rcp.rn.f32 %f1, %f0; mul.f32 %C, %f0, %f1;",
+        ZERO + "rsqrt.approx.f32 %f1, %f0; mul.f32 %C, %f0, %f1;",
+        ZERO + "lg2.approx.f32 %f1, %f0; mul.f32 %C, %f0, %f1;",
+    ],
+)
+def test_nothing_is_equal_to_what_has_0_as_divisor_for_all_inputs(body: str, formula: str) -> None:
+    """Under the hypothesis that no divisor is 0, anything would be."""
+    result = result_of(body, formula, {"A": "f32", "C": "f32 out"})
+    assert result.verdict in ("refuted", "undecided")
