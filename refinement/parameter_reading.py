@@ -113,7 +113,8 @@ def read_parameters(document: Table, sizes: Mapping[str, int]) -> Parameters:
         table.require("shape", 'its extents, such as ["M", "K"]')
         name = _parameter(table, found, sizes, Passed.BOTH)
         leading = {each.passed for each in pointers if any(name == target for target, _ in each.targets)}
-        if not leading and "within" not in table.values:
+        given = "values" in table.values and table.values.get("access", "in") == "in"
+        if not leading and "within" not in table.values and not given:
             message = f'no pointer leads to {name}: a parameter with type = "pointer" and to = "{name}"'
             raise table.error("name", message)
         found[name] = replace(found[name], passed=leading.pop() if len(leading) == 1 else Passed.BOTH)
