@@ -127,3 +127,25 @@ def test_the_example_workflow_uses_the_action_as_it_is(runner: Path) -> None:
     assert step(runner, -1, used).returncode == 0
     assert (runner / "project" / used["sarif"]).exists()
     assert steps[-1]["with"]["sarif_file"] == used["sarif"]
+
+
+@pytest.mark.skipif(
+    "MMAPROOF_ACTION_SOURCE" not in os.environ,
+    reason="installs from the index; .ci/run sets MMAPROOF_ACTION_SOURCE",
+)
+def test_the_action_and_the_hook_work_as_they_install_themselves(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES, tmp_path / "project")
+    installed = step(tmp_path, 0, {}, GITHUB_ACTION_PATH=os.environ["MMAPROOF_ACTION_SOURCE"])
+    assert installed.returncode == 0, installed.stderr
+    assert step(tmp_path, -1, {}).returncode == 0
+    assert step(tmp_path, -1, {"tables": "dsl_targets_wrong.json"}).returncode == 1
+    (hook,) = document(REPOSITORY / ".pre-commit-hooks.yaml")
+    path = f"{tmp_path / 'mmaproof' / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin"
+    ran = subprocess.run(
+        shlex.split(hook["entry"]),
+        cwd=tmp_path / "project",
+        check=False,
+        capture_output=True,
+        env={"PATH": path},
+    )
+    assert ran.returncode == 0
