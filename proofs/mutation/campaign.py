@@ -37,7 +37,9 @@ OTHERS = 2
 """Obligations of each theorem that are decided with a fault although they don't enter its module."""
 
 TABLES = ("stated", "legal")
-"""Families that compare with tables: all of theirs come in the first round, since they notice the most."""
+PRINTED = ("manual", "quad-pairs", "printed")
+"""Families, and theorems of others, that compare with tables: all of theirs come first, for they notice the
+most."""
 
 BUDGET = 40.0
 """Seconds of processor time that the obligations take without a fault that are decided with one."""
@@ -219,6 +221,7 @@ class _Bench:
         if shared:
             concerned = {name for name in self._entered if mutant.module.concerns(name)}
             order += self._cheapest_of_each_theorem_first(concerned - direct, OTHERS)
+            order.sort(key=lambda name: not _is_table(name))  # they may compare what was built
         elif not direct:
             return [], False
         chosen: list[str] = []
@@ -238,5 +241,11 @@ class _Bench:
         for identifier in sorted(identifiers, key=self._seconds.__getitem__):
             theorems["/".join(identifier.split("/")[:3])].append(identifier)
         ranks = {name: rank for members in theorems.values() for rank, name in enumerate(members[:number])}
-        ranks |= dict.fromkeys((name for name in identifiers if name.split("/")[1] in TABLES), 0)
+        ranks |= dict.fromkeys(filter(_is_table, identifiers), 0)
         return sorted(ranks, key=lambda name: (ranks[name], self._seconds[name]))
+
+
+def _is_table(identifier: str) -> bool:
+    """Whether an obligation compares with tables."""
+    _, family, theorem, *_ = [*identifier.split("/"), "", ""]
+    return family in TABLES or theorem in PRINTED

@@ -28,6 +28,7 @@ FAMILIES = {
         "contradicted",
         "machine_code",
         "undefined_operands",
+        "dot_adds",
     ),
     "legal": ("verdicts", "operand_verdicts"),
 }

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mmaproof.proofs.obligation import Certificate, Theorem
-from mmaproof.proofs.ptx import contradicted, machine_code, operand_verdicts, undefined_operands
+from mmaproof.proofs.ptx import contradicted, dot_adds, machine_code, operand_verdicts, undefined_operands
+from mmaproof.spec import dot_add
 from mmaproof.spec.ptx import (
     accumulation_bound,
     block_scaling,
@@ -21,7 +23,9 @@ from mmaproof.spec.ptx import (
     variant_rules,
 )
 from mmaproof.spec.ptx import legality as rules
+from mmaproof.spec.rounding import Rounding
 
+SUMS = dot_adds.dot_adds
 OPERANDS, CONTRADICTIONS, CODES, UNDEFINED = (
     operand_verdicts.operands, contradicted.contradictions, machine_code.machine_codes,
     undefined_operands.undefined_operands,
@@ -69,6 +73,15 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
         lambda old: lambda alg, move, words: old(alg, move, words[:1] if words.ndim > 2 else words),
     ),
     "nothing said": (UNDEFINED, "messages", variant_rules, "_spell", lambda old: lambda value: ""),
+    "zeros that push out": (
+        SUMS, "00-f16-f32-nearest-even", dot_add, "EXPONENT_OF_ZERO", lambda old: 100,
+    ),
+    "another direction": (
+        SUMS, "03-f16-f32-downward", dot_add, "_TO_INTEGER",
+        lambda old: {**old, Rounding.DOWNWARD: old[Rounding.UPWARD]},
+    ),
+    "signs lost": (SUMS, "special", dot_add, "_decoded", lambda old: lambda *rest: unsigned(old(*rest))),
+    "no limits": (SUMS, "limits", dot_add, "require_exact_sum", lambda old: lambda *_: None),
     "native everywhere": (
         CODES, "mma", machine_code, "machine_code",
         lambda old: lambda form, target: (found := old(form, target)) and replace(found, interleaved=False),
@@ -82,6 +95,10 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
 
 def replace_unit(step: Any) -> Any:
     return step._replace(formula="2^-1")
+
+
+def unsigned(terms: dot_add.Terms) -> dot_add.Terms:
+    return dot_add.Terms(np.abs(terms.values), terms.exponents)
 
 
 def defect(theorem: Theorem, name: str) -> str | None:
@@ -119,7 +136,7 @@ def test_a_fault_is_refuted(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "theorem", [OPERANDS, CONTRADICTIONS, CODES, UNDEFINED], ids=lambda theorem: theorem.id
+    "theorem", [OPERANDS, CONTRADICTIONS, CODES, UNDEFINED, SUMS], ids=lambda theorem: theorem.id
 )
 def test_the_specification_agrees(theorem: Theorem) -> None:
     found = {
