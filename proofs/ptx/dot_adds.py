@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from ...spec.algebra import Array, Operand
 from ...spec.dot_add_model import DotAddModel
 from ...spec.errors import UnsupportedError
 from ...spec.formats import FloatFormat, format_named
+from ...spec.instruction_set import instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from ..stated import dot_add as stated
-from ..stated.arithmetic import DIRECTIONS
+from ..stated.arithmetic import DIRECTIONS, rounded
 from ..stated.encodings import shape
 
 COUNT = 60
@@ -63,7 +65,8 @@ LIMITS = (
     "fused dot-adds are executed as they are defined, term by term",
     "for 60 sums of each listed model, format and direction, with zeros, subnormal factors and scale "
     "factors: the encoding is that of the terms cut off below the largest exponent, summed and rounded once "
-    "in fractions; infinities and NaNs as IEEE 754 says; what float64 can't sum exactly is refused",
+    "in fractions; infinities and NaNs as IEEE 754 says; what float64 can't sum exactly is refused; four "
+    "elements of products chain the steps of their unit, emulated ones as f16 from +0, C added last",
     "MMA-Sim, arXiv 2511.10909",
 )
 def dot_adds() -> Iterator[Case]:
@@ -73,6 +76,9 @@ def dot_adds() -> Iterator[Case]:
         yield Case(name, partial(_sums, place), method=Method.CERTIFICATE)
     yield Case("special", _special, method=Method.CERTIFICATE)
     yield Case("limits", _limits, method=Method.CERTIFICATE)
+    for (text, unit), steps in CHAINS.items():
+        shape_and_types = text.partition("aligned.")[2].replace("row.col.", "")
+        yield Case(f"{unit}/{shape_and_types}", partial(_chain, text, unit, steps), method=Method.CERTIFICATE)
 
 
 def _float(name: str) -> FloatFormat:
@@ -176,6 +182,98 @@ def _limits() -> Certificate:
         return True
 
     return compared(expected, lambda: {row: is_computed(*row) for row in expected})
+
+
+# -- instructions
+class Steps(NamedTuple):
+    """How a unit sums an element of D.
+
+    Attributes
+    ----------
+    model : Model
+        Of each step.
+    products : tuple of range or tuple
+        Which ones each step takes.
+    emulated : bool
+        Whether factors are widened to f16, sums begin with +0, and C is added last.
+    """
+
+    model: Model
+    products: tuple[Sequence[int], ...]
+    emulated: bool = False
+
+
+_HALVES = tuple(tuple(k for k in range(32) if k // 2 % 2 == half) for half in (0, 1))
+
+CHAINS: Mapping[tuple[str, str], Steps] = {
+    ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "ampere"): Steps(
+        Model(24, "toward-zero"), (range(8), range(8, 16))
+    ),
+    ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "hopper"): Steps(
+        Model(25, "toward-zero"), (range(16),)
+    ),
+    ("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "ampere"): Steps(
+        Model(24, "nearest-even"), (range(8), range(8, 16))
+    ),
+    ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", "ada"): Steps(
+        Model(13, "toward-zero", 13), (range(16), range(16, 32))
+    ),
+    ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", "blackwell"): Steps(
+        Model(25, "toward-zero"), (range(32),)
+    ),
+    ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", "hopper"): Steps(
+        Model(25, "toward-zero"), _HALVES, emulated=True
+    ),
+    ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", "blackwell-sm100"): Steps(
+        Model(25, "toward-zero"), _HALVES, emulated=True
+    ),
+}
+"""Steps of instructions on units: arXiv 2511.10909, and ptxas for what it emulates."""
+
+
+def _chain(text: str, unit: str, steps: Steps) -> Certificate:
+    d, a, b, _ = text.split(".")[-4:]
+    k = sum(map(len, steps.products))
+    codes = {
+        name: np.array(list(stated.draws(kind, count, at + k, shape(kind).bias - 3)))
+        for at, (name, kind, count) in enumerate((("a", a, 2 * k), ("b", b, 2 * k), ("c", d, 4)))
+    }
+    small = {name: codes[name] & (shape(kind).sign | (2 << shape(kind).fraction) - 1) for name, kind in
+             (("a", a), ("b", b))}  # fmt: skip
+    rows, columns = (np.where(np.arange(2 * k) % 3 == 0, small[n], codes[n]).reshape(2, k) for n in "ab")
+    start = codes["c"].reshape(2, 2)
+
+    def factor(kind: str, code: int) -> stated.Number:
+        number = stated.number(kind, code)
+        wide = int(np.float16(float(number.value) * (-1.0 if not number.value and number.negative else 1.0))
+                   .view(np.uint16))  # fmt: skip
+        return stated.number("f16", wide) if steps.emulated else number
+
+    expected = {}
+    for i, j in np.ndindex(2, 2):
+        total = 0 if steps.emulated else int(start[i, j])
+        for some in steps.products:
+            pairs = [(factor(a, int(rows[i, at])), factor(b, int(columns[j, at]))) for at in some]
+            total = stated.dot_add(steps.model, d, pairs, stated.number(d, total), [])
+        if steps.emulated:
+            last = stated.number(d, total).value + stated.number(d, int(start[i, j])).value
+            total = rounded(d, last, "nearest-even") if last else 0
+        expected[i, j] = total
+
+    def specified() -> Mapping[tuple[int, int], int]:
+        matrices = {
+            "a_bits": np.zeros((16, k), dtype=_float(a).storage),
+            "b_bits": np.zeros((k, 8), dtype=_float(b).storage),
+            "c_bits": np.zeros((16, 8), dtype=_float(d).storage),
+        }
+        matrices["a_bits"][:2], matrices["b_bits"][:, :2] = rows, columns.T
+        matrices["c_bits"][:2, :2] = start
+        read = instruction_set("ptx").read(text)
+        choices = [f"accumulation={unit}"]
+        found = read.execute(matrices, as_registers=False, rounding=None, choices=choices)["d_bits"]
+        return {at: int(found[at]) for at in np.ndindex(2, 2)}
+
+    return compared(expected, specified)
 
 
 THEOREMS = (dot_adds,)
