@@ -1,10 +1,12 @@
-"""Loads whose address depends on one small element of the data: choices among all places that it may be.
+"""Loads and shuffles whose place depends on one small element of the data: choices among all it may be.
 
-Such are the look-ups of small formats in a table (NF4, codebooks). Every place that some value of the element
-leads to is loaded, and must be one that may be.
+Such are the look-ups of small formats in a table (NF4, codebooks), in memory or held by lanes. Every place
+that some value of the element leads to is loaded, and must be one that may be.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from .memory_access import load
 from .module import TYPE_BITS
 from .operands import Operand
 from .threads import Indices
-from .values import KNOWN
+from .values import KNOWN, Value
 
 WIDEST = 8
 """Bits of the widest element by which a table may be indexed: a table has at most 256 entries."""
@@ -48,32 +50,47 @@ def load_found(
     if value.terms is None or (value.terms == KNOWN).all():
         return load(execution, space, addresses(execution, place, active), size, count, active)
     assert isinstance(place, Address)
+    offset = np.uint64(place.offset & 0xFFFFFFFFFFFFFFFF)
+    words = np.zeros((len(active), count), dtype=np.int32)
+    known = np.ones(len(active), dtype=bool)
+    for some, entries in possible_values(execution, value, f"the address {base}"):
+        at = np.tile(entries + offset & ones(width), len(some))
+        threads = np.repeat(active[some], len(entries))
+        each = load(execution, space, at, size, count, threads).reshape(len(some), len(entries), count)
+        words[some] = chosen_entry(execution.store, value.at(some).as_terms(execution.store), entries, each)
+        known[some] = False
+    if known.any():
+        at = value.numbers[known] + offset & ones(width)
+        words[known] = load(execution, space, at, size, count, active[known])
+    return words
+
+
+def possible_values(execution: Execution, value: Value, what: str) -> Iterator[tuple[Indices, Words]]:
+    """Yield which members of a value depend on one small element each in the same way, and what they may be.
+
+    Members that are known are left out.
+
+    Raises
+    ------
+    UnsupportedError
+        If others depend on more; `what` says what the value is for.
+    """
     functions = execution.state.setdefault("leaf functions", LeafFunctions(execution.store))
     terms = value.as_terms(execution.store)
     leaves = functions.leaves(terms)
     found = leaves >= 0
     found[found] = execution.store.widths(leaves[found]) <= WIDEST
     if not found.all():
-        require_known(f"the address {base} of {execution.instruction.mnemonic}", value.at(~found))
-    offset = np.uint64(place.offset & 0xFFFFFFFFFFFFFFFF)
-    words = np.zeros((len(active), count), dtype=np.int32)
-    if not found.all():
-        known = np.flatnonzero(~found)
-        at = value.numbers[known] + offset & ones(width)
-        words[known] = load(execution, space, at, size, count, active[known])
+        require_known(f"{what} of {execution.instruction.mnemonic}", value.at(~found))
     shapes = np.where(found, functions.shapes(terms), -1)
     for shape in np.unique(shapes[found]):
         some = np.flatnonzero(shapes == shape)
-        entries = np.unique(functions.all_values(int(terms[some[0]]), int(leaves[some[0]])))
-        at = np.tile(entries + offset & ones(width), len(some))
-        threads = np.repeat(active[some], len(entries))
-        each = load(execution, space, at, size, count, threads).reshape(len(some), len(entries), count)
-        words[some] = _chosen(execution.store, terms[some], width, entries, each)
-    return words
+        yield some, np.unique(functions.all_values(int(terms[some[0]]), int(leaves[some[0]])))
 
 
-def _chosen(store: TermStore, terms: Ids, width: int, entries: Words, words: Ids) -> Ids:
-    """Return, of words (n, entries, count), those of the entries that addresses (n,) are."""
+def chosen_entry(store: TermStore, terms: Ids, entries: Words, words: Ids) -> Ids:
+    """Return, of words (n, entries, count), those of the entries that terms (n,) are."""
+    width = int(store.widths(terms[:1])[0])
     equal = operations.compare(operations.unsigned(width), "eq")
     choice = operations.select(int(store.widths(words[:1, 0, 0])[0]))
     found = words[:, 0]

@@ -24,9 +24,10 @@ from .handlers import Modifiers
 from .integer import add
 from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
+from .table_lookups import chosen_entry, possible_values
 from .threads import WARP, Indices
 from .value_operations import applied, constant, undefined
-from .values import Value, known
+from .values import Value, known, of_terms
 
 Members = NDArray[np.bool_]
 """Which lanes (n active, 32) a thread exchanges with."""
@@ -68,6 +69,7 @@ def _members(execution: Execution, mask: Operand | None, active: Indices) -> Mem
 
 
 def _shfl(instruction: InstructionStatement) -> Step:
+    """Decode a shuffle; which lane a thread reads may depend on one small element: a table of lanes."""
     modifiers = Modifiers(instruction)
     synchronised = modifiers.flag("sync")
     mode = modifiers.one_of(("up", "down", "bfly", "idx"))
@@ -79,24 +81,68 @@ def _shfl(instruction: InstructionStatement) -> Step:
 
     def step(execution: Execution, active: Indices) -> None:
         held = execution.read(given, 32, active)
-        b, c = (
-            execution.numbers(each, 32, active, "the lane of shfl").astype(np.int64) for each in steering[:2]
-        )
+        lanes = execution.read(steering[0], 32, active)
+        c = execution.numbers(steering[1], 32, active, "the lane of shfl").astype(np.int64)
         members = _members(execution, mask, active)
-        lane = active % WARP
-        source, inside = _source(mode, lane, b, c)
-        place = np.zeros(len(execution.threads), dtype=np.int64)
-        place[active] = np.arange(len(active))
-        taken = members[np.arange(len(active)), source]
-        result = held.at(place[np.where(taken, active - lane + source, active)])
-        lost = np.flatnonzero(~taken)
-        if len(lost):  # of a thread that doesn't run
-            result = result.updated(lost, undefined(execution.store, len(lost), 32))
+        everyone = np.arange(len(active))
+        result, inside = _taken(execution, mode, held, (members, active), everyone, lanes.numbers, c)
+        if lanes.terms is not None:
+            for some, entries in possible_values(execution, lanes, "the lane"):
+                words = []
+                for entry in entries:
+                    b = np.full(len(some), entry)
+                    each, within = _taken(execution, mode, held, (members, active), some, b, c)
+                    words.append(each.as_terms(execution.store))
+                    if second is not None and (within != inside[some]).any():
+                        execution.unsupported(f"{instruction.mnemonic}: data decide whether a lane is there")
+                    inside[some] = within
+                terms = lanes.at(some).as_terms(execution.store)
+                chosen = chosen_entry(execution.store, terms, entries, np.stack(words, axis=1)[:, :, None])
+                result = result.updated(some, of_terms(execution.store, chosen[:, 0], 32))
         execution.write(first, result, active)
         if second is not None:
             execution.write(second, known(inside, 1), active)
 
     return step
+
+
+def _taken(
+    execution: Execution,
+    mode: str,
+    held: Value,
+    warp: tuple[Members, Indices],
+    some: NDArray[np.intp],
+    b: Words,
+    c: NDArray[np.int64],
+) -> tuple[Value, NDArray[np.bool_]]:
+    """Return what some of the active threads get of what all hold, and whether from the lane asked for.
+
+    Parameters
+    ----------
+    execution : Execution
+        The state of the threads.
+    mode : str
+        Of the shuffle.
+    held : Value
+        What the active threads hold.
+    warp : (array, array)
+        Which lanes take part for each active thread, and these.
+    some : array (n,)
+        Which of the active threads.
+    b, c : array (n,), array (n active,)
+        What steers it: the lane or distance, and the segment.
+    """
+    members, active = warp
+    lane = active[some] % WARP
+    source, inside = _source(mode, lane, b.astype(np.int64), c[some])
+    place = np.zeros(len(execution.threads), dtype=np.int64)
+    place[active] = np.arange(len(active))
+    taken = members[some, source]
+    result = held.at(place[np.where(taken, active[some] - lane + source, active[some])])
+    lost = np.flatnonzero(~taken)
+    if len(lost):  # of a thread that doesn't run
+        result = result.updated(lost, undefined(execution.store, len(lost), 32))
+    return result, inside
 
 
 def _source(

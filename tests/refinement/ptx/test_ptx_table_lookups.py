@@ -78,3 +78,20 @@ def test_an_entry_has_at_most_eight_bits(fmt: IntegerFormat, found: set[Kind]) -
     assert set(kinds(done)) == found
     if not found:
         np.testing.assert_array_equal(bench.left(done, "c", U32), [55])
+
+
+@pytest.mark.parametrize(("fmt", "found"), [(U8, set()), (U16, {Kind.UNSUPPORTED})])
+def test_a_table_may_be_held_by_lanes(fmt: IntegerFormat, found: set[Kind]) -> None:
+    """Every thread reads the lane that its element says, of numbers that each lane holds one of."""
+    bench = Bench()
+    size = fmt.bits // 8
+    body = f"""
+    ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r1, %tid.x; mad.wide.u32 %d2, %r1, {size}, %d0;
+    ld.global.u{fmt.bits} %r2, [%d2]; mad.lo.u32 %r3, %r1, 3, 7;
+    shfl.sync.idx.b32 %r4, %r3, %r2, 31, 0xffffffff; mad.wide.u32 %d3, %r1, 4, %d1; st.global.u32 [%d3], %r4;
+    """
+    elements = np.arange(32) * 11 % 256
+    done = bench.run(kernel(body, 2), [bench.given("x", elements, fmt), written("c", 128)])
+    assert set(kinds(done)) == found
+    if not found:
+        np.testing.assert_array_equal(bench.left(done, "c", U32), 3 * (elements % 32) + 7)
