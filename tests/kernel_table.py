@@ -7,6 +7,7 @@ of the corpora hold that each kernel has the verdict that is said here.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -15,14 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 TESTS = Path(__file__).parent
-sys.path.insert(0, str(TESTS))
+sys.path[:0] = [str(TESTS.parent), str(TESTS)]
 
 HEADING = """# What can be verified, by kind of kernel
 
 Written by `python tests/kernel_table.py` from the kernels that the tests verify, for all data at the sizes of
 their contracts. Each fault is one that was planted in a kernel, and is refuted; each edit changes nothing
 that the contract is about, and the kernel stays verified.
-Kernels of Power and of PTO are in `tests/kernels/power` and `tests/kernels/pto`.
 
 """
 COLUMNS = ("kind", "written in", "targets", "formula", "kernels verified", "edits verified", "faults refuted")
@@ -60,11 +60,45 @@ def _corpus(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-def _formula(contract: Path) -> str:
-    """Return what a contract says is computed, with the names that it gives to parts."""
-    ensures = tomllib.loads(contract.read_text(encoding="utf-8"))["ensures"]
+def _formula(contract: str) -> str:
+    """Return what the text of a contract says is computed, with the names that it gives to parts."""
+    ensures = tomllib.loads(contract)["ensures"]
     parts = [ensures.get("let", []), ensures["formula"]]
     return "; ".join(text for part in parts for text in ([part] if isinstance(part, str) else part))
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def _other_kernels() -> Iterator[tuple[Row, str, str]]:
+    """Yield those of Triton with scaled operands, of Power and of PTO."""
+    import power_kernels
+    import pto_kernels
+    import scaled_triton_contracts as scaled
+
+    from tests.refinement.power.test_verify_power_kernels import MUTANTS
+    from tests.refinement.pto.test_verify_pto_mutants import FAULTS
+
+    for file, facts in scaled.KERNELS.items():
+        row = Row(f"product, {file.partition('_')[0]}", "Triton", _formula(scaled.contract(facts)))
+        yield row, facts["target"], "kernel"
+    for name, contract in power_kernels.CONTRACTS.items():
+        row = Row(f"{name.upper()} of Power", "C", _formula(_GIVEN.sub("1", contract)))
+        yield row, "power10", "kernel"
+        for mutant in MUTANTS:
+            if mutant[0] == name:
+                yield row, "power10", "fault"
+    for name in pto_kernels.KERNELS:
+        row = Row(name.replace("_", " "), "PTO", _formula(pto_kernels.contract_of(name)))
+        yield row, ", ".join(pto_kernels.PROFILES), "kernel"
+        for fault in FAULTS.values():
+            if fault.kernel == name:
+                yield row, ", ".join(pto_kernels.PROFILES), "fault"
+
+
+_GIVEN = re.compile(r"\{\w+\}")
+"""A number that a test gives."""
 
 
 def kernels() -> Iterator[tuple[Row, str, str]]:
@@ -74,7 +108,9 @@ def kernels() -> Iterator[tuple[Row, str, str]]:
     from cuda_faults import FAULTS
 
     examples = _corpus(EXAMPLES)
-    rows = {entry: Row(kind, "CUDA", _formula(EXAMPLES / f"{entry}.toml")) for entry, kind in KINDS.items()}
+    rows = {
+        entry: Row(kind, "CUDA", _formula(_text(EXAMPLES / f"{entry}.toml"))) for entry, kind in KINDS.items()
+    }
     for facts in examples.values():
         yield rows[facts["entry"]], facts["target"], "kernel"
     for fault in FAULTS:
@@ -82,7 +118,7 @@ def kernels() -> Iterator[tuple[Row, str, str]]:
         yield rows[facts["entry"]], facts["target"], "fault"
     operators = TESTS / "kernels" / "cuda_operators"
     for facts in _corpus(operators).values():
-        row = Row(facts["kind"], "CUDA", _formula(operators / f"{facts['kernel']}.toml"))
+        row = Row(facts["kind"], "CUDA", _formula(_text(operators / f"{facts['kernel']}.toml")))
         yield row, facts["target"], "fault" if facts["fault"] else "edit" if facts["edit"] else "kernel"
     for facts in _corpus(TESTS / "kernels" / "triton").values():
         what = f"product, {facts['types']['ab']}" + (", bias" if facts["bias"] else "")
@@ -91,7 +127,8 @@ def kernels() -> Iterator[tuple[Row, str, str]]:
     for facts in row_contracts.KERNELS.values():
         meaning = row_contracts.MEANINGS[facts["kernel"]]
         row = Row(facts["kernel"].replace("_", " "), "Triton", "; ".join([*meaning.let, *meaning.formulas]))
-        yield row, facts["target"], "fault" if facts["fault"] else "kernel"
+        yield row, facts["target"], "fault" if facts["fault"] else "edit" if facts["edit"] else "kernel"
+    yield from _other_kernels()
 
 
 def table() -> str:

@@ -52,6 +52,12 @@ ROWS, ROW, HEADS = ["M", "N"], ["N"], ["N", "H"]
 VECTORS = _arrays(ROW, a="f16", b="f16", y="f16")
 NORMED = _arrays(ROWS, x="f32", y="f32") | _arrays(ROW, w="f32", b="f32")
 ATTENDED = _arrays(HEADS, q="f16", k="f16", v="f16", o="f32")
+PACKED = {
+    "w": ("W", "u4", ["K", "N // 8", "8"]),
+    "z": ("Z", "u4", ["K // 4", "N // 8", "8"]),
+    "s": ("S", "f32", ["K // 4", "N"]),
+    "y": ("Y", "f32", ["K", "N"]),
+}
 SCORES = "S[i, k] = scale * sum(d, Q[i, d] * K[k, d])"
 ATTENTION = "O[i, j] = sum(k < N, {0} * V[k, j]) / sum(k < N, {0})"
 TURNED = "Y[i, j] = X[i, j] * {0} + where(j < N, -1, 1) * X[i, (j + N) % (2 * N)] * {1}"
@@ -130,6 +136,61 @@ MEANINGS = {
         "Y",
         ["Y[i, j] = sum(s, exp(L[i, s]) * O[i, s, j]) / sum(s, exp(L[i, s]))"],
         sizes={"M": 2, "P": 3, "H": 16},
+    ),
+    "add_rms_norm": Meaning(
+        _arrays(ROWS, x="f16", r="f16", y="f16", z="f16") | _arrays(ROW, w="f32"),
+        "YZ",
+        ["Y[i, j] = s[i, j] * W[j] / sqrt(sum(k, s[i, k] * s[i, k]) / N + epsilon)", "Z[i, j] = s[i, j]"],
+        ["s[i, j] = X[i, j] + R[i, j]"],
+        {"M": 2, "N": 20},
+    ),
+    "rms_norm_backward": Meaning(
+        NORMED | _arrays(ROWS, g="f32", d="f32"),
+        "D",
+        ["D[i, j] = r[i] * (G[i, j] * W[j] - X[i, j] * r[i] * r[i] * sum(k, G[i, k] * W[k] * X[i, k]) / N)"],
+        ["r[i] = 1 / sqrt(sum(k, X[i, k] * X[i, k]) / N + epsilon)"],
+        {"M": 2, "N": 20},
+    ),
+    "online_softmax": Meaning(
+        NORMED,
+        "Y",
+        ["Y[i, j] = exp(X[i, j]) / sum(k, exp(X[i, k]))"],
+        sizes={"M": 4, "N": 40},
+        grid="M // 4",
+    ),
+    "kl_divergence": Meaning(
+        _arrays(ROWS, x="f32", z="f32") | _arrays(["M"], y="f32"),
+        "Y",
+        ["Y[i] = sum(k, q[i, k] * (log(q[i, k]) - log(p[i, k])))"],
+        [
+            "p[i, k] = exp(X[i, k]) / sum(j, exp(X[i, j]))",
+            "q[i, k] = exp(Z[i, k]) / sum(j, exp(Z[i, j]))",
+        ],
+        {"M": 2, "N": 12},
+    ),
+    "swiglu_backward": Meaning(
+        VECTORS | _arrays(ROW, g="f16", x="f32", y="f32"),
+        "XY",
+        ["X[i] = G[i] * B[i] * sigmoid(A[i]) * (1 + A[i] * (1 - sigmoid(A[i])))", "Y[i] = G[i] * silu(A[i])"],
+        sizes={"N": 70},
+    ),
+    "awq_weights": Meaning(
+        PACKED,
+        "Y",
+        [
+            "Y[k, i] = (W[k, i // 8, {0}] - Z[k // 4, i // 8, {0}]) * S[k // 4, i]".format(
+                "i % 8 // 2 + i % 2 * 4"
+            )
+        ],
+        sizes={"K": 8, "N": 24},
+        grid="K",
+    ),
+    "gptq_weights": Meaning(
+        PACKED | {"w": ("W", "u4", ["K // 8", "N", "8"])},
+        "Y",
+        ["Y[k, i] = (W[k // 8, i, k % 8] - (Z[k // 4, i // 8, i % 8] + 1)) * S[k // 4, i]"],
+        sizes={"K": 8, "N": 24},
+        grid="K",
     ),
 }
 

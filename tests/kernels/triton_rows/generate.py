@@ -160,8 +160,87 @@ KERNELS: dict[str, tuple[dict[str, str], dict[str, Any], dict[str, tuple[str, st
          "not_weighted": ("o * weight[:, None]", "o"),
          "mask_fill": ('other=-float("inf"))\n    weight', "other=0.0)\n    weight")},
     ),
+    "add_rms_norm": (
+        {"x_pointer": F16, "r_pointer": F16, "w_pointer": F32, "y_pointer": F16, "z_pointer": F16, "n": "i32",
+         "epsilon": "fp32"},
+        ROWS,
+        {"norm_of_x": ("tl.sum(added * added", "tl.sum(x * x"),
+         "sum_not_normed": ("added * root * w", "x * root * w"),
+         "epsilon_outside": ("tl.rsqrt(tl.sum(added * added, axis=0) / n + epsilon)",
+                             "(tl.rsqrt(tl.sum(added * added, axis=0) / n) + epsilon)")},
+    ),
+    "rms_norm_backward": (
+        {"x_pointer": F32, "w_pointer": F32, "g_pointer": F32, "d_pointer": F32, "n": "i32",
+         "epsilon": "fp32"},
+        ROWS,
+        {"root_squared": ("root * root * root / n", "root * root / n"),
+         "not_weighted": ("tl.sum(g * w * x", "tl.sum(g * x"),
+         "not_a_mean": ("root * root * root / n", "root * root * root")},
+    ),
+    "online_softmax": (
+        {"x_pointer": F32, "y_pointer": F32, "n": "i32"},
+        {"ROWS": 4, "BLOCK": 32},
+        {"not_rescaled": ("total * tl.exp(most - new) +", "total +"),
+         "maximum_of_block": ("(most, tl.max(x, 1))\n        total = total * tl.exp(most - new)",
+                              "(tl.max(x, 1), tl.max(x, 1))\n        total = total"),
+         "mask_fill": ('None, :], other=-float("inf"))\n        new', "None, :], other=0.0)\n        new")},
+    ),
+    "kl_divergence": (
+        {"x_pointer": F32, "z_pointer": F32, "y_pointer": F32, "n": "i32"},
+        ROWS,
+        {"direction": ("tl.exp(q) * (q - p)", "tl.exp(p) * (q - p)"),
+         "sum_of_z": ("tl.log(tl.sum(tl.exp(of_x), 0))", "tl.log(tl.sum(tl.exp(of_z), 0))"),
+         "not_normed": ("q = of_z - tl.log(tl.sum(tl.exp(of_z), 0))", "q = of_z")},
+    ),
+    "swiglu_backward": (
+        {"a_pointer": F16, "b_pointer": F16, "g_pointer": F16, "x_pointer": F32, "y_pointer": F32,
+         "n": "i32"},
+        ROWS,
+        {"derivative_of_gate": ("gate + a * gate * (1 - gate)", "gate * (1 - gate)"),
+         "sign": ("a * gate * (1 - gate)", "a * gate * (1 + gate)"),
+         "gate_left_out": ("g * a * gate", "g * a")},
+    ),
+    "awq_weights": (
+        {"w_pointer": "*i32", "z_pointer": "*i32", "s_pointer": F32, "y_pointer": F32, "n": "i32"},
+        {"GROUP": 4, "BLOCK": 32},
+        {"order_of_gptq": ("((columns % 8) // 2 + (columns % 2) * 4) * 4", "(columns % 8) * 4"),
+         "zero_after_scaling": ("weight = ((word >> shift) & 0xF) - ((zero >> shift) & 0xF)",
+                                "weight = ((word >> shift) & 0xF)"),
+         "zero_of_the_next_group": ("z_pointer + (row // GROUP)", "z_pointer + (1 - row // GROUP)")},
+    ),
+    "gptq_weights": (
+        {"w_pointer": "*i32", "z_pointer": "*i32", "s_pointer": F32, "y_pointer": F32, "n": "i32"},
+        {"GROUP": 4, "BLOCK": 32},
+        {"zero_not_raised": ("& 0xF) + 1", "& 0xF)"),
+         "nibbles_in_reverse": ("word >> ((row % 8) * 4)", "word >> (28 - (row % 8) * 4)"),
+         "scale_of_the_first_group": ("s_pointer + (row // GROUP) * n", "s_pointer")},
+    ),
 }  # fmt: skip
 """By name: parameters, constants, and faults as replacements in the source."""
+
+EDITS: dict[str, dict[str, tuple[str, str]]] = {
+    "softmax": {"multiplied": ("e / tl.sum(e, axis=0)", "e * (1 / tl.sum(e, axis=0))")},
+    "rms_norm": {"weight_first": ("x * scale * w", "w * (scale * x)")},
+    "layer_norm": {"distributed": ("centred * scale * w + b", "x * (scale * w) + (b - mean * scale * w)")},
+    "swiglu": {"divided": ("a * tl.sigmoid(a) * b", "a * b / (1 + tl.exp(-a))")},
+    "attention": {"base_2": ("p = tl.exp(s - new[:, None])", "p = tl.exp2((s - new[:, None]) * 1.44269504)")},
+    "causal_attention": {"other_way": ("rows[:, None] >= keys", "rows[:, None] + 1 > keys")},
+    "rotary": {"negated": ("a * c - b * s, mask", "a * c + b * -s, mask")},
+    "softmax_backward": {"distributed": ("y * (g - along)", "y * g - along * y")},
+    "add_rms_norm": {"divided": ("tl.rsqrt(tl.sum(added * added, axis=0) / n + epsilon)",
+                                 "1 / tl.sqrt(tl.sum(added * added, axis=0) / n + epsilon)")},
+    "rms_norm_backward": {"factored": ("root * g * w - root * root * root / n * along * x",
+                                       "root * (g * w - x * (root * root) * (along / n))")},
+    "online_softmax": {"base_2": ("total * tl.exp(most - new)",
+                                  "total * tl.exp2((most - new) * 1.44269504)")},
+    "kl_divergence": {"distributed": ("tl.exp(q) * (q - p)", "tl.exp(q) * q - p * tl.exp(q)")},
+    "swiglu_backward": {"factored": ("gate + a * gate * (1 - gate)", "gate * (1 + a * (1 - gate))")},
+    "awq_weights": {"scaled_apart": ("weight * scale",
+                                     "((word >> shift) & 0xF) * scale - ((zero >> shift) & 0xF) * scale")},
+    "gptq_weights": {"in_floats": ("(weight - point).to(tl.float32)",
+                                   "(weight.to(tl.float32) - point.to(tl.float32))")},
+}  # fmt: skip
+"""Replacements that change nothing over the reals."""
 
 
 def compiled(name: str, text: str, signature: dict[str, str], constants: dict[str, Any]) -> Any:
@@ -175,7 +254,7 @@ def compiled(name: str, text: str, signature: dict[str, str], constants: dict[st
         (i,): [["tt.divisibility", 16]] for i, each in enumerate(signature.values()) if each[0] == "*"
     }
     whole = {**signature, **dict.fromkeys(constants, "constexpr")}
-    warps = 1 if "HEAD" in constants else 2
+    warps = 2 if constants == ROWS else 1
     return triton.compile(
         ASTSource(function, whole, constexprs=constants, attrs=attributes),
         target=GPUTarget("cuda", 80, 32),
@@ -186,15 +265,18 @@ def compiled(name: str, text: str, signature: dict[str, str], constants: dict[st
 def main() -> None:
     facts: dict[str, Any] = {}
     for name, (signature, constants, faults) in KERNELS.items():
-        for fault, (old, new) in {"": ("", ""), **faults}.items():
-            assert old in SOURCE
+        edits = EDITS.get(name, {})
+        for label, (old, new) in {"": ("", ""), **faults, **edits}.items():
+            assert old in SOURCE, (name, label)
+            sort = "edit" if label in edits else "fault"
             kernel = compiled(name, SOURCE.replace(old, new) if old else SOURCE, signature, constants)
-            file = f"{name}{'_fault_' + fault if fault else ''}.ptx"
+            file = f"{name}{f'_{sort}_{label}' if label else ''}.ptx"
             text = kernel.asm["ptx"].replace(str(HERE) + "/", "").replace(str(HERE), ".")
             text = text.replace(str(Path(triton.__file__).parent), "triton")
             (HERE / file).write_text(text, encoding="utf-8")
             facts[file] = {
-                "kernel": name, "fault": fault or None, "shared_bytes": kernel.metadata.shared,
+                "kernel": name, "fault": label if label in faults else None,
+                "edit": label if label in edits else None, "shared_bytes": kernel.metadata.shared,
                 "threads": 32 * kernel.metadata.num_warps,
                 "parameters": [*signature, "global_scratch", "profile_scratch"],
                 "entry": kernel.metadata.name, "target": f"sm_{kernel.metadata.target.arch}",

@@ -276,3 +276,109 @@ def combined_attention(o_pointer, l_pointer, y_pointer, parts, HEAD: tl.constexp
     )
     result = tl.sum(o * weight[:, None], axis=0) / tl.sum(weight, axis=0)
     tl.store(y_pointer + row * HEAD + inner, result)
+
+
+@triton.jit
+def add_rms_norm(x_pointer, r_pointer, w_pointer, y_pointer, z_pointer, n, epsilon, BLOCK: tl.constexpr):
+    """A row of X + R a program, which is stored, and normed times W."""
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < n
+    x = tl.load(x_pointer + row * n + columns, mask=mask, other=0.0).to(tl.float32)
+    r = tl.load(r_pointer + row * n + columns, mask=mask, other=0.0).to(tl.float32)
+    w = tl.load(w_pointer + columns, mask=mask, other=0.0)
+    added = x + r
+    tl.store(z_pointer + row * n + columns, added, mask=mask)
+    root = tl.rsqrt(tl.sum(added * added, axis=0) / n + epsilon)
+    tl.store(y_pointer + row * n + columns, added * root * w, mask=mask)
+
+
+@triton.jit
+def rms_norm_backward(x_pointer, w_pointer, g_pointer, d_pointer, n, epsilon, BLOCK: tl.constexpr):
+    """What the gradient G of a row of an RMS norm gives for X."""
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < n
+    x = tl.load(x_pointer + row * n + columns, mask=mask, other=0.0)
+    g = tl.load(g_pointer + row * n + columns, mask=mask, other=0.0)
+    w = tl.load(w_pointer + columns, mask=mask, other=0.0)
+    root = tl.rsqrt(tl.sum(x * x, axis=0) / n + epsilon)
+    along = tl.sum(g * w * x, axis=0)
+    tl.store(d_pointer + row * n + columns, root * g * w - root * root * root / n * along * x, mask=mask)
+
+
+@triton.jit
+def online_softmax(x_pointer, y_pointer, n, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """Several rows a program, in blocks of columns: once for maxima and sums, once more for the results."""
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    most = tl.full([ROWS], -float("inf"), tl.float32)
+    total = tl.zeros([ROWS], tl.float32)
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        places = rows[:, None] * n + columns[None, :]
+        x = tl.load(x_pointer + places, mask=(columns < n)[None, :], other=-float("inf"))
+        new = tl.maximum(most, tl.max(x, 1))
+        total = total * tl.exp(most - new) + tl.sum(tl.exp(x - new[:, None]), 1)
+        most = new
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        places = rows[:, None] * n + columns[None, :]
+        x = tl.load(x_pointer + places, mask=(columns < n)[None, :], other=-float("inf"))
+        y = tl.exp(x - most[:, None]) / total[:, None]
+        tl.store(y_pointer + places, y, mask=(columns < n)[None, :])
+
+
+@triton.jit
+def kl_divergence(x_pointer, z_pointer, y_pointer, n, BLOCK: tl.constexpr):
+    """The divergence of softmax(X) from softmax(Z), a row a program."""
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < n
+    x = tl.load(x_pointer + row * n + columns, mask=mask, other=-float("inf"))
+    z = tl.load(z_pointer + row * n + columns, mask=mask, other=-float("inf"))
+    of_x = x - tl.max(x, 0)
+    of_z = z - tl.max(z, 0)
+    p = of_x - tl.log(tl.sum(tl.exp(of_x), 0))
+    q = of_z - tl.log(tl.sum(tl.exp(of_z), 0))
+    tl.store(y_pointer + row, tl.sum(tl.where(mask, tl.exp(q) * (q - p), 0.0), 0))
+
+
+@triton.jit
+def swiglu_backward(a_pointer, b_pointer, g_pointer, x_pointer, y_pointer, n, BLOCK: tl.constexpr):
+    """What the gradient G of silu(A) * B gives for A and B, a block of elements a program."""
+    elements = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = elements < n
+    a = tl.load(a_pointer + elements, mask=mask, other=0.0).to(tl.float32)
+    b = tl.load(b_pointer + elements, mask=mask, other=0.0).to(tl.float32)
+    g = tl.load(g_pointer + elements, mask=mask, other=0.0).to(tl.float32)
+    gate = tl.sigmoid(a)
+    tl.store(x_pointer + elements, g * b * (gate + a * gate * (1 - gate)), mask=mask)
+    tl.store(y_pointer + elements, g * a * gate, mask=mask)
+
+
+@triton.jit
+def awq_weights(w_pointer, z_pointer, s_pointer, y_pointer, n, GROUP: tl.constexpr, BLOCK: tl.constexpr):
+    """A row of weights a program, 8 in a word in the order 0 2 4 6 1 3 5 7, with zero points and scales."""
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < n
+    word = tl.load(w_pointer + row * (n // 8) + columns // 8, mask=mask, other=0)
+    zero = tl.load(z_pointer + (row // GROUP) * (n // 8) + columns // 8, mask=mask, other=0)
+    shift = ((columns % 8) // 2 + (columns % 2) * 4) * 4
+    weight = ((word >> shift) & 0xF) - ((zero >> shift) & 0xF)
+    scale = tl.load(s_pointer + (row // GROUP) * n + columns, mask=mask, other=0.0)
+    tl.store(y_pointer + row * n + columns, weight * scale, mask=mask)
+
+
+@triton.jit
+def gptq_weights(w_pointer, z_pointer, s_pointer, y_pointer, n, GROUP: tl.constexpr, BLOCK: tl.constexpr):
+    """A row of weights a program, 8 rows in a word, with zero points of which 1 is taken, and scales."""
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < n
+    word = tl.load(w_pointer + (row // 8) * n + columns, mask=mask, other=0)
+    zero = tl.load(z_pointer + (row // GROUP) * (n // 8) + columns // 8, mask=mask, other=0)
+    weight = (word >> ((row % 8) * 4)) & 0xF
+    point = ((zero >> ((columns % 8) * 4)) & 0xF) + 1
+    scale = tl.load(s_pointer + (row // GROUP) * n + columns, mask=mask, other=0.0)
+    tl.store(y_pointer + row * n + columns, (weight - point).to(tl.float32) * scale, mask=mask)
