@@ -33,6 +33,7 @@ def figures() -> Iterator[Figure]:
     once, twice = (seconds(k) for k in (TILE, 2 * TILE))
     yield Figure("mmaproof verify, M = N = K = 128", once, "s", 5)
     yield Figure("mmaproof verify, M = N = 128, every K", every_k_seconds(), "s", 5)
+    yield Figure("mmaproof verify, every M, N and K", every_size_seconds(), "s", 10)
     yield Figure("millions of multiply-adds a second", TILE**3 / once / 1e6, "M/s", 1)
     yield Figure("how much less than 2.2 times K = 256 takes", 2.2 * once / twice, "fold", 1)
     yield Figure("mmaproof verify, block-scaled, M = N = 128, K = 256", scaled_seconds(), "s", 10)
@@ -61,6 +62,16 @@ def every_k_seconds() -> float:
     from triton_contracts import CORPUS, for_every_k
 
     return _seconds(CORPUS / KERNEL, for_every_k(KERNEL, "any multiple of 32 up to 1048576"), "--every")
+
+
+def every_size_seconds() -> float:
+    """Verify the f16 kernel for every M, N and K that are multiples of its tile's."""
+    sys.path.insert(0, str(TESTS))
+    from triton_contracts import CORPUS, for_sizes
+
+    domains = {"M": 128, "N": 128, "K": 32}
+    wanted = {name: f"any multiple of {step} up to 16384" for name, step in domains.items()}
+    return _seconds(CORPUS / KERNEL, for_sizes(KERNEL, wanted), "--every")
 
 
 def scaled_seconds() -> float:

@@ -55,6 +55,8 @@ class Symbols:
     ----------
     groups : sequence of Group
         The groups.
+    degree : int
+        The most symbols that are multiplied.
 
     Attributes
     ----------
@@ -62,11 +64,12 @@ class Symbols:
         The symbols that are multiplied, by column.
     """
 
-    def __init__(self, groups: Sequence[Group]) -> None:
-        self.groups = tuple(groups)
+    def __init__(self, groups: Sequence[Group], degree: int = 3) -> None:
+        self.groups, self.degree = tuple(groups), degree
         factors = [((), *((symbol,) for symbol in group.symbols)) for group in groups]
+        products = (sum(each, ()) for each in product(*factors))
         self.monomials = tuple(
-            sorted((sum(each, ()) for each in product(*factors)), key=lambda each: (len(each), each))
+            sorted((each for each in products if len(each) <= degree), key=lambda each: (len(each), each))
         )
         self._places = {frozenset(each): place for place, each in enumerate(self.monomials)}
         self._products = self._multiplication_table()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,51 @@ def _some(where: Where, members: NDArray[np.intp]) -> Where:
     return None if where is None else {symbol: numbers[members] for symbol, numbers in where.items()}
 
 
+class Part(NamedTuple):
+    """Neighbouring bytes of accesses that belong to one element each.
+
+    Attributes
+    ----------
+    first, count : int
+        Which bytes of each access.
+    places : Rows (n, monomials)
+        The elements' places.
+    within : array (n,)
+        Where in its element the first of these bytes is.
+    """
+
+    first: int
+    count: int
+    places: Rows
+    within: NDArray[np.int64]
+
+
+def parts_of_elements(
+    store: SymbolicTerms, array: SymbolicArray, offsets: Rows, total: int
+) -> Iterator[Part]:
+    """Yield the parts of accesses of `total` bytes at some distances (n, monomials) from an array's first.
+
+    Raises
+    ------
+    UnsupportedError
+        If it depends on sizes where in an element an access begins.
+    """
+    size = array.element_bits // BYTE
+    if not (offsets % size).any() and total % size == 0:
+        for first in range(0, total, size):
+            places = offsets // size
+            places[:, 0] += first // size
+            yield Part(first, size, places, np.zeros(len(places), dtype=np.int64))
+        return
+    for byte in range(total):
+        at = offsets.copy()
+        at[:, 0] += byte
+        places, rests, known = divided(store.symbols, at, size)
+        if not known.all() or rests[:, 1:].any():
+            raise UnsupportedError(f"an access to {array.name} begins within an element for some sizes")
+        yield Part(byte, 1, places, rests[:, 0])
+
+
 class WrittenElements:
     """What is stored to an array whose extents depend on symbols, byte by byte, and who does.
 
@@ -115,32 +161,26 @@ class WrittenElements:
         """How often bytes were stored, and loaded."""
         return len(self._stored), len(self._loaded)
 
-    def _places(self, offsets: Rows, byte: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return numbers of the elements that have a byte behind some offsets, and where in them it is."""
-        at = offsets.copy()
-        at[:, 0] += byte
-        places, rests, known = divided(self._store.symbols, at, self._bytes)
-        if not known.all() or rests[:, 1:].any():
-            raise UnsupportedError(f"an access to {self._array.name} begins within an element")
-        return self._store.row_numbers(places).astype(np.int64), rests[:, 0]
-
     def note_loads(self, offsets: Rows, total: int, threads: NDArray[np.intp]) -> None:
         """Note that threads load bytes; what was stored before they can't see."""
         if not self._array.is_given:
             raise UnsupportedError(f"{self._array.name} is read, and is only to be written to")
-        for byte in range(total):
-            places, _ = self._places(offsets, byte)
+        for part in parts_of_elements(self._store, self._array, offsets, total):
+            places = self._store.row_numbers(part.places).astype(np.int64)
             if np.isin(places, self._stored[:, 0]).any():
                 raise UnsupportedError(f"an element of {self._array.name} is read after it was written to")
             self._loaded = np.concatenate([self._loaded, np.stack([places, threads], axis=1)])
 
     def store(self, offsets: Rows, terms: Ids, lows: NDArray[np.uint8], who: NDArray[np.int64]) -> None:
         """Note that threads store bytes (n, total), each and where it does a row of `who`."""
-        for byte in range(terms.shape[1]):
-            places, rests = self._places(offsets, byte)
-            found = np.stack([places, rests, terms[:, byte], lows[:, byte]], axis=1)
-            found = np.concatenate([found, who], axis=1)
-            self._stored = np.concatenate([self._stored, found])
+        found = [self._stored]
+        for part in parts_of_elements(self._store, self._array, offsets, terms.shape[1]):
+            places = self._store.row_numbers(part.places).astype(np.int64)
+            for byte in range(part.count):
+                data = terms[:, part.first + byte], lows[:, part.first + byte]
+                columns = np.stack([places, part.within + byte, *data], axis=1)
+                found.append(np.concatenate([columns, who], axis=1))
+        self._stored = np.concatenate(found)
 
     def elements(self, places: Rows) -> tuple[Ids, Ids]:
         """Return what is stored to the elements at some places (n, monomials), as long as these are all.
@@ -160,10 +200,13 @@ class WrittenElements:
         """
         name, size = self._array.name, self._bytes
         wanted = self._store.row_numbers(places).astype(np.int64)
-        stored = np.unique(self._stored, axis=0)
-        bytes_of, first = np.unique(stored[:, 0] * size + stored[:, 1], return_index=True)
-        if len(bytes_of) != len(stored):
+        keys = self._stored[:, 0] * size + self._stored[:, 1]
+        order = np.argsort(keys, kind="stable")
+        stored, keys = self._stored[order], keys[order]
+        again = np.flatnonzero(keys[1:] == keys[:-1])
+        if (stored[again + 1] != stored[again]).any():
             raise UnsupportedError(f"an element of {name} is stored to more than once")
+        bytes_of, first = np.unique(keys, return_index=True)
         if not np.isin(stored[:, 0], wanted).all():
             raise UnsupportedError(f"a block stores to elements of {name} that are not those of its tile")
         at = (wanted[:, None] * size + np.arange(size)).reshape(-1)
@@ -339,17 +382,17 @@ class SymbolicMemory:
     def _bytes(self, array: SymbolicArray, offsets: Rows, total: int) -> tuple[Ids, NDArray[np.uint8]]:
         terms = np.empty((len(offsets), total), dtype=np.int32)
         lows = np.zeros((len(offsets), total), dtype=np.uint8)
-        for byte in range(total):
-            at = offsets.copy()
-            at[:, 0] += byte
-            if array.element_bits < BYTE:
+        if array.element_bits < BYTE:
+            for byte in range(total):
+                at = offsets.copy()
+                at[:, 0] += byte
                 terms[:, byte] = self._packed(array, at)
-                continue
-            quotients, rests, known = divided(self._store.symbols, at, array.element_bits // BYTE)
-            if not known.all() or rests[:, 1:].any():
-                raise UnsupportedError(f"a load of {array.name} begins within an element for some sizes")
-            terms[:, byte] = self._store.elements_at(array.name, array.format, quotients)
-            lows[:, byte] = (BYTE * rests[:, 0]).astype(np.uint8)
+            return terms, lows
+        for part in parts_of_elements(self._store, array, offsets, total):
+            found = self._store.elements_at(array.name, array.format, part.places)
+            for byte in range(part.count):
+                terms[:, part.first + byte] = found
+                lows[:, part.first + byte] = (BYTE * (part.within + byte)).astype(np.uint8)
         return terms, lows
 
     def _packed(self, array: SymbolicArray, at: Rows) -> Ids:

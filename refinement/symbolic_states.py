@@ -51,7 +51,7 @@ class TurnTerms:
         self._columns = [
             (column, store.symbols.column(*monomial, turn))
             for column, monomial in enumerate(store.symbols.monomials)
-            if not set(group) & set(monomial)
+            if not set(group) & set(monomial) and len(monomial) < store.symbols.degree
         ]
         self._held = 0
 

@@ -94,7 +94,9 @@ class BlockLaunch(SymbolicLaunch):
         return SizePolynomials(QuantifiedSizes(domains, derived))
 
     def _symbols(self, corners: Corners) -> Symbols:
-        return Symbols([*super()._symbols(corners).groups, *self.position.groups])
+        ranks = [len(each.shape) for each in self.contract.parameters if isinstance(each, ArrayParameter)]
+        groups = [*super()._symbols(corners).groups, *self.position.groups]
+        return Symbols(groups, max(2, *ranks))
 
     def _rows_in(self, symbols: Symbols) -> RowArithmetic:
         modulus, rest = self._numbers.modulus, self._numbers.residue
