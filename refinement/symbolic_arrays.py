@@ -90,7 +90,7 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    first, count : int
+    first, length : int
         Which bytes of each access.
     places : Rows (n, monomials)
         The elements' places.
@@ -99,7 +99,7 @@ class Part(NamedTuple):
     """
 
     first: int
-    count: int
+    length: int
     places: Rows
     within: NDArray[np.int64]
 
@@ -176,7 +176,7 @@ class WrittenElements:
         found = [self._stored]
         for part in parts_of_elements(self._store, self._array, offsets, terms.shape[1]):
             places = self._store.row_numbers(part.places).astype(np.int64)
-            for byte in range(part.count):
+            for byte in range(part.length):
                 data = terms[:, part.first + byte], lows[:, part.first + byte]
                 columns = np.stack([places, part.within + byte, *data], axis=1)
                 found.append(np.concatenate([columns, who], axis=1))
@@ -390,7 +390,7 @@ class SymbolicMemory:
             return terms, lows
         for part in parts_of_elements(self._store, array, offsets, total):
             found = self._store.elements_at(array.name, array.format, part.places)
-            for byte in range(part.count):
+            for byte in range(part.length):
                 terms[:, part.first + byte] = found
                 lows[:, part.first + byte] = (BYTE * (part.within + byte)).astype(np.uint8)
         return terms, lows

@@ -192,8 +192,18 @@ class BlockLaunch(SymbolicLaunch):
                 found[axis] += distance * blocks[size]
         return found
 
+    def begun(self, corners: Corners) -> LoopBatch:
+        """See `SymbolicLaunch.begun`."""
+        batch = super().begun(corners)
+        lanes = batch.execution.memory.globals.lanes
+        self._before = lanes.terms.copy(), lanes.lows.copy()
+        return batch
+
     def stored(self, batch: LoopBatch, output: Array) -> Ids:
         """See `SymbolicLaunch.stored`."""
+        lanes = batch.execution.memory.globals.lanes
+        if (lanes.terms != self._before[0]).any() or (lanes.lows != self._before[1]).any():
+            raise UnsupportedError("a block stores to global memory beside the outputs")
         if not FormulaReference(self.instance, self.store).covered(output).all():
             raise UnsupportedError(f"the formula is not about all of {output.name}")
         memory = memory_of_any_size(batch.execution)

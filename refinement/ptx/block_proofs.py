@@ -93,6 +93,9 @@ class BlockProver:
         named = {axis: _sizes_of(grid[axis], contract) for axis in varying}
         self.orders = list(self._orders(named, grid))
         used = dict.fromkeys(name for names in named.values() for name in names)
+        derived = contract.quantified.derived
+        if odd := [name for name in used if name in derived and polynomials.varies(derived[name])]:
+            raise UnsupportedError(f"the grid grows by {odd[0]}, which depends on other sizes")
         self.domains = tuple(domains.get(name) or self._fixed(name) for name in used)
         self.others = [each for each in domains.values() if each.name not in used]
         if not self.orders:

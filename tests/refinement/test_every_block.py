@@ -139,6 +139,30 @@ def test_grids_that_are_not_one_block_for_each_tile_are_not_shown(grid: str) -> 
         prove(SIMT, re.sub(r"grid = .*", f"grid = {grid}", text))
 
 
+def test_sizes_that_follow_from_others_are_not_taken_for_numbers() -> None:
+    text = stated(SIMT, f"{SIXTEENS} up to 4096", "2 * M", 16)
+    with pytest.raises(UnsupportedError, match="depends on other sizes"):
+        prove(SIMT, text)
+
+
+def test_scalars_that_are_sizes_are_no_numbers_of_a_formula() -> None:
+    text = stated(SIMT, f"{SIXTEENS} up to 4096", f"{SIXTEENS} up to 4096", 16)
+    text = text.replace('name = "M"', 'name = "rows"').replace("sum(k,", "rows * sum(k,")
+    with pytest.raises(UnsupportedError, match="the formula depends on rows"):
+        prove(SIMT, text)
+
+
+def test_what_is_stored_beside_the_outputs_is_not_left_out(tmp_path: Path) -> None:
+    path = edited(
+        tmp_path,
+        SIMT,
+        (".address_size 64", ".address_size 64\n.global .align 4 .b8 kept[4];"),
+        (AFTER, AFTER + "mov.u64 %rd12, kept;\nst.global.f32 [%rd12], %f67;\n"),
+    )
+    with pytest.raises(UnsupportedError, match=r"beside the outputs|races?|different values"):
+        prove(path, stated(SIMT, f"{SIXTEENS} up to 4096", f"{SIXTEENS} up to 4096", 16))
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize(("rows", "columns"), [("any", 64), ("any multiple of 32", 64), (32, "any")])
 def test_tiles_that_are_not_whole_are_not_taken_for_whole(rows: str | int, columns: str | int) -> None:
