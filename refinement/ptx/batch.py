@@ -133,7 +133,7 @@ class Batch:
             decoded = steps[strand.at]
             self._begin(decoded.instruction, strand.active)
             decision = self._conversion.decide(decoded, strand.active)
-            awaited = self._execution.semaphores is not None and self._awaits(decoded, strand)
+            awaited = self._execution.semaphores is not None and self._awaits(decoded, strand, decision)
             if awaited:
                 if not self._takes(decoded, strand, decision):
                     return
@@ -210,7 +210,7 @@ class Batch:
         return False
 
     # -- waiting for other blocks
-    def _awaits(self, decoded: Decoded, strand: Strand) -> bool:
+    def _awaits(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
         """Tell whether a strand is at a load of what it waits for; keep the semaphores told."""
         semaphores = self._execution.semaphores
         assert semaphores is not None
@@ -220,7 +220,7 @@ class Batch:
         if at in loops.branches:
             semaphores.decide(strand.active)
         if decoded.instruction.opcode in FENCES:
-            semaphores.fence(strand.active, decoded.instruction)
+            semaphores.fence(decision.acting, decoded.instruction)
         return at in loops.loads
 
     def _takes(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:

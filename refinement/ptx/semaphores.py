@@ -45,6 +45,8 @@ ASSUMED = "blocks that others wait for get to run"
 _RELEASES = ("release", "acq_rel")
 _ACQUIRES = ("acquire", "acq_rel")
 _NARROW = ("cta", "cluster")
+_WIDE = ("gpu", "sys", "gl")
+_OTHER_FENCES = ("proxy", "mbarrier_init")
 _SIZES = (4, 8)
 
 
@@ -323,7 +325,7 @@ class Semaphores:
 
     def fence(self, threads: Indices, instruction: InstructionStatement) -> None:
         """Note that threads run a fence."""
-        if instruction.one_of(_NARROW) or instruction.has("proxy"):
+        if instruction.one_of(_WIDE) is None or instruction.one_of(_OTHER_FENCES) is not None:
             return
         for thread in threads.tolist():
             if thread in self._unfenced:

@@ -113,6 +113,11 @@ def test_turns_are_taken_in_many_ways(old: str, new: str) -> None:
         pytest.param("st.release.gpu.global", "st.global", id="weak store"),
         pytest.param("ld.acquire.gpu", "ld.relaxed.gpu", id="relaxed load"),
         pytest.param("st.release.gpu.global", "fence.acq_rel.cta;\nst.relaxed.gpu.global", id="narrow fence"),
+        pytest.param(
+            "st.release.gpu.global",
+            "@%p1 fence.acq_rel.gpu;\nst.relaxed.gpu.global",
+            id="a fence of the first block alone",
+        ),
     ],
 )
 def test_what_is_not_released_and_acquired_races(old: str, new: str) -> None:
