@@ -15,10 +15,16 @@ LAYOUTS = (("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "a"), ("xvi8ger
 
 
 def figures() -> Iterator[Figure]:
-    yield Figure("mmaproof --help", seconds("--help", repetitions=5), "s", 0.3)
+    yield Figure("mmaproof --help", seconds("--help", repetitions=5), "s", 0.15)
     for instruction, operand in LAYOUTS:
         taken = seconds("layout", instruction, "--operand", operand, repetitions=5)
-        yield Figure(f"mmaproof layout {instruction.split('.')[0]} --operand {operand}", taken, "s", 0.4)
+        yield Figure(f"mmaproof layout {instruction.split('.')[0]} --operand {operand}", taken, "s", 0.3)
+    taken = seconds("legal", LAYOUTS[0][0], repetitions=5)
+    yield Figure("mmaproof legal mma", taken, "s", 0.3)
+    for name in (LAYOUTS[0][0], "race"):
+        yield Figure(
+            f"mmaproof explain {name.split('.')[0]}", seconds("explain", name, repetitions=5), "s", 0.5
+        )
     for isa, target in (("power", 30), ("ptx", 60), ("pto", 30)):
         taken = seconds("check", isa, "--no-cache", "--jobs", "2")
         yield Figure(f"mmaproof check {isa} --no-cache --jobs 2", taken, "s", target)

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
 
 from .. import __version__
-from . import browse, check, contract, examples, execute, gate, layout, legality, replay, site, verify
 from .budget import budgeted
 from .endings import ended
 from .exit_codes import EPILOG
-
-app = typer.Typer(
-    help="Formal specification and symbolic verifier of matrix-multiply instructions.",
-    epilog=EPILOG,
-    rich_markup_mode=None,  # Rich help costs a tenth of a second
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 COMPLETION = "_MMAPROOF_COMPLETE"
 """The variable by which a shell asks for completions, and reads what is printed."""
@@ -44,23 +36,40 @@ mmaproof {__version__}: what matrix-multiply instructions mean, proved, and whet
 """
 """What the command says of itself when it is asked nothing."""
 
-for name, command in (
-    ("check", check.check),
-    ("list", browse.list_catalogue),
-    ("explain", browse.explain),
-    ("export", browse.export),
-    ("legal", legality.legal),
-    ("tables", legality.tables),
-    ("gate", gate.gate),
-    ("layout", layout.layout),
-    ("run", execute.run),
-    ("contract", contract.contract),
-    ("verify", verify.verify),
-    ("replay", replay.replay),
-    ("examples", examples.examples),
-    ("site", site.site),
-):
-    app.command(name, epilog=EPILOG)(budgeted(command, name))
+COMMANDS = {
+    "check": "check.check",
+    "list": "browse.list_catalogue",
+    "explain": "browse.explain",
+    "export": "browse.export",
+    "legal": "legality.legal",
+    "tables": "legality.tables",
+    "gate": "gate.gate",
+    "layout": "layout.layout",
+    "run": "execute.run",
+    "contract": "contract.contract",
+    "verify": "verify.verify",
+    "replay": "replay.replay",
+    "examples": "examples.examples",
+    "site": "site.site",
+}
+"""Where each command is: the modules of the others are not imported for it."""
+
+
+def command_line(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Return the command line with some of its commands, by default all."""
+    app = typer.Typer(
+        help="Formal specification and symbolic verifier of matrix-multiply instructions.",
+        epilog=EPILOG,
+        rich_markup_mode=None,  # Rich help costs a tenth of a second
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_options)
+    for name in names:
+        module, _, function = COMMANDS[name].partition(".")
+        command = getattr(import_module(f".{module}", __package__), function)
+        app.command(name, epilog=EPILOG)(budgeted(command, name))
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -69,7 +78,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
     version: Annotated[
@@ -102,9 +110,10 @@ def status(arguments: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")  # a terminal without ∀ is no reason to stop
     if COMPLETION in os.environ or list(arguments) in COMPLETING:
         with suppress(SystemExit):
-            app(list(arguments), prog_name="mmaproof")
+            command_line()(list(arguments), prog_name="mmaproof")
         return 0
     try:
+        app = command_line(arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS)
         with typer.main.get_command(app).make_context("mmaproof", list(arguments)) as context:
             ending = context.command.invoke(context)
         sys.stdout.flush()

@@ -15,11 +15,11 @@ import pytest
 from command_line import mmaproof
 
 from mmaproof.cli import budget
-from mmaproof.cli.app import app
+from mmaproof.cli.app import command_line
 from mmaproof.cli.budget import doing, limited, machine_memory, resident
 from mmaproof.spec.errors import InputError, OutOfBudget
 
-NAMES = [command.name for command in app.registered_commands]
+NAMES = [command.name for command in command_line().registered_commands]
 
 
 @pytest.mark.parametrize("name", NAMES)

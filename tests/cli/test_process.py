@@ -158,7 +158,10 @@ def test_a_signal_while_it_still_imports_ends_with_one_line(
     assert (result.returncode, result.stderr) == (status, f"mmaproof: error: {said}\n")
 
 
-@pytest.mark.parametrize("name", ["typer", "mmaproof.cli.gate", "mmaproof.spec.errors", "mmaproof.spec.ptx"])
+NAMES = ["typer", "mmaproof.cli.legality", "mmaproof.spec.errors", "mmaproof.spec.ptx"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("raised", ["ImportError('broken')", "SyntaxError('broken')", "KeyError('broken')"])
 def test_what_can_not_be_imported_is_a_defect_in_one_line(name: str, raised: str) -> None:
     program = BROKEN_IMPORT.format(name=name, raised=raised)
@@ -199,3 +202,9 @@ def test_a_terminal_without_mathematics_still_gets_an_answer() -> None:
     status, out, err = finished("explain", "xvf32ger", env=environment)
     assert (status, err) == (0, "")
     assert "\\u2190" in out
+
+
+def test_a_command_imports_no_other_command() -> None:
+    modules = imported("legal", "xvf32ger")
+    assert "mmaproof.cli.legality" in modules
+    assert modules.isdisjoint({"mmaproof.cli.verify", "mmaproof.cli.check", "mmaproof.cli.browse"})
