@@ -15,6 +15,7 @@ from mmaproof.spec.errors import InputError
 
 from ..contract_texts import contract_text
 from ..elementwise_kernels import THREADS, kernel_text
+from .test_software_functions import EXP, TANH
 
 K = 16
 LAUNCH = f"[launch]\ngrid = 1\nblock = {THREADS}"
@@ -172,3 +173,23 @@ def test_what_matrix_instructions_round_is_a_hypothesis(tmp_path: Path) -> None:
     result = verify(CORPUS / "gemm_relu_f16_sm80.ptx", limited).result
     assert result.verdict is Verdict.VERIFIED, result.findings
     assert any("matrix instructions round" in each.statement for each in result.hypotheses)
+
+
+UNCOUNTED = {
+    "a function written out": (TANH, "C[i] = tanh(A[i])"),
+    "a power by its bits": (EXP, "C[i] = exp(A[i])"),
+    "a literal that is not the other's": (
+        "lg2.approx.f32 %f0, %A; mul.f32 %f0, %f0, 0f3F317218; mul.f32 %f0, %f0, 0f3FB8AA3B;"
+        "mul.f32 %C, %f0, %B;",
+        "C[i] = log2(A[i]) * B[i]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNCOUNTED)
+def test_no_bound_is_claimed_where_an_error_is_not_counted(name: str, tmp_path: Path) -> None:
+    body, formula = UNCOUNTED[name]
+    assert elementwise(body, formula, "", tmp_path).verdict is Verdict.VERIFIED
+    bounded = elementwise(body, formula, "max_relative = 0.5", tmp_path)
+    assert bounded.verdict is Verdict.UNDECIDED, bounded.accuracy
+    assert not bounded.accuracy
