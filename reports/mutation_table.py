@@ -25,10 +25,11 @@ where a reader recognised one, the list says so. These runs tried a fault on wha
 (of pto 40 s, as the command does): what is noticed later only counts as survived. That of pto is from before
 the theorems `*/stated/fused`, which pto has none of.
 
-Read the figures with care. Those of power, ptx and mfma were made by the functions behind the commands, with
-these shorter limits and with verdicts kept from an earlier run, not by the commands themselves. Samples are
-small, and some statements were written after looking at what survived this very seed: another seed gives an
-unbiased figure, and probably a lower one.
+Read the figures with care. That of mfma was made by its command; those of power and ptx by the functions
+behind the commands, with shorter limits (of ptx 30 s and a minute at most) and with verdicts kept from an
+earlier run. Those of mfma and ptx are of seeds that nobody had seen. Samples are small, and some statements
+were written after looking at what survived the seed of another one: a new seed gives an unbiased figure, and
+probably a lower one.
 """
 
 _COLUMNS = ("refuted", "error", "crashed", "timeout", "survived")

@@ -53,6 +53,9 @@ _FP8 = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"
 _DOUBLE = "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64"
 _SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
 
+_MX = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
+_NVF4 = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"
+
 STEPS = (
     # instruction, model, what a product goes through, what C goes through, whether zeros count
     (_HALF, "sequential", ("2^-24",) * 16, ("2^-24",) * 16, False),
@@ -71,6 +74,9 @@ STEPS = (
      ("4·2^-24 + 2^-23",) * 2, False),
     (_FP8, "ada", ("17·2^-13 + 2^-13",) * 2, ("17·2^-13 + 2^-13",) * 2, False),
     (_FP8, "hopper", ("16·2^-25 + 2^-23", "16·2^-25 + 2^-23", "2^-24"), ("2^-24",), False),
+    # 4 groups of 16 products that are multiples of 2^-2
+    (_MX, "blackwell", ("16·2^-35 + 2^-23",), ("16·2^-35 + 2^-23",), False),
+    (_NVF4, "blackwell", ("16·2^-35 + 2^-23",), ("16·2^-35 + 2^-23",), False),
     (_FP8, "blackwell", ("32·2^-25 + 2^-23",), ("32·2^-25 + 2^-23",), False),
     ("wmma.mma.sync.aligned.row.col.m16n16k16.f16.f32", "turing", ("8·2^-24 + 2^-23",) * 2 + ("2^-11",),
      ("8·2^-24 + 2^-23",) * 2 + ("2^-11",), False),

@@ -57,6 +57,8 @@ REGISTERS = (
 
 SELECTORS: dict[str, object] = {
     _F16: (None, None, None),
+    _F16.replace(".sync", ""): "refused",
+    _F16.replace(".aligned", ""): "refused",
     _SPARSE: "refused",
     f"{_SP}, 0": (None, None, 0),
     f"{_SP}, 3": (None, None, 3),
