@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import row_contracts
 import triton_contracts
 from cuda_contracts import CORPUS, contract_of
 from document_schemas import validate
@@ -264,3 +265,20 @@ def test_random_sizes_of_domains_shown_are_verified(kernel: Path, tmp_path: Path
         )
         path.write_text(text, encoding="utf-8")
         assert verify(kernel, path).result.verdict == "verified"
+
+
+def of_rows(name: str) -> tuple[Path, str]:
+    """Return a kernel of rows, and its contract for any number of them, a block each."""
+    text = row_contracts.contract(name).replace("M = 2\n", 'M = "any up to 65536"\n')
+    return row_contracts.CORPUS / name, text.replace('grid = "2"', 'grid = "M"')
+
+
+@pytest.mark.parametrize("name", few(["softmax", "rms_norm", "layer_norm", "add_rms_norm"], "softmax"))
+def test_rows_are_shown_for_every_number_of_them(name: str) -> None:
+    (rows,) = prove(*of_rows(f"{name}.ptx")).domains
+    assert (rows.step, rows.most) == (1, 65536)
+
+
+def test_rows_that_are_wrong_are_not_shown() -> None:
+    with pytest.raises(UnsupportedError):
+        prove(*of_rows("add_rms_norm_fault_norm_of_x.ptx"))
