@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from mmaproof.refinement.verification import verify
 from ..command_line import mmaproof
 from ..cuda_contracts import CORPUS
 from ..elementwise_kernels import THREADS, kernel_text
+from ..operator_kernels import CORPUS as OPERATORS
 
 COPY = "mov.b32 %C, %A;"
 SHARED = ".shared .align 4 .b8 tile[128]; shl.b32 %r0, %t, 2; mov.u32 %r1, tile; add.u32 %r0, %r0, %r1;"
@@ -99,12 +100,23 @@ def test_an_output_that_is_partly_written_is_told(tmp_path: Path) -> None:
     assert [str(each) for each in result.written] == ["C: 32 of 64 elements written"]
 
 
-@pytest.mark.parametrize("contract", sorted(CORPUS.glob("*.toml")), ids=lambda path: path.stem)
+def right_kernels() -> Iterator[object]:
+    """Yield the contracts of the corpora in CUDA; those of operators but a few are for the sweep."""
+    quick = {"moe_f16", "serial_split_k_f32", "split_k_f16"}
+    for contract in sorted(CORPUS.glob("*.toml")):
+        yield pytest.param(contract, id=contract.stem)
+    for contract in sorted(OPERATORS.glob("*.toml")):
+        if contract.stem != "variants":
+            marks = [] if contract.stem in quick else [pytest.mark.sweep]
+            yield pytest.param(contract, id=contract.stem, marks=marks)
+
+
+@pytest.mark.parametrize("contract", list(right_kernels()))
 def test_right_kernels_raise_no_alarm(contract: Path, tmp_path: Path) -> None:
     text = contract.read_text(encoding="utf-8").split("[ensures]")[0]
     memory = tmp_path / contract.name
     memory.write_text(text, encoding="utf-8")
-    kernel = min(CORPUS.glob(f"{contract.stem}_sm*.ptx"))
+    kernel = min(contract.parent.glob(f"{contract.stem}_sm*.ptx"))
     result = verify(kernel, memory).result
     assert (result.verdict, result.findings) == ("safe", ())
     assert all(each.written == each.elements for each in result.written)
