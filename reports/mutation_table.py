@@ -21,15 +21,12 @@ A fault is noticed when a verdict is not the expected one (refuted) or an obliga
 The goal is 95 %, by the catalogue alone. A crash is neither: the specification can't be imported, or
 obligations not be built, and no other obligation refutes. *Of those that can be built* leaves them out.
 Faults that change nothing that can be observed are not recognised, but for the few that compile to the same;
-where a reader recognised one, the list says so. These runs tried a fault on what takes 8 to 15 s without it
-(of pto 40 s, as the command does): what is noticed later only counts as survived. That of pto is from before
-the theorems `*/stated/fused`, which pto has none of.
+where a reader recognised one, the list says so.
 
-Read the figures with care. That of mfma was made by its command; those of power and ptx by the functions
-behind the commands, with shorter limits (of ptx 30 s and a minute at most) and with verdicts kept from an
-earlier run. Those of mfma and ptx are of seeds that nobody had seen. Samples are small, and some statements
-were written after looking at what survived the seed of another one: a new seed gives an unbiased figure, and
-probably a lower one.
+Read the figures with care: samples are small. Those of mfma, power and pto were made by the
+commands below, one job on a machine that others used; that of ptx by the functions behind its
+command, with shorter limits (30 s, and a minute at most). The seeds are ones that nobody had seen
+when the theorems were written; later statements answer some of what survived.
 """
 
 _COLUMNS = ("refuted", "error", "crashed", "timeout", "survived")

@@ -12,11 +12,13 @@ from ...spec.formats import Format
 from ...spec.instruction_set import instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.pto import movers
+from ...spec.pto.buffers import read
 from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.choices import choices_of
 from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.fractal import buffer_layout, layout_of
 from ...spec.pto.global_memory import GlobalView, ViewOrder, contiguous, view_extents
+from ...spec.pto.placement import physical
 from ...spec.pto.sizes import Extents
 from ...spec.pto.targets import PROFILES
 from ...spec.pto.tile import Pad
@@ -54,8 +56,8 @@ def executed() -> Iterator[Case]:
 
 
 def _run(run: Run, profile: str) -> object:
-    read = instruction_set("pto").read(run.text(profile))
-    found = read.execute(
+    statement = instruction_set("pto").read(run.text(profile))
+    found = statement.execute(
         run.arrays(profile), as_registers=not run.matrices, rounding=None, choices=run.choices, target=profile
     )
     result = found["target_bits"] if run.matrices else next(iter(found.values()))
@@ -173,14 +175,19 @@ def _extents() -> Certificate:
 
 
 def _refused() -> Certificate:
-    def specified() -> Mapping[tuple[str, str], bool]:
-        return {
+    tile = spelled_tile("mat 32x32xf16 Nz", "A5")
+    part = {n: partial(read, "source", np.zeros(n), physical(tile), 32, 32) for n in (1023, 1024)}
+
+    def specified() -> Mapping[object, bool]:
+        found: dict[object, bool] = {
             (run.name, profile): refused(partial(_run, run, profile))
             for run in REFUSED
             for profile in run.profiles
         }
+        return found | {n: refused(each) for n, each in part.items()}
 
-    return compared({(run.name, profile): True for run in REFUSED for profile in run.profiles}, specified)
+    expected: dict[object, bool] = {(run.name, profile): True for run in REFUSED for profile in run.profiles}
+    return compared(expected | {1023: True, 1024: False}, specified)
 
 
 def _layouts() -> Certificate:

@@ -38,10 +38,14 @@ def modules() -> Iterator[Case]:
 def _lines() -> Certificate:
     expected: dict[str, object] = dict(stated.WRONG)
     expected |= {f"{profile}, whole": (_broken(lines), True) for profile, lines in stated.WRONG.items()}
+    expected |= {"two": stated.PLACES, "one": ("",)}
 
     def specified() -> Mapping[str, object]:
         found: dict[str, object] = {}
         module = parse_module(stated.TEXT)
+        for name, text in (("two", stated.TWO), ("one", stated.TWO[: stated.TWO.rindex("%a")])):
+            judgement = judge_module(parse_module(text), PROFILES["A5"])
+            found[name] = tuple(_place(violation.message) for violation in judgement.violations)
         for profile in stated.WRONG:
             lines = []
             for line, name, judgement in judged_statements(module.body, PROFILES[profile]):
@@ -56,6 +60,12 @@ def _lines() -> Certificate:
         return found
 
     return compared(expected, specified)
+
+
+def _place(message: str) -> str:
+    """Return what a message begins with: the line and the statement, or nothing."""
+    before, colon, _ = message.partition(": ")
+    return before + colon if before.startswith("line ") else ""
 
 
 def _broken(lines: tuple[str, ...]) -> list[str]:

@@ -46,6 +46,12 @@ WRONG = {
 }  # fmt: skip
 """Of each profile: line, what is judged there, and the rules it breaks."""
 
+TWO = "%z = arith.constant 0 : i64\n" + 2 * (
+    "%a = pto.alloc_tile addr = %z : !pto.tile_buf<mat, 72x64xf16, blayout=col_major, slayout=row_major>\n"
+)
+PLACES = ("line 2, alloc_tile %a: ", "line 3, alloc_tile %a: ")
+"""A text of two declarations, and what is in front of what is said of them; of one nothing is."""
+
 UNKNOWN = "no rule is known on pto.tadd"
 """What is said of the whole text besides."""
 

@@ -30,6 +30,7 @@ def _of_move(
     choices: tuple[str, ...] = (),
     converted: Callable[[Buffer], Buffer] = lambda elements: elements,
     pad: str = "",
+    blank: bool = False,
 ) -> Run:
     """Return a move of so many rows and columns from a place on; zeros are written up to an extent."""
 
@@ -57,6 +58,8 @@ def _of_move(
 
     def arrays(profile: str) -> Arrays:
         rest = {name: np.array(numbers) for name, numbers in (given or {}).items()}
+        if blank:
+            return {"source": held(source, profile, 1, apart[0]), **rest}
         return {
             "source": held(source, profile, 1, apart[0]),
             "target": held(target, profile, 4, apart[1]),
@@ -196,6 +199,16 @@ MOVES = (
 )
 
 REFUSED = (
+    _of_move("a part of a blank", "tload", NPU, _VIEW, f"{_NZ} valid=20x40", (20, 40), blank=True),
+    _of_move(
+        "a part of a blank tile",
+        "tmov",
+        NPU,
+        f"{_NZ} valid=20x40",
+        "left 64x64xf16 L valid=20x40",
+        (20, 40),
+        blank=True,
+    ),
     _of_move("beyond the rows", "textract", ALL, _NZ, "left 32x16xf16 L", (32, 16), at=(48, 0)),
     _of_move("beyond the columns", "textract", ALL, _NZ, "left 32x16xf16 L", (32, 16), at=(0, 64)),
     _of_move("before the rows", "textract", ALL, _NZ, "left 32x16xf16 L", (32, 16), at=(-16, 0)),

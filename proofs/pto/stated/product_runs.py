@@ -43,6 +43,7 @@ def _of_product(
     read: tuple[int, int] | None = None,
     choices: tuple[str, ...] = (),
     apart: bool = False,
+    given: dict[str, list[int]] | None = None,
 ) -> Run:
     """Return a product of m x k and k x n; `read` are other m and k that it runs as."""
     m, k, n = sizes
@@ -64,10 +65,10 @@ def _of_product(
         roles = [role for role in operands if role != "d"]
         if "c" in operands and apart and profile != "CPU":
             roles.remove("c")
-        given = {role: whole(role, profile) for role in roles}
-        if "c" not in given:
-            given["d"] = whole("c" if apart else "d", profile)
-        return given
+        held = {role: whole(role, profile) for role in roles}
+        if "c" not in held:
+            held["d"] = whole("c" if apart else "d", profile)
+        return held | {name: np.array(numbers) for name, numbers in (given or {}).items()}
 
     def result(profile: str) -> Buffer:
         a, b = matrix("a").astype(float), matrix("b").astype(float)
@@ -135,6 +136,14 @@ _EXACT = (
     _of_product("scaled", "tmatmul.mx", SCALING, _SCALED, (16, 64, 32)),
     _of_product("vector", "tgemv", NPU, _VECTOR, (1, 256, 32)),
     _of_product("row", "tgemv", ("CPU",), {**_VECTOR, "d": "acc 1x32xf32 Nz"}, (1, 256, 32)),
+    _of_product(
+        "open",
+        "tmatmul",
+        ALL,
+        {"a": "left 32x64xf16 L valid=?x64", "b": "right 64x48xf16 Zn valid=?x?", "d": "acc 32x48xf32 Nz"},
+        (32, 64, 48),
+        given={"valid_a": [32, 64], "valid_b": [64, 48]},
+    ),
     _of_product("part", "tmatmul", ALL, _PART, (20, 40, 24)),
     _of_product(
         "whole granules of k",
