@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,14 @@ def test_a_reader_that_leaves_is_no_failure() -> None:
     assert process.returncode == 141
 
 
+@pytest.fixture
+def heeded(sent: signal.Signals) -> Iterator[None]:
+    """Heed a signal that tests under nohup ignore: processes inherit what is ignored."""
+    before = signal.signal(sent, signal.default_int_handler)
+    yield
+    signal.signal(sent, before)
+
+
 ENDINGS = [
     (signal.SIGINT, 130, "interrupted"),
     (signal.SIGTERM, 143, "terminated"),
@@ -98,6 +107,7 @@ ENDINGS = [
 
 
 @pytest.mark.parametrize(("sent", "status", "said"), ENDINGS)
+@pytest.mark.usefixtures("heeded")
 def test_a_signal_ends_with_one_line(tmp_path: Path, sent: signal.Signals, status: int, said: str) -> None:
     with started("legal", "-", "--junit", "out.xml", stdin=subprocess.PIPE, cwd=tmp_path) as process:
         assert process.stdin and process.stdout and process.stderr
