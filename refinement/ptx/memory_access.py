@@ -155,7 +155,7 @@ def _write_bytes(
         found = history.write(execution.ordering, places, threads_of, line)
         if len(found):
             changed = np.asarray(_differ(lanes, offsets, data).reshape(len(places), -1).any(axis=1))
-            found = found.some(changed[found.which] | found.copies)
+            found = found.some(changed[found.which] | ~found.idempotent)
     if len(found) and execution.semaphores is not None and part.name == "global":
         found = found.some(~execution.semaphores.puts_in_order(places[found.which] * history.granule))
     _report_races(execution, part, found, places, threads_of, "writes")

@@ -19,13 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .joint_writers import OTHER_BLOCK, JointWriters
 from .knowledge import Knowledge, joined
 from .threads import WARP, Indices, Threads
 
 NOBODY = -1
-
-_OTHER_BLOCK = np.uint64(1 << 63)
-"""Among the warps that read a place: threads of more than one block."""
 
 Places = NDArray[np.int64]
 """Granules of memory."""
@@ -228,6 +226,8 @@ class Conflicts:
         Whether it read.
     copies : array (c,)
         Whether it is an asynchronous copy that is not waited for.
+    idempotent : array (c,)
+        Whether nothing is wrong with writing what the place holds already.
     """
 
     which: Indices
@@ -235,6 +235,7 @@ class Conflicts:
     lines: NDArray[np.int32]
     reads: NDArray[np.bool_]
     copies: NDArray[np.bool_]
+    idempotent: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.which)
@@ -249,6 +250,7 @@ class Conflicts:
             np.concatenate([self.lines, more.lines]),
             np.concatenate([self.reads, more.reads]),
             np.concatenate([self.copies, more.copies]),
+            np.concatenate([self.idempotent, more.idempotent]),
         )
 
     def some(self, wanted: NDArray[np.bool_]) -> Conflicts:
@@ -259,6 +261,7 @@ class Conflicts:
             self.lines[wanted],
             self.reads[wanted],
             self.copies[wanted],
+            self.idempotent[wanted],
         )
 
 
@@ -287,6 +290,9 @@ class AccessHistory:
         self._read = np.zeros(count, dtype=np.int32)
         self._warps = np.zeros(count, dtype=np.uint64)
         self._several = np.zeros(count, dtype=bool)
+        self._rewritten = np.zeros(count, dtype=bool)
+        """What was written since the first of those that read it did."""
+        self._joint = JointWriters(count)
         self._copying = np.zeros(count, dtype=bool)
         self.copies = 0
         """How many instructions' copies are under way."""
@@ -315,6 +321,9 @@ class AccessHistory:
         if self.copies:
             suspects = np.union1d(suspects, np.flatnonzero(self._copying[places]))
         conflicts = self._conflicts(places, suspects)
+        if atomic:
+            late = np.setdiff1d(self._joint.unordered(ordering, places, threads), suspects)
+            conflicts = conflicts.and_also(self._joint_conflicts(places, late))
         if atomic or self._atomics:
             others = np.flatnonzero(self._atomic[places] != atomic)
             conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
@@ -330,12 +339,12 @@ class AccessHistory:
         own = np.uint64(1) << (mine % ordering.per_block // WARP).astype(np.uint64)
         earlier = self._reader[places]
         fresh = earlier == NOBODY
-        fresh |= (self._warps[places] < _OTHER_BLOCK) & ordering.over_for_whole_block(
+        fresh |= (self._warps[places] < OTHER_BLOCK) & ordering.over_for_whole_block(
             threads, earlier, self._read[places]
         )
         # Of threads that read one place together, one becomes its reader; the others tell that they are more.
         started = places[fresh]
-        self._several[started] = False
+        self._several[started] = self._rewritten[started] = False
         self._warps[started] = 0
         self._reader[started] = mine[fresh]
         self._reader_line[started] = line
@@ -345,7 +354,7 @@ class AccessHistory:
         if others.any():
             apart = ~ordering.same_block(threads[others], self._reader[places[others]])
             self._several[places[others]] = True
-            own[np.flatnonzero(others)[apart]] = _OTHER_BLOCK
+            own[np.flatnonzero(others)[apart]] = OTHER_BLOCK
         while len(places):  # of threads that read one place together, one a round gets its bit in
             self._warps[places] |= own
             missing = (self._warps[places] & own) == 0
@@ -354,19 +363,33 @@ class AccessHistory:
     def write(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> Conflicts:
         """Note that threads (n,) write places (n,), and return what that races with."""
         mine = ordering.names[threads]
-        writer = self._plain_writer[places]
+        writer, now = self._plain_writer[places], ordering.times(threads)
         suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
         if len(suspects):
             ordered = ordering.over(threads[suspects], writer[suspects], self._written[places[suspects]])
             suspects = suspects[~ordered]
+        late = self._joint.unordered(ordering, places, threads)
+        at = places[suspects]
+        former = writer[suspects], self.line[at], self._written[at]
+        plain = suspects
         if self.copies:
             suspects = np.union1d(suspects, np.flatnonzero(self._copying[places]))
-        others = np.setdiff1d(np.arange(len(places)), suspects, assume_unique=True)
         conflicts = self._conflicts(places, suspects).and_also(
-            self._unordered_readers(ordering, places, threads, others)
+            self._joint_conflicts(places, np.setdiff1d(late, suspects))
         )
+        readers = self._unordered_readers(ordering, places, threads, np.arange(len(places)))
+        if len(conflicts):
+            conflicts.idempotent[np.isin(conflicts.which, readers.which[~readers.idempotent])] = False
+            readers = readers.some(~np.isin(readers.which, conflicts.which))
+        conflicts = conflicts.and_also(readers)
         self._plain_writer[places] = mine
-        self._written[places] = ordering.times(threads)
+        self._written[places] = now
+        self._rewritten[places] = True
+        self._joint.keep(places, late)
+        last = self._plain_writer[places]
+        self._joint.add(ordering, at, *former, last[plain])
+        lost = np.flatnonzero(last != mine)
+        self._joint.add(ordering, places[lost], mine[lost], line, now[lost], last[lost])
         self.note_store(ordering, places, threads, line)
         return conflicts
 
@@ -387,11 +410,12 @@ class AccessHistory:
         at = places[which]
         atomic = self._atomic[at]
         lines = np.where(atomic, self.line[at], self._reader_line[at])
-        return Conflicts(which, self._reader[at], lines, ~atomic, np.zeros(len(which), dtype=bool))
+        copies = np.zeros(len(which), dtype=bool)
+        return Conflicts(which, self._reader[at], lines, ~atomic, copies, ~atomic & ~self._rewritten[at])
 
     def _readers_over(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.bool_]:
         reader, times = self._reader[places], self._read[places]
-        of_one = self._warps[places] < _OTHER_BLOCK
+        of_one = self._warps[places] < OTHER_BLOCK
         same = ordering.same_block(threads, reader) & of_one
         over = of_one & ordering.over_for_whole_block(threads, reader, times)
         for index in np.flatnonzero(same & ~over):
@@ -402,7 +426,12 @@ class AccessHistory:
     def _conflicts(self, places: Places, suspects: Indices) -> Conflicts:
         at = places[suspects]
         wrote = np.zeros(len(at), dtype=bool)
-        return Conflicts(suspects, self.writer[at], self.line[at], wrote, self._copying[at])
+        copies = self._copying[at]
+        return Conflicts(suspects, self.writer[at], self.line[at], wrote, copies, ~copies)
+
+    def _joint_conflicts(self, places: Places, which: Indices) -> Conflicts:
+        at, none = places[which], np.zeros(len(which), dtype=bool)
+        return Conflicts(which, self._joint.thread[at], self._joint.line[at], none, none, ~none)
 
     @property
     def is_used(self) -> bool:
@@ -419,12 +448,13 @@ class AccessHistory:
             still = (who != NOBODY) & (times >= ordering.slowest(blocks))
             kept = (who, times - latest[blocks], *more)
             found += [np.where(still, each, 0) for each in (still, *kept)]
-        return found
+        return [*found, self._rewritten & found[2], *self._joint.open_accesses(ordering, latest)]
 
     def arrays(self) -> list[NDArray[Any]]:
         """Return all that is kept."""
-        kept = (self.writer, self.line, self._plain_writer, self._written, self._atomic, self._reader)
-        return [each.copy() for each in (*kept, self._read, self._warps, self._several)]
+        writes = (self.writer, self.line, self._plain_writer, self._written, self._atomic, self._rewritten)
+        reads = (self._reader, self._read, self._warps, self._several)
+        return [*(each.copy() for each in (*writes, *reads)), *self._joint.arrays()]
 
     def begin_copies(self, places: Places) -> None:
         """Note that asynchronous copies to some places are under way."""

@@ -75,6 +75,54 @@ def test_writing_the_same_value_twice_is_harmless() -> None:
     assert races("st.shared.u32 [tile], %r0;") == [0]
 
 
+@pytest.mark.parametrize("thread", [0, 31, 32, 127])
+@pytest.mark.parametrize("between", ["", "bar.warp.sync 0xffffffff;"])
+def test_who_changes_what_many_wrote_waits_for_all_of_them(thread: int, between: str) -> None:
+    """Any of the threads may write its 7 after the 5, whichever is taken to have written last."""
+    body = (
+        f"st.shared.u32 [tile], 7;\nsetp.eq.u32 %p1, %r0, {thread};\n{{}}\n@%p1 st.shared.u32 [tile], {{}};"
+    )
+    assert races(body.format(between, 5)) == [3]
+    assert races(body.format(between, 7)) == []
+    assert races(body.format("bar.sync 0;", 5)) == []
+    added = body.format(between, 5).replace("st.shared.u32 [tile], 5", "red.shared.add.u32 [tile], 5")
+    assert races(added) == [3]
+
+
+@pytest.mark.parametrize("grid", [1, 3])
+def test_of_blocks_too(grid: int) -> None:
+    last = f"setp.eq.u32 %p1, %r6, {grid - 1};\n@%p1 st.global.u32 [%d0], 5;"
+    body = "mov.u32 %r6, %ctaid.x;\n@%p0 st.global.u32 [%d0], 7;\nbar.sync 0;\n" + last
+    assert races(body, grid=grid) == ([] if grid == 1 else [4])
+
+
+def test_one_lane_alone_changes_what_its_warp_wrote_together() -> None:
+    body = "st.shared.u32 [tile], 7;\n{}\nsetp.eq.u32 %p1, %r0, 31;\n@%p1 st.shared.u32 [tile], 5;"
+    assert races(body.format(""), block=32) == [3]
+    assert races(body.format("bar.warp.sync 0xffffffff;"), block=32) == []
+
+
+def test_what_an_atomic_left_is_not_written_harmlessly() -> None:
+    """The other way round, 2 is left."""
+    body = """@%p0 st.shared.u32 [tile], 0;
+    bar.sync 0;
+    setp.eq.u32 %p1, %r0, 5;
+    @%p1 red.shared.add.u32 [tile], 1;
+    setp.eq.u32 %p1, %r0, 77;
+    @%p1 st.shared.u32 [tile], 1;"""
+    assert races(body) == [5]
+
+
+@pytest.mark.parametrize(("first", "expected"), [(5, [4]), (7, [])])
+def test_what_is_held_now_may_not_be_what_was_read(first: int, expected: list[int]) -> None:
+    body = f"""@%p0 st.shared.u32 [tile], {first};
+    @%p0 ld.shared.u32 %r4, [tile];
+    @%p0 {"st.shared.u32 [tile], 7" if first == 5 else "mov.u32 %r5, 0"};
+    setp.eq.u32 %p1, %r0, 40;
+    @%p1 st.shared.u32 [tile], 7;"""
+    assert races(body) == expected
+
+
 def test_neighbouring_elements_do_not_meet() -> None:
     body = "mov.u32 %r5, tile; add.u32 %r5, %r5, %r0; cvt.u16.u32 %h0, %r0; st.shared.u8 [%r5], %h0;"
     assert races(body) == []
