@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+MOST = 8
+"""Notes of one sort that are told."""
 
 
 class Kind(StrEnum):
@@ -73,6 +77,8 @@ class KernelNote:
         Where the compiler says that the line comes from, as ``file:line``; empty where it does not.
     count : int
         How many lines it is about.
+    other_line : int
+        Of two instructions, the line of the other; 0 of others.
     """
 
     message: str
@@ -80,6 +86,7 @@ class KernelNote:
     line: int = 0
     source: str = ""
     count: int = 1
+    other_line: int = 0
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
@@ -87,6 +94,13 @@ class KernelNote:
         lines = "line" if self.count == 2 else "lines"
         more = f" (and of {self.count - 1} more {lines})" if self.count > 1 else ""
         return f"{where}: {self.message}{more}"
+
+
+def some_of(notes: Sequence[KernelNote], rest: str) -> list[KernelNote]:
+    """Return the first notes of one sort, and of the others how many there are, and what they say."""
+    if len(notes) <= MOST:
+        return list(notes)
+    return [*notes[:MOST], KernelNote(f"{len(notes) - MOST} {rest}", notes[0].file)]
 
 
 @dataclass(frozen=True)

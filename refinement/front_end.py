@@ -14,7 +14,7 @@ from ..spec.errors import InputError, UnsupportedError
 from .candidate import Candidate
 from .contract import Instance
 from .demangling import demangled
-from .findings import KernelFinding
+from .findings import KernelFinding, KernelNote
 from .guard_outcomes import GuardOutcome
 from .interning import Ids
 from .kernel_outline import KernelOutline
@@ -80,6 +80,8 @@ class Outcome:
         What guards were that depend on sizes.
     assumptions : tuple of str
         What is taken for granted of how the kernel is run.
+    notes : tuple of KernelNote
+        What is no fault, and a reader should know.
     """
 
     arrays: Mapping[str, FinalArray]
@@ -96,6 +98,7 @@ class Outcome:
     thread_name: Callable[[int], str]
     guards: tuple[GuardOutcome, ...] = ()
     assumptions: tuple[str, ...] = ()
+    notes: tuple[KernelNote, ...] = ()
 
 
 class Kernel(Protocol):

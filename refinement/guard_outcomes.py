@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from .findings import KernelNote
-
-MOST = 8
-"""Guards that are told."""
+from .findings import KernelNote, some_of
 
 
 @dataclass(frozen=True)
@@ -54,11 +51,7 @@ def notes_of(path: str, runs: Iterable[Iterable[GuardOutcome]], sizes: int) -> l
     together: dict[tuple[str, bool], list[GuardOutcome]] = {}
     for each in sorted(one_sided, key=lambda each: each.line):
         together.setdefault((each.condition, each.held), []).append(each)
-    found = list(_told(path, together, sizes))
-    if len(found) > MOST:
-        rest = KernelNote(f"{len(found) - MOST} more guards went one way only", path)
-        found = [*found[:MOST], rest]
-    return found
+    return some_of(list(_told(path, together, sizes)), "more guards went one way only")
 
 
 def _joined(runs: Iterable[Iterable[GuardOutcome]]) -> Mapping[tuple[int, str], GuardOutcome]:

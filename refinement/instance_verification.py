@@ -147,7 +147,7 @@ def _examined(
     progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
     _decide(store, instance, outcome)
-    examination = Examination(_of_causes(kernel, outcome), guards=outcome.guards)
+    examination = Examination(_of_causes(kernel, outcome), guards=outcome.guards, notes=outcome.notes)
     examination.assumptions = [*outcome.assumptions, *assumptions_of(instance, outcome.alignments)]
     reference = reference_of(instance, store)
     if former is not None:

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .contract import Contract, Instance
 from .demangling import demangled
-from .findings import KernelFinding
+from .findings import KernelFinding, KernelNote
 from .front_end import FinalArray, Kernel, Outcome, Progress, read_kernel
 from .interning import Ids
 from .memory import ByteLanes
 from .terms import TermStore
+
+_Told = TypeVar("_Told", KernelFinding, KernelNote)
 
 _THREADS = 1 << 40
 """More than any launch has: a thread's number is so much greater in each launch than in the one before."""
@@ -70,17 +72,18 @@ class LaunchSequence:
             held = {**(before or {}), **{name: each.lanes for name, each in arrays.items()}}
             one = instance.in_launch(launch)
             outcome = kernel.run(one, store, inputs, progress, before=held, traced=traced)
-            outcomes.append(replace(outcome, findings=self._told(outcome, number)))
+            told, notes = self._told(outcome.findings, number), self._told(outcome.notes, number)
+            outcomes.append(replace(outcome, findings=told, notes=notes))
             for name, final in outcome.arrays.items():
                 arrays[name] = _followed(arrays.get(name), final, number)
             if not outcome.complete:
                 break
         return self._together(arrays, outcomes)
 
-    def _told(self, outcome: Outcome, number: int) -> tuple[KernelFinding, ...]:
-        """Return the findings of a launch, which say whose they are."""
+    def _told(self, given: Sequence[_Told], number: int) -> tuple[_Told, ...]:
+        """Return findings or notes of a launch, which say whose they are."""
         name = f"launch {number + 1} of {len(self._kernels)}, {demangled(self._kernels[number].entry)}"
-        return tuple(replace(each, message=f"{name}: {each.message}") for each in outcome.findings)
+        return tuple(replace(each, message=f"{name}: {each.message}") for each in given)
 
     def _together(self, arrays: Mapping[str, FinalArray], outcomes: Sequence[Outcome]) -> Outcome:
         alignments: dict[str, int] = {}
@@ -107,6 +110,7 @@ class LaunchSequence:
             thread_name,
             guards=tuple(each for outcome in outcomes for each in outcome.guards),
             assumptions=tuple(dict.fromkeys(each for outcome in outcomes for each in outcome.assumptions)),
+            notes=tuple(note for outcome in outcomes for note in outcome.notes),
         )
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from .findings import KernelFinding, Kind
+from .findings import KernelFinding, KernelNote, Kind
 from .interning import Ids
 from .terms import INPUT, TermStore
 
@@ -29,6 +29,7 @@ class Observations:
         self._path = path
         self._kept: dict[tuple[Kind, int], list[KernelFinding]] = {}
         self._occurrences: dict[tuple[Kind, int], int] = {}
+        self._notes: dict[tuple[int, int], KernelNote] = {}
         self._held: dict[int, list[tuple[Kind, str, int, str, int]]] = {}
 
     def add(
@@ -51,6 +52,16 @@ class Observations:
     def hold(self, kind: Kind, message: str, line: int, thread: str = "", occurrences: int = 1) -> None:
         """Note what is a finding only if the values that the line loads are used for something."""
         self._held.setdefault(line, []).append((kind, message, line, thread, occurrences))
+
+    def note(self, message: str, line: int, other_line: int) -> None:
+        """Note what is no fault of two instructions, the first time."""
+        note = KernelNote(message, self._path, line, other_line=other_line)
+        self._notes.setdefault((line, other_line), note)
+
+    @property
+    def notes(self) -> tuple[KernelNote, ...]:
+        """What is no fault, once for each pair of instructions."""
+        return tuple(self._notes.values())
 
     @property
     def held_lines(self) -> NDArray[np.int32]:

@@ -21,7 +21,7 @@ from .counterexamples import (
 )
 from .diagnosis import Namer
 from .equivalence import Comparison, compare
-from .findings import KernelFinding, Kind
+from .findings import KernelFinding, KernelNote, Kind
 from .footprint import Offsets
 from .front_end import Kernel, Outcome
 from .guard_outcomes import GuardOutcome
@@ -87,6 +87,8 @@ class Examination:
         What is taken from the contract.
     guards : tuple of GuardOutcome
         What guards were that depend on sizes.
+    notes : tuple of KernelNote
+        What the kernel does that is no fault.
     accuracy : list of str
         How far the errors of outputs are within what the contract allows.
     accuracy_hypotheses : list of Hypothesis
@@ -104,6 +106,7 @@ class Examination:
     written: list[Written] = field(default_factory=list)
     assumptions: list[str] = field(default_factory=list)
     guards: tuple[GuardOutcome, ...] = ()
+    notes: tuple[KernelNote, ...] = ()
     accuracy: list[str] = field(default_factory=list)
     accuracy_hypotheses: list[Hypothesis] = field(default_factory=list)
 

@@ -215,7 +215,8 @@ class Result:
     stats : mapping
         Counts and times.
     notes : tuple of KernelNote
-        What a verdict that holds leaves open: guards that never went both ways.
+        What a verdict that holds leaves open: guards that never went both ways, and threads that
+        write one value to one place in no order.
     quantified : tuple of Quantification
         Sizes that may be any number of a domain.
     accuracy : tuple of str

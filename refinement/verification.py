@@ -13,7 +13,7 @@ from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
 from .elsewhere import Submit
 from .every_size import examined
-from .findings import KernelFinding, KernelNote, Kind
+from .findings import KernelFinding, KernelNote, Kind, some_of
 from .front_end import Kernel
 from .guard_outcomes import notes_of
 from .instance_verification import Told
@@ -177,12 +177,18 @@ def _notes(
     examinations: Sequence[tuple[Instance, Examination]],
     quantified: Sequence[Quantification],
 ) -> Iterator[KernelNote]:
-    """Yield what the sizes that were looked at could not show, of a kernel that is right at them."""
-    for_all = quantified and all(each.is_whole for each in quantified)
-    if verdict in (Verdict.VERIFIED, Verdict.SAFE) and not for_all:
+    """Yield what a kernel that is right does without order, and what the sizes could not show of it."""
+    if verdict not in (Verdict.VERIFIED, Verdict.SAFE):
+        return
+    of_pairs: dict[tuple[int, int], KernelNote] = {}
+    for each in (each for _, examination in examinations for each in examination.notes):
+        of_pairs.setdefault((each.line, each.other_line), each)
+    notes = some_of(list(of_pairs.values()), "more pairs of instructions write the same values")
+    if not (quantified and all(each.is_whole for each in quantified)):
         runs = [examination.guards for _, examination in examinations]
-        for each in notes_of(kernel.path, runs, len(_sizes(examinations))):
-            yield replace(each, source=kernel.source(each.line))
+        notes += notes_of(kernel.path, runs, len(_sizes(examinations)))
+    for each in notes:
+        yield replace(each, source=kernel.source(each.line))
 
 
 def _hypotheses(

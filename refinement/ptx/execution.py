@@ -157,6 +157,10 @@ class Execution:
         else:
             self._observations.add(kind, message, line, first, count, other_line)
 
+    def note(self, message: str, other_line: int) -> None:
+        """Note what is no fault of the instruction and one in another line, or in the same."""
+        self._observations.note(message, self.instruction.line, other_line)
+
     def on_data(self, threads: Indices) -> bool:
         """Tell whether it depends on data that some of some threads run the instruction."""
         if self.path is None:

@@ -144,6 +144,7 @@ class PtxKernel:
             done.thread_name,
             guards=tuple(each for each in done.guards if each.condition in self._conditions_on_sizes),
             assumptions=done.assumptions,
+            notes=done.notes,
         )
 
     def packed(self, instance: Instance, given: Mapping[str, Number | Scalar | Pointer]) -> list[Argument]:

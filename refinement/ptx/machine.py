@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from ..findings import KernelFinding, Kind
+from ..findings import KernelFinding, KernelNote, Kind
 from ..guard_outcomes import GuardOutcome
 from ..interning import Ids
 from ..memory import ByteLanes
@@ -125,6 +125,8 @@ class Run:
         What it took.
     assumptions : tuple of str
         What is taken for granted of how the blocks run.
+    notes : tuple of KernelNote
+        What is no fault.
     """
 
     contents: Mapping[str, Contents]
@@ -141,6 +143,7 @@ class Run:
     statistics: Statistics
     _threads: Threads
     assumptions: tuple[str, ...] = ()
+    notes: tuple[KernelNote, ...] = ()
 
     @property
     def block_threads(self) -> int:
@@ -276,6 +279,7 @@ def run(
         ),
         every_thread,
         assumptions=(ASSUMED,) if semaphores is not None and semaphores.used else (),
+        notes=observations.notes,
     )
 
 

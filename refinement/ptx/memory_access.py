@@ -153,17 +153,21 @@ def _write_bytes(
         history.note_store(execution.ordering, places, threads_of, line)
     else:
         found = history.write(execution.ordering, places, threads_of, line)
-        if len(found):
-            changed = np.asarray(_differ(lanes, offsets, data).reshape(len(places), -1).any(axis=1))
-            found = found.some(changed[found.which] | ~found.idempotent)
     if len(found) and execution.semaphores is not None and part.name == "global":
         found = found.some(~execution.semaphores.puts_in_order(places[found.which] * history.granule))
+    if len(found) and not atomic:
+        changed = np.asarray(_differ(lanes, offsets, data).reshape(len(places), -1).any(axis=1))
+        harmless = ~changed[found.which] & found.idempotent
+        _note_same_values(execution, part, found.some(harmless & ~found.reads), places)
+        found = found.some(~harmless)
     _report_races(execution, part, found, places, threads_of, "writes")
     _put(lanes, offsets, data)
     if atomic or len(offsets) < 2:
         return
     lost = _differ(lanes, offsets, data).any(axis=1)
     if not lost.any():
+        others = np.flatnonzero(history.writer[places] != execution.ordering.names[threads_of])
+        _note_same_value(execution, part, places[others[:1]], line)
         return
     if words is not None and _same_numbers(execution.store, lanes, offsets[lost], words[lost]):
         execution.unordered = True
@@ -174,6 +178,22 @@ def _write_bytes(
             f"two threads write different values to {part.place(int(offsets[first]))} in one instruction",
             threads[lost],
         )
+
+
+def _note_same_values(execution: Execution, part: Space, found: Conflicts, places: Offsets) -> None:
+    """Note that threads write what others wrote, with nothing that orders them."""
+    for line in np.unique(found.lines).tolist():
+        _note_same_value(execution, part, places[found.which[found.lines == line][:1]], line)
+
+
+def _note_same_value(execution: Execution, part: Space, places: Offsets, line: int) -> None:
+    """Note that threads write what others wrote in a line to the first of some places, if there are any."""
+    history = part.history
+    if history is None or not len(places) or {line, execution.instruction.line} & history.on_data:
+        return
+    other = f", one of them in line {line}" if line != execution.instruction.line else ""
+    at = part.place(int(places[0]) * history.granule)
+    execution.note(f"two threads write the same value to {at}{other}, with no barrier between", line)
 
 
 def _same_numbers(store: TermStore, lanes: ByteLanes, offsets: Offsets, words: Ids) -> bool:

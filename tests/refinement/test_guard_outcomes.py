@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from document_schemas import validate
 
-from mmaproof.refinement.guard_outcomes import MOST, GuardOutcome, notes_of
+from mmaproof.refinement.findings import MOST
+from mmaproof.refinement.guard_outcomes import GuardOutcome, notes_of
 from mmaproof.refinement.result import Result
 from mmaproof.refinement.verification import verify
 

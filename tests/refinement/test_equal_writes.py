@@ -1,0 +1,104 @@
+"""Threads that write one value to one place in no order: noted beside a verdict, and no finding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from document_schemas import validate
+
+from mmaproof.refinement.findings import MOST
+from mmaproof.refinement.result import Result
+from mmaproof.refinement.verification import verify
+
+from ..command_line import mmaproof
+
+KERNEL = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry fill(.param .u64 C)
+{{
+    .reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<6>;
+    ld.param.u64 %d1, [C]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;
+    setp.eq.u32 %p1, %r1, 0; setp.ge.u32 %p2, %r1, 32;
+{body}
+    ret;
+}}
+"""
+FIRST = 10
+CONTRACT = """
+[kernel]
+isa = "ptx"
+[launch]
+grid = 2
+block = 64
+[sizes]
+N = 2
+[[param]]
+name = "C"
+type = "u32"
+shape = ["N"]
+access = "out"
+"""
+FORMULA = '[ensures]\nformula = "C[i] = 7"'
+WHOLE = "st.global.v2.u32 [%d1], {{{0}, {0}}};"
+
+
+def result_of(folder: Path, *body: str, ensures: str = FORMULA) -> Result:
+    (folder / "fill.ptx").write_text(KERNEL.format(body="\n".join(body)), encoding="utf-8")
+    (folder / "fill.toml").write_text(CONTRACT + ensures, encoding="utf-8")
+    result = verify(folder / "fill.ptx", folder / "fill.toml").result
+    validate("verify", json.loads(json.dumps(result.document())))
+    return result
+
+
+def noted(result: Result) -> list[tuple[int, int, str]]:
+    return [(each.line, each.other_line, each.message) for each in result.notes]
+
+
+def told(place: str, other: str = "") -> str:
+    return f"two threads write the same value to {place}{other}, with no barrier between"
+
+
+@pytest.mark.parametrize("ensures", [FORMULA, ""])
+def test_each_pair_of_instructions_is_noted_once(tmp_path: Path, ensures: str) -> None:
+    store = WHOLE.format("%r3")
+    body = ("mov.u32 %r3, 7;", f"@!%p2 {store}", f"@%p2 {store}")
+    result = result_of(tmp_path, *body, ensures=ensures)
+    assert result.verdict == ("verified" if ensures else "safe")
+    first, second = FIRST + 1, FIRST + 2
+    assert noted(result) == [
+        (first, first, told("C+0x0")),
+        (second, first, told("C+0x0", f", one of them in line {first}")),
+        (second, second, told("C+0x0")),
+    ]
+
+
+def test_nothing_is_noted_of_what_is_in_order(tmp_path: Path) -> None:
+    store = "mul.wide.u32 %d2, %r2, 4; add.s64 %d3, %d1, %d2; mov.u32 %r3, 7; @%p1 st.global.u32 [%d3], %r3;"
+    result = result_of(tmp_path, store, "bar.sync 0;", store)
+    assert (result.verdict, noted(result)) == ("verified", [])
+
+
+def test_different_values_are_a_race_and_no_note(tmp_path: Path) -> None:
+    result = result_of(tmp_path, "add.u32 %r3, %r2, 7;", f"@%p1 {WHOLE.format('%r3')}")
+    assert (result.verdict, noted(result)) == ("refuted", [])
+    assert "race" in {each.kind for each in result.findings}
+
+
+def test_notes_are_printed_and_change_no_exit_status(tmp_path: Path) -> None:
+    result_of(tmp_path, "mov.u32 %r3, 7;", WHOLE.format("%r3"))
+    page = tmp_path / "page.html"
+    arguments = ["verify", tmp_path / "fill.ptx", "--contract", tmp_path / "fill.toml", "--html", page]
+    done = mmaproof(*map(str, arguments))
+    assert done.status == 0
+    assert f"note: {tmp_path / 'fill.ptx'}:{FIRST + 1}: {told('C+0x0')}" in done.out
+    assert told("C+0x0") in page.read_text(encoding="utf-8")
+
+
+def test_of_many_pairs_a_few_are_told(tmp_path: Path) -> None:
+    result = result_of(tmp_path, "mov.u32 %r3, 7;", *[WHOLE.format("%r3")] * (MOST + 2), ensures="")
+    assert len(result.notes) == MOST + 1
+    assert result.notes[-1].message.endswith("more pairs of instructions write the same values")
