@@ -238,16 +238,34 @@ ORDERS = {
     "a last group of one tile": (("min.s32 \t%r55, %r54, 2;", "min.s32 %r55, %r54, 1;"),),
     "a larger group than its width": (("min.s32 \t%r55, %r54, 2;", "min.s32 %r55, %r54, 4;"),),
     "groups of other tiles": (("sub.s32 \t%r54, %r43, %r53;", "sub.s32 %r54, %r49, %r53;"),),
+    "another order in a grid of 9 by 7 tiles": (
+        (
+            "add.s32 \t%r61, %r60, %r53;",
+            "add.s32 %r61, %r60, %r53;\nsetp.eq.s32 %p1, %r43, 9;\nsetp.eq.and.s32 %p1, %r49, 7, %p1;\n"
+            "selp.b32 %r61, %r60, %r61, %p1;",
+        ),
+    ),
     "a width of tiles of M": (("shl.b32 \t%r51, %r49, 1;", "shl.b32 %r51, %r43, 1;"),),
 }
 
 
-@pytest.mark.parametrize("fault", few(ORDERS, "no last group"))
+@pytest.mark.parametrize("fault", few(ORDERS, "no last group", "another order in a grid of 9 by 7 tiles"))
 def test_orders_of_blocks_that_miss_tiles_are_not_shown(fault: str, tmp_path: Path) -> None:
     path = edited(tmp_path, TRITON, *ORDERS[fault])
     sizes = "any multiple of 32 up to 4096", "any multiple of 64 up to 4096"
     with pytest.raises(UnsupportedError):
         prove(path, of_triton(TRITON.name, *sizes, 32))
+
+
+@pytest.mark.sweep
+def test_another_order_in_one_grid_is_refuted_by_the_sizes_that_stand_in_for_all(tmp_path: Path) -> None:
+    path = tmp_path / "contract.toml"
+    sizes = "any multiple of 32 up to 4096", "any multiple of 64 up to 4096"
+    path.write_text(of_triton(TRITON.name, *sizes, 32), encoding="utf-8")
+    kernel = edited(tmp_path, TRITON, *ORDERS["another order in a grid of 9 by 7 tiles"])
+    result = verify(kernel, path).result
+    assert result.verdict == "refuted"
+    assert result.stats["sizes"][-1] == {"M": 9 * 32, "N": 7 * 64, "K": 32}
 
 
 @pytest.mark.sweep

@@ -23,6 +23,7 @@ from mmaproof.refinement.ptx.front_end import PtxKernel
 from mmaproof.refinement.ptx.loop_states import Cells
 from mmaproof.refinement.ptx.size_proofs import SizeProof
 from mmaproof.refinement.result import Equality, Method
+from mmaproof.refinement.symbolic_states import HELD
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import UnsupportedError
 
@@ -151,6 +152,39 @@ def test_a_wrong_guess_is_refused(change: str, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(UnsupportedError, match=r"guess|decided|depends|turns"):
         prove(stated("any multiple of 16 up to 65536"))
     assert seen
+
+
+def accumulators(store: Any, found: Cells) -> list[str]:
+    """Return the registers of 32 bits of which a guess says only that something is held."""
+    return [
+        name
+        for name, terms in found.registers.items()
+        if {store.operations[each].attribute for each in np.unique(store.operation_numbers(terms))} == {HELD}
+        and int(store.widths(terms[:1])[0]) == 32
+    ]
+
+
+@pytest.mark.parametrize(
+    "change", few(["left out", "as before the first turn", "as of another thread"], "left out")
+)
+def test_an_accumulator_that_a_guess_drops_is_refused(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    dropped = []
+
+    def drop(store: Any, found: Cells) -> None:
+        (name,) = accumulators(store, found)
+        terms = found.registers[name]
+        if change == "left out":
+            del found.registers[name]
+        elif change == "as before the first turn":
+            found.registers[name] = store.constants(np.zeros(len(terms), dtype=np.uint64), 32)
+        else:
+            found.registers[name] = np.concatenate([terms[:1], terms[:1], terms[2:]])
+        dropped.append(name)
+
+    other_cells(monkeypatch, drop)
+    with pytest.raises(UnsupportedError):
+        prove(stated("any multiple of 16 up to 65536"))
+    assert dropped
 
 
 def test_sums_that_are_taken_for_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
