@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from command_line import mmaproof
+from cuda_contracts import CORPUS as CUDA
+from cuda_contracts import for_every_k
 from document_schemas import validate
 from html_pages import Page
 from triton_contracts import CORPUS, KERNELS, contract
@@ -171,3 +173,25 @@ def test_a_kernel_out_of_memory_is_undecided(
     assert run(RIGHT, written, "--json", document).status == 3
     result = json.loads(document.read_text(encoding="utf-8"))
     assert result["verdict"] == "undecided" and said in result["findings"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (("(M + 15) // 16", "K // 64"), "grid, column 1: K // 64 is 0 at M = 16, N = 16, K = 16"),
+        (("(M + 15) // 16", "2 - K // 16"), "grid, column 1: 2 - K // 16 is 0 at M = 16, N = 16, K = 32"),
+        (("any multiple of 16", "any >= 5 up to 3"), "no number is"),
+        (("[16, 16]", '["K", 16]'), "a kernel is compiled for one block"),
+        (("[16, 16]", '"any"'), "unknown name any"),
+        (('shape = ["M", "K"]', 'shape = ["M", "K % 7"]'), "must be a polynomial of K"),
+    ],
+)
+def test_sizes_that_no_launch_can_have_are_refused_in_one_line(
+    edit: tuple[str, str], message: str, written: Path
+) -> None:
+    text = for_every_k("simt_f32")
+    assert edit[0] in text
+    written.write_text(text.replace(*edit), encoding="utf-8")
+    found = mmaproof("verify", CUDA / "simt_f32_sm80.ptx", "--contract", written)
+    assert (found.status, found.out, found.err.count("\n")) == (2, "", 1)
+    assert message in found.err
