@@ -272,6 +272,8 @@ class ElementaryForms:
 
     def _factors(self, polynomial: Sparse) -> list[tuple[Sparse, Coefficient]]:
         """Return polynomials and the powers to which they are factors of one, all positive if that is."""
+        if not polynomial:
+            return [(polynomial, 1)]
         if polynomial == {(): 1}:
             return []
         ((monomial, coefficient), *others) = polynomial.items()

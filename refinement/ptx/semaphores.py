@@ -348,8 +348,9 @@ class Semaphores:
         word = self._words.get(offset)
         if word is None:
             word = self._words[offset] = self._fresh(part, offset, size)
-            history = part.history
-            if history is not None and (history.writer[offset // history.granule] >= 0):
+            history = part.history  # of what may be written alone, which comes first
+            place = 0 if history is None else offset // history.granule
+            if history is not None and place < len(history.writer) and history.writer[place] >= 0:
                 word.broken = "threads of the same warp write it together, or data"
         if word.size != size:
             raise UnsupportedError(f"a word of {word.size} bytes is waited for by loads of {size}")

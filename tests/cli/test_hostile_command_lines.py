@@ -58,9 +58,11 @@ def complaints(result: Result, folder: Path, written: set[Path]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_every_command_ends_as_documented(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_ends_as_documented(
+    seed: int, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MMAPROOF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("MMAPROOF_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "folder").mkdir()

@@ -156,6 +156,7 @@ main({arguments!r})
         *((name, *ENDINGS[0]) for name in ("typer", "mmaproof.cli.endings", "numpy.linalg", "ml_dtypes")),
     ],
 )
+@pytest.mark.usefixtures("heeded")
 def test_a_signal_while_it_still_imports_ends_with_one_line(
     name: str, sent: signal.Signals, status: int, said: str
 ) -> None:

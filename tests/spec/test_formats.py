@@ -270,7 +270,7 @@ def test_long_integer_names() -> None:
 
 
 def test_unknown_format_is_one_clear_line() -> None:
-    with pytest.raises(InputError, match=r"^unknown format 'f17'; known: b1, s4, .*, ue4m3$"):
+    with pytest.raises(InputError, match=r"^unknown format 'f17'; known: b1, s2, .*, ue4m3$"):
         format_named("f17")
 
 
