@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ..spec.formats import F64, FloatFormat, Format
 from .absolute_errors import AbsoluteErrors
 from .absolute_parts import NONE, Part
-from .accuracy_clauses import AccuracyClause, ErrorFormula
 from .arguments import Array
 from .contract import Instance
 from .contract_terms import error_terms
@@ -23,7 +22,7 @@ from .interning import Ids
 from .normal_forms import NormalForms
 from .polynomials import ABSENT, ExpansionError, Polynomials
 from .rounding_depth import Hypothesis, roundings
-from .terms import Operation
+from .terms import Operation, TermStore
 
 _SLACK = 1 + 2.0**-30
 """More than the errors of the few operations of f64 that make a bound."""
@@ -98,7 +97,6 @@ class AccuracyCheck:
     def __init__(self, path: str, instance: Instance, forms: NormalForms) -> None:
         assert instance.contract.accuracy is not None
         self._path, self._instance, self._forms = path, instance, forms
-        self._clause: AccuracyClause = instance.contract.accuracy
 
     def of(
         self,
@@ -107,6 +105,7 @@ class AccuracyCheck:
         actual: Ids,
         expected: Ids,
         names: Callable[[int], str],
+        shown: Callable[[Limit, int], str | None],
     ) -> Accuracy:
         """Return what is known of the errors of some elements, all of which are right over the reals.
 
@@ -120,11 +119,13 @@ class AccuracyCheck:
             Their terms, and those of the contract.
         names : callable
             Names an element, by its place among them.
+        shown : callable
+            Looks for inputs on which an element's error is above a limit; says what is so on them.
         """
         findings: list[KernelFinding] = []
         statements: list[str] = []
         granted: set[str] = set()
-        for limit in self._limits(output, members, expected):
+        for limit in limits_of(self._instance, output, members, expected, self._forms.store):
             bound = _Bounds(self._forms, self._instance, output.format, actual, limit)
             found = bound.finding()
             granted |= bound.granted
@@ -132,6 +133,10 @@ class AccuracyCheck:
                 statements.append(f"{output.name}: {bound.statement()}")
                 continue
             kind, place, message, line = found
+            if kind is Kind.INACCURATE:  # so far, that is but a bound
+                excess = shown(limit, place)
+                kind = Kind.UNDECIDED if excess is None else kind
+                message = message if excess is None else f"{excess}; {message}"
             findings.append(
                 KernelFinding(
                     kind,
@@ -148,17 +153,22 @@ class AccuracyCheck:
             (*taken, *(Hypothesis("in-domain", each) for each in sorted(granted))),
         )
 
-    def _limits(self, output: Array, members: NDArray[np.intp], expected: Ids) -> list[Limit]:
-        found = []
-        clause = self._clause
-        if clause.max_relative is not None:
-            text = f"{float(clause.max_relative):.3g}·S"
-            found.append(Limit(clause.max_relative, expected, output.format, "S", text, exact=False))
-        error: ErrorFormula | None = clause.errors.get(output.name)
-        if error is not None:
-            terms = error_terms(self._instance, output, error.formula, self._forms.store)[members]
-            found.append(Limit(error.factor, terms, F64, "what the contract allows", error.text, exact=True))
-        return found
+
+def limits_of(
+    instance: Instance, output: Array, members: NDArray[np.intp], expected: Ids, store: TermStore
+) -> list[Limit]:
+    """Return what a contract allows elements (n,) of an output, that are to be `expected` (n,), to be off."""
+    clause = instance.contract.accuracy
+    assert clause is not None
+    found = []
+    if clause.max_relative is not None:
+        text = f"{float(clause.max_relative):.3g}·S"
+        found.append(Limit(clause.max_relative, expected, output.format, "S", text, exact=False))
+    error = clause.errors.get(output.name)
+    if error is not None:
+        terms = error_terms(instance, output, error.formula, store)[members]
+        found.append(Limit(error.factor, terms, F64, "what the contract allows", error.text, exact=True))
+    return found
 
 
 class _Bounds:

@@ -81,6 +81,8 @@ class KernelCounterexample:
         The difference that the roundings of both sides may explain on these inputs, at most.
     tolerance : float
         The same, relative to the greater of the two.
+    accuracy : bool
+        Whether the bound is the error that the contract allows on these inputs.
     """
 
     kernel: str
@@ -91,12 +93,15 @@ class KernelCounterexample:
     difference: Difference
     bound: float
     tolerance: float
+    accuracy: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""
         document = {"schema": SCHEMA, "kind": KIND, **asdict(self)}
         if self.against is None:
             del document["against"]
+        if not self.accuracy:
+            del document["accuracy"]
         return document
 
     def save(self, path: Path) -> None:

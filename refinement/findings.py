@@ -33,7 +33,7 @@ class Kind(StrEnum):
     @property
     def refutes(self) -> bool:
         """Whether the kernel is wrong, not merely beyond what is modelled or can be shown."""
-        return self not in (Kind.UNSUPPORTED, Kind.UNDECIDED, Kind.INACCURATE)
+        return self not in (Kind.UNSUPPORTED, Kind.UNDECIDED)
 
     @property
     def meaning(self) -> str:
@@ -56,7 +56,7 @@ _MEANINGS = {
     Kind.REGISTER: "the kernel does not restore a register that belongs to its caller",
     Kind.ACCUMULATOR: "the kernel uses an accumulator, or a register that it is in, against the rules",
     Kind.UNSUPPORTED: "the kernel does what is not modelled, so that nothing is said about it",
-    Kind.INACCURATE: "the bound that is proved of the kernel's error is above what its contract allows",
+    Kind.INACCURATE: "on inputs that were found, the kernel's error is above what its contract allows",
     Kind.UNDECIDED: "the kernel is not shown to be right, and no inputs are found on which it is wrong",
 }
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat
-from .accuracy import AccuracyCheck
+from .accuracy import AccuracyCheck, Limit
 from .arguments import Array
 from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched
 from .clobbering import clobbered
@@ -21,6 +22,7 @@ from .counterexamples import (
 )
 from .diagnosis import Namer
 from .equivalence import Comparison, compare
+from .error_search import ErrorSearch
 from .findings import KernelFinding, KernelNote, Kind
 from .footprint import Offsets
 from .front_end import Kernel, Outcome
@@ -214,12 +216,36 @@ class OutputComparison:
             actual[members],
             expected[members],
             lambda place: self._namer.element(output.name, int(members[place])),
+            partial(self._shown, output, members, actual, expected),
         )
         self._examination.findings += found.findings
         self._examination.accuracy += found.statements
         self._examination.accuracy_hypotheses += found.hypotheses
         if found.findings:
             self._examination.equality = None
+
+    def _shown(
+        self,
+        output: Array,
+        members: NDArray[np.intp],
+        actual: Ids,
+        expected: Ids,
+        limit: Limit,
+        place: int,
+    ) -> str | None:
+        """Say what an element's error is on inputs on which it is above a limit; None if none are found."""
+        if self._unordered:
+            return None
+        element = int(members[place])
+        terms = int(actual[element]), int(expected[element])
+        search = ErrorSearch(self._kernel, self._instance, self._forms, self._given)
+        shown = search.shown(output, element, terms, limit, place)
+        if shown is None:
+            return None
+        if self._examination.counterexample is None:
+            self._examination.counterexample = shown.counterexample
+        error, allowed = float(shown.excess.error), float(shown.excess.allowed)
+        return f"its error on inputs found is {error:.4g}, and {allowed:.4g} is allowed ({limit.text})"
 
     def _note_strays(self, output: Array) -> None:
         """Note what is written beside the elements that are compared."""
