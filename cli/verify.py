@@ -189,4 +189,5 @@ def _print(found: Verification) -> None:
     if result.verdict == "safe":
         print("memory only: the contract has no [ensures], so nothing is said of what is computed")
     elif "outputs" in stats and not found.memory_only:
-        print(f"{stats['outputs']} output elements, {stats['wrong']} not right; {stats['total_seconds']} s")
+        seconds = f"{stats['total_seconds']:.3f} s"
+        print(f"{stats['outputs']} output elements, {stats['wrong']} not right; {seconds}")
