@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
+from theorem_checks import decided
 
 from mmaproof.proofs.obligation import Obligation, Status, Theorem
 from mmaproof.proofs.verdict import Verdict
@@ -21,6 +23,27 @@ def each(mutants: Sequence[Mutant]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         ("mutate", "theorem", "name"), mutants, ids=lambda part: getattr(part, "__name__", None)
     )
+
+
+def refutation_of(mutants: Sequence[Mutant]) -> Callable[..., None]:
+    """Return the test that each mutant is refuted, for a module to name ``test_a_fault_is_refuted``."""
+
+    @each(mutants)
+    def refuted(mutate: Patch, theorem: Theorem, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        mutate(monkeypatch)
+        assert decided(of(theorem, name)).status is Status.REFUTED
+
+    return refuted
+
+
+def entry_changed(owner: Any, table: str, key: object, value: object) -> Patch:
+    """Return the fault that a table of a module has another entry."""
+
+    def changed(patch: pytest.MonkeyPatch) -> None:
+        assert key in getattr(owner, table)
+        patch.setattr(owner, table, {**getattr(owner, table), key: value})
+
+    return changed
 
 
 def of(theorem: Theorem, name: str) -> Obligation:

@@ -36,7 +36,20 @@ _FEW = 24
 
 
 def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
-    """Return the theorem that the element types of an instruction set are read and written as numbers."""
+    """Return the theorem that the element types of an instruction set are read and written as numbers.
+
+    Parameters
+    ----------
+    isa : str
+        The instruction set, the first word of the obligations' ids.
+    formats : callable
+        Returns its element types; repeated ones, and those that all share, are taken once.
+
+    Returns
+    -------
+    Theorem
+        ``isa/stated/conversions``, two obligations for each format and one about directions.
+    """
 
     @theorem(
         f"{isa}/stated/conversions",

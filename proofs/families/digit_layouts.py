@@ -20,7 +20,18 @@ from ..stated import digits as stated
 
 
 def digit_layouts(isa: str) -> Theorem:
-    """Return the theorem about layouts as sums of digits, whatever instruction set they are of."""
+    """Return the theorem about layouts as sums of digits, whatever instruction set they are of.
+
+    Parameters
+    ----------
+    isa : str
+        The instruction set, the first word of the obligations' ids.
+
+    Returns
+    -------
+    Theorem
+        ``isa/stated/digits``, an obligation for each way in which layouts are used.
+    """
 
     @theorem(
         f"{isa}/stated/digits",
@@ -103,7 +114,20 @@ _OPERATORS: Mapping[type[ast.operator], Any] = {
 
 
 def value(formula: str, names: Mapping[str, int]) -> int:
-    """Return the number that a layout's formula is, as a reader computes it."""
+    """Return the number that a layout's formula is, as a reader computes it.
+
+    Parameters
+    ----------
+    formula : str
+        Sums, xors, products, shifts and masks of coordinates and numbers, as layouts print them.
+    names : mapping of str to int
+        The coordinates.
+
+    Raises
+    ------
+    AssertionError
+        If the formula has anything else.
+    """
 
     def of(node: ast.expr) -> int:
         match node:

@@ -28,10 +28,22 @@ from ..comparison import compared
 from ..obligation import Case, Certificate, Method, Theorem, theorem
 
 REFUSED = "refused"
+"""What becomes of arrays that don't fit."""
 
 
 def named_arrays(isa: str) -> Theorem:
-    """Return the theorem about the arrays that instructions are executed on."""
+    """Return the theorem about the arrays that instructions are executed on.
+
+    Parameters
+    ----------
+    isa : str
+        The instruction set, the first word of the obligations' ids.
+
+    Returns
+    -------
+    Theorem
+        ``isa/stated/arrays``, an obligation for each of the ways in which arrays are given.
+    """
 
     @theorem(
         f"{isa}/stated/arrays",
@@ -64,7 +76,10 @@ OPERANDS: Mapping[str, ArrayOperand] = {
     "i": IntegerArray((3,)),
     "n": IntegerArray(),
 }
+"""Operands of a toy instruction, one of each kind."""
+
 UNREAD: Mapping[str, ArrayOperand] = {"x": Matrix((2,), S8)}
+"""An operand that it has, and does not need."""
 
 _FITTING: Mapping[str, Array] = {
     "a": np.arange(6).reshape(2, 3) - 3,

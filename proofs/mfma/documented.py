@@ -6,32 +6,20 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from ...spec.errors import InputError, UnsupportedError
-from ...spec.formats import F16, F32, F64
+from ...spec.formats import F16, F32, F64, FloatFormat, Format
 from ...spec.mfma.assembly import WORDS, first_word, parse
 from ...spec.mfma.catalogue import BY_NAME
 from ...spec.mfma.choices import choices_named
-from ...spec.mfma.elements import E4M3FNUZ, E5M2FNUZ
 from ...spec.mfma.encoding import encode
 from ...spec.mfma.legality import notes, violations
 from ...spec.mfma.targets import TARGETS, target_named
 from ..comparison import compared
-from ..families import formats
-from ..families.arithmetic import fused
-from ..families.choices import choices
-from ..families.conversions import conversions
-from ..families.digit_layouts import digit_layouts
-from ..families.named_arrays import named_arrays
+from ..families.generic import generic_theorems
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
 from .stated import texts
 
 SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
-
-
-@theorem("mfma/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)
-def format_constants() -> Iterator[Case]:
-    """Yield one certificate for each element type that no other instruction set has."""
-    yield from formats.cases((E4M3FNUZ, E5M2FNUZ))
 
 
 @theorem(
@@ -175,18 +163,15 @@ def _known(name: str) -> str:
     return "known"
 
 
-ARITHMETIC = fused("mfma", lambda: [(F16, F16, F32), (F32, F32, F32), (F64, F64, F64)])
+def _formats() -> Iterator[Format]:
+    for target in TARGETS.values():
+        for row in BY_NAME.values():
+            if (form := row.get(target.name)) is not None:
+                yield from map(target.format, form.types.values())
 
-CONVERSIONS = conversions(
-    "mfma",
-    lambda: [target.format(each) for target in TARGETS.values() for row in BY_NAME.values()
-             if (form := row.get(target.name)) is not None for each in form.types.values()],
-)  # fmt: skip
 
-OPEN_POINTS = choices("mfma", choices_named)
+def _steps() -> Iterator[tuple[FloatFormat, FloatFormat, FloatFormat]]:
+    yield from ((F16, F16, F32), (F32, F32, F32), (F64, F64, F64))
 
-DIGITS = digit_layouts("mfma")
 
-ARRAYS = named_arrays("mfma")
-
-THEOREMS = (format_constants, instructions, read_texts, CONVERSIONS, ARITHMETIC, OPEN_POINTS, DIGITS, ARRAYS)
+THEOREMS = (instructions, read_texts, *generic_theorems("mfma", _formats, choices_named, _steps))

@@ -12,12 +12,7 @@ from ...spec.power.choices import choices_named
 from ...spec.power.encoding import LAYOUTS, decode
 from ...spec.power.forms import FORMS, mask_widths
 from ..comparison import compared
-from ..families import formats
-from ..families.arithmetic import fused
-from ..families.choices import choices
-from ..families.conversions import conversions
-from ..families.digit_layouts import digit_layouts
-from ..families.named_arrays import named_arrays
+from ..families.generic import generic_theorems
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as stated
 
@@ -161,12 +156,6 @@ def _decoded(word: int, size: int) -> tuple[str, Mapping[str, int]] | None:
     return again.mnemonic, {operand.name: value % (1 << operand.bits) for operand, value in again.given()}
 
 
-@theorem("power/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)
-def format_constants() -> Iterator[Case]:
-    """Yield one certificate for each element type."""
-    yield from formats.cases(_formats())
-
-
 def _formats() -> list[Format]:
     return [fmt for family in FAMILIES for fmt in (family.x, family.y, family.result)]
 
@@ -177,26 +166,10 @@ def _steps() -> Iterator[tuple[FloatFormat, FloatFormat, FloatFormat]]:
             yield family.x, family.y, family.result
 
 
-ARITHMETIC = fused("power", _steps)
-
-CONVERSIONS = conversions("power", _formats)
-
-OPEN_POINTS = choices("power", choices_named)
-
-DIGITS = digit_layouts("power")
-
-ARRAYS = named_arrays("power")
-
 THEOREMS = (
-
     forms,
     updates,
     register_counts,
     words,
-    format_constants,
-    CONVERSIONS,
-    ARITHMETIC,
-    OPEN_POINTS,
-    DIGITS,
-    ARRAYS,
-)  # fmt: skip
+    *generic_theorems("power", _formats, choices_named, _steps),
+)

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
-from ...spec.formats import BF16, F16, F32, F64, FORMATS
+from ...spec.formats import BF16, F16, F32, F64, FORMATS, FloatFormat
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.choices import choices_named
 from ...spec.ptx.signatures import OperandForm, Sort, signature
 from ...spec.ptx.targets import TARGETS, Version
 from ..comparison import compared
-from ..families import formats
-from ..families.arithmetic import fused
-from ..families.choices import choices
-from ..families.conversions import conversions
-from ..families.digit_layouts import digit_layouts
-from ..families.named_arrays import named_arrays
+from ..families.generic import generic_theorems
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import moves, products, targets
 
@@ -113,32 +108,12 @@ def target_versions() -> Iterator[Case]:
     )
 
 
-@theorem("ptx/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)
-def format_constants() -> Iterator[Case]:
-    """Yield one certificate for each element type."""
-    yield from formats.cases(FORMATS.values())
+def _steps() -> Iterator[tuple[FloatFormat, FloatFormat, FloatFormat]]:
+    yield from ((F16, F16, F16), (F16, F16, F32), (BF16, BF16, F32), (F32, F32, F32), (F64, F64, F64))
 
-
-ARITHMETIC = fused(
-    "ptx", lambda: [(F16, F16, F16), (F16, F16, F32), (BF16, BF16, F32), (F32, F32, F32), (F64, F64, F64)]
-)
-
-CONVERSIONS = conversions("ptx", FORMATS.values)
-
-OPEN_POINTS = choices("ptx", choices_named)
-
-DIGITS = digit_layouts("ptx")
-
-ARRAYS = named_arrays("ptx")
 
 THEOREMS = (
-
     instructions,
     target_versions,
-    format_constants,
-    CONVERSIONS,
-    ARITHMETIC,
-    OPEN_POINTS,
-    DIGITS,
-    ARRAYS,
-)  # fmt: skip
+    *generic_theorems("ptx", FORMATS.values, choices_named, _steps),
+)

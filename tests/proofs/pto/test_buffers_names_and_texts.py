@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from theorem_checks import decided, unexpected
-from theorem_mutants import Mutant, Patch, each, of
+from theorem_checks import unexpected
+from theorem_mutants import Mutant, Patch, entry_changed, refutation_of
 
-from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.pto import buffers, names, texts
 from mmaproof.proofs.pto.stated import buffers as stated_buffers
 from mmaproof.proofs.pto.stated import names as stated_names
@@ -39,16 +38,6 @@ def another_element(place: int) -> Patch:
 
         wrong = replace(run, result=result)
         patch.setattr(buffers, "PRODUCTS", (*PRODUCTS[:place], wrong, *PRODUCTS[place + 1 :]))
-
-    return changed
-
-
-def other(owner: Any, name: str, key: object, value: object) -> Patch:
-    """Return the fault that a table has another entry."""
-
-    def changed(patch: pytest.MonkeyPatch) -> None:
-        assert key in getattr(owner, name)
-        patch.setattr(owner, name, {**getattr(owner, name), key: value})
 
     return changed
 
@@ -82,18 +71,13 @@ MUTANTS: tuple[Mutant, ...] = (
     (another_element(10), buffers.executed, "runs/CPU"),
     (rows_in_the_columns_order, buffers.executed, "views"),
     (signed_pads, buffers.executed, "pads"),
-    (other(stated_buffers, "PADS", ("i8", "MIN"), 0x81), buffers.executed, "pads"),
-    (other(stated_names, "SPELLED", "tload.fp", "tload"), names.names, "operations"),
-    (other(stated_names, "ROUNDED", "e8m11", (8, 12)), names.names, "element-types"),
-    (other(stated_names, "FIRST_WORDS", "module {", "modul"), names.names, "words"),
+    (entry_changed(stated_buffers, "PADS", ("i8", "MIN"), 0x81), buffers.executed, "pads"),
+    (entry_changed(stated_names, "SPELLED", "tload.fp", "tload"), names.names, "operations"),
+    (entry_changed(stated_names, "ROUNDED", "e8m11", (8, 12)), names.names, "element-types"),
+    (entry_changed(stated_names, "FIRST_WORDS", "module {", "modul"), names.names, "words"),
     (text_elsewhere("OUTLINE"), texts.read_texts, "outlines"),
     (text_elsewhere("REFUSED"), texts.read_texts, "refused"),
 )
 
 
-@each(MUTANTS)
-def test_a_fault_is_refuted(
-    mutate: Patch, theorem: Theorem, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mutate(monkeypatch)
-    assert decided(of(theorem, name)).status is Status.REFUTED
+test_a_fault_is_refuted = refutation_of(MUTANTS)

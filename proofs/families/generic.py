@@ -1,0 +1,48 @@
+"""What instruction sets share, stated a second time with the formats and choices of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ...spec.formats import Format
+from ..obligation import Case, Theorem, theorem
+from . import formats
+from .arithmetic import Step, fused
+from .choices import Named, choices
+from .conversions import conversions
+from .digit_layouts import digit_layouts
+from .named_arrays import named_arrays
+
+
+def generic_theorems(
+    isa: str,
+    element_types: Callable[[], Iterable[Format]],
+    choices_named: Named,
+    steps: Callable[[], Iterable[Step]] | None = None,
+) -> tuple[Theorem, ...]:
+    """Return the theorems about formats, conversions, sums, open points, layouts and arrays.
+
+    Parameters
+    ----------
+    isa : str
+        Whose they are.
+    element_types : callable
+        Returns the formats that its operands have.
+    choices_named : callable
+        Reads its ``--choice`` arguments.
+    steps : callable, optional
+        Returns the formats of its fused multiply-adds; nothing is stated of these where there are none.
+    """
+
+    @theorem(f"{isa}/stated/formats", formats.TITLE, formats.STATEMENT, formats.SOURCE)
+    def format_constants() -> Iterator[Case]:
+        yield from formats.cases(element_types())
+
+    return (
+        format_constants,
+        conversions(isa, element_types),
+        *(() if steps is None else (fused(isa, steps),)),
+        choices(isa, choices_named),
+        digit_layouts(isa),
+        named_arrays(isa),
+    )
