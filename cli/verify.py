@@ -44,6 +44,9 @@ def verify(
     every: Annotated[
         bool, typer.Option("--every", help="Sizes stated as domains must be shown for all of them.")
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also print what proofs for all sizes consist of.")
+    ] = False,
     scheduler: Annotated[
         str | None, typer.Option(metavar="tcp://HOST:PORT", help="Run sets of sizes on a Dask cluster.")
     ] = None,
@@ -102,6 +105,8 @@ def verify(
         fill(report)
     if not printed(report, output_format):
         _print(report.found)
+        if explain:
+            _print_obligations(report.result)
     tell_github(report)
     return {
         "verified": ExitCode.HOLDS,
@@ -191,3 +196,19 @@ def _print(found: Verification) -> None:
     elif "outputs" in stats and not found.memory_only:
         seconds = f"{stats['total_seconds']:.3f} s"
         print(f"{stats['outputs']} output elements, {stats['wrong']} not right; {seconds}")
+
+
+def _print_obligations(result: Result) -> None:
+    """Print the parts of proofs for every number of sizes, and the sizes that were verified one by one."""
+    obligations = result.stats.get("obligations", ())
+    if not obligations:
+        print("no proof for every number of a size: only the sizes listed are verified")
+    for each in obligations:
+        place = f"{result.kernel}:{each['line']}"
+        place = f"{each['source']} ({place})" if each["source"] else place
+        at = ", ".join(f"{name} = {number}" for name, number in each["sizes"].items())
+        named = f"{each['obligation']}{f' at {at}' if at else ''}"
+        print(f"proved in {each['seconds']:.3f} s, {named}: {each['statement']} ({place})")
+    for sizes in result.stats.get("sizes", ()):
+        listed = ", ".join(f"{name} = {number}" for name, number in sizes.items())
+        print(f"looked at by itself: {listed or 'the only sizes'}")

@@ -58,11 +58,7 @@ class BlocksShown:
     @property
     def obligations(self) -> list[dict[str, Any]]:
         """The parts of all proofs."""
-        return [
-            {"sizes": dict(known), "obligation": each.name, "seconds": round(each.seconds, 3)}
-            for known, proof in self.proofs
-            for each in proof.obligations
-        ]
+        return [each.document(known) for known, proof in self.proofs for each in proof.obligations]
 
     def quantifications(
         self, domains: Sequence[SizeDomain], largest: Mapping[str, int]

@@ -28,13 +28,6 @@ _COMBINATIONS = 3
 """Of the other sizes, with which the numbers of one are shown by induction."""
 
 
-class Obligation(Protocol):
-    """A part of a proof, and what it took in seconds."""
-
-    name: str
-    seconds: float
-
-
 class SizeProof(Protocol):
     """A proof for every number of a size; see `mmaproof.refinement.ptx.size_proofs.SizeProof`."""
 
@@ -139,11 +132,7 @@ def examined(
     scope = Scope(
         tuple(_shown(each, size, proofs, found, not_by_blocks) for each in quantified.domains),
         Equality.VALUE if any(proof.equality is Equality.VALUE for _, proof in proofs) else Equality.BITS,
-        [
-            {"sizes": dict(known), "obligation": each.name, "seconds": round(each.seconds, 3)}
-            for known, proof in proofs
-            for each in proof.obligations
-        ],
+        [each.document(known) for known, proof in proofs for each in proof.obligations],
     )
     return found, stats, scope
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..spec.errors import InputError
 from .contract import Contract, Instance
@@ -145,7 +146,7 @@ def verify(
         tuple(_cases(examinations, memory_only=memory_only)),
         {
             **stats,
-            **({"obligations": scope.obligations} if scope.obligations else {}),
+            **({"obligations": _placed(kernel, scope.obligations)} if scope.obligations else {}),
             "sizes": _sizes(examinations),
             "outputs": sum(int(each.right.size) for examination in found for each in examination.outputs),
             "wrong": sum(int((~each.right).sum()) for examination in found for each in examination.outputs),
@@ -158,6 +159,11 @@ def verify(
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
+
+
+def _placed(kernel: Kernel, obligations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return parts of proofs with where the compiler says that their lines come from."""
+    return [{**each, "source": kernel.source(each["line"])} for each in obligations]
 
 
 def _not_for_all(kernel: Kernel, quantified: Sequence[Quantification]) -> list[KernelFinding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +29,7 @@ from ..symbolic_terms import Placed
 from ..tile_shifts import direct_axes, tile_shifts
 from .any_size import memory_of_any_size
 from .loop_states import LoopBatch
-from .size_proofs import LimitError
+from .size_proofs import LimitError, Timed
 from .symbolic_launch import Corners, SymbolicLaunch, constant
 from .values import Value, of_terms
 
@@ -296,8 +296,13 @@ class BlockLaunch(SymbolicLaunch):
         return placed
 
     # -- a block whose loops have known numbers of turns
-    def check(self) -> Equality:
+    def check(self, noting: Callable[..., Timed]) -> Equality:
         """Run the block at the one number of the last size; return the equality that outputs need.
+
+        Parameters
+        ----------
+        noting : callable
+            Notes an obligation, by its name and the output that it is about.
 
         Raises
         ------
@@ -305,25 +310,36 @@ class BlockLaunch(SymbolicLaunch):
             If the block is not shown to be right.
         """
         numbers = self._numbers
-        batch = self.begun(((numbers.count(numbers.last), 0.0),))
-        try:
-            self.run_to_end(batch)
-        except UnsupportedError as error:
-            line, what = batch.execution.instruction.line, ""
-            if self.store.doubts:
-                line, what = self.store.doubts[-1].line, f"{self.store.doubts[-1].what}; "
-            raise UnsupportedError(f"{self.path}:{line}: {what}{error}") from error
-        self.check_findings()
+        with noting("accesses"):
+            batch = self.begun(((numbers.count(numbers.last), 0.0),))
+            try:
+                self.run_to_end(batch)
+            except UnsupportedError as error:
+                line, what = batch.execution.instruction.line, ""
+                if self.store.doubts:
+                    line, what = self.store.doubts[-1].line, f"{self.store.doubts[-1].what}; "
+                raise UnsupportedError(f"{self.path}:{line}: {what}{error}") from error
+            self.check_findings()
         equality = Equality.BITS
         for output in self.instance.outputs:
-            actual = self.stored(batch, output)
-            for masking in (True, False) if self.store.rests else (False,):
-                self._masking = masking
-                found = compare(NormalForms(self.store), actual, self.expected(output), output.format)
-                if found.equal.all():
-                    break
-            else:
-                raise UnsupportedError(f"what a block stores to {output.name} is not shown")
-            if not found.identical.all():
-                equality = Equality.VALUE
+            with noting("tile", output.name):
+                actual = self.stored(batch, output)
+            with noting("value", output.name):
+                if not self._is_right(actual, output):
+                    equality = Equality.VALUE
         return equality
+
+    def _is_right(self, actual: Ids, output: Array) -> bool:
+        """Check what is stored; tell whether it is the same term by term.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is not shown to be what the formula says.
+        """
+        for masking in (True, False) if self.store.rests else (False,):
+            self._masking = masking
+            found = compare(NormalForms(self.store), actual, self.expected(output), output.format)
+            if found.equal.all():
+                return bool(found.identical.all())
+        raise UnsupportedError(f"what a block stores to {output.name} is not shown")

@@ -8,9 +8,9 @@ together they are all of the output.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...spec.errors import InputError, UnsupportedError
@@ -26,7 +26,7 @@ from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
 from .launching import entry_named
 from .module import Module
 from .size_induction import FACTORS, prove
-from .size_proofs import LimitError, Obligation, SizeProof
+from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
 
 if TYPE_CHECKING:
     from .front_end import PtxKernel
@@ -206,12 +206,10 @@ class _Attempt:
         self._told(tell)
 
         def launched(numbers: ResidueClass) -> BlockLaunch:
-            found = BlockLaunch(self._kernel, self._contract, position, self._known, numbers)
-            self._launches.append(found)
-            return found
+            return self._launched(tell, position, self._known, numbers)
 
         found: SizeProof = prove(launched, last, lambda what: self._told(f"{tell}: {what}"), self._factors)
-        self._obligations += [Obligation(f"{tell}: {each.name}", each.seconds) for each in found.obligations]
+        self._obligations += [each.of(tell) for each in found.obligations]
         equality = found.equality
         for number in found.alone:
             if self._run(position, {**self._known, last.name: number}) is Equality.VALUE:
@@ -220,14 +218,23 @@ class _Attempt:
 
     def _run(self, position: BlockPosition, known: Mapping[str, int]) -> Equality:
         """Prove the block at a position right at numbers of all other sizes."""
-        launch = BlockLaunch(self._kernel, self._contract, position, known, NO_SIZE)
-        self._launches.append(launch)
-        started = time.perf_counter()
-        equality = launch.check()
         at = ", ".join(f"{name} = {number}" for name, number in known.items())
         name = f"{position.name or 'every block'}{f' at {at}' if at else ''}"
-        self._obligations.append(Obligation(name, time.perf_counter() - started))
-        return equality
+        launch = self._launched(name, position, known, NO_SIZE)
+        return launch.check(partial(self._noting, name))
+
+    def _launched(
+        self, name: str, position: BlockPosition, known: Mapping[str, int], numbers: ResidueClass
+    ) -> BlockLaunch:
+        with self._noting(name, "cover"):
+            found = BlockLaunch(self._kernel, self._contract, position, known, numbers)
+        self._launches.append(found)
+        return found
+
+    def _noting(self, name: str, part: str, output: str = "") -> Timed:
+        line = entry_named(self._kernel.module, self._kernel.entry).line
+        statement = STATEMENTS[part].format(name=output)
+        return Timed(f"{name}: {part}", line, statement, self._obligations)
 
 
 def _sizes_of(extent: Expression, contract: Contract) -> list[str]:

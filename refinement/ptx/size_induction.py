@@ -38,6 +38,7 @@ from .any_size import memory_of_any_size, use_memory_of_any_size
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
 from .opaque_fragments import is_token
 from .size_proofs import (
+    STATEMENTS,
     EarlyError,
     LimitError,
     NextCandidateError,
@@ -242,23 +243,23 @@ class _Induction:
 
     # -- base, step, exit
     def _decide(self, numbers: ResidueClass) -> None:
-        name = self.name
         self.store.bounded = {}  # what is known of sums in one attempt is not known in another
-        with self._obligation(f"{name}: base"):
+        with self._obligation("base"):
             before = self._base(numbers)
-        with self._obligation(f"{name}: step"):
+        with self._obligation("step"):
             self._step(numbers, before)
-        with self._obligation(f"{name}: exit"):
+        with self._obligation("exit"):
             held: Ids | None = None
             for rest in range(self.first, self.first + self.distance, self.modulus):
-                self.told(f"{name} = {self.distance}·u + {rest}")
+                self.told(f"{self.name} = {self.distance}·u + {rest}")
                 held = self._exit(numbers, rest, held)
         assert held is not None
-        with self._obligation(f"{name}: sums"):
+        with self._obligation("sums"):
             self._check_sums(held)
 
-    def _obligation(self, name: str) -> Timed:
-        return Timed(name, self.obligations)
+    def _obligation(self, part: str) -> Timed:
+        statement = STATEMENTS[part].format(name=self.name, turn=self.distance, first=self.first)
+        return Timed(f"{self.name}: {part}", self.launch.loop_line, statement, self.obligations)
 
     def _told_of(self, error: UnsupportedError, since: int) -> str:
         """Return what a failure is about, with the last thing that sizes did not decide."""

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
 
 from ...spec.errors import UnsupportedError
 from ..result import Equality
 from ..size_domains import SizeDomain
+
+STATEMENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "base": "for every {name} from {first} on, what is held before the first turn is the guess at turn 0",
+        "step": "for every turn u, the next {turn} of {name} lead from the guess at u to the one at u + 1",
+        "exit": "for every {name} = {turn}·u + R, R from {first}, the sum so far and the rest are stored",
+        "sums": "what is held is the sum so far: before the first turn, and {turn} of {name} more after each",
+        "cover": "the grid has one block for each tile, and what runs is one of them",
+        "accesses": "all lie within arrays, are aligned and in order, and nothing wraps that is extended",
+        "tile": "what is stored is each element of the block's tile of {name}, once",
+        "value": "what is stored is what the formula says of {name}",
+    }
+)
+"""What is shown, by the parts of proofs."""
 
 
 @dataclass
@@ -20,10 +37,30 @@ class Obligation:
         Such as ``K: step``.
     seconds : float
         What it took.
+    line : int
+        Of the kernel: where the loop begins, or the kernel itself.
+    statement : str
+        What was shown.
     """
 
     name: str
     seconds: float
+    line: int
+    statement: str
+
+    def of(self, what: str) -> Obligation:
+        """Return it as a part of a larger proof."""
+        return replace(self, name=f"{what}: {self.name}")
+
+    def document(self, known: Mapping[str, int]) -> dict[str, Any]:
+        """Return its part of the JSON document, at the numbers of the other sizes that were known."""
+        return {
+            "sizes": dict(known),
+            "obligation": self.name,
+            "seconds": round(self.seconds, 3),
+            "line": self.line,
+            "statement": self.statement,
+        }
 
 
 @dataclass
@@ -81,18 +118,20 @@ class Timed:
 
     Parameters
     ----------
-    name : str
-        The obligation.
+    name, line, statement
+        As of `Obligation`.
     obligations : list of Obligation
         Where it is noted.
     """
 
-    def __init__(self, name: str, obligations: list[Obligation]) -> None:
-        self._name, self._obligations = name, obligations
+    def __init__(self, name: str, line: int, statement: str, obligations: list[Obligation]) -> None:
+        self._name, self._line, self._statement = name, line, statement
+        self._obligations = obligations
 
     def __enter__(self) -> None:
         self._started = time.perf_counter()
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:
-            self._obligations.append(Obligation(self._name, time.perf_counter() - self._started))
+            seconds = time.perf_counter() - self._started
+            self._obligations.append(Obligation(self._name, seconds, self._line, self._statement))

@@ -226,6 +226,12 @@ class SymbolicLaunch:
                     found.add(elements / step)
         return found
 
+    @property
+    def loop_line(self) -> int:
+        """The line on which the main loop begins."""
+        assert self._head is not None
+        return self._program.steps[self._head].instruction.line
+
     # -- runs
     def suppose(self, corners: Corners) -> None:
         """Take n and u to be in the hull of some points from here on."""

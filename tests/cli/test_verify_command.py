@@ -195,3 +195,24 @@ def test_sizes_that_no_launch_can_have_are_refused_in_one_line(
     found = mmaproof("verify", CUDA / "simt_f32_sm80.ptx", "--contract", written)
     assert (found.status, found.out, found.err.count("\n")) == (2, "", 1)
     assert message in found.err
+
+
+def test_the_parts_of_a_proof_for_all_sizes_are_explained(written: Path) -> None:
+    written.write_text(for_every_k("simt_f32", " up to 65536"), encoding="utf-8")
+    kernel = CUDA / "simt_f32_sm80.ptx"
+    document = written.parent / "result.json"
+    found = mmaproof("verify", kernel, "--contract", written, "--explain", "--json", document)
+    lines = [each for each in found.out.splitlines() if each.startswith("proved in ")]
+    parts = json.loads(document.read_text(encoding="utf-8"))["stats"]["obligations"]
+    named = [f"{each['obligation']}: {each['statement']}" for each in parts]
+    assert [each.split(", ", 1)[1].rpartition(" (")[0] for each in lines] == named
+    assert [each["obligation"] for each in parts] == ["K: base", "K: step", "K: exit", "K: sums"]
+    heads = {kernel.read_text(encoding="utf-8").splitlines()[each["line"] - 2] for each in parts}
+    assert heads == {"$L__BB0_2:"}, "a loop begins behind its label"
+    assert "looked at by itself: M = 16, N = 16, K = 16" in found.out
+
+
+def test_where_nothing_is_shown_for_all_sizes_there_is_nothing_to_explain(written: Path) -> None:
+    written.write_text(contract(KERNELS[RIGHT]), encoding="utf-8")
+    found = mmaproof("verify", CORPUS / RIGHT, "--contract", written, "--explain")
+    assert found.status == 0 and "only the sizes listed are verified" in found.out
