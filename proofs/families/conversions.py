@@ -9,10 +9,19 @@ from typing import Any
 import numpy as np
 
 from ...spec.algebra import Array, Operand
-from ...spec.errors import InputError
+from ...spec.errors import InputError, UnsupportedError
 from ...spec.float_encoding import decode, encode
 from ...spec.float_encoding import rounded as rounded_value
-from ...spec.formats import F64, FORMATS, FloatFormat, Format, IntegerFormat, format_named, numpy_type
+from ...spec.formats import (
+    F64,
+    FORMATS,
+    FloatFormat,
+    Format,
+    IntegerFormat,
+    Special,
+    format_named,
+    numpy_type,
+)
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ...spec.value_algebra import ValueAlgebra
@@ -28,8 +37,17 @@ OTHERS = (
     FloatFormat("e9m7", 17, exponent_bits=9, fraction_bits=7, bias=255),
     FloatFormat("e11m20", 32, exponent_bits=11, fraction_bits=20, bias=1023),
     FloatFormat("e6m12", 19, exponent_bits=6, fraction_bits=12, bias=31),
+    FloatFormat("e4m3fnuz", 8, exponent_bits=4, fraction_bits=3, bias=8, special=Special.FNUZ),
 )
-"""Formats of no standard, whose widths no other has."""
+"""Formats of no standard, whose widths no other has, and one without -0."""
+
+HELD: Mapping[str, tuple[FloatFormat, bool]] = {
+    "e10m52": (FloatFormat("e10m52", 63, exponent_bits=10, fraction_bits=52, bias=511), True),
+    "e10m53": (FloatFormat("e10m53", 64, exponent_bits=10, fraction_bits=53, bias=511), False),
+    "e12m3": (FloatFormat("e12m3", 16, exponent_bits=12, fraction_bits=3, bias=2047), False),
+    "e12m30": (FloatFormat("e12m30", 43, exponent_bits=12, fraction_bits=30, bias=2047), False),
+}
+"""Wide formats, and whether float64 holds all their numbers."""
 
 _FEW = 24
 """Numbers that are refused one by one."""
@@ -48,7 +66,7 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
     Returns
     -------
     Theorem
-        ``isa/stated/conversions``, two obligations for each format and one about directions.
+        ``isa/stated/conversions``, two obligations for each format, and two about all.
     """
 
     @theorem(
@@ -57,7 +75,8 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
         "all encodings of formats of up to 8 bits, of others ends and samples: the number, whether it is a "
         "NaN, infinite or zero; of the numbers at, and a quarter, a half and three quarters above, each, "
         "next to these, and beyond the largest: the encoding, for each direction; integers wrapped and "
-        "clamped; of what a user gives, exactly the numbers of the format are taken",
+        "clamped; of what a user gives, exactly the numbers of the format are taken; formats are read if "
+        "float64 holds their numbers",
         "IEEE 754-2019 sections 3.3, 4.3 and 7.4; OCP 8-bit Floating Point 1.0; OCP Microscaling Formats 1.0",
     )
     def cases() -> Iterator[Case]:
@@ -66,6 +85,7 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
             yield Case(fmt.name, partial(goal, fmt), method=Method.CERTIFICATE)
             yield Case(f"{fmt.name}/given", partial(_given, fmt), method=Method.CERTIFICATE)
         yield Case("directions", _directions, method=Method.CERTIFICATE)
+        yield Case("held", _held, method=Method.CERTIFICATE)
 
     return cases
 
@@ -79,6 +99,22 @@ def _directions() -> Certificate:
             direction: DIRECTIONS[Rounding(code).mirrored.value] for code, direction in enumerate(DIRECTIONS)
         },
     )
+
+
+def _held() -> Certificate:
+    """Return the claim that what float64 holds is read, and the rest refused."""
+    numbers = [1.0, -1.0, 1.0 + 2.0**-52, 2.0**-510]
+    expected: dict[str, object] = {name: numbers if held else "refused" for name, (_, held) in HELD.items()}
+
+    def values(fmt: FloatFormat) -> object:
+        one = fmt.bias << fmt.fraction_bits
+        codes = [one, one | fmt.sign_mask, one + 1, 1 << fmt.fraction_bits]
+        try:
+            return decode(np.array(codes, dtype=fmt.storage), fmt).tolist()
+        except UnsupportedError:
+            return "refused"
+
+    return compared(expected, lambda: {name: values(fmt) for name, (fmt, _) in HELD.items()})
 
 
 def _float(fmt: Format) -> Certificate:

@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
+from functools import cached_property
 from typing import Any
 
 from ...spec.instruction_set import NAMES
@@ -192,8 +193,22 @@ class _Bench:
         return answer
 
     def concerns_others(self, mutant: Mutant) -> bool:
-        """Whether a mutant is in a generic function that none of the selected instruction sets uses."""
-        return self._partial and not mutant.module.isa and not self._order(mutant)[0]
+        """Whether a mutant is in a generic function that none of the selected instruction sets uses.
+
+        Or in what a generic module holds, none of whose functions they use: tables of a model, say, that
+        is imported for others.
+        """
+        if not self._partial or mutant.module.isa:
+            return False
+        if mutant.fault.function:
+            return not self._order(mutant)[0]
+        return mutant.fault.has_functions and str(mutant.module.path) not in self._files_in_use
+
+    @cached_property
+    def _files_in_use(self) -> frozenset[str]:
+        """The modules of which a function is entered; line 1 is that of what a module does when imported."""
+        entered = (*self._entered.values(), self._shared)
+        return frozenset(file for places in entered for file, line in places if line > 1)
 
     def result(self, mutant: Mutant) -> TriedMutant:
         """Try a mutant."""

@@ -83,6 +83,11 @@ class Fault:
         """The expression after."""
         return ast.unparse(self.replacement)
 
+    @property
+    def has_functions(self) -> bool:
+        """Whether its module defines functions."""
+        return any(isinstance(node, ast.FunctionDef) for node in ast.walk(self.module))
+
     def source(self) -> str:
         """Return the whole source with the change."""
         changed: ast.Module = copy.deepcopy(self.module, {id(self.node): self.replacement})

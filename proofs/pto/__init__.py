@@ -8,7 +8,7 @@ FAMILIES = {
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
     "numerics": ("exact_steps",),
-    "stated": ("documented", "names", "tables", "texts", "buffers"),
+    "stated": ("documented", "names", "tables", "texts", "buffers", "given_arrays"),
     "legal": ("verdicts", "moves", "modules"),
 }
 """The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""

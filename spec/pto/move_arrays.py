@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra import Algebra, Array
 from ..errors import InputError, UnsupportedError
 from ..formats import Bits, Format
-from ..operand_arrays import IntegerArray, Matrix, Words, common_batch, refuse_unknown
+from ..operand_arrays import ArrayOperand, IntegerArray, Matrix, Words, common_batch, read, refuse_unknown
 from . import movers
 from .buffers import elements_of, require_whole_units
 from .choices import Choices
@@ -84,18 +84,18 @@ def _move_matrix(
 ) -> Bits:
     operation, profile, tiles = resolved.operation, resolved.profile, resolved.tiles
     source, target = tiles.get("source"), tiles.get("target")
-    row, column = _indices(resolved, arrays)
     held = _in_memory(resolved, "source") if source is None else None
     if held is None:
         tile = source or tiles["target"]
         held = of_matrix("source", tile, arrays, operation.name)
     taken = _moved(resolved, held, arrays)
+    given = _read_with_indices(resolved, {"source": Matrix(held, formats[0])}, arrays)
+    row, column = _indices(resolved, given)
     if operation.name == "textract":
         assert source is not None
         assert target is not None
         movers.require_block(profile, source, target, row, column, (held, taken))
-    given = Matrix(held, formats[0]).read("source", arrays, operation.name)
-    return movers.converted(alg, movers.block(given, row, column, taken), *formats, choices)
+    return movers.converted(alg, movers.block(given["source"], row, column, taken), *formats, choices)
 
 
 def _move_buffers(
@@ -166,19 +166,34 @@ def _moved(resolved: Resolved, held: Extents, arrays: Mapping[str, Array]) -> Ex
     return checked("target", target, held)
 
 
+def _read_with_indices(
+    resolved: Resolved, operands: Mapping[str, ArrayOperand], arrays: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Return the arrays of operands, and the indices that the text leaves open."""
+    spelled = _spelled_indices(resolved)
+    open_ones = {role: IntegerArray() for role, number in spelled.items() if number is None}
+    others = {role: IntegerArray() for role in spelled} | {"valid_target": IntegerArray((2,))}
+    return read(resolved.operation.name, {**operands, **open_ones}, arrays, others)
+
+
 def _indices(resolved: Resolved, arrays: Mapping[str, Array]) -> tuple[int, int]:
     """Return where the block of a ``textract`` begins, (0, 0) for the other moves."""
     if "row" not in resolved.operation.inputs:
         return 0, 0
+    row, column = (
+        int(IntegerArray().read(role, arrays, resolved.operation.name)) if number is None else number
+        for role, number in _spelled_indices(resolved).items()
+    )
+    return row, column
+
+
+def _spelled_indices(resolved: Resolved) -> dict[str, int | None]:
+    """Return the row and the column of a ``textract``, None where the text does not spell a number."""
+    if "row" not in resolved.operation.inputs:
+        return {}
     operands = resolved.instruction.operands()
-    found = []
-    for role in ("row", "column"):
-        spelled = operands[role].name if role in operands else ""
-        if spelled.lstrip("-").isdecimal():
-            found.append(int(spelled))
-            continue
-        found.append(int(IntegerArray().read(role, arrays, resolved.operation.name)))
-    return found[0], found[1]
+    spelled = {role: operands[role].name if role in operands else "" for role in ("row", "column")}
+    return {role: int(text) if text.lstrip("-").isdecimal() else None for role, text in spelled.items()}
 
 
 def _in_memory(resolved: Resolved, role: str) -> Extents | None:

@@ -45,6 +45,11 @@ MUTANTS = {
         values, "_encode_integers", lambda old: lambda v, fmt: (old(v, fmt)[0], np.ones(v.shape, bool))
     ),
     "u4/given": wrong(conversions, "checked_encodings", lambda old: lambda name, bits, fmt: bits),
+    "held": wrong(
+        conversions,
+        "decode",
+        lambda old: lambda bits, fmt: old(bits, fmt) if fmt.fraction_bits > 52 else np.zeros(bits.shape),
+    ),
     "s32": wrong(conversions.NumpyAlgebra, "saturate", lambda old: conversions.NumpyAlgebra.wrap),
 }
 

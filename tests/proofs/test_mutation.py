@@ -95,6 +95,11 @@ def test_a_fault_without_an_effect_is_equivalent() -> None:
     assert not faults("x = y + z")[0].is_equivalent()
 
 
+def test_a_fault_knows_whether_its_module_has_functions() -> None:
+    assert not faults("x = 1")[0].has_functions
+    assert faults("class A:\n    x = 1\n    def f(self): pass")[0].has_functions
+
+
 def test_scope_has_the_instruction_set_and_what_belongs_to_none() -> None:
     modules = {module.shown: module for module in scope.modules_of(["power"])}
     assert {"spec/power/forms.py", "spec/formats.py", "spec/foreign_layouts/cute.py"} <= set(modules)

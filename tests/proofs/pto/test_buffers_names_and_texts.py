@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,16 +11,19 @@ import pytest
 from theorem_checks import unexpected
 from theorem_mutants import Mutant, Patch, entry_changed, refutation_of
 
-from mmaproof.proofs.pto import buffers, names, texts
+from mmaproof.proofs.pto import buffers, given_arrays, names, texts
 from mmaproof.proofs.pto.stated import buffers as stated_buffers
 from mmaproof.proofs.pto.stated import names as stated_names
+from mmaproof.proofs.pto.stated.drawn import extents
 from mmaproof.proofs.pto.stated.product_runs import PRODUCTS
-from mmaproof.spec.pto import global_memory, movers
+from mmaproof.spec.errors import InputError
+from mmaproof.spec.operand_arrays import common_batch
+from mmaproof.spec.pto import global_memory, move_arrays, movers
 from mmaproof.spec.pto.global_memory import ViewOrder
 
 
 @pytest.mark.parametrize(
-    "module", [buffers, names, texts], ids=lambda module: module.__name__.rpartition(".")[2]
+    "module", [buffers, given_arrays, names, texts], ids=lambda module: module.__name__.rpartition(".")[2]
 )
 def test_the_specification_agrees(module: Any) -> None:
     assert unexpected(module.THEOREMS) == {}
@@ -66,6 +70,22 @@ def text_elsewhere(kind: str) -> Patch:
     return changed
 
 
+def no_batches(patch: pytest.MonkeyPatch) -> None:
+    def refuse(arrays: Mapping[str, Any], axes: Mapping[str, int]) -> tuple[int, ...]:
+        if batch := common_batch(arrays, axes):
+            raise InputError(f"a batch {batch}")
+        return batch
+
+    patch.setattr(move_arrays, "common_batch", refuse)
+
+
+def turned(patch: pytest.MonkeyPatch) -> None:
+    def columns_first(profile: str) -> dict[str, tuple[int, int]]:
+        return {text: (columns, rows) for text, (rows, columns) in extents(profile).items()}
+
+    patch.setattr(given_arrays, "extents", columns_first)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     (another_element(0), buffers.executed, "runs/A5"),
     (another_element(10), buffers.executed, "runs/CPU"),
@@ -75,6 +95,8 @@ MUTANTS: tuple[Mutant, ...] = (
     (entry_changed(stated_names, "SPELLED", "tload.fp", "tload"), names.names, "operations"),
     (entry_changed(stated_names, "ROUNDED", "e8m11", (8, 12)), names.names, "element-types"),
     (entry_changed(stated_names, "FIRST_WORDS", "module {", "modul"), names.names, "words"),
+    (no_batches, given_arrays.given, "batches/A5"),
+    (turned, given_arrays.given, "drawn/CPU"),
     (text_elsewhere("OUTLINE"), texts.read_texts, "outlines"),
     (text_elsewhere("REFUSED"), texts.read_texts, "refused"),
 )

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from pto_products import PRODUCTS, element_types, operand_bits, product_tiles
 
+from mmaproof.spec.drawn_arrays import DrawnArrays
 from mmaproof.spec.errors import InputError, UnsupportedError
+from mmaproof.spec.instruction_set import instruction_set
 from mmaproof.spec.pto.buffers import read, write
 from mmaproof.spec.pto.catalogue import OPERATIONS, Operation
 from mmaproof.spec.pto.choices import Choices, choices_of
@@ -282,3 +284,23 @@ def test_explanations_name_what_profiles_differ_in() -> None:
     assert "C is cIn" in said("tmatmul.acc", CPU)
     assert "a: Zz of 16x16 boxes, rows of boxes ceil(k/16)·256 elements apart" in said("tmatmul", A2A3)
     assert "a: Nz of 16x16 boxes, columns of boxes ceil(m/16)·256 elements apart" in said("tmatmul", A5)
+
+
+MAT = "!pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>"
+PART = "!pto.tile_buf<left, 32x16xf16, blayout=col_major, slayout=row_major>"
+
+
+def test_the_source_of_a_move_is_drawn_and_its_indices_are_given() -> None:
+    extract = instruction_set("pto").read(
+        f"pto.textract ins(%s, %i, %j : {MAT}, index, index) outs(%t : {PART})"
+    )
+
+    def moved(**numbers: int) -> Any:
+        arrays = DrawnArrays({name: np.array([number]) for name, number in numbers.items()}, 3)
+        return extract.execute(arrays, as_registers=False, rounding=None, choices=())["target_bits"]
+
+    found = moved(row=16, column=48)
+    assert found.shape == (32, 16)
+    assert not np.array_equal(found, moved(row=0, column=48))
+    with pytest.raises(InputError, match="column can't be drawn"):
+        moved(row=16)

@@ -1,0 +1,43 @@
+"""Extents that arrays without a shape get: those of the type, and of what it leaves open the whole tile's.
+
+Source: docs/command-line.md, ``mmaproof run`` (numbers without a shape, ``--seed``); PTO IR manual (valid).
+"""
+
+from __future__ import annotations
+
+from .operand_spelling import operand
+
+_PRODUCTS: tuple[tuple[str, dict[str, str], tuple[int, int]], ...] = (
+    # operation, operands, extent of the result
+    ("tmatmul", {"a": "left 32x64xf16 L valid=?x?", "b": "right 64x48xf16 Zn valid=?x?",
+                 "d": "acc 32x48xf32 Nz valid=?x?"}, (32, 48)),
+    ("tmatmul", {"a": "left 32x64xf16 L valid=20x?", "b": "right 64x48xf16 Zn valid=?x40",
+                 "d": "acc 32x48xf32 Nz valid=20x40"}, (20, 40)),
+    ("tmatmul", {"a": "left 32x64xf16 L valid=?x50", "b": "right 64x48xf16 Zn valid=50x?",
+                 "d": "acc 32x48xf32 Nz valid=?x?"}, (32, 48)),
+    ("tmatmul", {"a": "left 32x64xi8 L", "b": "right 64x96xi8 Zn", "d": "acc 32x96xi32 Nz"}, (32, 96)),
+)  # fmt: skip
+
+_MOVES: tuple[tuple[str, str, str, tuple[int, int]], ...] = (
+    # operation, source, target, extent of the result
+    ("tload", "view ?x?xf16", "mat 32x64xf16 Nz valid=?x?", (32, 64)),
+    ("tload", "view ?x?xf16", "mat 32x64xf16 Nz valid=?x40", (32, 40)),
+    ("tload", "view ?x?xf16", "mat 32x64xf16 Nz valid=20x?", (20, 64)),
+    ("tmov", "mat 32x64xf16 Nz valid=?x?", "left 32x64xf16 L valid=?x?", (32, 64)),
+    ("tmov", "mat 32x64xf16 Nz valid=20x40", "left 32x64xf16 L valid=20x40", (20, 40)),
+    ("tstore", "acc 32x48xf32 Nz valid=?x?", "view ?x?xf32", (32, 48)),
+    ("tstore", "acc 32x48xf32 Nz valid=?x40", "view ?x?xf32", (32, 40)),
+)
+
+
+def extents(profile: str) -> dict[str, tuple[int, int]]:
+    """Return the extents of results by statement."""
+    found: dict[str, tuple[int, int]] = {}
+    for operation, operands, extent in _PRODUCTS:
+        types = {role: str(operand(text, profile)) for role, text in operands.items()}
+        text = f"pto.{operation} ins(%a, %b : {types['a']}, {types['b']}) outs(%d : {types['d']})"
+        found[text] = extent
+    for operation, source, target, extent in _MOVES:
+        come, go = operand(source, profile), operand(target, profile)
+        found[f"pto.{operation} ins(%s : {come}) outs(%t : {go})"] = extent
+    return found
