@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 from ..spec.element_table import ElementTable
@@ -11,6 +12,9 @@ from .html import environment
 
 CELL, MARGIN, LEGEND = 46, 44, 22
 """Units of the picture: the side of a square, the space around grids, the height of a row of the legend."""
+
+BAND = 32
+"""Columns beside each other; those of a wider grid go on beneath, where they can be read on a page."""
 
 HUES = 8
 """Hues that are told apart; further owners take other lightnesses, and every square names its owner."""
@@ -101,24 +105,26 @@ def picture(table: ElementTable) -> Picture:
     first, second = table.axes[-2:]
     squares: list[Square] = []
     labels: list[Label] = []
-    width = max(second.extent * CELL, 8 * CELL) + 2 * MARGIN
+    width = max(min(second.extent, BAND), 8) * CELL + 2 * MARGIN
     bottom = 0
     for leading, grid in grids(table).items():
         top = bottom + (2 if leading else 1) * MARGIN
         labels.append(Label(MARGIN, top - MARGIN, grid_name(table, leading), "start"))
-        labels += [
-            Label(MARGIN + column * CELL + CELL // 2, top - 8, str(column), "middle")
-            for column in range(second.extent)
-        ]
-        for row in range(first.extent):
-            labels.append(Label(MARGIN - 14, top + row * CELL + CELL // 2 + 4, str(row), "end"))
+        below = first.extent * CELL + MARGIN  # from one band to the next
+        for column in range(second.extent):
+            x = MARGIN + column % BAND * CELL + CELL // 2
+            labels.append(Label(x, top + column // BAND * below - 8, str(column), "middle"))
+        bands = (second.extent + BAND - 1) // BAND
+        for band, row in product(range(bands), range(first.extent)):
+            y = top + band * below + row * CELL + CELL // 2 + 4
+            labels.append(Label(MARGIN - 14, y, str(row), "end"))
         for (row, column), held in sorted(grid.items()):
             place = f"{first.name} {row}, {second.name} {column}"
             holders = "; ".join(", ".join(f"{name} {each[name]}" for name in table.holders) for each in held)
-            x, y = MARGIN + column * CELL, top + row * CELL
+            x, y = MARGIN + column % BAND * CELL, top + column // BAND * below + row * CELL
             owner = held[0][table.owners.name]
             squares.append(Square(x, y, owner, cell_text(table, held), f"{place}: {holders}"))
-        bottom = top + first.extent * CELL
+        bottom = top + bands * below - MARGIN
     owners = sorted({square.owner for square in squares})
     across = (width - 2 * MARGIN) // CELL
     legend = [
@@ -140,4 +146,4 @@ def picture(table: ElementTable) -> Picture:
 def _colour(owner: int) -> Colour:
     hue = owner % HUES * 360 // HUES
     shade = owner // HUES % 4
-    return Colour(owner, f"hsl({hue}, 75%, {90 - 7 * shade}%)", f"hsl({hue}, 45%, {20 + 7 * shade}%)")
+    return Colour(owner, f"hsl({hue}, 75%, {90 - 7 * shade}%)", f"hsl({hue}, 45%, {16 + 6 * shade}%)")

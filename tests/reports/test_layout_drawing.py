@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from chromium import dom, needs_chromium
+from chromium import Browser
 
 from mmaproof.api.instructions import layout
 from mmaproof.reports.layout_drawing import picture
@@ -68,11 +68,11 @@ def test_a_page_has_every_operand_and_needs_nothing_else(instruction: str, opera
     assert not re.search(r"https?://|src=|url\(", page)
 
 
-@needs_chromium
-def test_the_page_shows_what_its_address_chooses(tmp_path: Path) -> None:
+def test_the_page_shows_what_its_address_chooses(browser: Browser, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(layout(*CASES[0]).page(), encoding="utf-8")
-    shown = dom(page, "show=a,c&view=elements&holder=T5&element=a,1,2")
+    browser.open(page, "show=a,c&view=elements&holder=T5&element=a,1,2")
+    shown = browser.dom
     cells = re.findall(r'<td[^>]*class="o(\d+)([^"]*)"[^>]*data-key="(\w+) ', shown)
     assert {operand for _, _, operand in cells} == {"a", "c"}
     assert {lane for lane, more, _ in cells if "dim" not in more} == {"5"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from chromium import dom, needs_chromium
+from chromium import Browser
 from document_schemas import validate
 from html_pages import Page
 from toy_theorems import COMMUTES, FALSE, IN_RING, OBLIGATIONS, PASSING, PINNED, THEOREMS, verdict
@@ -223,16 +223,17 @@ def test_a_long_counterexample_is_cut_on_the_page() -> None:
     assert max(map(len, lines)) == check_report.COLUMNS
 
 
-@needs_chromium
 def test_links_open_what_they_name_and_a_search_leaves_the_rest_out(
-    decided: CheckReport, tmp_path: Path
+    browser: Browser, decided: CheckReport, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"
     page.write_text(html.render(decided), encoding="utf-8")
-    opened = dom(page, PINNED.id)
+    browser.open(page, PINNED.id)
+    opened = browser.dom
     assert re.search(r'<details class="theorem" id="power/toy/addition" open', opened)
     assert not re.search(r'<details class="theorem" id="power/toy/other" open', opened)
-    searched = dom(page, "find=ring")
+    browser.open(page, "find=ring")
+    searched = browser.dom
     rows = re.findall(r'<tr id="([^"]*)"( hidden="")?', searched)
     assert [name for name, hidden in rows if not hidden] == [IN_RING.id]
     assert "1 obligation<" in searched

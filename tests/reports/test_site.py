@@ -9,6 +9,7 @@ from html import unescape
 from pathlib import Path, PurePosixPath
 
 import pytest
+from chromium import WIDTHS, Browser
 from command_line import mmaproof
 
 from mmaproof.reports import site
@@ -76,3 +77,20 @@ def test_the_command_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (result.status, (tmp_path / "new" / "a" / "b.html").read_text()) == (0, "text")
     (tmp_path / "file").write_text("")
     assert mmaproof("site", tmp_path / "file").wrong_use
+
+
+def test_a_page_of_the_site_fits_its_window_and_finds_others(browser: Browser, tmp_path: Path) -> None:
+    opened = "mfma/v_mfma_f32_4x4x4_16b_f16"
+    needed = (site.STYLE, site.INDEX, f"{opened}.html", f"{opened}.layout.html")
+    for path in needed:
+        place = tmp_path / path
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(written()[path], encoding="utf-8")
+    for width in WIDTHS:
+        browser.open(tmp_path / f"{opened}.html", width=width)
+        assert browser.overflow() <= 0
+        assert min(browser.contrasts().values()) >= 4
+    browser.evaluate("box.value = '32x32x8'; box.dispatchEvent(new Event('input'))")
+    found = "[...document.querySelectorAll('#found a')].map(each => each.getAttribute('href'))"
+    paths = browser.evaluate(found)
+    assert paths and "32x32x8" in paths[0]
