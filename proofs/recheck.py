@@ -14,6 +14,7 @@ import numpy as np
 import z3
 
 from ..smt.naive_algebra import NaiveAlgebra, NaiveNumberAlgebra, RealAlgebra, real_variables
+from ..smt.named_sums import with_named_sums
 from ..smt.number_algebra import NumberAlgebra
 from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import Z3Algebra
@@ -52,16 +53,26 @@ class Asking(NamedTuple):
         answer = self.quickly(together)
         if answer.status != "unknown" or self.patiently is None:
             return answer
-        if len(goals) <= 1:
-            return self.patiently(together)
         for goal in goals:
-            one = Query.negating(assumptions, [goal])
-            answer = self.quickly(one)
-            if answer.status == "unknown":
-                answer = self.patiently(one)
+            answer = self._about_one(assumptions, goal)
             if answer.status != "unsat":
                 return answer
         return answer
+
+    def _about_one(self, assumptions: list[Any], goal: Any) -> Answer:
+        """Return the answer to whether a goal follows, with its sums by their names if that does."""
+
+        def follows(equality: Any) -> bool:
+            return self.quickly(Query.negating(assumptions, [equality])).status == "unsat"
+
+        assert self.patiently is not None
+        one, general = Query.negating(assumptions, [goal]), with_named_sums(goal, follows)
+        if not general.eq(goal):
+            answer = self.quickly(Query.negating(assumptions, [general]))
+            if answer.status == "unsat":
+                return answer
+        answer = self.quickly(one)
+        return self.patiently(one) if answer.status == "unknown" else answer
 
 
 def recheck(obligation: Obligation, solve: Asking, naively: Asking, over_reals: Asking) -> Verdict:

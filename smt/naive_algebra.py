@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -77,9 +78,30 @@ class NaiveAlgebra(Z3Algebra):
 
 
 class GuardedProduct(ExactInteger):
-    """An exact integer whose products are uninterpreted where no factor is 0."""
+    """An exact integer whose products are uninterpreted where no factor is 0.
 
-    __slots__ = ()
+    A sum is kept as its addends, in their order, and has one width for all of them: solvers see through the
+    order of additions of one width, but not through sums that each have a bit more than the last.
+    """
+
+    __slots__ = ("_addends",)
+
+    def __init__(self, body: Any, *more: Any) -> None:
+        super().__init__(body)
+        self._addends = (body, *more)
+
+    @property
+    def term(self) -> Any:
+        """The bit-vector term."""
+        carries = (len(self._addends) - 1).bit_length()
+        width = max(addend.size() for addend in self._addends) + carries
+        return reduce(add, (z3.SignExt(width - addend.size(), addend) for addend in self._addends))
+
+    def __add__(self, other: object) -> GuardedProduct:
+        addend = self._other(other)
+        return NotImplemented if addend is None else GuardedProduct(*self._addends, *addend._addends)
+
+    __radd__ = __add__
 
     def _product(self, factor: ExactInteger) -> GuardedProduct:
         left, right = self.term, factor.term
