@@ -2,9 +2,9 @@
 
 A fault is tried in a process that imports one module from a changed source (see `trial`). First the
 catalogue is decided without a fault: everything must be as expected, and the run tells how long each
-obligation takes and which functions of the specification it depends on (see `dependencies`). A fault in a
-function that none depends on survives without a trial. For any other fault the obligations that depend on
-the function are decided, the cheapest of each theorem first, until a verdict is not the expected one. On what
+obligation takes and which blocks of the specification it depends on (see `dependencies`). A fault in a
+block that none depends on survives without a trial. For any other fault the obligations that depend on
+the block are decided, the cheapest of each theorem first, until a verdict is not the expected one. On what
 a module holds, and what is entered while obligations are built, any obligation may depend: after those that
 enter the module some others of each theorem are decided. What takes too long is left out, so the score is a
 lower bound.
@@ -19,7 +19,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
-from functools import cached_property
 from typing import Any
 
 from ...spec.instruction_set import NAMES
@@ -27,6 +26,7 @@ from ..cluster import cluster
 from ..obligation import Obligation
 from ..runner import Settings
 from .dependencies import Place
+from .names import Reader, bound_at, readers
 from .scope import SpecificationModule
 from .score import Fate, Mutant, Score, TriedMutant
 from .source_faults import Fault, faults
@@ -157,6 +157,7 @@ class _Bench:
         everything = settings.assignment.obligations().values()
         self._known = {o.id: o.expect.value for o in everything if o.id.partition("/")[0] in isas}
         self._files = tuple(str(module.path) for module in modules)
+        self._readers = readers({str(m.path): m.path.read_text(encoding="utf-8") for m in modules})
         self._timeout = settings.timeout
         said = list(threads.map(self._baseline, self._parts(jobs)))
         self._seconds: dict[str, float] = {}
@@ -167,6 +168,7 @@ class _Bench:
             self._shared |= {(file, line) for file, line in answer["shared"]}
             for identifier, places in answer["entered"].items():
                 self._entered[identifier] = frozenset((file, line) for file, line in places)
+        self._used = self._shared.union(*self._entered.values())
         self._timeout = min(settings.timeout, max(5.0, 10 * max(self._seconds.values(), default=0.0)))
         self._limit = 60.0 + 3 * sum(answer["elapsed"] for answer in said)
 
@@ -193,29 +195,28 @@ class _Bench:
         return answer
 
     def concerns_others(self, mutant: Mutant) -> bool:
-        """Whether a mutant is in a generic function that none of the selected instruction sets uses.
-
-        Or in what a generic module holds, none of whose functions they use: tables of a model, say, that
-        is imported for others.
-        """
+        """Whether a mutant is in generic code that none of the selected instruction sets uses."""
         if not self._partial or mutant.module.isa:
             return False
-        if mutant.fault.function:
-            return not self._order(mutant)[0]
-        return mutant.fault.has_functions and str(mutant.module.path) not in self._files_in_use
+        file, fault = str(mutant.module.path), mutant.fault
+        if fault.function:
+            return (file, fault.function) not in self._used
+        statement, names = bound_at(fault.module, fault.line)
+        read = any(self._reads(reader, file, statement) for name in names for reader in self._readers[name])
+        return (file, 1) not in self._used or (bool(names) and not read)
 
-    @cached_property
-    def _files_in_use(self) -> frozenset[str]:
-        """The modules of which a function is entered; line 1 is that of what a module does when imported."""
-        entered = (*self._entered.values(), self._shared)
-        return frozenset(file for places in entered for file, line in places if line > 1)
+    def _reads(self, reader: Reader, file: str, statement: int) -> bool:
+        """Whether a reader is used, and is not the statement that binds what it reads."""
+        if reader.function:
+            return (reader.file, reader.function) in self._used
+        return (reader.file, 1) in self._used and (reader.file, reader.statement) != (file, statement)
 
     def result(self, mutant: Mutant) -> TriedMutant:
         """Try a mutant."""
         module, fault = mutant.module, mutant.fault
         order, shared = self._order(mutant)
         if not order:
-            what = "function" if fault.function else "module"
+            what = "statement" if fault.function else "module"
             return TriedMutant(mutant, Fate.SURVIVED, "", f"no obligation enters the {what}", 0.0)
         start = time.perf_counter()
         trial = self._trial(order, module=module.name, source=fault.source(), rebuilt=shared)
@@ -226,12 +227,12 @@ class _Bench:
 
     def _order(self, mutant: Mutant) -> tuple[list[str], bool]:
         """Return the obligations to decide with a mutant, and whether it may change which ones there are."""
-        file, function = str(mutant.module.path), mutant.fault.function
-        if function:
-            direct = {name for name, places in self._entered.items() if (file, function) in places}
+        file, block = str(mutant.module.path), mutant.fault.block
+        if block:
+            direct = {name for name, places in self._entered.items() if (file, block) in places}
         else:
             direct = {name for name, places in self._entered.items() if any(at == file for at, _ in places)}
-        shared = (file, function or 1) in self._shared
+        shared = (file, block or 1) in self._shared
         order = self._cheapest_of_each_theorem_first(direct)
         if shared:
             concerned = {name for name in self._entered if mutant.module.concerns(name)}

@@ -1,8 +1,9 @@
-"""Which functions of the specification each obligation depends on, recorded while it is decided.
+"""Which blocks of the specification each obligation depends on, recorded while it is decided.
 
-An obligation depends on a function that it enters, and on one that was entered when a value was computed that
-it finds in a cache. What modules do when they are imported, and what is entered while the obligations are
-built, any of them may depend on. Everything of the project must be imported after `Recorder.start`.
+A block is a run of statements of a function without a branch between them. An obligation depends on a block
+that it enters, and on one that was entered when a value was computed that it finds in a cache. What modules
+do when they are imported, and what is entered while the obligations are built, any of them may depend on.
+Everything of the project must be imported after `Recorder.start`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from .blocks import blocks_of, bodies, first_line
+
 Place = tuple[str, int]
-"""File and first line of a function, with its decorators; of a module, line 1."""
+"""File and first line of a function, with its decorators, or of a block; of a module, line 1."""
 
 _ENTERED = "__entered__"
 """The built-in that a recorded function calls first."""
@@ -155,12 +158,20 @@ _LRU_CACHE = functools.lru_cache
 
 
 def _recording(file: str) -> CodeType:
-    """Return the code of a file whose functions call the recorder first."""
+    """Return the code of a file whose functions and blocks call the recorder first."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            (call,) = ast.parse(f"{_ENTERED}({(file, first)!r})").body
-            node.body.insert(int(ast.get_docstring(node) is not None), call)
+
+    def call(line: int) -> ast.stmt:
+        (statement,) = ast.parse(f"{_ENTERED}({(file, line)!r})").body
+        return statement
+
+    for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+        documented = ast.get_docstring(function) is not None
+        for body in bodies(function):
+            begins = {id(block[0]) for block in blocks_of(body)}
+            body[:] = [each for st in body for each in ([call(st.lineno), st] if id(st) in begins else [st])]
+        if documented:
+            function.body[:2] = function.body[1::-1]
+        function.body.insert(int(documented), call(first_line(function)))
     code: CodeType = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
     return code

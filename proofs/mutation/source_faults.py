@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 
+from .blocks import block_lines, first_line
+
 _OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub,),
     ast.Sub: (ast.Add,),
@@ -56,6 +58,8 @@ class Fault:
         ``operator``, ``comparison``, ``constant``, ``index`` or ``table entry``.
     function : int
         First line of the innermost function (with its decorators) in whose body it stands, 0 for none.
+    block : int
+        First line of the block of that function, 0 for none.
     module : ast.Module
         The tree without the change.
     node, replacement : ast.expr
@@ -64,6 +68,7 @@ class Fault:
 
     kind: str
     function: int
+    block: int
     module: ast.Module = field(repr=False)
     node: ast.expr
     replacement: ast.expr
@@ -82,11 +87,6 @@ class Fault:
     def new(self) -> str:
         """The expression after."""
         return ast.unparse(self.replacement)
-
-    @property
-    def has_functions(self) -> bool:
-        """Whether its module defines functions."""
-        return any(isinstance(node, ast.FunctionDef) for node in ast.walk(self.module))
 
     def source(self) -> str:
         """Return the whole source with the change."""
@@ -114,9 +114,12 @@ def faults(text: str) -> list[Fault]:
         If the source is not Python.
     """
     tree = ast.parse(text)
-    found = (
-        Fault(change.kind, function, tree, change.node, change.new) for function, change in _of_block(tree, 0)
-    )
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    blocks = {first_line(function): block_lines(function) for function in functions}
+    found = []
+    for function, change in _of_statements(tree, 0):
+        block = blocks[function][change.node.lineno] if function else 0
+        found.append(Fault(change.kind, function, block, tree, change.node, change.new))
     return sorted(found, key=lambda fault: fault.line)
 
 
@@ -130,7 +133,7 @@ def _without_places(code: CodeType) -> CodeType:
     return code.replace(co_consts=constants, co_firstlineno=1, co_linetable=b"")
 
 
-def _of_block(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]]:  # noqa: PLR0912 (a case each)
+def _of_statements(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]]:  # noqa: PLR0912 (a case each)
     """Yield the changes in a node, each with the function in whose body it stands."""
     match node:
         case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.Expr(ast.Constant()):
@@ -150,11 +153,10 @@ def _of_block(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]]:  #
         case ast.Call(ast.Name("get_close_matches") | ast.Attribute(attr="get_close_matches")):
             return
         case ast.FunctionDef():
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
-                yield from _of_block(default, function)
+                yield from _of_statements(default, function)
             for statement in node.body:
-                yield from _of_block(statement, first)
+                yield from _of_statements(statement, first_line(node))
             return
     if isinstance(node, ast.expr):
         yield from ((function, change) for change in _of_expression(node))
@@ -164,7 +166,7 @@ def _of_block(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]]:  #
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
-                yield from _of_block(child, function)
+                yield from _of_statements(child, function)
 
 
 def _of_expression(node: ast.expr) -> Iterator[_Change]:  # noqa: PLR0912 (a case each)

@@ -81,6 +81,9 @@ def outcome(trial: Trial) -> dict[str, Any]:
         return noticed.document
 
 
+_DECIDED = ("proved", "refuted")
+
+
 class _Noticed(Exception):  # noqa: N818 (it ends a run)
     """The run is over: a verdict is not the expected one."""
 
@@ -197,10 +200,12 @@ class _Deciding:
         self._seconds[verdict.id] = time.process_time() - start
         self._entered[verdict.id] = sorted(entered)
         status = self._statuses[verdict.id] = verdict.status.value
-        if status == "unknown" and obligation.expect.value != status:
+        if status == obligation.expect.value:
+            return
+        if status == "unknown" and verdict.solver:
             self._unknown.append(verdict.id)
-        elif status != obligation.expect.value:
-            raise _Noticed("error" if status == "error" else "refuted", verdict.id, verdict.message)
+        else:  # without a solver it is unknown because something is not supported
+            raise _Noticed("refuted" if status in _DECIDED else "error", verdict.id, verdict.message)
 
     def _concluded(self, obligation: Obligation) -> Verdict:
         """Return the verdict on a deduction; a premise that is not tried is as without a fault."""

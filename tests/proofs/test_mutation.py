@@ -13,6 +13,7 @@ import toy_specification
 
 from mmaproof.proofs.mutation import scope, score_json
 from mmaproof.proofs.mutation.campaign import MEMORY, BaselineError, campaign
+from mmaproof.proofs.mutation.names import bound_at, readers
 from mmaproof.proofs.mutation.recorded_scores import record
 from mmaproof.proofs.mutation.scope import Role, SpecificationModule
 from mmaproof.proofs.mutation.score import Fate, Score
@@ -95,11 +96,6 @@ def test_a_fault_without_an_effect_is_equivalent() -> None:
     assert not faults("x = y + z")[0].is_equivalent()
 
 
-def test_a_fault_knows_whether_its_module_has_functions() -> None:
-    assert not faults("x = 1")[0].has_functions
-    assert faults("class A:\n    x = 1\n    def f(self): pass")[0].has_functions
-
-
 def test_scope_has_the_instruction_set_and_what_belongs_to_none() -> None:
     modules = {module.shown: module for module in scope.modules_of(["power"])}
     assert {"spec/power/forms.py", "spec/formats.py", "spec/foreign_layouts/cute.py"} <= set(modules)
@@ -149,7 +145,7 @@ def test_survivors_have_their_line_and_the_reason(score: Score) -> None:
     for new, result in survivors.items():
         file, _, line = result.mutant.place.partition(":")
         assert file == "toy_specification.py" and result.mutant.fault.old in lines[int(line) - 1], new
-    assert survivors["x + 3"].message == "no obligation enters the function"
+    assert survivors["x + 3"].message == "no obligation enters the statement"
     assert survivors["x <= 1000"].message == ""
 
 
@@ -199,6 +195,13 @@ def test_an_obligation_depends_on_what_a_cached_value_was_computed_from(tmp_path
         "HELD = Holder()\n"
         "def unused(): return 2\n"
         "AT_IMPORT = unused()\n"
+        "def branches(x):\n"
+        "    '''Documented.'''\n"
+        "    if x:\n"
+        "        return 1\n"
+        "    for y in [x]:\n"
+        "        y += 1\n"
+        "    return 2\n"
     )
     program = (
         "import sys\n"
@@ -208,12 +211,33 @@ def test_an_obligation_depends_on_what_a_cached_value_was_computed_from(tmp_path
         f"sys.path.insert(0, {str(tmp_path)!r})\n"
         "import remembered\n"
         "print(sorted(line for _, line in recorder.shared))\n"
-        "for call in (remembered.outer, lambda: remembered.HELD.value) * 2:\n"
+        "both = lambda: remembered.branches(True), lambda: remembered.branches(False)\n"
+        "assert remembered.branches.__doc__ == 'Documented.'\n"
+        "for call in (remembered.outer, lambda: remembered.HELD.value) * 2 + both:\n"
         "    with recorder.recording() as entered: call()\n"
         "    print(sorted(line for _, line in entered))\n"
     )
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert printed.stdout.splitlines() == ["[1, 9]", "[2, 3]", "[2, 6]", "[2, 3]", "[2, 6]"]
+    remembered = ["[2, 3, 4]", "[2, 6, 7]"]
+    entered = [*remembered * 2, "[11, 12, 14]", "[11, 12, 15, 16, 17]"]
+    assert printed.stdout.splitlines() == ["[1, 9]", *entered]
+
+
+def test_a_fault_is_in_the_innermost_block_of_its_line() -> None:
+    text = "def f(x):\n    if x < 1:\n        y = 2\n        return y\n    z = 3\n"
+    text += "    return [\n        4\n    ]\nW = 5"
+    blocks = {"x < 1": 2, "1": 2, "2": 3, "3": 5, "4": 5, "5": 0}
+    assert {fault.old: fault.block for fault in faults(text)} == blocks
+
+
+def test_readers_of_a_name_are_functions_and_statements_of_modules() -> None:
+    sources = {
+        "a": "X = 1\nY = X\ndef f(): return X\nclass C:\n    @deco\n    def g(self): return self.X",
+        "b": "from a import X as other\ndef h(): return a.X",
+    }
+    assert readers(sources)["X"] == {("a", 0, 2), ("a", 3, 3), ("a", 5, 4), ("b", 0, 1), ("b", 2, 2)}
+    module = ast.parse(sources["a"])
+    assert [bound_at(module, line) for line in (1, 3, 6)] == [(1, {"X"}), (3, {"f"}), (4, {"C"})]
 
 
 def test_what_a_module_is_about_splits_the_score(score: Score) -> None:

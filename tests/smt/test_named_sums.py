@@ -9,8 +9,8 @@ import pytest
 import z3
 
 from mmaproof.smt.exact_integer import ExactInteger
-from mmaproof.smt.named_sums import with_named_sums
 from mmaproof.smt.naive_algebra import GuardedProduct
+from mmaproof.smt.named_sums import with_named_sums
 
 A, B, C = z3.BitVecs("a b c", 8)
 
