@@ -18,19 +18,15 @@ NOWHERE = -1
 _AXES = "ijkl"
 
 
-def sources(
-    forms: NormalForms, actual: Ids, members: Indices, expected: Ids, covered: Indices, fmt: Format
-) -> Indices | None:
-    """Return for each of some wrong elements the one that is to hold what it holds.
+def sources(forms: NormalForms, terms: Ids, expected: Ids, covered: Indices, fmt: Format) -> Indices | None:
+    """Return for each of some values at wrong elements the element that is to hold it.
 
     Parameters
     ----------
     forms : NormalForms
         Of the store.
-    actual : array (elements,)
-        What the elements hold.
-    members : array (n,)
-        The wrong ones.
+    terms : array (n,)
+        The values.
     expected : array (elements,)
         What they are to hold.
     covered : array (m,)
@@ -44,7 +40,7 @@ def sources(
         None unless there is one for each: then nothing is wrong with them but their places.
     """
     try:
-        held = forms.identifiers(actual[members], fmt)
+        held = forms.identifiers(terms, fmt)
         wanted = forms.identifiers(expected[covered], fmt)
     except ExpansionError:
         return None
@@ -53,7 +49,7 @@ def sources(
     found: Indices = covered[order[places]]
     same = wanted[order[places]] == held
     distinct = len(np.unique(held)) > min(len(held), 2) // 2  # of one constant, nobody knows whose it is
-    return found if same.all() and distinct and not _constant(forms, actual[members], held) else None
+    return found if same.all() and distinct and not _constant(forms, terms, held) else None
 
 
 def _constant(forms: NormalForms, terms: Ids, held: NDArray[np.int32]) -> bool:

@@ -7,8 +7,8 @@ exchanged; else whatever brought the wrong factor there is at fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,12 +72,16 @@ class Fault:
         The input that is wrong, and the one that should be there.
     made : int
         The line that made the factor of an input, 0 where the factor is the input.
+    across : (int, int), optional
+        The other factor, and the one that should be there, if it may as well be that one that is wrong: of
+        products whose factors are all there, but paired otherwise.
     """
 
     line: int
     used: int | None
     wanted: int | None
     made: int
+    across: tuple[int, int] | None = None
 
 
 class FaultLocator:
@@ -110,8 +114,20 @@ class FaultLocator:
             wrong, right = (self._input(each) for each in apart)
             leaves = self._leaves(used.atoms)
             if leaves:
-                found.append(self._fault(term, leaves, wrong, right, counted=used is wanted))
+                fault = self._fault(term, leaves, wrong, right, counted=used is wanted)
+                found.append(replace(fault, across=self._across(used, apart[0], difference)))
         return found
+
+    def _across(
+        self, used: Monomial, wrong: set[int], difference: Sequence[Monomial]
+    ) -> tuple[int, int] | None:
+        """Return the factor beside a wrong one, and the one with which that is to be multiplied instead."""
+        lacking = (each for each in difference if each.kernel == 0 and wrong and wrong <= set(each.atoms))
+        if (other := next(lacking, None)) is None:
+            return None
+        sides = (set(used.atoms) - set(other.atoms), set(other.atoms) - set(used.atoms))
+        factor, partner = (self._input(each) for each in sides)
+        return None if factor is None or partner is None else (factor, partner)
 
     def line(self, faults: Sequence[Fault], fault: Fault, fetches: Fetches) -> int:
         """Return the line that is at fault.
@@ -125,22 +141,53 @@ class FaultLocator:
         fetches : Fetches
             By the threads concerned.
         """
+        if fault.across and self._disordered(fault.line, fault.used) < self._disordered(
+            fault.line, fault.across[0]
+        ):
+            fault = replace(fault, used=fault.across[0], wanted=fault.across[1])
         if fault.used is None:
             return fault.made or fault.line
         if fault.wanted is not None and not fetches.of_memory(fault.wanted):
             lines = fetches.of_memory(fault.used)
             return max(lines, key=lambda line: _nearness(line, fault.line), default=fault.line)
-        if fault.made:
+        if fault.made and (fault.wanted is None or self._together(fault.used, fault.wanted)):
             here = [each for each in faults if each.line == fault.line]
             exchanged = {each.used for each in here} == {each.wanted for each in here}
             return fault.line if exchanged else fault.made
         factors = self._multiplied(fault.line)
-        if fault.wanted is not None and self._together(fault.used, fault.wanted):
+        if not fault.made and fault.wanted is not None and self._together(fault.used, fault.wanted):
             return fault.line
         alone = len({each.line for each in faults}) == 1
         if alone and fault.wanted is not None and fault.wanted in factors:
             return fault.line
         return _nearest(fetches, fault, factors)
+
+    def pattern(self, fault: Fault, loaded: int) -> Hashable:
+        """Return what faults have in common that come of one cause, given the line that is at fault.
+
+        That is from where to where an operation moves an input, or of which array a wrong one is loaded.
+        """
+        if fault.used is None or fault.wanted is None:
+            return fault
+        terms = np.array([fault.used, fault.wanted])
+        names = tuple(str(self._store.operation(int(each)).attribute) for each in terms)
+        used, wanted = self._store.arguments(terms)[:, 0].tolist()
+        return (*names, abs(used - wanted)) if loaded == fault.line else names
+
+    def makes(self, difference: Sequence[Monomial]) -> bool:
+        """Tell whether the kernel computes, of an element that differs, the first product that it lacks."""
+        wanted = next((each for each in difference if each.kernel == 0), None)
+        leaves = [] if wanted is None else self._leaves(wanted.atoms)
+        if not leaves:
+            return False
+        terms = np.arange(len(self._store), dtype=np.int32)
+        cover = self._covers(terms, leaves)
+        everything = (1 << len(leaves)) - 1
+        for x, y in self._multiplications(terms[self._store.lines(terms) > 0]):
+            whole = (cover[x] | cover[y]) == everything
+            if (whole & (cover[x] != everything) & (cover[y] != everything)).any():
+                return True
+        return False
 
     def accumulation(self, term: int) -> int:
         """Return the line of the innermost sum whose terms were added one after the other.
@@ -204,6 +251,9 @@ class FaultLocator:
         return list(found)
 
     def _cover(self, root: int, leaves: Sequence[int]) -> _Cover:
+        return self._covers(np.array([root], dtype=np.int32), leaves)
+
+    def _covers(self, roots: Ids, leaves: Sequence[int]) -> _Cover:
         table = np.full(len(self._store), _UNKNOWN, dtype=np.uint8)
 
         def depends(operation: Operation, some: Ids) -> list[Ids]:
@@ -221,7 +271,7 @@ class FaultLocator:
                     found |= known[each]
             return found
 
-        fill(self._store, np.array([root], dtype=np.int32), table, _UNKNOWN, depends, compute)
+        fill(self._store, roots, table, _UNKNOWN, depends, compute)
         return table
 
     def _fault(
@@ -296,6 +346,17 @@ class FaultLocator:
             return [np.array(some[i : i + 2]) for i in range(0, pairs, 2)], some[pairs:]
         return [], some
 
+    def _disordered(self, line: int, factor: int | None) -> bool:
+        """Tell whether a line's vectors with a factor have their inputs in another order than memory."""
+        terms = np.flatnonzero(self._store.lines(np.arange(len(self._store))) == line).astype(np.int32)
+        terms = terms[self._store.are(DOT, terms)]
+        for column in (0, 1) if len(terms) else ():
+            vectors = self._store.elements(self._store.arguments(terms)[:, column])
+            found = vectors[(vectors == factor).any(axis=1)]
+            if len(found) and self._store.are(INPUT, found).all():
+                return bool((np.diff(self._store.arguments(found)[..., 0]) < 0).any())
+        return False
+
     def _multiplied(self, line: int) -> Ids:
         """Return everything that the operations of a line multiply."""
         if line not in self._factors:
@@ -303,6 +364,19 @@ class FaultLocator:
             found = [np.empty(0, dtype=np.int32), *self._all_factors(terms)]
             self._factors[line] = np.unique(np.concatenate(found))
         return self._factors[line]
+
+    def _multiplications(self, terms: Ids) -> Iterator[tuple[Ids, Ids]]:
+        """Yield the factors, in pairs of arrays, of the products that terms are sums of."""
+        numbers = self._store.operation_numbers(terms)
+        for number in np.unique(numbers):
+            operation, some = self._store.operations[number], terms[numbers == number]
+            arguments = self._store.arguments(some)
+            if operation.name in (DOT, SCALED_DOT):
+                yield self._store.elements(arguments[:, 0]), self._store.elements(arguments[:, 1])
+            elif operation.name in (FUSED, RING):
+                assert isinstance(operation.attribute, Sum)
+                for index in range(0, 2 * operation.attribute.products, 2):
+                    yield arguments[:, index], arguments[:, index + 1]
 
     def _all_factors(self, terms: Ids) -> Iterator[Ids]:
         numbers = self._store.operation_numbers(terms)

@@ -38,11 +38,14 @@ class FinalArray:
         The line of the last store to each of them, 0 where there was none.
     writers : array (size,)
         The thread of it, for `Outcome.thread_name`.
+    overwritten : FinalArray, optional
+        Stores to it whose place others took that nothing orders after them: one of each byte.
     """
 
     lanes: ByteLanes
     lines: NDArray[np.int32]
     writers: NDArray[np.int64]
+    overwritten: FinalArray | None = None
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from .footprint import Offsets
 from .front_end import Kernel, Outcome
 from .guard_outcomes import GuardOutcome
 from .interning import Ids
+from .misplaced_stores import MisplacedStores
 from .normal_forms import NormalForms
 from .operations import DOT, SCALED_DOT
 from .references import Reference
@@ -162,8 +163,6 @@ class OutputComparison:
         memory = self._memories[output.name]
         written, actual = elements_in(self._store, memory, self._outcome.arrays[output.name].lanes)
         written &= ~untouched(self._store, memory, actual)
-        if (wanted & ~written).any():
-            self._missing(output, np.flatnonzero(wanted & ~written), np.flatnonzero(written))
         self._note_strays(output)
         self._examination.coverage.append(_coverage(self._instance, output, wanted))
         members = np.flatnonzero(written & wanted)
@@ -184,10 +183,19 @@ class OutputComparison:
         if found.roundings is not None:
             rounded = actual[members[found.equal & (self._unordered | ~found.identical)]]
             found = replace(found, roundings=self._by_choice(found.roundings, rounded))
+        unwritten = np.flatnonzero(wanted & ~written)
+        stores = self._wrong_values.misplaced(
+            output, memory, actual, expected, members[~found.equal], unwritten
+        )
+        if len(unwritten) and (stores is None or not len(stores.unwritten)):
+            self._missing(output, unwritten, np.flatnonzero(written))
         self._weaken(found)
         self._weaken_by_former(expected[members[found.equal & ~found.identical]])
         if not found.equal.all():
-            self._wrong(output, members, actual, expected, found)
+            self._wrong(output, members, actual, expected, found, stores)
+        elif stores is not None:
+            self._examination.equality = None
+            self._put_first(stores, self._wrong_values.of_misplaced(output, stores))
         elif self._instance.contract.accuracy is not None and isinstance(output.format, FloatFormat):
             self._look_at_accuracy(output, members, actual, expected)
         if self._given and found.equal.all():
@@ -348,14 +356,37 @@ class OutputComparison:
         )
 
     def _wrong(
-        self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids, found: Comparison
+        self,
+        output: Array,
+        members: NDArray[np.intp],
+        actual: Ids,
+        expected: Ids,
+        found: Comparison,
+        stores: MisplacedStores | None,
     ) -> None:
         """Say what is wrong; without inputs that show it, nothing is decided."""
         self._examination.equality = None
-        findings, counterexample = self._wrong_values.explained(output, members, actual, expected, found)
-        self._examination.findings += findings
+        findings, counterexample = self._wrong_values.explained(
+            output, members, actual, expected, found, stores
+        )
+        if stores is not None and stores.race and findings[0].kind is Kind.WRONG_VALUE:
+            self._put_first(stores, findings[0])
+        else:
+            self._examination.findings += findings
         if self._examination.counterexample is None:
             self._examination.counterexample = counterexample
+
+    def _put_first(self, stores: MisplacedStores, finding: KernelFinding) -> None:
+        """Tell of stores to wrong places in place of the races that come of them."""
+        lines = {*stores.lines.tolist(), *stores.raced.tolist()}
+        self._examination.findings = [
+            finding,
+            *(
+                each
+                for each in self._examination.findings
+                if each.kind is not Kind.RACE or each.line not in lines
+            ),
+        ]
 
     def _line_of_store(self, output: Array, element: int) -> int:
         return int(self._outcome.arrays[output.name].lines[int(first_lanes(output)[element])])

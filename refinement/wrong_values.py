@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import Array
-from .array_memory import first_lanes, inputs_of
+from .array_memory import ArrayMemory, first_lanes, inputs_of
 from .contract import Instance
 from .counterexamples import (
     Difference,
@@ -22,20 +22,20 @@ from .counterexamples import (
     telling,
 )
 from .diagnosis import Monomial, Namer, differing, explained
-from .displacement import rule, sources
+from .displacement import rule
 from .element_sets import described
 from .equivalence import Comparison, compared_as
 from .fault_location import FaultLocator, Fetches
 from .findings import KernelFinding, Kind
 from .front_end import Kernel, Outcome
+from .inner_differences import InnerDifferences
 from .interning import Ids
 from .kernel_runs import confirmed
+from .misplaced_stores import MisplacedStores, listed, misplaced
 from .normal_forms import NormalForms
-from .operations import FUNCTION
 from .overflow import NONE
 from .references import Reference
 from .rounding_depth import roundings
-from .terms import Operation
 
 FIRST, SPREAD = 4, 4
 """Wrong elements whose causes are looked for: the first ones, and some from everywhere."""
@@ -79,10 +79,41 @@ class WrongValues:
         self._outcome, self._reference, self._namer = outcome, reference, namer
         self._store = forms.store
         self._locator = FaultLocator(forms.quantifier)
+        self._inner = InnerDifferences(forms)
         self._reason: str | None = None
 
+    def misplaced(
+        self,
+        output: Array,
+        memory: ArrayMemory,
+        actual: Ids,
+        expected: Ids,
+        wrong: Indices,
+        unwritten: Indices,
+    ) -> MisplacedStores | None:
+        """Return the stores to wrong places, if they are all that is wrong with an output."""
+
+        def is_made(place: int) -> bool:
+            element = wrong[[place]]
+            sides = self._forms.compared(actual[element], expected[element], compared_as(output.format))
+            return self._locator.makes(differing(*sides, 0, output.format))
+
+        final = self._outcome.arrays[output.name]
+        return misplaced(self._forms, output, memory, final, actual, expected, wrong, unwritten, is_made)
+
+    def of_misplaced(self, output: Array, stores: MisplacedStores) -> KernelFinding:
+        """Explain stores to wrong places that others took in the run, but nothing orders before them."""
+        self._reason = None
+        return self._displaced(output, stores, "")
+
     def explained(
-        self, output: Array, members: Indices, actual: Ids, expected: Ids, found: Comparison
+        self,
+        output: Array,
+        members: Indices,
+        actual: Ids,
+        expected: Ids,
+        found: Comparison,
+        stores: MisplacedStores | None,
     ) -> tuple[list[KernelFinding], KernelCounterexample | None]:
         """Explain what is wrong with an output, and give inputs that show it, if there are such.
 
@@ -96,6 +127,8 @@ class WrongValues:
             What they are, and are to be.
         found : Comparison
             Of the members.
+        stores : MisplacedStores, optional
+            The stores to wrong places, if they are all that is wrong.
         """
         self._reason = found.reason
         owners = np.flatnonzero(~found.equal)
@@ -104,15 +137,12 @@ class WrongValues:
         differences = self._differences(output, actual[wrong[shown]], expected[wrong[shown]], found)
         counterexample = self._counterexample(output, wrong, actual, expected, differences[:FIRST])
         overflowing = np.full(len(owners), NONE) if found.overflowing is None else found.overflowing[owners]
-        if counterexample is None:
+        certain = stores is not None and (stores.race or len(stores.unwritten))
+        if counterexample is None and not certain:
             return self._undecided(output, wrong, actual, expected, differences, overflowing, found), None
         total = _total(len(wrong), output)
-        moved = None
-        if (overflowing == NONE).all():
-            fmt = compared_as(output.format)
-            moved = sources(self._forms, actual, wrong, expected, np.flatnonzero(expected >= 0), fmt)
-        if moved is not None:
-            return [self._displaced(output, wrong, moved, actual, differences[0], total)], counterexample
+        if stores is not None and (overflowing == NONE).all():
+            return [self._displaced(output, stores, total)], counterexample
         findings: list[KernelFinding] = []
         causes = self._causes(output, wrong[shown], actual, differences, overflowing[shown])
         for cause, places in causes.items():
@@ -141,27 +171,41 @@ class WrongValues:
             return f"{name}: {self._forms.overflows.described(overflowing)}"
         if not difference and self._reason is not None:
             return f"{name} is no number: {self._reason}"
-        return f"{name} {explained(difference, self._namer, self._inside)}"
+        return f"{name} {self._told(difference)}"
 
-    def _displaced(
-        self,
-        output: Array,
-        wrong: Indices,
-        found: Indices,
-        actual: Ids,
-        difference: Sequence[Monomial],
-        total: str,
-    ) -> KernelFinding:
-        """Say that elements hold what others are to hold: it is stored to the wrong place."""
-        element = int(wrong[0])
+    def _told(self, difference: Sequence[Monomial]) -> str:
+        """Say in what a value differs, and of which function it is an argument."""
+        inside = self._inner.inside(difference)
+        if inside is None or inside.function not in ("max", "min"):
+            return explained(difference, self._namer, self._inside)
+        return f"{self._told(inside.monomials)}, inside {inside.function}"
+
+    def _displaced(self, output: Array, stores: MisplacedStores, total: str) -> KernelFinding:
+        """Say that elements hold, or may hold, what others are to hold: it is stored to the wrong place."""
+        first = int(np.lexsort((stores.elements, stores.lines))[0])
+        element, line = int(stores.elements[first]), int(stores.lines[first])
         name = self._namer.element(output.name, element)
-        message = f"{name} {explained(difference, self._namer, self._inside)}{total}"
-        message += self._reference.origin(output, element)
-        where = self._where(output, wrong)
-        message += f"; {rule(output.name, output.shape, wrong, found)}" + (f" for {where}" if where else "")
-        return self._finding(
-            Kind.WRONG_VALUE, message, self._line_of_store(output, element), name, len(wrong)
+        wanted = self._reference.expected(output)[[element]]
+        thorough = self._reason is None
+        sides = self._forms.compared(
+            stores.terms[[first]], wanted, compared_as(output.format), thorough=thorough
         )
+        difference = differing(*sides, 0, output.format)
+        message = f"{name} {self._told(difference)}{total}"
+        message += self._reference.origin(output, element)
+        places, which = np.unique(stores.elements, return_index=True)
+        where = self._where(output, places)
+        message += f"; {rule(output.name, output.shape, places, stores.meant[which])}"
+        message += f" for {where}" if where else ""
+        lines = np.unique(stores.lines).tolist()
+        if others := [each for each in lines if each != line]:
+            message += f"; so in {listed(others)}"
+        if raced := [each for each in stores.raced.tolist() if each not in lines]:
+            message += f"; what it should hold is stored in {listed(raced)}, with no barrier between"
+        if count := len(stores.unwritten):
+            lacking = self._namer.element(output.name, int(stores.unwritten[0]))
+            message += f"; {lacking} is never written ({count} of {output.elements} elements are not)"
+        return self._finding(Kind.WRONG_VALUE, message, line, name, len(stores.elements))
 
     def _undecided(
         self,
@@ -194,19 +238,10 @@ class WrongValues:
 
     def _inside(self, one: int, other: int) -> str:
         """Say in what the arguments of two functions of the same name differ."""
-        quantifier = self._forms.quantifier
-        terms = [quantifier.origin(int(term)) for term in quantifier.terms(np.array([one, other]))]
-        if terms[0] is None or terms[1] is None:
+        inside = self._inner.inside([Monomial((one,), 1, 0), Monomial((other,), 0, 1)])
+        if inside is None:
             return ""
-        operation, wanted = (self._store.operation(term) for term in terms if term is not None)
-        if operation.name != FUNCTION or _plain_name(operation) != _plain_name(wanted):
-            return ""
-        arguments = self._store.arguments(np.array(terms))
-        for index, fmt in enumerate(operation.operands):
-            sides = self._forms.compared(arguments[:1, index], arguments[1:, index], fmt)
-            if monomials := differing(*sides, 0, fmt):
-                return f" (its argument {explained(monomials[:1], self._namer, self._inside)})"
-        return ""
+        return f" (its argument {explained(inside.monomials[:1], self._namer, self._inside)})"
 
     # -- where it comes from
     def _causes(
@@ -218,6 +253,7 @@ class WrongValues:
         overflowing: Ids,
     ) -> dict[_Cause, list[int]]:
         """Return what some wrong elements (n,) come from, and which of them come from each."""
+        differences = [self._inner.innermost(each).monomials for each in differences]
         faults = [
             self._locator.faults(int(actual[element]), each)
             for element, each in zip(elements, differences, strict=True)
@@ -226,6 +262,7 @@ class WrongValues:
         every = [fault for each in faults for fault in each]
         found: dict[_Cause, list[int]] = {}
         decided: dict[int, int] = {}
+        alike: dict[Hashable, _Cause] = {}
         lacking: _Cause | None = None
         for place, (element, difference) in enumerate(zip(elements.tolist(), differences, strict=True)):
             stored = self._line_of_store(output, element)
@@ -240,11 +277,14 @@ class WrongValues:
                 if fault.line not in decided:
                     decided[fault.line] = self._locator.line(every, fault, fetches)
                 cause = _Cause(Kind.WRONG_VALUE, decided[fault.line] or stored)
+                cause = alike.setdefault(self._locator.pattern(fault, cause.line), cause)
             elif difference:  # products are missing, and nothing else is wrong: of all for one reason
                 line = self._locator.accumulation(int(actual[element]))
                 cause = lacking = lacking or _Cause(Kind.WRONG_VALUE, line or stored)
             else:
                 cause = _Cause(Kind.WRONG_VALUE, stored)
+            source = self._kernel.source(cause.line)
+            cause = alike.setdefault((cause.kind, source), cause) if source else cause
             found.setdefault(cause, []).append(place)
         return found
 
@@ -302,11 +342,6 @@ class WrongValues:
 
 def _total(wrong: int, output: Array) -> str:
     return f" ({wrong} of {output.elements} elements are not shown to be right)"
-
-
-def _plain_name(function: Operation) -> str:
-    """Return the name of a function without how it is approximated."""
-    return str(function.attribute).partition(".")[0]
 
 
 def _spread(count: int, most: int) -> Indices:

@@ -163,8 +163,8 @@ FAULTS = (
     Fault(
         "rows of the store too near each other",
         Edit(GEMM, "shl.b32 \t%r272, %r38, 4;", "shl.b32 \t%r272, %r38, 3;"),
-        MISSING,
-        r"C\[24,0\] is never written",
+        WRONG_VALUE,
+        r"C\[8,0\] uses A\[16,0\]\*B\[0,0\].*C\[24,0\] is never written",
     ),
     Fault(
         "store beside the tile",

@@ -120,9 +120,7 @@ class PtxKernel:
             blocks=blocks,
             traced=traced,
         )
-        arrays = {
-            name: FinalArray(found.lanes, found.lines, found.threads) for name, found in done.contents.items()
-        }
+        arrays = {name: _final(found) for name, found in done.contents.items()}
         for buffer in instance.buffers:
             if buffer.name in arrays:
                 arrays |= taken_apart(buffer, arrays[buffer.name])
@@ -209,6 +207,11 @@ class PtxKernel:
             given = described[passed]
             what = str(given.format) if isinstance(given, arguments.Scalar) else "a pointer"
             check_size(self.module, parameter, given.name, what, _bytes(given))
+
+
+def _final(found: machine.Contents) -> FinalArray:
+    before = None if found.overwritten is None else _final(found.overwritten)
+    return FinalArray(found.lanes, found.lines, found.threads, before)
 
 
 def _bytes(given: arguments.Scalar | Array | Pointers) -> int:

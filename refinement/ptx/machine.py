@@ -14,7 +14,7 @@ from ...spec.errors import UnsupportedError
 from ..findings import KernelFinding, KernelNote, Kind
 from ..guard_outcomes import GuardOutcome
 from ..interning import Ids
-from ..memory import ByteLanes
+from ..memory import ByteLanes, Offsets
 from ..observations import Loads, Observations
 from ..terms import UNDEFINED, TermStore
 from ..traversal import leaves_of
@@ -32,6 +32,7 @@ from .opaque_fragments import leaked
 from .program import Program
 from .races import AccessHistory, StoreHistory
 from .semaphores import ASSUMED, Semaphores
+from .state_space import Space
 from .threads import WARP, Indices, Launch, Threads
 from .variables import bytes_in, used_variables
 
@@ -57,11 +58,14 @@ class Contents:
         The line of the last store to each of them; 0 where there was none.
     threads : int64 array (size,)
         The thread of it, by its number in the grid; -1 where there was none.
+    overwritten : Contents, optional
+        One of the stores whose place others took that nothing orders after them.
     """
 
     lanes: ByteLanes
     lines: NDArray[np.int32]
     threads: NDArray[np.int64]
+    overwritten: Contents | None = None
 
 
 @dataclass(frozen=True)
@@ -352,7 +356,18 @@ def _contents(store: TermStore, memory: Memory, buffer: Buffer) -> Contents:
     places = (
         np.arange(lanes.start, lanes.stop) if isinstance(lanes, slice) else lanes
     ) // space.history.granule
-    return Contents(found, space.history.line[places], space.history.writer[places])
+    lines, threads = space.history.line[places], space.history.writer[places]
+    return Contents(found, lines, threads, _overwritten(store, space, lanes, size))
+
+
+def _overwritten(store: TermStore, space: Space, lanes: slice | Offsets, size: int) -> Contents | None:
+    """Return what was stored to some lanes before others took its place in no order."""
+    lost = space.overwritten
+    if lost is None or not lost.lines[lanes].any():
+        return None
+    found = ByteLanes(store, size)
+    found.terms[:], found.lows[:] = lost.lanes.terms[lanes], lost.lanes.lows[lanes]
+    return Contents(found, lost.lines[lanes], lost.writers[lanes])
 
 
 def _report_unowned_reads(memory: Memory, observations: Observations, threads: Threads) -> None:

@@ -160,6 +160,7 @@ def _write_bytes(
         harmless = ~changed[found.which] & found.idempotent
         _note_same_values(execution, part, found.some(harmless & ~found.reads), places)
         found = found.some(~harmless)
+        _keep_overwritten(part, found, places)
     _report_races(execution, part, found, places, threads_of, "writes")
     _put(lanes, offsets, data)
     if atomic or len(offsets) < 2:
@@ -173,11 +174,25 @@ def _write_bytes(
         execution.unordered = True
     else:
         first = int(np.flatnonzero(lost)[0])
+        lanes_of = offsets[lost][:, None] + np.arange(total)
+        part.note_overwritten(
+            lanes_of, data[0][lost], data[1][lost], line, execution.ordering.names[threads[lost]]
+        )
         execution.report(
             Kind.RACE,
             f"two threads write different values to {part.place(int(offsets[first]))} in one instruction",
             threads[lost],
         )
+
+
+def _keep_overwritten(part: Space, found: Conflicts, places: Offsets) -> None:
+    """Keep what the stores of others put where it is now stored in no order with them."""
+    stores = found.some(~found.reads & ~found.copies)
+    if part.history is None or not len(stores):
+        return
+    granule = part.history.granule
+    at = places[stores.which][:, None] * granule + np.arange(granule)
+    part.note_overwritten(at, part.lanes.terms[at], part.lanes.lows[at], stores.lines, stores.others)
 
 
 def _note_same_values(execution: Execution, part: Space, found: Conflicts, places: Offsets) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..interning import Ids
 from ..memory import ByteLanes, Offsets, Region
 from ..terms import TermStore
+from .overwritten import Overwritten
 from .races import AccessHistory
 
 UNIT = 32
@@ -101,6 +102,8 @@ class Space:
     ----------
     alignments : mapping of str to int
         To how many bytes accesses need each region to be aligned.
+    overwritten : Overwritten, optional
+        Stores whose place others took in no order with them, of memory that blocks share.
     """
 
     def __init__(
@@ -126,6 +129,7 @@ class Space:
         self.unowned_reads: UnownedReads | None = None
         self.alignments: dict[str, int] = {}
         self.atomics = Atomics()
+        self.overwritten: Overwritten | None = None
         self.read_only_from = self._extent * instances
 
     def locate(
@@ -157,6 +161,20 @@ class Space:
         """Keep who accesses the regions before one; that and the later ones are only for reading."""
         self.read_only_from = int(self._starts[region]) // UNIT * UNIT
         self.history = history(self.read_only_from, granule)
+
+    def note_overwritten(
+        self,
+        at: Offsets,
+        terms: Ids,
+        lows: NDArray[np.uint8],
+        lines: NDArray[np.int32] | int,
+        writers: NDArray[np.int64],
+    ) -> None:
+        """Keep what stores put into bytes (n, count) whose place others took in no order with them."""
+        if self.name == "global":
+            if self.overwritten is None:
+                self.overwritten = Overwritten(self.lanes.store, len(self.lanes))
+            self.overwritten.note(at, terms, lows, lines, writers)
 
     def lanes_of(self, first: int, count: int = 1) -> slice | Offsets:
         """Return the lanes of neighbouring regions of the first instance."""
