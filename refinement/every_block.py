@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .contract import Contract
+from .growing_roundings import GrowingRoundings, joined
 from .result import Equality, Method, Quantification
 from .size_domains import SizeDomain
 
@@ -22,6 +23,7 @@ class BlockProof(Protocol):
     equality: Equality
     limit: str
     obligations: list[Any]
+    roundings: GrowingRoundings | None
 
 
 class BlockProver(Protocol):
@@ -54,6 +56,11 @@ class BlocksShown:
         """The weakest that was needed."""
         values = any(proof.equality is Equality.VALUE for _, proof in self.proofs)
         return Equality.VALUE if values else Equality.BITS
+
+    @property
+    def roundings(self) -> GrowingRoundings | None:
+        """How often outputs are rounded, by the size that is shown by induction, if one is."""
+        return joined([proof.roundings for _, proof in self.proofs])
 
     @property
     def obligations(self) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from .contract import Contract, Instance
 from .elsewhere import Submit, each_examined
 from .every_block import BlockProver, BlocksShown, shown_by_blocks
 from .front_end import Kernel
+from .growing_roundings import GrowingRoundings, joined
 from .instance_verification import Told
 from .output_comparison import Examination
 from .result import Equality, Method, Quantification
@@ -35,6 +36,7 @@ class SizeProof(Protocol):
     equality: Equality
     limit: str
     obligations: list[Any]
+    roundings: GrowingRoundings | None
 
     @property
     def alone(self) -> range:
@@ -54,11 +56,14 @@ class Scope:
         The weakest that proofs for all numbers needed.
     obligations : list of dict
         Their parts, with the sizes that were known, and what each took.
+    roundings : GrowingRoundings, optional
+        How often outputs are rounded, by the size that is shown by induction.
     """
 
     sizes: tuple[Quantification, ...] = ()
     equality: Equality = Equality.BITS
     obligations: list[dict[str, Any]] = field(default_factory=list)
+    roundings: GrowingRoundings | None = None
 
 
 def examined(
@@ -110,7 +115,7 @@ def examined(
         found += more
         largest = {each.name: _largest(found, each) for each in quantified.domains}
         sizes = blocks.quantifications(quantified.domains, largest)
-        return found, stats, Scope(sizes, blocks.equality, blocks.obligations)
+        return found, stats, Scope(sizes, blocks.equality, blocks.obligations, blocks.roundings)
     except UnsupportedError as error:
         not_by_blocks = str(error)
     try:
@@ -133,6 +138,7 @@ def examined(
         tuple(_shown(each, size, proofs, found, not_by_blocks) for each in quantified.domains),
         Equality.VALUE if any(proof.equality is Equality.VALUE for _, proof in proofs) else Equality.BITS,
         [each.document(known) for known, proof in proofs for each in proof.obligations],
+        joined([proof.roundings for _, proof in proofs]),
     )
     return found, stats, scope
 

@@ -110,7 +110,7 @@ class Roundings:
             return f"computed = exact: the kernel rounds nothing{turning}{uncounted}"
         counts = self.counts if self.chosen is None else self.chosen.counts
         growth = _growth(counts)
-        factors = [f"(1 + {_formula(kind)})^{n}" for kind, n in counts]
+        factors = [f"(1 + {formula_of(kind)})^{n}" for kind, n in counts]
         names = ", ".join(f"{n} {_name(kind)}" for kind, n in counts)
         modelled = any(isinstance(kind, RoundingStep) for kind, _ in counts) or counts != self.counts
         if modelled and self.chosen is not None:
@@ -196,7 +196,8 @@ def _precision(kind: FloatFormat | RoundingStep) -> tuple[bool, int, str]:
     return isinstance(kind, RoundingStep), 0 if isinstance(kind, RoundingStep) else kind.precision, kind.name
 
 
-def _formula(kind: FloatFormat | RoundingStep) -> str:
+def formula_of(kind: FloatFormat | RoundingStep) -> str:
+    """Return how much a rounding changes, relative to the number, as it is written in bounds."""
     return (
         kind.formula
         if isinstance(kind, RoundingStep)

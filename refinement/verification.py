@@ -13,7 +13,7 @@ from .contract import Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
 from .elsewhere import Submit
-from .every_size import examined
+from .every_size import Scope, examined
 from .findings import KernelFinding, KernelNote, Kind, some_of
 from .front_end import Kernel
 from .guard_outcomes import notes_of
@@ -136,7 +136,7 @@ def verify(
         str(contract_path),
         verdict,
         equality,
-        None if equality is None else _bound(undergone, former_undergone, against, scope.sizes),
+        None if equality is None else _bound(undergone, former_undergone, against, scope),
         findings,
         None,
         tuple(coverage),
@@ -227,11 +227,12 @@ def _bound(
     undergone: Roundings | None,
     former: Roundings | None,
     against: Path | None,
-    quantified: Sequence[Quantification],
+    scope: Scope,
 ) -> str | None:
     """Return how far the kernel is from the real numbers, and how far the one that it is compared with."""
-    if quantified and undergone is not None:
-        return f"at the sizes listed: {undergone}"
+    if scope.sizes and undergone is not None:
+        every = "" if scope.roundings is None else f"{scope.roundings}; "
+        return f"{every}at the sizes listed: {undergone}"
     if against is None or undergone is None:
         return None if undergone is None else str(undergone)
     return f"{undergone}; of {against}: {former}" if former is not None else str(undergone)

@@ -18,6 +18,7 @@ from ...spec.ptx.operands import Integer
 from ..block_positions import BlockOrder, BlockPosition
 from ..contract import Contract
 from ..formula import Binary, Name, Node, Number, walk
+from ..growing_roundings import GrowingRoundings, joined
 from ..index_arithmetic import Expression
 from ..result import Equality
 from ..size_domains import ResidueClass, SizeDomain
@@ -25,7 +26,7 @@ from ..size_polynomials import SizePolynomials
 from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
 from .launching import entry_named
 from .module import Module
-from .size_induction import FACTORS, prove
+from .residue_classes import FACTORS, prove
 from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class BlockProof:
         Why it does not go beyond the ends of the domains, where the contract's do.
     obligations : list of Obligation
         Its parts.
+    roundings : GrowingRoundings, optional
+        How often outputs are rounded, by the size that is shown by induction.
     """
 
     domains: tuple[SizeDomain, ...]
@@ -65,6 +68,7 @@ class BlockProof:
     equality: Equality
     limit: str = ""
     obligations: list[Obligation] = field(default_factory=list)
+    roundings: GrowingRoundings | None = None
 
 
 class BlockProver:
@@ -173,6 +177,7 @@ class _Attempt:
         self._known, self._factors, self._told = known, factors, told
         self._launches: list[BlockLaunch] = []
         self._obligations: list[Obligation] = []
+        self._roundings: list[GrowingRoundings | None] = []
 
     @property
     def overflows(self) -> bool:
@@ -194,7 +199,7 @@ class _Attempt:
             if inner is not None and shown is not None:
                 shown = shown.up_to(inner.most)
         ends = [_shown_to(each, self._order, most) for each in domains]
-        return BlockProof(tuple(ends), shown, equality, "", self._obligations)
+        return BlockProof(tuple(ends), shown, equality, "", self._obligations, joined(self._roundings))
 
     def _position(
         self, position: BlockPosition, last: SizeDomain | None
@@ -210,6 +215,7 @@ class _Attempt:
 
         found: SizeProof = prove(launched, last, lambda what: self._told(f"{tell}: {what}"), self._factors)
         self._obligations += [each.of(tell) for each in found.obligations]
+        self._roundings.append(found.roundings)
         equality = found.equality
         for number in found.alone:
             if self._run(position, {**self._known, last.name: number}) is Equality.VALUE:

@@ -179,7 +179,7 @@ class PtxKernel:
         UnsupportedError
             If that is not shown.
         """
-        from .size_induction import prove
+        from .residue_classes import prove
         from .symbolic_launch import SymbolicLaunch
 
         return prove(lambda numbers: SymbolicLaunch(self, contract, known, numbers), domain, told)

@@ -12,8 +12,7 @@ the k that the turns so far have met.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import ceil, gcd
 
@@ -23,6 +22,7 @@ from ...spec.errors import InputError, UnsupportedError
 from ...spec.formats import Format, IntegerFormat
 from ..contract import Contract, Instance
 from ..equivalence import compare
+from ..growing_roundings import GrowingRoundings, growing
 from ..held_inputs import held_by, looked_up, sums_of
 from ..integer_forms import Rows
 from ..interning import Ids
@@ -31,7 +31,7 @@ from ..operations import DOT, Accumulation
 from ..partial_sums import PREFIX, PartialSums, partial_sums
 from ..references import FormulaReference
 from ..result import Equality
-from ..size_domains import ResidueClass, SizeDomain
+from ..size_domains import ResidueClass
 from ..symbolic_states import TurnTerms
 from ..terms import is_raw
 from .any_size import memory_of_any_size, use_memory_of_any_size
@@ -56,9 +56,6 @@ MOST_CASES = 160
 _MOST_TURNS = 16
 """Turns of the kernel's loop that are taken for one of the induction."""
 
-_CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (2, 4), (1, 6))
-"""Turns before the induction begins, and turns of the kernel's loop that make one of it, to be tried."""
-
 _STARTS_OF_LONGER = 4
 """Turns before the induction that are tried where the formula's indices move by several."""
 
@@ -67,84 +64,8 @@ _STARTS = 24
 
 _ATTEMPTS = 10
 
-_SEARCH = 30
-"""Seconds of the processor after which no other modulus is tried."""
 
-FACTORS = (2, 4, 8, 16, 32)
-"""By how much numbers of one class may differ, in steps of the domain."""
-
-
-def prove(
-    launched: Callable[[ResidueClass], SymbolicLaunch],
-    domain: SizeDomain,
-    told: Callable[[str], None],
-    factors: Sequence[int] = FACTORS,
-) -> SizeProof:
-    """Prove that a kernel is right for every number of a domain that is not below `SizeProof.first`.
-
-    Where that depends on rests of the number, each rest is a proof of its own.
-
-    Parameters
-    ----------
-    launched : callable
-        Launches the kernel with the numbers of a class.
-    domain : SizeDomain
-        The numbers.
-    told : callable
-        Told what is being done.
-    factors : sequence of int
-        By how much numbers of one class may differ, in steps of the domain, to be tried.
-
-    Raises
-    ------
-    UnsupportedError
-        If it is not shown; the message says what is in the way, and where.
-    """
-    reason: UnsupportedError | None = None
-    started = time.process_time()
-    for factor in (1, *factors):
-        if reason is not None and time.process_time() - started > _SEARCH:
-            raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
-        modulus = domain.step * factor
-        rests = list(range(0, modulus, domain.step))[::-1]
-        try:
-            return _joined([_of_class(launched, ResidueClass(domain, modulus, rest), told) for rest in rests])
-        except UndecidedError as error:
-            reason = reason or error
-    assert reason is not None
-    raise reason
-
-
-def _of_class(
-    launched: Callable[[ResidueClass], SymbolicLaunch], numbers: ResidueClass, told: Callable[[str], None]
-) -> SizeProof:
-    """Prove that a kernel is right for every number of a class."""
-    launch = launched(numbers)
-    reason: UnsupportedError | None = None
-    started = time.process_time()
-    for start, period in _CANDIDATES:
-        if reason is not None and time.process_time() - started > _SEARCH:
-            break
-        try:
-            return _Induction(launch, numbers, start, period, told).proof()
-        except NextCandidateError as error:
-            reason = reason or error
-    raise UndecidedError(str(reason))
-
-
-def _joined(proofs: Sequence[SizeProof]) -> SizeProof:
-    """Return one proof of those of all classes of a domain."""
-    least = min(proofs, key=lambda each: each.domain.most)
-    return SizeProof(
-        least.domain,
-        max(each.first for each in proofs),
-        Equality.VALUE if any(each.equality is Equality.VALUE for each in proofs) else Equality.BITS,
-        least.limit,
-        [obligation for each in proofs for obligation in each.obligations],
-    )
-
-
-class _Induction:
+class Induction:
     """An attempt: turns of the kernel's loop taken together, from some turn on."""
 
     def __init__(
@@ -162,6 +83,7 @@ class _Induction:
         self.turns = TurnTerms(self.store, launch.symbolic_arrays, "u", is_token)
         self.equality = Equality.BITS
         self.obligations: list[Obligation] = []
+        self.roundings: GrowingRoundings | None = None
 
     def proof(self) -> SizeProof:
         """Return the proof, of as much of the class as it holds for."""
@@ -188,6 +110,7 @@ class _Induction:
             if numbers.last < first + distance:
                 raise UnsupportedError(f"{self.name} is never larger than what a few turns take: {reason}")
             self.first, self.obligations, self.equality = first, [], Equality.BITS
+            self._stored: list[Ids] = []
             try:
                 self._decide(numbers)
             except EarlyError as error:
@@ -198,7 +121,7 @@ class _Induction:
                 reason = limit = str(error)
                 numbers = numbers.up_to(error.most)
                 continue
-            return SizeProof(numbers.domain, first, self.equality, limit, self.obligations)
+            return SizeProof(numbers.domain, first, self.equality, limit, self.obligations, self.roundings)
         raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
 
     # -- what a turn takes
@@ -219,7 +142,7 @@ class _Induction:
             starts = sorted(more, key=lambda each: not self._moves_evenly(turn * each))
         reason: NextCandidateError | None = None
         for start in starts[:_STARTS_OF_LONGER]:
-            longer = _Induction(self.launch, self.numbers, start, self.period * factor, self.told)
+            longer = Induction(self.launch, self.numbers, start, self.period * factor, self.told)
             try:
                 return longer.proof()
             except NextCandidateError as error:
@@ -346,6 +269,7 @@ class _Induction:
         self.launch.check_findings()
         output = self.launch.instance.outputs[0]
         actual = self.launch.stored(batch, output)
+        self._stored.append(actual)
         found = held_by(self.store, actual)
         if held is not None and not np.array_equal(held, found):
             raise UnsupportedError("what is stored depends on the rest of the size")
@@ -426,6 +350,12 @@ class _Induction:
         expected = self._expected(self.sums.one_more(fmt), self.distance, self.taken, held, lambda rows: rows)
         if not self._same(after, expected, fmt):
             raise UnsupportedError(f"step: what a turn adds to {output.name} is not shown")
+        if self.equality is Equality.VALUE:
+            before, later = (looked_up(held.reshape(-1), *found) for found in (self.initial, self.later))
+            grows = self.name, self.first, self.distance
+            parts = before, later, np.concatenate(self._stored)
+            unit = self.launch.contract.matrix_rounding
+            self.roundings = growing(self.store, unit, grows, held, parts)
 
     # -- comparisons
     def _same(self, actual: Ids, expected: Ids, fmt: Format) -> bool:

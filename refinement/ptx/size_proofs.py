@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...spec.errors import UnsupportedError
+from ..growing_roundings import GrowingRoundings
 from ..result import Equality
 from ..size_domains import SizeDomain
 
@@ -79,6 +80,8 @@ class SizeProof:
         Why it does not go beyond the domain's end, where the contract's does.
     obligations : list of Obligation
         Base, step and exits.
+    roundings : GrowingRoundings, optional
+        How often outputs are rounded, where they are right over the reals and it is known.
     """
 
     domain: SizeDomain
@@ -86,6 +89,7 @@ class SizeProof:
     equality: Equality
     limit: str = ""
     obligations: list[Obligation] = field(default_factory=list)
+    roundings: GrowingRoundings | None = None
 
     @property
     def alone(self) -> range:

@@ -53,6 +53,43 @@ def prove(text: str, path: Path = KERNEL) -> SizeProof:
     return kernel.for_every(contract, {}, domain, lambda what: None)
 
 
+def counted(path: Path, text: str, folder: Path) -> dict[Any, int]:
+    """Return the roundings that a kernel is shown to have at the sizes of a contract."""
+    written = folder / "counted.toml"
+    written.write_text(text, encoding="utf-8")
+    ((_, found),) = verify(path, written).examinations
+    assert found.roundings is not None
+    return dict(found.roundings.counts)
+
+
+ROUNDED = ["mma_f64_sm80.ptx", "mma_f16_sm80.ptx", "simt_f32_sm80.ptx", "wmma_f16_sm80.ptx"]
+
+
+@pytest.mark.parametrize("name", few(ROUNDED, "mma_f64_sm80.ptx"))
+def test_the_bound_is_a_function_of_the_size(name: str, tmp_path: Path) -> None:
+    text = for_every_k(KERNELS[name]["entry"], " up to 4096")
+    proof = prove(text, CORPUS / name)
+    shown = proof.roundings
+    assert shown is not None and shown.unit == ""
+    step, tight = proof.domain.step, False
+    for number in range(proof.first, proof.first + 2 * shown.turn, step):
+        known = text.replace(f'"any multiple of {step} up to 4096"', str(number))
+        assert known != text
+        (least,), (most,) = counted(CORPUS / name, known, tmp_path).values(), shown.at(number).values()
+        assert least <= most <= least + dict(shown.counts[1]).popitem()[1]
+        tight |= least == most
+    assert tight
+
+
+def test_what_a_turn_rounds_twice_grows_twice_as_fast(tmp_path: Path) -> None:
+    before = prove(stated("any multiple of 16 up to 4096"))
+    path = edited(tmp_path, LATE, LATE + "\nmul.f32 %f67, %f67, 0f3F800000;")
+    after = prove(stated("any multiple of 16 up to 4096"), path)
+    assert before.roundings is not None and after.roundings is not None
+    (each,), (more,) = (dict(found.roundings.counts[1]).values() for found in (before, after))
+    assert (each, more) == (16, 17)
+
+
 def edited(folder: Path, old: str, new: str) -> Path:
     text = KERNEL.read_text(encoding="utf-8")
     assert text.count(old) == 1
