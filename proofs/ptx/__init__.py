@@ -31,6 +31,7 @@ FAMILIES = {
         "dot_adds",
     ),
     "legal": ("verdicts", "operand_verdicts"),
+    "foreign": ("foreign_layouts",),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""
 

@@ -1,0 +1,338 @@
+"""Layouts in the notations of CuTe and Triton are the specified ones exactly if their formulas say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from ...spec.foreign_layouts.against import Notation, compare_layout, written_layout
+from ...spec.foreign_layouts.comparison import Comparison
+from ...spec.instruction_set import read
+from ...spec.ptx.catalogue import ALL_FORMS
+from ...spec.ptx.mma_forms import MmaForm
+from ...spec.ptx.operand_tables import operands
+from ...spec.ptx.resolution import multiplication
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from ..refusals import refused
+from ..stated import foreign_layouts as formulas
+from .stated import foreign_layouts as stated
+from .stated.shared_loads import conflicts, delivered
+
+SOURCE = "CUTLASS, cute/atom/mma_traits and cute/swizzle.hpp; Triton, LinearLayout.h; PTX ISA 9.1 9.7.14.5"
+
+Elements = dict[tuple[int, int], tuple[int, ...]]
+"""The coordinates that each (lane, element) holds."""
+
+
+def _specified(instruction: str, operand: str) -> Elements:
+    table = read(instruction).layout(operand)
+    lanes, numbers = table.holders["lane"].tolist(), table.holders["element"].tolist()
+    coordinates = zip(*(each.tolist() for each in table.coordinates.values()), strict=True)
+    return dict(zip(zip(lanes, numbers, strict=True), coordinates, strict=True))
+
+
+def _by_strides(text: str, extents: Sequence[int], by_columns: bool) -> Elements:
+    """Return what a layout in CuTe's notation maps (lane, element) to, by the notation's formula."""
+    (lanes, numbers), (of_lane, of_number) = formulas.cute(text)  # type: ignore[misc]
+    *leading, rows, columns = extents
+    found: Elements = {}
+    for number in range(formulas.size(numbers)):
+        for lane in range(formulas.size(lanes)):
+            index = formulas.index(lane, lanes, of_lane) + formulas.index(number, numbers, of_number)
+            first, second = (columns, rows) if by_columns else (rows, columns)
+            rest, place = divmod(index, first)
+            rest, other = divmod(rest, second)
+            outer = []
+            for extent in reversed(leading):
+                rest, coordinate = divmod(rest, extent)
+                outer.append(coordinate)
+            matrix = (other, place) if by_columns else (place, other)
+            found[lane, number] = (*reversed(outer), *matrix)
+    return found
+
+
+def _by_vectors(bases: formulas.Bases, rank: int, number: str) -> Elements:
+    lanes, numbers = (1 << len(bases[name]) for name in ("lane", number))
+    return {
+        (lane, each): formulas.image(bases, {"lane": lane, number: each}, rank)
+        for lane in range(lanes)
+        for each in range(numbers)
+    }
+
+
+def _extents(instruction: str, operand: str) -> tuple[int, ...]:
+    return tuple(axis.extent for axis in read(instruction).layout(operand).axes)
+
+
+# -- what CUTLASS and Triton state
+@theorem(
+    "ptx/foreign/published",
+    "the layouts that CUTLASS and Triton state are the specified ones, and are found equal",
+    "∀ instructions and operands of MMA_Traits and of Triton's tiles, ∀ (lane, element): the coordinates by "
+    "the notation's formula (strides times the parts of a coordinate; the xor of the vectors of its bits) "
+    "are those that the layout of the instruction set names; however it is spelled, it is found equal",
+    SOURCE,
+)
+def published() -> Iterator[Case]:
+    """Yield one certificate for each table."""
+    for name, goal in (("cute", _traits), ("others", _others), ("linear", _tiles)):
+        yield Case(name, goal, method=Method.CERTIFICATE)
+
+
+def _spelled(text: str) -> Iterator[str]:
+    """Yield a layout as CuTe prints it, and as C++ spells it."""
+    shape, _, stride = text.partition(":")
+    yield text
+    spelled = [
+        "".join(f"_{each}" if each.isdecimal() else each for each in _tokens(part))
+        for part in (shape, stride)
+    ]
+    yield ":".join(spelled)
+    shape, stride = (
+        part.replace("(", f"{name}<").replace(")", "> ")
+        for name, part in zip(("Shape", "Stride"), spelled, strict=True)
+    )
+    yield f"using Layout = Layout<{shape}, {stride}>;"
+    shape, stride = (
+        part.replace("(", f"make_{name}(")
+        for name, part in zip(("shape", "stride"), text.split(":"), strict=True)
+    )
+    yield f"make_layout({shape}, {stride})"
+
+
+def _tokens(text: str) -> list[str]:
+    return text.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split()
+
+
+def _traits() -> Certificate:
+    expected: dict[tuple[str, ...], object] = {}
+    for instruction, layouts in stated.TRAITS.items():
+        for operand, text in layouts.items():
+            expected[instruction, operand] = _specified(instruction, operand)
+            for spelled in _spelled(text):
+                expected[instruction, operand, spelled] = ("equal", ())
+
+    def specified() -> Mapping[tuple[str, ...], object]:
+        found: dict[tuple[str, ...], object] = {}
+        for instruction, layouts in stated.TRAITS.items():
+            for operand, text in layouts.items():
+                extents = _extents(instruction, operand)
+                found[instruction, operand] = _by_strides(text, extents, operand == "b")
+                for spelled in _spelled(text):
+                    comparison = compare_layout(instruction, operand, spelled)
+                    found[instruction, operand, spelled] = comparison.verdict.value, comparison.notes
+        return found
+
+    return compared(expected, specified)
+
+
+def _others() -> Certificate:
+    """Return the claim on operands that CUTLASS counts in another way."""
+    notes = ((stated.SCALED, ()), (stated.SPARSE, ("equal, counting the uncompressed K",)))
+    expected = {
+        (instruction, operand, text): ("equal", note)
+        for table, note in notes
+        for instruction, layouts in table.items()
+        for operand, text in layouts.items()
+    }
+
+    def said(found: Comparison) -> object:
+        return found.verdict.value, found.notes
+
+    return compared(expected, lambda: {key: said(compare_layout(*key)) for key in expected})
+
+
+def _tiles() -> Certificate:
+    expected: dict[tuple[str, ...], object] = {}
+    for instruction, operand, bases in stated.LINEAR:
+        expected[instruction, operand] = _specified(instruction, operand)
+        expected |= {(instruction, operand, text): "equal" for text in _printed(bases)}
+
+    def specified() -> Mapping[tuple[str, ...], object]:
+        found: dict[tuple[str, ...], object] = {}
+        for instruction, operand, bases in stated.LINEAR:
+            found[instruction, operand] = _by_vectors(bases, 2, "register")
+            for text in _printed(bases):
+                found[instruction, operand, text] = compare_layout(instruction, operand, text).verdict.value
+        return found
+
+    return compared(expected, specified)
+
+
+def _printed(bases: formulas.Bases) -> Iterator[str]:
+    """Yield vectors as Triton prints, and Gluon and people write them."""
+    attribute = ", ".join(f"{name} = {basis}" for name, basis in bases.items())
+    yield f"#ttg.linear<{{{attribute}, warp = [], block = []}}>"
+    short = {"register": "reg"}
+    gluon = ", ".join(f"{short.get(name, name)}_bases={basis}" for name, basis in bases.items())
+    yield f"DistributedLinearLayout({gluon}, warp_bases=[], block_bases=[], shape=[16, 16])"
+    yield f"{{{', '.join(f'{name}: {basis}' for name, basis in bases.items())}}}"
+    lines = []
+    for name, basis in bases.items():
+        lines += [f" - {name}={1 << bit} -> ({x}, {y})" for bit, (x, y) in enumerate(basis)]
+        lines += [] if basis else [f" - {name} is a size 1 dimension"]
+    yield "\n".join([*lines, " - warp is a size 1 dimension", "where out dims are: [dim0 (size 16), dim1]"])
+    turned = [
+        f" - {name}={1 << bit} -> ({y}, {x})"
+        for name, basis in bases.items()
+        for bit, (x, y) in enumerate(basis)
+    ]
+    yield "\n".join([*turned, "where out dims are: [dim1 (size 16), dim0 (size 16)]"])
+
+
+# -- what is written
+@theorem(
+    "ptx/foreign/written",
+    "layouts written in the notations of CuTe and Triton map each holder to its element",
+    "∀ operands of mma (one variant of every form), ∀ (lane, element): the text that is written has, by the "
+    "formula of its notation, the coordinates that the layout of the instruction set names",
+    SOURCE,
+)
+def written() -> Iterator[Case]:
+    """Yield one certificate for each notation."""
+    for notation in Notation:
+        yield Case(notation.value, partial(_written, notation), method=Method.CERTIFICATE)
+
+
+def _written(notation: Notation) -> Certificate:
+    named = [
+        (str(variant), operand)
+        for form in ALL_FORMS
+        if isinstance(form, MmaForm)
+        for variant in [next(iter(form.variants()))]
+        for operand in operands(multiplication(variant))
+    ]
+    chosen = {tuple(sorted(_specified(*each).items())): each for each in named}.values()
+
+    def specified() -> Mapping[tuple[str, str], object]:
+        found: dict[tuple[str, str], object] = {}
+        for instruction, operand in chosen:
+            text, extents = written_layout(instruction, operand, notation), _extents(instruction, operand)
+            if notation is Notation.CUTE:
+                found[instruction, operand] = _by_strides(text, extents, operand in ("b", "scale_b"))
+            else:
+                found[instruction, operand] = _by_vectors(formulas.linear(text), len(extents), "register")
+        return found
+
+    return compared({each: _specified(*each) for each in chosen}, specified)
+
+
+# -- what is told of others
+@theorem(
+    "ptx/foreign/verdicts",
+    "a layout is equal exactly if its formula says so; what it is otherwise is told, and what would mend it",
+    "∀ layouts of MMA_Traits and changes of one stride: outside, twice or otherwise held by the notation's "
+    "formula ⇒ that verdict, and the stride that mends it is the one changed; ∀ listed layouts: the verdict "
+    "and what is said of it; what is listed as no layout is refused",
+    SOURCE,
+)
+def verdicts() -> Iterator[Case]:
+    """Yield one certificate for each list."""
+    for name, goal in (("strides", _strides), ("said", _said), ("refused", _refused)):
+        yield Case(name, goal, method=Method.CERTIFICATE)
+
+
+def _changed(text: str) -> Iterator[tuple[str, str]]:
+    """Yield a layout with one stride changed, and what is to be said of it."""
+    shape, _, stride = text.partition(":")
+    tokens, extents = _tokens(stride), [token for token in _tokens(shape) if token.isdecimal()]
+    inner = shape[1:].index(")") if shape[1] == "(" else 0
+    lanes = shape[: inner + 1].count(",") + 1
+    places = [at for at, token in enumerate(tokens) if token.isdecimal()]
+    for number, (at, extent) in enumerate(zip(places, extents, strict=True)):
+        if extent == "1":
+            continue
+        step = int(tokens[at])
+        wrong = (step + 1, 2 * step, step + 3)[number % 3]
+        holder, place = ("lane", number) if number < lanes else ("element", number - lanes)
+        changed = f"{shape}:{''.join([*tokens[:at], str(wrong), *tokens[at + 1 :]])}"
+        said = f"change the stride {wrong} (coordinate {place} of the {holder}) to {step}: {text}"
+        yield changed, said
+
+
+def _strides() -> Certificate:
+    expected: dict[tuple[str, ...], object] = {}
+    for instruction, layouts in stated.TRAITS.items():
+        for operand, text in layouts.items():
+            extent = int(np.prod(_extents(instruction, operand)))
+            for changed, said in _changed(text):
+                (lanes, numbers), (of_lane, of_number) = formulas.cute(changed)  # type: ignore[misc]
+                images = [
+                    formulas.index(lane, lanes, of_lane) + formulas.index(number, numbers, of_number)
+                    for lane in range(formulas.size(lanes))
+                    for number in range(formulas.size(numbers))
+                ]
+                expected[instruction, operand, changed] = formulas.verdict(images, extent), said, text
+
+    def specified() -> Mapping[tuple[str, ...], object]:
+        found: dict[tuple[str, ...], object] = {}
+        for instruction, operand, changed in expected:
+            said = compare_layout(instruction, operand, changed)
+            found[instruction, operand, changed] = said.verdict.value, said.repair, said.expected
+        return found
+
+    return compared(expected, specified)
+
+
+def _said() -> Certificate:
+    expected = {
+        (instruction, operand, text, part): verdict
+        for instruction, operand, text, verdict, part in stated.SAID
+    }
+
+    def verdict(instruction: str, operand: str, text: str, part: str) -> str:
+        found = compare_layout(instruction, operand, text)
+        lines = "\n".join(found.lines())
+        return found.verdict.value if part in lines else lines
+
+    return compared(expected, lambda: {key: verdict(*key) for key in expected})
+
+
+def _refused() -> Certificate:
+    instruction = stated.mma("m16n8k16", stated.F16)
+    return compared(
+        dict.fromkeys(stated.REFUSED, True),
+        lambda: {
+            (operand, text): refused(partial(compare_layout, instruction, operand, text))
+            for operand, text in stated.REFUSED
+        },
+    )
+
+
+# -- loads from shared memory
+@theorem(
+    "ptx/foreign/loads",
+    "a load from a tile in shared memory delivers a fragment exactly if its rows are where the lanes point",
+    "∀ listed tiles, swizzles, loads and addresses: simulated row by row and byte by byte, the registers "
+    "hold the operand's elements where MMA_Traits has them ⇔ the load is found to deliver it (without given "
+    "addresses: some addresses make it so); as many rows of a matrix lie in the same banks as is noted",
+    SOURCE,
+)
+def loads() -> Iterator[Case]:
+    """Yield one certificate."""
+    yield Case("delivered", _loads, method=Method.CERTIFICATE)
+
+
+def _loads() -> Certificate:
+    instruction = stated.mma("m16n8k16", stated.F16)
+    expected: dict[str, object] = {}
+    for load in stated.LOADS:
+        arrives = delivered(load)
+        expected[f"{load.operand} {load}"] = (arrives, conflicts(load) if arrives else None)
+
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {}
+        for load in stated.LOADS:
+            comparison = compare_layout(instruction, load.operand, str(load))
+            note = comparison.notes[-1] if comparison.equal else ""
+            ways = 1 if note == "no bank conflicts" else int(note.partition("-way")[0] or 0)
+            found[f"{load.operand} {load}"] = (comparison.equal, ways if comparison.equal else None)
+        return found
+
+    return compared(expected, specified)
+
+
+THEOREMS = (published, written, verdicts, loads)

@@ -1,0 +1,278 @@
+"""Layouts of fragments as CUTLASS and Triton state them, and loads from shared memory that deliver them.
+
+Sources: CUTLASS, include/cute/atom/mma_traits_sm70.hpp, sm75, sm80, sm89, sm90, sm120 and sm120_sparse;
+Triton, lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp (nvidiaMmaTile, nvidiaDotToLinearLayout); PTX
+ISA 9.1 section 9.7.14.5.15 (ldmatrix).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+F16 = "f32.f16.f16.f32"
+
+
+def mma(shape: str, types: str, layouts: str = "row.col", kind: str = "") -> str:
+    """Return a dense instruction."""
+    return f"mma.sync.aligned.{shape}.{layouts}{kind}.{types}"
+
+
+_ROWS_8X8 = "((4,8),2):((16,1),8)"
+_ROWS_16X8 = "((4,8),(2,2)):((32,1),(16,8))"
+_ROWS_8X16 = "((4,8),4):((32,1),8)"
+_ONE_8X4 = "((4,8),1):((8,1),0)"
+_QUAD_PAIR_ROW = "(8,4):(1,8)"
+_QUAD_PAIR_COLUMN = "((4,2),4):((8,4),1)"
+_QUAD_PAIR_F16 = "(8,8):(1,8)"
+_QUAD_PAIR_F32 = "((2,2,2),(2,2,2)):((1,16,4),(8,2,32))"
+
+MXF4 = mma("m16n8k64", "f32.e2m1.e2m1.f32.ue8m0", kind=".kind::mxf4.block_scale.scale_vec::2X")
+NVF4 = mma("m16n8k64", "f32.e2m1.e2m1.f32.ue4m3", kind=".kind::mxf4nvf4.block_scale.scale_vec::4X")
+MXF8 = mma("m16n8k32", "f32.e4m3.e2m1.f32.ue8m0", kind=".kind::mxf8f6f4.block_scale.scale_vec::1X")
+
+TRAITS: Mapping[str, Mapping[str, str]] = {
+    mma("m16n8k8", F16): {"a": _ROWS_16X8, "b": _ROWS_8X8, "c": _ROWS_16X8, "d": _ROWS_16X8},
+    **{
+        mma("m16n8k16", types): {
+            "a": "((4,8),(2,2,2)):((32,1),(16,8,128))", "b": "((4,8),(2,2)):((16,1),(8,64))", "c": _ROWS_16X8,
+        }
+        for types in (F16, "f16.f16.f16.f16", "f32.bf16.bf16.f32")
+    },
+    mma("m16n8k4", "f32.tf32.tf32.f32"): {"a": "((4,8),2):((16,1),8)", "b": _ONE_8X4},
+    mma("m16n8k8", "f32.tf32.tf32.f32"): {
+        "a": "((4,8),(2,2)):((16,1),(8,64))", "b": "((4,8),2):((8,1),32)",
+    },
+    mma("m8n8k4", "f64.f64.f64.f64"): {"a": _ONE_8X4, "b": _ONE_8X4, "c": _ROWS_8X8},
+    mma("m16n8k4", "f64.f64.f64.f64"): {"a": "((4,8),2):((16,1),8)", "b": _ONE_8X4},
+    mma("m16n8k16", "f64.f64.f64.f64"): {
+        "a": "((4,8),(2,4)):((16,1),(8,64))", "b": "((4,8),4):((8,1),32)", "c": _ROWS_16X8,
+    },
+    mma("m8n8k16", "s32.s8.s8.s32"): {"a": _ROWS_8X16, "b": _ROWS_8X16, "c": _ROWS_8X8},
+    mma("m16n8k16", "s32.u8.s8.s32"): {"a": "((4,8),(4,2)):((64,1),(16,8))", "b": _ROWS_8X16},
+    **{
+        mma("m16n8k32", types, kind=kind): {
+            "a": "((4,8),(4,2,2)):((64,1),(16,8,256))", "b": "((4,8),(4,2)):((32,1),(8,128))",
+        }
+        for types, kind in (
+            ("s32.s8.s8.s32", ""), ("f32.e4m3.e5m2.f32", ""), ("f32.e2m1.e3m2.f32", ".kind::f8f6f4"),
+        )
+    },
+    mma("m8n8k32", "s32.s4.s4.s32"): {"a": "((4,8),8):((64,1),8)"},
+    mma("m16n8k32", "s32.s4.s4.s32"): {"a": "((4,8),(8,2)):((128,1),(16,8))"},
+    mma("m8n8k128", "s32.b1.b1.s32.xor.popc"): {"a": "((4,8),32):((256,1),8)"},
+    mma("m16n8k256", "s32.b1.b1.s32.and.popc"): {
+        "a": "((4,8),(32,2,2)):((512,1),(16,8,2048))", "b": "((4,8),(32,2)):((256,1),(8,1024))",
+    },
+    MXF4: {
+        "a": "((4,8),(8,2,2)):((128,1),(16,8,512))", "b": "((4,8),(8,2)):((64,1),(8,256))", "c": _ROWS_16X8,
+    },
+}  # fmt: skip
+"""(lane, element) to the column-major index of (M, K), (N, K) or (M, N), by instruction and operand."""
+
+SCALED: Mapping[str, Mapping[str, str]] = {
+    **{
+        each: {
+            "scale_a": "((2,2,8),64):((8,0,1),16)", "scale_b": "((4,8),64):((0,1),8)",
+        }
+        for each in (MXF4, NVF4)
+    },
+    MXF8: {"scale_a": "((2,2,8),32):((8,0,1),16)", "scale_b": "((4,8),32):((0,1),8)"},
+    **{
+        mma("m8n8k4", types, f"{a}.{b}"): {
+            "a": _QUAD_PAIR_ROW if a == "row" else _QUAD_PAIR_COLUMN,
+            "b": _QUAD_PAIR_ROW if b == "col" else _QUAD_PAIR_COLUMN,
+            "c": accumulator,
+        }
+        for a in ("row", "col") for b in ("row", "col")
+        for types, accumulator in (("f16.f16.f16.f16", _QUAD_PAIR_F16), (F16, _QUAD_PAIR_F32))
+    },
+}  # fmt: skip
+"""Those of other domains: factors once for each element that they serve, threads of a quad pair."""
+
+_SP = "mma.sp::ordered_metadata.sync.aligned"
+_SPARSE_K64 = {
+    "a": "((4,8),(8,2,2)):((128,1),(16,8,512))", "metadata": "((2,2,8),32):((8,512,1),16)",
+}  # fmt: skip
+_SPARSE_K128 = {
+    "a": "((4,8),(16,2,2)):((256,1),(16,8,1024))", "metadata": "((2,2,8),(64)):((8,1024,1),(16))",
+}  # fmt: skip
+SPARSE: Mapping[str, Mapping[str, str]] = {
+    f"{_SP}.m16n8k64.row.col.kind::f8f6f4.f32.e4m3.e5m2.f32": _SPARSE_K64,
+    f"{_SP}.m16n8k64.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0": _SPARSE_K64,
+    f"{_SP}.m16n8k128.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0": _SPARSE_K128,
+}
+"""Those that count all of K: an element of A is stored for every two, and metadata belong to both."""
+
+LINEAR: tuple[tuple[str, str, dict[str, list[list[int]]]], ...] = (
+    (mma("m16n8k16", F16), "a", {"register": [[0, 1], [8, 0], [0, 8]],
+                                 "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}),
+    (mma("m16n8k16", F16), "b", {"register": [[1, 0], [8, 0]],
+                                 "lane": [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]]}),
+    (mma("m16n8k16", F16), "c", {"register": [[0, 1], [8, 0]],
+                                 "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}),
+    (mma("m16n8k32", "s32.s8.s8.s32"), "a", {"register": [[0, 1], [0, 2], [8, 0], [0, 16]],
+                                             "lane": [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]]}),
+    (mma("m16n8k32", "s32.s8.s8.s32"), "b", {"register": [[1, 0], [2, 0], [16, 0]],
+                                             "lane": [[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]]}),
+    (mma("m16n8k8", "f32.tf32.tf32.f32"), "a", {"register": [[8, 0], [0, 4]],
+                                                "lane": [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]]}),
+    (mma("m8n8k4", "f64.f64.f64.f64"), "a", {"register": [],
+                                             "lane": [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]]}),
+    (mma("m8n8k4", "f64.f64.f64.f64"), "c", {"register": [[0, 1]],
+                                             "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}),
+)  # fmt: skip
+"""Instruction, operand, and Triton's vectors; a register has one element, coordinates are (row, column)."""
+
+X4, X2 = "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
+
+
+class Load(NamedTuple):
+    """A load of f16 fragments of ``m16n8k16`` from a tile in shared memory.
+
+    Attributes
+    ----------
+    operand : str
+        ``a`` (16 x 16) or ``b`` (16 x 8), whose tile is given as (N, K).
+    load : str
+        The instruction, with the registers that are the operand's.
+    registers : tuple of int
+        These.
+    tile : str
+        The layout of the tile in elements, without its swizzle.
+    swizzle : (int, int, int)
+        B, M and S, zeros for none.
+    lanes : str
+        The layout of the lanes' addresses, empty where these are derived.
+    lanes_swizzled : bool
+        Whether the swizzle is applied to these too.
+    """
+
+    operand: str
+    load: str
+    registers: tuple[int, ...]
+    tile: str
+    swizzle: tuple[int, int, int] = (0, 0, 0)
+    lanes: str = ""
+    lanes_swizzled: bool = False
+
+    @property
+    def transposed(self) -> bool:
+        """Whether matrices are transposed."""
+        return ".trans" in self.load
+
+    def __str__(self) -> str:
+        swizzle = f"Swizzle<{','.join(map(str, self.swizzle))}> o " if self.swizzle[0] else ""
+        at = f" at {swizzle if self.lanes_swizzled else ''}{self.lanes}" if self.lanes else ""
+        return f"{self.load}{at} <- {swizzle}{self.tile}"
+
+
+def _loads() -> Iterator[Load]:
+    all_of_a, all_of_b = (0, 1, 2, 3), (0, 1)
+    for swizzle in ((0, 0, 0), (3, 3, 3), (2, 3, 3), (3, 2, 3), (2, 3, -4)):
+        yield Load("a", X4, all_of_a, "(16,64):(64,1)", swizzle)
+        yield Load("a", X4, all_of_a, "(16,16):(24,1)", swizzle)
+        yield Load("b", X4 + "[0,1]", all_of_b, "(16,32):(32,1)", swizzle)
+        yield Load("a", X4, all_of_a, "(16,64):(64,1)", swizzle, "(16,2):(64,8)", lanes_swizzled=True)
+        yield Load("a", X4, all_of_a, "(16,64):(64,1)", swizzle, "(16,2):(64,8)")
+    for tile in ("(16,16):(17,1)", "(16,16):(1,16)", "(16,(8,2)):(8,(1,128))", "((8,2),16):((16,128),1)"):
+        yield Load("a", X4, all_of_a, tile)
+        yield Load("a", X4.replace(".x4", ".x4.trans"), all_of_a, tile)
+    yield Load("b", X2, all_of_b, "(8,64):(64,1)")
+    yield Load("b", X2.replace(".x2", ".x2.trans"), all_of_b, "(8,64):(1,8)")
+    yield Load("b", X4 + "[2,3]", (2, 3), "(16,16):(16,1)")
+    yield Load("b", X4 + "[0,2]", (0, 2), "(16,16):(16,1)")
+    for lanes in ("(8,2,2):(64,8,512)", "(16,2):(64,4)", "(16,2):(64,2048)", "(16,2):(0,8)", "(32,1):(32,0)"):
+        yield Load("a", X4, all_of_a, "(16,64):(64,1)", (0, 0, 0), lanes)
+
+
+LOADS = tuple(_loads())
+"""Loads with and without swizzles, with addresses given and derived, of tiles that are delivered and not."""
+
+SAID: tuple[tuple[str, str, str, str, str], ...] = (
+    # instruction, operand, layout, verdict, and what the lines say
+    (mma("m16n8k16", F16), "a", "((4,8),(2,2,2)):((32,1),(16,8))", "incongruent",
+     "the shape (2,2,2) meets the stride (16,8)"),
+    (mma("m16n8k16", F16), "a", "((4,8),(2,2)):((32,1),(16,8))", "wrong-size",
+     "it has 32 lanes of 4 elements; a of"),
+    (mma("m16n8k16", F16), "a", "((4,8),(2,2,2)):((32,1),(16,8,256))", "out-of-range",
+     "lane 0, element 4 holds (row 0, column 16), which is outside the tile of 16 rows x 16 columns"),
+    (mma("m16n8k16", F16), "a", "((4,8),(2,2,2)):((32,-1),(16,8,128))", "out-of-range", "lane 4, element 0"),
+    (mma("m16n8k16", F16), "a", "((4,8),(2,2,2)):((0,1),(16,8,128))", "collision",
+     "lane 0, element 0 and lane 1, element 0 hold (row 0, column 0), and 192 elements have too few holders, "
+     "first (row 0, column 2)"),
+    (mma("m16n8k32", "s32.s4.s4.s32"), "b", "((4,8),8):((32,1),8)", "collision",
+     "96 elements have too few holders, first (row 20, column 0)"),
+    (mma("m16n8k16", F16), "a", "((4,8),(2,2,2)):((32,1),(16,128,8))", "other-bijection",
+     "lane 0, element 2 holds (row 0, column 8), specified is (row 8, column 0); 128 of 256 differ"),
+    (mma("m16n8k16", F16), "a", "((4,8),(2,2,2)):((32,1),(16,128,8))", "other-bijection",
+     "permutation: registers (1 2)"),
+    (mma("m16n8k16", F16), "b", "((4,8),(2,2)):((2,16),(1,8))", "other-bijection",
+     "note: it is equal if its index counts rows first, and not columns"),
+    (mma("m16n8k16", F16), "b", "((4,1,8),(2,1,2)):((16,7,2),(8,5,64))", "out-of-range",
+     "change the stride 2 (coordinate 2 of the lane) to 1: ((4,1,8),(2,1,2)):((16,7,1),(8,5,64))"),
+    (mma("m16n8k32", "s32.s4.s4.s32"), "b", "((4,8),(8)):((32,1),(8))", "collision",
+     "change the stride 32 (coordinate 0 of the lane) to 64: ((4,8),(8)):((64,1),(8))"),
+    (mma("m16n8k128", "s32.b1.b1.s32.xor.popc"), "a", "((4,8),(32,2)):((512,1),((16,8)))", "incongruent",
+     "with the stride nested as the shape it is equal: ((4,8),(32,2)):((512,1),(16,8))"),
+    (MXF4, "scale_a", "((2,2,8),64):((0,8,1),16)", "other-bijection",
+     "lane 1, element 0 holds (row 0, k 0), specified is (row 8, k 0)"),
+    (mma("m16n8k16", F16), "a", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}",
+     "wrong-size", "it has 32 lanes of 4 registers"),
+    (mma("m16n8k16", F16), "a", "{register: [[0,1],[8,0],[0,8]], lane: [[0,2],[0,4],[1,0],[3,0],[4,0]]}",
+     "other-bijection", "change lane=8 -> [3, 0] to [2, 0]"),
+    (mma("m16n8k16", F16), "a", "{register: [[0,1],[8,0],[0,8]], lane: [[0,2],[0,4],[1,0],[1,0],[4,0]]}",
+     "collision", "change lane=8 -> [1, 0] to [2, 0]"),
+    (mma("m16n8k16", F16), "a", "{register: [[1,0],[0,8],[8,0]], lane: [[2,0],[4,0],[0,1],[0,2],[0,4]]}",
+     "other-bijection", "it is equal if its coordinates are (column, row), not (row, column)"),
+    (mma("m16n8k16", F16), "c", "{register: [[0,1],[8,0],[16,0],[0,8]], "
+     "lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "equal",
+     "note: the tile of the instruction is repeated 4 times"),
+    (mma("m16n8k16", F16), "c", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]], "
+     "warp: [[16,0],[0,0]]}", "equal", "note: some registers, warps or blocks hold copies of others"),
+    (mma("m16n8k16", F16), "c", "{register: [[0,1],[8,0],[0,4]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}",
+     "other-bijection", "register=4 -> [0, 4] is no step from one tile"),
+    (mma("m16n8k16", F16), "c", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]], "
+     "block: [[16,1]]}", "other-bijection", "block=1 -> [16, 1] is no step"),
+    (mma("m16n8k16", F16), "c", "lane,element,row,column\n0,0,0,0\n", "gap",
+     "nobody holds (row 0, column 1), one of 127 such elements"),
+    (mma("m16n8k16", F16), "c", "lane,element,row,column\n40,0,0,0\n", "out-of-range",
+     "has no lane 40, element 0"),
+    (mma("m16n8k16", F16), "a", f"{X4} <- Swizzle<3,2,3> o (16,64):(64,1)", "undeliverable",
+     "-8 bytes apart"),
+    (mma("m16n8k16", F16), "a", f"{X4} <- (16,16):(17,1)", "undeliverable",
+     "row 1 of matrix 0 begins at byte 34, no multiple of 16"),
+    (mma("m16n8k16", F16), "a", f"{X4} <- (16,16):(8,1)", "collision",
+     "elements (0, 8) and (1, 0) of the tile are both at offset 8 of shared memory"),
+    (mma("m16n8k16", F16), "a", f"{X4} at (16,2):(64,4) <- (16,64):(64,1)", "undeliverable",
+     "lane 16 passes offset 4, byte 8: no multiple of 16"),
+    (mma("m16n8k16", F16), "a", f"{X4} at (16,2):(64,2048) <- (16,64):(64,1)", "out-of-range",
+     "is read from what lane 16 points to, offset 2048, where no element of the tile is"),
+    (mma("m16n8k16", F16), "a", f"{X4} <- Sw<3,4,3> o smem_ptr[16b](unset) o (16,64):(64,1)", "equal",
+     "arrives whole, from 4 of 4 tiles in memory"),
+    (mma("m16n8k16", F16), "a", f"{X4} <- Sw<3,3,3> o _0 o (_16,_64):(_64,_1)", "equal", "no bank conflicts"),
+)  # fmt: skip
+"""Layouts in every notation, what they are, and a part of what is said of them."""
+
+REFUSED: tuple[tuple[str, str], ...] = (
+    # operand of m16n8k16, layout
+    ("c", "(1000,1000,1000):(1,1,1)"), ("c", "((1000000000),1):((1),1)"), ("c", f"(32,8):({10**30},1)"),
+    ("c", "(" * 100 + "1"), ("c", "((4,8),(2,2,2):((32,1),(16,8,128))"),
+    ("c", "((4,8),(2,2)):((32,1),(16,8)))"),
+    ("c", "((4,8),0):((1,4),1)"), ("c", "32:1"), ("c", "(4,8,8):(1,4,32)"), ("c", "((4,8),x):((1,4),1)"),
+    ("c", "Swizzle<3,3,3> o (32,8):(8,1)"), ("c", "{register: [[0,1]], lane: [[0,2,3]]}"),
+    ("c", "{register: [[0,1,2]], lane: [[0,2,3]]}"), ("c", "{register: [[0,-1]]}"),
+    ("c", f"{{register: [{', '.join(['[1, 0]'] * 30)}]}}"), ("c", "{thread: [[0,1]], lane: [[0,1]]}"),
+    ("c", " - register=1 -> (0, 1)\n   register=4 -> (8, 0)"), ("c", "{offset: [[0,1]]}"),
+    ("c", "lane,element,row,column\n0,0,0\n"), ("c", "lane,element,row,column\n0,0,0,0\n0,0,0,1\n"),
+    ("c", "lane,element,row,column\n0,0,x,0\n"), ("c", "lane,element,row\n0,0,0\n"),
+    ("c", "lane,element,row,column,colour\n0,0,0,0,1\n"), ("c", "lane,row,column\n0,0,0\n"), ("c", "[]"),
+    ("c", "[1, 2]"), ("c", "[{"), ("c", ""), ("c", "anything at all"), ("a", f"{X2} <- (16,16):(16,1)"),
+    ("b", f"{X4} <- (8,16):(16,1)"), ("b", f"{X4}[0,4] <- (8,16):(16,1)"), ("a", f"{X4} <- (16,24):(24,1)"),
+    ("a", f"{X4} <- (16,16,2):(16,1,256)"), ("a", f"{X4} <- ((4,4),16):(16,1)"),
+    ("a", f"{X4} <- (16,16):(-16,1)"), ("a", f"{X4} <- (16,16):(99999999,1)"),
+    ("a", f"{X4} <- (100000,10000):(1,100000)"), ("a", f"{X4} at (16,4):(16,1) <- (16,16):(16,1)"),
+    ("a", f"{X4} <- Swizzle<9,3,3> o (16,16):(16,1)"), ("a", f"{X4} <- Swizzle<3,3> o (16,16):(16,1)"),
+    ("a", X4), ("a", "stmatrix <- (16,16):(16,1)"), ("d", f"{X4} <- (16,16):(16,1)"),
+)  # fmt: skip
+"""What is no layout of the operand in any notation."""
