@@ -5,7 +5,8 @@ products is off by what its arguments are, plus its own rounding; that is nothin
 up are multiples of a power of two that the format still has, so that sums of small integers are exact in
 any order. Else the rounding is u·S, S the sum of the magnitudes, as in `rounding_bound`; a matrix unit
 rounds K + 1 times, each as coarsely as toward zero. Conversions to 8 bits or fewer and to integers are
-functions with steps, not roundings: what is inexact before one may be a step off behind it.
+functions with steps, not roundings: what is inexact before one may be a step off behind it. So are sums
+with a constant that is taken away again after most of the number has been rounded away (`coarse_sums`).
 
 Bits that are moved about are exact where what they are taken from is; else nothing is known of them.
 """
@@ -22,6 +23,7 @@ from ..spec.float_encoding import decode
 from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
 from .assignments import Assignment
+from .coarse_sums import CoarseSums
 from .error_rules import RULES, of_bits
 from .evaluation import integers
 from .interning import Ids
@@ -53,6 +55,10 @@ class ErrorBounds:
         As which of the formats an error is measured: bits that are a chosen float are that float.
     formats : list of Format
         By their numbers in `known_kinds`.
+    steady : array (terms of the store,)
+        Of sums that are rounded coarsely: whether what is rounded is exact, so that no step is missed.
+    coarse : CoarseSums
+        Which sums those are.
     """
 
     def __init__(
@@ -64,6 +70,8 @@ class ErrorBounds:
         self.known_errors = np.zeros(0)
         self.known_sizes = np.zeros(0)
         self.known_kinds = np.zeros(0, dtype=np.int16)
+        self.steady = np.zeros(0, dtype=bool)
+        self.coarse = CoarseSums(store)
         self.formats: list[Format] = []
 
     def values(self, terms: Ids) -> NDArray[np.uint64]:
@@ -94,6 +102,7 @@ class ErrorBounds:
         self.known_errors = np.concatenate([self.known_errors, np.full(missing, _UNKNOWN)])
         self.known_sizes = np.concatenate([self.known_sizes, np.zeros(missing)])
         self.known_kinds = np.concatenate([self.known_kinds, np.zeros(missing, dtype=np.int16)])
+        self.steady = np.concatenate([self.steady, np.zeros(missing, dtype=bool)])
         with np.errstate(all="ignore"):
             fill(self.store, terms, self.known_errors, _UNKNOWN, self._depends, self._compute)
 

@@ -30,12 +30,17 @@ def _fused(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, 
     fmt, how = operation.result, operation.attribute
     assert isinstance(fmt, FloatFormat) and isinstance(how, Sum)
     given = [bounds.argument(terms, index, each) for index, each in enumerate(operation.operands)]
+    for (_, off, _), coarse, each in zip(
+        given, bounds.coarse.cancelled(operation, terms).T, bounds.store.arguments(terms).T, strict=False
+    ):
+        off[coarse] = np.where(bounds.steady[each[coarse]], 0.0, np.inf)
     if how.flush:
         limits = [least(each, flush=True) for each in operation.operands if isinstance(each, FloatFormat)]
         given = [flushed(*each, limit) for each, limit in zip(given, limits, strict=True)]
     parts = [times(given[2 * i], given[2 * i + 1]) for i in range(how.products)]
     parts += [(each, unit_of(each[0])) for each in given[2 * how.products :]]
     errors = np.sum([part[1] for part, _ in parts], axis=0)
+    bounds.steady[terms] = errors == 0
     sizes = np.sum([part[2] for part, _ in parts], axis=0)
     magnitude = np.sum([np.abs(part[0]) for part, _ in parts], axis=0)
     unit = np.min([exponent for _, exponent in parts], axis=0)
@@ -92,7 +97,8 @@ def of_bits(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any,
     """Return the errors of what is exact where its arguments are, and else unknown."""
     inexact = np.zeros(len(terms), dtype=bool)
     for arguments in _arguments(bounds.store, operation, terms):
-        inexact |= (bounds.known_errors[arguments] != 0).reshape(len(terms), -1).any(-1)
+        whole = bounds.steady[arguments] & bounds.coarse.are(arguments)
+        inexact |= ((bounds.known_errors[arguments] != 0) & ~whole).reshape(len(terms), -1).any(-1)
     return np.where(inexact, np.inf, 0.0), np.abs(bounds.reals(terms, operation.result))
 
 
@@ -120,6 +126,7 @@ def _concatenation(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tup
 
 def _same(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     _, errors, sizes = bounds.argument(terms, 0, operation.operands[0])
+    bounds.steady[terms] = bounds.steady[bounds.store.arguments(terms)[:, 0]]
     if isinstance(operation.result, FloatFormat):
         return errors, sizes
     return of_bits(bounds, operation, terms)

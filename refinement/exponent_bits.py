@@ -2,7 +2,8 @@
 
 Adding a number of about 2^23 rounds a float to an integer, whose bits are then the lowest of the sum's; moved
 to the exponent's place they are a power of two. Where ranges show that only numbers of that kind arise, the
-float is ``2^(sum - constant)``, whatever the sum was rounded to.
+float is ``2^(sum - constant)``, where the sum stands for what it was rounded to, not for what it is over the
+reals.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..spec.formats import FloatFormat, Format
 from . import operations
+from .coarse_sums import CoarseSums
 from .interning import Ids
 from .magnitudes import Intervals
 from .operations import Sum
@@ -35,11 +37,14 @@ class ExponentBits:
         The terms.
     ranges : RealRanges
         Of the same terms.
+    coarse : CoarseSums
+        Of the same terms.
     """
 
-    def __init__(self, store: TermStore, ranges: RealRanges) -> None:
+    def __init__(self, store: TermStore, ranges: RealRanges, coarse: CoarseSums) -> None:
         self._store = store
         self._ranges = ranges
+        self._coarse = coarse
 
     def equal(self, terms: Ids, fmt: Format) -> Ids:
         """Return powers of two that terms (n,) of one operation are, read in a format; `NONE` of others."""
@@ -83,7 +88,8 @@ class ExponentBits:
             return NONE
         offset = self._store.constants(_encoded(below + fmt.bias, wide), wide.bits)
         minus = self._store.apply(operations.negate(wide), offset)
-        exponent = self._store.apply(operations.fused(wide, (), (wide, wide)), total, minus)
+        rounded = self._coarse.whole(np.array([total], dtype=np.int32), wide)
+        exponent = self._store.apply(operations.fused(wide, (), (wide, wide)), rounded, minus)[0]
         return int(self._store.apply(operations.function("ex2", fmt, wide), exponent))
 
     def _integers(self, operation: Operation, total: int) -> tuple[int, int] | None:

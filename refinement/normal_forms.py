@@ -101,7 +101,7 @@ class NormalForms:
         self._extrema = Extrema(store)
         self._idle = IdleOperations(self.quantifier, self.identifiers)
         self.software = SoftwareFunctions(store)
-        self._bits = ExponentBits(store, self.overflows.ranges)
+        self._bits = ExponentBits(store, self.overflows.ranges, self.quantifier.coarse)
         self._elementary = ElementaryForms(self.quantifier)
         self._reduction = MonomialReduction(self.quantifier, self._elementary)
         self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)

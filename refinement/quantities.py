@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
 from .bit_slices import extract, taken_apart
+from .coarse_sums import CoarseSums
 from .evaluation import integers
 from .field_formats import field_format, repetitions
 from .finiteness import ARITHMETIC, Finiteness
@@ -107,6 +108,7 @@ class Quantifier:
         self.store = store
         self.magnitudes = Magnitudes(store)
         self.finiteness = Finiteness(store)
+        self.coarse = CoarseSums(store)
         self.formats: list[Format] = []
         self.literals: dict[str, set[Fraction | None]] = {}
         """The numbers that stand for an irrational one, by its name; None is that itself."""
@@ -258,13 +260,15 @@ Rule = Callable[[Quantifier, Operation, Format, Ids], Pieces | None]
 def _fused(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
     if fmt != operation.result or quantises(operation):
         return None
-    return _sum(q, operation, terms, operation.operands)
+    return _sum(q, operation, q.coarse.kept(operation, terms), operation.operands)
 
 
-def _sum(q: Quantifier, operation: Operation, terms: Ids, formats: tuple[Format, ...]) -> Pieces:
+def _sum(
+    q: Quantifier, operation: Operation, arguments: NDArray[np.int32], formats: tuple[Format, ...]
+) -> Pieces:
     how = operation.attribute
     assert isinstance(how, Sum)
-    read = [q.argument(terms, index, fmt) for index, fmt in enumerate(formats)]
+    read = [q.read(arguments[:, index], fmt) for index, fmt in enumerate(formats)]
     products = 2 * how.products
     pieces = [Piece(1, (read[i], read[i + 1])) for i in range(0, products, 2)]
     return [*pieces, *(Piece(1, (addend,)) for addend in read[products:])]
@@ -279,9 +283,9 @@ def _ring(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Piece
     if (apart != terms).all():
         return [Piece(1, (q.read(apart, fmt),))]
     if is_raw(fmt) and fmt.bits <= operation.result.bits:
-        return _sum(q, operation, terms, (fmt,) * len(operation.operands))
+        return _sum(q, operation, q.store.arguments(terms), (fmt,) * len(operation.operands))
     if isinstance(fmt, IntegerFormat) and not is_raw(fmt) and q.magnitudes.fit(terms, fmt):
-        return _sum(q, operation, terms, (fmt,) * len(operation.operands))
+        return _sum(q, operation, q.store.arguments(terms), (fmt,) * len(operation.operands))
     return None
 
 

@@ -59,6 +59,9 @@ class Roundings:
     approximations : tuple of str
         Functions of the kernel that are not correctly rounded, such as ``ex2.approx``: their errors are
         not counted.
+    carried : tuple of str
+        Functions that are done to rounded numbers: how far they carry the errors of those is not known, so
+        that no bound of the result's is told.
     turned : tuple of str
         What is not continuous and done to rounded numbers, so that a rounding may turn the outcome:
         comparisons, conversions to integers and to narrow formats.
@@ -76,6 +79,7 @@ class Roundings:
 
     counts: tuple[Counted, ...]
     approximations: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()
     unbounded: tuple[str, ...] = ()
     flushed: tuple[str, ...] = ()
@@ -97,6 +101,7 @@ class Roundings:
         return replace(
             self,
             approximations=_union([self.approximations, other.approximations]),
+            carried=_union([self.carried, other.carried]),
             turned=_union([self.turned, other.turned]),
             domains=_union([self.domains, other.domains]),
             float_inputs=self.float_inputs or other.float_inputs,
@@ -116,11 +121,14 @@ class Roundings:
         if modelled and self.chosen is not None:
             names += f" ({self.chosen.unit})"
         size = f"about {float(growth):.3g}·S" if growth < 1 else "not less than S"
+        bound = f"≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|"
+        if self.carried:
+            bound = f"has no bound that is shown, as rounded numbers are given to {_all(self.carried)}"
         tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in counts) else ""
         beyond = f", and none to {_either(self.unbounded)} overflows" if self.unbounded else ""
         return (
-            f"|computed - exact| ≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|; roundings: {names}, "
-            f"each to nearest (else counted twice), none of which underflows{beyond}"
+            f"|computed - exact| {bound}; roundings: {names}, each to nearest "
+            f"(else counted twice), none of which underflows{beyond}"
             f"{tf32}{turning}{uncounted}"
         )
 
@@ -175,6 +183,7 @@ def worst(found: Sequence[Roundings]) -> Roundings | None:
         max(found, key=lambda each: each.growth),
         chosen=max(chosen, key=lambda each: _growth(each.counts), default=None),
         approximations=_union(each.approximations for each in found),
+        carried=_union(each.carried for each in found),
         turned=_union(each.turned for each in found),
         unbounded=_union(each.unbounded for each in found),
         flushed=_union(each.flushed for each in found),
@@ -217,8 +226,16 @@ def unit_of_rounding(fmt: FloatFormat | RoundingStep) -> Fraction:
 
 
 def _either(names: Sequence[str]) -> str:
+    return _listed(names, "or")
+
+
+def _all(names: Sequence[str]) -> str:
+    return _listed(names, "and")
+
+
+def _listed(names: Sequence[str], joint: str) -> str:
     *others, last = names
-    return f"{', '.join(others)} or {last}" if others else last
+    return f"{', '.join(others)} {joint} {last}" if others else last
 
 
 def roundings(
@@ -251,6 +268,7 @@ def roundings(
     return Roundings(
         counts,
         tuple(sorted(seen.approximations)),
+        tuple(sorted(seen.carried)),
         tuple(sorted(seen.turned | beside.turned)),
         tuple(sorted(str(kind) for kind in seen.formats | beside.formats if isinstance(kind, FloatFormat))),
         tuple(sorted(seen.flushed | beside.flushed)),
@@ -266,6 +284,7 @@ class _Seen:
     unit: MatrixRounding | None = None
     formats: set[FloatFormat | RoundingStep] = field(default_factory=set)
     approximations: set[str] = field(default_factory=set)
+    carried: set[str] = field(default_factory=set)
     turned: set[str] = field(default_factory=set)
     flushed: set[str] = field(default_factory=set)
     domains: set[str] = field(default_factory=set)
@@ -295,6 +314,8 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | RoundingStep |
         if operation.name == operations.FUNCTION and isinstance(operation.result, FloatFormat):
             seen.domains.update(_DOMAINS.get(str(operation.attribute).partition(".")[0], ()))
         arguments = store.arguments(members)
+        if counted is None and (carried := _carried(operation)) and known[arguments[:, carried]].any():
+            seen.carried.add(str(operation.attribute).partition(".")[0])
         found = [
             known[arguments[:, list(path.arguments)]].sum(axis=-1)
             + sum(count for fmt, count in path.roundings if counted in (None, fmt))
@@ -306,6 +327,15 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | RoundingStep |
 
     fill(store, terms, depths, _UNKNOWN, depends, depth)
     return int(depths[np.asarray(terms)].max(initial=0))
+
+
+def _carried(operation: Operation) -> list[int]:
+    """Return the arguments of a function that its result depends on in no known proportion."""
+    if operation.name != operations.FUNCTION or not isinstance(operation.result, FloatFormat):
+        return []
+    if operation.attribute in operations.INTEGRAL:  # a function with steps
+        return []
+    return [1] if operations.divides(operation) else list(range(len(operation.operands)))
 
 
 _NONZERO, _POSITIVE = "no divisor is 0", "no root or logarithm is of a negative number"
