@@ -49,6 +49,9 @@ HELD: Mapping[str, tuple[FloatFormat, bool]] = {
 }
 """Wide formats, and whether float64 holds all their numbers."""
 
+_TINY = np.array([2.0**-1074, 2.0**-1022, 1.5 * 2.0**-1022, 2.0**-1021])
+"""The least numbers of float64, and its least normal ones."""
+
 _FEW = 24
 """Numbers that are refused one by one."""
 
@@ -124,6 +127,7 @@ def _float(fmt: Format) -> Certificate:
     beyond = stated.BEYOND[fmt.name]
     nan, sign = int(beyond["NaN"], 16), stated.shape(fmt.name).sign
     has_nan = beyond["overflow"] != "largest"
+    has_tiny = fmt.exponent_bits < F64.exponent_bits and fmt.name not in stated.WITHOUT_ZERO
     finite = np.isfinite(values)
     signed = np.where(np.isnan(values), 0, sign).astype(np.uint64)
     expected: dict[str, Array] = {
@@ -149,6 +153,9 @@ def _float(fmt: Format) -> Certificate:
         expected["negated"] = np.where(read.encodings == 0, nan, expected["negated"])
     for direction in DIRECTIONS:
         expected[direction] = rounded.encodings[direction]
+        if has_tiny:
+            least = (direction == "upward") << stated.shape(fmt.name).padding
+            expected[f"tiny {direction}"] = np.full(len(_TINY), least, dtype=np.uint64)
 
     def specified() -> Mapping[str, Array]:
         bits = read.encodings.astype(fmt.storage)
@@ -175,6 +182,8 @@ def _float(fmt: Format) -> Certificate:
         }
         for code, direction in enumerate(DIRECTIONS):
             found[direction] = encode(rounded.numbers, fmt, Rounding(code))
+            if has_tiny:
+                found[f"tiny {direction}"] = encode(_TINY, fmt, Rounding(code))
         return found
 
     if has_nan and fmt != F64:
@@ -223,6 +232,10 @@ def _integer(fmt: Format) -> Certificate:
 
 
 # -- what a user gives
+_SIGNED_NAN = np.array([0xFFF8000000000123, 0x3FF0000000000000], dtype=np.uint64).view(np.float64)
+"""A NaN with a sign and a payload, and 1."""
+
+
 def _given(fmt: Format) -> Certificate:
     if isinstance(fmt, IntegerFormat):
         return compared(*_given_integers(fmt))
@@ -328,6 +341,8 @@ def _given_floats(fmt: FloatFormat) -> tuple[dict[str, object], Callable[[], Map
     given["infinities"] = np.array([np.inf, -np.inf]), infinite if infinities else "x[0]"
     if fmt != F64:
         given["NaN"] = np.array([1.0, np.nan]), [_one(name), nan] if has_nan else "x[1]"
+    if has_nan and fmt != F64:  # whose own encodings are kept
+        given["a NaN of its own"] = _SIGNED_NAN, [nan, _one(name)]
     given |= _given_whole(name)
     checked = _encodings(fmt, (1 << fmt.bits) - 1)
 

@@ -11,6 +11,7 @@ from .arithmetic import Step, fused
 from .choices import Named, choices
 from .conversions import conversions
 from .digit_layouts import digit_layouts
+from .matrix_sums import matrix_sums
 from .named_arrays import named_arrays
 
 
@@ -42,6 +43,7 @@ def generic_theorems(
         format_constants,
         conversions(isa, element_types),
         *(() if steps is None else (fused(isa, steps),)),
+        matrix_sums(isa),
         choices(isa, choices_named),
         digit_layouts(isa),
         named_arrays(isa),

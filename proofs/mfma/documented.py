@@ -8,7 +8,7 @@ from functools import partial
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.formats import F16, F32, F64, FloatFormat, Format
 from ...spec.mfma.assembly import WORDS, first_word, parse
-from ...spec.mfma.catalogue import BY_NAME
+from ...spec.mfma.catalogue import BY_NAME, on
 from ...spec.mfma.choices import choices_named
 from ...spec.mfma.encoding import encode
 from ...spec.mfma.legality import notes, violations
@@ -16,6 +16,7 @@ from ...spec.mfma.targets import TARGETS, target_named
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Case, Certificate, Method, theorem
+from ..refusals import refused
 from .stated import instructions as stated
 from .stated import texts
 
@@ -26,13 +27,15 @@ SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
     "mfma/stated/instructions",
     "targets have the instructions of the manual, with its shapes, types, opcodes and registers",
     "∀ targets: the names that it knows, and for each M, N, K, blocks, the formats of A, B, C and D, the "
-    "registers of each and the opcode, are the table written down from the manual and the assembler",
+    "registers of each and the opcode, are the table written down from the manual and the assembler; each "
+    "name is one instruction there",
     SOURCE,
 )
 def instructions() -> Iterator[Case]:
-    """Yield one certificate for each target, and one that these are all."""
+    """Yield one certificate for each target, and that names are unique and these targets all."""
     for target in stated.TARGETS:
         yield Case(target, partial(_instructions, target), method=Method.CERTIFICATE)
+    yield Case("names", _unique_names, method=Method.CERTIFICATE)
     yield Case(
         "targets",
         lambda: compared(dict.fromkeys(stated.TARGETS, True), lambda: dict.fromkeys(TARGETS, True)),
@@ -70,11 +73,26 @@ def _instructions(name: str) -> Certificate:
     return compared(expected, specified)
 
 
+def _unique_names() -> Certificate:
+    """Return the claim that a target has as many names as are written down, and each is one instruction."""
+    expected: dict[str, int] = dict.fromkeys(stated.TARGETS, 0)
+    for target, _ in stated.INSTRUCTIONS:
+        expected[target] += 1
+    return compared(
+        expected,
+        lambda: {
+            name: sum(len(row.names(target_named(name))) for row in on(target_named(name)))
+            for name in expected
+        },
+    )
+
+
 @theorem(
     "mfma/stated/texts",
     "texts are read as the assembler reads them",
     "the listed lines have the words that llvm-mc gives them on gfx942, or are refused where it does; "
-    "an instruction that is read is written as a text that has the same word",
+    "an instruction that is read is written as a text that has the same word; what fills a field of the "
+    "word has one on gfx908, and what is one more has none",
     "llvm-mc 19",
 )
 def read_texts() -> Iterator[Case]:
@@ -83,6 +101,7 @@ def read_texts() -> Iterator[Case]:
     yield Case("written", _written, method=Method.CERTIFICATE)
     yield Case("names", _names, method=Method.CERTIFICATE)
     yield Case("elsewhere", _elsewhere, method=Method.CERTIFICATE)
+    yield Case("fields", _fields, method=Method.CERTIFICATE)
 
 
 _STRICTER = {"broadcast"}
@@ -149,6 +168,30 @@ def _elsewhere() -> Certificate:
             told = list(notes(written, target_named(target)))
             found[mnemonic, target] = chosen.name, row.opcode(chosen) is not None, bool(told)
         return found
+
+    return compared(expected, specified)
+
+
+_FIELD_ENDS = {
+    "{}, v0, v1, a[0:31]": ("a[224:255]", "a[256:287]"),
+    "a[0:31], {}, v1, a[0:31]": ("v255", "v256"),
+    "a[0:31], v0, {}, a[0:31]": ("a255", "a256"),
+    "a[0:31], v0, v1, {}": ("64", "65"),
+    "a[0:31], v0, v1, a[0:31] cbsz:{}": ("7", "8"),
+    "a[0:31], v0, v1, a[0:31] abid:{}": ("15", "16"),
+    "a[0:31], v0, v1, a[0:31] blgp:{}": ("7", "8"),
+}
+"""What still has a code in each field of the word, and what has none, on gfx908."""
+
+
+def _fields() -> Certificate:
+    """Return the claim that what fills a field has a word, which says so, and what is beyond it has none."""
+    expected = {(line, text): text == ends[0] for line, ends in _FIELD_ENDS.items() for text in ends}
+
+    def specified() -> Mapping[tuple[str, str], bool]:
+        target = target_named("gfx908")
+        lines = {at: parse(f"v_mfma_f32_32x32x1f32 {at[0].format(at[1])}") for at in expected}
+        return {at: not refused(partial(encode, written, target)) for at, written in lines.items()}
 
     return compared(expected, specified)
 

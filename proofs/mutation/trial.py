@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -113,10 +114,10 @@ class _Families:
             try:
                 self._built[family] = self._build(family)
             except Exception as reason:
-                self._built[family] = {}
                 self.crashed = self.crashed or f"{family} can't be built: {_said(reason)}"
-                return {}
-            self._compare(family)
+                self._built[family] = self._what_can_be_built(family)
+            else:
+                self._compare(family)
         return self._built[family]
 
     def _build(self, family: str) -> Mapping[str, Obligation]:
@@ -127,6 +128,19 @@ class _Families:
         if isinstance(everything, Catalogue):
             return {obligation.id: obligation for obligation in matching((family,))}
         return {name: each for name, each in everything.items() if name.startswith(family)}
+
+    def _what_can_be_built(self, family: str) -> Mapping[str, Obligation]:
+        """Return the obligations of the theorems of a family that can be built, though others can't."""
+        from ..catalogue import Catalogue, theorems
+
+        found: dict[str, Obligation] = {}
+        module, _, function = self._trial.catalogue.partition(":")
+        with suppress(Exception):
+            if isinstance(getattr(import_module(module), function)(), Catalogue):
+                for theorem in theorems((family,)):
+                    with suppress(Exception):
+                        found |= {obligation.id: obligation for obligation in theorem.obligations()}
+        return found
 
     def _compare(self, family: str) -> None:
         known = {name: expect for name, expect in self._trial.known.items() if name.startswith(family)}

@@ -28,14 +28,14 @@ from .stated import texts
     "named arrays are taken and refused as docs/command-line.md says, and status bits are the ISA's",
     "accumulator moves copy registers row by row; matrix and register views agree; missing, surplus and "
     "misshapen arrays, unknown roundings and moves without registers are refused; NaNs are kept by rows "
-    "and columns; FX and VX summarise what is raised, as listed",
+    "and columns, those of each update of a batch in its own; FX and VX summarise what is raised, as listed",
     "Power ISA 3.1 section 7.2",
 )
 def executed() -> Iterator[Case]:
     """Yield moves, views, roundings and status bits."""
     goals = {
         "moves": _moves, "views": _views, "roundings": _roundings, "status": _status, "nans": _nans,
-        "exceptions": _exceptions,
+        "batches": _batches, "exceptions": _exceptions,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -184,6 +184,34 @@ def _nans() -> Certificate:
         return found
 
     return compared(expected, specified)
+
+
+def _batches() -> Certificate:
+    """Return the claim that updates of a batch keep their own NaNs, in the order X, Y, ACC."""
+    size, one = 5, 0x3C00
+    x, y = np.full((size, 4, 2), one, dtype=np.uint16), np.full((size, 4, 2), one, dtype=np.uint16)
+    acc = np.full((size, 4, 4), 0x40400000, dtype=np.uint32)  # 3
+    expected = np.full((size, 4, 4), 0x40A00000, dtype=np.uint32)  # 1 * 1 + 1 * 1 + 3 = 5
+    for at in range(size):
+        row, column = at % 4, (at * 2 + 1) % 4
+        acc[at, 3 - row, (at + 2) % 4] = expected[at, 3 - row, (at + 2) % 4] = 0x7FC00300 + at
+        y[at, column, 0], expected[at, :, column] = 0x7E20 + at, (0x7E20 + at & 0x3FF) << 13 | 0x7F800000
+        x[at, row, 0], expected[at, row] = 0x7E10 + at, (0x7E10 + at & 0x3FF) << 13 | 0x7F800000
+
+    def specified() -> Mapping[object, object]:
+        arrays: Mapping[str, Array] = {"x_bits": x, "y_bits": y, "acc_bits": acc}
+        text, found = "xvf16ger2pp a0,vs34,vs36", dict[object, object]()
+        for name, places in {"all": slice(None), "two": slice(1, 3), "one": slice(4, 5)}.items():
+            some = {each: array[places] for each, array in arrays.items()}
+            found[name] = _run(text, some, registers=False)["acc_bits"].tolist()
+        for at in range(size):
+            single = {each: array[at] for each, array in arrays.items()}
+            found[at] = _run(text, single, registers=False)["acc_bits"].tolist()
+        return found
+
+    parts = {"all": expected, "two": expected[1:3], "one": expected[4:5]}
+    singly = {at: expected[at].tolist() for at in range(size)}
+    return compared({**{name: part.tolist() for name, part in parts.items()}, **singly}, specified)
 
 
 def _exceptions() -> Certificate:

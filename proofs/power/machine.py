@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -12,12 +13,15 @@ from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.power.assembly import parse
 from ...spec.power.choices import Choices
 from ...spec.power.encoding import decode, disassemble
+from ...spec.power.forms import FORMS
+from ...spec.power.instructions import Instruction
 from ...spec.power.legality import RULES
 from ...spec.power.memory import Endian
 from ...spec.power.registers import ByteImage
 from ...spec.power.state import State, step
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from ..refusals import refused
 from .stated import machine as stated
 
 
@@ -26,14 +30,15 @@ from .stated import machine as stated
     "an instruction changes the registers that the ISA names, and no others; words are read by its forms",
     "∀ listed updates (with masks, and without): all VSRs and accumulators afterwards, where accumulators "
     "are registers of their own and where they are VSRs; moves between the two; masks of word forms are all "
-    "ones; where a register's elements begin; why a word is none; code of several words",
+    "ones; how many operands there are; where a register's elements begin; why a word is none; code of "
+    "several words",
     "Power ISA 3.1 sections 1.6, 7.2.1.3 and 7.6.1.12; Moreira et al. sections II-A and II-B",
 )
 def machine() -> Iterator[Case]:
     """Yield steps, masks, places, reasons, code, and the contradictions that rules cite."""
     goals = {
-        "updates": _updates, "moves": _moves, "masks": _masks, "places": _places, "reasons": _reasons,
-        "code": _code, "cited": _cited,
+        "updates": _updates, "moves": _moves, "masks": _masks, "operands": _operands,
+        "places": _places, "reasons": _reasons, "code": _code, "cited": _cited,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -86,6 +91,21 @@ def _masks() -> Certificate:
     return compared(
         stated.MASKS, lambda: {name: parse(f"{name} a0,vs34,vs36").masks for name in stated.MASKS}
     )
+
+
+def _operands() -> Certificate:
+    """Return the claim that instructions take as many operands as listed, and no others."""
+    expected = {
+        (name, count): count in counts for name, counts in stated.OPERANDS.items() for count in range(9)
+    }
+
+    def specified() -> Mapping[tuple[str, int], bool]:
+        return {
+            (name, count): not refused(partial(Instruction, FORMS[name], (0,) * count))
+            for name, count in expected
+        }
+
+    return compared(expected, specified)
 
 
 def _places() -> Certificate:

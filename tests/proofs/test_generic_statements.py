@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mmaproof.proofs.families import arithmetic, digit_layouts, named_arrays
+from mmaproof.proofs.families import arithmetic, digit_layouts, matrix_sums, named_arrays
 from mmaproof.proofs.obligation import Certificate, Theorem
 from mmaproof.spec import float_arithmetic, layout_terms, operand_arrays, rearrangement
 from mmaproof.spec.drawn_arrays import DrawnArrays
@@ -19,6 +19,7 @@ from mmaproof.spec.layout import Layout
 from mmaproof.spec.rounding import Rounding
 
 FUSED = arithmetic.fused("toy", lambda: [(F16, F16, F32)])
+SUMS = matrix_sums.matrix_sums("toy")
 ARRAYS, DIGITS = named_arrays.named_arrays("toy"), digit_layouts.digit_layouts("toy")
 
 Change = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -35,6 +36,8 @@ MUTANTS: dict[str, tuple[Theorem, object, str, Change]] = {
         FUSED, float_arithmetic, "require_exact_terms",
         lambda old: lambda result, *rest: result == F32 or old(result, *rest),
     ),
+    "sums/integers": (SUMS, matrix_sums, "integer_sum", lambda old: lambda alg, x, y, live: old(alg, x, y)),
+    "sums/chains": (SUMS, matrix_sums, "unfused", lambda old: lambda step: step),
     "arrays/taken": (ARRAYS, operand_arrays, "refuse_unknown", lambda old: lambda *_: None),
     "arrays/literals": (
         ARRAYS, DrawnArrays, "of_shape",

@@ -101,6 +101,12 @@ MASKS = {
 }  # fmt: skip
 """All ones: of four rows, of the columns and of the products."""
 
+OPERANDS = {
+    "xvf32ger": (3, 4, 5, 6), "pmxvf32ger": (3, 4, 5, 6), "pmxvi4ger8pp": (3, 4, 5, 6), "xxmtacc": (1,),
+    "xxsetaccz": (1,), "lxv": (3,), "stxvpx": (3,), "addi": (3,), "bdnz": (1,),
+}  # fmt: skip
+"""How many operands there may be: three registers of an update and any masks, which rules then count."""
+
 REASONS = {
     "07900000": "prefix of a 64-bit instruction",
     "04000000": "prefix of a 64-bit instruction",

@@ -8,11 +8,11 @@ import pytest
 from theorem_checks import decided, unexpected, vacuous
 from theorem_mutants import Mutant, each, of
 
-from mmaproof.proofs.mfma import blocked, layouts
+from mmaproof.proofs.mfma import blocked, documented, layouts
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.spec.layout import Layout
 from mmaproof.spec.matrix_product import integer_sum, rounded
-from mmaproof.spec.mfma import product
+from mmaproof.spec.mfma import catalogue, encoding, product
 from mmaproof.spec.mfma.catalogue import ROWS, MatrixMultiply
 from mmaproof.spec.mfma.layouts import layout
 
@@ -71,7 +71,20 @@ def toward_zero(monkeypatch: pytest.MonkeyPatch) -> None:
 
 STEP = blocked.THEOREMS[0]
 
+
+def one_more_bit(patch: pytest.MonkeyPatch) -> None:
+    """Take what is one bit too wide for blgp."""
+    patch.setattr(encoding, "FIELDS", {**encoding.FIELDS, "blgp": (61, 4)})
+
+
+def a_second_row(patch: pytest.MonkeyPatch) -> None:
+    """Have an instruction twice."""
+    patch.setattr(documented, "on", lambda target: (*catalogue.on(target), catalogue.on(target)[0]))
+
+
 MUTANTS: list[Mutant] = [
+    (one_more_bit, documented.read_texts, "fields"),
+    (a_second_row, documented.instructions, "names"),
     (swapped_lanes, layouts.printed, "32x32x8-1b/narrow/a"),
     (swapped_lanes, layouts.printed, "4x4x4-4b/f64/c"),
     (descending_k, STEP, "k4/f64-f64-f64"),

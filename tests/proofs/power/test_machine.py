@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from theorem_checks import unexpected
 from theorem_mutants import Mutant, entry_changed, refutation_of
 
-from mmaproof.proofs.power import machine
+from mmaproof.proofs.power import executed, machine
 from mmaproof.proofs.power.stated import machine as stated
-from mmaproof.spec.power import state
+from mmaproof.spec.power import batches, state
 
 
 def test_the_specification_agrees() -> None:
@@ -32,11 +33,24 @@ def a_short_last_word(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(stated, "CODE_LENGTHS", (8, 4, 4))
 
 
+def nans_of_the_first(patch: pytest.MonkeyPatch) -> None:
+    """Restore every NaN of a batch from the operands of its first update."""
+
+    def restored(update: Any, operands: Any, result: Any, *rest: Any) -> None:
+        first = tuple(np.broadcast_to(bits[:1], bits.shape) for bits in operands)
+        true(update, first, result, *rest)
+
+    true = batches._restore_nans
+    patch.setattr(batches, "_restore_nans", restored)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     (another_accumulator, machine.machine, "updates"),
     (another_accumulator, machine.machine, "moves"),
     (a_short_last_word, machine.machine, "code"),
     (entry_changed(stated, "MASKS", "xvf64ger", (15, 15, 1)), machine.machine, "masks"),
+    (entry_changed(stated, "OPERANDS", "xvf32ger", (4, 5, 6)), machine.machine, "operands"),
+    (nans_of_the_first, executed.executed, "batches"),
     (entry_changed(stated, "REASONS", "60000000", "prefix"), machine.machine, "reasons"),
     (entry_changed(stated, "CITED", "odd-pair", ()), machine.machine, "cited"),
 )
