@@ -10,6 +10,7 @@ import numpy as np
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from . import operations
 from .polynomials import Polynomials, compacted
+from .slices import Field
 from .terms import Operation, is_raw
 
 
@@ -41,6 +42,18 @@ def clamps(operation: Operation, fmt: Format) -> bool:
         return False
     assert isinstance(operation.attribute, tuple)
     return isinstance(fmt, IntegerFormat) and bool(operation.attribute[1])
+
+
+def has_size(field: Field, fmt: Format) -> bool:
+    """Tell whether bits of a number say how great it is, or of which sign: not only what it is rounded to.
+
+    Numbers that are equal over the reals have such bits in common, unless a rounding carries one over a step.
+    """
+    if not isinstance(fmt, FloatFormat) or field.constant:
+        return True
+    low, top = field.low - fmt.padding_bits, field.top - fmt.padding_bits
+    sign = fmt.signed and low == top == fmt.magnitude_bits
+    return sign or (low <= fmt.fraction_bits and top >= fmt.magnitude_bits - 1 and not field.repeats)
 
 
 def essential(operation: Operation) -> Any:

@@ -17,7 +17,7 @@ from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from . import operations
 from .common_denominators import CommonDenominators
-from .congruence import CONGRUENT, clamps, essential, sign_of_ratio
+from .congruence import CONGRUENT, clamps, essential, has_size, sign_of_ratio
 from .element_functions import ElementFunctions
 from .elementary_forms import POLES, SYMMETRIES, ElementaryForms, gathered, is_elementary, stem
 from .exponent_bits import ExponentBits
@@ -41,6 +41,7 @@ from .polynomials import (
 from .product_chains import Chain, unrolled
 from .quantisation import quantises
 from .quantities import Piece, Pieces, Quantifier, Quantities
+from .slices import fields
 from .software_functions import SoftwareFunctions
 from .sparse_polynomials import sparse
 from .sum_atoms import Expanded, Groups, SumAtoms
@@ -386,6 +387,8 @@ class NormalForms:
             return self._concatenation(operation, arguments[:, 0], fmt)
         if operation.name not in CONGRUENT or fmt.bits != operation.result.bits:
             return self._reading(operation, fmt, terms)
+        if isinstance(operation.result, FloatFormat) and not isinstance(fmt, FloatFormat):
+            return self._reading(operation, fmt, terms)  # what a rounding leaves of the lowest bits is open
         if operation.name == operations.SELECT:
             return self._choice(arguments, fmt)
         read = [self.identifiers(arguments[:, i], each) for i, each in enumerate(operation.operands)]
@@ -465,11 +468,13 @@ class NormalForms:
     def _concatenation(self, operation: Operation, vectors: Ids, fmt: Format) -> Ids:
         parts = self.store.elements(vectors)
         read = np.empty(parts.shape, dtype=np.int32)
-        for column in range(parts.shape[1]):
+        for column, field in enumerate(fields(operation)):
             for each, members in by_operation(self.store, np.unique(parts[:, column])):
                 chosen = np.isin(parts[:, column], members)
-                natural = each.result
-                read[chosen, column] = self.identifiers(parts[chosen, column], natural)
+                if not has_size(field, each.result):
+                    read[chosen, column] = _atom_numbers(parts[chosen, column])
+                    continue
+                read[chosen, column] = self.identifiers(parts[chosen, column], each.result)
         name = Operation(NORMAL_FORM, fmt, attribute=("fields", operation.attribute, operation.result))
         return self.store.apply(name, self.store.vectors(read))
 

@@ -20,6 +20,7 @@ from . import operations
 from .interning import Ids
 from .operations import Accumulation, Sum
 from .quantisation import quantises, widens
+from .slices import fields
 from .terms import CONCATENATION, INPUT, LEAVES, VECTOR, Operation, TermStore
 from .traversal import fill
 
@@ -314,6 +315,8 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | RoundingStep |
         if operation.name == operations.FUNCTION and isinstance(operation.result, FloatFormat):
             seen.domains.update(_DOMAINS.get(str(operation.attribute).partition(".")[0], ()))
         arguments = store.arguments(members)
+        if counted is None and operation.name == CONCATENATION and _cuts(store, operation, members, known):
+            seen.turned.add("bits of a number")
         if counted is None and (carried := _carried(operation)) and known[arguments[:, carried]].any():
             seen.carried.add(str(operation.attribute).partition(".")[0])
         found = [
@@ -413,6 +416,20 @@ def _turning(operation: Operation) -> str | None:
         case operations.FUNCTION if operation.attribute in operations.INTEGRAL:
             return "a rounding to an integer"
     return None
+
+
+def _cuts(store: TermStore, operation: Operation, words: Ids, known: NDArray[Any]) -> bool:
+    """Tell whether words have some bits of numbers that have been rounded, but for all behind the sign."""
+    parts = store.elements(store.arguments(words)[:, 0])
+    for column, taken in enumerate(fields(operation)):
+        cut = parts[known[parts[:, column]] > 0, column]
+        for number in np.unique(store.operation_numbers(cut)):
+            fmt = store.operations[number].result
+            if isinstance(fmt, FloatFormat) and (
+                taken.low or taken.width < fmt.padding_bits + fmt.magnitude_bits
+            ):
+                return True
+    return False
 
 
 def _times(operation: Operation) -> int:

@@ -58,6 +58,33 @@ def test_another_order_is_equal_over_the_reals_with_both_bounds(tmp_path: Path) 
     assert demanded.verdict == "undecided"
 
 
+TAKE = "mov.b32 %r1, %f0; {}; mov.b32 %C, %r1;"
+ORDERS = [
+    "mul.rn.f32 %f0, %A, %A; fma.rn.f32 %f0, %B, %A, %f0;",
+    "add.rn.f32 %f0, %A, %B; mul.rn.f32 %f0, %f0, %A;",
+]
+
+
+@pytest.mark.parametrize(
+    "taken",
+    ["and.b32 %r1, %r1, 1", "shl.b32 %r1, %r1, 9", "mul.lo.s32 %r1, %r1, 77", "bfe.u32 %r1, %r1, 3, 22"],
+)
+def test_what_rounding_leaves_of_the_lowest_bits_is_not_the_same_in_another_order(
+    taken: str, tmp_path: Path
+) -> None:
+    new, old = (f"{order} {TAKE.format(taken)}" for order in ORDERS)
+    assert compared(tmp_path, new, old).result.verdict != "verified"
+    assert compared(tmp_path, new, new).result.equality == "bits"
+
+
+@pytest.mark.parametrize("taken", ["and.b32 %r1, %r1, 0xFFFF0000", "shr.u32 %r1, %r1, 23"])
+def test_that_no_rounding_turns_the_highest_bits_is_a_hypothesis(taken: str, tmp_path: Path) -> None:
+    new, old = (f"{order} {TAKE.format(taken)}" for order in ORDERS)
+    result = compared(tmp_path, new, old).result
+    assert result.verdict == "verified"
+    assert any("no rounding turns bits of a number" in each.statement for each in result.hypotheses)
+
+
 def test_a_difference_names_both_lines_and_replays(tmp_path: Path) -> None:
     found = compared(tmp_path, "sub.rn.f32 %C, %A, %B;", SUM)
     assert found.result.verdict == "refuted"
