@@ -306,6 +306,7 @@ def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[],
             **{f"encodings {name}": _checked(array, fmt) for name, (array, _) in checked.items()},
             "values": values.astype(object).tolist(),
             "type": values.dtype.str[1:],
+            "numpy": numpy_type(fmt).name,
         }
 
     kept = max(1, bits // 8)
@@ -314,6 +315,7 @@ def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[],
         **{f"encodings {name}": said for name, (_, said) in checked.items()},
         "values": [integers.value(code, bits, least < 0) for code in codes],
         "type": f"{'i' if least < 0 else 'u'}{kept}" if bits > 1 else "u1",
+        "numpy": f"{'int' if least < 0 else 'uint'}{bits}" if bits > 1 else "bool",
     }
     return expected, specified
 

@@ -13,6 +13,7 @@ from .conversions import conversions
 from .digit_layouts import digit_layouts
 from .matrix_sums import matrix_sums
 from .named_arrays import named_arrays
+from .packed_bytes import packed_bytes
 
 
 def generic_theorems(
@@ -44,6 +45,7 @@ def generic_theorems(
         conversions(isa, element_types),
         *(() if steps is None else (fused(isa, steps),)),
         matrix_sums(isa),
+        packed_bytes(isa),
         choices(isa, choices_named),
         digit_layouts(isa),
         named_arrays(isa),

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mmaproof.proofs.families import arithmetic, digit_layouts, matrix_sums, named_arrays
+from mmaproof.proofs.families import arithmetic, digit_layouts, matrix_sums, named_arrays, packed_bytes
 from mmaproof.proofs.obligation import Certificate, Theorem
 from mmaproof.spec import float_arithmetic, layout_terms, operand_arrays, rearrangement
 from mmaproof.spec.drawn_arrays import DrawnArrays
 from mmaproof.spec.formats import F16, F32
 from mmaproof.spec.fragment import Packing, Selection
 from mmaproof.spec.layout import Layout
+from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.rounding import Rounding
 
 FUSED = arithmetic.fused("toy", lambda: [(F16, F16, F32)])
-SUMS = matrix_sums.matrix_sums("toy")
+SUMS, BYTES = matrix_sums.matrix_sums("toy"), packed_bytes.packed_bytes("toy")
 ARRAYS, DIGITS = named_arrays.named_arrays("toy"), digit_layouts.digit_layouts("toy")
 
 Change = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -38,6 +39,13 @@ MUTANTS: dict[str, tuple[Theorem, object, str, Change]] = {
     ),
     "sums/integers": (SUMS, matrix_sums, "integer_sum", lambda old: lambda alg, x, y, live: old(alg, x, y)),
     "sums/chains": (SUMS, matrix_sums, "unfused", lambda old: lambda step: step),
+    "bytes/packed": (
+        BYTES, NumpyAlgebra, "unpack", lambda old: lambda self, data, fmt: old(self, data[..., ::-1], fmt),
+    ),
+    "bytes/fields": (
+        BYTES, NumpyAlgebra, "extract", lambda old: lambda self, words, low, fmt: old(self, words, 0, fmt),
+    ),
+    "bytes/flags": (BYTES, NumpyAlgebra, "flags", lambda old: lambda *rest: old(*rest)[..., ::-1]),
     "arrays/taken": (ARRAYS, operand_arrays, "refuse_unknown", lambda old: lambda *_: None),
     "arrays/literals": (
         ARRAYS, DrawnArrays, "of_shape",
