@@ -51,12 +51,12 @@ _WHOLE = (LayoutFormat.CUTE, LayoutFormat.LINEAR)
 def layout(
     instruction: Annotated[str, typer.Argument(metavar="INSTR", help="With or without operands.")],
     operand: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="a, b, c, d, metadata, scale_a or scale_b; registers or addresses of a matrix move; "
             "x, y or acc of a Power rank-k update."
         ),
-    ],
+    ] = None,
     lane: Annotated[int | None, typer.Option(metavar="LANE", help="Only what this lane holds.")] = None,
     element: Annotated[
         str | None, typer.Option(metavar="R,C", help="Only who holds this element (row, column).")
@@ -84,6 +84,11 @@ def layout(
     """Say who holds which element of an operand: a lane or a register, and in which bits."""
     from ..api import instructions
 
+    if operand is None:
+        from ..spec.instruction_set import read
+
+        known = ", ".join(read(instruction).laid_out(target))
+        raise InputError(f"--operand is missing; {instruction[:80]} has {known}")
     whole = lane is None and element is None
     if not whole and (against is not None or layout_format in _WHOLE):
         what = "--against compares" if against is not None else f"{layout_format.value} describes"

@@ -19,8 +19,8 @@ import typer
 from .. import __version__
 from ..api import instructions
 from ..refinement.languages import LANGUAGES, opcode_rows
-from ..reports.legality_answer import LegalityAnswer, no_instruction
-from ..spec.errors import InputError
+from ..reports.legality_answer import LegalityAnswer, no_instruction, not_modelled
+from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import NAMES, instruction_set, of_target
 from ..spec.json_text import read_json
 from . import files
@@ -75,8 +75,9 @@ def legal(
     """Say whether an instruction is legal, or which rules it violates.
 
     With -, each line of standard input is an instruction or {"instr", "target", "ptx"}, and each answer
-    is one line of JSON; a line that is no instruction violates the rule "syntax". The status is 1 when any
-    line is illegal. A text that begins with module, func.func, .version or .reg is one answer, as a file is.
+    is one line of JSON; a line that is no instruction violates the rule "syntax", one that is known but not
+    modelled is undecided. The status is 1 when any line is illegal. A text that begins with module,
+    func.func, .version or .reg is one answer, as a file is.
     """
     if target is not None:
         of_target(target)
@@ -168,6 +169,8 @@ def _judged_line(line: str, given: _Given) -> LegalityAnswer:
         return _judged(instruction, given)
     except InputError as reason:
         return no_instruction(instruction, given.target, str(reason))
+    except UnsupportedError as reason:
+        return not_modelled(instruction, given.target, str(reason))
 
 
 def _request(line: str, given: _Given) -> tuple[str, _Given]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -14,6 +13,7 @@ from typing import Any
 from ..spec.errors import InputError
 from ..spec.findings import Checked, Finding, Position, Standing
 from ..spec.text_files import read_text
+from ..spec.toml_text import parse_toml
 from . import table_rules
 
 _HEADING = re.compile(r"^\s*\[\[\s*allow\s*\]\]", re.MULTILINE)
@@ -67,10 +67,7 @@ def read_allowances(path: Path) -> tuple[Allowance, ...]:
         If it is malformed; it names the line.
     """
     text = read_text(path)
-    try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as reason:
-        raise InputError(f"not TOML: {reason}", str(path)) from None
+    document = parse_toml(text, str(path))
     entries = document.pop("allow", [])
     if document or not isinstance(entries, list):
         raise InputError(

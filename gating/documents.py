@@ -167,7 +167,10 @@ class _JsonText:
             case "{":
                 return Document.of(self._path, {}, self._lines())
             case _:
-                raise self._error('a table is an array of rows, an object with "rows", or an object a line')
+                raise self._error(
+                    'a table is an array of rows, an object with "rows", or an object a line; '
+                    "one of CSV has a name that ends in .csv or .tsv"
+                )
         if self._peek():
             raise self._error("something follows the end of the document")
         return document

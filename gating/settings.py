@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from ..spec.errors import InputError
 from ..spec.text_files import read_text
+from ..spec.toml_text import parse_toml
 from . import columns
 from .rows import Defaults
 
@@ -87,13 +87,12 @@ def read_settings(path: Path, defaults: Defaults, complete: bool) -> GateSetting
     InputError
         If it is malformed.
     """
-    try:
-        document = tomllib.loads(read_text(path))
-    except (ValueError, RecursionError) as reason:
-        raise InputError(f"not TOML: {reason}", str(path)) from None
+    document = parse_toml(read_text(path), str(path))
     gate = document.get("gate")
     if not isinstance(gate, dict):
-        raise InputError("it has no table [gate]", str(path))
+        raise InputError(
+            "it has no [gate], which names tables; rows are written in JSON or CSV (docs/gate.md)", str(path)
+        )
     if unknown := sorted(set(gate) - set(_GATE_KEYS)):
         raise InputError(f"[gate] has no {unknown[0]!r}; it has {', '.join(_GATE_KEYS)}", str(path))
     entries = gate.get("table", [])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
@@ -163,6 +164,15 @@ def select(patterns: Sequence[str]) -> list[Obligation]:
     """
     for pattern in patterns:
         if not matching((pattern,)):
-            known = ", ".join(sorted(theorem.id for theorem in theorems()))
-            raise InputError(f"no obligation matches {pattern!r}; theorems: {known}")
+            raise InputError(f"no obligation matches {pattern!r}; {near(pattern)}")
     return matching(patterns)
+
+
+def near(pattern: str) -> str:
+    """Return what to say of a pattern that selects nothing: theorems with its parts, or spelled like it."""
+    ids = sorted(theorem.id for theorem in theorems())
+    parts = [part for part in re.split(r"[/*?\[\]]+", pattern) if part]
+    alike = [each for each in ids if parts and all(part in each for part in parts)]
+    alike += get_close_matches(pattern[:80], ids, n=3, cutoff=0.6)
+    close = list(dict.fromkeys(alike))[:3]
+    return f"did you mean {' or '.join(close)}?" if close else "mmaproof list shows what there is"

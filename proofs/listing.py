@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, instruction_set
-from .catalogue import matches, matching, remember, theorems
+from .catalogue import matches, matching, near, remember
 from .obligation import Obligation
 from .recorded_methods import recorded_method
 from .remembered import remembered
@@ -39,8 +39,7 @@ def listing(patterns: Sequence[str], directory: Path | None = None) -> dict[str,
         instructions = remembered(directory, f"instructions {' '.join(NAMES)}", lambda: list(_instructions()))
     for pattern in patterns:
         if not (matching((pattern,)) or any(_selects(pattern, row) for row in instructions)):
-            known = ", ".join(theorem.id for theorem in theorems())
-            raise InputError(f"no obligation or instruction matches {pattern!r}; theorems: {known}")
+            raise InputError(f"no obligation or instruction matches {pattern!r}; {near(pattern)}")
     return {
         "obligations": [_obligation(obligation) for obligation in matching(patterns)],
         "instructions": [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -12,12 +11,12 @@ from typing import Any
 
 from ..spec.errors import InputError
 from ..spec.text_files import read_text
+from ..spec.toml_text import parse_toml
 
 KeyPath = tuple[str | int, ...]
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\-\s\"']+?)\s*\]\]?")
 _KEY = re.compile(r"\s*([\w\-]+|\"[^\"]*\"|'[^']*')\s*=")
-_SYNTAX = re.compile(r"^(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
 _SHOWN = 60
 
 
@@ -143,20 +142,7 @@ def read_document(path: Path) -> Table:
 
 def parse_document(text: str, file: str) -> Table:
     """Read TOML text; raises as `read_document`."""
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _syntax_error(str(error), file) from None
-    except (RecursionError, ValueError):  # nesting, and integers of thousands of digits
-        raise InputError("is nested too deeply, or has a number that is too long", file) from None
-    return Table(values, file, _lines(text.split("\n")))
-
-
-def _syntax_error(message: str, file: str) -> InputError:
-    match = _SYNTAX.match(message)
-    if match is None or match[2] is None:
-        return InputError(f"is no TOML: {message}", file)
-    return InputError(f"column {match[3]}: {match[1]}", f"{file}:{match[2]}")
+    return Table(parse_toml(text, file), file, _lines(text.split("\n")))
 
 
 def _lines(texts: Sequence[str]) -> dict[KeyPath, int]:

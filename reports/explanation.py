@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from types import MappingProxyType
 
 from ..proofs.catalogue import matching, obligations, theorems
 from ..proofs.induction import Induction
@@ -13,8 +11,9 @@ from ..proofs.instruction_theorems import about
 from ..proofs.methods import MEANINGS, meaning
 from ..proofs.obligation import Certificate, Deduction, Obligation, Status, Theorem, theorem_of
 from ..proofs.recorded_methods import recorded_method, recorded_methods
-from ..spec.errors import InputError, UnsupportedError
+from ..spec.errors import InputError
 from ..spec.instruction_set import Description, of_instruction
+from ..spec.unmodelled import refuse_unmodelled
 
 _LISTED = 8
 """How many ids a message or a section spells out."""
@@ -23,17 +22,6 @@ EXPECTATIONS = {
     Status.PROVED: "proved",
     Status.REFUTED: "refuted: a pinned non-theorem, whose counterexample is part of the statement",
 }
-
-NOT_MODELLED: Mapping[str, str] = MappingProxyType(
-    {
-        r"wgmma\b": "products of a warpgroup, sm_90a (PTX ISA 9.7.15)",
-        r"tcgen05\b": "tensor core instructions of the fifth generation, sm_100 (PTX ISA 9.7.16)",
-        r"dp[24]a\b": "dot products of bytes in one thread (PTX ISA 9.7.1)",
-        r"v_smfmac_": "products of AMD CDNA whose A is sparse",
-        r"v_s?wmmac?_": "matrix products of AMD RDNA",
-    }
-)
-"""How matrix instructions begin that are known to exist, but not specified here, and what they are."""
 
 
 def explain(identifier: str) -> Description:
@@ -46,6 +34,8 @@ def explain(identifier: str) -> Description:
     UnsupportedError
         If it is an instruction that is known, but not modelled.
     """
+    if not identifier.strip():
+        raise InputError("a name is expected, such as m16n8k16, ptx/target or race, not an empty one")
     by_id = {theorem.id: theorem for theorem in theorems((identifier,))}
     if identifier in obligations():
         return _obligation(obligations()[identifier])
@@ -55,12 +45,10 @@ def explain(identifier: str) -> Description:
         return _instruction(identifier)
     except InputError:
         pass
-    for pattern, what in NOT_MODELLED.items():
-        if re.match(pattern, identifier):
-            raise UnsupportedError(f"{identifier}: known, not modelled: {what}")
+    refuse_unmodelled(identifier)
     from . import glossary, table_words  # rarely asked, and the gate's rules are behind them
 
-    if terms := [*glossary.explained(identifier), *table_words.explained(identifier)]:
+    if terms := [*glossary.explained(identifier.removeprefix("verify/")), *table_words.explained(identifier)]:
         return _joined(identifier, terms)
     named: list[Theorem | Obligation] = [t for name, t in by_id.items() if name.startswith(identifier)]
     named = named or [o for o in matching((identifier,)) if o.id.startswith(identifier)]
@@ -72,9 +60,7 @@ def explain(identifier: str) -> Description:
         case [_, *_]:
             raise InputError(f"{identifier!r} is not unique: {_some([entry.id for entry in named])}")
     close = _close(identifier[:80])
-    hint = (
-        f"did you mean {' or '.join(close)}?" if close else f"theorems: {_some([t.id for t in theorems()])}"
-    )
+    hint = f"did you mean {' or '.join(close)}?" if close else "mmaproof list and tables show what there is"
     raise InputError(f"nothing is called {identifier!r}; {hint}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..spec.instruction_set import Judgement
-from ..spec.legality import Rule, Violation
+from ..spec.legality import Note, NoteKind, Rule, Violation
 
 SYNTAX: Rule[Any, Any] = Rule(
     "syntax", "the line is an instruction", "docs/command-line.md", lambda subject, target: ()
@@ -57,3 +57,8 @@ class LegalityAnswer(NamedTuple):
 def no_instruction(line: str, target: str | None, reason: str) -> LegalityAnswer:
     """Return the answer about a line that is no instruction."""
     return LegalityAnswer(line, Judgement(target or "", (Violation(SYNTAX, reason),)))
+
+
+def not_modelled(line: str, target: str | None, reason: str) -> LegalityAnswer:
+    """Return the answer about an instruction that is known, but not specified: no rule decides."""
+    return LegalityAnswer(line, Judgement(target or "", (), (Note(NoteKind.UNDECIDED, reason),)))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .errors import InputError
 from .legality import Note, NoteKind, Violation
+from .unmodelled import refuse_unmodelled
 
 if TYPE_CHECKING:  # --help starts without numpy
     from .algebra import Array
@@ -295,8 +296,20 @@ def _alike(assembly: _Assembly, text: str) -> bool:
 
 
 def read(text: str, target: str | None = None, declarations: str | None = None) -> Instruction:
-    """Read an instruction of any instruction set; see `of_instruction` and `InstructionSet.read`."""
-    return of_instruction(text, target).read(text, declarations)
+    """Read an instruction of any instruction set; see `of_instruction` and `InstructionSet.read`.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    UnsupportedError
+        If it is known, but not modelled.
+    """
+    try:
+        return of_instruction(text, target).read(text, declarations)
+    except InputError:
+        refuse_unmodelled(text)
+        raise
 
 
 def refuse_declarations(isa: str, declarations: str | None) -> None:

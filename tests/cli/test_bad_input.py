@@ -67,12 +67,13 @@ CASES = [
     (("tables", "--rules", "--contradictions"), "two tables"),
     (("tables", "vax"), "unknown ISA 'vax'; known: power"),
     # -- unknown obligations
-    (("check", "power/no/such/thing"), "no obligation matches 'power/no/such/thing'; theorems: "),
+    (("check", "power/no/such/thing"), "no obligation matches 'power/no/such/thing'; "),
     (("check", KNOWN, "vax"), "no obligation matches 'vax'"),
     (("list", "vax"), "no obligation or instruction matches 'vax'"),
+    (("layout", "xvf32ger"), "--operand is missing; xvf32ger has x, y, acc"),
     (("explain", "xvf32gerqq"), "nothing is called 'xvf32gerqq'; did you mean"),
     (("explain", "power/"), "'power/' is not unique: power/"),
-    (("explain", ""), "is not unique"),
+    (("explain", ""), "a name is expected"),
     (("export", "vax", "--out", "smt"), "no obligation matches 'vax'"),
     # -- unknown instructions and targets
     (("legal", "xvf32gerqq"), "unknown mnemonic 'xvf32gerqq'; did you mean"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -74,11 +75,18 @@ def test_what_is_no_id_is_not_in_the_catalogue(identifier: str) -> None:
     assert catalogue.obligations().get(identifier) is None
 
 
-def test_a_pattern_that_selects_nothing_is_named_with_the_theorems() -> None:
-    with pytest.raises(
-        InputError, match=r"no obligation matches 'power/stat/'; theorems: mfma/blocked/any-k"
-    ):
-        catalogue.select(["ptx/warp", "power/stat/"])
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        ("power/integer/ordr", r"did you mean power/integers/order( or [\w/-]+)*\?"),
+        ("ptx/layout", r"did you mean ptx/fragment/layout( or [\w/-]+)*\?"),
+        ("vax", "mmaproof list shows what there is"),
+        ("*é", "mmaproof list shows what there is"),
+    ],
+)
+def test_a_pattern_that_selects_nothing_is_named_with_theorems_like_it(pattern: str, hint: str) -> None:
+    with pytest.raises(InputError, match=rf"^no obligation matches '{re.escape(pattern)}'; {hint}$"):
+        catalogue.select(["ptx/warp", pattern])
 
 
 COMPARED = """

@@ -10,9 +10,10 @@ from mmaproof.reports import glossary
 from mmaproof.reports.explanation import explain
 from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.formats import FORMATS, format_named
-from mmaproof.spec.instruction_set import NAMES, instruction_set
+from mmaproof.spec.instruction_set import NAMES, instruction_set, read
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.variant import MULTIPLYING, Family
+from mmaproof.spec.unmodelled import refuse_unmodelled
 
 GLOSSARY = list(dict.fromkeys(glossary.names()))
 VARIANTS = {str(v): v for number, f in enumerate(ALL_FORMS) for v in list(f.variants())[number % 2 :: 37]}
@@ -59,11 +60,32 @@ def test_near_names_are_of_the_same_kind(name: str, near: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["wgmma", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "tcgen05.mma"]
-)
+    "name",
+    ["wgmma", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "tcgen05.mma", "dp4a.u32.u32",
+     "HMMA.16816.F32", "v_wmma_f32_16x16x16_f16", "tdpbssd", "smmla"],
+)  # fmt: skip
 def test_what_is_known_but_not_modelled_is_said_to_be(name: str) -> None:
-    with pytest.raises(UnsupportedError, match=rf"^{name}: known, not modelled: .+ \(PTX ISA "):
-        explain(name)
+    for ask in (explain, read):
+        with pytest.raises(UnsupportedError, match=rf"^{name}: known, not modelled: "):
+            ask(name)
+
+
+def test_no_word_of_an_instruction_set_is_taken_for_what_is_not_modelled() -> None:
+    for isa in map(instruction_set, NAMES):
+        for row in isa.instructions():
+            refuse_unmodelled(row["mnemonic"])
+
+
+def test_a_name_that_nothing_is_like_is_refused_in_a_line() -> None:
+    with pytest.raises(InputError, match=r"^nothing is called 'é'; mmaproof list and tables show"):
+        explain("é")
+    with pytest.raises(InputError, match=r"^a name is expected"):
+        explain(" ")
+
+
+def test_a_finding_is_explained_by_the_rule_that_reports_name() -> None:
+    for kind in Kind:
+        assert kind.meaning in said(f"verify/{kind}")
 
 
 @pytest.mark.parametrize("mnemonic", VARIANTS)
