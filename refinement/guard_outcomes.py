@@ -7,7 +7,8 @@ makes no difference at them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from .findings import KernelNote, some_of
 
@@ -26,6 +27,8 @@ class GuardOutcome:
         The guard in words: ``the guard @%p1 of bra``.
     held, failed : bool
         Whether it held for some thread, and whether it did not for some.
+    behind : frozenset of str
+        The numbers that the kernel is passed on which it depends, by the contract's names.
     """
 
     line: int
@@ -33,25 +36,37 @@ class GuardOutcome:
     subject: str
     held: bool
     failed: bool
+    behind: frozenset[str] = frozenset()
 
 
-def notes_of(path: str, runs: Iterable[Iterable[GuardOutcome]], sizes: int) -> list[KernelNote]:
+def one_sided(runs: Iterable[Iterable[GuardOutcome]]) -> list[GuardOutcome]:
+    """Return what guards were that went one way only in all runs of a kernel."""
+    return [each for each in _joined(runs).values() if each.held != each.failed]
+
+
+def notes_of(
+    path: str,
+    guards: Iterable[GuardOutcome],
+    sizes: int,
+    other_ways: Mapping[tuple[int, str], str] = MappingProxyType({}),
+) -> list[KernelNote]:
     """Return notes on guards that went one way only in all runs of a kernel.
 
     Parameters
     ----------
     path : str
         The kernel's file.
-    runs : iterable of iterable of GuardOutcome
-        One for each set of sizes and case.
+    guards : iterable of GuardOutcome
+        What they were; see `one_sided`.
     sizes : int
         How many sets of sizes were looked at.
+    other_ways : mapping of (int, str) to str
+        Sizes at which guards, by line and words, go the other way, where such are known.
     """
-    one_sided = [each for each in _joined(runs).values() if each.held != each.failed]
     together: dict[tuple[str, bool], list[GuardOutcome]] = {}
-    for each in sorted(one_sided, key=lambda each: each.line):
+    for each in sorted(guards, key=lambda each: each.line):
         together.setdefault((each.condition, each.held), []).append(each)
-    return some_of(list(_told(path, together, sizes)), "more guards went one way only")
+    return some_of(list(_told(path, together, sizes, other_ways)), "more guards went one way only")
 
 
 def _joined(runs: Iterable[Iterable[GuardOutcome]]) -> Mapping[tuple[int, str], GuardOutcome]:
@@ -59,17 +74,23 @@ def _joined(runs: Iterable[Iterable[GuardOutcome]]) -> Mapping[tuple[int, str], 
     found: dict[tuple[int, str], GuardOutcome] = {}
     for each in (each for run in runs for each in run):
         known = found.get((each.line, each.subject), each)
-        found[each.line, each.subject] = GuardOutcome(
-            each.line, each.condition, each.subject, each.held | known.held, each.failed | known.failed
+        found[each.line, each.subject] = replace(
+            each, held=each.held | known.held, failed=each.failed | known.failed
         )
     return found
 
 
 def _told(
-    path: str, together: Mapping[tuple[str, bool], list[GuardOutcome]], sizes: int
+    path: str,
+    together: Mapping[tuple[str, bool], list[GuardOutcome]],
+    sizes: int,
+    other_ways: Mapping[tuple[int, str], str],
 ) -> Iterator[KernelNote]:
     for (_, held), alike in together.items():
         first = alike[0]
         threads = "every thread" if held else "no thread"
         where = ("every size" if held else "any size") if sizes > 1 else "this size"
-        yield KernelNote(f"{first.subject} held for {threads} at {where}", path, first.line, count=len(alike))
+        message = f"{first.subject} held for {threads} at {where}"
+        if other := other_ways.get((first.line, first.subject)):
+            message += f"; it {'fails' if held else 'holds'} for some at {other}"
+        yield KernelNote(message, path, first.line, count=len(alike))

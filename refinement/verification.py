@@ -16,7 +16,8 @@ from .elsewhere import Submit
 from .every_size import Scope, examined
 from .findings import KernelFinding, KernelNote, Kind, some_of
 from .front_end import Kernel
-from .guard_outcomes import notes_of
+from .guard_outcomes import notes_of, one_sided
+from .guard_sizes import sizes_of_the_other_way
 from .instance_verification import Told
 from .launch_sequence import kernel_of
 from .matrix_rounding import matrix_rounding
@@ -34,6 +35,9 @@ from .result import (
 )
 from .rounding_depth import Hypothesis, Roundings, worst
 from .trials import Trials
+
+_STEPS, _TIMES = 2000, 2
+"""Steps of the machine that other sizes may take on which guards are tried, at least and as runs."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ def verify(
             "total_seconds": round(time.perf_counter() - started, 3),
         },
         scope.sizes,
-        tuple(_notes(kernel, verdict, examinations, scope.sizes)),
+        tuple(_notes(kernel, verdict, examinations, scope.sizes, stats)),
         tuple(dict.fromkeys(each for examination in found for each in examination.accuracy)),
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
@@ -182,6 +186,7 @@ def _notes(
     verdict: Verdict,
     examinations: Sequence[tuple[Instance, Examination]],
     quantified: Sequence[Quantification],
+    stats: Mapping[str, Any],
 ) -> Iterator[KernelNote]:
     """Yield what a kernel that is right does without order, and what the sizes could not show of it."""
     if verdict not in (Verdict.VERIFIED, Verdict.SAFE):
@@ -191,8 +196,13 @@ def _notes(
         of_pairs.setdefault((each.line, each.other_line), each)
     notes = some_of(list(of_pairs.values()), "more pairs of instructions write the same values")
     if not (quantified and all(each.is_whole for each in quantified)):
-        runs = [examination.guards for _, examination in examinations]
-        notes += notes_of(kernel.path, runs, len(_sizes(examinations)))
+        guards = one_sided(examination.guards for _, examination in examinations)
+        tried = [instance for instance, _ in examinations]
+        budget = max(_STEPS, _TIMES * int(stats.get("instructions", 0)))
+        other_ways = (
+            sizes_of_the_other_way(kernel, tried[0].contract, tried, guards, budget) if guards else {}
+        )
+        notes += notes_of(kernel.path, guards, len(_sizes(examinations)), other_ways)
     for each in notes:
         yield replace(each, source=kernel.source(each.line))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from ..contract import Contract, Instance
 from ..demangling import demangled, spellings
 from ..element_places import place_of
 from ..front_end import FinalArray, Outcome, Progress, only_entry
+from ..guard_outcomes import GuardOutcome
 from ..interning import Ids
 from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
@@ -80,7 +81,7 @@ class PtxKernel:
         return {each.line: str(each.source) for body in bodies for each in body if each.source is not None}
 
     @cached_property
-    def _conditions_on_sizes(self) -> frozenset[str]:
+    def _conditions_on_sizes(self) -> Mapping[str, frozenset[str]]:
         return conditions_on_sizes(entry_named(self.module, self.entry))
 
     def run(
@@ -140,10 +141,22 @@ class PtxKernel:
             done.depends,
             asdict(done.statistics),
             done.thread_name,
-            guards=tuple(each for each in done.guards if each.condition in self._conditions_on_sizes),
+            guards=tuple(self._guards(instance, done.guards)),
             assumptions=done.assumptions,
             notes=done.notes,
         )
+
+    def _guards(self, instance: Instance, guards: Sequence[GuardOutcome]) -> Iterator[GuardOutcome]:
+        """Yield the guards that depend on numbers that are passed, and on which."""
+        parameters = entry_named(self.module, self.entry).parameters
+        names: dict[str, list[str]] = {}
+        for parameter, passed in zip(parameters, instance.passed, strict=False):
+            of_structure = [] if isinstance(passed, str) else [name for _, name in passed.fields]
+            names[parameter.name] = [passed] if isinstance(passed, str) else of_structure
+        for each in guards:
+            if (found := self._conditions_on_sizes.get(each.condition)) is not None:
+                within = [name for one in found for name in names.get(one.partition("+")[0], ())]
+                yield replace(each, behind=frozenset(within))
 
     def packed(self, instance: Instance, given: Mapping[str, Number | Scalar | Pointer]) -> list[Argument]:
         """Return the kernel's arguments, in its order, of what parameters are by name."""

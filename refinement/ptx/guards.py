@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ...spec.ptx.operands import Register
 from ..guard_outcomes import GuardOutcome
@@ -43,10 +43,10 @@ class Guards:
             yield GuardOutcome(line, predicate, f"{what} {condition} of {instruction.mnemonic}", held, failed)
 
 
-def conditions_on_sizes(function: Function) -> frozenset[str]:
-    """Return the predicates of a kernel that depend on numbers that it is passed."""
+def conditions_on_sizes(function: Function) -> Mapping[str, frozenset[str]]:
+    """Return the predicates of a kernel that depend on numbers that it is passed, and the parameters."""
     behind = numbers_behind(function)
     predicates = {each.predicate.name for each in function.body if each.predicate is not None}
     masks = (mask_of(each) for each in function.body)
     predicates |= {each.name for each in masks if isinstance(each, Register)}
-    return frozenset(each for each in predicates if behind(each))
+    return {each: frozenset(found) for each in predicates if (found := behind(each))}

@@ -9,7 +9,7 @@ import pytest
 from document_schemas import validate
 
 from mmaproof.refinement.findings import MOST
-from mmaproof.refinement.guard_outcomes import GuardOutcome, notes_of
+from mmaproof.refinement.guard_outcomes import GuardOutcome, notes_of, one_sided
 from mmaproof.refinement.result import Result
 from mmaproof.refinement.verification import verify
 
@@ -41,6 +41,8 @@ MORE:
 }
 """
 LOAD, LOOP = 12, 19
+ALWAYS = "the guard @%p1 of ld.global.f32 held for every thread"
+NEVER = "the guard @%p2 of bra held for no thread"
 
 CONTRACT = """
 [kernel]
@@ -86,8 +88,8 @@ def test_a_mask_and_a_loop_that_one_size_does_not_try(tmp_path: Path, ensures: s
     result = result_of(tmp_path, (32, 1), ensures=ensures)
     assert result.verdict == ("verified" if ensures else "safe")
     assert [(each.line, each.count, each.message) for each in result.notes] == [
-        (LOAD, 2, "the guard @%p1 of ld.global.f32 held for every thread at this size"),
-        (LOOP, 1, "the guard @%p2 of bra held for no thread at this size"),
+        (LOAD, 2, f"{ALWAYS} at this size; it fails for some at N = 1 (S = 1)"),
+        (LOOP, 1, f"{NEVER} at this size; it holds for some at S = 2 (N = 32)"),
     ]
     assert str(result.notes[0]).startswith(f"{tmp_path / 'copy.ptx'}:{LOAD}: the guard")
     assert str(result.notes[0]).endswith("(and of 1 more line)")
@@ -121,6 +123,23 @@ def test_of_many_guards_a_few_are_told() -> None:
     guards = [
         GuardOutcome(line, f"%p{line}", f"the guard @%p{line} of bra", True, False) for line in range(20)
     ]
-    notes = notes_of("k.ptx", [guards], 1)
+    notes = notes_of("k.ptx", one_sided([guards]), 1)
     assert len(notes) == MOST + 1
     assert str(notes[-1]) == f"k.ptx: {20 - MOST} more guards went one way only"
+
+
+def test_the_size_that_is_told_does_try_the_other_way(tmp_path: Path) -> None:
+    (note,) = result_of(tmp_path, (32, 2), (32, 1)).notes
+    assert note.message.endswith("; it fails for some at N = 1 (S = 1)")
+    (note,) = result_of(tmp_path, (32, 1), (20, 1)).notes
+    assert note.message.endswith("; it holds for some at S = 2 (N = 20)")
+    assert result_of(tmp_path, (20, 1), (32, 2)).notes == ()
+
+
+def test_a_guard_that_no_size_turns_is_told_without_one(tmp_path: Path) -> None:
+    fault = (
+        "setp.lt.u32 %p1, %r1, %r2;",
+        "setp.lt.u32 %p1, %r1, %r2; or.pred %p1, %p1, %p1; setp.ge.u32 %p1, %r2, 0;",
+    )
+    (note,) = result_of(tmp_path, (32, 1), (32, 2), fault=fault).notes
+    assert note.message == f"{ALWAYS} at every size"
