@@ -276,6 +276,15 @@ def _compare(operation: Operation, arguments: Sequence[Words]) -> Any:
     return answer | unordered if relation in _PLAIN else answer & ~unordered
 
 
+def order(fmt: Format, left: Words, right: Words) -> NDArray[np.int8]:
+    """Return which of two numbers is greater: 1 the left, -1 the right, 0 none, 2 where one is a NaN."""
+    first, second = _numbers(left, fmt), _numbers(right, fmt)
+    greater = (first > second).astype(np.int8) - (first < second).astype(np.int8)
+    if not isinstance(fmt, FloatFormat):
+        return greater
+    return np.where(np.isnan(first) | np.isnan(second), np.int8(2), greater)
+
+
 _RELATIONS = MappingProxyType(
     {
         "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,

@@ -20,11 +20,12 @@ from ..spec.errors import UnsupportedError
 from ..spec.formats import F32, Format
 from . import operations
 from .approximations import SURELY
-from .evaluation import evaluate
+from .evaluation import evaluate, order
 from .interning import Ids
 from .library_functions import FUNCTIONS, LibraryFunction, approximate, exact, exponential, powers, values
 from .terms import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore, bits
 from .traversal import fill, operands
+from .turning_points import turning_points
 
 MOST_OPERATIONS = 128
 """Operations that a function is written out with."""
@@ -250,7 +251,9 @@ class SoftwareFunctions:
             of_number = exponential(float(got[0]))
             functions = [*FUNCTIONS, *powers(float(got[1])), *([] if of_number is None else [of_number])]
             likely = [each for each in functions if _error(each, some[2:], got[2:]) <= SURELY]
-            got = self._values(argument, above, numbers) if likely else got
+            if likely:
+                numbers = np.concatenate([numbers, self._turning_points(argument, above, numbers)])
+                got = self._values(argument, above, numbers)
         except UnsupportedError:
             return None
         for function in likely if len(numbers) >= _SAMPLE else ():
@@ -258,6 +261,23 @@ class SoftwareFunctions:
             if error <= SURELY:
                 return Written(function, error, len(numbers))
         return None
+
+    def _turning_points(
+        self, argument: int, above: list[int], numbers: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Return numbers, among others, at which the comparisons above an argument change their outcome."""
+        compared = [each for each in above if self._store.operation(each).name == operations.COMPARE]
+
+        def sides(numbers: NDArray[np.float32]) -> NDArray[np.int8]:
+            values = self._computed(argument, above, numbers.view(np.uint32).astype(np.uint64))
+            found = np.zeros((len(compared), len(numbers)), dtype=np.int8)
+            for row, each in enumerate(compared):
+                operation = self._store.operation(each)
+                given = [values[side] for side in self._operands(operation, each)]
+                found[row] = order(operation.operands[0], *given)
+            return found
+
+        return turning_points(sides, numbers)
 
     def _limits(self, argument: int) -> tuple[float, float]:
         """Return between which numbers an argument is, where it is clamped."""
@@ -276,10 +296,13 @@ class SoftwareFunctions:
         return least, greatest
 
     def _values(self, argument: int, above: list[int], numbers: NDArray[np.float32]) -> NDArray[np.float64]:
-        words = self._computed(argument, above, numbers.view(np.uint32).astype(np.uint64))
+        words = self._computed(argument, above, numbers.view(np.uint32).astype(np.uint64))[above[0]]
         return words.astype(np.uint32).view(np.float32).astype(np.float64)
 
-    def _computed(self, argument: int, above: list[int], words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def _computed(
+        self, argument: int, above: list[int], words: NDArray[np.uint64]
+    ) -> dict[int, NDArray[np.uint64]]:
+        """Return what operations, and the constants in them, are for words of their argument."""
         values: dict[int, NDArray[np.uint64]] = {argument: words}
 
         def value(term: int) -> NDArray[np.uint64]:
@@ -293,7 +316,7 @@ class SoftwareFunctions:
             values[term] = (
                 np.stack(given, axis=-1) if operation.name == VECTOR else evaluate(operation, given)
             )
-        return values[above[0]]
+        return values
 
 
 def _error(function: LibraryFunction, numbers: NDArray[np.float32], got: NDArray[np.float64]) -> float:

@@ -73,6 +73,22 @@ def test_another_function_is_not(body: str, formula: str, old: str, new: str) ->
 
 
 @pytest.mark.parametrize(
+    "apart",
+    [
+        "setp.eq.f32 %p3, %A, 0f00000000;",  # 0
+        "setp.eq.f32 %p3, %A, 0f3F333333;",  # one number
+        "mov.b32 %r3, %A; setp.eq.s32 %p3, %r3, 1060320051;",  # its bits
+        "abs.f32 %f9, %A; setp.gt.f32 %p4, %f9, 0f411CCCCD; setp.lt.f32 %p3, %f9, 0f411CCCDF;"
+        "and.pred %p3, %p3, %p4;",  # a few
+    ],
+)
+@pytest.mark.parametrize(("body", "formula"), [(TANH, "C[i] = tanh(A[i])"), (EXP, "C[i] = exp(A[i])")])
+def test_what_deals_with_few_numbers_apart_is_another_function(apart: str, body: str, formula: str) -> None:
+    other = f"{body} {apart} selp.f32 %C, 0f40400000, %C, %p3;"
+    assert result_of(other, formula, ARRAYS).verdict != "verified"
+
+
+@pytest.mark.parametrize(
     ("formula", "more"),
     [
         ("C[i] = exp(A[i])", ""),
