@@ -21,6 +21,7 @@ from .error_bounds import ErrorBounds
 from .evaluation import integers
 from .extreme_inputs import extreme_inputs
 from .interning import Ids
+from .limit_inputs import limit_inputs
 from .quantities import Quantifier
 from .rounding_depth import Roundings
 from .software_functions import SoftwareFunctions
@@ -144,7 +145,8 @@ def _candidates(
     wrap; then every number of formats of a byte or less; then small integers, of which sums of products are
     exact in most formats, all of them, and few of them beside zeros; then numbers from 1 to 2 with all
     their bits, whose sums don't cancel; numbers of many sizes, all large, all small and all negative, on
-    either side of what they are clamped to; and the ends of integers and narrow formats.
+    either side of what they are clamped to; what they are compared with; and the ends of integers and narrow
+    formats.
     """
     formats = input_formats(instance)
     for monomials in differences:
@@ -173,6 +175,7 @@ def _candidates(
             name: _of_binades(fmt, int(np.prod(shape)), random, least, greatest, negative)
             for name, (fmt, shape) in formats.items()
         }
+    yield from limit_inputs(formats, quantifier.store)
     yield from extreme_inputs(formats)
 
 
