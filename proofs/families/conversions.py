@@ -243,6 +243,10 @@ def _given(fmt: Format) -> Certificate:
     return compared(*_given_floats(fmt))
 
 
+_OWN_NAN = {"f16": 0xFE23, "f32": 0xFFC00123, "f64": 0xFFF8000000000123}
+"""NaNs with a sign and a payload, in formats that numpy has."""
+
+
 def _taken(values: Array, fmt: Format) -> object:
     """Return the encodings of numbers, or the index of the first that is refused."""
     try:
@@ -345,6 +349,9 @@ def _given_floats(fmt: FloatFormat) -> tuple[dict[str, object], Callable[[], Map
         given["NaN"] = np.array([1.0, np.nan]), [_one(name), nan] if has_nan else "x[1]"
     if has_nan and fmt != F64:  # whose own encodings are kept
         given["a NaN of its own"] = _SIGNED_NAN, [nan, _one(name)]
+    if name in _OWN_NAN:
+        own_nan = np.array([_OWN_NAN[name], _one(name)], dtype=fmt.storage)
+        given["its own NaN"] = own_nan.view(numpy_type(fmt)), own_nan.tolist()
     given |= _given_whole(name)
     checked = _encodings(fmt, (1 << fmt.bits) - 1)
 

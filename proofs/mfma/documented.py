@@ -11,6 +11,7 @@ from ...spec.mfma.assembly import WORDS, first_word, parse
 from ...spec.mfma.catalogue import BY_NAME, on
 from ...spec.mfma.choices import choices_named
 from ...spec.mfma.encoding import encode
+from ...spec.mfma.instructions import Constant
 from ...spec.mfma.legality import notes, violations
 from ...spec.mfma.targets import TARGETS, target_named
 from ..comparison import compared
@@ -92,7 +93,7 @@ def _unique_names() -> Certificate:
     "texts are read as the assembler reads them",
     "the listed lines have the words that llvm-mc gives them on gfx942, or are refused where it does; "
     "an instruction that is read is written as a text that has the same word; what fills a field of the "
-    "word has one on gfx908, and what is one more has none",
+    "word has one on gfx908, and what is one more has none; the listed constants have the listed codes",
     "llvm-mc 19",
 )
 def read_texts() -> Iterator[Case]:
@@ -102,6 +103,7 @@ def read_texts() -> Iterator[Case]:
     yield Case("names", _names, method=Method.CERTIFICATE)
     yield Case("elsewhere", _elsewhere, method=Method.CERTIFICATE)
     yield Case("fields", _fields, method=Method.CERTIFICATE)
+    yield Case("constants", _constants, method=Method.CERTIFICATE)
 
 
 _STRICTER = {"broadcast"}
@@ -192,6 +194,32 @@ def _fields() -> Certificate:
         target = target_named("gfx908")
         lines = {at: parse(f"v_mfma_f32_32x32x1f32 {at[0].format(at[1])}") for at in expected}
         return {at: not refused(partial(encode, written, target)) for at, written in lines.items()}
+
+    return compared(expected, specified)
+
+
+_CONSTANTS: dict[tuple[str, int], tuple[int, int | None]] = {
+    # spelled, bits of an element: first its bits, then its code; none where the bits are too few
+    ("0", 32): (0, 128), ("64", 32): (64, 192), ("-1", 32): (0xFFFFFFFF, 193),
+    ("-16", 32): (0xFFFFFFF0, 208), ("-16", 64): (0xFFFFFFFFFFFFFFF0, 208), ("-17", 32): (0xFFFFFFEF, None),
+    ("65", 32): (65, None), ("-2147483648", 32): (0x80000000, None), ("4294967295", 32): (0xFFFFFFFF, 193),
+    ("1.0", 32): (0x3F800000, 242), ("1.0", 64): (0x3FF0000000000000, 242),
+    ("-4.0", 32): (0xC0800000, 247), ("0x3f800000", 32): (0x3F800000, 242),
+}  # fmt: skip
+
+_TOO_WIDE = (("-2147483649", 32), ("-4294967280", 32), ("-8589934576", 32), ("4294967296", 32))
+
+
+def _constants() -> Certificate:
+    """Return the claim that numbers in the place of C are the listed bits and codes."""
+    expected: dict[tuple[str, int], object] = {**_CONSTANTS, **dict.fromkeys(_TOO_WIDE, (None, None))}
+
+    def specified() -> Mapping[tuple[str, int], object]:
+        found: dict[tuple[str, int], object] = {}
+        for text, bits in expected:
+            constant = Constant(float(text) if "." in text else int(text, 0), text)
+            found[text, bits] = constant.pattern(bits), constant.code(bits)
+        return found
 
     return compared(expected, specified)
 
