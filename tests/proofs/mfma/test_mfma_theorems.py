@@ -12,7 +12,7 @@ from mmaproof.proofs.mfma import blocked, documented, layouts
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.spec.layout import Layout
 from mmaproof.spec.matrix_product import integer_sum, rounded
-from mmaproof.spec.mfma import catalogue, encoding, product
+from mmaproof.spec.mfma import catalogue, encoding, instructions, product
 from mmaproof.spec.mfma.catalogue import ROWS, MatrixMultiply
 from mmaproof.spec.mfma.layouts import layout
 
@@ -82,7 +82,13 @@ def a_second_row(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(documented, "on", lambda target: (*catalogue.on(target), catalogue.on(target)[0]))
 
 
+def unsigned_constants(patch: pytest.MonkeyPatch) -> None:
+    """Take numbers below all of their width."""
+    patch.setattr(instructions.Constant, "pattern", lambda self, bits: int(self.value) % (1 << bits))
+
+
 MUTANTS: list[Mutant] = [
+    (unsigned_constants, documented.read_texts, "constants"),
     (one_more_bit, documented.read_texts, "fields"),
     (a_second_row, documented.instructions, "names"),
     (swapped_lanes, layouts.printed, "32x32x8-1b/narrow/a"),
