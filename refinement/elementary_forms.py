@@ -301,6 +301,10 @@ class ElementaryForms:
         argument = self.arguments[atom].items()
         return all(value > 0 and all(map(self._is_positive, monomial)) for monomial, value in argument)
 
+    def is_not_negative(self, atom: int) -> bool:
+        """Tell whether an atom is a function that is not negative, whatever its exponents and radicands."""
+        return self.is_a(atom, ROOT) or self._is_positive(atom)
+
     # -- atoms
     def is_a(self, atom: int, operation: Operation) -> bool:
         """Tell whether an atom is a function of a polynomial."""

@@ -17,11 +17,12 @@ from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from . import operations
 from .common_denominators import CommonDenominators
-from .congruence import CONGRUENT, clamps, essential, has_size, sign_of_ratio
+from .congruence import CONGRUENT, essential, has_size
 from .element_functions import ElementFunctions
 from .elementary_forms import POLES, SYMMETRIES, ElementaryForms, gathered, is_elementary, stem
 from .exponent_bits import ExponentBits
-from .extrema import FIRST_ATOM, Extrema
+from .extrema import Extrema
+from .extremal_terms import ExtremalTerms
 from .factored_products import FactoredProducts
 from .idle_operations import IdleOperations
 from .interning import Ids
@@ -45,7 +46,7 @@ from .slices import fields
 from .software_functions import SoftwareFunctions
 from .sparse_polynomials import sparse
 from .sum_atoms import Expanded, Groups, SumAtoms
-from .terms import CONCATENATION, NORMAL_FORM, Operation, TermStore, is_raw
+from .terms import CONCATENATION, INPUT, NORMAL_FORM, Operation, TermStore, is_raw
 from .traversal import by_operation
 
 _FACTORS = 1 << 21
@@ -54,8 +55,14 @@ _FACTORS = 1 << 21
 _EXPANDED = 1 << 21
 """Products of a side that are expanded at a time."""
 
+FIRST_ATOM = 1 << 30
+"""From here on, numbers of polynomials are those of single atoms: terms."""
+
 _AT_A_TIME = 1 << 16
 """Polynomials that are made at a time."""
+
+_ANY = (-1, 1)
+"""A range of numbers of both signs."""
 
 _LITERALS = "log2(e) and ln(2) as literals"
 
@@ -99,11 +106,11 @@ class NormalForms:
         self._sums = SumAtoms(self.quantifier, self._products, expanded, self._functions.of_integers)
         self._expander = Expander(self.quantifier, self._normalise, self._is_whole)
         self._polynomials = PolynomialNumbers()
-        self._extrema = Extrema(store)
         self._idle = IdleOperations(self.quantifier, self.identifiers)
         self.software = SoftwareFunctions(store)
         self._bits = ExponentBits(store, self.overflows.ranges, self.quantifier.coarse)
         self._elementary = ElementaryForms(self.quantifier)
+        self._extrema = Extrema(self.quantifier, self._is_not_negative)
         self._reduction = MonomialReduction(self.quantifier, self._elementary)
         self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)
         self._known: dict[Format, NDArray[np.int32]] = {}
@@ -119,6 +126,30 @@ class NormalForms:
     def outer(self) -> NormalForms:
         """The same, with the sums expanded that have functions in them, and tanh as of powers of two."""
         return self._with(Expanded.OF_FUNCTIONS)
+
+    @cached_property
+    def _extremal(self) -> ExtremalTerms:
+        """Of the same quantities, with sums expanded as here."""
+        return ExtremalTerms(
+            self.quantifier, self._extrema, self.polynomials, self.difference, self.identifiers
+        )
+
+    def _is_not_negative(self, atom: int) -> bool:
+        """Tell whether an atom is not negative, whatever the data: an exponential, an unsigned number."""
+        if self._elementary.is_not_negative(atom):
+            return True
+        term, fmt = (
+            int(self.quantifier.terms(np.array([atom], dtype=np.int64))[0]),
+            self.quantifier.format(atom),
+        )
+        if (
+            self.store.operation(term).name != INPUT
+            or is_raw(fmt)
+            or fmt != self.store.operation(term).result
+        ):
+            return False
+        assert isinstance(fmt, FloatFormat | IntegerFormat)
+        return not fmt.signed or self.store.bounded.get(term, _ANY)[0] >= 0
 
     def _with(self, expanded: Expanded) -> NormalForms:
         """Return other forms of the same quantities and the same numbers of polynomials."""
@@ -257,9 +288,6 @@ class NormalForms:
         lengths = np.bincount(found.owners, minlength=count)
         numbers[lengths == 0] = _ZERO
         degrees = (found.atoms != ABSENT).sum(axis=1)
-        if kind is None:
-            plain = np.flatnonzero((degrees == 0) & (lengths[found.owners] == 1))
-            self._extrema.note(numbers[found.owners[plain]], found.coefficients[plain].tolist())
         single = degrees == 1
         single &= (lengths[found.owners] == 1) & (found.coefficients == 1)
         alone = np.flatnonzero(single)
@@ -315,6 +343,10 @@ class NormalForms:
             if turned is not None:
                 found += [(others[at], each) for at, each in turned[1]]
                 others = others[turned[0]]
+        if len(others):
+            extremal = self._extremal.expanded(terms[others], fmt)
+            found += [(others[at], each) for at, each in extremal]
+            others = np.delete(others, [place for at, _ in extremal for place in at.tolist()])
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
             if is_elementary(operation, fmt, hyperbolic=self._expanded is Expanded.OF_FUNCTIONS):
@@ -389,15 +421,12 @@ class NormalForms:
             return self._reading(operation, fmt, terms)
         if isinstance(operation.result, FloatFormat) and not isinstance(fmt, FloatFormat):
             return self._reading(operation, fmt, terms)  # what a rounding leaves of the lowest bits is open
-        if operation.name == operations.SELECT:
-            return self._choice(arguments, fmt)
-        read = [self.identifiers(arguments[:, i], each) for i, each in enumerate(operation.operands)]
         if operation.name == operations.EXTREMUM:
-            assert isinstance(operation.attribute, tuple)
-            extrema = self._extrema.of(str(operation.attribute[0]), operation.result, *read)
-            return extrema if fmt == operation.result else self._reading(operation, fmt, extrema)
-        if clamps(operation, fmt):
-            return self._integer(operation, read[0])
+            return self._reading(operation, fmt, self.identifiers(terms, operation.result))
+        formats = (
+            (operation.operands[0], fmt, fmt) if operation.name == operations.SELECT else operation.operands
+        )
+        read = [self.identifiers(arguments[:, i], each) for i, each in enumerate(formats)]
         # Which format a real number was rounded to before it is quantised makes no difference.
         operands = () if quantises(operation) else operation.operands
         name = (operation.name, operands, essential(operation), operation.result)
@@ -406,64 +435,6 @@ class NormalForms:
     def _reading(self, operation: Operation, fmt: Format, terms: Ids) -> Ids:
         """Return the bits of terms, results of an operation, read in another format."""
         return self.store.apply(Operation(NORMAL_FORM, fmt, attribute=("reading", operation.result)), terms)
-
-    def _integer(self, operation: Operation, numbers: NDArray[np.int32]) -> Ids:
-        """Return numbers converted to integers: rounded to any at all, and clamped to those of a format."""
-        fmt, (source,) = operation.result, operation.operands
-        assert isinstance(fmt, IntegerFormat) and isinstance(operation.attribute, tuple)
-        if isinstance(source, FloatFormat):
-            whole = Operation(
-                NORMAL_FORM, operations.signed(64), attribute=("integer", operation.attribute[0])
-            )
-            numbers = _atom_numbers(self.store.apply(whole, numbers))
-        found: Ids = numbers
-        for which, limit in (("min", fmt.maximum), ("max", fmt.minimum)):
-            constant = self.store.constants([limit & ((1 << fmt.bits) - 1)], fmt.bits)
-            bound = np.broadcast_to(self.identifiers(constant, fmt), numbers.shape)
-            found = self._extrema.of(which, fmt, numbers, bound)
-            numbers = _atom_numbers(found)
-        return found
-
-    def _choice(self, arguments: NDArray[np.int32], fmt: Format) -> Ids:
-        """Return choices; where the condition compares what is chosen from, or a multiple, an extremum."""
-        sides = [self.identifiers(arguments[:, column], fmt) for column in (1, 2)]
-        result = np.empty(len(arguments), dtype=np.int32)
-        for operation, conditions in by_operation(self.store, np.unique(arguments[:, 0])):
-            members = np.flatnonzero(np.isin(arguments[:, 0], conditions))
-            some = arguments[members]
-            then, otherwise = (side[members] for side in sides)
-            chosen = Operation(NORMAL_FORM, fmt, attribute=(operations.SELECT,))
-            condition = self.identifiers(some[:, 0], operation.result)
-            result[members] = self.store.apply(chosen, condition, then, otherwise)
-            which = operations.EXTREMES.get(str(operation.attribute).removesuffix("u"))
-            if operation.name != operations.COMPARE or not isinstance(fmt, FloatFormat) or which is None:
-                continue
-            signs = self._proportions(some, operation.operands[0], fmt)
-            for sign, name in ((1, which), (-1, operations.OPPOSITE_EXTREMES[which])):
-                alike = signs == sign
-                if alike.any():
-                    extrema = self._extrema.of(name, fmt, then[alike], otherwise[alike])
-                    result[members[alike]] = extrema
-        return result
-
-    def _proportions(self, choices: NDArray[np.int32], compared: Format, fmt: Format) -> NDArray[np.int64]:
-        """Return the sign of the number by which the difference of what is chosen from is that compared.
-
-        It is 0 where there is no such number.
-        """
-        sides = self.store.arguments(choices[:, 0])
-        then, otherwise = (self.identifiers(choices[:, column], fmt) for column in (1, 2))
-        left, right = (self.identifiers(sides[:, column], compared) for column in (0, 1))
-        signs: NDArray[np.int64] = ((then == left) & (otherwise == right)).astype(np.int64)
-        signs -= (then == right) & (otherwise == left) & (signs == 0)
-        others = np.flatnonzero(signs == 0)
-        chosen = self.difference(choices[others, 1], choices[others, 2], fmt)
-        tested = self.difference(sides[others, 0], sides[others, 1], compared)
-        bounds = [np.searchsorted(each.owners, np.arange(len(others) + 1)) for each in (chosen, tested)]
-        for owner, member in enumerate(others):
-            first, second = (slice(each[owner], each[owner + 1]) for each in bounds)
-            signs[member] = sign_of_ratio(chosen, first, tested, second)
-        return signs
 
     def _concatenation(self, operation: Operation, vectors: Ids, fmt: Format) -> Ids:
         parts = self.store.elements(vectors)

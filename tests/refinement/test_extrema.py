@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,6 +26,19 @@ TREES = st.recursive(
     lambda inner: st.tuples(st.sampled_from(["max", "min"]), inner, inner),
     max_leaves=6,
 )
+
+
+AFFINE = st.recursive(
+    st.integers(0, LEAVES - 1) | st.integers(-2, 2).map(lambda number: ("constant", number)),
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["max", "min", "plus", "times"]), inner, inner),
+        st.tuples(st.sampled_from(["half", "minus", "exp2"]), inner),
+    ),
+    max_leaves=7,
+)
+"""Trees of extrema, sums, products, halves, opposites and powers of two."""
+
+EXACT = st.sampled_from([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
 
 
 def encoded(number: int, fmt: Format) -> int:
@@ -55,6 +69,129 @@ def test_what_is_called_equal_is_equal(fmt: Format, one: object, other: object) 
     ]
     same = all(each.values(left) == each.values(right) for each in words)
     assert same or not equal
+
+
+FLOATS = {
+    "plus": operations.fused(F32, (), (F32, F32)),
+    "times": operations.fused(F32, ((F32, F32),)),
+    "minus": operations.negate(F32),
+    "exp2": operations.function("ex2", F32, F32),
+    **{which: operations.extremum(F32, which) for which in ("max", "min")},
+}
+
+
+def made_of_floats(store: TermStore, leaves: Ids, tree: object) -> Ids:
+    if isinstance(tree, int):
+        return leaves[tree : tree + 1]
+    assert isinstance(tree, tuple)
+    if tree[0] == "constant":
+        return store.constants([encoded(tree[1], F32)], 32)
+    inner = [made_of_floats(store, leaves, each) for each in tree[1:]]
+    if tree[0] == "half":
+        return apply(
+            store, FLOATS["times"], store.constants([int(np.float32(0.5).view(np.uint32))], 32), *inner
+        )
+    return apply(store, FLOATS[tree[0]], *inner)
+
+
+def value(tree: object, numbers: list[mpmath.mpf]) -> mpmath.mpf:
+    if isinstance(tree, int):
+        return numbers[tree]
+    assert isinstance(tree, tuple)
+    if tree[0] == "constant":
+        return mpmath.mpf(tree[1])
+    inner = [value(each, numbers) for each in tree[1:]]
+    match tree[0]:
+        case "max" | "min":
+            return (max if tree[0] == "max" else min)(inner)
+        case "plus":
+            return inner[0] + inner[1]
+        case "times":
+            return inner[0] * inner[1]
+        case "half":
+            return inner[0] / 2
+        case "minus":
+            return -inner[0]
+    return mpmath.mpf(2) ** inner[0]
+
+
+def equal_trees(one: object, other: object) -> bool:
+    store = TermStore()
+    leaves = store.inputs("x", F32, np.arange(LEAVES))
+    left, right = (made_of_floats(store, leaves, tree) for tree in (one, other))
+    return bool(compare(NormalForms(store), left, right, F32).equal.all())
+
+
+def near(one: object, other: object, numbers: list[float]) -> bool:
+    exact = [mpmath.mpf(number) for number in numbers]
+    left, right = value(one, exact), value(other, exact)
+    return bool(left == right or mpmath.almosteq(left, right, 1e-9))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    one=AFFINE, other=AFFINE, points=st.lists(st.lists(EXACT, min_size=3, max_size=3), min_size=4, max_size=8)
+)
+def test_extrema_that_are_called_equal_have_equal_values(
+    one: object, other: object, points: list[list[float]]
+) -> None:
+    for pair in ((one, other), (("plus", one, other), ("plus", other, one)), (("max", one, other), one)):
+        if equal_trees(*pair):
+            assert all(near(*pair, numbers) for numbers in points)
+
+
+X, Y, Z = 0, 1, 2
+ONE, TWO, NOTHING = (("constant", number) for number in (1, 2, 0))
+
+
+def opposite(tree: object) -> object:
+    return ("minus", tree)
+
+
+def magnitude(tree: object) -> object:
+    return ("max", tree, opposite(tree))
+
+
+POWER = ("exp2", Z)
+
+SAME = {
+    "summand": (("max", ("plus", X, Z), ("plus", Y, Z)), ("plus", ("max", X, Y), Z)),
+    "number": (("max", ("half", X), ("half", Y)), ("half", ("max", X, Y))),
+    "sign": (("min", X, Y), opposite(("max", opposite(X), opposite(Y)))),
+    "power": (("max", ("times", POWER, X), ("times", POWER, Y)), ("times", POWER, ("max", X, Y))),
+    "product": (magnitude(("times", Z, X)), ("times", magnitude(Z), magnitude(X))),
+    "idle 0": (("max", X, ("max", opposite(X), NOTHING)), magnitude(X)),
+    "idle limit": (("max", POWER, opposite(ONE)), POWER),
+    "constant": (("max", ("plus", X, ONE), X), ("plus", X, ONE)),
+    "limits": (
+        ("min", ("max", ("plus", X, X), opposite(TWO)), TWO),
+        ("times", TWO, ("max", ("min", X, ONE), opposite(ONE))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_what_all_have_in_common_stands_outside(name: str) -> None:
+    assert equal_trees(*SAME[name])
+    for numbers in ([1.0, -2.0, 0.5], [-1.0, 3.0, -2.0], [0.0, -0.5, 1.0]):
+        assert near(*SAME[name], numbers)
+
+
+OTHER = {
+    "factor of either sign": (("max", ("times", Z, X), ("times", Z, Y)), ("times", Z, ("max", X, Y))),
+    "opposite": (("max", opposite(X), opposite(Y)), opposite(("max", X, Y))),
+    "factor of one": (("max", ("half", X), Y), ("half", ("max", X, Y))),
+    "summand of one": (("max", ("plus", X, Z), Y), ("plus", ("max", X, Y), Z)),
+    "0 forgotten": (("max", X, NOTHING), X),
+    "0 for the opposite": (("max", X, NOTHING), magnitude(X)),
+    "least": (("min", POWER, NOTHING), POWER),
+    "of the sum": (magnitude(("plus", X, Y)), ("plus", magnitude(X), magnitude(Y))),
+}
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_what_not_all_have_in_common_stays_inside(name: str) -> None:
+    assert not equal_trees(*OTHER[name])
 
 
 @settings(max_examples=50)

@@ -1,0 +1,174 @@
+"""Terms that are the greatest or the least of some numbers.
+
+They are those of ``max`` and ``min``, what is chosen by a comparison of what is chosen from, and integers
+that are clamped to the limits of their format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.formats import FloatFormat, Format, IntegerFormat
+from . import operations
+from .congruence import clamps, sign_of_ratio
+from .elementary_forms import gathered
+from .extrema import Extrema
+from .interning import Ids
+from .polynomials import Polynomials
+from .quantities import Piece, Pieces, Quantifier
+from .sparse_polynomials import Sparse, sparse
+from .sum_atoms import Groups
+from .terms import NORMAL_FORM, Operation
+from .traversal import by_operation
+
+
+class ExtremalTerms:
+    """Expands extrema of polynomials.
+
+    Parameters
+    ----------
+    quantifier : Quantifier
+        Of the store.
+    extrema : Extrema
+        Makes their normal forms.
+    polynomials : callable
+        Of terms (n,) read in a format.
+    difference : callable
+        The polynomials of the differences of two arrays of terms, read in a format.
+    identifiers : callable
+        Numbers the polynomials of terms that are read in a format.
+    """
+
+    def __init__(
+        self,
+        quantifier: Quantifier,
+        extrema: Extrema,
+        polynomials: Callable[[Ids, Format], Polynomials],
+        difference: Callable[[Ids, Ids, Format], Polynomials],
+        identifiers: Callable[[Ids, Format], NDArray[np.int32]],
+    ) -> None:
+        self._quantifier = quantifier
+        self._store = quantifier.store
+        self._extrema = extrema
+        self._polynomials = polynomials
+        self._difference = difference
+        self._identifiers = identifiers
+        self._known: dict[tuple[int, Format], Pieces | None] = {}
+
+    def expanded(self, terms: Ids, fmt: Format) -> Groups:
+        """Return the expansions of those of some terms (n,) of one operation that are extrema."""
+        operation = self._store.operation(int(terms[0]))
+        if not (_is_extremum(operation, fmt) or _is_choice(operation, fmt) or clamps(operation, fmt)):
+            return []
+        missing = np.array([each for each in terms.tolist() if (each, fmt) not in self._known], np.int32)
+        if len(missing):
+            self._compute(operation, missing, fmt)
+        found = [(place, self._known[each, fmt]) for place, each in enumerate(terms.tolist())]
+        places = np.array([place for place, each in found if each is not None], dtype=np.intp)
+        groups = gathered([each for _, each in found if each is not None])
+        return [(places[some], pieces) for some, pieces in groups]
+
+    def _compute(self, operation: Operation, terms: Ids, fmt: Format) -> None:
+        found: dict[int, Sparse] = {}
+        arguments = self._store.arguments(terms)
+        if _is_choice(operation, fmt):
+            found = self._chosen(arguments, fmt)
+        elif clamps(operation, fmt):
+            found = dict(enumerate(self._clamped(operation, arguments[:, 0])))
+        else:
+            assert isinstance(operation.attribute, tuple)
+            found = dict(enumerate(self._extreme(str(operation.attribute[0]), arguments[:, :2], fmt)))
+        for place, term in enumerate(terms.tolist()):
+            self._known[term, fmt] = self._pieces(term, found[place]) if place in found else None
+
+    def _read(self, terms: Ids, fmt: Format) -> list[Sparse]:
+        return list(sparse(self._polynomials(terms, fmt), len(terms)))
+
+    def _extreme(self, which: str, arguments: NDArray[np.int32], fmt: Format) -> list[Sparse]:
+        sides = [self._read(arguments[:, column], fmt) for column in (0, 1)]
+        whole = isinstance(fmt, IntegerFormat)
+        return [self._extrema.of(which, pair, whole=whole) for pair in zip(*sides, strict=True)]
+
+    def _pieces(self, term: int, found: Sparse) -> Pieces:
+        if len(found) == 1:
+            ((monomial, coefficient),) = found.items()
+            if len(monomial) == 1 and coefficient == 1:
+                normal = self._quantifier.terms(np.array(monomial, dtype=np.int64))
+                self._quantifier.note(normal, np.array([term], dtype=np.int32))
+        return [
+            Piece(
+                np.array([value], dtype=object), tuple(np.array([atom], dtype=np.int64) for atom in monomial)
+            )
+            for monomial, value in found.items()
+        ]
+
+    # -- conversions
+    def _clamped(self, operation: Operation, arguments: Ids) -> list[Sparse]:
+        """Return numbers converted to integers: rounded to any at all, and clamped to those of a format."""
+        fmt, (source,) = operation.result, operation.operands
+        assert isinstance(fmt, IntegerFormat) and isinstance(operation.attribute, tuple)
+        if isinstance(source, FloatFormat):
+            result = operations.signed(64)
+            whole = Operation(NORMAL_FORM, result, attribute=("integer", operation.attribute[0]))
+            atoms = self._store.apply(whole, self._identifiers(arguments, source))
+            read: list[Sparse] = [{(atom,): 1} for atom in self._quantifier.read(atoms, result).tolist()]
+        else:
+            read = self._read(arguments, source)
+        for which, limit in (("min", fmt.maximum), ("max", fmt.minimum)):
+            bound: Sparse = {(): limit} if limit else {}
+            read = [self._extrema.of(which, (each, bound), whole=True) for each in read]
+        return read
+
+    # -- choices
+    def _chosen(self, choices: NDArray[np.int32], fmt: Format) -> dict[int, Sparse]:
+        """Return the extrema among choices, by their places.
+
+        The condition compares what is chosen from, or a multiple of it.
+        """
+        found: dict[int, Sparse] = {}
+        for operation, conditions in by_operation(self._store, np.unique(choices[:, 0])):
+            which = operations.EXTREMES.get(str(operation.attribute).removesuffix("u"))
+            if operation.name != operations.COMPARE or which is None:
+                continue
+            members = np.flatnonzero(np.isin(choices[:, 0], conditions))
+            signs = self._proportions(choices[members], operation.operands[0], fmt)
+            for sign, name in ((1, which), (-1, operations.OPPOSITE_EXTREMES[which])):
+                alike = members[signs == sign]
+                if len(alike):
+                    extreme = self._extreme(name, choices[alike, 1:3], fmt)
+                    found.update(zip(alike.tolist(), extreme, strict=True))
+        return found
+
+    def _proportions(self, choices: NDArray[np.int32], compared: Format, fmt: Format) -> NDArray[np.int64]:
+        """Return the sign of the number by which the difference of what is chosen from is that compared.
+
+        It is 0 where there is no such number.
+        """
+        sides = self._store.arguments(choices[:, 0])
+        then, otherwise = (self._identifiers(choices[:, column], fmt) for column in (1, 2))
+        left, right = (self._identifiers(sides[:, column], compared) for column in (0, 1))
+        signs: NDArray[np.int64] = ((then == left) & (otherwise == right)).astype(np.int64)
+        signs -= (then == right) & (otherwise == left) & (signs == 0)
+        others = np.flatnonzero(signs == 0)
+        chosen = self._difference(choices[others, 1], choices[others, 2], fmt)
+        tested = self._difference(sides[others, 0], sides[others, 1], compared)
+        bounds = [np.searchsorted(each.owners, np.arange(len(others) + 1)) for each in (chosen, tested)]
+        for owner, member in enumerate(others):
+            first, second = (slice(each[owner], each[owner + 1]) for each in bounds)
+            signs[member] = sign_of_ratio(chosen, first, tested, second)
+        return signs
+
+
+def _is_extremum(operation: Operation, fmt: Format) -> bool:
+    return operation.name == operations.EXTREMUM and fmt == operation.result
+
+
+def _is_choice(operation: Operation, fmt: Format) -> bool:
+    return (
+        operation.name == operations.SELECT
+        and isinstance(fmt, FloatFormat)
+        and fmt.bits == operation.result.bits
+    )
