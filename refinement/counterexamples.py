@@ -112,6 +112,9 @@ class KernelCounterexample:
         temporary.replace(path)
 
 
+_NO_TERMS: Ids = np.empty(0, dtype=np.int32)
+
+
 def input_formats(instance: Instance) -> dict[str, tuple[Format, tuple[int, ...]]]:
     """Return format and shape of everything whose values are not given."""
     found: dict[str, tuple[Format, tuple[int, ...]]] = {
@@ -129,29 +132,48 @@ def input_formats(instance: Instance) -> dict[str, tuple[Format, tuple[int, ...]
 
 
 def candidates(
-    instance: Instance, quantifier: Quantifier, differences: Sequence[Sequence[Monomial]]
+    instance: Instance,
+    quantifier: Quantifier,
+    differences: Sequence[Sequence[Monomial]],
+    alone: Ids = _NO_TERMS,
 ) -> Iterator[dict[str, NDArray[np.uint64]]]:
-    """Yield inputs that may tell; scalars are such as the instance's case is about."""
-    for inputs in _candidates(instance, quantifier, differences):
+    """Yield inputs that may tell; scalars are such as the instance's case is about.
+
+    Parameters
+    ----------
+    instance : Instance
+        Whose inputs they are.
+    quantifier : Quantifier
+        Of the terms.
+    differences : sequence
+        Of some outputs, what one side has and the other has not.
+    alone : array (n,)
+        Inputs that one side depends on, and the other does not.
+    """
+    for inputs in _candidates(instance, quantifier, differences, alone):
         yield instance.case.adapted(inputs)
 
 
 def _candidates(
-    instance: Instance, quantifier: Quantifier, differences: Sequence[Sequence[Monomial]]
+    instance: Instance, quantifier: Quantifier, differences: Sequence[Sequence[Monomial]], alone: Ids
 ) -> Iterator[dict[str, NDArray[np.uint64]]]:
     """Yield inputs that may tell.
 
-    Only the factors of one product are not zero; then the largest integers, where integers may be cut off or
+    Only the factors of one product are not zero; what one side alone depends on is twice the rest, or its
+    opposite; then the largest integers, where integers may be cut off or
     wrap; then every number of formats of a byte or less; then small integers, of which sums of products are
     exact in most formats, all of them, and few of them beside zeros; then numbers from 1 to 2 with all
     their bits, whose sums don't cancel; numbers of many sizes, all large, all small and all negative, on
     either side of what they are clamped to; what they are compared with; and the ends of integers and narrow
     formats.
     """
-    formats = input_formats(instance)
+    formats, store = input_formats(instance), quantifier.store
     for monomials in differences:
         for monomial in monomials[:2]:
-            yield _only(formats, quantifier, monomial)
+            yield _set(formats, store, quantifier.terms(np.array(monomial.atoms, dtype=np.int64)), 1, 0)
+    if len(alone):
+        for value, others in ((2, 1), (-2, 1), (-2, -1)):
+            yield _set(formats, store, alone, value, others)
     if any(isinstance(fmt, IntegerFormat) for fmt, _ in formats.values()):
         yield from _large_integers(formats)
     if any(isinstance(fmt, FloatFormat) and fmt.bits <= 8 for fmt, _ in formats.values()):
@@ -258,20 +280,36 @@ def _of_binades(
     return found
 
 
-def _only(
-    formats: Mapping[str, tuple[Format, tuple[int, ...]]], quantifier: Quantifier, monomial: Monomial
+def _set(
+    formats: Mapping[str, tuple[Format, tuple[int, ...]]],
+    store: TermStore,
+    terms: Ids,
+    value: int,
+    others: int,
 ) -> dict[str, NDArray[np.uint64]]:
+    """Return inputs of which those among some terms are one small number, and all others are another."""
     inputs = {
-        name: np.full(int(np.prod(shape)), one_of_two(fmt, 0), dtype=np.uint64)
+        name: np.full(int(np.prod(shape)), _small(fmt, others), dtype=np.uint64)
         for name, (fmt, shape) in formats.items()
     }
-    store = quantifier.store
-    for term in quantifier.terms(np.array(monomial.atoms, dtype=np.int64)):
+    for term in terms:
         operation = store.operation(int(term))
         if operation.name == INPUT:
             name = str(operation.attribute)
-            inputs[name][store.arguments(term)[0]] = one_of_two(operation.result, 1)
+            inputs[name][store.arguments(term)[0]] = _small(operation.result, value)
     return inputs
+
+
+def _small(fmt: Format, value: int) -> int:
+    """Return the encoding of a number from -2 to 2, without its sign in a format that has none."""
+    if isinstance(fmt, IntegerFormat):
+        number = max(value, fmt.minimum) if fmt.signed else abs(value)
+        return min(number, fmt.maximum) & int(_mask(fmt))
+    assert isinstance(fmt, FloatFormat)
+    magnitude = one_of_two(fmt, min(abs(value), 1))
+    if abs(value) == 2:
+        magnitude += 1 << (fmt.fraction_bits + fmt.padding_bits)
+    return magnitude | fmt.sign_mask if value < 0 and fmt.signed else magnitude
 
 
 def one_of_two(fmt: Format, value: int) -> int:

@@ -36,6 +36,7 @@ from .normal_forms import NormalForms
 from .overflow import NONE
 from .references import Reference
 from .rounding_depth import roundings
+from .traversal import leaves_of
 
 FIRST, SPREAD = 4, 4
 """Wrong elements whose causes are looked for: the first ones, and some from everywhere."""
@@ -316,7 +317,11 @@ class WrongValues:
     ) -> KernelCounterexample | None:
         undergone = roundings(self._store, actual[wrong[:1]]) if self._outcome.reordered else None
         loose = 0.0 if undergone is None else float(undergone.growth)
-        tried = product(_samples(wrong), candidates(self._instance, self._forms.quantifier, differences))
+        mine, other = (leaves_of(self._store, terms[wrong[:1]]) for terms in (actual, expected))
+        alone = np.setxor1d(mine, other)
+        tried = product(
+            _samples(wrong), candidates(self._instance, self._forms.quantifier, differences, alone)
+        )
         for some, inputs in tried:
             told = telling(self._store, inputs, actual[some], expected[some], output.format, loose)
             if told is None:
