@@ -12,6 +12,7 @@ lower bound.
 
 from __future__ import annotations
 
+import math
 import random
 import sys
 import time
@@ -37,7 +38,7 @@ from .trials_elsewhere import TrialsElsewhere
 OTHERS = 2
 """Obligations of each theorem that are decided with a fault although they don't enter its module."""
 
-TABLES = ("stated", "legal")
+TABLES = ("stated", "legal", "foreign")
 PRINTED = ("manual", "quad-pairs", "printed")
 """Families, and theorems of others, that compare with tables: all of theirs come first, for they notice the
 most."""
@@ -237,7 +238,8 @@ class _Bench:
         if shared:
             concerned = {name for name in self._entered if mutant.module.concerns(name)}
             order += self._cheapest_of_each_theorem_first(concerned - direct, OTHERS)
-            order.sort(key=lambda name: not _is_table(name))  # they may compare what was built
+            # tables may compare what was built: all of them first, the cheapest before the others
+            order.sort(key=lambda name: self._seconds[name] if _is_table(name) else math.inf)
         elif not direct:
             return [], False
         chosen: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -13,9 +13,12 @@ from ...spec.errors import InputError
 from ...spec.instruction_set import instruction_set
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from .stated import scaled_sums as sums
 from .stated import tables
-from .stated.drawn import extents
+from .stated.buffer_orders import small_numbers
+from .stated.drawn import OPEN_EXTENTS, OPEN_PRODUCT, extents
 from .stated.move_runs import MATRICES, MOVES
+from .stated.operand_spelling import operand
 from .stated.product_runs import PRODUCTS
 from .stated.runs import Arrays, Run
 
@@ -39,7 +42,9 @@ BATCHED = (
     "buffers and matrices come in batches that broadcast, and arrays without a shape get the tiles' extents",
     "∀ listed runs and two of their arrays, one in a batch of 3: the result is a batch of 3, each as "
     "without; the other in a batch of 3 too: the same; in one of 2: refused. ∀ listed statements and "
-    "profiles: drawn arrays have the valid extents of the type, of the whole tile where these are open",
+    "profiles: drawn arrays have the valid extents of the type, of the whole tile where these are open; "
+    "∀ extents of A and B that are open: D has m rows of A and n columns of B, and is the product over the k "
+    "columns of A; a B with fewer rows is refused. Encodings and numbers of a result are the same",
     "docs/command-line.md, mmaproof run; PTO IR manual, valid extents",
 )
 def given() -> Iterator[Case]:
@@ -47,6 +52,20 @@ def given() -> Iterator[Case]:
     for profile in tables.PROFILES:
         yield Case(f"batches/{profile}", partial(_batches, profile), method=Method.CERTIFICATE)
         yield Case(f"drawn/{profile}", partial(_drawn, profile), method=Method.CERTIFICATE)
+        yield Case(f"open/{profile}", partial(_open, profile), method=Method.CERTIFICATE)
+    yield Case("numbers", _numbers, method=Method.CERTIFICATE)
+
+
+@theorem(
+    "pto/stated/scaled-sums",
+    "the simulator's scaled sums are exact in f64 and rounded to f32 at the end, before a bias",
+    "∀ listed sums of a large product and small ones, scale factors, accumulators and biases: D is the exact "
+    "sum, with the accumulator, rounded once; with a bias the sum rounded, plus the bias, rounded again",
+    "pto-isa headers at 3186c381: TMatmul.hpp of the simulator",
+)
+def scaled_sums() -> Iterator[Case]:
+    """Yield one certificate."""
+    yield Case("f64", _scaled_sums, method=Method.CERTIFICATE)
 
 
 def _executed(run: Run, profile: str, arrays: Arrays) -> object:
@@ -103,4 +122,65 @@ def _drawn(profile: str) -> Certificate:
     return compared(stated, specified)
 
 
-THEOREMS = (given,)
+def _open(profile: str) -> Certificate:
+    """Multiply matrices whose extents the text leaves open."""
+    types = (operand(text, profile) for text in OPEN_PRODUCT)
+    a, b, d = types
+    instruction = instruction_set("pto").read(f"pto.tmatmul ins(%a, %b : {a}, {b}) outs(%d : {d})")
+    expected: dict[tuple[int, ...], object] = {}
+    for m, k, rows, n in OPEN_EXTENTS:
+        left, right = small_numbers(m, k, 1), small_numbers(rows, n, 2)
+        expected[m, k, rows, n] = REFUSED if rows < k else (left @ right[:k]).tolist()
+
+    def multiplied(m: int, k: int, rows: int, n: int) -> object:
+        arrays = {"a": small_numbers(m, k, 1).astype(float), "b": small_numbers(rows, n, 2).astype(float)}
+        try:
+            found = instruction.execute(
+                arrays, as_registers=False, rounding=None, choices=(), target=profile
+            )  # fmt: skip
+        except InputError:
+            return REFUSED
+        return found["d"].tolist()
+
+    return compared(expected, lambda: {key: multiplied(*key) for key in expected})
+
+
+def _numbers() -> Certificate:
+    """Return the claim that a move's encodings and numbers are the same, in the target's type."""
+    runs = {(run.name, profile): run for run in MATRICES for profile in run.profiles[-1:]}
+    floats = {2: np.float16, 4: np.float32}
+
+    def stated_numbers(run: Run, profile: str) -> object:
+        bits = run.result(profile)
+        return bits.view(floats[bits.itemsize]).tolist()
+
+    def specified() -> Mapping[tuple[str, str], object]:
+        found: dict[tuple[str, str], object] = {}
+        for (name, profile), run in runs.items():
+            results = instruction_set("pto").read(run.text(profile)).execute(
+                run.arrays(profile), as_registers=False, rounding=None, choices=run.choices, target=profile
+            )  # fmt: skip
+            found[name, profile] = results["target"].tolist()
+        return found
+
+    return compared({key: stated_numbers(run, key[1]) for key, run in runs.items()}, specified)
+
+
+def _scaled_sums() -> Certificate:
+    grid = list(product(range(len(sums.ROWS)), range(len(sums.COLUMNS))))
+    expected = {(operation, *at): sums.result(operation, *at) for operation in sums.OPERATIONS for at in grid}
+
+    def specified() -> Mapping[tuple[str, int, int], float]:
+        found: dict[tuple[str, int, int], float] = {}
+        for operation in sums.OPERATIONS:
+            results = instruction_set("pto").read(sums.text(operation)).execute(
+                sums.arrays(operation), as_registers=False, rounding=None,
+                choices=("microscaled-sum=f64",), target="CPU",
+            )  # fmt: skip
+            found |= {(operation, *at): float(results["d"][at]) for at in grid}
+        return found
+
+    return compared(expected, specified)
+
+
+THEOREMS = (given, scaled_sums)

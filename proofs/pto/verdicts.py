@@ -207,4 +207,34 @@ def _rule(rule: str) -> Certificate:
     return compared(expected, lambda: {at: broken_rules("pto", *at) for at in expected})
 
 
-THEOREMS = (types, operations, kinds, products, rules)
+@theorem(
+    "pto/legal/phases",
+    "products have the phases of the headers, on each profile that has any",
+    "∀ products without scale factors, profiles and listed values of accPhase: phase-value is broken ⇔ the "
+    "headers have no such phase; on the simulator an accumulating tmatmul with any breaks phase-on-cpu, and "
+    "no other product does",
+    "pto-isa headers at 3186c381, AccPhase and TMATMUL_ACC; ptoas at a56b18c3",
+)
+def phases() -> Iterator[Case]:
+    """Yield one certificate for each profile."""
+    for profile in tables.PROFILES:
+        yield Case(profile, partial(_phases, profile), method=Method.CERTIFICATE)
+
+
+def _phases(profile: str) -> Certificate:
+    operations = ("tmatmul", "tmatmul.acc", "tmatmul.bias", "tgemv", "tgemv.acc", "tgemv.bias")
+    expected: dict[tuple[str, str], frozenset[str]] = {}
+    for operation, (value, known) in product(operations, stated_rules.PHASES.items()):
+        wrong = set() if known else {"phase-value"}
+        if (operation, profile) == ("tmatmul.acc", "CPU"):
+            wrong.add("phase-on-cpu")
+        expected[operation, value] = frozenset(wrong)
+
+    def broken(operation: str, value: str) -> frozenset[str]:
+        text = f"{product_text(operation, profile, 'f32', 'f16', 'f16')} {{accPhase = {value}}}"
+        return broken_rules("pto", text, profile) & {"text", "phase-value", "phase-on-cpu"}
+
+    return compared(expected, lambda: {key: broken(*key) for key in expected})
+
+
+THEOREMS = (types, operations, kinds, products, rules, phases)

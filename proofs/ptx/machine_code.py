@@ -16,14 +16,15 @@ from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .documented import TABLES, stated_instructions
 from .stated import neighbours
-from .stated.machine_code import STEPS, code
+from .stated.machine_code import STEPS, code, told
 
 
 @theorem(
     "ptx/stated/machine-code",
     "products become the matrix instructions that ptxas makes of them, with the models' error in each step",
     "∀ products of the tables up to layouts, ∀ targets that have them: factors, products and number of "
-    "matrix instructions, accumulator, emulation and reordering are those read from machine code; of listed "
+    "matrix instructions, accumulator, emulation and reordering are those read from machine code, and so "
+    "is what is said of them; of listed "
     "products and models, the roundings that a product and C go through",
     "ptxas of CUDA 13.0 with nvdisasm; MMA-Sim, arXiv 2511.10909; Higham, section 2.2",
 )
@@ -45,17 +46,21 @@ def _codes(name: str) -> Certificate:
         seen.add(alike)
         for target in since:
             number = int(target.removeprefix("sm_").rstrip("af"))
-            expected[text, target] = code(opcode, modifiers, types, number)
+            expected[text, target] = (
+                code(opcode, modifiers, types, number),
+                told(opcode, modifiers, types, number),
+            )
 
     def specified() -> Mapping[tuple[str, str], object]:
         found: dict[tuple[str, str], object] = {}
         for text, target in expected:
             form = multiplication(parse(text).variant)
             said = machine_code(form, target_named(target))
-            found[text, target] = said and (
-                said.factors.name, said.products, said.instructions, said.accumulator.name,
-                (*("halves",) * said.interleaved, *("last",) * said.addend_last,
-                 *("ordered",) * said.reordered, *("integers",) * said.exact),
+            found[text, target] = (None, None) if said is None else (
+                (said.factors.name, said.products, said.instructions, said.accumulator.name,
+                 (*("halves",) * said.interleaved, *("last",) * said.addend_last,
+                  *("ordered",) * said.reordered, *("integers",) * said.exact)),
+                said.described(form),
             )  # fmt: skip
         return found
 

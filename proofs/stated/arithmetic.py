@@ -5,6 +5,7 @@ Source: IEEE 754-2019, sections 3.3 (values), 4.3 (directions), 7.4 (overflow).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -91,8 +92,18 @@ def of_special(factors: tuple[str, str], addend: str | None, direction: str) -> 
     return "nan" if kind == 3 else names[kind, sign]
 
 
+def _one(name: str) -> int:
+    _, fraction, bias = _widths(name)
+    return bias << fraction
+
+
+def _greatest(name: str) -> int:
+    exponent, fraction, _ = _widths(name)
+    return ((1 << exponent) - 1 << fraction) - 1
+
+
 def triples(x: str, y: str, result: str, count: int) -> Iterator[tuple[int, int, int]]:
-    """Yield encodings of finite factors and addends: any, and such that the sum cancels or is subnormal."""
+    """Yield encodings of finite factors and addends: ends, any, and sums that cancel or are subnormal."""
     state = 88172645463325252
 
     def drawn(name: str) -> int:
@@ -104,6 +115,8 @@ def triples(x: str, y: str, result: str, count: int) -> Iterator[tuple[int, int,
             if value(name, state % (1 << bits)) is not None:
                 return state % (1 << bits)
 
+    ends = [(0, 1 << _widths(name)[1], _one(name), _greatest(name)) for name in (x, y, result)]
+    yield from itertools.product(*(each[1:] for each in ends[:2]), ends[2])
     for place in range(count):
         left, right, addend = drawn(x), drawn(y), drawn(result)
         product = (value(x, left) or Fraction(0)) * (value(y, right) or Fraction(0))

@@ -103,8 +103,8 @@ def move(
     buffers: tuple[Array, Array],
     valid: tuple[Extents, Extents],
     choices: Choices,
-    row: int = 0,
-    column: int = 0,
+    row: int,
+    column: int,
 ) -> Array:
     """Return the target's buffer (…, elements) after ``tmov`` or ``textract``.
 

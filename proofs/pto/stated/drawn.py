@@ -41,3 +41,16 @@ def extents(profile: str) -> dict[str, tuple[int, int]]:
         come, go = operand(source, profile), operand(target, profile)
         found[f"pto.{operation} ins(%s : {come}) outs(%t : {go})"] = extent
     return found
+
+
+OPEN_PRODUCT = (
+    "left 32x64xf16 L valid=?x?", "right 64x48xf16 Zn valid=?x?", "acc 32x48xf32 Nz valid=?x?",
+)  # fmt: skip
+"""A, B and D of a product whose extents are known at run time."""
+
+OPEN_EXTENTS = (
+    # rows and columns of A, rows and columns of B
+    (20, 50, 50, 40), (32, 64, 64, 48), (1, 1, 1, 1), (7, 33, 34, 48), (32, 20, 64, 3), (20, 50, 49, 40),
+    (16, 16, 1, 16), (3, 64, 63, 48),
+)  # fmt: skip
+"""Extents that are given: of a product over the columns of A."""

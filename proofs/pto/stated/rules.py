@@ -148,3 +148,12 @@ CITED = {row["rule"]: tuple(map(int, row["cites"].split())) for row in rows(_KIN
 
 FORBIDDING = ("static", "run-time", "debug-only", "silent")
 """Kinds of rules that make a statement illegal; the headers take what the other kinds object to."""
+
+
+PHASES = {
+    "#pto.acc_phase<unspecified>": True, "#pto.acc_phase<unknown>": True, "#pto.acc_phase<partial>": True,
+    "#pto.acc_phase<final>": True, "#pto<acc_phase final>": True, "#pto<acc_phase partial>": True,
+    "#pto.acc_phase<first>": False, "#pto.acc_phase<Final>": False, "#pto.acc_phase<finals>": False,
+    "#pto.phase<final>": False, "final": False, "3": False,
+}  # fmt: skip
+"""Values of ``accPhase``, and whether there are such ones: pto-isa headers, AccPhase; PTO IR manual."""

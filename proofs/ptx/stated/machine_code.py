@@ -23,14 +23,26 @@ class Code(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def code(opcode: str, modifiers: frozenset[str], types: tuple[str, ...], target: int) -> Code | None:
-    """Return what an instruction becomes; None if no matrix instruction."""
+def _sizes(opcode: str, modifiers: frozenset[str]) -> tuple[str, int, int]:
+    """Return the shape, its k, and the products of an element."""
     shape = next(each for each in modifiers if each[0] == "m" and each[1].isdigit())
     k = int(shape.rpartition("k")[2])
-    sparse = opcode.startswith("mma.sp")
-    count = k // 2 if sparse else k
-    unordered = sparse and "ordered" not in opcode
-    d, a, b, c = (types[0], "f16", "f16", types[1]) if len(types) == 2 else types[:4]
+    return shape, k, k // 2 if opcode.startswith("mma.sp") else k
+
+
+def _types(types: tuple[str, ...]) -> tuple[str, str, str, str]:
+    """Return the types of D, A, B and C."""
+    if len(types) == 2:
+        return types[0], "f16", "f16", types[1]
+    d, a, b, c = types[:4]
+    return d, a, b, c
+
+
+def code(opcode: str, modifiers: frozenset[str], types: tuple[str, ...], target: int) -> Code | None:
+    """Return what an instruction becomes; None if no matrix instruction."""
+    shape, k, count = _sizes(opcode, modifiers)
+    unordered = opcode.startswith("mma.sp") and "ordered" not in opcode
+    d, a, b, c = _types(types)
     if shape == "m8n8k4" and a == "f16":
         return Code("f16", 4, 1, "f16" if d == c == "f16" else "f32") if target < 80 else None
     if a in ("s8", "u8", "s4", "u4", "b1"):
@@ -46,6 +58,29 @@ def code(opcode: str, modifiers: frozenset[str], types: tuple[str, ...], target:
         taken = 4 if a == "tf32" or target < 75 else 8 if target < 80 else k
         return Code(a, taken, k // taken, accumulator)
     return Code(a, count, 1, accumulator, ("ordered",) if unordered and a == "f16" and target >= 100 else ())
+
+
+def told(opcode: str, modifiers: frozenset[str], types: tuple[str, ...], target: int) -> str | None:
+    """Return what is said of it: where it differs from one matrix instruction of the form's own types."""
+    found = code(opcode, modifiers, types, target)
+    if found is None:
+        return None
+    shape, _, count = _sizes(opcode, modifiers)
+    d, a, _, c = _types(types)
+    quad_pairs = shape == "m8n8k4" and a == "f16"
+    if found == Code(a, count, 1, d) and (c == d or quad_pairs):
+        return "native"
+    interleaved = " interleaved" if "halves" in found.notes else ""
+    said = {
+        "integer emulation": "integers" in found.notes,
+        "metadata reordered": "ordered" in found.notes,
+        f"widened to {found.factors}": found.factors != a,
+        f"{found.instructions} of k{found.products}{interleaved}": found.instructions > 1,
+        "C added last": "last" in found.notes,
+        f"C widened to {found.accumulator}": found.accumulator != c and "last" not in found.notes,
+        f"D rounded from {found.accumulator}": found.accumulator != d,
+    }
+    return ", ".join(text for text, holds in said.items() if holds)
 
 
 _HALF, _HALF_F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "m16n8k16.row.col.f16.f16.f16.f16"

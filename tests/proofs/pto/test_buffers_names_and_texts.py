@@ -17,8 +17,9 @@ from mmaproof.proofs.pto.stated import names as stated_names
 from mmaproof.proofs.pto.stated.drawn import extents
 from mmaproof.proofs.pto.stated.product_runs import PRODUCTS
 from mmaproof.spec.errors import InputError
-from mmaproof.spec.operand_arrays import common_batch
-from mmaproof.spec.pto import global_memory, move_arrays, movers
+from mmaproof.spec.formats import BF16, F16, F32
+from mmaproof.spec.operand_arrays import Matrix, common_batch
+from mmaproof.spec.pto import global_memory, move_arrays, movers, operand_arrays, products
 from mmaproof.spec.pto.global_memory import ViewOrder
 
 
@@ -86,6 +87,22 @@ def turned(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(given_arrays, "extents", columns_first)
 
 
+def other_rows_refused(patch: pytest.MonkeyPatch) -> None:
+    def refuse(valid: Any, used: Any) -> None:
+        if valid["b"].rows != used["b"].rows:
+            raise InputError("other rows than are read")
+
+    patch.setattr(operand_arrays, "_require_inside", refuse)
+
+
+def other_numbers(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(move_arrays, "Matrix", lambda shape, fmt: Matrix(shape, BF16 if fmt == F16 else fmt))
+
+
+def sums_in_f32(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(products, "F64", F32)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     (another_element(0), buffers.executed, "runs/A5"),
     (another_element(10), buffers.executed, "runs/CPU"),
@@ -97,6 +114,9 @@ MUTANTS: tuple[Mutant, ...] = (
     (entry_changed(stated_names, "FIRST_WORDS", "module {", "modul"), names.names, "words"),
     (no_batches, given_arrays.given, "batches/A5"),
     (turned, given_arrays.given, "drawn/CPU"),
+    (other_rows_refused, given_arrays.given, "open/A5"),
+    (other_numbers, given_arrays.given, "numbers"),
+    (sums_in_f32, given_arrays.scaled_sums, "f64"),
     (text_elsewhere("OUTLINE"), texts.read_texts, "outlines"),
     (text_elsewhere("REFUSED"), texts.read_texts, "refused"),
 )

@@ -86,6 +86,7 @@ MUTANTS: tuple[Mutant, ...] = (
         modules.modules,
         "remarks",
     ),
+    (entry_changed(rules, "PHASES", "#pto.acc_phase<first>", True), verdicts.phases, "A5"),
     (without(rules, "KINDS", ("capacity", "tload", "CPU")), verdicts.kinds, "table"),
     (without(rules, "CITED", "capacity"), verdicts.kinds, "table"),
     (another_kind, verdicts.kinds, "table"),

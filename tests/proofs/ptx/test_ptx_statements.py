@@ -23,6 +23,7 @@ from mmaproof.spec.ptx import (
     variant_rules,
 )
 from mmaproof.spec.ptx import legality as rules
+from mmaproof.spec.ptx.machine_code import MachineCode
 from mmaproof.spec.rounding import Rounding
 
 SUMS = dot_adds.dot_adds
@@ -43,6 +44,9 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     ),
     "sinks that are read": (OPERANDS, "vectors", operand_rules, "SINK", lambda old: operand_rules.CLASS),
     "any space": (OPERANDS, "addresses", operand_rules, "_space", lambda old: lambda *_: iter(())),
+    "other words": (
+        CODES, "mma", MachineCode, "described", lambda old: lambda self, form: "native",
+    ),
     "a rule without its contradiction": (
         CONTRADICTIONS, "rules", contradicted, "RULES", lambda old: [replace(old[0], contradictions=())],
     ),
