@@ -39,7 +39,7 @@ def compiled(
     constants : mapping of str to object
         The values of those that are ``constexpr``.
     folder : Path or str
-        Where ``NAME.ptx`` and ``NAME.json`` go.
+        Where ``NAME.ptx`` and ``NAME.json`` go; it is made if it is not there.
     target : int
         The compute capability: 80, 89, 90, 120.
     options : mapping, optional
@@ -55,7 +55,7 @@ def compiled(
     Raises
     ------
     InputError
-        If Triton is not installed, or does not compile the kernel.
+        If Triton is not installed, or does not compile the kernel, or the folder can't be written.
     """
     try:
         import triton
@@ -70,9 +70,13 @@ def compiled(
         said = " ".join(str(reason).split()) or type(reason).__name__
         raise InputError(f"Triton does not compile {kernel.__name__}: {said}") from reason
     place = Path(folder) / f"{kernel.__name__}.ptx"
-    place.write_text(built.asm["ptx"], encoding="utf-8")
-    facts = built.metadata._asdict()
-    place.with_suffix(".json").write_text(json.dumps(facts, default=str), encoding="utf-8")
+    facts = json.dumps(built.metadata._asdict(), default=str)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(built.asm["ptx"], encoding="utf-8")
+        place.with_suffix(".json").write_text(facts, encoding="utf-8")
+    except OSError as reason:
+        raise InputError(f"can't be written: {reason.strerror or reason}", str(folder)) from None
     return place
 
 

@@ -26,7 +26,24 @@ def read(path: str | Path) -> Module:
     InputError
         If the file can't be read, or is no PTX.
     """
-    return parse(read_text(Path(path)), str(path))
+    text = read_text(Path(path))
+    try:
+        return parse(text, str(path))
+    except InputError:
+        if (hint := _SOURCES.get(Path(path).suffix.lower())) is None:
+            raise
+        raise InputError(f"is no PTX, but {hint}", str(path)) from None
+
+
+_CUDA = "CUDA C++: compile it first, as by nvcc -ptx -arch=sm_80"
+_SOURCES = MappingProxyType(
+    {
+        ".cu": _CUDA,
+        ".cuh": _CUDA,
+        ".py": "Python: Triton keeps the PTX of kernels in its cache, and mmaproof.triton.compiled writes it",
+    }
+)
+"""What files are that somebody may take for a kernel's PTX, and where that is."""
 
 
 def parse(text: str, path: str = "<ptx>") -> Module:

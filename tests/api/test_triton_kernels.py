@@ -39,3 +39,10 @@ def test_a_kernel_is_compiled_and_verified(product: Any) -> None:
 def test_what_triton_does_not_compile_is_wrong_use(product: Any, tmp_path: Path) -> None:
     with pytest.raises(mmaproof.InputError, match="does not compile product"):
         compiled(product, SIGNATURE, TILES | {"BM": 33}, tmp_path)
+
+
+def test_the_folder_is_made_or_named(product: Any, tmp_path: Path) -> None:
+    assert compiled(product, SIGNATURE, TILES, tmp_path / "new" / "one").parent.is_dir()
+    (tmp_path / "file").touch()
+    with pytest.raises(mmaproof.InputError, match=r"file: can't be written: "):
+        compiled(product, SIGNATURE, TILES, tmp_path / "file")

@@ -3,10 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement.ptx.parser import parse
+from mmaproof.refinement.ptx.parser import parse, read
 from mmaproof.spec.errors import InputError
 
 REPOSITORY = Path(__file__).parents[3]
@@ -98,3 +99,18 @@ def test_loose_fragments(text):
 def test_any_text(text):
     check(text)
     check(f".version 8.0\n.target sm_80\n.entry k() {{ {text} }}")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("kernel.cu", "is no PTX, but CUDA C\\+\\+: compile it first"),
+        ("kernel.py", "is no PTX, but Python: Triton keeps"),
+        ("kernel.ptx", r"1:1: expected"),
+    ],
+)
+def test_the_source_of_a_kernel_is_told_from_its_ptx(tmp_path: Path, name: str, hint: str) -> None:
+    place = tmp_path / name
+    place.write_text("void kernel() {}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=hint):
+        read(place)
