@@ -306,7 +306,8 @@ class Contract:
         """
         launch = self.former.launch if former else self.launch
         shared = None if launch.dynamic_shared is None else launch.dynamic_shared.value(sizes, 0)
-        grid, block = (_three(extents, sizes) for extents in (launch.grid, launch.block))
+        blocks = 1 if self.quantified is None else 0  # of every size that a domain has, one may have no grid
+        grid, block = _three(launch.grid, sizes, blocks), _three(launch.block, sizes)
         other = Passed.NEW if former else Passed.OLD
         arguments = tuple(argument_of(each, sizes) for each in self.parameters if each.passed is not other)
         elements = sum(each.elements for each in arguments if isinstance(each, Array))
@@ -342,8 +343,8 @@ def passed_to(
     )
 
 
-def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int]) -> tuple[int, int, int]:
-    found = [extent.value(sizes, 1) for extent in extents]
+def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int], least: int = 1) -> tuple[int, int, int]:
+    found = [extent.value(sizes, least) for extent in extents]
     x, y, z = [*found, 1, 1, 1][:3]
     return x, y, z
 

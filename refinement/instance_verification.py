@@ -65,6 +65,8 @@ def examined_in_cases(
     mapping
         Counts of the last run.
     """
+    if 0 in instance.grid:
+        return [(instance, Examination([_no_grid(kernel, instance)], None))], {}
     found: list[tuple[Instance, Examination]] = []
     stats: Mapping[str, Any] = {}
     pending = [instance]
@@ -86,6 +88,15 @@ def examined_in_cases(
             _tell_case(examination, one.case)
         found.append((one, examination))
     return found, stats
+
+
+def _no_grid(kernel: Kernel, instance: Instance) -> KernelFinding:
+    """Return that a kernel can't be launched at sizes that its contract says it is for."""
+    sizes = ", ".join(f"{name} = {number}" for name, number in instance.sizes.items())
+    extents = " x ".join(map(str, instance.grid))
+    return KernelFinding(
+        Kind.ILLEGAL, f"a grid of {extents} blocks is no launch: at {sizes} nothing would run", kernel.path
+    )
 
 
 def _given_up(reason: BaseException) -> str:
