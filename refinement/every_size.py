@@ -17,7 +17,7 @@ from .growing_roundings import GrowingRoundings, joined
 from .instance_verification import Told
 from .output_comparison import Examination
 from .result import Equality, Method, Quantification
-from .size_domains import QuantifiedSizes, SizeDomain
+from .size_domains import LaunchSizeError, QuantifiedSizes, SizeDomain
 
 Examinations = list[tuple[Instance, Examination]]
 """What was found at each set of sizes that was looked at, in order."""
@@ -121,7 +121,7 @@ def examined(
     try:
         if former is not None:
             raise UnsupportedError("two kernels are compared at the sizes listed only")
-        size, proofs = _proved(kernel, contract, told)
+        size, proofs = _proved(kernel, contract, told, not_by_blocks)
     except (UnsupportedError, InputError, OutOfBudget, MemoryError, RecursionError) as error:
         more, stats = at(listed[1:])
         return found + more, stats, Scope(_listed(quantified, found + more, _reason(error)))
@@ -178,14 +178,14 @@ def _is_open(found: Sequence[tuple[Instance, Examination]]) -> bool:
 
 
 def _proved(
-    kernel: Kernel, contract: Contract, told: Told | None
+    kernel: Kernel, contract: Contract, told: Told | None, not_by_blocks: str
 ) -> tuple[str, list[tuple[Mapping[str, int], SizeProof]]]:
     """Prove that a kernel is right for every number of one size, with some combinations of the others.
 
     Raises
     ------
     UnsupportedError
-        If no size is found for which it can be shown; the message says why, for the last.
+        If no size is found for which it can be shown; the message says why, for each.
     """
     quantified = contract.quantified
     assert quantified is not None
@@ -205,8 +205,10 @@ def _proved(
                 sizes = dict(zip(others, numbers, strict=True))
                 proofs.append((sizes, prove(contract, sizes, domain, told_size)))
         except UnsupportedError as error:
-            about = f"{domain.name}: {error}" if len(quantified.domains) > 1 else str(error)
-            reason = f"{reason}; {about}" if reason else about
+            why = f"{error}: {not_by_blocks}" if isinstance(error, LaunchSizeError) else str(error)
+            about = f"{domain.name}: {why}" if len(quantified.domains) > 1 else why
+            if about not in reason:
+                reason = f"{reason}; {about}" if reason else about
             continue
         if contract.equality is Equality.BITS and any(p.equality is Equality.VALUE for _, p in proofs):
             raise UnsupportedError("it is shown over the reals only, and the contract demands bits")

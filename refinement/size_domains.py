@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from ..spec.errors import InputError
+from ..spec.errors import InputError, UnsupportedError
 from .index_arithmetic import Expression
 
 FORMS = '"any", "any >= 1", "any multiple of 16", "any multiple of 16 >= 64", each also with "up to 65536"'
@@ -32,6 +32,13 @@ _FEW = 32
 
 _MOST_ELEMENTS = 1 << 17
 """Of an output whose grid is of `_BLOCKS`."""
+
+
+class LaunchSizeError(UnsupportedError):
+    """A proof for every number of a size on which the launch depends."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the launch depends on {name}")
 
 
 @dataclass(frozen=True)

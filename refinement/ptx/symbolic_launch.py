@@ -24,7 +24,7 @@ from ..memory import ByteLanes
 from ..observations import Observations
 from ..parameters import Access, ArrayParameter, ScalarParameter
 from ..references import FormulaReference
-from ..size_domains import QuantifiedSizes, ResidueClass
+from ..size_domains import LaunchSizeError, QuantifiedSizes, ResidueClass
 from ..size_polynomials import Polynomial, SizePolynomials
 from ..symbolic_arrays import SymbolicArray, SymbolicMemory
 from ..symbolic_terms import SymbolicTerms
@@ -127,7 +127,7 @@ class SymbolicLaunch:
         self._check_grid()
         for extent in (*launch.block, *([launch.dynamic_shared] if launch.dynamic_shared else [])):
             if self.polynomials.varies(extent):
-                raise UnsupportedError(f"the launch depends on {self._domain.name}")
+                raise LaunchSizeError(self._domain.name)
         if contract.launches or instance.buffers or instance.pointers:
             raise UnsupportedError(
                 "several launches, buffers of several arrays and passed addresses are not for any size"
@@ -138,7 +138,7 @@ class SymbolicLaunch:
     def _check_grid(self) -> None:
         """Check that what is known of the grid is the same for every size."""
         if any(map(self.polynomials.varies, self.contract.launch.grid)):
-            raise UnsupportedError(f"the launch depends on {self._domain.name}")
+            raise LaunchSizeError(self._domain.name)
 
     def _symbolic_arrays(self) -> Iterator[tuple[str, SymbolicArray]]:
         """Yield the arrays whose extents depend on the size."""
