@@ -260,7 +260,11 @@ def _field(
     if low:
         if low >= 62:
             return np.zeros_like(rows), np.asarray(~rows.any(axis=1))
-        rows, _, known = divided(symbols, rows, 1 << low)
+        quotients, _, known = divided(symbols, rows, 1 << low)
+        if low == whole - 1:  # the sign, which compilers add to what they halve
+            above = ~known & (symbols.bounds(rows)[0] >= 0)
+            store.doubt(f"a sign of {whole} bits is not known", rows[above], (1 << low) - 1)
+        rows = quotients
     if is_top or width >= 62:
         if not is_top:
             known = known & _in_range(store, rows, operations.unsigned(width))
@@ -275,7 +279,9 @@ def _sign(store: SymbolicTerms, rows: Rows, bit: int, whole: int, width: int) ->
     low, high = store.symbols.bounds(rows)
     zero = (low >= 0) & (high < 1 << min(bit, 61))
     one = (low >= -(1 << min(bit, 61))) & (high < 0) & (bit == whole - 1)
-    store.doubt(f"a sign of {bit + 1} bits is not known", rows[~(zero | one)])
+    open_, what = ~(zero | one), f"a sign of {bit + 1} bits is not known"
+    store.doubt(what, rows[open_ & (low >= 0)], (1 << min(bit, 61)) - 1)
+    store.doubt(what, rows[open_ & (low < 0)])
     found = np.zeros_like(rows)
     found[one, 0] = int(ones(width).astype(np.int64)) if width == 64 else (1 << width) - 1
     return found, zero | one

@@ -14,7 +14,7 @@ from ..block_positions import BlockPosition
 from ..contract import Contract
 from ..equivalence import compare
 from ..index_arithmetic import Expression
-from ..integer_forms import Rows, Symbols
+from ..integer_forms import Group, Rows, Symbols
 from ..interning import Ids
 from ..normal_forms import NormalForms
 from ..operations import select
@@ -94,9 +94,17 @@ class BlockLaunch(SymbolicLaunch):
         return SizePolynomials(QuantifiedSizes(domains, derived))
 
     def _symbols(self, corners: Corners) -> Symbols:
+        return self._symbols_of(super()._symbols(corners).groups, self.position)
+
+    def _symbols_of(self, inner: Sequence[Group], position: BlockPosition) -> Symbols:
         ranks = [len(each.shape) for each in self.contract.parameters if isinstance(each, ArrayParameter)]
-        groups = [*super()._symbols(corners).groups, *self.position.groups]
-        return Symbols(groups, max(2, *ranks))
+        return Symbols([*inner, *position.groups], max(2, *ranks))
+
+    def symbols_at(self, position: BlockPosition, part: float) -> Symbols:
+        """Return the symbols for a position of smaller sizes, with a part of what n and u may be now."""
+        (n_and_u, *_) = self.store.symbols.groups
+        corners = tuple(tuple(part * number for number in corner) for corner in n_and_u.corners)
+        return self._symbols_of([Group(n_and_u.symbols, corners)], position)
 
     def _rows_in(self, symbols: Symbols) -> RowArithmetic:
         modulus, rest = self._numbers.modulus, self._numbers.residue
@@ -342,4 +350,6 @@ class BlockLaunch(SymbolicLaunch):
             found = compare(NormalForms(self.store), actual, self.expected(output), output.format)
             if found.equal.all():
                 return bool(found.identical.all())
-        raise UnsupportedError(f"what a block stores to {output.name} is not shown")
+        doubts = self.store.doubts
+        about = f"{self.path}:{doubts[-1].line}: {doubts[-1].what}; " if doubts else ""
+        raise UnsupportedError(f"{about}what a block stores to {output.name} is not shown")

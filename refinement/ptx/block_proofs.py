@@ -8,10 +8,13 @@ together they are all of the output.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.ptx.operands import Integer
@@ -21,8 +24,9 @@ from ..formula import Binary, Name, Node, Number, walk
 from ..growing_roundings import GrowingRoundings, joined
 from ..index_arithmetic import Expression
 from ..result import Equality
-from ..size_domains import ResidueClass, SizeDomain
+from ..size_domains import LARGEST, ResidueClass, SizeDomain
 from ..size_polynomials import SizePolynomials
+from ..symbolic_terms import Doubt
 from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
 from .launching import entry_named
 from .module import Module
@@ -32,8 +36,11 @@ from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
 if TYPE_CHECKING:
     from .front_end import PtxKernel
 
-_CAPS = (1 << 31, 1 << 20, 46340, 1 << 15, 23170, 1 << 14, 1 << 13)
-"""Up to which numbers all sizes are shown, of the first of these for which it works."""
+_CAPS = (1 << 20, 1 << 15, 1 << 14, 1 << 13)
+"""Up to which numbers all sizes are shown, of the first of these for which it works, where nothing tells."""
+
+_LEAST_CAP = 1 << 12
+"""Domains that end below are not cut again."""
 
 _MOST_POSITIONS = 40
 """Blocks that are run one by one."""
@@ -138,12 +145,14 @@ class BlockProver:
             If it is not shown; the message says what is in the way.
         """
         limit = reason = ""
-        for cap in _CAPS:
+        cap: int | None = LARGEST
+        while cap is not None:
             domains = [each.up_to(cap) for each in self.domains]
             inner = None if last is None else last.up_to(cap)
             if any(each.least > each.most for each in (*domains, *([inner] if inner else []))):
                 break
             reason = overflow = ""
+            fitting: list[int] = []
             for factors in ((), FACTORS) if last is not None else ((),):
                 for order in self.orders:
                     attempt = _Attempt(self._kernel, self._contract, order, known, factors, self._told)
@@ -151,13 +160,12 @@ class BlockProver:
                         return replace(attempt.proof(domains, inner), limit=limit)
                     except (UnsupportedError, InputError) as error:
                         reason = reason or str(error)
-                        if attempt.overflows or isinstance(error, LimitError):
+                        if (least := attempt.fitting(domains)) or isinstance(error, LimitError):
                             overflow = overflow or str(error)
+                            fitting.append(least or 0)
                 if overflow:
                     break
-            if not overflow:
-                break
-            limit = overflow
+            limit, cap = overflow, _next_cap(cap, fitting) if overflow else None
         raise UnsupportedError(reason or "sizes are too large")
 
 
@@ -179,16 +187,41 @@ class _Attempt:
         self._obligations: list[Obligation] = []
         self._roundings: list[GrowingRoundings | None] = []
 
-    @property
-    def overflows(self) -> bool:
-        """Whether smaller sizes may do: something was not decided that has to fit."""
-        doubts = [each.store.doubts[-1] for each in self._launches if each.store.doubts]
-        return any(each.limit and each.highest > each.limit for each in doubts)
+    def fitting(self, domains: Sequence[SizeDomain]) -> int | None:
+        """Return up to which number what was not decided fits; None if it does not have to fit."""
+        found = []
+        for launch in self._launches:
+            doubt = launch.store.doubts[-1] if launch.store.doubts else None
+            if doubt is not None and doubt.limit and doubt.highest > doubt.limit:
+                found.append(self._fitting(domains, launch, doubt))
+        return min(found, default=None)
+
+    def _fitting(self, domains: Sequence[SizeDomain], launch: BlockLaunch, doubt: Doubt) -> int:
+        """Return the largest number of all sizes for which a polynomial is not above its limit."""
+        row, whole = np.array([doubt.row], dtype=np.int64), max(each.most for each in domains)
+
+        def fits(most: int) -> bool:
+            there = [each.up_to(most) for each in domains]
+            if any(each.least > each.most for each in there):
+                return True
+            named = {each.name: each for each in self._positions(there)}
+            position = named.get(launch.position.name)
+            if position is None:
+                return True
+            high = launch.symbols_at(position, most / whole).bounds(row)[1][0]
+            return bool(high <= doubt.limit)
+
+        return bisect_left(range(1, whole), True, key=lambda most: not fits(most))
+
+    def _positions(self, domains: Sequence[SizeDomain]) -> list[BlockPosition]:
+        return self._order.positions(
+            domains, {each.name: _most_blocks(self._order, each.name) for each in domains}
+        )
 
     def proof(self, domains: Sequence[SizeDomain], last: SizeDomain | None) -> BlockProof:
         """Prove the kernel right for some domains; raises UnsupportedError."""
         most = {each.name: _most_blocks(self._order, each.name) for each in domains}
-        positions = self._order.positions(domains, most)
+        positions = self._positions(domains)
         if len(positions) > _MOST_POSITIONS:
             raise UnsupportedError(f"{len(positions)} blocks with parts of tiles would have to be run")
         equality = Equality.BITS
@@ -241,6 +274,12 @@ class _Attempt:
         line = entry_named(self._kernel.module, self._kernel.entry).line
         statement = STATEMENTS[part].format(name=output)
         return Timed(f"{name}: {part}", line, statement, self._obligations)
+
+
+def _next_cap(cap: int, fitting: Sequence[int]) -> int | None:
+    """Return up to which numbers all sizes are to be shown next; None where it is no use."""
+    told = [each for each in fitting if _LEAST_CAP <= each < cap]
+    return max(told, default=next((each for each in _CAPS if each < cap), None))
 
 
 def _sizes_of(extent: Expression, contract: Contract) -> list[str]:

@@ -66,6 +66,36 @@ def test_one_block_stands_for_all() -> None:
     assert "32 bits may overflow" in proof.limit
 
 
+def test_sizes_are_shown_up_to_the_last_that_fits() -> None:
+    text = of_triton(TRITON.name, "any multiple of 32", "any multiple of 64", 32)
+    ends = {each.name: each.most for each in prove(TRITON, text).domains}
+    # The last element that is stored lies at M·N - 1, of s32 that 46340² is the last square of.
+    assert all(46340 - 128 < ends[name] <= 46340 for name in "MN")
+
+
+def test_a_size_without_a_grid_is_a_finding(tmp_path: Path) -> None:
+    path = tmp_path / "contract.toml"
+    text = stated(SIMT, "any", 16, 16)
+    path.write_text(re.sub(r"grid = .*", 'grid = ["N // 16", "M // 16"]', text), encoding="utf-8")
+    result = verify(SIMT, path).result
+    assert result.verdict == "refuted" and [each.kind for each in result.findings] == ["illegal"]
+    assert "a grid of 1 x 0 x 1 blocks is no launch: at M = 1, N = 16" in result.findings[0].message
+
+
+def test_a_size_of_the_launch_that_is_not_shown_says_in_which_line(tmp_path: Path) -> None:
+    path = tmp_path / "contract.toml"
+    path.write_text(stated(SIMT, f"{SIXTEENS} up to 1024", 16, 16), encoding="utf-8")
+    far = "setp.eq.s32 %p1, %r20, 1008;\n@%p1 mov.f32 %f67, 0f00000000;\n"
+    (rows,) = verify(edited(tmp_path, SIMT, (AFTER, AFTER + far)), path).result.quantified
+    assert (rows.method, rows.reason.partition(":")[0]) == (Method.LISTED, "the launch depends on M")
+    assert re.search(r"\.ptx:\d+: .*what a block stores to C is not shown", rows.reason)
+
+
+def test_multiples_of_what_tiles_are_no_multiples_of_are_parts_of_tiles() -> None:
+    proof = prove(SIMT, stated(SIMT, "any multiple of 6 up to 4096", "any multiple of 24 up to 4096", 16))
+    assert {each.name: each.step for each in proof.domains} == {"M": 6, "N": 24}
+
+
 def test_the_first_line_says_for_which_sizes(tmp_path: Path) -> None:
     path = tmp_path / "contract.toml"
     up_to = f"{SIXTEENS} up to 4096"
