@@ -18,7 +18,7 @@ from ..rounding_depth import roundings
 from ..terms import TermStore
 from .addressing import Addresses, located
 from .execution import Execution
-from .races import Conflicts
+from .races import NOBODY, Conflicts
 from .state_space import Space
 from .threads import Indices
 
@@ -287,8 +287,31 @@ def _note_reading(execution: Execution, part: Space, offsets: Offsets, total: in
     places = places.reshape(-1)
     if execution.on_data(threads):
         history.on_data.add(execution.instruction.line)
+    if execution.instruction.has("nc"):
+        _report_stale(execution, part, places, threads_of)
     found = history.read(execution.ordering, places, threads_of, execution.instruction.line)
     _report_races(execution, part, found, places, threads_of, "reads")
+
+
+def _report_stale(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:
+    """Report reads by way of a cache that is not coherent (``.nc``) of what the same kernel has written.
+
+    What is read so may be what was there before, even for who wrote it.
+    """
+    history = part.history
+    assert history is not None
+    stale = history.writer[places] != NOBODY
+    if not stale.any():
+        return
+    line = int(history.line[places[stale][0]])
+    doubtful = {line, execution.instruction.line} & history.on_data
+    execution.report(
+        Kind.UNDECIDED if doubtful else Kind.UNDEFINED,
+        f"{execution.instruction.mnemonic} reads {part.place(int(places[stale][0]) * history.granule)}, "
+        f"which the kernel writes in line {line}: .nc may read what was there before",
+        threads[stale],
+        other_line=line,
+    )
 
 
 def _note_unowned(execution: Execution, part: Space, lanes: Offsets, threads: Indices) -> None:

@@ -293,3 +293,17 @@ def test_formats_keep_their_bits() -> None:
         body = "ld.global.u32 %r1, [%d3]; st.global.u32 [%d4], %r1;"
         done = bench.run(kernel(ADDRESSES + body, 2), [source, written("c", 256)], block=64)
         np.testing.assert_array_equal(bench.left(done, "c", fmt), np.arange(256 // fmt.bits * 8))
+
+
+@pytest.mark.parametrize(("coherent", "found"), [("", {}), (".nc", {Kind.UNDEFINED: [BODY + 8]})])
+def test_what_the_kernel_writes_is_not_read_past_coherence(
+    coherent: str, found: dict[Kind, list[int]]
+) -> None:
+    body = f"""{ADDRESSES.strip()}
+    ld.global.nc.u32 %r1, [%d3]; st.global.u32 [%d4], %r1;
+    bar.sync 0;
+    ld.global{coherent}.u32 %r2, [%d4]; st.global.u32 [%d4], %r2;"""
+    bench = Bench()
+    source = bench.given("a", np.arange(64), U32)
+    done = bench.run(kernel(body, 2), [source, written("c", 256)], block=64)
+    assert kinds(done) == found
