@@ -24,9 +24,8 @@ Faults that change nothing that can be observed are not recognised, but for the 
 Where a reader found one to be equivalent, the list says so, and why; below each table the score is given
 without these too.
 
-Read the figures with care: samples are small. Those of mfma, power and pto were made by the
-commands below, one job on a machine that others used; that of ptx by the functions behind its
-command, with shorter limits (30 s, and a minute at most). The seeds are ones that nobody had seen
+Read the figures with care: samples are small. All were made by the
+commands below, one job on a machine that others used. The seeds are ones that nobody had seen
 when the theorems were written; later statements answer some of what survived.
 """
 

@@ -40,6 +40,11 @@ def moves() -> Iterator[Case]:
 
 
 def _moves(profile: str) -> Certificate:
+    """Compare with the table of verdicts.
+
+    Its cells were printed by the specification and read: they show that verdicts stay, and are less
+    independent than tables written down from the headers.
+    """
     (listed,) = stated_table("moves.txt")
     expected = {(row["operation"], row["source"], row["target"], row["with"]): row[profile] for row in listed}
     return compared(expected, lambda: {move: _judged(*move, profile) for move in expected})

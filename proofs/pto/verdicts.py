@@ -171,6 +171,11 @@ def products() -> Iterator[Case]:
 
 
 def _products(profile: str) -> Certificate:
+    """Compare with the table of verdicts.
+
+    Its cells were printed by the specification and read: they show
+    that verdicts stay, and are less independent than tables written down from the headers.
+    """
     whole, changes = stated_table("products.txt")
     declared = {row["name"]: (row["operation"], row["operands"]) for row in whole}
     expected = {(row["product"], row["change"]): row[profile] for row in changes}

@@ -1,5 +1,8 @@
 """What instructions become on targets, as disassembled, and the error of each step of the models.
 
+The conditions were formed while the specification's were read, and hold against the same disassembly: less
+independent than what other tables here are written down from.
+
 Sources: ptxas of CUDA 13.0 with nvdisasm; MMA-Sim, arXiv 2511.10909; Higham, Accuracy and Stability of
 Numerical Algorithms, section 2.2 (unit roundoffs).
 """
