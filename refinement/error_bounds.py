@@ -110,7 +110,7 @@ class ErrorBounds:
         return operands(self.store, operation, terms)
 
     def _compute(self, operation: Operation, terms: Ids, _: NDArray[Any]) -> Any:
-        self.known_kinds[terms] = self._kind(operation.result)
+        self.known_kinds[terms] = self.kind(operation.result)
         if operation.name in LEAVES or operation.name == VECTOR:
             self.known_sizes[terms] = self._magnitudes(operation, terms)
             return 0.0
@@ -168,7 +168,8 @@ class ErrorBounds:
             return kind == fmt or {kind, fmt} == {F32, TF32}
         return isinstance(kind, IntegerFormat)
 
-    def _kind(self, fmt: Format) -> int:
+    def kind(self, fmt: Format) -> int:
+        """Return the number of a format in `known_kinds`."""
         if fmt not in self.formats:
             self.formats.append(fmt)
         return self.formats.index(fmt)

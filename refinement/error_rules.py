@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import FloatFormat
+from ..spec.formats import F16, F32, FloatFormat
 from . import operations
 from .function_errors import of_conversion, of_function
 from .interning import Ids
@@ -18,6 +18,7 @@ from .rounding_errors import Column, Reals, coarseness, flushed, least, rounded_
 from .slices import Field
 from .terms import CONCATENATION, Operation, TermStore
 from .traversal import operands
+from .widened_words import NONE, narrower
 
 if TYPE_CHECKING:
     from .error_bounds import ErrorBounds
@@ -110,11 +111,16 @@ def _arguments(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
 
 
 def _concatenation(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
-    """Let a float whose sign alone is replaced by a known one keep its error."""
+    """Let floats keep their errors that have another sign, which is known, or zeros put behind them."""
     errors, sizes = of_bits(bounds, operation, terms)
     fields = operation.attribute
     assert isinstance(fields, tuple)
     width = operation.result.bits
+    for fmt in (F16, F32):
+        numbers = narrower(bounds.store, operation, terms, fmt)
+        wide = (numbers != NONE) & (errors != 0)
+        bounds.known_kinds[terms[wide]] = bounds.kind(fmt)
+        errors[wide], sizes[wide] = bounds.known_errors[numbers[wide]], bounds.known_sizes[numbers[wide]]
     if len(fields) != 2 or fields[0] != Field(0, width - 1):
         return errors, sizes
     parts = bounds.store.elements(bounds.store.arguments(terms)[:, 0])

@@ -15,7 +15,9 @@ from .interning import Ids
 from .polynomials import ABSENT
 from .quantisation import quantises, unchanged
 from .quantities import Quantifier, Quantities
+from .terms import CONCATENATION, Operation
 from .traversal import by_operation
+from .widened_words import NONE, narrower
 
 
 class IdleOperations:
@@ -43,6 +45,8 @@ class IdleOperations:
         found = np.full(len(terms), ABSENT)
         if operation.name == operations.SELECT and fmt.bits == operation.result.bits:
             return self._chosen(terms, fmt, found)
+        if operation.name == CONCATENATION:
+            return self._widened(operation, terms, fmt, found)
         if fmt != operation.result or not isinstance(fmt, FloatFormat):
             return found
         arguments = self._store.arguments(terms)
@@ -63,6 +67,15 @@ class IdleOperations:
             for column in (0, 1):  # the least number, or the greatest, beside another one
                 bound = self._infinities.signs(arguments[:, column], operation.operands[column]) == neutral
                 found[bound] = self._quantifier.read(arguments[bound, 1 - column], fmt)
+        return found
+
+    def _widened(self, operation: Operation, terms: Ids, fmt: Format, found: Quantities) -> Quantities:
+        """Find the numbers that zeros were put behind."""
+        numbers = narrower(self._store, operation, terms, fmt)
+        words = np.flatnonzero(numbers != NONE)
+        for each, _ in by_operation(self._store, np.unique(numbers[words])):
+            chosen = words[self._store.operation_numbers(numbers[words]) == self._store.number(each)]
+            found[chosen] = self._quantifier.read(numbers[chosen], each.result)
         return found
 
     def _chosen(self, terms: Ids, fmt: Format, found: Quantities) -> Quantities:

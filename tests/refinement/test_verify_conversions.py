@@ -224,3 +224,30 @@ def test_all_data_are_not_right_where_given_data_are_wrong() -> None:
                 some = result_of(body, f"C[i] = {formula}", arrays, values={"A": data}, target="sm_100a")
                 assert some.verdict is not Verdict.REFUTED, (body, formula, data)
     assert verified > 30
+
+
+BF16 = "mov.b16 %h0, 0; cvt.rn.bf16.f32 %h1, %f0;"
+WIDENED = {
+    "moved": f"mov.b32 %f0, %X; {BF16} mov.b32 %Y, {{%h0, %h1}};",
+    "shifted": f"mov.b32 %f0, %X; {BF16} cvt.u32.u16 %r1, %h1; shl.b32 %Y, %r1, 16;",
+    "used": f"mov.b32 %f0, %X; {BF16} mov.b32 %f1, {{%h0, %h1}}; neg.f32 %f1, %f1; neg.f32 %Y, %f1;",
+    "of-a-sum": f"add.rn.f32 %f0, %X, %X; {BF16} mov.b32 %f1, {{%h0, %h1}}; mul.rn.f32 %Y, %f1, 0f3F000000;",
+}
+
+
+@pytest.mark.parametrize("way", WIDENED)
+def test_zeros_behind_a_rounded_number_change_nothing(way: str) -> None:
+    arrays = {"X": "f32", "Y": "f32 out"}
+    result = result_of(WIDENED[way], "Y[i] = X[i]", arrays)
+    assert result.verdict is Verdict.VERIFIED
+    assert result.bound is not None and "to bf16" in result.bound
+    assert result_of(WIDENED[way], "Y[i] = 2 * X[i]", arrays).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("mov.b16 %h0, 0;", "mov.b16 %h0, 64;"), ("{%h0, %h1}", "{%h1, %h0}")]
+)
+def test_other_bits_behind_a_rounded_number_are_another_one(right: str, wrong: str) -> None:
+    arrays = {"X": "f32", "Y": "f32 out"}
+    body = WIDENED["of-a-sum"].replace(right, wrong)
+    assert result_of(body, "Y[i] = X[i]", arrays).verdict is not Verdict.VERIFIED
