@@ -379,14 +379,11 @@ class OutputComparison:
     def _put_first(self, stores: MisplacedStores, finding: KernelFinding) -> None:
         """Tell of stores to wrong places in place of the races that come of them."""
         lines = {*stores.lines.tolist(), *stores.raced.tolist()}
-        self._examination.findings = [
-            finding,
-            *(
-                each
-                for each in self._examination.findings
-                if each.kind is not Kind.RACE or each.line not in lines
-            ),
-        ]
+        findings = self._examination.findings
+        races = [at for at, each in enumerate(findings) if each.kind is Kind.RACE and each.line in lines]
+        first = races[0] if races else len(findings)
+        rest = [each for at, each in enumerate(findings) if at not in races and at > first]
+        self._examination.findings = [*findings[:first], finding, *rest]
 
     def _line_of_store(self, output: Array, element: int) -> int:
         return int(self._outcome.arrays[output.name].lines[int(first_lanes(output)[element])])
