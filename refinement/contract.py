@@ -306,7 +306,8 @@ class Contract:
         """
         launch = self.former.launch if former else self.launch
         shared = None if launch.dynamic_shared is None else launch.dynamic_shared.value(sizes, 0)
-        blocks = 1 if self.quantified is None else 0  # of every size that a domain has, one may have no grid
+        # Of all sizes of a domain one may have no grid, which is a finding about the kernel that is verified.
+        blocks = 0 if self.quantified is not None and not former else 1
         grid, block = _three(launch.grid, sizes, blocks), _three(launch.block, sizes)
         other = Passed.NEW if former else Passed.OLD
         arguments = tuple(argument_of(each, sizes) for each in self.parameters if each.passed is not other)
