@@ -27,6 +27,9 @@ without these too.
 Read the figures with care: samples are small. All were made by the
 commands below, one job on a machine that others used. The seeds are ones that nobody had seen
 when the theorems were written; later statements answer some of what survived.
+
+How much a sample of 60 says, a second one shows: `--seed 141421 power` 84.2 % of 57 (94.1 % of the 51 that
+a reader did not find to be equivalent), `--seed 173205 mfma` 93.1 % of 58 (96.4 % of 56).
 """
 
 EQUIVALENT = "equivalent"
