@@ -111,6 +111,15 @@ def test_the_laws_of_a_ring_hold(real: bool, one: object, two: object, three: ob
         assert not len(forms.difference(np.atleast_1d(left), np.atleast_1d(right), e.fmt))
 
 
+def test_sums_with_a_product_by_nothing_have_no_bits_but_those_of_the_rest() -> None:
+    e = Expressions(real=False)
+    four, nothing = e.number(4), e.combined([(e.leaves[0], e.number(0))], [])
+    total = e.combined([], [e.leaves[0], e.leaves[1]])
+    left = e.combined([(four, e.combined([], [total, nothing]))], [])
+    right = e.combined([(four, total)], [e.combined([(four, nothing)], [])])
+    assert not len(NormalForms(e.store).difference(np.atleast_1d(left), np.atleast_1d(right), e.fmt))
+
+
 class Products:
     """A product of two matrices, accumulated in steps of 4 as a kernel does, and whole."""
 
