@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .interning import Ids
 from .matrix_rounding import Counted, MatrixRounding
 from .operations import DOT, SCALED_DOT
-from .rounding_depth import Roundings, formula_of, paths, roundings
+from .rounding_depth import Roundings, carries, formula_of, paths, roundings
 from .symbolic_states import HELD
 from .terms import INPUT, VECTOR, Operation, TermStore
 from .traversal import by_operation, fill, leaves_of
@@ -102,7 +102,10 @@ def growing(
     _, after, stored = parts
     if not _once(store, after, held) or not _once(store, stored, held):
         return None
-    counts = _grown([roundings(store, each) for each in parts])
+    undergone = [roundings(store, each) for each in parts]
+    if any(each.carried for each in undergone):
+        return None
+    counts = _grown(undergone)
     used = any(store.named(name).any() for name in (DOT, SCALED_DOT))
     if unit is None or not used:
         return GrowingRoundings(*grows, counts, counts)
@@ -123,7 +126,10 @@ def _sum(*several: Sequence[Counted]) -> tuple[Counted, ...]:
 
 
 def _once(store: TermStore, terms: Ids, held: Ids) -> bool:
-    """Tell whether no product in some terms has more than one of the held inputs, and none has others."""
+    """Tell whether no product in some terms has more than one of the held inputs, and none has others.
+
+    Functions are given none of them, as held inputs have been rounded.
+    """
     leaves = leaves_of(store, terms)
     for operation, members in by_operation(store, leaves):
         if operation.name == INPUT and operation.attribute == HELD and not np.isin(members, held).all():
@@ -143,6 +149,8 @@ def _once(store: TermStore, terms: Ids, held: Ids) -> bool:
             return known[store.elements(members)].max(axis=-1)
         arguments = store.arguments(members)
         found = [known[arguments[:, list(path.arguments)]].sum(axis=-1) for path in paths(operation)]
+        if carried := carries(operation):
+            found.append(2 * known[arguments[:, carried]].max(axis=-1))
         return np.max(found, axis=0) if found else 0
 
     fill(store, terms, table, _UNKNOWN, depends, counted)

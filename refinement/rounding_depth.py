@@ -122,7 +122,7 @@ class Roundings:
         if modelled and self.chosen is not None:
             names += f" ({self.chosen.unit})"
         size = f"about {float(growth):.3g}·S" if growth < 1 else "not less than S"
-        bound = f"≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|"
+        bound = f"≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|, terms that cancel included"
         if self.carried:
             bound = f"has no bound that is shown, as rounded numbers are given to {_all(self.carried)}"
         tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in counts) else ""
@@ -317,7 +317,7 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | RoundingStep |
         arguments = store.arguments(members)
         if counted is None and operation.name == CONCATENATION and _cuts(store, operation, members, known):
             seen.turned.add("bits of a number")
-        if counted is None and (carried := _carried(operation)) and known[arguments[:, carried]].any():
+        if counted is None and (carried := carries(operation)) and known[arguments[:, carried]].any():
             seen.carried.add(str(operation.attribute).partition(".")[0])
         found = [
             known[arguments[:, list(path.arguments)]].sum(axis=-1)
@@ -332,7 +332,7 @@ def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | RoundingStep |
     return int(depths[np.asarray(terms)].max(initial=0))
 
 
-def _carried(operation: Operation) -> list[int]:
+def carries(operation: Operation) -> list[int]:
     """Return the arguments of a function that its result depends on in no known proportion."""
     if operation.name != operations.FUNCTION or not isinstance(operation.result, FloatFormat):
         return []
