@@ -96,6 +96,31 @@ class KernelCounterexample:
     tolerance: float
     accuracy: bool = False
 
+    @classmethod
+    def found(
+        cls,
+        kernel: str,
+        against: str | None,
+        instance: Instance,
+        inputs: Inputs,
+        difference: Difference,
+        bound: float,
+        *,
+        accuracy: bool = False,
+    ) -> KernelCounterexample:
+        """Return a difference that was found on inputs, the encodings by linear index."""
+        return cls(
+            kernel,
+            against,
+            instance.contract.path,
+            dict(instance.sizes),
+            documented(instance, inputs),
+            difference,
+            bound,
+            relative_to(difference, bound),
+            accuracy,
+        )
+
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""
         document = {"schema": SCHEMA, "kind": KIND, **asdict(self)}

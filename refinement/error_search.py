@@ -19,10 +19,8 @@ from .counterexamples import (
     Inputs,
     KernelCounterexample,
     candidates,
-    documented,
     input_formats,
     one_of_two,
-    relative_to,
 )
 from .exact_errors import LITERAL_BITS, ExactValues, OpenValueError, significant_bits
 from .formula import Binary, Formula, Number, walk
@@ -114,17 +112,8 @@ class ErrorSearch:
         if not np.isfinite(stored) or Fraction(stored) != got:
             return None
         difference = _difference(output, element, stored, excess)
-        bound = float(excess.allowed)
-        found = KernelCounterexample(
-            self._kernel.path,
-            None,
-            self._instance.contract.path,
-            dict(self._instance.sizes),
-            documented(self._instance, inputs),
-            difference,
-            bound,
-            relative_to(difference, bound),
-            accuracy=True,
+        found = KernelCounterexample.found(
+            self._kernel.path, None, self._instance, inputs, difference, float(excess.allowed), accuracy=True
         )
         return Shown(excess, found)
 

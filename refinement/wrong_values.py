@@ -17,8 +17,6 @@ from .counterexamples import (
     Inputs,
     KernelCounterexample,
     candidates,
-    documented,
-    relative_to,
     telling,
 )
 from .diagnosis import Monomial, Namer, differing, explained
@@ -329,15 +327,9 @@ class WrongValues:
             index, bound = told
             difference = self._confirmed(inputs, output, int(some[index]), bound)
             if difference is not None:
-                return KernelCounterexample(
-                    self._kernel.path,
-                    self._reference.former,
-                    self._instance.contract.path,
-                    dict(self._instance.sizes),
-                    documented(self._instance, inputs),
-                    difference,
-                    bound,
-                    relative_to(difference, bound),
+                former = self._reference.former
+                return KernelCounterexample.found(
+                    self._kernel.path, former, self._instance, inputs, difference, bound
                 )
         return None
 

@@ -12,6 +12,7 @@ import row_contracts
 import triton_contracts
 from cuda_contracts import CORPUS, contract_of
 from document_schemas import validate
+from edited_kernels import edited
 from sweep_parameters import few
 
 from mmaproof.refinement.contract_reading import parse_contract
@@ -46,16 +47,6 @@ def prove(path: Path, text: str, last: str = "") -> BlockProof:
     prover = BlockProver(kernel, contract, lambda what: None)
     inner = next((each for each in prover.others if each.name == last), None)
     return prover.proof({}, inner)
-
-
-def edited(folder: Path, kernel: Path, *changes: tuple[str, str]) -> Path:
-    text = kernel.read_text(encoding="utf-8")
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    path = folder / kernel.name
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_one_block_stands_for_all() -> None:

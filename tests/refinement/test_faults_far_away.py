@@ -6,12 +6,13 @@ verified one by one is no claim.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import triton_contracts
 from cuda_contracts import CORPUS, contract_of, for_every_k
+from edited_kernels import edited
 from sweep_parameters import few
 
 from mmaproof.refinement.contract_reading import parse_contract
@@ -120,16 +121,6 @@ def contract_text(kernel: Path, domain: str) -> str:
     return triton_contracts.for_every_k(kernel.name, domain)
 
 
-def edited(folder: Path, kernel: Path, changes: Iterable[tuple[str, str]]) -> Path:
-    text = kernel.read_text(encoding="utf-8")
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    path = folder / kernel.name
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 def claimed(kernel: Path, text: str) -> range:
     """Return the numbers for which a proof claims that a kernel is right."""
     contract = parse_contract(text)
@@ -156,7 +147,7 @@ def claimed(kernel: Path, text: str) -> range:
 )
 def test_a_fault_is_not_claimed_right_where_it_shows(fault: str, tmp_path: Path) -> None:
     kernel, changes, is_wrong = FAULTS[fault]
-    path = edited(tmp_path, kernel, changes)
+    path = edited(tmp_path, kernel, *changes)
     text = contract_text(kernel, f"any multiple of 32 up to {MOST}")
     assert not [k for k in claimed(path, text) if is_wrong(k)]
 
@@ -184,6 +175,6 @@ def test_a_fault_is_refuted_at_a_size_where_it_shows(fault: str, tmp_path: Path)
     kernel, changes, is_wrong = FAULTS[fault]
     contract = tmp_path / "contract.toml"
     contract.write_text(contract_text(kernel, "any multiple of 32"), encoding="utf-8")
-    result = verify(edited(tmp_path, kernel, changes), contract).result
+    result = verify(edited(tmp_path, kernel, *changes), contract).result
     assert result.verdict == "refuted"
     assert is_wrong(result.stats["sizes"][-1]["K"]), result.stats["sizes"]
