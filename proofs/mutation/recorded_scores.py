@@ -54,9 +54,7 @@ def record(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, 
     return {
         "command": f"mmaproof check --mutants {drawn} --seed {document['seed']} {patterns}".rstrip(),
         "whole": _counts(document["summary"]),
-        "own": _noticed(
-            [each for each in counted if each["file"].count("/") > 1 and "foreign" not in each["file"]]
-        ),
+        "own": _noticed([each for each in counted if _is_own(each["file"])]),
         "generic": _noticed([each for each in counted if each["file"].count("/") == 1]),
         "roles": {role: _counts(counts) for role, counts in document["roles"].items()},
         "unnoticed": [
@@ -72,7 +70,7 @@ def record(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, 
 
 def _is_own(file: str) -> bool:
     """Whether a module belongs to an instruction set."""
-    return file.split("/")[1] in NAMES
+    return any(file.startswith(f"spec/{name}/") for name in NAMES)
 
 
 def _noticed(mutants: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
