@@ -104,20 +104,17 @@ def _sum(store: TermStore, operation: Operation, words: Ids, depth: int) -> Ids:
 
 
 def _multiples(store: TermStore, arguments: Ids, depth: int) -> tuple[Members, Ids]:
-    """Return which products are by 0 or a power of two, and these."""
+    """Return which products are by a power of two, and these."""
     known = store.are(CONSTANT, arguments[:, :2])
     first = known[:, 0]
     factors = store.constant_values(np.where(first, arguments[:, 0], arguments[:, 1]))
-    powers = known.any(axis=1) & (factors & (factors - np.uint64(1)) == 0)
+    powers = known.any(axis=1) & (factors != 0) & (factors & (factors - np.uint64(1)) == 0)
     members = np.flatnonzero(powers)
     others = np.where(first, arguments[:, 1], arguments[:, 0])[members].astype(np.int32)
     product = np.empty(len(members), dtype=np.int32)
     for alike in groups(factors[members]):
         amount = int(factors[members[alike[0]]]).bit_length() - 1
-        if amount < 0:
-            product[alike] = store.constants(0, int(store.widths(others[alike[0]])))
-        else:
-            product[alike] = shift_left(store, others[alike], amount, depth)
+        product[alike] = shift_left(store, others[alike], amount, depth)
     return members, product
 
 

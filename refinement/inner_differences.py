@@ -58,7 +58,10 @@ class InnerDifferences:
         """Return the difference of the one argument that differs, of values of one function."""
         if len(difference) != 2:
             return None
-        used, wanted = paired(difference)[0]
+        pairs = paired(difference)
+        if not pairs:  # the kernel has none of them
+            return None
+        used, wanted = pairs[0]
         apart = [set(one.atoms) - set(other.atoms) for one, other in ((used, wanted), (wanted, used))]
         if any(len(each) != 1 for each in apart):
             return None

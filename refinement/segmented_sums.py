@@ -40,6 +40,8 @@ def segmented(store: TermStore, summands: Sequence[Ids]) -> Ids:
     result = np.full(len(stacked), -1, dtype=np.int32)
     for members in groups(store.operation_numbers(stacked)):
         sliced = [slices_of(store, column) for column in stacked[members].T]
+        if not all(any(part.constant for part in words) for words in sliced):
+            continue  # a whole number that is cut would be no term of a sum any more
         known = [values(store, part) for words in sliced for part in words if part.constant]
         alike = groups(np.stack(known, axis=-1)) if known else [np.arange(len(members))]
         for some in alike:  # whose carries are known in the same places

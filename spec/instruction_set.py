@@ -308,7 +308,8 @@ def read(text: str, target: str | None = None, declarations: str | None = None) 
     try:
         return of_instruction(text, target).read(text, declarations)
     except InputError:
-        refuse_unmodelled(text)
+        if recognised(text) is None:
+            refuse_unmodelled(text)
         raise
 
 

@@ -220,7 +220,7 @@ def test_mutants_are_scored_and_survivors_listed(toy_faults: SimpleNamespace, tm
     assert (result.status, result.err) == (0, "")
     lines = result.out.splitlines()
     assert (
-        "survived: toy_specification.py:14: operator: x * 3 → x + 3 (no obligation enters the function)"
+        "survived: toy_specification.py:14: operator: x * 3 → x + 3 (no obligation enters the statement)"
         in lines
     )
     document = json.loads((tmp_path / "score.json").read_text())

@@ -111,13 +111,14 @@ def test_the_laws_of_a_ring_hold(real: bool, one: object, two: object, three: ob
         assert not len(forms.difference(np.atleast_1d(left), np.atleast_1d(right), e.fmt))
 
 
-def test_sums_with_a_product_by_nothing_have_no_bits_but_those_of_the_rest() -> None:
+@pytest.mark.parametrize("factor", [0, 1, 2, 4])
+def test_sums_with_zeros_at_the_end_of_one_summand_are_still_sums(factor: int) -> None:
     e = Expressions(real=False)
-    four, nothing = e.number(4), e.combined([(e.leaves[0], e.number(0))], [])
-    total = e.combined([], [e.leaves[0], e.leaves[1]])
-    left = e.combined([(four, e.combined([], [total, nothing]))], [])
-    right = e.combined([(four, total)], [e.combined([(four, nothing)], [])])
-    assert not len(NormalForms(e.store).difference(np.atleast_1d(left), np.atleast_1d(right), e.fmt))
+    x, y = e.leaves[:2]
+    for inner in (x, y, e.combined([(x, e.number(0))], []), e.combined([], [x, y])):
+        left = e.combined([(x, e.combined([], [e.number(factor), inner]))], [])
+        right = e.combined([(x, e.number(factor))], [e.combined([(x, inner)], [])])
+        assert not len(NormalForms(e.store).difference(np.atleast_1d(left), np.atleast_1d(right), e.fmt))
 
 
 class Products:
