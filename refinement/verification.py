@@ -36,7 +36,7 @@ from .result import (
 from .rounding_depth import Hypothesis, Roundings, worst
 from .trials import Trials
 
-_STEPS, _TIMES = 2000, 2
+_STEPS, _TIMES = 800, 1
 """Steps of the machine that other sizes may take on which guards are tried, at least and as runs."""
 
 

@@ -258,7 +258,7 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(
-    "name", few(SHOWN, "mma_f64_sm80.ptx", "shuffled_gemv_f32_sm80.ptx", "wmma_f16_scaled_sm80.ptx")
+    "name", few(SHOWN, "mma_f64_sm80.ptx", "simt_f32_sm80.ptx", "wmma_f16_scaled_sm80.ptx")
 )
 def test_kernels_of_the_corpus_are_shown_for_every_k(name: str) -> None:
     proof = prove(for_every_k(KERNELS[name]["entry"], " up to 65536"), CORPUS / name)
