@@ -308,9 +308,17 @@ def read(text: str, target: str | None = None, declarations: str | None = None) 
     try:
         return of_instruction(text, target).read(text, declarations)
     except InputError:
-        if recognised(text) is None:
+        if not _is_modelled(text):
             refuse_unmodelled(text)
         raise
+
+
+def _is_modelled(text: str) -> bool:
+    """Tell whether an instruction set specifies an instruction with a text's first word."""
+    if (isa := recognised(text)) is None:
+        return False
+    word = _assembly(isa.name).first_word(text)
+    return any(each["mnemonic"].partition(".")[0] == word.partition(".")[0] for each in isa.instructions())
 
 
 def refuse_declarations(isa: str, declarations: str | None) -> None:
