@@ -54,22 +54,7 @@ def apply(store: TermStore, operation: Operation, *arguments: Any) -> Ids:
         return constants.reshape(known.shape)
     result = store.apply(operation, *given)
     result[known] = constants
-    if operation.name == operations.RING:
-        _leave_out_nothing(store, operation, given, result)
     return result
-
-
-def _leave_out_nothing(
-    store: TermStore, operation: Operation, given: Sequence[Ids], result: NDArray[np.int32]
-) -> None:
-    """Take sums of one product, which is by 0, for the rest of them."""
-    how = operation.attribute
-    assert isinstance(how, Sum)
-    if how.products == 1 and how.addends <= 1:
-        nothing = store.are(CONSTANT, given[0]) & (store.constant_values(given[0]) == 0)
-        nothing |= store.are(CONSTANT, given[1]) & (store.constant_values(given[1]) == 0)
-        rest = given[2] if how.addends else store.constants(0, operation.result.bits)
-        result[nothing] = np.broadcast_to(rest, result.shape)[nothing]
 
 
 def _ordered(operation: Operation, given: Sequence[Ids]) -> Sequence[Ids]:

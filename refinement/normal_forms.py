@@ -422,7 +422,9 @@ class NormalForms:
         if isinstance(operation.result, FloatFormat) and not isinstance(fmt, FloatFormat):
             return self._reading(operation, fmt, terms)  # what a rounding leaves of the lowest bits is open
         if operation.name == operations.EXTREMUM:
-            return self._reading(operation, fmt, self.identifiers(terms, operation.result))
+            # Numbers of polynomials are no terms: their readings must not be taken for those of terms.
+            number = Operation(NORMAL_FORM, fmt, attribute=("reading", operation.result, "polynomial"))
+            return self.store.apply(number, self.identifiers(terms, operation.result))
         formats = (
             (operation.operands[0], fmt, fmt) if operation.name == operations.SELECT else operation.operands
         )
