@@ -7,6 +7,9 @@ where the constant stays, it is a sum that is rounded.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +26,18 @@ _BEHIND_THE_POINT = 3
 """A coarse sum has at most one in so many of its bits behind the point."""
 
 
+@dataclass
+class _Noted:
+    """The constants (n,) of the first n terms of a store as far as they are coarse sums, 0 of others."""
+
+    constants: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    any: bool = False
+
+
+_NOTED: WeakKeyDictionary[TermStore, _Noted] = WeakKeyDictionary()
+"""Terms do not change: what is found of a store once holds for whoever asks again."""
+
+
 class CoarseSums:
     """Finds sums that are rounded coarsely, and takes them for numbers of their own.
 
@@ -34,8 +49,7 @@ class CoarseSums:
 
     def __init__(self, store: TermStore) -> None:
         self._store = store
-        self._constants = np.zeros(0)
-        self._any = False
+        self._noted = _NOTED.setdefault(store, _Noted())
 
     def whole(self, terms: Ids, fmt: Format) -> Ids:
         """Return terms (n,) as numbers about which nothing is known but that they are the same each time."""
@@ -64,7 +78,7 @@ class CoarseSums:
         found = np.zeros(arguments.shape, dtype=bool)
         if not self._scan():
             return found
-        constants = self._constants[arguments]
+        constants = self._noted.constants[arguments]
         members = np.flatnonzero(constants.any(axis=1))
         if len(members):
             coarse = constants[members] != 0
@@ -76,7 +90,7 @@ class CoarseSums:
     def are(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms are coarse sums, or the opposites of such."""
         self._scan()
-        found: NDArray[np.bool_] = self._constants[terms] != 0
+        found: NDArray[np.bool_] = self._noted.constants[terms] != 0
         return found
 
     def _replaced(self, terms: Ids, fmt: Format) -> Ids:
@@ -89,25 +103,25 @@ class CoarseSums:
 
     def _scan(self) -> bool:
         """Note the constants of coarse sums among new terms; tell whether there are any."""
-        first = len(self._constants)
+        noted, first = self._noted, len(self._noted.constants)
         if first == len(self._store):
-            return self._any
+            return noted.any
         new = np.arange(first, len(self._store), dtype=np.int32)
-        self._constants = np.concatenate([self._constants, np.zeros(len(new))])
+        noted.constants = np.concatenate([noted.constants, np.zeros(len(new))])
         numbers = self._store.operation_numbers(new)
         present = [self._store.operations[each] for each in np.flatnonzero(np.bincount(numbers))]
         for name in (operations.FUSED, operations.NEGATE):  # opposites are made after what they are of
             for operation in present:
                 if operation.name == name and isinstance(operation.result, FloatFormat):
                     members = new[numbers == self._store.number(operation)]
-                    self._constants[members] = self._of(operation, members)
-        self._any |= bool(self._constants[first:].any())
-        return self._any
+                    noted.constants[members] = self._of(operation, members)
+        noted.any |= bool(noted.constants[first:].any())
+        return noted.any
 
     def _of(self, operation: Operation, terms: Ids) -> NDArray[np.float64]:
         """Return the constants of terms (n,) that are coarse sums, 0 of others."""
         if operation.name == operations.NEGATE:
-            found: NDArray[np.float64] = -self._constants[self._store.arguments(terms)[:, 0]]
+            found: NDArray[np.float64] = -self._noted.constants[self._store.arguments(terms)[:, 0]]
             return found
         assert isinstance(operation.result, FloatFormat) and isinstance(operation.attribute, Sum)
         if operation.attribute.products + operation.attribute.addends < 2:
@@ -149,12 +163,12 @@ class CoarseSums:
             ends = np.zeros((2, len(distinct)), dtype=np.uint64)
             parts = self._store.elements(self._store.arguments(distinct)[:, 0])
             low = 0
-            for part, field in zip(parts.T, fields(operation), strict=True):
-                every = np.uint64((1 << field.width) - 1)
-                words = self._store.constant_values(part) >> np.uint64(field.low) & every
+            for part, piece in zip(parts.T, fields(operation), strict=True):
+                every = np.uint64((1 << piece.width) - 1)
+                words = self._store.constant_values(part) >> np.uint64(piece.low) & every
                 for side, free in enumerate((np.uint64(0), every)):
-                    ends[side] |= (words if field.constant else free) << np.uint64(low)
-                low += field.width
+                    ends[side] |= (words if piece.constant else free) << np.uint64(low)
+                low += piece.width
             numbers = decode(ends.astype(fmt.storage), fmt)
             signs = ends >> np.uint64(fmt.magnitude_bits)
             numbers[:, (signs[0] != signs[1]) | ~np.isfinite(numbers).all(axis=0)] = np.nan
