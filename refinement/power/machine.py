@@ -12,6 +12,7 @@ from ...spec.errors import UnsupportedError
 from ..findings import Kind
 from ..interning import Ids
 from ..observations import Loads, Observations
+from ..run_lengths import Limits, RunLength
 from ..terms import TermStore
 from ..traversal import leaves_of
 from . import accumulators
@@ -29,6 +30,12 @@ Handler = Callable[["Machine", Instruction], None]
 
 Modelled = Callable[["Machine"], None]
 """Does what a library's function does."""
+
+LIMITS = Limits(steps=1 << 24, steps_after_fault=1 << 16)
+"""What a call of the function may take."""
+
+_CHECKED = 1024
+"""Instructions between two looks at how long it has taken."""
 
 _PROGRESS = 4096
 """Instructions between two calls of the progress."""
@@ -93,6 +100,7 @@ class Machine:
         self.following = 0
         self.address = 0
         self.instructions = 0
+        self._length = RunLength(store)
         self.depends: Ids = np.zeros(0, dtype=np.int32)
         self._handlers = handlers
         self._functions = functions
@@ -126,6 +134,8 @@ class Machine:
                 code.handler(self, code.instruction)
                 at = self.following
                 self.instructions += 1
+                if self.instructions % _CHECKED == 0:
+                    self._check_length()
                 if progress is not None and self.instructions % _PROGRESS == 0:
                     progress(self.instructions, 0)
         except UnknownNumberError as error:
@@ -136,6 +146,11 @@ class Machine:
         finally:
             self.seconds = time.perf_counter() - started
         return at == RETURN
+
+    def _check_length(self) -> None:
+        excess = self._length.excess(LIMITS, self.instructions, wrong=self.observations.refute)
+        if excess:
+            raise self.unsupported(excess)
 
     def _prepared(self, at: int) -> _Code:
         self.line = self.image.line_of(at)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...spec.errors import InputError
 from ..findings import Kind
+from ..run_lengths import Limits, RunLength
 from . import barrier_reductions
 from .dependence import require_known
 from .execution import Execution
@@ -21,17 +22,8 @@ from .program import Decoded, Program, Sort
 from .scheduling import Scheduler, Strand, Waiting
 from .threads import WARP, Indices
 
-LIMIT = 1 << 20
-"""Steps after which a batch is thought not to end."""
-
-TERMS = 1 << 27
-"""Terms after which it is given up: they take some gigabytes."""
-
-LIMIT_AFTER_FAULT = 1 << 14
-"""Steps that a batch may go on in a run that has found the kernel to be wrong already."""
-
-TERMS_AFTER_FAULT = 1 << 22
-"""Terms that it may make then."""
+LIMITS = Limits(steps=1 << 20, steps_after_fault=1 << 14)
+"""What a batch may take."""
 
 _CHECKED = 256
 
@@ -76,7 +68,7 @@ class Batch:
         )
         self.instructions = 0
         self.thread_instructions = 0
-        self._sound_until = 0, len(execution.store)
+        self._length = RunLength(execution.store)
         self._parked: list[Strand] = []
         self._written = 0
 
@@ -149,22 +141,9 @@ class Batch:
         self.instructions += 1
         self.thread_instructions += len(active)
         if self.instructions % _CHECKED == 0:
-            self._check_length()
-
-    def _check_length(self) -> None:
-        """Give up a batch that seems to have no end; one of a wrong kernel sooner, as that is what it is."""
-        execution = self._execution
-        steps, terms = self.instructions, len(execution.store)
-        if steps >= LIMIT or terms >= TERMS:
-            execution.unsupported(f"the kernel has not ended after {steps} instructions and {terms} terms")
-        if not execution.found_wrong:
-            self._sound_until = steps, terms
-            return
-        more = steps - self._sound_until[0], terms - self._sound_until[1]
-        if more[0] >= LIMIT_AFTER_FAULT or more[1] >= TERMS_AFTER_FAULT:
-            execution.unsupported(
-                f"the kernel has not ended after {more[0]} instructions and {more[1]} terms since a fault"
-            )
+            excess = self._length.excess(LIMITS, self.instructions, wrong=self._execution.found_wrong)
+            if excess:
+                self._execution.unsupported(excess)
 
     def _controls(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
         """Move the flow of control, and say whether the strand goes on."""

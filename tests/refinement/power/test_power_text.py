@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from power_kernels import CONTRACTS, SOURCES, compiled, messages, source, verified
 from required_tools import required_tool
 
+from mmaproof.refinement.power import machine
 from mmaproof.refinement.power.assembler_text import read_text_program
 from mmaproof.refinement.power.object_file import read_object
 from mmaproof.spec.errors import InputError
@@ -94,3 +96,26 @@ def test_an_instruction_that_is_not_known_is_unsupported_where_it_runs(tmp_path:
     found = verified(path, contract)
     assert found.result.verdict == "unsupported" and "kernel.s:4: " in messages(found)
     assert "stqcx. 4,0,3" in messages(found)
+
+
+ENDLESS = "\t.globl f\n\t.type f, @function\nf:\n{before}.L1:\n{body}\tb .L1\n"
+
+
+@pytest.mark.parametrize(
+    ("limit", "before", "body", "verdict"),
+    [
+        ("steps", "", "", "unsupported"),
+        ("terms", "", "\tadd 4,4,4\n", "unsupported"),
+        ("steps_after_fault", "\tlfs 1,64(3)\n", "", "refuted"),
+        ("terms_after_fault", "\tlfs 1,64(3)\n", "\txsaddsp 1,1,1\n", "refuted"),
+    ],
+)
+def test_functions_that_do_not_end_are_stopped(
+    limit: str, before: str, body: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "LIMITS", replace(machine.LIMITS, **{limit: 3000}))
+    path = tmp_path / "kernel.s"
+    path.write_text(ENDLESS.format(before=before, body=body))
+    contract = '[kernel]\nisa = "power"\n[[param]]\nname = "x"\ntype = "f32"\nshape = [4]\naccess = "inout"\n'
+    found = verified(path, contract)
+    assert found.result.verdict == verdict and "has not ended after" in messages(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -179,17 +181,17 @@ def test_loops_and_what_threads_do_together_must_not_depend_on_data(act: str) ->
 
 
 def test_kernels_that_do_not_end_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "LIMIT", 1000)
+    monkeypatch.setattr(batch, "LIMITS", replace(batch.LIMITS, steps=1000))
     done = failing("again: bra again;")
     assert not done.complete
     assert list(kinds(done)) == [Kind.UNSUPPORTED]
 
 
-@pytest.mark.parametrize("limit", ["LIMIT", "LIMIT_AFTER_FAULT"])
+@pytest.mark.parametrize("limit", ["steps", "steps_after_fault"])
 def test_kernels_without_an_end_keep_what_was_found_before(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, limit, 1000)
+    monkeypatch.setattr(batch, "LIMITS", replace(batch.LIMITS, **{limit: 1000}))
     done = failing("ld.global.u32 %r1, [64];\nagain: bra again;")
     assert not done.complete
     assert kinds(done) == {Kind.OUT_OF_BOUNDS: [BODY + 1], Kind.UNSUPPORTED: [BODY + 2]}
@@ -198,19 +200,19 @@ def test_kernels_without_an_end_keep_what_was_found_before(
 
 
 @pytest.mark.parametrize(
-    ("limit", "fault"), [("TERMS", ""), ("TERMS_AFTER_FAULT", "ld.global.u32 %r1, [64];")]
+    ("limit", "fault"), [("terms", ""), ("terms_after_fault", "ld.global.u32 %r1, [64];")]
 )
 def test_kernels_that_compute_for_ever_are_stopped_for_their_terms(
     limit: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, limit, 10_000)
+    monkeypatch.setattr(batch, "LIMITS", replace(batch.LIMITS, **{limit: 10_000}))
     done = failing(f"{fault}\nagain: add.f32 %f0, %f0, %f1;\nbra again;")
     assert not done.complete
     assert Kind.UNSUPPORTED in kinds(done)
 
 
 def test_a_fault_does_not_stop_a_kernel_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "LIMIT_AFTER_FAULT", 2000)
+    monkeypatch.setattr(batch, "LIMITS", replace(batch.LIMITS, steps_after_fault=2000))
     loop = """
     mov.u32 %r2, 0; ld.global.u32 %r1, [64];
     again: add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 500; @%p0 bra again;
