@@ -51,7 +51,21 @@ LARGEST_TILE = 1 << 24
 
 _COUNT = re.compile(r"(%[^:]+):(\d+)")
 
-Names = ChainMap[str, Value]
+
+class Names(ChainMap[str, Value]):
+    """What names stand for where a statement is, outer regions behind inner ones.
+
+    Raises
+    ------
+    EndedError
+        If a name that can be seen is given to something else: text in SSA form has no such thing.
+    """
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        if name in self:
+            raise illegal(f"{name} is defined already")
+        super().__setitem__(name, value)
+
 
 RunOther = Callable[["ScalarUnit", Other, Names], None]
 
@@ -115,7 +129,7 @@ class ScalarUnit:
             raise unsupported(f"more than {MOST_CALLS} calls within calls")
         self._calls += 1
         given = {str(each.name): value for each, value in zip(function.parameters, arguments, strict=True)}
-        found = self.run(function.body, ChainMap(given))
+        found = self.run(function.body, Names(given))
         self._calls -= 1
         return found or []
 
@@ -125,10 +139,8 @@ class ScalarUnit:
             self.execution.line = statement.line
             if isinstance(statement, Terminator):
                 return [self.value(each.name, names) for each in statement.operands]
-            self._steps += 1
             try:
-                if self._steps > MOST_STATEMENTS:
-                    raise unsupported(f"more than {MOST_STATEMENTS} statements of one block")
+                self._count()
                 self._step(statement, names)
             except EndedError as ended:
                 if not ended.line:
@@ -139,6 +151,11 @@ class ScalarUnit:
             except InputError as error:
                 raise EndedError(Kind.ILLEGAL, str(error), statement.line) from None
         return None
+
+    def _count(self) -> None:
+        self._steps += 1
+        if self._steps > MOST_STATEMENTS:
+            raise unsupported(f"more than {MOST_STATEMENTS} statements of one block")
 
     # -- values
     def value(self, name: str, names: Names) -> Value:
@@ -242,6 +259,7 @@ class ScalarUnit:
             raise EndedError(Kind.UNDEFINED, f"a loop from {lower} to {upper} by {step}")
         carried = [self.value(start, names) for _, start in loop.carried]
         for index in range(lower, upper, step):
+            self._count()  # a loop of nothing has its trips all the same
             inner = names.new_child()
             inner[loop.variable] = wrapped(index, bits)
             inner.update(zip((name for name, _ in loop.carried), carried, strict=True))

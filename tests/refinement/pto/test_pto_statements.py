@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.pto import scalar_unit
 from mmaproof.refinement.result import Result
 from tests.pto_kernels import contract_of, line_of, text_of, verified
 
@@ -186,6 +187,13 @@ def test_a_statement_computes_what_it_says(tmp_path: Path, name: str) -> None:
         ("pto.tsort32 ins(%x : T) outs(%y : T)", Kind.UNSUPPORTED, "pto.tsort32"),
         ("%q = arith.divsi %c16, %c0 : index", Kind.UNDEFINED, "by 0"),
         ("scf.for %i = %c0 to %c16 step %c0 {\n}", Kind.UNDEFINED, "a loop from 0 to 16 by 0"),
+        ("%c32 = arith.constant 8 : index", Kind.ILLEGAL, "%c32 is defined already"),
+        (
+            f"scf.for %i = %c0 to %c16 step %c16 {{\n%x = pto.alloc_tile : {VEC}\n}}",
+            Kind.ILLEGAL,
+            "%x is defined",
+        ),
+        ("scf.for %g = %c0 to %c16 step %c1 {\n}", Kind.ILLEGAL, "%g is defined already"),
         (op("tadd", "%x, %nothing", TWO), Kind.ILLEGAL, "%nothing is not defined here"),
         (op("tadd", "%x, %h", f"{VEC}, {HALF}"), Kind.ILLEGAL, "elements of bf16, f32"),
         ("pto.set_validshape %y, %c32, %c32 : T", Kind.ILLEGAL, "32x32 valid elements"),
@@ -200,8 +208,18 @@ def test_what_can_not_be_run_has_its_line(tmp_path: Path, statement: str, kind: 
     found = verified(tmp_path, text, CONTRACT.replace("{formula}", "Y[i, j] = 2 * X[i, j]")).result
     alike = [each for each in found.findings if each.kind is kind and message in each.message]
     assert alike, found.findings
-    last = statement.splitlines()[-1]
-    assert alike[0].line in (line_of(text, statement), line_of(text, last))
+    assert alike[0].line in [line_of(text, statement) + i for i in range(statement.count("\n") + 1)]
+
+
+def test_a_loop_of_nothing_without_an_end_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scalar_unit, "MOST_STATEMENTS", 1000)
+    text = copying(
+        "%far = arith.constant 4611686018427387904 : index", "scf.for %i = %c0 to %far step %c1 {", "}"
+    )
+    found = verified(tmp_path, text, CONTRACT.replace("{formula}", "Y[i, j] = X[i, j]")).result
+    assert found.verdict == "unsupported" and "more than 1000 statements" in found.findings[0].message
 
 
 def test_what_nobody_wrote_is_told_where_an_output_depends_on_it(tmp_path: Path) -> None:
