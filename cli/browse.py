@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,6 @@ from . import files
 from .exit_codes import ExitCode
 from .output import note, print_json, print_table, say, say_lines
 from .paging import NoPager, paged
-
-LIST_SCHEMA = 1
 
 
 def list_catalogue(
@@ -30,19 +29,19 @@ def list_catalogue(
 
     found = listing(patterns or [], default_directory())
     if json:
-        print_json({"schema": LIST_SCHEMA, **found})
+        print_json(found)
         return ExitCode.HOLDS
-    tables = {
-        "obligations": ["id", "expect", "equality", "method", "choices"],
-        "instructions": ["mnemonic", "operands"],
+    tables: dict[tuple[str, ...], Sequence[Mapping[str, object]]] = {
+        ("id", "expect", "equality", "method", "choices"): found["obligations"],
+        ("mnemonic", "operands"): found["instructions"],
     }
     shown = [
         (
             [title if title != "id" else "obligation" for title in titles],
-            [[r[t] for t in titles] for r in rows],
+            [[str(row[title]) for title in titles] for row in rows],
         )
-        for kind, titles in tables.items()
-        if (rows := found[kind])
+        for titles, rows in tables.items()
+        if rows
     ]
     with paged(wanted=not no_pager):
         for position, (titles, cells) in enumerate(shown):

@@ -151,14 +151,13 @@ def print_findings(report: Report) -> None:
         note(f"{len(findings) - SHOWN} more findings are not shown; --json writes all of them")
     if findings:
         print()
-    totals = report.totals
-    told = (
-        standing
+    counts = ", ".join(
+        f"{count} {standing}"
         for standing in report.wording.standings
-        if standing is not Standing.WARNING or totals["warning"]
+        if (count := report.count(standing)) or standing is not Standing.WARNING
     )
-    counts = ", ".join(f"{totals[standing.value]} {standing}" for standing in told)
-    print(f"{totals['rows']} rows in {totals['files']} files: {counts}; {report.elapsed:.2f} s")
+    rows, files = (_counted(*each) for each in ((report.rows, "row"), (len(report.files), "file")))
+    print(f"{rows} in {files}: {counts}; {report.elapsed:.2f} s")
     say(report.headline, CONCLUSIONS[report.conclusion.name])
 
 
@@ -169,6 +168,10 @@ def _lines(finding: Finding) -> Iterator[str]:
         yield f"{cause.id}: {cause.message}"
         yield f"  {cause.reason} ({cause.source})"
     yield f"accepted: {finding.accepted_because}" if finding.accepted_because else f"id: {finding.id}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _accepted(finding: Finding) -> str:

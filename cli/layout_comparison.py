@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal, TypedDict
 
 from ..spec.errors import InputError
 from ..spec.text_files import read_text
 from .exit_codes import ExitCode
 from .output import print_json, say
 
-COMPARISON_SCHEMA = 1
+
+class ComparedLayout(TypedDict):
+    """What `layout --against --format json` prints, with the fields of the `Comparison`.
+
+    Attributes
+    ----------
+    schema : int
+        Version of the document.
+    instr, operand : str
+        What was asked about.
+    target : str or None
+        For which processor.
+    against : str
+        The layout, or @FILE, as it was given.
+    equal : bool
+        Whether it is the specified one.
+    """
+
+    schema: Literal[1]
+    instr: str
+    operand: str
+    target: str | None
+    against: str
+    equal: bool
+
 
 FILE_MARK = "@"
 """What a file's name follows in place of a layout."""
@@ -32,8 +57,15 @@ def compare(instruction: str, operand: str, target: str | None, against: str, ou
     text = read_text(Path(against[1:])) if against.startswith(FILE_MARK) else against
     found = compare_layout(instruction, operand, text, target)
     if output == "json":
-        named = {"instr": instruction, "operand": operand, "target": target, "against": against}
-        print_json({"schema": COMPARISON_SCHEMA, **named, **found.document()})
+        document: ComparedLayout = {
+            "schema": 1,
+            "instr": instruction,
+            "operand": operand,
+            "target": target,
+            "against": against,
+            "equal": found.equal,
+        }
+        print_json({**document, **found.document()})
     else:
         first, *others = found.lines()
         say(first, "bold")

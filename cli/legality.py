@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 import typer
 
@@ -22,6 +22,7 @@ from ..refinement.languages import LANGUAGES, opcode_rows
 from ..reports.legality_answer import LegalityAnswer, no_instruction, not_modelled
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import NAMES, instruction_set, of_target
+from ..spec.json_fields import Keyword, Some
 from ..spec.json_text import read_json
 from . import files
 from .budget import doing
@@ -31,7 +32,47 @@ from .legality_input import is_ptx, text_of_file, whole_text
 from .output import json_line, markdown_lines, print_json, print_table, say
 from .paging import NoPager, paged
 
-TABLES_SCHEMA = 1
+
+class TableDocument(TypedDict):
+    """What `tables --format json` writes.
+
+    Attributes
+    ----------
+    schema : int
+        Version of the document.
+    isa : str
+        Whose table it is.
+    table : str
+        Which one.
+    rows : list of mapping of str to str
+        Its cells by column; those that are empty may be left out.
+    """
+
+    schema: Literal[1]
+    isa: str
+    table: str
+    rows: Some[Annotated[dict[str, str], Keyword("minProperties", 1)]]
+
+
+class Request(TypedDict):
+    """A line that `legal -` reads, when it is JSON.
+
+    Attributes
+    ----------
+    instr : str
+        The instruction.
+    target : str
+        The processor; by default the command's.
+    ptx : str
+        PTX version; by default the command's.
+    registers : str
+        Registers with their types; by default the command's.
+    """
+
+    instr: str
+    target: NotRequired[str]
+    ptx: NotRequired[str]
+    registers: NotRequired[str]
 
 
 class TableFormat(StrEnum):
@@ -222,7 +263,7 @@ def tables(
         case TableFormat.CSV:
             text = _csv(rows)
         case TableFormat.JSON:
-            document = {"schema": TABLES_SCHEMA, "isa": isa, "table": name, "rows": rows}
+            document: TableDocument = {"schema": 1, "isa": isa, "table": name, "rows": rows}
             text = f"{json_text.dumps(document, indent=1)}\n"
         case _:
             text = _markdown(rows)

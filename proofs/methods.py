@@ -6,7 +6,7 @@ several that were asked together by all of theirs.
 
 from __future__ import annotations
 
-from ..smt.portfolio import CHOICES
+from ..smt.portfolio import CHOICES, DEFAULT, OPTIONAL
 
 NORMAL_FORM = "normal form"
 BIT_ORIGINS = "bit origins"
@@ -30,6 +30,11 @@ MEANINGS = {
     COUNTEREXAMPLE: "numpy evaluated the claim on given or sampled inputs, where it is false",
 }
 """What each method that is no solver does, in one line."""
+
+
+_SOLVERS = f"({'|'.join((DEFAULT, *OPTIONAL))})(, ({'|'.join(OPTIONAL)}))*"
+PATTERN = f"({'|'.join(MEANINGS)}|{_SOLVERS})"
+"""A method's name, as a regular expression."""
 
 
 def meaning(method: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from ..spec.algebra import Algebra, Array, Operand
 from ..spec.formats import FloatFormat, Format, IntegerFormat
@@ -23,6 +23,10 @@ class Status(StrEnum):
     REFUTED = "refuted"
     UNKNOWN = "unknown"
     ERROR = "error"
+
+
+Expected = Literal[Status.PROVED, Status.REFUTED]
+"""What an obligation can expect."""
 
 
 class Equality(StrEnum):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Literal
 
 from ..spec.errors import InputError
 from .catalogue import matching, selects
@@ -47,8 +48,8 @@ class PinnedDifference:
     built: Status | None
 
     @property
-    def kind(self) -> str:
-        """``vanished``, ``appeared`` or ``changed``."""
+    def kind(self) -> Literal["vanished", "appeared", "changed"]:
+        """What became of it."""
         if self.built is None:
             return "vanished"
         return "appeared" if self.pinned is None else "changed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..spec.algebra import Array
 from ..spec.errors import InputError
 from ..spec.float_encoding import decode
 from ..spec.formats import Bits, FloatFormat, Format, IntegerFormat
+from ..spec.json_fields import Keyword, Natural, ObligationId
 from ..spec.numpy_algebra import NumpyAlgebra
 from .obligation import RN, Equality, Equation, Property, Variable, rounding_of
 
@@ -23,12 +24,65 @@ Encodings = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where the two sides of a claim differ."""
+    """The first place where the two sides of a claim differ.
+
+    Attributes
+    ----------
+    label : str
+        Which equation of the claim.
+    index : tuple of int
+        The element.
+    left, right : str
+        The two sides there.
+    """
 
     label: str
-    index: tuple[int, ...]
+    index: tuple[Natural, ...]
     left: str
     right: str
+
+
+class GivenVariable(TypedDict):
+    """A variable of a counterexample.
+
+    Attributes
+    ----------
+    format : str
+        Element format.
+    shape : list of int
+        Extents.
+    bits : list of str
+        Encodings, C order.
+    values : list of str
+        The same, as values.
+    """
+
+    format: str
+    shape: list[Natural]
+    bits: list[Annotated[str, Keyword("pattern", "^0x[0-9a-f]+$")]]
+    values: list[str]
+
+
+class SavedCounterexample(TypedDict):
+    """A counterexample, as `check` saves it and `replay` reads it.
+
+    Attributes
+    ----------
+    schema, kind : int, str
+        What the document is.
+    obligation : str
+        Id of the obligation, isa/family/theorem/variant.
+    inputs : mapping of str to GivenVariable
+        By name.
+    difference : Difference or None
+        The first difference that numpy computes; null when the claim holds there.
+    """
+
+    schema: Literal[1]
+    kind: Literal["obligation"]
+    obligation: ObligationId
+    inputs: Mapping[str, GivenVariable]
+    difference: Difference | None
 
 
 @dataclass(frozen=True)
@@ -54,9 +108,9 @@ class Counterexample:
         """Whether numpy confirms it."""
         return self.difference is not None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> SavedCounterexample:
         """Return the JSON document."""
-        return {"schema": SCHEMA, "kind": "obligation", **asdict(self)}
+        return cast(SavedCounterexample, {"schema": SCHEMA, "kind": "obligation", **asdict(self)})
 
 
 def evaluate(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ..spec.float_encoding import decode
 from ..spec.formats import F32, U8, FloatFormat, Format, IntegerFormat
 from .array_memory import input_terms, memories
 from .contract import Instance
+from .counterexample_document import KIND, SCHEMA, Difference, GivenInput, SavedKernelCounterexample
 from .diagnosis import Monomial
 from .error_bounds import ErrorBounds
 from .evaluation import integers
@@ -26,9 +27,6 @@ from .quantities import Quantifier
 from .rounding_depth import Roundings
 from .software_functions import SoftwareFunctions
 from .terms import INPUT, TermStore
-
-SCHEMA = 1
-KIND = "kernel"
 
 ATTEMPTS = 4
 """Random inputs tried."""
@@ -41,23 +39,6 @@ DOUBLE = 2.0**-44
 
 Inputs = Mapping[str, NDArray[np.uint64]]
 """The encodings of every input, by linear index; a scalar has one."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """An output element on which kernel and contract differ.
-
-    Attributes
-    ----------
-    output : str
-        The element: ``C[3,5]``.
-    kernel, contract : str
-        Their values.
-    """
-
-    output: str
-    kernel: str
-    contract: str
 
 
 @dataclass(frozen=True)
@@ -74,8 +55,8 @@ class KernelCounterexample:
         The file.
     sizes : mapping of str to int
         The set of sizes.
-    inputs : mapping
-        By name ``{"format", "shape", "bits"}``; bits are hexadecimal, row-major.
+    inputs : mapping of str to GivenInput
+        By name.
     difference : Difference
         The first element that differs.
     bound : float
@@ -90,7 +71,7 @@ class KernelCounterexample:
     against: str | None
     contract: str
     sizes: Mapping[str, int]
-    inputs: Mapping[str, Mapping[str, Any]]
+    inputs: Mapping[str, GivenInput]
     difference: Difference
     bound: float
     tolerance: float
@@ -121,14 +102,14 @@ class KernelCounterexample:
             accuracy,
         )
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> SavedKernelCounterexample:
         """Return the JSON document."""
-        document = {"schema": SCHEMA, "kind": KIND, **asdict(self)}
+        document: dict[str, Any] = {"schema": SCHEMA, "kind": KIND, **asdict(self)}
         if self.against is None:
             del document["against"]
         if not self.accuracy:
             del document["accuracy"]
-        return document
+        return cast(SavedKernelCounterexample, document)
 
     def save(self, path: Path) -> None:
         """Write the JSON document, whole or not at all."""
@@ -465,7 +446,7 @@ def relative_to(difference: Difference, bound: float) -> float:
     return bound / greater if 0 < greater < float("inf") else 0.0
 
 
-def documented(instance: Instance, inputs: Inputs) -> dict[str, dict[str, Any]]:
+def documented(instance: Instance, inputs: Inputs) -> dict[str, GivenInput]:
     """Return inputs as a counterexample keeps them, with scalars that a case supposes to be numbers."""
     found = {
         name: _document(fmt, shape, inputs[name]) for name, (fmt, shape) in input_formats(instance).items()
@@ -474,7 +455,7 @@ def documented(instance: Instance, inputs: Inputs) -> dict[str, dict[str, Any]]:
     return found | {name: _document(case.formats[name], (), [word]) for name, word in case.values.items()}
 
 
-def _document(fmt: Format, shape: tuple[int, ...], words: Iterable[Any]) -> dict[str, Any]:
+def _document(fmt: Format, shape: tuple[int, ...], words: Iterable[Any]) -> GivenInput:
     digits = -(-fmt.bits // 4)
     bits = [f"{int(encoding):0{digits}x}" for encoding in words]
     return {"format": str(fmt), "shape": list(shape), "bits": bits}

@@ -14,8 +14,8 @@ from ..spec.formats import FloatFormat, IntegerFormat
 from .accuracy import Limit, limits_of
 from .arguments import Array
 from .contract import Instance
+from .counterexample_document import Difference
 from .counterexamples import (
-    Difference,
     Inputs,
     KernelCounterexample,
     candidates,

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ..spec.json_fields import Natural, Positive
+
 MOST = 8
 """Notes of one sort that are told."""
 
@@ -83,10 +85,10 @@ class KernelNote:
 
     message: str
     file: str = ""
-    line: int = 0
+    line: Natural = 0
     source: str = ""
-    count: int = 1
-    other_line: int = 0
+    count: Positive = 1
+    other_line: Natural = 0
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
@@ -133,12 +135,12 @@ class KernelFinding:
     kind: Kind
     message: str
     file: str = ""
-    line: int = 0
+    line: Natural = 0
     thread: str = ""
     output: str = ""
     source: str = ""
-    count: int = 1
-    other_line: int = 0
+    count: Positive = 1
+    other_line: Natural = 0
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""

@@ -14,7 +14,8 @@ from ..spec.formats import format_named
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
 from .contract_reading import read_contract
-from .counterexamples import KIND, SCHEMA, Difference, input_formats
+from .counterexample_document import KIND, SCHEMA, Difference
+from .counterexamples import input_formats
 from .error_search import replayed
 from .kernel_runs import confirmed, outputs_on, sides
 from .launch_sequence import kernel_of

@@ -12,7 +12,8 @@ from .arguments import Array
 from .array_memory import elements_in, memories
 from .assignments import Assignment
 from .contract import Instance
-from .counterexamples import Difference, Inputs, as_constants, given_constants, numbers_in, unequal
+from .counterexample_document import Difference
+from .counterexamples import Inputs, as_constants, given_constants, numbers_in, unequal
 from .front_end import Kernel
 from .terms import TermStore
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from ..spec.json_fields import OPEN, Natural, Positive, WrittenAs
 from .findings import KernelFinding, KernelNote, Kind
+from .result_statistics import Statistics
 from .rounding_depth import Hypothesis
 
 SCHEMA = 1
@@ -48,9 +50,9 @@ class Coverage:
 
     name: str
     sizes: Mapping[str, int]
-    elements: int
-    covered: int
-    bytes: int
+    elements: Natural
+    covered: Natural
+    bytes: Natural
 
     def document(self) -> dict[str, Any]:
         """Return its part of the JSON document."""
@@ -80,8 +82,8 @@ class Written:
 
     name: str
     sizes: Mapping[str, int]
-    elements: int
-    written: int
+    elements: Natural
+    written: Natural
 
     def document(self) -> dict[str, Any]:
         """Return its part of the JSON document."""
@@ -100,7 +102,7 @@ class CaseVerdict:
     Attributes
     ----------
     case : str
-        What is supposed of them.
+        What is supposed of them, such as ``beta = 0``.
     verdict : Verdict
         At every set of sizes.
     equality : Equality, optional
@@ -148,11 +150,11 @@ class Quantification:
 
     name: str
     domain: str
-    step: int
-    least: int
-    most: int
+    step: Positive
+    least: Positive
+    most: Positive
     method: Method
-    shown_to: int
+    shown_to: Positive
     reason: str = ""
 
     @property
@@ -182,45 +184,47 @@ def scope_of(sizes: Sequence[Quantification]) -> str:
 
 @dataclass(frozen=True)
 class Result:
-    """What `mmaproof verify` found out.
+    """The outcome of `verify`, as `verify --json FILE` writes it.
 
     Attributes
     ----------
     kernel : str
-        The file.
+        The kernel's file.
     against : str, optional
         That of the kernel that it is compared with.
     contract : str
-        The file.
+        The contract's file.
     verdict : Verdict
         For all data, at every set of sizes of the contract.
     equality : Equality, optional
         The weakest that any output needed; None unless verified.
     bound : str, optional
-        For `Equality.VALUE`: how far the kernel's floats can be from the contract's real numbers.
+        For ``value``: how far the kernel's floats can be from the contract's real numbers, and under which
+        hypotheses.
     findings : tuple of KernelFinding
         What is wrong, or not modelled.
     counterexample : str, optional
-        The file of inputs on which the kernel is wrong.
+        The file of inputs on which the kernel is wrong, for `replay`.
     outputs : tuple of Coverage
         What was compared, for each output and set of sizes.
     written : tuple of Written
         Of a contract without formulas: how much of each output was written, at each set of sizes.
     hypotheses : tuple of Hypothesis
-        On what a `Equality.VALUE` rests that is not shown.
+        On what ``value`` rests that is not shown.
     assumptions : tuple of str
         What the contract promises of the launch, and the kernel relies on.
     cases : tuple of CaseVerdict
         Of a kernel that goes different ways by what scalars are that may be anything: what is known in each.
     stats : mapping
-        Counts and times.
+        Counts and times; which ones there are may change.
     notes : tuple of KernelNote
         What a verdict that holds leaves open: guards that never went both ways, and threads that
         write one value to one place in no order.
     quantified : tuple of Quantification
         Sizes that may be any number of a domain.
     accuracy : tuple of str
-        How far the errors of outputs are within what the contract allows, if it says.
+        How far the errors of each output are within what the contract allows, under the hypotheses; empty
+        where it does not say.
     """
 
     kernel: str
@@ -236,7 +240,7 @@ class Result:
     hypotheses: tuple[Hypothesis, ...] = ()
     assumptions: tuple[str, ...] = ()
     cases: tuple[CaseVerdict, ...] = ()
-    stats: Mapping[str, Any] = field(default_factory=dict)
+    stats: Annotated[Mapping[str, Any], WrittenAs(Statistics), OPEN] = field(default_factory=dict)
     quantified: tuple[Quantification, ...] = ()
     notes: tuple[KernelNote, ...] = ()
     accuracy: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +36,12 @@ class Hypothesis(NamedTuple):
     Attributes
     ----------
     name : str
-        ``finite-inputs``, ``no-overflow``, ``no-underflow``, ``no-turning``, ``in-domain`` or
-        ``approximation``.
+        Its name, which is stable.
     statement : str
         What is taken for granted.
     """
 
-    name: str
+    name: Literal["finite-inputs", "no-overflow", "no-underflow", "no-turning", "in-domain", "approximation"]
     statement: str
 
 

@@ -21,8 +21,8 @@ from .arguments import Array
 from .array_memory import elements_in, first_lanes, memories
 from .assignments import Assignment
 from .contract import Instance
+from .counterexample_document import Difference
 from .counterexamples import (
-    Difference,
     Inputs,
     KernelCounterexample,
     as_constants,
@@ -39,6 +39,7 @@ from .front_end import Kernel, Outcome
 from .interning import Ids
 from .references import Reference
 from .result import Equality
+from .result_statistics import PassedRuns
 from .rounding_depth import roundings
 from .terms import TermStore
 from .trial_inputs import trial_inputs
@@ -101,7 +102,7 @@ class Trials:
             self.seconds + other.seconds,
         )
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> PassedRuns:
         """Return the part of a result's statistics that is about them."""
         return {
             "inputs": self.inputs,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from .arguments import Array
 from .array_memory import ArrayMemory, first_lanes, inputs_of
 from .contract import Instance
+from .counterexample_document import Difference
 from .counterexamples import (
-    Difference,
     Inputs,
     KernelCounterexample,
     candidates,

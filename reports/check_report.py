@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar, Literal, cast
 
-from ..proofs.obligation import Status
+from ..proofs.obligation import Expected, Status
 from ..proofs.outcomes import Agreement, CatalogueRun, DecidedObligation, TheoremOutcomes
 from ..proofs.pinned import COMMAND, FILE, REASON, RULE, PinnedDifference
 from ..proofs.rechecking import Recheck
 from ..spec.findings import NOWHERE, Cause, Checked, Finding, Standing
+from .check_document import CheckDocument, CheckedObligation, CheckTotals, SecondVerdict, Unpinned
 from .counterexample_text import counterexample_text
 from .report import Conclusion, Report, Wording
-
-SCHEMA = 1
 
 LINES, COLUMNS = 40, 200
 """What a page shows of a counterexample, of which the JSON document has everything."""
@@ -97,26 +96,29 @@ class CheckReport(Report):
         return f"the obligations are not the pinned ones{outcome}"
 
     @property
-    def totals(self) -> dict[str, int | float | str]:
+    def totals(self) -> CheckTotals:
         """The run in numbers."""
         run = self.run
-        statuses = {status.value: sum(o.verdict.status is status for o in run.outcomes) for status in Status}
+        statuses = Counter(outcome.verdict.status for outcome in run.outcomes)
         return {
             "obligations": len(run.outcomes),
-            **statuses,
+            "proved": statuses[Status.PROVED],
+            "refuted": statuses[Status.REFUTED],
+            "unknown": statuses[Status.UNKNOWN],
+            "error": statuses[Status.ERROR],
             "expected": run.count(Agreement.PROVED, Agreement.PINNED),
             "unexpected": run.count(Agreement.UNEXPECTED, Agreement.DEFECT),
             "unpinned": len(run.unpinned),
             "cached": run.cached,
             "seconds": round(run.seconds, 3),
             "elapsed": round(self.elapsed, 3),
-            "conclusion": self.conclusion.value,
+            "conclusion": self.conclusion,
         }
 
-    def document(self) -> dict[str, Any]:
-        """Return the JSON document (``docs/schemas/check.schema.json``)."""
+    def document(self) -> CheckDocument:
+        """Return the JSON document."""
         return {
-            "schema": SCHEMA,
+            "schema": 1,
             "version": self.version,
             "obligations": [_entry(outcome, self.run.recheck) for outcome in self.run.outcomes],
             "unpinned": [_unpinned_entry(difference) for difference in self.run.unpinned],
@@ -172,13 +174,13 @@ def _unpinned(run: CatalogueRun, rule: Cause) -> Checked:
     return Checked(RULE, "theorem", rows, findings)
 
 
-def _entry(outcome: DecidedObligation, recheck: Recheck | None) -> dict[str, Any]:
+def _entry(outcome: DecidedObligation, recheck: Recheck | None) -> CheckedObligation:
     obligation, verdict = outcome.obligation, outcome.verdict
-    entry: dict[str, Any] = {
+    entry: CheckedObligation = {
         "id": obligation.id,
-        "status": verdict.status.value,
-        "expect": obligation.expect.value,
-        "equality": obligation.equality.value,
+        "status": verdict.status,
+        "expect": cast(Expected, obligation.expect),
+        "equality": obligation.equality,
         "solver": verdict.solver,
         "seconds": round(verdict.seconds, 6),
         "cached": verdict.cached,
@@ -194,25 +196,30 @@ def _entry(outcome: DecidedObligation, recheck: Recheck | None) -> dict[str, Any
     return entry
 
 
-def _second(identifier: str, recheck: Recheck) -> dict[str, Any]:
+_AGAIN: dict[Status, Literal["confirmed", "contradicted", "error", "unknown"]] = {
+    Status.PROVED: "confirmed",
+    Status.REFUTED: "contradicted",
+    Status.ERROR: "error",
+    Status.UNKNOWN: "unknown",
+}
+
+
+def _second(identifier: str, recheck: Recheck) -> SecondVerdict:
     again = recheck.again.get(identifier)
     if again is None:
         return {"status": "not possible", "message": recheck.not_possible.get(identifier, "")}
-    status = {Status.PROVED: "confirmed", Status.REFUTED: "contradicted"}.get(
-        again.status, again.status.value
-    )
     return {
-        "status": status,
+        "status": _AGAIN[again.status],
         "solver": again.solver,
         "seconds": round(again.seconds, 6),
         "message": again.message,
     }
 
 
-def _unpinned_entry(difference: PinnedDifference) -> dict[str, Any]:
+def _unpinned_entry(difference: PinnedDifference) -> Unpinned:
     return {
         "id": difference.id,
         "kind": difference.kind,
-        "pinned": difference.pinned and difference.pinned.value,
-        "expect": difference.built and difference.built.value,
+        "pinned": cast(Expected | None, difference.pinned),
+        "expect": cast(Expected | None, difference.built),
     }

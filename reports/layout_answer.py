@@ -4,11 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Final, Literal, TypedDict
 
 from ..spec.element_table import ElementTable
+from ..spec.json_fields import Keyword
 
-SCHEMA = 1
+SCHEMA: Final = 1
+
+_PLACES = (
+    ("lane",),
+    ("register", "field", "byte", "bit"),
+    ("block", "offset", "byte", "bit"),
+    ("line", "offset", "byte", "bit"),
+)
+"""By what holders are named."""
+
+Element = Annotated[dict[str, int], Keyword("anyOf", [{"required": list(names)} for names in _PLACES])]
+"""Who holds an element, then its coordinates."""
+
+
+class LayoutDocument(TypedDict):
+    """What `layout --format json` prints.
+
+    Attributes
+    ----------
+    schema : int
+        Version of the document.
+    instr, operand : str
+        What was asked about.
+    format : str
+        Element type.
+    bits : int
+        Width of an element.
+    formula : str
+        The layout in the direction that the instruction set states.
+    axes : mapping of str to int
+        Extents of the operand.
+    elements : list of Element
+        Who holds each element, then its coordinates.
+    """
+
+    schema: Literal[1]
+    instr: str
+    operand: str
+    format: str
+    bits: int
+    formula: str
+    axes: dict[str, int]
+    elements: list[Element]
 
 
 @dataclass(frozen=True)
@@ -48,8 +91,8 @@ class LayoutAnswer:
         """Return who holds one element; see `ElementTable.at`."""
         return LayoutAnswer(self.instr, self.operand, self.table.at(*coordinates))
 
-    def document(self) -> dict[str, Any]:
-        """Return the JSON document (``docs/schemas/layout.schema.json``)."""
+    def document(self) -> LayoutDocument:
+        """Return the JSON document."""
         table = self.table
         return {
             "schema": SCHEMA,

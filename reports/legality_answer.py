@@ -2,15 +2,75 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 from ..spec.instruction_set import Judgement
+from ..spec.json_fields import Keyword, Some
 from ..spec.legality import Note, NoteKind, Rule, Violation
 
 SYNTAX: Rule[Any, Any] = Rule(
     "syntax", "the line is an instruction", "docs/command-line.md", lambda subject, target: ()
 )
 """What a line read from standard input violates when it is no instruction at all."""
+
+
+class ViolationDocument(TypedDict):
+    """A rule that an instruction breaks.
+
+    Attributes
+    ----------
+    rule : str
+        Its stable name.
+    reason : str
+        The rule, in one line.
+    source : str
+        Where it is stated.
+    message : str
+        What is wrong, with the offending values.
+    """
+
+    rule: str
+    reason: str
+    source: str
+    message: str
+
+
+class AnswerDocument(TypedDict):
+    """What `legal --json` prints, and each line that `legal -` writes.
+
+    Attributes
+    ----------
+    instr : str
+        The instruction; of a file its name, of a whole text on standard input -.
+    target : str
+        The processor.
+    legal : bool
+        Whether no rule is broken.
+    violations : list of ViolationDocument
+        The rules that are.
+    notes : list of str
+        What was filled in, what can't be decided, who objects without making it illegal; absent when there
+        is nothing to say.
+    undecided : list of str
+        Those of the notes that tell what can't be decided: with them, legal means that no rule is known to
+        be broken; absent when everything is decided.
+    """
+
+    instr: str
+    target: str
+    legal: bool
+    violations: list[ViolationDocument]
+    notes: NotRequired[Some[str]]
+    undecided: NotRequired[Some[str]]
+
+
+ConsistentAnswer = Annotated[
+    AnswerDocument,
+    Keyword("if", {"properties": {"legal": {"const": True}}}),
+    Keyword("then", {"properties": {"violations": {"maxItems": 0}}}),
+    Keyword("else", {"properties": {"violations": {"minItems": 1}}}),
+]
+"""An answer that is legal exactly when it has no violations."""
 
 
 class LegalityAnswer(NamedTuple):
@@ -37,12 +97,9 @@ class LegalityAnswer(NamedTuple):
         """What is judged, for what."""
         return f"{self.instr} on {self.judgement.target}" if self.judgement.target else self.instr
 
-    def document(self) -> dict[str, Any]:
-        """Return the JSON document (``docs/schemas/legal.schema.json``)."""
-        notes = {"notes": list(map(str, self.judgement.notes))} if self.judgement.notes else {}
-        if self.judgement.undecided:
-            notes["undecided"] = [f"{note.where}{note.text}" for note in self.judgement.undecided]
-        return {
+    def document(self) -> AnswerDocument:
+        """Return the JSON document."""
+        document: AnswerDocument = {
             "instr": self.instr,
             "target": self.judgement.target,
             "legal": self.legal,
@@ -50,8 +107,12 @@ class LegalityAnswer(NamedTuple):
                 {"rule": v.rule.id, "reason": v.rule.reason, "source": v.rule.source, "message": v.message}
                 for v in self.judgement.violations
             ],
-            **notes,
         }
+        if self.judgement.notes:
+            document["notes"] = list(map(str, self.judgement.notes))
+        if self.judgement.undecided:
+            document["undecided"] = [f"{note.where}{note.text}" for note in self.judgement.undecided]
+        return document
 
 
 def no_instruction(line: str, target: str | None, reason: str) -> LegalityAnswer:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..spec.findings import Cause, Checked, Finding, Standing
-
-SCHEMA = 1
 
 
 class Conclusion(StrEnum):
@@ -105,15 +103,9 @@ class Report:
         return self.wording.conclusions[self.conclusion]
 
     @property
-    def totals(self) -> dict[str, int | float | str]:
-        """The report in numbers."""
-        return {
-            "files": len(self.files),
-            "rows": sum(len(checked.rows) for checked in self.files),
-            **{standing.value: self.count(standing) for standing in self.wording.standings},
-            "elapsed": round(self.elapsed, 3),
-            "conclusion": self.conclusion.value,
-        }
+    def rows(self) -> int:
+        """How many rows there are."""
+        return sum(len(checked.rows) for checked in self.files)
 
     @property
     def holds(self) -> bool:
@@ -129,39 +121,8 @@ class Report:
         page = escape(render(self))
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 30em; border: 0"></iframe>'
 
-    def document(self) -> dict[str, Any]:
-        """Return the JSON document (``docs/schemas/gate.schema.json``)."""
-        return {
-            "schema": SCHEMA,
-            "version": self.version,
-            "command": self.command,
-            "files": [self._file(checked) for checked in self.files],
-            "findings": [_finding(finding) for finding in self.findings],
-            "summary": self.totals,
-        }
+    def document(self) -> Mapping[str, object]:
+        """Return the JSON document; of a command without its own, a `FindingsDocument`."""
+        from .findings_document import document
 
-    def _file(self, checked: Checked) -> dict[str, Any]:
-        counts = {standing.value: checked.count(standing) for standing in self.wording.standings}
-        return {"file": checked.file, "kind": checked.kind, "rows": len(checked.rows), **counts}
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    first = finding.causes[0]
-    entry: dict[str, Any] = {
-        "id": finding.id,
-        "standing": finding.standing.value,
-        "file": finding.file,
-        "line": finding.line,
-        **({"row": finding.at.row} if finding.at.row else {}),
-        "subject": finding.subject,
-        "they_say": finding.they_say,
-        "spec_says": finding.spec_says,
-        "rule": first.rule,
-        "reason": first.reason,
-        "source": first.source,
-        "message": first.message,
-        "causes": [asdict(cause) for cause in finding.causes],
-    }
-    if finding.accepted_because:
-        entry["accepted_because"] = finding.accepted_because
-    return entry
+        return document(self)

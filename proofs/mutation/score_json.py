@@ -3,16 +3,140 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, Literal, TypedDict
 
+from ...spec.json_fields import Amount, Keyword, Natural, Positive, Share
 from .scope import Role
 from .score import Fate, Score, TriedMutant
+from .source_faults import FaultKind
 
-SCHEMA = 2
+SCHEMA: Final = 2
 
 
-def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> dict[str, Any]:
+class MutantDocument(TypedDict):
+    """A fault that was tried.
+
+    Attributes
+    ----------
+    file : str
+        The module.
+    role : Role
+        What the module is about.
+    line : int
+        Where the expression begins.
+    kind : str
+        What is changed.
+    old, new : str
+        The expression before and after.
+    outcome : Fate
+        What became of it.
+    obligation : str
+        The one that noticed it, or was not decided; may be empty.
+    message : str
+        Why.
+    seconds : float
+        What it took.
+    """
+
+    file: Annotated[str, Keyword("pattern", r"\.py$")]
+    role: Role
+    line: Positive
+    kind: FaultKind
+    old: str
+    new: str
+    outcome: Fate
+    obligation: str
+    message: str
+    seconds: Amount
+
+
+class Counts(TypedDict):
+    """How many faults met which fate.
+
+    Attributes
+    ----------
+    mutants : int
+        All of them.
+    refuted, error, crashed, timeout, survived : int
+        By what became of them.
+    score : float
+        (refuted + error) / mutants.
+    """
+
+    mutants: Natural
+    refuted: Natural
+    error: Natural
+    crashed: Natural
+    timeout: Natural
+    survived: Natural
+    score: Share
+
+
+class Summary(TypedDict):
+    """The campaign in numbers.
+
+    Attributes
+    ----------
+    mutants, refuted, error, crashed, timeout, survived, score : int, float
+        As in `Counts`.
+    candidates : int
+        Faults that could be drawn.
+    equivalent : int
+        Drawn, and left out since they compile to what was there.
+    elsewhere : int
+        Drawn, and left out since they are in generic functions that only other instruction sets use.
+    obligations : int
+        Those that were to notice them.
+    elapsed : float
+        Seconds on the wall clock.
+    """
+
+    mutants: Natural
+    refuted: Natural
+    error: Natural
+    crashed: Natural
+    timeout: Natural
+    survived: Natural
+    score: Share
+    candidates: Natural
+    equivalent: Natural
+    elsewhere: Natural
+    obligations: Natural
+    elapsed: Amount
+
+
+class ScoreDocument(TypedDict):
+    """What `check --mutants N --json` writes.
+
+    Attributes
+    ----------
+    schema : int
+        Version of the document.
+    version : str
+        Of mmaproof.
+    seed : int
+        By which faults were drawn.
+    patterns : list of str
+        What was checked.
+    mutants : list of MutantDocument
+        In the order of files and lines.
+    roles : mapping of Role to Counts
+        The same counts for modules of each kind that has mutants.
+    summary : Summary
+        Without modules of the role presentation.
+    """
+
+    schema: Literal[2]
+    version: str
+    seed: int
+    patterns: list[str]
+    mutants: list[MutantDocument]
+    roles: Mapping[Role, Counts]
+    summary: Summary
+
+
+def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> ScoreDocument:
     """Return the JSON document of a campaign."""
     return {
         "schema": SCHEMA,
@@ -20,7 +144,7 @@ def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> 
         "seed": seed,
         "patterns": list(patterns),
         "mutants": [_entry(result) for result in score.results],
-        "roles": {role.value: _counts(score.of(role)) for role in Role if score.of(role).results},
+        "roles": {role: _counts(score.of(role)) for role in Role if score.of(role).results},
         "summary": {
             **_counts(score.specifying),
             "candidates": score.candidates,
@@ -32,24 +156,28 @@ def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> 
     }
 
 
-def _counts(score: Score) -> dict[str, Any]:
+def _counts(score: Score) -> Counts:
     return {
         "mutants": len(score.results),
-        **{outcome.value: score.count(outcome) for outcome in Fate},
+        "refuted": score.count(Fate.REFUTED),
+        "error": score.count(Fate.ERROR),
+        "crashed": score.count(Fate.CRASHED),
+        "timeout": score.count(Fate.TIMEOUT),
+        "survived": score.count(Fate.SURVIVED),
         "score": round(score.noticed, 4),
     }
 
 
-def _entry(result: TriedMutant) -> dict[str, Any]:
+def _entry(result: TriedMutant) -> MutantDocument:
     fault = result.mutant.fault
     return {
         "file": result.mutant.module.shown,
-        "role": result.mutant.module.role.value,
+        "role": result.mutant.module.role,
         "line": fault.line,
         "kind": fault.kind,
         "old": fault.old,
         "new": fault.new,
-        "outcome": result.outcome.value,
+        "outcome": result.outcome,
         "obligation": result.obligation,
         "message": result.message,
         "seconds": round(result.seconds, 3),

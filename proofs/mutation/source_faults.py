@@ -13,6 +13,7 @@ import marshal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
+from typing import Literal
 
 from .blocks import block_lines, first_line
 
@@ -48,14 +49,18 @@ _ASIDE = frozenset({"maxsize", "copy", "strict", "work"})
 _SPEED = ("CACHE", "CHUNK", "BATCH", "_BLOCK")
 
 
+FaultKind = Literal["operator", "comparison", "constant", "index", "table entry"]
+"""What a fault changes."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """A change of one expression.
 
     Attributes
     ----------
-    kind : str
-        ``operator``, ``comparison``, ``constant``, ``index`` or ``table entry``.
+    kind : FaultKind
+        What is changed.
     function : int
         First line of the innermost function (with its decorators) in whose body it stands, 0 for none.
     block : int
@@ -66,7 +71,7 @@ class Fault:
         The expression before and after.
     """
 
-    kind: str
+    kind: FaultKind
     function: int
     block: int
     module: ast.Module = field(repr=False)
@@ -100,7 +105,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class _Change:
-    kind: str
+    kind: FaultKind
     node: ast.expr
     new: ast.expr
 

@@ -55,7 +55,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
         "  the spec says: illegal on sm_75, PTX 9.1",
         "  ptx/target: mma of this form needs sm_80+, not sm_75",
     ]
-    assert lines[-2].startswith("2 rows in 1 files: 1 agrees, 1 drift, 0 undecided, 0 accepted; ")
+    assert lines[-2].startswith("2 rows in 1 file: 1 agrees, 1 drift, 0 undecided, 0 accepted; ")
     assert lines[-1] == "not everything agrees with the spec"
 
 
@@ -162,7 +162,7 @@ def test_rows_of_one_line_are_told_apart(tmp_path: Path) -> None:
     path.write_text(json.dumps([RIGHT, WRONG, OPEN, {**RIGHT, "ptx": "7.0"}]))
     options = [argument for kind, file in names.items() for argument in (f"--{kind}", file)]
     result = mmaproof("gate", path, *options)
-    assert "4 rows in 1 files: 2 agrees, 1 drift, 1 undecided, 0 accepted" in result.out
+    assert "4 rows in 1 file: 2 agrees, 1 drift, 1 undecided, 0 accepted" in result.out
     assert f"{path}:1, row 2: drift" in result.out
     document = json.loads(names["json"].read_text())
     validate("gate", document)

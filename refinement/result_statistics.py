@@ -1,0 +1,81 @@
+"""What a verification counts and times, as its JSON document has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
+
+from ..spec.json_fields import Amount, Natural
+
+
+class ShownPart(TypedDict):
+    """A part of a proof for every number of a size, at known numbers of the others.
+
+    Attributes
+    ----------
+    sizes : mapping of str to int
+        The others.
+    obligation : str
+        Such as ``K: step``.
+    seconds : float
+        What it took.
+    line : int
+        Of the kernel: where the loop begins, or the kernel itself.
+    source : str
+        Where the compiler says that this line comes from.
+    statement : str
+        What was shown.
+    """
+
+    sizes: Mapping[str, int]
+    obligation: str
+    seconds: Amount
+    line: Natural
+    source: str
+    statement: str
+
+
+class PassedRuns(TypedDict):
+    """Runs on numbers that a verified kernel passed.
+
+    Attributes
+    ----------
+    inputs : int
+        Sets of inputs.
+    blocks : int
+        Blocks of threads that ran.
+    elements : int
+        Output elements compared.
+    seconds : float
+        What they took.
+    """
+
+    inputs: Natural
+    blocks: Natural
+    elements: Natural
+    seconds: Amount
+
+
+class Statistics(TypedDict):
+    """Counts and times that every verification has; others may come and go.
+
+    Attributes
+    ----------
+    sizes : list
+        The sets of sizes that were looked at.
+    outputs, wrong : int
+        Output elements compared, and of these those that are not shown to be right.
+    obligations : list of ShownPart
+        Parts of proofs for every number of a size.
+    runs : PassedRuns
+        Runs on numbers that a verified kernel passed.
+    total_seconds : float
+        The whole.
+    """
+
+    sizes: list[Mapping[str, int]]
+    outputs: Natural
+    wrong: Natural
+    obligations: NotRequired[list[ShownPart]]
+    runs: NotRequired[PassedRuns]
+    total_seconds: Amount
