@@ -63,7 +63,9 @@ def _print(score: Score, seed: int) -> None:
     for result in shown:
         reason = f" ({result.message})" if result.message else ""
         say(f"{result.outcome}: {_change(result.mutant)}{reason}", _STYLES.get(result.outcome.value, ""))
-    if shown:
+    for each in score.equivalent:
+        say(f"equivalent, left out: {_change(each.mutant)} ({each.how})")
+    if shown or score.equivalent:
         print()
     kinds = [(role.value, score.of(role), role.meaning) for role in Role if score.of(role).results]
     print_table(
@@ -84,7 +86,7 @@ def _print(score: Score, seed: int) -> None:
     print_table(["outcome", "meaning"], [[outcome.value, outcome.meaning] for outcome in Fate])
     print()
     print(
-        f"{len(score.results)} of {score.candidates} faults (seed {seed}; left out: {score.equivalent} "
+        f"{len(score.results)} of {score.candidates} faults (seed {seed}; left out: {len(score.equivalent)} "
         f"equivalent, {score.elsewhere} of other instruction sets), {score.obligations} obligations, "
         f"{score.elapsed:.0f} s elapsed"
     )

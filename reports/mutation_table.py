@@ -20,9 +20,8 @@ each is tried on.
 A fault is noticed when a verdict is not the expected one (refuted) or an obligation can't be decided (error).
 The goal is 95 %, by the catalogue alone. A crash is neither: the specification can't be imported, or
 obligations not be built, and no other obligation refutes. *Of those that can be built* leaves them out.
-Faults that change nothing that can be observed are not recognised, but for the few that compile to the same.
-Where a reader found one to be equivalent, the list says so, and why; below each table the score is given
-without these too.
+Faults that are shown to change nothing are left out, as theorems.md says. Where a reader found another one to
+be equivalent, the list says so, and why; below each table the score is given without these too.
 
 Read the figures with care: samples are small. All were made by the
 commands below, one job on a machine that others used. The seeds are ones that nobody had seen

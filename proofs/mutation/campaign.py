@@ -27,9 +27,10 @@ from ..cluster import cluster
 from ..obligation import Obligation
 from ..runner import Settings
 from .dependencies import Place
+from .equivalents import Equivalents
 from .names import Reader, bound_at, readers
 from .scope import SpecificationModule
-from .score import Fate, Mutant, Score, TriedMutant
+from .score import EquivalentMutant, Fate, Mutant, Score, TriedMutant
 from .source_faults import Fault, faults
 from .trial import Trial
 from .trial_process import TrialProcesses
@@ -93,7 +94,8 @@ def campaign(
         threads = stack.enter_context(ThreadPoolExecutor(jobs))
         try:
             bench = _Bench(obligations, modules, settings, processes, threads, jobs)
-            drawn, left_out = _sample(candidates, number, seed, bench)
+            shown = Equivalents(modules)
+            drawn, equivalent, elsewhere = _sample(candidates, number, seed, bench, shown)
             futures = {threads.submit(bench.result, mutant): place for place, mutant in enumerate(drawn)}
             results: dict[int, TriedMutant] = {}
             for future in as_completed(futures):
@@ -105,7 +107,7 @@ def campaign(
             raise
     ordered = tuple(results[place] for place in range(len(drawn)))
     elapsed = time.perf_counter() - start
-    return Score(ordered, len(candidates), *left_out, len(obligations), elapsed)
+    return Score(ordered, len(candidates), equivalent, elsewhere, len(obligations), elapsed)
 
 
 def _who_tries(settings: Settings, stack: ExitStack) -> tuple[int, TrialProcesses | TrialsElsewhere]:
@@ -121,21 +123,24 @@ def _faults(module: SpecificationModule) -> list[Fault]:
 
 
 def _sample(
-    candidates: Sequence[Mutant], number: int, seed: int, bench: _Bench
-) -> tuple[list[Mutant], tuple[int, int]]:
-    """Return `number` mutants drawn at random, in order, and how many were equivalent or concern others."""
+    candidates: Sequence[Mutant], number: int, seed: int, bench: _Bench, equivalents: Equivalents
+) -> tuple[list[Mutant], tuple[EquivalentMutant, ...], int]:
+    """Return `number` mutants drawn at random, those that change nothing, and how many concern others."""
     drawn: list[int] = []
-    equivalent = elsewhere = 0
+    equivalent: dict[int, EquivalentMutant] = {}
+    elsewhere = 0
     for place in random.Random(seed).sample(range(len(candidates)), len(candidates)):
         if len(drawn) == number:
             break
-        if candidates[place].fault.is_equivalent():
-            equivalent += 1
-        elif bench.concerns_others(candidates[place]):
+        mutant = candidates[place]
+        if bench.concerns_others(mutant):
             elsewhere += 1
+        elif how := equivalents.how(mutant.module, mutant.fault):
+            equivalent[place] = EquivalentMutant(mutant, how)
         else:
             drawn.append(place)
-    return [candidates[place] for place in sorted(drawn)], (equivalent, elsewhere)
+    put_back = tuple(equivalent[place] for place in sorted(equivalent))
+    return [candidates[place] for place in sorted(drawn)], put_back, elsewhere
 
 
 class _Bench:

@@ -70,6 +70,22 @@ class TriedMutant:
 
 
 @dataclass(frozen=True)
+class EquivalentMutant:
+    """A mutant that was put back, since it is shown to change nothing.
+
+    Attributes
+    ----------
+    mutant : Mutant
+        The fault.
+    how : str
+        How that is shown.
+    """
+
+    mutant: Mutant
+    how: str
+
+
+@dataclass(frozen=True)
 class Score:
     """The outcome of a campaign.
 
@@ -79,8 +95,8 @@ class Score:
         In the order of files and lines.
     candidates : int
         Faults that could have been drawn.
-    equivalent : int
-        Faults drawn and put back, since they compile to what was there.
+    equivalent : tuple of EquivalentMutant
+        Faults drawn and put back, since they are shown to change nothing.
     elsewhere : int
         Faults drawn and put back, since they are in generic functions that only obligations of instruction
         sets enter that are not selected.
@@ -92,7 +108,7 @@ class Score:
 
     results: tuple[TriedMutant, ...]
     candidates: int
-    equivalent: int
+    equivalent: tuple[EquivalentMutant, ...]
     elsewhere: int
     obligations: int
     elapsed: float

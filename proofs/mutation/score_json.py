@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, TypedDict
 
 from ...spec.json_fields import Amount, Keyword, Natural, Positive, Share
 from .scope import Role
-from .score import Fate, Score, TriedMutant
+from .score import EquivalentMutant, Fate, Score, TriedMutant
 from .source_faults import FaultKind
 
 SCHEMA: Final = 2
@@ -51,6 +51,26 @@ class MutantDocument(TypedDict):
     seconds: Amount
 
 
+class EquivalentDocument(TypedDict):
+    """A fault that was drawn and put back, since it is shown to change nothing.
+
+    Attributes
+    ----------
+    file, role, line, kind, old, new : str, Role, int, str, str, str
+        As in `MutantDocument`.
+    how : str
+        How that is shown.
+    """
+
+    file: Annotated[str, Keyword("pattern", r"\.py$")]
+    role: Role
+    line: Positive
+    kind: FaultKind
+    old: str
+    new: str
+    how: str
+
+
 class Counts(TypedDict):
     """How many faults met which fate.
 
@@ -83,7 +103,7 @@ class Summary(TypedDict):
     candidates : int
         Faults that could be drawn.
     equivalent : int
-        Drawn, and left out since they compile to what was there.
+        How many were drawn and put back, since they are shown to change nothing.
     elsewhere : int
         Drawn, and left out since they are in generic functions that only other instruction sets use.
     obligations : int
@@ -121,6 +141,8 @@ class ScoreDocument(TypedDict):
         What was checked.
     mutants : list of MutantDocument
         In the order of files and lines.
+    equivalent : list of EquivalentDocument
+        In the same order.
     roles : mapping of Role to Counts
         The same counts for modules of each kind that has mutants.
     summary : Summary
@@ -132,6 +154,7 @@ class ScoreDocument(TypedDict):
     seed: int
     patterns: list[str]
     mutants: list[MutantDocument]
+    equivalent: list[EquivalentDocument]
     roles: Mapping[Role, Counts]
     summary: Summary
 
@@ -144,11 +167,12 @@ def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> 
         "seed": seed,
         "patterns": list(patterns),
         "mutants": [_entry(result) for result in score.results],
+        "equivalent": [_equivalent(each) for each in score.equivalent],
         "roles": {role: _counts(score.of(role)) for role in Role if score.of(role).results},
         "summary": {
             **_counts(score.specifying),
             "candidates": score.candidates,
-            "equivalent": score.equivalent,
+            "equivalent": len(score.equivalent),
             "elsewhere": score.elsewhere,
             "obligations": score.obligations,
             "elapsed": round(score.elapsed, 3),
@@ -181,6 +205,19 @@ def _entry(result: TriedMutant) -> MutantDocument:
         "obligation": result.obligation,
         "message": result.message,
         "seconds": round(result.seconds, 3),
+    }
+
+
+def _equivalent(each: EquivalentMutant) -> EquivalentDocument:
+    module, fault = each.mutant.module, each.mutant.fault
+    return {
+        "file": module.shown,
+        "role": module.role,
+        "line": fault.line,
+        "kind": fault.kind,
+        "old": fault.old,
+        "new": fault.new,
+        "how": each.how,
     }
 
 

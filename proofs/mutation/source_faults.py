@@ -128,6 +128,18 @@ def faults(text: str) -> list[Fault]:
     return sorted(found, key=lambda fault: fault.line)
 
 
+def speaks(node: ast.AST) -> bool:
+    """Whether all that is in a node is for people: raised, asserted, printed, or given as a message."""
+    match node:
+        case ast.Raise() | ast.Assert():
+            return True
+        case ast.FunctionDef():
+            return node.name in _SPEAKING or _makes_error(node.returns)
+        case ast.keyword(arg=str(name)):
+            return name in _SPOKEN
+    return False
+
+
 def _behaviour(source: str) -> bytes:
     """Return what two sources have in common when they do the same by the same instructions."""
     return marshal.dumps(_without_places(compile(source, "", "exec", dont_inherit=True)))
@@ -140,8 +152,10 @@ def _without_places(code: CodeType) -> CodeType:
 
 def _of_statements(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]]:  # noqa: PLR0912 (a case each)
     """Yield the changes in a node, each with the function in whose body it stands."""
+    if speaks(node):
+        return
     match node:
-        case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.Expr(ast.Constant()):
+        case ast.JoinedStr() | ast.Expr(ast.Constant()):
             return
         case ast.Import() | ast.ImportFrom():
             return
@@ -151,9 +165,7 @@ def _of_statements(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]
             return
         case ast.Assign(targets=[ast.Name(name)]) if name == "__all__" or any(s in name for s in _SPEED):
             return
-        case ast.FunctionDef() if node.name in _SPEAKING or _makes_error(node.returns):
-            return
-        case ast.keyword(arg=str(name)) if name in _SPOKEN | _ASIDE:
+        case ast.keyword(arg=str(name)) if name in _ASIDE:
             return
         case ast.Call(ast.Name("get_close_matches") | ast.Attribute(attr="get_close_matches")):
             return

@@ -150,7 +150,7 @@ def test_survivors_have_their_line_and_the_reason(score: Score) -> None:
 
 
 def test_the_score_counts_what_was_refuted_or_in_error(score: Score) -> None:
-    assert score.count(*Fate) == len(score.results) == score.candidates - score.equivalent
+    assert score.count(*Fate) == len(score.results) == score.candidates - len(score.equivalent)
     assert score.noticed == score.count(Fate.REFUTED, Fate.ERROR) / len(score.results)
     assert 0 < score.noticed < 1
 

@@ -1,0 +1,146 @@
+"""What of a source only tells: its value goes into messages, and nowhere else.
+
+A message is what is raised, what makes an error, and, in modules on legality, a text with words and values in
+it. What presentation reads is for people too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from .blocks import first_line
+from .scope import Role, SpecificationModule
+from .source_faults import Fault, speaks
+
+_WORDS = re.compile(r"[A-Za-z]{2}.* |^[;,:] | .*[A-Za-z]{2}")
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A name that is read: by which function (its first line, 0 for none), and whether in a message."""
+
+    module: SpecificationModule
+    function: int
+    told: bool
+    assigned: str
+
+
+class Speech:
+    """Who only speaks.
+
+    Parameters
+    ----------
+    sources : mapping of SpecificationModule to str
+        All that may use what another one defines.
+    """
+
+    def __init__(self, sources: Mapping[SpecificationModule, str]) -> None:
+        self._trees = {module: ast.parse(text) for module, text in sources.items()}
+
+    @cached_property
+    def _uses(self) -> dict[str, list[_Use]]:
+        found: dict[str, list[_Use]] = defaultdict(list)
+        for module, tree in self._trees.items():
+            for name, use in _uses(module, tree, 0, module.role is Role.PRESENTATION, ""):
+                found[name].append(use)
+        return found
+
+    @cached_property
+    def _functions(self) -> dict[tuple[SpecificationModule, int], ast.FunctionDef]:
+        return {
+            (module, first_line(node)): node
+            for module, tree in self._trees.items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef)
+        }
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        """Names that a module takes from another one."""
+        imports = (
+            n for tree in self._trees.values() for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)
+        )
+        return frozenset(alias.name for statement in imports for alias in statement.names)
+
+    def only_tells(self, module: SpecificationModule, fault: Fault) -> bool:
+        """Whether a fault is in what only messages tell."""
+        function = self._functions.get((module, fault.function))
+        if function is None:
+            return False
+        if self._function_speaks(module, function.name, frozenset()):
+            return True
+        target = _assigned(function, fault.line)
+        return bool(target) and self._local_speaks(module, fault.function, target, frozenset())
+
+    def _function_speaks(self, module: SpecificationModule, name: str, asked: frozenset[object]) -> bool:
+        """Whether a function is its module's own, and every use of its name is in a message."""
+        if not name.startswith("_") or name.startswith("__") or name in self._imported:
+            return False
+        named = [each for (at, _), each in self._functions.items() if at == module and each.name == name]
+        uses = self._uses.get(name, [])
+        if len(named) != 1 or not uses or (module, name) in asked:
+            return False
+        return all(use.module == module and self._told(use, asked | {(module, name)}) for use in uses)
+
+    def _told(self, use: _Use, asked: frozenset[object]) -> bool:
+        if use.told:
+            return True
+        own = self._functions.get((use.module, use.function))
+        if own is not None and self._function_speaks(use.module, own.name, asked):
+            return True
+        return bool(use.assigned) and self._local_speaks(use.module, use.function, use.assigned, asked)
+
+    def _local_speaks(
+        self, module: SpecificationModule, function: int, name: str, asked: frozenset[object]
+    ) -> bool:
+        """Whether every use of a function's variable is in a message."""
+        node = self._functions.get((module, function))
+        key = (module, function, name)
+        if node is None or key in asked:
+            return False
+        lines = range(function, (node.end_lineno or function) + 1)  # functions inside may use it, too
+        uses = [use for use in self._uses.get(name, ()) if use.module == module and use.function in lines]
+        return bool(uses) and all(self._told(use, asked | {key}) for use in uses)
+
+
+def _assigned(function: ast.FunctionDef, line: int) -> str:
+    """Return the variable that the assignment on a line gives a value, if no other one does."""
+    for statement in ast.walk(function):
+        match statement:
+            case ast.Assign([ast.Name(name)]) if line in range(
+                statement.lineno, (statement.end_lineno or 0) + 1
+            ):
+                stores = [
+                    each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name
+                ]
+                return name if sum(isinstance(each.ctx, ast.Store) for each in stores) == 1 else ""
+    return ""
+
+
+def _uses(
+    module: SpecificationModule, node: ast.AST, function: int, told: bool, assigned: str
+) -> Iterator[tuple[str, _Use]]:
+    match node:
+        case ast.Name(name, ast.Load()) | ast.Attribute(_, name) | ast.alias(name):
+            yield name, _Use(module, function, told, assigned)
+        case ast.ImportFrom():
+            return  # the importing module's own uses count
+        case ast.FunctionDef():
+            function, assigned = first_line(node), ""
+        case ast.Assign([ast.Name(name)], _):
+            assigned = name
+        case ast.stmt():
+            assigned = ""
+    told = told or speaks(node) or (isinstance(node, ast.JoinedStr) and _is_message(module, node))
+    for child in ast.iter_child_nodes(node):
+        yield from _uses(module, child, function, told, assigned)
+
+
+def _is_message(module: SpecificationModule, text: ast.JoinedStr) -> bool:
+    said = "…".join(str(part.value) for part in text.values if isinstance(part, ast.Constant))
+    return module.role is Role.LEGALITY and _WORDS.search(said) is not None

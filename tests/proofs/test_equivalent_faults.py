@@ -1,0 +1,206 @@
+"""Faults that change nothing: each way to show it, and a sibling that does change something."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+
+import pytest
+import toy_mutation_catalogue
+import toy_specification
+
+from mmaproof.proofs.mutation import equivalents, scope, score_json
+from mmaproof.proofs.mutation.campaign import campaign
+from mmaproof.proofs.mutation.equivalents import (
+    BRANCHES,
+    BYTECODE,
+    CONSTANT,
+    EXPRESSION,
+    FUNCTION,
+    SPEECH,
+    Equivalents,
+)
+from mmaproof.proofs.mutation.scope import Role, SpecificationModule
+from mmaproof.proofs.mutation.source_faults import faults
+from mmaproof.proofs.runner import Settings
+
+HEAD = """
+from __future__ import annotations
+from enum import Enum
+from dataclasses import dataclass
+import numpy as np
+from mmaproof.spec.formats import FloatFormat, Format, IntegerFormat
+from mmaproof.spec.layout_terms import is_power, log2
+
+class Side(Enum):
+    LEFT = 1
+    RIGHT = 2
+
+"""
+
+
+@pytest.fixture
+def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return how each fault of a text is shown to change nothing, by what it changes."""
+
+    def of(text: str, role: Role = Role.SEMANTICS) -> dict[tuple[str, str], str]:
+        path = tmp_path / "with_faults.py"
+        path.write_text(HEAD + text)
+        loaded = types.ModuleType("with_faults")
+        exec(compile(path.read_text(), str(path), "exec"), vars(loaded))
+        monkeypatch.setitem(sys.modules, "with_faults", loaded)
+        module = SpecificationModule("with_faults", path, "with_faults.py", "", role)
+        found = Equivalents([module])
+        lines = HEAD.count("\n")
+        return {
+            (fault.old, fault.new): found.how(module, fault)
+            for fault in faults(path.read_text())
+            if fault.line > lines
+        }
+
+    return of
+
+
+WORDS = "def f(bits):\n    return bits & 7 | 8\n"
+FORMATS = "def f(fmt: FloatFormat, x):\n    return x if fmt.bits <= {} else -x\n"
+BOUNDARY = """
+def f(x, weight: int):
+    if weight > 1:
+        x = x >> log2(weight) if is_power(weight) else x // weight
+    return x
+"""
+CHOICE = "def f(x, a: int, b: int):\n    gain = a - b\n    return x << gain if gain >= 0 else x >> -gain\n"
+CONSTANTS = "_LIMIT = {}\ndef f(fmt: FloatFormat, x):\n    return x if fmt.bits <= _LIMIT else -x\n"
+FUNCTIONS = "def f(side: Side, wide: bool):\n    place = side.value * 2 + wide\n    return place >= {}\n"
+MESSAGES = """
+def f(x, count: int):
+    what = "value" if count == 1 else "values"
+    if x != count:
+        yield f"there are {x} {what}, not {count}"
+"""
+
+
+def test_bits_that_are_set_or_masked_anyway(shown) -> None:
+    found = shown(WORDS)
+    assert found["7", "8"] == "" and found["8", "9"] == ""
+    assert shown("def f(x):\n    return x\n    return 1\n")["1", "2"] == BYTECODE
+    assert shown("def f(bits):\n    return bits & 15 | 8\n")["15", "16"] == ""
+    masked = shown("def f(bits):\n    return (bits & 9) & 8\n")
+    assert masked["9", "10"] == EXPRESSION  # bits 0 and 1 fall away
+    assert masked["9", "8"] == EXPRESSION
+    assert masked["8", "9"] == ""
+
+
+def test_words_may_be_of_any_width_and_sign(shown) -> None:
+    assert shown("def f(bits):\n    return bits & ((1 << 8) - 1) & 3\n")["8", "9"] == EXPRESSION
+    assert shown("def f(bits):\n    return bits & ((1 << 8) - 1)\n")["8", "9"] == ""
+    assert shown("def f(bits):\n    return (bits & 7) >= 0\n")["0", "1"] == ""
+
+
+def test_what_is_no_longer_computed_might_raise(shown) -> None:
+    assert shown("def f(x):\n    return x[0] & 0\n")["0", "1"] == ""
+
+
+def test_what_may_be_no_integer_is_not_taken_for_one(shown) -> None:
+    assert set(shown("def f(x, y):\n    return (x + y) - y + 0 * x\n").values()) == {""}
+    assert shown(BOUNDARY.replace("weight: int", "weight: float"))["weight > 1", "weight >= 1"] == ""
+
+
+def test_a_condition_is_the_same_for_every_format_there_is(shown) -> None:
+    found = shown(FORMATS.format(24))
+    assert found["24", "25"] == found["24", "23"] == EXPRESSION  # none of 24 or 25 bits
+    assert shown(FORMATS.format(16))["16", "15"] == ""
+    of_integers = shown(FORMATS.format(24).replace("FloatFormat", "IntegerFormat"))
+    assert of_integers["24", "25"] == ""  # any number of bits
+
+
+def test_a_parameter_that_is_bound_again_may_be_anything(shown) -> None:
+    text = "def f(fmt: FloatFormat, x):\n    fmt = x\n    return x if fmt.bits <= 24 else -x\n"
+    assert shown(text)["24", "25"] == ""
+
+
+def test_branches_that_do_the_same_where_comparisons_differ(shown) -> None:
+    found = shown(BOUNDARY)
+    assert found["weight > 1", "weight >= 1"] == BRANCHES
+    assert found["weight > 1", "weight <= 1"] == found["1", "2"] == ""  # at 2, x >> 1 is another
+    assert found["1", "0"] == BRANCHES
+    chosen = shown(CHOICE)
+    assert chosen["gain >= 0", "gain > 0"] == BRANCHES
+    assert chosen["0", "1"] == BRANCHES
+    assert chosen["gain >= 0", "gain < 0"] == ""
+    assert shown(CHOICE.replace("x >> -gain", "x >> 1 - gain"))["gain >= 0", "gain > 0"] == ""
+
+
+def test_a_constant_that_is_read_alike(shown) -> None:
+    assert shown(CONSTANTS.format(24))["24", "25"] == CONSTANT
+    assert shown(CONSTANTS.format(16))["16", "15"] == ""
+    exported = CONSTANTS.format(24).replace("_LIMIT", "LIMIT")
+    assert shown(exported)["24", "25"] == ""  # others may read it
+    read_otherwise = CONSTANTS.format(24) + "def g(table):\n    return table[_LIMIT]\n"
+    assert shown(read_otherwise)["24", "25"] == ""
+    table = "_SIDES = {Side.LEFT: 4, Side.RIGHT: 5}\ndef f(side):\n    return _SIDES[side]\n"
+    assert set(shown(table).values()) == {""}
+
+
+def test_a_function_of_few_arguments_is_tried_on_all(shown) -> None:
+    found = shown(FUNCTIONS.format(1))
+    assert found["side.value * 2 + wide", "side.value * 2 - wide"] == FUNCTION
+    assert found["place >= 1", "place > 1"] == FUNCTION
+    assert found["place >= 1", "place < 1"] == ""
+    assert shown(FUNCTIONS.format(2))["place >= 2", "place > 2"] == ""
+
+
+def test_a_fault_may_not_end(shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(equivalents, "_SECONDS", 0.2)
+    text = "def f(wide: bool):\n    x = 8\n    while x > 0:\n        x = x - 2\n    return x\n"
+    assert shown(text)["x - 2", "x + 2"] == ""
+
+
+def test_what_only_messages_tell(shown) -> None:
+    found = shown(MESSAGES, Role.LEGALITY)
+    assert found["count == 1", "count != 1"] == SPEECH
+    assert found["x != count", "x == count"] == ""
+    assert shown(MESSAGES)["count == 1", "count != 1"] == ""  # elsewhere, a text may be an instruction's
+    tested = MESSAGES.replace("x != count", "what and x != count")
+    assert shown(tested, Role.LEGALITY)["count == 1", "count != 1"] == ""
+
+
+def test_private_functions_whose_results_only_messages_tell(shown) -> None:
+    text = "def _spelled(x):\n    return x + 1\n"
+    text += "def f(x):\n    if x > 2:\n        raise ValueError(_spelled(x))\n"
+    assert shown(text)["x + 1", "x - 1"] == SPEECH
+    assert shown(text + "    return _spelled(x)\n")["x + 1", "x - 1"] == ""
+    assert shown(text.replace("_spelled", "spelled"))["x + 1", "x - 1"] == ""
+
+
+def test_known_equivalents_of_the_specification_and_their_siblings() -> None:
+    modules = {module.shown: module for module in scope.modules_of(["power"])}
+    found = Equivalents(list(modules.values()))
+
+    def how(name: str, old: str, new: str) -> str:
+        module = modules[name]
+        changes = [f for f in faults(module.path.read_text()) if (f.old, f.new) == (old, new)]
+        return found.how(module, changes[0])
+
+    assert how("spec/float_encoding.py", "17", "18") == CONSTANT
+    assert how("spec/float_encoding.py", "17", "16") == ""
+    assert how("spec/float_encoding.py", "gain >= 0", "gain > 0") == BRANCHES
+    assert how("spec/float_encoding.py", "gain >= 0", "gain < 0") == ""
+    assert how("spec/layout_terms.py", "self.weight > 1", "self.weight >= 1") == BRANCHES
+    assert how("spec/layout_terms.py", "self.weight > 1", "self.weight <= 1") == ""
+
+
+def test_a_campaign_puts_equivalent_faults_back_and_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Path(toy_specification.__file__)
+    module = SpecificationModule("toy_specification", source, "toy.py", "toy", Role.SEMANTICS)
+    settings = Settings(jobs=1, catalogue=toy_mutation_catalogue.CATALOGUE)
+    shown = {"256": "shown by a test"}
+    monkeypatch.setattr(Equivalents, "how", lambda _, module, fault: shown.get(fault.old, ""))
+    obligations = list(toy_mutation_catalogue.obligations().values())
+    score = campaign(obligations, [module], 1000, 0, settings)
+    document = score_json.document(score, "1.2.3", 0, ["toy"])
+    assert [(e["old"], e["new"]) for e in document["equivalent"]] == [("256", "257"), ("256", "255")]
+    assert not any(result.mutant.fault.old == "256" for result in score.results)
+    assert len(document["equivalent"]) == document["summary"]["equivalent"] == len(score.equivalent)
+    assert all(each["how"] for each in document["equivalent"])
