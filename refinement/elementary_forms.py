@@ -5,6 +5,7 @@
   all monomials share. Of ``exp(x - m) / Σ exp(x - m)``, any m cancels so.
 - ``log2`` of such a product is a sum, ``sqrt`` of it a product, and ``rsqrt(x)`` is ``sqrt(x) / x``.
 - ``2^log2(x)`` is x, and ``tanh(x)`` is ``1 - 2 / (exp(2 x) + 1)``.
+- Where masks are to be as good as -∞, ``2^(x - 1000000)`` is 0.
 
 What divides is not 0 here, and what has a root or a logarithm is not negative: elsewhere, both sides of an
 equality may be no numbers.
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.errors import UnsupportedError
 from ..spec.formats import F64, FloatFormat, Format
 from . import operations
 from .literal_constants import LN_OF_2, LOG2_OF_E, is_log2_of_e
@@ -42,8 +44,18 @@ SYMMETRIES: Mapping[str, int] = MappingProxyType({"tanh": -1, "erf": -1, "sin": 
 
 _LARGEST_POWER = 1 << 12
 
+_MASK, _ORDINARY = 1 << 13, 1 << 10
+"""How great a number is that a mask subtracts in an exponent of 2, at least, and any other constant there,
+at most: the one outweighs several of the others."""
+
+_ABOUT_LOG2_OF_E = Fraction(3, 2)
+"""By this masks in exponents of e are compared with those of 2."""
+
 _MOST_FACTORS = 4
 """How often the argument of a logarithm is multiplied with itself in a power."""
+
+_MOST_STEPS = 8
+"""How many times what divides goes into a power of two, at most."""
 
 _AT_A_TIME = 256
 """Atoms of a function that are made at a time."""
@@ -65,6 +77,19 @@ def is_elementary(operation: Operation, fmt: Format, *, hyperbolic: bool) -> boo
     if operation.name != operations.FUNCTION or not real:
         return False
     return stem(operation) in STEMS or (hyperbolic and stem(operation) == HYPERBOLIC)
+
+
+class OutweighedMaskError(UnsupportedError):
+    """Masks can't be taken for infinite ones.
+
+    Parameters
+    ----------
+    constant : Fraction
+        What is in an exponent of 2, and no mask.
+    """
+
+    def __init__(self, constant: Fraction) -> None:
+        super().__init__(f"the constant {float(constant):.6g} in an exponent of 2 may outweigh a mask")
 
 
 class Product(NamedTuple):
@@ -102,11 +127,24 @@ class ElementaryForms:
         ln, log2 = (int(quantifier.read(quantifier.irrational(each), F64)) for each in (LN_OF_2, LOG2_OF_E))
         self.inverses[ln], self._log2_of_e, self._ln_of_2 = log2, log2, ln
         self._one = int(quantifier.one)
+        self.binomials: dict[int, tuple[Coefficient, Sparse]] = {}
+        """Of reciprocals of ``1 + c·2^y``, c and y."""
+        self.sees_masks = False
+        """Whether an exponent has had a constant so far below 0 that it can only be a mask."""
+        self.masks = set[Coefficient]()
+        """Those that were taken for -∞."""
 
-    def pieces(self, operation: Operation, arguments: Sequence[Sparse]) -> list[Pieces]:
-        """Return the expansions of a function of polynomials."""
+    def pieces(self, operation: Operation, arguments: Sequence[Sparse], *, masked: bool) -> list[Pieces]:
+        """Return the expansions of a function of polynomials; if `masked`, what has a mask is never finite.
+
+        Raises
+        ------
+        OutweighedMaskError
+            If masks are to be infinite, and a constant in an exponent is too great beside them.
+        """
         name = stem(operation)
-        sums = {"lg2": self._logarithm, "ex2": self._exponential, HYPERBOLIC: self._hyperbolic}
+        powers = self._masked if masked else self._exponential
+        sums = {"lg2": self._logarithm, "ex2": powers, HYPERBOLIC: self._hyperbolic}
         if name in sums:
             return [sums[name](each) for each in arguments]
         make = {"rcp": self._reciprocal, "sqrt": self._root, "rsqrt": self._reciprocal_root}[name]
@@ -160,8 +198,55 @@ class ElementaryForms:
             self._powers[powers] = coefficient, () if atom == self._one else (atom,)
         return self._powers[powers]
 
+    def quotient(self, monomial: Monomial) -> list[tuple[Coefficient, Monomial]] | None:
+        """Return the products that a monomial is of which a power of that in a divisor ``1 + c·2^y`` is part.
+
+        ``2^y / (1 + c·2^y)`` is ``1/c - 1/c / (1 + c·2^y)``, and ``2^-y / (1 + c·2^y)`` is ``2^-y - c /
+        (1 + c·2^y)``: of ``2^(n·y)`` so many steps lead to one form of all quotients that are equal. None
+        where there is no such divisor.
+        """
+        plain, exponent = self.exponents(monomial)
+        for atom in plain:
+            if atom not in self.binomials or not exponent:
+                continue
+            factor, step = self.binomials[atom]
+            times = _whole_ratio(exponent, step)
+            if not times:
+                continue
+            rest = without(plain, (atom,))
+            if times > 0:
+                lower, inverse = added(exponent, step, -1), _ratio(1, factor)
+                return [self._product(inverse, lower, rest), self._product(-inverse, lower, plain)]
+            higher = added(exponent, step)
+            return [self._product(1, exponent, rest), self._product(-factor, higher, plain)]
+        return None
+
+    def _product(
+        self, coefficient: Coefficient, exponent: Sparse, atoms: Monomial
+    ) -> tuple[Coefficient, Monomial]:
+        factor, power = self.power(exponent)
+        whole = atoms if power == self._one else tuple(sorted((*atoms, power), reverse=True))
+        return coefficient * factor, whole
+
+    def _masked(self, exponent: Sparse) -> Pieces:
+        """Return a power of two, which is 0 where a mask is subtracted in its exponent.
+
+        Nothing else in an exponent may be great: what is divided by ``2^-9000`` needs no mask to be 0.
+        """
+        if (constant := self._constant(exponent)) <= -_MASK:
+            self.masks.add(exponent.get((), 0) + exponent.get((self._log2_of_e,), 0))
+            return [self._piece(Product(0, {}, ()))]
+        if abs(constant) > _ORDINARY:
+            raise OutweighedMaskError(constant)
+        return self._exponential(exponent)
+
+    def _constant(self, exponent: Sparse) -> Fraction:
+        """Return about how great the constant in an exponent of 2 is."""
+        return exponent.get((), 0) + _ABOUT_LOG2_OF_E * Fraction(exponent.get((self._log2_of_e,), 0))
+
     def _exponential(self, exponent: Sparse) -> Pieces:
         """Return a power of two, in which logarithms are what they are of: ``2^(x + 3 log2(y)) = 2^x·y³``."""
+        self.sees_masks |= self._constant(exponent) <= -_MASK
         rest = dict(exponent)
         product, sums = Product(1, {}, ()), list[Sparse]()
         for monomial, times in exponent.items():
@@ -320,6 +405,10 @@ class ElementaryForms:
                 unused += self._quantifier.read(terms, F64).tolist()
             atom = unused.pop()
             self._atoms[key], self.arguments[atom] = atom, argument
+            if operation == RECIPROCAL and len(argument) == 2 and argument.get(()) == 1:
+                ((monomial, coefficient),) = ((key, value) for key, value in argument.items() if key)
+                if len(monomial) == 1 and self.is_a(monomial[0], POWER):
+                    self.binomials[atom] = coefficient, self.arguments[monomial[0]]
             if operation == RECIPROCAL and len(argument) == 1:
                 ((monomial, coefficient),) = argument.items()
                 if coefficient == 1 and len(monomial) == 1:
@@ -352,6 +441,15 @@ def gathered(found: Sequence[Pieces]) -> list[tuple[NDArray[np.intp], Pieces]]:
         ]
         result.append((np.array(indices, dtype=np.intp), pieces))
     return result
+
+
+def _whole_ratio(one: Sparse, other: Sparse) -> int:
+    """Return by which integer a polynomial is multiplied to be another one; 0 if by none, or a great one."""
+    if one.keys() != other.keys():
+        return 0
+    ratios = {Fraction(value) / Fraction(other[key]) for key, value in one.items()}
+    ratio = ratios.pop()
+    return int(ratio) if not ratios and ratio.denominator == 1 and abs(ratio) <= _MOST_STEPS else 0
 
 
 def _ratio(one: Coefficient, other: Coefficient) -> Coefficient:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
+from .elementary_forms import OutweighedMaskError
 from .interning import Ids
 from .normal_forms import NormalForms
 from .overflow import NONE
@@ -197,9 +198,9 @@ def _thoroughly(
 ) -> tuple[Indices, str | None]:
     """Return which terms are not shown equal, with as many sums expanded as needed."""
     left = members
-    for each in (forms, forms.outer):
-        with suppress(ExpansionError):
-            left = left[each.unequal(actual[left], expected[left], fmt)]
+    for unequal in (forms.unequal, forms.outer.unequal, forms.unequal_unmasked):
+        with suppress(ExpansionError, OutweighedMaskError):
+            left = left[unequal(actual[left], expected[left], fmt)]
     start = 0
     while start < len(left):
         some = left[start : start + (_AT_A_TIME if start else _FIRST)]

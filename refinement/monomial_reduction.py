@@ -1,6 +1,6 @@
 """Monomials in which functions occur several times: powers of two together, and squared roots.
 
-An atom and its reciprocal are 1: what divides is not 0.
+An atom and its reciprocal are 1: what divides is not 0. ``2^x / (1 + 2^x)`` is ``1 - 1 / (1 + 2^x)``.
 """
 
 from __future__ import annotations
@@ -34,20 +34,23 @@ class MonomialReduction:
         self._forms = forms
 
     def reduced(self, rows: Rows) -> Rows:
-        """Return rows, of which nothing is pending, with one power of two at most and no squared root."""
+        """Return rows, of which nothing is pending, with one power of two at most and no squared root.
+
+        Nor is there a power of two above a divisor that is 1 beside it.
+        """
         if not (self._forms.arguments or self._quantifier.literals):
             return rows
         rows = self._with_one_power(rows)
         while True:
             rows = self._cancelled(rows)
-            wrong = self._squares(rows)
+            products: Products = []
+            wrong = self._quotients(rows, products)
+            squares = self._squares(rows) & ~wrong
+            wrong |= squares
             if not wrong.any():
                 return rows
-            products: Products = []
-            for row in np.flatnonzero(wrong):
-                monomial = tuple(each for each in rows.atoms[row].tolist() if each != ABSENT)
-                (coefficient,) = rows.coefficients[row : row + 1].tolist()  # not of numpy: of any size
-                products += self._simplified(int(rows.owners[row]), coefficient, monomial)
+            for row in np.flatnonzero(squares).tolist():
+                products += self._simplified(*_product(rows, row))
             rows = self._with_one_power(concatenated([rows.where(~wrong), rows_of(products)]))
 
     def _are(self, operation: Operation, atoms: Quantities) -> NDArray[np.bool_]:
@@ -93,6 +96,20 @@ class MonomialReduction:
             rows = Rows(rows.owners, rows.coefficients, compacted(atoms), rows.pending)
         return rows
 
+    def _quotients(self, rows: Rows, products: Products) -> NDArray[np.bool_]:
+        """Tell which monomials have a power of two above a divisor of two terms; append what they are."""
+        found = np.zeros(len(rows), dtype=bool)
+        if not self._forms.binomials:
+            return found
+        divided = np.isin(rows.atoms, np.fromiter(self._forms.binomials, dtype=np.int64)).any(axis=1)
+        for row in np.flatnonzero(divided & self._are(POWER, rows.atoms).any(axis=1)).tolist():
+            owner, coefficient, monomial = _product(rows, row)
+            quotient = self._forms.quotient(monomial)
+            if quotient is not None:
+                products += [(owner, coefficient * factor, key) for factor, key in quotient]
+                found[row] = True
+        return found
+
     def _squares(self, rows: Rows) -> NDArray[np.bool_]:
         """Tell which monomials have a root twice; equal atoms are beside each other."""
         twice = rows.atoms[:, 1:] == rows.atoms[:, :-1]
@@ -117,6 +134,13 @@ class MonomialReduction:
             if self._forms.is_a(atom, RECIPROCAL) and self._forms.arguments[atom] == argument:
                 return atom
         return None
+
+
+def _product(rows: Rows, row: int) -> tuple[int, Coefficient, Monomial]:
+    """Return a row as a product."""
+    (coefficient,) = rows.coefficients[row : row + 1].tolist()  # not of numpy: of any size
+    monomial = tuple(each for each in rows.atoms[row].tolist() if each != ABSENT)
+    return int(rows.owners[row]), coefficient, monomial
 
 
 def _without(atoms: list[int], removed: list[int]) -> list[int]:

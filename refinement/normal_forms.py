@@ -66,6 +66,8 @@ _ANY = (-1, 1)
 
 _LITERALS = "log2(e) and ln(2) as literals"
 
+_MASK = "{} for -∞ as a mask, which no number is to outweigh that it masks,"
+
 _UNKNOWN = -1
 _ZERO = 0
 """The number of the polynomial 0; those of other polynomials are odd, those of long sums even."""
@@ -83,6 +85,8 @@ class NormalForms:
         is seen in a fraction of the time, and sums inside of products and functions need not be multiplied.
     quantifier : Quantifier, optional
         Of the store.
+    masked : bool
+        Whether powers of two in whose exponents a mask is subtracted are taken for 0.
 
     Attributes
     ----------
@@ -96,9 +100,10 @@ class NormalForms:
         *,
         expanded: Expanded = Expanded.NONE,
         quantifier: Quantifier | None = None,
+        masked: bool = False,
     ) -> None:
         self.store = store
-        self._expanded = expanded
+        self._expanded, self._masked = expanded, masked
         self.quantifier = quantifier or Quantifier(store)
         self.overflows = Overflows(store, self.quantifier.magnitudes)
         self._functions = ElementFunctions(self.quantifier)
@@ -115,6 +120,7 @@ class NormalForms:
         self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)
         self._known: dict[Format, NDArray[np.int32]] = {}
         self.poles = set[int]()
+        self._needs_masks = False
         self._expanded_functions: dict[int, Pieces] = {}
 
     @cached_property
@@ -126,6 +132,25 @@ class NormalForms:
     def outer(self) -> NormalForms:
         """The same, with the sums expanded that have functions in them, and tanh as of powers of two."""
         return self._with(Expanded.OF_FUNCTIONS)
+
+    @cached_property
+    def masked(self) -> NormalForms:
+        """As `outer`, with finite masks (-1e6 for -∞) that are as good as infinite ones."""
+        return self._with(Expanded.OF_FUNCTIONS, masked=True)
+
+    def unequal_unmasked(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.int64]:
+        """Return what `unequal` does where finite masks are as good as infinite ones.
+
+        Raises
+        ------
+        ExpansionError, OutweighedMaskError
+            If there are too many products, or what outweighs a mask.
+        """
+        if not self._elementary.sees_masks:
+            return np.arange(len(left), dtype=np.int64)
+        found = self.masked.unequal(left, right, fmt)
+        self._needs_masks |= len(found) < len(left)
+        return found
 
     @cached_property
     def _extremal(self) -> ExtremalTerms:
@@ -151,9 +176,9 @@ class NormalForms:
         assert isinstance(fmt, FloatFormat | IntegerFormat)
         return not fmt.signed or self.store.bounded.get(term, _ANY)[0] >= 0
 
-    def _with(self, expanded: Expanded) -> NormalForms:
+    def _with(self, expanded: Expanded, *, masked: bool = False) -> NormalForms:
         """Return other forms of the same quantities and the same numbers of polynomials."""
-        found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier)
+        found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier, masked=masked)
         found._polynomials, found._extrema = self._polynomials, self._extrema
         found._elementary, found._reduction = self._elementary, self._reduction
         found.poles = self.poles
@@ -164,7 +189,8 @@ class NormalForms:
     def uncounted(self) -> tuple[str, ...]:
         """What has been taken for another number or function, so that its error is in no bound."""
         literals = (_LITERALS,) if self.quantifier.takes_literals_for_numbers else ()
-        return (*literals, *self.software.recognised)
+        masks = sorted(map(float, self._elementary.masks), reverse=True) if self._needs_masks else ()
+        return (*literals, *(_MASK.format(f"{each:g}") for each in masks), *self.software.recognised)
 
     def has_functions(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms (n,) depend on functions of real numbers."""
@@ -389,7 +415,7 @@ class NormalForms:
             (fmt,) = operation.operands
             arguments = self.polynomials(self.store.arguments(missing)[:, 0], fmt)
             read = sparse(arguments, len(missing))
-            pieces = self._elementary.pieces(operation, read)
+            pieces = self._elementary.pieces(operation, read, masked=self._masked)
             if stem(operation) in POLES:
                 zeros = [place for place, each in enumerate(read) if not each]
                 self.poles.update(self.store.arguments(missing)[zeros, 0].tolist())

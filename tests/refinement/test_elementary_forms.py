@@ -86,6 +86,15 @@ IDENTITIES = [
     ("tanh(X[i, j])", "(exp(X[i, j]) - exp(-X[i, j])) / (exp(X[i, j]) + exp(-X[i, j]))"),
     ("0.5 * X[i, j] * (1 + tanh(a[i]))", "X[i, j] * sigmoid(2 * a[i])"),
     ("tanh(X[i, j] + a[i]) * (1 + tanh(X[i, j]) * tanh(a[i]))", "tanh(X[i, j]) + tanh(a[i])"),
+    # quotients within functions, where nothing is compared crosswise
+    ("exp(2 * sigmoid(2 * X[i, j]) - 1)", "exp(tanh(X[i, j]))"),
+    ("exp2(a[i] * (exp(X[i, j]) - exp(-X[i, j])) / (exp(X[i, j]) + exp(-X[i, j])))",
+     "exp2(a[i] - 2 * a[i] / (1 + exp(2 * X[i, j])))"),
+    ("sqrt(exp(-3 * X[i, j]) / (2 + exp(X[i, j])))",
+     "sqrt(0.125 * (4 * exp(-3 * X[i, j]) - 2 * exp(-2 * X[i, j]) + exp(-X[i, j])"
+     " - 1 / (2 + exp(X[i, j]))))"),
+    ("exp2(sigmoid(X[i, j]) * (1 - sigmoid(X[i, j])))",
+     "exp2(exp(X[i, j]) / (1 + exp(X[i, j])) / (1 + exp(X[i, j])))"),
     # natural powers and logarithms
     ("log(sum(k, exp(X[i, k] - m[i]))) + m[i]", "log(l[i]) + 0 * X[i, j]"),
     ("exp(X[i, j] - (m[i] + log(sum(k, exp(X[i, k] - m[i])))))", "exp(X[i, j]) / l[i]"),
@@ -101,6 +110,9 @@ def test_what_is_equal_over_the_reals(first: str, second: str) -> None:
 
 
 FALSE = [
+    ("exp(2 * sigmoid(X[i, j]) - 1)", "exp(tanh(X[i, j]))"),
+    ("exp(exp(X[i, j]) / (1 + 2 * exp(X[i, j])))", "exp(1 - 1 / (1 + 2 * exp(X[i, j])))"),
+    ("exp(exp(-X[i, j]) / (2 + exp(X[i, j])))", "exp(exp(-X[i, j]) - 1 / (2 + exp(X[i, j])))"),
     # what divides is 0 whatever the inputs are
     ("X[i, j] / (a[i] - a[i])", "a[i] / (a[i] - a[i])"),
     ("a[i] / (a[i] / (a[i] + b[i]) + b[i] / (a[i] + b[i]) - 1) + 0 * X[i, j]",
@@ -145,6 +157,50 @@ FALSE = [
     ("exp(a[i] * where(j < 2, X[i, j], -inf))", "where(j < 2, exp(a[i] * X[i, j]), 0)"),
     ("max(k, where(k <= j, S[i, k], inf))", "max(k, where(k <= j, S[i, k], S[i, 0]))"),
 ]  # fmt: skip
+
+
+MASKED = (
+    "sum(k, exp(where(k <= j, S[i, k], {0}) {1}) * V[k, j]) / sum(k, exp(where(k <= j, S[i, k], {0}) {1}))"
+)
+UNMASKED = "sum(k, where(k <= j, exp(S[i, k]), 0) * V[k, j]) / sum(k, where(k <= j, exp(S[i, k]), 0))"
+TAKEN = "for -∞ as a mask"
+
+
+@pytest.mark.parametrize("fill", ["-1e6", "-10000.0", "-65504.0", "-1e9", "-2e38", "(S[i, k] - 1e6)"])
+@pytest.mark.parametrize("shift", ["", "- m[i]", "- max(x, where(x <= j, S[i, x], -1e6))"])
+def test_a_finite_mask_is_one_by_hypothesis(fill: str, shift: str) -> None:
+    found = compared(MASKED.format(fill, shift), UNMASKED, ROWS)
+    assert found.equal.all()
+    assert found.roundings is not None
+    assert any(TAKEN in each for each in found.roundings.approximations)
+
+
+def test_a_mask_that_both_sides_have_needs_no_hypothesis() -> None:
+    found = compared(MASKED.format("-1e6", "- m[i]"), MASKED.format("-1e6", "- a[i]"), ROWS)
+    assert found.equal.all()
+    assert found.roundings is not None
+    assert not any(TAKEN in each for each in found.roundings.approximations)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (MASKED.format("-100.0", "- m[i]"), UNMASKED),  # too near
+        (MASKED.format("-1e6", "- m[i]").replace("k <= j", "k < j"), UNMASKED),
+        (MASKED.format("-1e6", "- m[i]").replace("k <= j", "k >= j"), UNMASKED),
+        (MASKED.format("1e6", "- m[i]"), UNMASKED),
+        # what a mask is subtracted from is not alone
+        ("exp(X[i, j] - 1e6) * exp(1e6)", "0 * X[i, j]"),
+        ("exp(X[i, j] - 1e6) / exp(S[i, j] - 1e6)", "0 * X[i, j]"),
+        ("exp(X[i, j] - 10000.0) / exp(S[i, j] - 5000.0)", "0 * X[i, j]"),
+        ("log(exp(X[i, j] - 1e6)) + 1e6", "0 * X[i, j]"),
+        ("exp(X[i, j] - 1e6) / (exp(X[i, j] - 1e6) + exp(S[i, j] - 1e6))", "0 * X[i, j]"),
+        ("exp(1e6 * X[i, j])", "0 * X[i, j]"),
+        ("exp(X[i, j] - 1e6 * a[i])", "0 * X[i, j]"),
+    ],
+)
+def test_a_finite_mask_is_none_elsewhere(first: str, second: str) -> None:
+    assert not equal(first, second, ROWS)
 
 
 @pytest.mark.parametrize(("first", "second"), FALSE)
@@ -322,5 +378,6 @@ def test_rational_functions_are_equal_where_their_values_are(
     except ZeroDivisionError:
         return
     left, right = (np.array([int(expressions.built(each))], dtype=np.int32) for each in (tree, other))
-    equal = not len(NormalForms(expressions.store).unequal(left, right, F64))
+    forms = NormalForms(expressions.store).thorough  # others keep sums of eight products together
+    equal = not len(forms.unequal(left, right, F64))
     assert equal == (values[0] == values[1])
