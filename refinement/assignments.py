@@ -27,12 +27,21 @@ class Assignment:
         The encodings of each input's elements by linear index.
     undefined : int
         The bits that undefined terms get, repeated.
+    given : mapping of int to int, optional
+        What some undefined terms are instead.
     """
 
-    def __init__(self, store: TermStore, inputs: Mapping[str, NDArray[Any]], undefined: int = 0x5A) -> None:
+    def __init__(
+        self,
+        store: TermStore,
+        inputs: Mapping[str, NDArray[Any]],
+        undefined: int = 0x5A,
+        given: Mapping[int, int] | None = None,
+    ) -> None:
         self.store = store
         self._inputs = {name: np.asarray(array).astype(np.uint64) for name, array in inputs.items()}
         self._undefined = np.uint64(undefined * 0x0101010101010101 & 0xFFFFFFFFFFFFFFFF)
+        self._given = given or {}
         self._values = np.zeros(0, dtype=np.uint64)
         self._known = np.zeros(0, dtype=bool)
 
@@ -71,7 +80,8 @@ class Assignment:
                     raise UnsupportedError(f"no values for input {operation.attribute}")
                 return self._inputs[str(operation.attribute)][arguments[:, 0]]
             case name if name == UNDEFINED:
-                return self._undefined & ones(operation.result.bits)
+                found = [self._given.get(each, int(self._undefined)) for each in terms.tolist()]
+                return np.array(found, dtype=np.uint64) & ones(operation.result.bits)
             case name if name == CONCATENATION:
                 return evaluate(operation, [self._vector(arguments[:, 0])])
             case operations.DOT:

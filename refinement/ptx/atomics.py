@@ -1,10 +1,11 @@
 """``atom`` and ``red``: what threads do to memory one after the other, in an order that nobody knows.
 
 Modelled is what leaves the same in every order: sums, extrema, bits, counts (``inc``, ``dec`` with one
-limit), and the exchange for one value, each alone at its place. A float's sum does depend on the order; it is
-summed in that of the threads, and the run is marked as unordered. What ``atom`` returns is undefined, as it
-depends on who came first. What ``.release`` puts in order matters for threads that wait, see `semaphores`;
-that an atomic is an ``.acquire`` is not modelled: without it there are more races, never fewer. Source:
+limit), and the exchange for one value, each alone at its place, or in order after all others. A float's sum
+does depend on the order; it is summed in that of the threads, and the run is marked as unordered. What
+``atom`` returns is undefined, as it depends on who came first; but see `tickets`. What ``.release`` and
+``.acquire`` put in order matters for who learns from a word of others, see `semaphores`; elsewhere it is left
+out: there are more races without it, never fewer. Source:
 PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
 """
 
@@ -77,9 +78,10 @@ _TAKEN = frozenset(
 
 def _atom(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     destination, *given = instruction.taking(3, 5)
-    width, lanes = _sum(execution, instruction, given, active)
-    for element in () if isinstance(destination, Sink) else _elements(destination, lanes):
-        execution.write_terms(element, execution.store.undefined(len(active), width), width, active)
+    width, results = _sum(execution, instruction, given, active)
+    elements = () if isinstance(destination, Sink) else _elements(destination, results.shape[1])
+    for element, terms in zip(elements, results.T, strict=False):
+        execution.write_terms(element, terms, width, active)
 
 
 def _red(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
@@ -95,8 +97,8 @@ def _elements(operand: Operand, lanes: int) -> tuple[Operand, ...]:
 
 def _sum(
     execution: Execution, instruction: InstructionStatement, given: list[Operand], active: Indices
-) -> tuple[int, int]:
-    """Add to memory, and return the width and number of the registers added."""
+) -> tuple[int, Ids]:
+    """Add to memory; return the width of the registers added, and what is returned (n active, registers)."""
     place, source, *rest = given
     (named,) = instruction.types or ("",)
     kind = _PACKED.get(named, named)
@@ -118,15 +120,19 @@ def _sum(
     ]
     execution.unordered |= kind in _FLOATS
     total = lanes * width // 8
+    returned = execution.store.undefined(len(active) * lanes, width).reshape(-1, lanes)
+    turns = execution.turns_of(active)
     for part, members, offsets in located(execution, space, at, total, active, total, stores=True):
         _check_scope(execution, instruction, part)
-        for some in _rounds(offsets):
+        for some in _rounds(offsets, turns[members]):
             chosen = members[some]
             for index, terms in enumerate(added):
                 places = offsets[some] + index * bits // 8
-                _check_alike(execution, part, places, name, kind, terms[chosen])
-                _update(execution, part, places, terms[chosen], name, kind, active[chosen])
-    return width, lanes
+                _check_alike(execution, part, places, name, kind, terms[chosen], active[chosen])
+                found = _update(execution, part, places, terms[chosen], name, kind, active[chosen])
+                if bits == width:
+                    returned[chosen, index] = found
+    return width, returned
 
 
 def _check_scope(execution: Execution, instruction: InstructionStatement, part: Space) -> None:
@@ -136,9 +142,9 @@ def _check_scope(execution: Execution, instruction: InstructionStatement, part: 
         execution.unsupported(f"{instruction.mnemonic}: .{narrow} in global memory, for more than one block")
 
 
-def _rounds(offsets: Offsets) -> list[Indices]:
-    """Return indices of the accesses in groups, none of which has one place twice, in order."""
-    order = np.argsort(offsets, kind="stable")
+def _rounds(offsets: Offsets, turns: Indices) -> list[Indices]:
+    """Return indices of the accesses in groups, none of which has one place twice, in the order of turns."""
+    order = np.lexsort((turns, offsets))
     ordered = offsets[order]
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     lengths = np.diff(np.concatenate([first, [len(ordered)]]))
@@ -147,9 +153,15 @@ def _rounds(offsets: Offsets) -> list[Indices]:
 
 
 def _check_alike(
-    execution: Execution, part: Space, offsets: Offsets, name: str, kind: str, given: Ids
+    execution: Execution,
+    part: Space,
+    offsets: Offsets,
+    name: str,
+    kind: str,
+    given: Ids,
+    threads: Indices,
 ) -> None:
-    """Refuse operations on places where there was another one: their order matters."""
+    """Refuse operations on places where there was another one, in no order: their order matters."""
     size = TYPE_BITS[kind] // 8
     sort = kind if kind in _FLOATS or name in ("min", "max") else str(8 * size)
     numbers = part.atomics.numbers(
@@ -158,6 +170,8 @@ def _check_alike(
     lanes = offsets[:, None] + np.arange(size)
     before = part.atomics.at(lanes, len(part.lanes))
     other = (before != 0) & (before != numbers[:, None])
+    if other.any():
+        other &= ~execution.in_order_after_all(part, offsets, threads)[:, None]
     if other.any():
         place = part.place(int(lanes[other][0]))
         what = "another operand" if name in _OF_ONE_OPERAND else "another operation"
@@ -175,7 +189,8 @@ def _update(
     name: str,
     kind: str,
     threads: Indices,
-) -> None:
+) -> Ids:
+    """Change what is there, and return what the operation returns."""
     size = TYPE_BITS[kind] // 8
     before = read(execution, part, offsets, size, 1, threads, atomic=True)[:, 0]
     lost = before < 0
@@ -183,9 +198,11 @@ def _update(
         before = before.copy()
         before[lost] = execution.store.undefined(int(lost.sum()), 8 * size)
     after = _after(execution, part, name, kind, before, given)
-    addends = given if name == "add" and kind in _INTEGERS else None
-    execution.note_semaphores(part, offsets, after, size, threads, addends)
+    operands = given if kind in _INTEGERS and name in ("add", "inc", "dec") else None
+    execution.note_semaphores(part, offsets, after, size, threads, operands)
+    returned = execution.returned(part, offsets, before, threads)
     write(execution, part, offsets, after[:, None], size, threads, atomic=True)
+    return returned
 
 
 def _after(execution: Execution, part: Space, name: str, kind: str, before: Ids, given: Ids) -> Ids:

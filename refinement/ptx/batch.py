@@ -63,9 +63,8 @@ class Batch:
         self._execution = execution
         self._program = program
         self._conversion = IfConversion(execution, program, self._begin, scalars, guards)
-        self.scheduler = Scheduler(
-            execution.threads, execution.ordering, execution.alive, apart=execution.semaphores is not None
-        )
+        waits = execution.semaphores is not None and bool(execution.semaphores.loops.loads)
+        self.scheduler = Scheduler(execution.threads, execution.ordering, execution.alive, apart=waits)
         self.instructions = 0
         self.thread_instructions = 0
         self._length = RunLength(execution.store)

@@ -94,6 +94,8 @@ class Execution:
         The special registers.
     semaphores : Semaphores, optional
         The words by which threads of several blocks wait for each other, of a kernel that has such.
+    turns : mapping of int to int
+        Which threads, by number in the grid, come to a place after which others, if that is wanted.
     state : dict
         What a group of instructions keeps between them: copies under way, arrivals at barriers.
     """
@@ -125,6 +127,7 @@ class Execution:
         self.path: Value | None = None
         self.undo_log: UndoLog | None = None
         self.semaphores: Semaphores | None = None
+        self.turns: Mapping[int, int] = {}
         self._observations = observations
         self._loads = loads
         self.special = dict(threads.special_registers())
@@ -191,14 +194,35 @@ class Execution:
         words: Ids,
         size: int,
         threads: Indices,
-        addends: Ids | None = None,
+        operands: Ids | None = None,
     ) -> None:
         """Note that words (n,) are about to be written by which threads may wait; see `Semaphores.note`."""
         if self.semaphores is not None:
             on_data = self.on_data(threads)
             self.semaphores.note(
-                part, offsets, words, size, threads, self.instruction, addends, on_data=on_data
+                part, offsets, words, size, threads, self.instruction, operands, on_data=on_data
             )
+
+    def returned(self, part: Space, offsets: Offsets, before: Ids, threads: Indices) -> Ids:
+        """Return what atomics return of words (n,) that held something before; see `Semaphores.returned`."""
+        if self.semaphores is None:
+            return self.store.undefined(len(before), int(self.store.widths(before[:1])[0]))
+        return self.semaphores.returned(part, offsets, before, threads, self.instruction)
+
+    def in_order_after_all(self, part: Space, offsets: Offsets, threads: Indices) -> NDArray[np.bool_]:
+        """Tell which threads (n,) know of all that was written to words (n,)."""
+        if self.semaphores is None or part.name != "global":
+            return np.zeros(len(threads), dtype=bool)
+        known = map(self.semaphores.knows_all, offsets.tolist(), threads.tolist())
+        return np.fromiter(known, dtype=bool, count=len(threads))
+
+    def turns_of(self, threads: Indices) -> Indices:
+        """Return numbers by which threads come to a place one after the other."""
+        if not self.turns:
+            return np.arange(len(threads))
+        names = self.ordering.names[threads].tolist()
+        found: Indices = np.array([self.turns.get(each, -1) for each in names], dtype=np.intp)
+        return found
 
     @property
     def found_wrong(self) -> bool:
@@ -286,6 +310,8 @@ class Execution:
             raise InputError(f"{operand} has {width} bits, {self.instruction.mnemonic} gives {value.width}")
         if value.width < width:
             value = _extended(self.store, value, width)
+        if width == 1 and self.semaphores is not None:
+            value = self.semaphores.tickets.resolved(value, active, self.ordering, self.instruction.line)
         if self._condition is not None:
             value = self._chosen(operand, value, active)
         before = None

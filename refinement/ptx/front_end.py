@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,11 +25,13 @@ from ..guard_outcomes import GuardOutcome
 from ..interning import Ids
 from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
+from ..parameters import Access
 from ..shared_buffers import Joined, put_together, taken_apart
 from ..size_domains import SizeDomain
 from ..terms import TermStore
 from . import machine
 from .address_spaces import Buffer
+from .arrivals import in_every_order
 from .guards import conditions_on_sizes
 from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, Structure, check_size, entry_named
 from .module import Function, Module
@@ -110,10 +112,12 @@ class PtxKernel:
                 given[each.name] = _argument(each, memory, store, inputs, held)
         given |= {each.name: _address(each, given) for each in instance.pointers}
         taken = self.packed(instance, given)
-        done = machine.run(
+        launch = Launch(instance.grid, instance.block, instance.dynamic_shared)
+        once = partial(
+            machine.run,
             self.module,
             self.entry,
-            Launch(instance.grid, instance.block, instance.dynamic_shared),
+            launch,
             taken,
             store,
             accumulation=str(instance.contract.accumulate),
@@ -121,6 +125,9 @@ class PtxKernel:
             blocks=blocks,
             traced=traced,
         )
+        arrays_given = [each for each in instance.arguments if isinstance(each, Array)]
+        workspaces = {each.name for each in arrays_given if each.access is Access.SCRATCH}
+        done = in_every_order(store, lambda turns: once(turns=turns), workspaces)
         arrays = {name: _final(found) for name, found in done.contents.items()}
         for buffer in instance.buffers:
             if buffer.name in arrays:

@@ -1,4 +1,4 @@
-"""What somebody knows to be over: which intervals of which warps, by block."""
+"""What somebody knows to be over: which intervals of which warps, by block, and how barriers pass it on."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .threads import WARP, Indices
+
 Knowledge = Mapping[int, NDArray[np.int32]]
 """By block of the grid: of each of its warps the intervals below this are over.
 
 Words that are waited for have negative numbers: of their values, as many are known to have been written.
+Single threads have numbers from `THREAD` up: their own intervals below this are over.
 """
+
+THREAD = 1 << 48
+"""What the key of a single thread is more than its number in the grid."""
 
 
 def joined(parts: Sequence[Knowledge]) -> Knowledge:
@@ -23,3 +29,56 @@ def joined(parts: Sequence[Knowledge]) -> Knowledge:
         for name, over in each.items():
             found[name] = np.maximum(found[name], over) if name in found else over
     return found
+
+
+class Told:
+    """What threads of a batch were told; a barrier tells all of their warps."""
+
+    def __init__(self) -> None:
+        self._of_warps: dict[int, Knowledge] = {}
+        self._of_threads: dict[int, Knowledge] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._of_warps or self._of_threads)
+
+    def learn(self, thread: int, knowledge: Knowledge) -> None:
+        """Tell a thread something."""
+        self._of_threads[thread] = joined([self._of_threads.get(thread, {}), knowledge])
+
+    def of(self, thread: int) -> Knowledge:
+        """Return what a thread was told."""
+        found = [self._of_warps.get(thread // WARP, {}), self._of_threads.get(thread, {})]
+        return joined([each for each in found if each])
+
+    def share(self, warps: Indices) -> None:
+        """Tell some warps what any of their threads was told."""
+        members = set(warps.tolist())
+        threads = [each for each in self._of_threads if each // WARP in members]
+        known = [self._of_warps[each] for each in members if each in self._of_warps]
+        known += [self._of_threads.pop(each) for each in threads]
+        if known:
+            self._of_warps |= dict.fromkeys(members, joined(known))
+
+
+def is_over(known: Knowledge, name: int, time: int, per_block: int, *, all_warps: bool = False) -> bool:
+    """Tell whether what a thread, or any of its block, did in an interval is known to be over.
+
+    Parameters
+    ----------
+    known : mapping
+        Who knows.
+    name : int
+        The thread, by its number in the grid.
+    time : int
+        The interval.
+    per_block : int
+        Threads of a block, whole warps of them.
+    all_warps : bool
+        Whether all that its block did is asked for.
+    """
+    block, within = divmod(name, per_block)
+    over = known.get(block)
+    if over is not None and time < int(over.min() if all_warps else over[within // WARP]):
+        return True
+    own = None if all_warps else known.get(THREAD + name)
+    return own is not None and time < int(own[0])

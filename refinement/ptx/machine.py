@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..traversal import leaves_of
 from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
+from .between_blocks import BetweenBlocks
 from .dependence import DataDependenceError, never_written
 from .execution import Execution
 from .floating_contraction import may_be_contracted
@@ -31,7 +32,6 @@ from .module import Function, Module
 from .opaque_fragments import leaked
 from .program import Program
 from .races import AccessHistory, StoreHistory
-from .semaphores import ASSUMED, Semaphores
 from .state_space import Space
 from .threads import WARP, Indices, Launch, Threads
 from .variables import bytes_in, used_variables
@@ -131,6 +131,13 @@ class Run:
         What is taken for granted of how the blocks run.
     notes : tuple of KernelNote
         What is no fault.
+    arrivals : mapping of int to tuple of int
+        The threads that come one after the other to counts, in their order, where it matters who is last; by
+        their numbers in the grid.
+    arrival_line : int
+        Where the first such count is.
+    path : str
+        The kernel's file.
     """
 
     contents: Mapping[str, Contents]
@@ -148,6 +155,9 @@ class Run:
     _threads: Threads
     assumptions: tuple[str, ...] = ()
     notes: tuple[KernelNote, ...] = ()
+    arrivals: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    arrival_line: int = 0
+    path: str = ""
 
     @property
     def block_threads(self) -> int:
@@ -170,8 +180,9 @@ def run(
     progress: Progress | None = None,
     blocks: Indices | None = None,
     traced: bool = False,
+    turns: Mapping[int, int] | None = None,
 ) -> Run:
-    """Run a kernel.
+    """Run a kernel, its threads in one order.
 
     Parameters
     ----------
@@ -193,6 +204,8 @@ def run(
         The only blocks that run, by their numbers in the grid; races are not looked for then.
     traced : bool
         Keep what each line loads.
+    turns : mapping of int to int, optional
+        After how many others threads come to counts that they take tickets of, by their numbers in the grid.
 
     Raises
     ------
@@ -225,18 +238,15 @@ def run(
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
     guards = Guards()
-    semaphores = Semaphores(store, program.waiting) if program.waiting.loads else None
+    between = BetweenBlocks(store, program, memory, turns or {})
     complete, reordered = True, False
     depends: Ids = np.zeros(0, dtype=np.int32)
-    alone = blocks is not None and semaphores is None  # who waits needs those that it waits for
-    chosen = blocks if alone and blocks is not None else np.arange(launch.blocks)
+    chosen = between.chosen(blocks, launch)
     for some in _batches(launch, chosen, _block_bytes(module, function, launch)):
         threads = Threads(launch, some)
         memory.for_batch(threads)
         execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
-        if semaphores is not None:
-            semaphores.begin(execution.ordering)
-            execution.semaphores = semaphores
+        between.begin(execution)
         batch = Batch(execution, program, launching.scalars(arguments), guards)
         try:
             complete = batch.run()
@@ -250,10 +260,12 @@ def run(
         thread_instructions += batch.thread_instructions
         barriers += batch.scheduler.barriers
         reordered |= execution.unordered
+        between.end(execution)
         if not complete:
             break
         if progress is not None:
             progress(int(some[-1]) + 1, launch.blocks)
+    between.close(observations, complete=complete)
     contents = {buffer.name: _contents(store, memory, buffer) for buffer in memory.buffers}
     every_thread = Threads(launch, np.zeros(1, dtype=np.intp))
     _report_unowned_reads(memory, observations, every_thread)
@@ -282,8 +294,11 @@ def run(
             time.perf_counter() - started,
         ),
         every_thread,
-        assumptions=(ASSUMED,) if semaphores is not None and semaphores.used else (),
+        assumptions=tuple(between.assumptions),
         notes=observations.notes,
+        arrivals=MappingProxyType(dict(between.arrivals)),
+        arrival_line=between.line,
+        path=module.path,
     )
 
 

@@ -154,7 +154,8 @@ def _write_bytes(
     else:
         found = history.write(execution.ordering, places, threads_of, line)
     if len(found) and execution.semaphores is not None and part.name == "global":
-        found = found.some(~execution.semaphores.puts_in_order(places[found.which] * history.granule))
+        ordered = execution.semaphores.puts_in_order(places[found.which] * history.granule)
+        found = found.some(~ordered | found.reads)
     if len(found) and not atomic:
         changed = np.asarray(_differ(lanes, offsets, data).reshape(len(places), -1).any(axis=1))
         harmless = ~changed[found.which] & found.idempotent

@@ -19,6 +19,7 @@ from .instruction_set import DECODERS, POINTWISE
 from .module import Function, InstructionStatement, Module
 from .operands import Label
 from .threads import Indices
+from .tickets import takes_tickets
 from .variable_spaces import misplaced, variable_spaces
 from .waiting_loops import waiting_loops
 
@@ -94,6 +95,8 @@ class Program:
         What lies between branches and where their ways meet.
     waiting : WaitingLoops
         The loops in which it waits for other blocks.
+    takes_tickets : bool
+        Whether it looks at what an atomic operation on integers returns.
     """
 
     def __init__(self, module: Module, function: Function) -> None:
@@ -103,6 +106,7 @@ class Program:
         self._flow = control_flow(function, module.path)
         self.regions = BranchRegions(function, self._flow)
         self.waiting = waiting_loops(function, self._flow, self.regions)
+        self.takes_tickets = takes_tickets(function)
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 
     def check_legality(self, observations: Observations) -> None:

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .atomic_users import AtomicUsers
 from .joint_writers import OTHER_BLOCK, JointWriters
-from .knowledge import Knowledge, joined
+from .knowledge import THREAD, Knowledge, Told, is_over, joined
 from .threads import WARP, Indices, Threads
 
 NOBODY = -1
@@ -48,10 +49,14 @@ class Ordering:
         self._over = np.zeros((blocks, warps, warps), dtype=np.int32)
         self._over[:, np.arange(warps), np.arange(warps)] = 1
         self._slowest = self._over.min(axis=2)
-        self._beyond: dict[int, Knowledge] = {}
-        """What warps know of what is over in other blocks."""
-        self._learned: dict[int, Knowledge] = {}
-        """What threads know of it that no barrier has told the others of their warps."""
+        self._beyond = Told()
+        """What threads know to be over in other blocks."""
+        self._fenced = Told()
+        """What threads knew, or had done, at fences that they know to be over."""
+        self.assumed = Told()
+        """What threads know to be over in other blocks if a fence is not needed for it."""
+        self.assumes = False
+        """Whether accesses are in order for what is only assumed."""
 
     def times(self, threads: Indices) -> NDArray[np.int32]:
         """Return the interval that each thread is in."""
@@ -86,7 +91,7 @@ class Ordering:
 
     def block_barriers(self) -> None:
         """Put in order what all warps of every block did before."""
-        if self._beyond or self._learned:
+        if self._beyond or self._fenced or self.assumed:
             for block in range(len(self._time)):
                 self._share(block * self._time.shape[1] + np.arange(self._time.shape[1]))
         self._time[:] = self._time.max(axis=1, keepdims=True) + 1
@@ -105,47 +110,52 @@ class Ordering:
     # -- other blocks
     def _share(self, warps: Indices) -> None:
         """Tell some warps what any of their threads knows of other blocks."""
-        if not self._beyond and not self._learned:
-            return
-        members = set(warps.tolist())
-        threads = [each for each in self._learned if each // WARP in members]
-        known = [self._beyond[each] for each in members if each in self._beyond]
-        known += [self._learned.pop(each) for each in threads]
-        if known:
-            self._beyond |= dict.fromkeys(members, joined(known))
+        for each in (self._beyond, self._fenced, self.assumed):
+            if each:
+                each.share(warps)
 
     def known(self, thread: int) -> Knowledge:
         """Return what a thread knows to be over, in its own block and in others."""
         block, own = divmod(thread // WARP, self._time.shape[1])
         name = int(self.names[thread]) // self.per_block
-        return joined([{name: self._over[block, own].copy()}, self._known_of_others(thread)])
+        return joined([{name: self._over[block, own].copy()}, self._beyond.of(thread)])
 
     def learn(self, thread: int, knowledge: Knowledge) -> None:
         """Let a thread know what is over in other blocks."""
-        self._learned[thread] = joined([self._learned.get(thread, {}), knowledge])
+        self._beyond.learn(thread, knowledge)
+
+    def fence(self, threads: Indices) -> None:
+        """Let threads tell from now on what they know, and what they did themselves, up to this moment."""
+        self._time[np.divmod(np.unique(threads // WARP), self._time.shape[1])] += 1
+        for thread, time in zip(threads.tolist(), self.times(threads).tolist(), strict=True):
+            self._beyond.learn(thread, self.assumed.of(thread))
+            mine = {THREAD + int(self.names[thread]): np.array([time], dtype=np.int32)}
+            self._fenced.learn(thread, joined([self.known(thread), mine]))
+
+    def fenced(self, thread: int) -> Knowledge:
+        """Return what a thread may tell of, as a fence is behind it."""
+        return self._fenced.of(thread)
 
     def share_within_block(self, thread: int) -> None:
         """Tell all warps of a thread's block what any of them knows of other blocks."""
         warps = self._time.shape[1]
         self._share(thread // WARP // warps * warps + np.arange(warps))
 
-    def _known_of_others(self, thread: int) -> Knowledge:
-        found = [self._beyond.get(thread // WARP, {}), self._learned.get(thread, {})]
-        return joined([each for each in found if each])
-
     def _over_in_others(
         self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32], *, all_warps: bool
     ) -> NDArray[np.bool_]:
         """Tell whether accesses of threads of other blocks, or of any of their warps, are over."""
         found = np.zeros(len(threads), dtype=bool)
-        if not self._beyond and not self._learned:
+        if not self._beyond and not self.assumed:
             return found
-        known = {each: self._known_of_others(each) for each in np.unique(threads).tolist()}
+        known = {each: self._beyond.of(each) for each in np.unique(threads).tolist()}
+        guessed = {each: self.assumed.of(each) for each in known} if self.assumed else {}
         for index in np.flatnonzero(others != NOBODY).tolist():
-            block, within = divmod(int(others[index]), self.per_block)
-            over = known[int(threads[index])].get(block)
-            if over is not None:
-                found[index] = times[index] < (over.min() if all_warps else over[within // WARP])
+            thread, name, time = int(threads[index]), int(others[index]), int(times[index])
+            found[index] = is_over(known[thread], name, time, self.per_block, all_warps=all_warps)
+            if not found[index] and thread in guessed:
+                found[index] = is_over(guessed[thread], name, time, self.per_block, all_warps=all_warps)
+                self.assumes |= bool(found[index])
         return found
 
     def over_for_whole_block(
@@ -293,6 +303,7 @@ class AccessHistory:
         self._rewritten = np.zeros(count, dtype=bool)
         """What was written since the first of those that read it did."""
         self._joint = JointWriters(count)
+        self.atomic_users = AtomicUsers()
         self._copying = np.zeros(count, dtype=bool)
         self.copies = 0
         """How many instructions' copies are under way."""
@@ -342,6 +353,9 @@ class AccessHistory:
         fresh |= (self._warps[places] < OTHER_BLOCK) & ordering.over_for_whole_block(
             threads, earlier, self._read[places]
         )
+        if not atomic:
+            of_atomics = np.flatnonzero(self._atomic[places] & ~fresh)
+            fresh[self.atomic_users.are_over(ordering, places, threads, of_atomics)] = True
         # Of threads that read one place together, one becomes its reader; the others tell that they are more.
         started = places[fresh]
         self._several[started] = self._rewritten[started] = False
@@ -355,6 +369,8 @@ class AccessHistory:
             apart = ~ordering.same_block(threads[others], self._reader[places[others]])
             self._several[places[others]] = True
             own[np.flatnonzero(others)[apart]] = OTHER_BLOCK
+        if atomic:
+            self.atomic_users.note(ordering, places, threads, np.flatnonzero(fresh))
         while len(places):  # of threads that read one place together, one a round gets its bit in
             self._warps[places] |= own
             missing = (self._warps[places] & own) == 0
@@ -421,6 +437,8 @@ class AccessHistory:
         for index in np.flatnonzero(same & ~over):
             warps = int(self._warps[places[index]])
             over[index] = ordering.over_for_warps(int(threads[index]), int(times[index]), warps)
+        apart = np.flatnonzero(~of_one & self._atomic[places] & ~over)
+        over[self.atomic_users.are_over(ordering, places, threads, apart)] = True
         return over
 
     def _conflicts(self, places: Places, suspects: Indices) -> Conflicts:

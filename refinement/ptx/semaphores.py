@@ -20,6 +20,7 @@ or a fence before a weaker access that writes, and behind one that reads. Source
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,12 @@ from ...spec.errors import UnsupportedError
 from ..interning import Ids
 from ..memory import Offsets
 from ..terms import CONSTANT, TermStore
-from .knowledge import Knowledge, joined
+from .knowledge import Knowledge, is_over, joined
 from .module import InstructionStatement
 from .races import Ordering
 from .state_space import Space
 from .threads import WARP, Indices
+from .tickets import COUNTING, Tickets
 
 if TYPE_CHECKING:
     from .waiting_loops import WaitingLoops
@@ -52,10 +54,10 @@ _SIZES = (4, 8)
 
 @dataclass(frozen=True)
 class _Write:
-    """A value that a word was given."""
+    """A value that a word was given, by a step that is the same whoever takes it, if it has a name."""
 
     value: int
-    addend: int | None
+    step: str
     published: Knowledge
 
 
@@ -96,6 +98,8 @@ class Semaphores:
         Whether a thread has waited.
     written : int
         How many values words were given.
+    tickets : Tickets
+        What atomics returned.
     deciding : set of int
         Threads that have come to a branch which decides whether they wait on.
     """
@@ -104,6 +108,7 @@ class Semaphores:
         self.loops = loops
         self.used = False
         self.written = 0
+        self.tickets = Tickets(store)
         self._store = store
         self._words: dict[int, _Word] = {}
         self._ordering: Ordering | None = None
@@ -112,7 +117,6 @@ class Semaphores:
         """Begin a batch of blocks."""
         self._ordering = ordering
         self.deciding: set[int] = set()
-        self._fenced: dict[int, Knowledge] = {}
         self._unfenced: dict[int, Knowledge] = {}
         self._last: dict[int, int] = {}
 
@@ -203,7 +207,7 @@ class Semaphores:
         size: int,
         threads: Indices,
         instruction: InstructionStatement,
-        addends: Ids | None = None,
+        operands: Ids | None = None,
         *,
         on_data: bool = False,
     ) -> None:
@@ -219,8 +223,8 @@ class Semaphores:
             Bytes of a word.
         instruction : InstructionStatement
             What writes.
-        addends : array, optional
-            What is added, of a sum.
+        operands : array, optional
+            What is added, of a sum, and the limits of a count.
         on_data : bool
             Whether data decide if it happens.
         """
@@ -233,21 +237,29 @@ class Semaphores:
         known = self._store.are(CONSTANT, words)
         numbers = self._store.constant_values(words) if known.all() else None
         few = len(np.unique(threads // WARP)) == len(threads)
-        for index, (offset, thread) in enumerate(zip(offsets.tolist(), threads.tolist(), strict=True)):
+        some = np.arange(len(offsets))
+        if not few or numbers is None:
+            some = np.flatnonzero(np.isin(offsets, list(self._words)))
+        for index in some.tolist():
+            offset, thread = int(offsets[index]), int(threads[index])
             if offset not in self._words:
-                if not few or numbers is None:
-                    continue
+                assert numbers is not None
                 self._words[offset] = self._fresh(part, offset, size)
             word = self._words[offset]
             if numbers is None or on_data:
                 word.broken = f"{instruction.mnemonic} in line {instruction.line} writes data to the word"
                 continue
-            addend = None if addends is None else self._constant(addends[index])
-            self._note_write(word, offset, thread, int(numbers[index]), instruction, addend)
+            step = "" if operands is None else self._step(instruction, operands[index])
+            self._note_write(word, offset, thread, int(numbers[index]), instruction, step)
 
-    def _constant(self, term: np.int32) -> int | None:
-        terms = np.array([term], dtype=np.int32)
-        return int(self._store.constant_values(terms)[0]) if self._store.are(CONSTANT, terms)[0] else None
+    def _step(self, instruction: InstructionStatement, operand: np.int32) -> str:
+        """Return a name for what is done to a word, if that is the same whoever does it, and something."""
+        terms = np.array([operand], dtype=np.int32)
+        if not self._store.are(CONSTANT, terms)[0]:
+            return ""
+        number = int(self._store.constant_values(terms)[0])
+        name = instruction.one_of(COUNTING)
+        return f"{name} {number}" if name is not None and (number or name != "add") else ""
 
     def _overlapped(self, offsets: Offsets, size: int) -> list[_Word]:
         """Return the words that writes change of which they do not write all, and nothing else."""
@@ -271,40 +283,95 @@ class Semaphores:
         thread: int,
         value: int,
         instruction: InstructionStatement,
-        addend: int | None,
+        step: str,
     ) -> None:
         ordering, own = self._order, -1 - offset
         knowledge = ordering.known(thread)
         count = int(knowledge[own][0]) if own in knowledge else 1
-        first = self._first_of_sums(word, addend)
+        first = _first_of_steps(word, step)
         if count < first:
             word.broken = (
                 f"{instruction.mnemonic} in line {instruction.line} writes the word in no order with others"
             )
         for name, time in word.seen:
-            if name != self._name(thread) and not _is_over(knowledge, name, time, ordering.per_block):
+            if name != self._name(thread) and not is_over(knowledge, name, time, ordering.per_block):
                 raise UnsupportedError(_OVERTAKEN)
         for reader, seen in word.reading.items():
             name = self._name(reader)
-            if reader != thread and not _is_over(knowledge, name, seen.time, ordering.per_block):
+            if reader != thread and not is_over(knowledge, name, seen.time, ordering.per_block):
                 seen.overtaken = True
         narrow = instruction.one_of(_NARROW) is not None
         atomic = instruction.opcode in ("atom", "red")
         strong = atomic or instruction.one_of(("relaxed", "volatile", "release")) is not None
         published: Knowledge = {}
         if instruction.one_of(_RELEASES) and not narrow:
-            published = knowledge
-        elif strong and not narrow:
-            published = self._fenced.get(thread, {})
+            ordering.fence(np.array([thread]))
+        if strong and not narrow:
+            published = ordering.fenced(thread)
         if atomic:  # goes on with what was released before
             published = joined([published, word.writes[-1].published])
         certain = len(word.writes) + 1 if first == len(word.writes) else first
         now = {own: np.array([certain], dtype=np.int32)}
         self.written += 1
-        word.writes.append(_Write(value, addend if atomic else None, joined([published, now])))
+        word.writes.append(_Write(value, step, joined([published, now])))
         ordering.learn(thread, now)
         if thread in word.reading:
             word.reading[thread].index = max(word.reading[thread].index, len(word.writes) - 2)
+
+    def returned(
+        self, part: Space, offsets: Offsets, before: Ids, threads: Indices, instruction: InstructionStatement
+    ) -> Ids:
+        """Return what atomics return (n,) of words that they have changed, each one other than the others.
+
+        Parameters
+        ----------
+        part : Space
+            Where.
+        offsets, before, threads : array
+            Lanes, what was there, and threads.
+        instruction : InstructionStatement
+            The atomic.
+        """
+        width = int(self._store.widths(before[:1])[0])
+        known = self._store.are(CONSTANT, before) & (part.name == "global")
+        numbers = self._store.constant_values(before)
+        wide = instruction.one_of(_NARROW) is None
+        found = self._store.undefined(len(before), width)
+        for index in np.flatnonzero(known).tolist():
+            word = self._words.get(offset := int(offsets[index]))
+            if word is None or word.broken or not word.writes[-1].step:
+                continue
+            now = {-1 - offset: np.array([len(word.writes)], dtype=np.int32)}
+            found[index] = self.tickets.issue(
+                offset,
+                self._name(int(threads[index])),
+                int(numbers[index]),
+                width,
+                joined([word.writes[-2].published, now]),
+                instruction.line,
+                acquires=wide and instruction.one_of(_ACQUIRES) is not None,
+            )
+        return found
+
+    def knows_all(self, offset: int, thread: int) -> bool:
+        """Tell whether a thread knows of all writes to a word that are in one order."""
+        word = self._words.get(offset)
+        known = self._order.known(thread).get(-1 - offset)
+        return (
+            word is not None and not word.broken and known is not None and int(known[0]) == len(word.writes)
+        )
+
+    def changed_counts(self) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the lane of each count that does not end as it began, its line, and what it was and is."""
+        for offset, line in self.tickets.lines:
+            word = self._words[offset]
+            if not word.broken and word.writes[-1].value != word.writes[0].value:
+                yield offset, line, word.writes[0].value, word.writes[-1].value
+
+    @property
+    def broken(self) -> Mapping[int, str]:
+        """Of words whose values may be others in another order why that is."""
+        return {offset: word.broken for offset, word in self._words.items() if word.broken}
 
     def spoil(self, part: Space, offsets: Offsets, size: int, instruction: InstructionStatement) -> None:
         """Note that bytes are written which may be of words."""
@@ -316,13 +383,6 @@ class Semaphores:
         own = [each + at for each, word in self._words.items() if not word.broken for at in range(word.size)]
         return np.isin(lanes, own)
 
-    def _first_of_sums(self, word: _Word, addend: int | None) -> int:
-        """Return how many of a word's values a writer must know of: the others are sums of its addend."""
-        count = len(word.writes)
-        while addend is not None and addend and count > 1 and word.writes[count - 1].addend == addend:
-            count -= 1
-        return count
-
     def fence(self, threads: Indices, instruction: InstructionStatement) -> None:
         """Note that threads run a fence."""
         if instruction.one_of(_WIDE) is None or instruction.one_of(_OTHER_FENCES) is not None:
@@ -332,7 +392,8 @@ class Semaphores:
                 self._order.learn(thread, self._unfenced.pop(thread))
             if thread in self._last:
                 self._words[self._last[thread]].reading[thread].acquired = True
-            self._fenced[thread] = self._order.known(thread)
+        self._order.fence(threads)
+        self.tickets.fence({self._name(each) for each in threads.tolist()})
 
     # -- details
     @property
@@ -363,14 +424,16 @@ class Semaphores:
             before = part.lanes.read(at, size)
             if self._store.are(CONSTANT, before)[0]:
                 value = int(self._store.constant_values(before)[0])
-                return _Word(size, [_Write(value, None, {})])
-        return _Word(size, [_Write(0, None, {})], broken="what it holds at first is not given")
+                return _Word(size, [_Write(value, "", {})])
+        return _Word(size, [_Write(0, "", {})], broken="what it holds at first is not given")
 
 
 _OVERTAKEN = "somebody writes the word who does not know whether all have seen the value that they wait for"
 
 
-def _is_over(knowledge: Knowledge, name: int, time: int, per_block: int) -> bool:
-    block, within = divmod(name, per_block)
-    over = knowledge.get(block)
-    return over is not None and time < int(over[within // WARP])
+def _first_of_steps(word: _Word, step: str) -> int:
+    """Return how many of a word's values a writer must know of: the others come of the step that it takes."""
+    count = len(word.writes)
+    while step and count > 1 and word.writes[count - 1].step == step:
+        count -= 1
+    return count

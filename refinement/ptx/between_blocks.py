@@ -1,0 +1,111 @@
+"""What goes between the blocks of a run: words that they wait for, tickets that they take, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..findings import Kind
+from ..memory import Offsets
+from ..observations import Observations
+from ..terms import TermStore
+from .address_spaces import Memory
+from .execution import Execution
+from .program import Program
+from .semaphores import ASSUMED, Semaphores
+from .threads import WARP, Indices, Launch
+from .tickets import NO_FENCE, TicketError
+
+
+class BetweenBlocks:
+    """What the blocks of a run have to do with each other.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    program : Program
+        The kernel's instructions.
+    memory : Memory
+        Its memory.
+    turns : mapping of int to int
+        After how many others threads come to counts that they take tickets of, by their numbers in the grid.
+
+    Attributes
+    ----------
+    assumptions : dict of str to None
+        What is taken for granted.
+    arrivals : mapping of int to tuple of int
+        The threads that came one after the other to counts, where it matters who is last.
+    line : int
+        Where the first such count is.
+    """
+
+    def __init__(self, store: TermStore, program: Program, memory: Memory, turns: Mapping[int, int]) -> None:
+        self.assumptions: dict[str, None] = {}
+        self.arrivals: Mapping[int, tuple[int, ...]] = {}
+        self.line = 0
+        self._memory = memory
+        self._turns = turns
+        self._semaphores: Semaphores | None = None
+        if program.waiting.loads or program.takes_tickets:
+            self._semaphores = Semaphores(store, program.waiting)
+            if memory.globals.history is not None:
+                memory.globals.history.atomic_users.kept = True
+
+    def chosen(self, blocks: Indices | None, launch: Launch) -> Indices:
+        """Return which blocks run to run some, in the order in which their threads come to counts.
+
+        Who waits needs those that it waits for, and the last one needs all.
+        """
+        alone = blocks is not None and self._semaphores is None
+        chosen = blocks if alone and blocks is not None else np.arange(launch.blocks)
+        per_block = -(-launch.threads // WARP) * WARP
+        last: dict[int, int] = {}
+        for name, turn in self._turns.items():
+            last[name // per_block] = max(turn, last.get(name // per_block, 0))
+        ordered = sorted(chosen.tolist(), key=lambda each: last.get(each, -1))
+        found: Indices = np.array(ordered, dtype=np.intp)
+        return found
+
+    def begin(self, execution: Execution) -> None:
+        """Begin a batch of blocks."""
+        if self._semaphores is not None:
+            self._semaphores.begin(execution.ordering)
+            execution.semaphores, execution.turns = self._semaphores, self._turns
+
+    def end(self, execution: Execution) -> None:
+        """Note what is behind a batch of blocks."""
+        if execution.ordering.assumes:
+            self.assumptions[NO_FENCE] = None
+
+    def close(self, observations: Observations, *, complete: bool) -> None:
+        """Look at what is behind all blocks, or those that ran."""
+        words = self._semaphores
+        if words is None:
+            return
+        if words.used:
+            self.assumptions[ASSUMED] = None
+        if not complete:
+            return
+        try:
+            self.arrivals, self.line = words.tickets.arrivals(words.broken)
+        except TicketError as error:
+            observations.add(Kind.UNSUPPORTED, str(error), error.line)
+        self._report_changed_counts(words, observations)
+
+    def _report_changed_counts(self, words: Semaphores, observations: Observations) -> None:
+        """Report counts among the module's variables that the next launch would find changed."""
+        own = [self._memory.buffer_lanes(each) for each in self._memory.buffers]
+        for lane, line, before, after in words.changed_counts():
+            if not any(_holds(lanes, lane) for lanes in own):
+                place = self._memory.globals.place(lane)
+                message = (
+                    f"{place} is {after} when the kernel ends, and was {before}: the next launch finds that"
+                )
+                observations.add(Kind.CLOBBERED, message, line)
+
+
+def _holds(lanes: slice | Offsets, lane: int) -> bool:
+    return lanes.start <= lane < lanes.stop if isinstance(lanes, slice) else bool((lanes == lane).any())
