@@ -169,11 +169,12 @@ def positions(domain: SizeDomain, tile: int, group: int, most_blocks: int) -> It
             yield _in_whole_groups(domain, tile, group, most)
         yield _in_last_group(domain, tile, group, most)
     elif group == 1:
-        if most:
-            yield _before_the_last(domain, tile, step, most)
-        yield _last(domain, tile, step, most)
+        before = min(domain.most // tile, most_blocks - 1)
+        if before:
+            yield _before_the_last(domain, tile, step, before)
+        yield _last(domain, tile, step, before)
     else:
-        yield from _parts_in_groups(domain, tile, step, group, most + 1)
+        yield from _parts_in_groups(domain, tile, step, group, min(domain.most // tile + 1, most_blocks))
 
 
 def _symbols(domain: SizeDomain, *names: str) -> tuple[str, ...]:

@@ -307,7 +307,7 @@ class Contract:
         launch = self.former.launch if former else self.launch
         shared = None if launch.dynamic_shared is None else launch.dynamic_shared.value(sizes, 0)
         # Of all sizes of a domain one may have no grid, which is a finding about the kernel that is verified.
-        blocks = 0 if self.quantified is not None and not former else 1
+        blocks = None if self.quantified is not None and not former else 1
         grid, block = _three(launch.grid, sizes, blocks), _three(launch.block, sizes)
         other = Passed.NEW if former else Passed.OLD
         arguments = tuple(argument_of(each, sizes) for each in self.parameters if each.passed is not other)
@@ -319,7 +319,7 @@ class Contract:
         arrays = [(each, wheres[each.name]) for each in arguments if isinstance(each, Array)]
         buffers = tuple(buffer_of(each, sizes, arrays) for each in self.buffers)
         steps = self.former.launches if former else self.launches
-        launches = tuple(_launching(each, sizes) for each in steps)
+        launches = tuple(_launching(each, sizes, blocks) for each in steps)
         return Instance(
             self,
             sizes,
@@ -344,14 +344,16 @@ def passed_to(
     )
 
 
-def _three(extents: tuple[Expression, ...], sizes: Mapping[str, int], least: int = 1) -> tuple[int, int, int]:
+def _three(
+    extents: tuple[Expression, ...], sizes: Mapping[str, int], least: int | None = 1
+) -> tuple[int, int, int]:
     found = [extent.value(sizes, least) for extent in extents]
     x, y, z = [*found, 1, 1, 1][:3]
     return x, y, z
 
 
-def _launching(step: LaunchStep, sizes: Mapping[str, int]) -> Launching:
+def _launching(step: LaunchStep, sizes: Mapping[str, int], blocks: int | None) -> Launching:
     extents = step.extents
     shared = None if extents.dynamic_shared is None else extents.dynamic_shared.value(sizes, 0)
-    grid, block = (_three(each, sizes) for each in (extents.grid, extents.block))
+    grid, block = _three(extents.grid, sizes, blocks), _three(extents.block, sizes)
     return Launching(step.entry, grid, block, shared, step.passing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from .contract import (
     passed_to,
 )
 from .definitions import Definition
+from .empty_grids import without_blocks
 from .formula import Formula, Source
 from .formula_checking import check_formula
 from .formula_parser import parse_definition, parse_formula
@@ -115,7 +116,7 @@ def _contract(document: Table) -> Contract:
         synchronisation=_synchronisation(kernel),
     )
     if quantified is not None:
-        contract = replace(contract, quantified=quantified)
+        contract = _with_empty_grid(replace(contract, quantified=quantified), quantified)
         _check_quantified(contract, quantified)
     for each in parameters:
         if isinstance(each, ScalarParameter) and each.of_launch and contract.isa != "pto":
@@ -215,6 +216,21 @@ def _quantified(document: Table, table: Table) -> tuple[list[Mapping[str, int]],
         if not is_domain(value)
     }
     return found, QuantifiedSizes(tuple(domains), derived)
+
+
+def _with_empty_grid(contract: Contract, quantified: QuantifiedSizes) -> Contract:
+    """Return a contract that lists the smallest sizes at which a launch has no blocks among its first."""
+    launches = (contract.launch, *(each.extents for each in contract.launches))
+    empty = without_blocks([extent for each in launches for extent in each.grid], quantified)
+    if empty is None:
+        return contract
+    first, *others = contract.sizes
+    sizes = quantified.completed(empty)
+    return replace(contract, sizes=_distinct([first, {name: sizes[name] for name in first}, *others]))
+
+
+def _distinct(sets: Sequence[Mapping[str, int]]) -> tuple[Mapping[str, int], ...]:
+    return tuple(each for place, each in enumerate(sets) if each not in sets[:place])
 
 
 def _check_quantified(contract: Contract, quantified: QuantifiedSizes) -> None:

@@ -65,8 +65,9 @@ def examined_in_cases(
     mapping
         Counts of the last run.
     """
-    if 0 in instance.grid:
-        return [(instance, Examination([_no_grid(kernel, instance)], None))], {}
+    empty = [each for each in (instance.grid, *(step.grid for step in instance.launches)) if min(each) < 1]
+    if empty:
+        return [(instance, Examination([_no_grid(kernel, instance, empty[0])], None))], {}
     found: list[tuple[Instance, Examination]] = []
     stats: Mapping[str, Any] = {}
     pending = [instance]
@@ -90,10 +91,10 @@ def examined_in_cases(
     return found, stats
 
 
-def _no_grid(kernel: Kernel, instance: Instance) -> KernelFinding:
+def _no_grid(kernel: Kernel, instance: Instance, grid: tuple[int, int, int]) -> KernelFinding:
     """Return that a kernel can't be launched at sizes that its contract says it is for."""
     sizes = ", ".join(f"{name} = {number}" for name, number in instance.sizes.items())
-    extents = " x ".join(map(str, instance.grid))
+    extents = " x ".join(map(str, grid))
     return KernelFinding(
         Kind.ILLEGAL, f"a grid of {extents} blocks is no launch: at {sizes} nothing would run", kernel.path
     )

@@ -45,7 +45,7 @@ class Doubt(NamedTuple):
     highest : int
         The largest that a number may be, of those that would have to fit.
     limit : int
-        The largest that would fit; 0 where nothing has to.
+        The largest that would fit; 0 where nothing has to, `UNBOUNDED` where rests decide.
     row : tuple of int
         The coefficients of the polynomial that may be the largest.
     """
@@ -393,6 +393,7 @@ def _quotient(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
     for divisor in np.unique(divisors[usable, 0]).tolist():
         some = np.flatnonzero(usable & (divisors[:, 0] == divisor))
         quotients, rests, known = divided(store.symbols, rows[some], divisor)
+        store.doubt(f"{name} by {divisor} is not known", rows[some[~known]], UNBOUNDED)
         result = quotients if name == "div" else rests
         found[where[some[known]]] = store.integers(result[known], fmt.bits)
     some = np.flatnonzero(varying & readable & _in_range(store, divisors, fmt))

@@ -283,7 +283,8 @@ class Induction:
                 self.taken = taken
                 return found
         failing = UnsupportedError if self._moves_evenly(1) else NextCandidateError
-        raise failing(f"what is stored for {self.name} = {self.distance}·u + {rest} is not shown")
+        what = f"what is stored for {self.name} = {self.distance}·u + {rest} is not shown"
+        raise failing(self._told_of(UnsupportedError(what), since))
 
     def _bound_sums(self, held: Ids, numbers: ResidueClass) -> None:
         """Bound sums of integers so far, which is what is held if the guess is right.
@@ -300,7 +301,8 @@ class Induction:
         largest = max(abs(least), abs(most), 1)
         allowed = fmt.maximum // largest - self.first - 2 * self.distance
         if numbers.last > allowed:
-            raise LimitError(allowed, f"{self.launch.path}: a sum of {fmt} may saturate")
+            about = f"{self.launch.path}:{self.launch.saturating_line}"
+            raise LimitError(allowed, f"{about}: a sum of {fmt} may saturate")
         if held.shape[1] > 1:
             raise UnsupportedError(f"several sums of {fmt} make one output element, and may saturate")
         store.bounded = {int(each): (-largest * numbers.last, largest * numbers.last) for each in held[:, 0]}

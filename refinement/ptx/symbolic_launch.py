@@ -232,6 +232,12 @@ class SymbolicLaunch:
         assert self._head is not None
         return self._program.steps[self._head].instruction.line
 
+    @property
+    def saturating_line(self) -> int:
+        """The first line whose products saturate; 0 if there is none."""
+        instructions = (each.instruction for each in self._program.steps)
+        return next((each.line for each in instructions if each.has("satfinite")), 0)
+
     # -- runs
     def suppose(self, corners: Corners) -> None:
         """Take n and u to be in the hull of some points from here on."""

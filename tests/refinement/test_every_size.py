@@ -18,7 +18,7 @@ from sweep_parameters import few
 from mmaproof.refinement.contract import Contract
 from mmaproof.refinement.contract_reading import parse_contract
 from mmaproof.refinement.front_end import read_kernel
-from mmaproof.refinement.ptx import size_induction
+from mmaproof.refinement.ptx import residue_classes, size_induction
 from mmaproof.refinement.ptx.front_end import PtxKernel
 from mmaproof.refinement.ptx.loop_states import Cells
 from mmaproof.refinement.ptx.size_proofs import SizeProof
@@ -186,6 +186,7 @@ def test_a_wrong_guess_is_refused(change: str, monkeypatch: pytest.MonkeyPatch) 
         seen.append(name)
 
     other_cells(monkeypatch, wrong)
+    monkeypatch.setattr(residue_classes, "_SEARCH", 1)
     with pytest.raises(UnsupportedError, match=r"guess|decided|depends|turns"):
         prove(stated("any multiple of 16 up to 65536"))
     assert seen
@@ -339,9 +340,17 @@ def test_each_rest_is_shown_by_itself_where_masks_depend_on_it() -> None:
     assert len(proof.alone) < 48
 
 
+def test_a_rest_that_is_not_known_is_told_with_its_line(tmp_path: Path) -> None:
+    fault = "rem.s32 %r38, %r22, 48;\nsetp.eq.s32 %p1, %r38, 16;\n@%p1 mov.f32 %f67, 0f00000000;\n"
+    path = edited(tmp_path, AFTER, AFTER + fault)
+    line = path.read_text(encoding="utf-8").splitlines().index("rem.s32 %r38, %r22, 48;") + 1
+    with pytest.raises(UnsupportedError, match=rf"\.ptx:{line}: rem by 48 is not known"):
+        prove(stated("any multiple of 16 up to 65536"), path)
+
+
 def test_sums_of_integers_end_where_they_may_saturate() -> None:
     proof = prove(*triton("gemm_s8_s32_s32_32x32x32_s1_ragged_sm80.ptx", "any multiple of 32"))
-    assert proof.equality is Equality.BITS and "saturate" in proof.limit
+    assert proof.equality is Equality.BITS and re.search(r"\.ptx:\d+: .*saturate", proof.limit)
     # 2^17 products of -128 by -128 are 2^31, the first number that s32 does not have.
     assert (1 << 17) - 512 < proof.domain.most < 1 << 17
 
