@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,12 @@ from ...spec.errors import InputError, UnsupportedError
 from ...spec.float_encoding import decode, encode
 from ...spec.float_encoding import rounded as rounded_value
 from ...spec.formats import (
+    BF16,
+    F16,
+    F32,
     F64,
     FORMATS,
+    TF32,
     FloatFormat,
     Format,
     IntegerFormat,
@@ -29,7 +34,7 @@ from ...spec.values import checked_encodings, encodings_of_values, values_of_enc
 from ..comparison import arrays_compared, compared
 from ..obligation import Case, Certificate, Method, Theorem, theorem
 from ..stated import encodings as stated
-from ..stated import integers
+from ..stated import integers, nans
 from ..stated.arithmetic import DIRECTIONS
 from ..stated.formats import INTEGERS
 
@@ -79,7 +84,8 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
         "NaN, infinite or zero; of the numbers at, and a quarter, a half and three quarters above, each, "
         "next to these, and beyond the largest: the encoding, for each direction; integers wrapped and "
         "clamped; of what a user gives, exactly the numbers of the format are taken; formats are read if "
-        "float64 holds their numbers",
+        "float64 holds their numbers; a NaN that is propagated keeps its sign, and of its payload the first "
+        "digits",
         "IEEE 754-2019 sections 3.3, 4.3 and 7.4; OCP 8-bit Floating Point 1.0; OCP Microscaling Formats 1.0",
     )
     def cases() -> Iterator[Case]:
@@ -89,6 +95,7 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
             yield Case(f"{fmt.name}/given", partial(_given, fmt), method=Method.CERTIFICATE)
         yield Case("directions", _directions, method=Method.CERTIFICATE)
         yield Case("held", _held, method=Method.CERTIFICATE)
+        yield Case("payloads", _payloads, method=Method.CERTIFICATE)
 
     return cases
 
@@ -118,6 +125,28 @@ def _held() -> Certificate:
             return "refused"
 
     return compared(expected, lambda: {name: values(fmt) for name, (fmt, _) in HELD.items()})
+
+
+def _payloads() -> Certificate:
+    """Return the claim that NaNs are propagated as they are written, digit by digit."""
+    formats = (F16, BF16, TF32, F32, F64)
+    encodings = {fmt.name: nans.some_nans(fmt.name) for fmt in formats}
+    expected: dict[str, Array] = {
+        f"{fmt} to {result}": np.array(
+            [nans.quieted(fmt.name, nan, result.name) for nan in encodings[fmt.name]], dtype=np.uint64
+        )
+        for fmt, result in product(formats, formats)
+    }
+
+    def propagated(fmt: FloatFormat, result: FloatFormat) -> Array:
+        operand = Operand(np.array(encodings[fmt.name], dtype=fmt.storage), fmt)
+        another = np.full(len(operand.bits), nans.some_nans(result.name)[-1], dtype=result.storage)
+        return NumpyAlgebra().propagate_nan(Operand(another, result), [operand]).astype(np.uint64)
+
+    return arrays_compared(
+        expected,
+        lambda: {f"{fmt} to {result}": propagated(fmt, result) for fmt, result in product(formats, formats)},
+    )
 
 
 def _float(fmt: Format) -> Certificate:

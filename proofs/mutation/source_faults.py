@@ -140,6 +140,11 @@ def speaks(node: ast.AST) -> bool:
     return False
 
 
+def _is_for_speed(name: str) -> bool:
+    """Whether a constant says how much is computed at a time; that, and what scales it, changes no result."""
+    return any(part in name for part in _SPEED)
+
+
 def _behaviour(source: str) -> bytes:
     """Return what two sources have in common when they do the same by the same instructions."""
     return marshal.dumps(_without_places(compile(source, "", "exec", dont_inherit=True)))
@@ -157,13 +162,15 @@ def _of_statements(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]
     match node:
         case ast.JoinedStr() | ast.Expr(ast.Constant()):
             return
+        case ast.BinOp() if _is_for_speed(ast.unparse(node).lstrip("(").partition(" ")[0]):
+            return
         case ast.Import() | ast.ImportFrom():
             return
         case ast.If(test=ast.Name("TYPE_CHECKING")):
             return
         case ast.AnnAssign(value=None):
             return
-        case ast.Assign(targets=[ast.Name(name)]) if name == "__all__" or any(s in name for s in _SPEED):
+        case ast.Assign(targets=[ast.Name(name)]) if name == "__all__" or _is_for_speed(name):
             return
         case ast.keyword(arg=str(name)) if name in _ASIDE:
             return

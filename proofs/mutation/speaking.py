@@ -74,8 +74,10 @@ class Speech:
             return False
         if self._function_speaks(module, function.name, frozenset()):
             return True
-        target = _assigned(function, fault.line)
-        return bool(target) and self._local_speaks(module, fault.function, target, frozenset())
+        targets = _assigned(function, fault.line)
+        return bool(targets) and all(
+            self._local_speaks(module, fault.function, target, frozenset()) for target in targets
+        )
 
     def _function_speaks(self, module: SpecificationModule, name: str, asked: frozenset[object]) -> bool:
         """Whether a function is its module's own, and every use of its name is in a message."""
@@ -108,18 +110,17 @@ class Speech:
         return bool(uses) and all(self._told(use, asked | {key}) for use in uses)
 
 
-def _assigned(function: ast.FunctionDef, line: int) -> str:
-    """Return the variable that the assignment on a line gives a value, if no other one does."""
+def _assigned(function: ast.FunctionDef, line: int) -> list[str]:
+    """Return the variables that the assignment on a line gives values, if no other one does."""
     for statement in ast.walk(function):
-        match statement:
-            case ast.Assign([ast.Name(name)]) if line in range(
-                statement.lineno, (statement.end_lineno or 0) + 1
-            ):
-                stores = [
-                    each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name
-                ]
-                return name if sum(isinstance(each.ctx, ast.Store) for each in stores) == 1 else ""
-    return ""
+        if isinstance(statement, ast.Assign) and statement.lineno <= line <= (statement.end_lineno or 0):
+            targets = [node for target in statement.targets for node in ast.walk(target)]
+            names = [node.id for node in targets if isinstance(node, ast.Name)]
+            bound = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id in names]
+            once = sum(isinstance(node.ctx, ast.Store) for node in bound) == len(names)
+            plain = all(isinstance(node, ast.Name | ast.Tuple | ast.expr_context) for node in targets)
+            return names if plain and once else []
+    return []
 
 
 def _uses(

@@ -109,6 +109,8 @@ def transition() -> Iterator[Case]:
         effect = priming(form.operation)
         if effect is None:
             yield Equation(changed, before, label="primed' = primed")
+            without = alg.where(own(alg, i), np.array(False), before)
+            yield Equation(without, before, label="no accumulator is an operand")
             return
         mine = own(alg, i)
         yield Equation(changed, before, where=~mine, label="primed'[k] = primed[k]")

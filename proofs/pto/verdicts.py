@@ -242,4 +242,34 @@ def _phases(profile: str) -> Certificate:
     return compared(expected, lambda: {key: broken(*key) for key in expected})
 
 
-THEOREMS = (types, operations, kinds, products, rules, phases)
+@theorem(
+    "pto/legal/fractal-names",
+    "a tile in the pages' spelling is called NZ or ZN only if its blocks and boxes are so ordered",
+    "∀ orders of blocks and inside, ∀ names of fractals: fractal-name is broken ⇔ the name is NZ or ZN and "
+    "the layout page has another one for the two orders",
+    "pto-isa layout page at 3186c381; ptoas at a56b18c3, TileBufConfig",
+)
+def fractal_names() -> Iterator[Case]:
+    """Yield one certificate for each profile."""
+    for profile in tables.PROFILES:
+        yield Case(profile, partial(_fractal_names, profile), method=Method.CERTIFICATE)
+
+
+def _fractal_names(profile: str) -> Certificate:
+    expected = {
+        (blocks, inner, name): frozenset({"fractal-name"} if name in ("NZ", "ZN") and name != own else ())
+        for (blocks, inner), own in stated_rules.ORDERED.items()
+        for name in ("None", "NZ", "ZN", "ZZ", "NN", "FR", "RN")
+    }
+
+    def broken(blocks: str, inner: str, name: str) -> frozenset[str]:
+        right = f"!pto.tile<loc=right, f16, 64, 64, {blocks}, {inner}, {name}, Null>"
+        left = "!pto.tile<loc=left, f16, 64, 64, ColMajor, RowMajor, NZ, Null>"
+        acc = "!pto.tile<loc=acc, f32, 64, 64, ColMajor, RowMajor, NZ, Null>"
+        text = f"%d = pto.tmatmul %a, %b : ({left}, {right}) -> {acc}"
+        return broken_rules("pto", text, profile) & {"text", "fractal-name"}
+
+    return compared(expected, lambda: {key: broken(*key) for key in expected})
+
+
+THEOREMS = (types, operations, kinds, products, rules, phases, fractal_names)

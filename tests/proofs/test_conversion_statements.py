@@ -11,7 +11,7 @@ import pytest
 from mmaproof.proofs.comparison import arrays_compared
 from mmaproof.proofs.families import conversions
 from mmaproof.proofs.obligation import Certificate
-from mmaproof.spec import float_encoding, values
+from mmaproof.spec import float_encoding, numpy_algebra, values
 from mmaproof.spec.formats import FORMATS
 from mmaproof.spec.mfma.elements import E4M3FNUZ
 from mmaproof.spec.rounding import Rounding
@@ -49,6 +49,13 @@ MUTANTS = {
         conversions,
         "decode",
         lambda old: lambda bits, fmt: old(bits, fmt) if fmt.fraction_bits > 52 else np.zeros(bits.shape),
+    ),
+    "payloads": wrong(
+        numpy_algebra,
+        "widen_nan",
+        lambda old: (
+            lambda bits, fmt, result: old(bits, fmt, result) & result.storage.type(result.sign_mask - 1)
+        ),
     ),
     "s32": wrong(conversions.NumpyAlgebra, "saturate", lambda old: conversions.NumpyAlgebra.wrap),
 }

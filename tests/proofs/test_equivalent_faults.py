@@ -162,6 +162,10 @@ def test_what_only_messages_tell(shown) -> None:
     assert found["count == 1", "count != 1"] == SPEECH
     assert found["x != count", "x == count"] == ""
     assert shown(MESSAGES)["count == 1", "count != 1"] == ""  # elsewhere, a text may be an instruction's
+    both = MESSAGES.replace("what =", "what, most =").replace('"values"', '"values", 8')
+    assert shown(both, Role.LEGALITY)["8", "9"] == ""  # nobody tells it
+    both = both.replace("not {count}", "at most {most}")
+    assert shown(both, Role.LEGALITY)["8", "9"] == SPEECH
     tested = MESSAGES.replace("x != count", "what and x != count")
     assert shown(tested, Role.LEGALITY)["count == 1", "count != 1"] == ""
 

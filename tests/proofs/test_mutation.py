@@ -72,6 +72,7 @@ def test_faults_change_one_expression(text: str, expected: set) -> None:
         "Rule(reason=1 + 2)",
         "@cache(maxsize=8)\ndef f(): pass",
         "isinstance(x, Array | Format)",
+        "blocks(x, _BLOCK * y // max(1, z))",
         "x = Callable[[Array, Format], None]",
         "a, b = b",
         "from a import b",

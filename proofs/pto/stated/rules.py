@@ -157,3 +157,9 @@ PHASES = {
     "#pto.phase<final>": False, "final": False, "3": False,
 }  # fmt: skip
 """Values of ``accPhase``, and whether there are such ones: pto-isa headers, AccPhase; PTO IR manual."""
+
+ORDERED = {
+    ("ColMajor", "RowMajor"): "NZ", ("RowMajor", "ColMajor"): "ZN", ("RowMajor", "RowMajor"): "ZZ",
+    ("ColMajor", "ColMajor"): "NN", ("RowMajor", "NoneBox"): "ND", ("ColMajor", "NoneBox"): "DN",
+}  # fmt: skip
+"""What the layout page calls the orders of blocks and inside them."""

@@ -112,6 +112,13 @@ def _other_accumulators_are_meant(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(spec_priming, "own", lambda alg, instruction: own(alg, instruction)[..., ::-1])
 
 
+def _whoever_has_none_means_the_first(patch: pytest.MonkeyPatch) -> None:
+    def own(alg: Any, instruction: Any) -> Any:
+        return spec_priming.one_of(alg, instruction.accumulator or 0, spec_priming.ACCUMULATORS)
+
+    patch.setattr(automaton, "own", own)
+
+
 def _rows_are_moved_backwards(patch: pytest.MonkeyPatch) -> None:
     rows = spec_state.rows
     patch.setattr(spec_state, "rows", lambda flat: rows(flat)[..., ::-1, :])
@@ -122,6 +129,7 @@ def _shared_accumulators_are_kept_apart(patch: pytest.MonkeyPatch) -> None:
 
 
 MUTANTS: list[Mutant] = [
+    (_whoever_has_none_means_the_first, automaton.transition, "lxv"),
     (_priming_survives_xxmfacc, automaton.accepted_instructions, "xxmfacc"),
     (_nothing_needs_priming, automaton.accepted_instructions, "xvf64gerpp"),
     (_nothing_needs_priming, automaton.accepted_instructions, "xxmfacc"),

@@ -16,6 +16,7 @@ from mmaproof.proofs.pto.stated import modules as stated_modules
 from mmaproof.spec.pto.legality import RULES
 from mmaproof.spec.pto.rules import move_types
 from mmaproof.spec.pto.rules import moves as move_rules
+from mmaproof.spec.pto.rules import tiles as tile_rules
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,10 @@ def no_route_to_bias(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(move_rules, "PLACES", MappingProxyType({**move_rules.PLACES, "tmov": less}))
 
 
+def every_named_fractal(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(tile_rules, "LAYOUT_NAMES", dict.fromkeys(tile_rules.LAYOUT_NAMES, "Nz"))
+
+
 def no_stored_halves(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(move_types, "STORED", frozenset(each for each in move_types.STORED if each.name != "f16"))
 
@@ -87,6 +92,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "remarks",
     ),
     (entry_changed(rules, "PHASES", "#pto.acc_phase<first>", True), verdicts.phases, "A5"),
+    (every_named_fractal, verdicts.fractal_names, "A5"),
     (without(rules, "KINDS", ("capacity", "tload", "CPU")), verdicts.kinds, "table"),
     (without(rules, "CITED", "capacity"), verdicts.kinds, "table"),
     (another_kind, verdicts.kinds, "table"),
