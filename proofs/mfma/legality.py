@@ -12,7 +12,7 @@ from ...spec.mfma.legality import RULES, violations
 from ...spec.mfma.targets import target_named
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
-from .stated.rules import Line, broken, encoded, lines
+from .stated.rules import CITED, Line, broken, encoded, lines
 
 SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
 
@@ -22,14 +22,16 @@ SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
     "a line is legal exactly if the assembler and the manual take it, and has the assembler's word",
     "∀ instructions of a target with usual operands; ∀ changes of one operand, of the overlap of C and D, or "
     "of modifiers, around ten of them: the rules broken are those that the operands break by the listed "
-    "conditions; where there is none, the word is that of the format's fields",
+    "conditions; where there is none, the word is that of the format's fields; rules cite the contradictions "
+    "of documents that are listed for them",
     SOURCE,
 )
 def complete() -> Iterator[Case]:
-    """Yield one certificate for each target, one for the rules, and two for the words."""
+    """Yield one certificate for each target, two for the rules, and two for the words."""
     for target in dict.fromkeys(line.target for line in lines()):
         yield Case(target, partial(_lines, target), method=Method.CERTIFICATE)
     yield Case("every-rule", _rules, method=Method.CERTIFICATE)
+    yield Case("cited", _cited, method=Method.CERTIFICATE)
     yield Case("unencodable", _unencodable, method=Method.CERTIFICATE)
     yield Case("fields", _fields, method=Method.CERTIFICATE)
 
@@ -44,6 +46,16 @@ def _verdict(text: str, target: str) -> frozenset[str] | int:
     """Return the rules that a line breaks, or its word."""
     written, on = parse(text), target_named(target)
     return frozenset(violation.rule.id for violation in violations(written, on)) or encode(written, on)
+
+
+def _cited() -> Certificate:
+    """Return the claim that rules cite the contradictions of documents that concern them, and no others."""
+    return compared(
+        CITED,
+        lambda: {
+            rule.id: tuple(each.id for each in rule.contradictions) for rule in RULES if rule.contradictions
+        },
+    )
 
 
 def _unencodable() -> Certificate:

@@ -117,6 +117,8 @@ class Evaluation:
                 return self._name(name, said)
             case ast.Attribute(base, name):
                 return self._attribute(self.of(base), name, said)
+            case ast.Subscript(base, index) if not isinstance(index, ast.Slice):
+                return self._item(self.of(base), self.of(index), said)
             case ast.BinOp(left, operation, right):
                 return self._binary(operation, self.of(left), self.of(right))
             case ast.UnaryOp(operation, operand):
@@ -153,6 +155,11 @@ class Evaluation:
         if isinstance(base, Known):
             return _tried(lambda: getattr(base.value, name))
         return self._opaque(said, f"{_key(base)}.{name}")
+
+    def _item(self, base: Value, index: Value, said: str) -> Value:
+        if isinstance(base, Known) and isinstance(index, Known):
+            return _tried(lambda: base.value[index.value])
+        return self._opaque(said, f"{_key(base)}[{_key(index)}]")
 
     def _binary(self, operation: ast.operator, left: Value, right: Value) -> Value:
         if isinstance(left, Known) and isinstance(right, Known):

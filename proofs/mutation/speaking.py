@@ -27,7 +27,7 @@ class _Use:
     module: SpecificationModule
     function: int
     told: bool
-    assigned: str
+    assigned: tuple[str, ...]
 
 
 class Speech:
@@ -46,7 +46,7 @@ class Speech:
     def _uses(self) -> dict[str, list[_Use]]:
         found: dict[str, list[_Use]] = defaultdict(list)
         for module, tree in self._trees.items():
-            for name, use in _uses(module, tree, 0, module.role is Role.PRESENTATION, ""):
+            for name, use in _uses(module, tree, 0, module.role is Role.PRESENTATION, ()):
                 found[name].append(use)
         return found
 
@@ -95,7 +95,9 @@ class Speech:
         own = self._functions.get((use.module, use.function))
         if own is not None and self._function_speaks(use.module, own.name, asked):
             return True
-        return bool(use.assigned) and self._local_speaks(use.module, use.function, use.assigned, asked)
+        return bool(use.assigned) and all(
+            self._local_speaks(use.module, use.function, name, asked) for name in use.assigned
+        )
 
     def _local_speaks(
         self, module: SpecificationModule, function: int, name: str, asked: frozenset[object]
@@ -114,17 +116,22 @@ def _assigned(function: ast.FunctionDef, line: int) -> list[str]:
     """Return the variables that the assignment on a line gives values, if no other one does."""
     for statement in ast.walk(function):
         if isinstance(statement, ast.Assign) and statement.lineno <= line <= (statement.end_lineno or 0):
-            targets = [node for target in statement.targets for node in ast.walk(target)]
-            names = [node.id for node in targets if isinstance(node, ast.Name)]
+            names = _targets(statement.targets)
             bound = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id in names]
             once = sum(isinstance(node.ctx, ast.Store) for node in bound) == len(names)
-            plain = all(isinstance(node, ast.Name | ast.Tuple | ast.expr_context) for node in targets)
-            return names if plain and once else []
+            return names if once else []
     return []
 
 
+def _targets(targets: list[ast.expr]) -> list[str]:
+    """Return the variables of an assignment; none if it has other targets, too."""
+    nodes = [node for target in targets for node in ast.walk(target)]
+    plain = all(isinstance(node, ast.Name | ast.Tuple | ast.expr_context) for node in nodes)
+    return [node.id for node in nodes if isinstance(node, ast.Name)] if plain else []
+
+
 def _uses(
-    module: SpecificationModule, node: ast.AST, function: int, told: bool, assigned: str
+    module: SpecificationModule, node: ast.AST, function: int, told: bool, assigned: tuple[str, ...]
 ) -> Iterator[tuple[str, _Use]]:
     match node:
         case ast.Name(name, ast.Load()) | ast.Attribute(_, name) | ast.alias(name):
@@ -132,11 +139,11 @@ def _uses(
         case ast.ImportFrom():
             return  # the importing module's own uses count
         case ast.FunctionDef():
-            function, assigned = first_line(node), ""
-        case ast.Assign([ast.Name(name)], _):
-            assigned = name
+            function, assigned = first_line(node), ()
+        case ast.Assign(targets):
+            assigned = tuple(_targets(targets))
         case ast.stmt():
-            assigned = ""
+            assigned = ()
     told = told or speaks(node) or (isinstance(node, ast.JoinedStr) and _is_message(module, node))
     for child in ast.iter_child_nodes(node):
         yield from _uses(module, child, function, told, assigned)

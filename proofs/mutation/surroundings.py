@@ -8,7 +8,7 @@ import gc
 import itertools
 import math
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
@@ -88,12 +88,13 @@ class Surroundings:
         """
         used = {node.id for each in (one, other) for node in ast.walk(each) if isinstance(node, ast.Name)}
         kinds = [(name, kind) for name in sorted(used) if (kind := self._values(name)) is not None]
-        if combinations(kinds) > MOST:
+        rows = self._rows(used)
+        if combinations(kinds) * len(rows) > MOST:
             return False
         integers = self._integers(one) | self._integers(other)
         second = given if otherwise is None else otherwise
-        for values in itertools.product(*(kind for _, kind in kinds)):
-            known = {dump(name): value for (name, _), value in zip(kinds, values, strict=True)}
+        for row, values in itertools.product(rows, itertools.product(*(kind for _, kind in kinds))):
+            known = row | {dump(name): value for (name, _), value in zip(kinds, values, strict=True)}
             for width, signed in MODES:
                 evaluations = [
                     Evaluation(self.namespace, self.local, {**known, **each}, integers, width, signed)
@@ -109,6 +110,35 @@ class Surroundings:
 
     def _values(self, name: str) -> tuple[Any, ...] | None:
         return values_of(self.annotations[name]) if name in self.annotations else None
+
+    def _rows(self, used: Collection[str]) -> list[dict[str, Any]]:
+        """Return what the variables of a loop over a module's own table may be, row by row."""
+        for loop in reversed(self.around):
+            if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Name):
+                continue
+            names = [loop.target] if isinstance(loop.target, ast.Name) else getattr(loop.target, "elts", [])
+            variables = [node.id for node in names if isinstance(node, ast.Name)]
+            table = self.namespace.get(loop.iter.id)
+            once = all(self._bindings.count(name) == 1 for name in variables)
+            if set(variables).isdisjoint(used) or len(variables) != len(names) or not once:
+                continue
+            if loop.iter.id in self.local or not isinstance(table, tuple) or self._leaves(loop):
+                continue
+            return [
+                {dump(name): value for name, value in zip(variables, values, strict=True)}
+                for entry in table
+                for values in [(entry,) if isinstance(loop.target, ast.Name) else entry]
+            ]
+        return [{}]
+
+    @cached_property
+    def _bindings(self) -> list[str]:
+        return [] if self.function is None else list(names_bound(self.function))
+
+    def _leaves(self, loop: ast.For) -> bool:
+        """Whether an expression is where a loop's variables are no row's: in what it is over, or after it."""
+        after = [loop.iter, *loop.orelse]
+        return any(each is node for each in after for node in self.around)
 
     def _integers(self, node: ast.expr) -> frozenset[str]:
         return frozenset(ast.dump(each) for each in ast.walk(node) if self.is_integer(each))

@@ -157,6 +157,24 @@ def test_a_fault_may_not_end(shown, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(text)["x - 2", "x + 2"] == ""
 
 
+ROWS = """
+_ROWS = ((1, ("a", "a")), (2, ("b", "b")))
+def f():
+    for number, names in _ROWS:
+        yield number, names[0] == "b"
+"""
+
+
+def test_loops_over_a_table_are_tried_on_its_rows(shown) -> None:
+    assert shown(ROWS)["0", "1"] == EXPRESSION
+    assert shown(ROWS.replace('("b", "b")', '("b", "c")'))["0", "1"] == ""
+    assert shown(ROWS.replace("_ROWS = (", "_ROWS = list[int] or ("))["0", "1"] == ""
+    again = ROWS.replace("yield number", "names = str(number)\n        yield number")
+    assert shown(again)["0", "1"] == ""
+    after = ROWS + '    return names[0] == "b"\n'
+    assert shown(after)["0", "1"] == ""  # the later one may be of no row
+
+
 def test_what_only_messages_tell(shown) -> None:
     found = shown(MESSAGES, Role.LEGALITY)
     assert found["count == 1", "count != 1"] == SPEECH

@@ -117,6 +117,13 @@ def lines() -> Iterator[Line]:
             yield replace(_usual(*elsewhere, INSTRUCTIONS[elsewhere]), target=target)
 
 
+CITED = {
+    "even-registers": ("alignment",),
+    "constant": ("lenient-assembler",),
+    "broadcast": ("broadcast", "lenient-assembler"),
+}
+"""On what the manual, llvm-mc and the calculator do not agree, by the rule that decides it."""
+
 _EXAMPLES = (
     ("gfx908", "v_mfma_f32_32x32x8f16"),
     ("gfx908", "v_mfma_f32_4x4x1f32"),

@@ -8,7 +8,7 @@ import pytest
 from theorem_checks import decided, unexpected, vacuous
 from theorem_mutants import Mutant, each, of
 
-from mmaproof.proofs.mfma import blocked, documented, layouts
+from mmaproof.proofs.mfma import blocked, documented, layouts, legality
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.spec.layout import Layout
 from mmaproof.spec.matrix_product import integer_sum, rounded
@@ -87,7 +87,13 @@ def unsigned_constants(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(instructions.Constant, "pattern", lambda self, bits: int(self.value) % (1 << bits))
 
 
+def fewer_citations(patch: pytest.MonkeyPatch) -> None:
+    less = tuple(replace(rule, contradictions=rule.contradictions[:1]) for rule in legality.RULES)
+    patch.setattr(legality, "RULES", less)
+
+
 MUTANTS: list[Mutant] = [
+    (fewer_citations, legality.complete, "cited"),
     (unsigned_constants, documented.read_texts, "constants"),
     (one_more_bit, documented.read_texts, "fields"),
     (a_second_row, documented.instructions, "names"),
