@@ -189,6 +189,7 @@ def _examined(
         examination.findings += clobbered_beside(kernel, instance, NormalForms(store), outcome)
     if not outcome.complete or examination.findings:
         examination.equality = None
+    examination.findings.sort(key=lambda each: not each.kind.refutes)
     if examination.equality is None and not examination.findings:
         examination.findings.append(
             KernelFinding(Kind.UNDECIDED, "nothing is shown of it", kernel.path)

@@ -48,7 +48,8 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
     Returns
     -------
     Run
-        The first, with what the others do wrong; what they leave otherwise is undefined in it.
+        The first, with what the others do wrong; what they leave otherwise is unsupported, and undefined in
+        workspaces.
     """
     first = again({})
     counts = first.arrivals
@@ -108,8 +109,9 @@ class _Compared:
                 continue
             lost = np.flatnonzero(differs & ~self._same_numbers(one, two, differs))
             self._reordered |= len(lost) < int(differs.sum())
-            self._lost[name][lost] = True
-            if len(lost) and name not in self._workspaces:
+            if name in self._workspaces:
+                self._lost[name][lost] = True
+            elif len(lost):
                 line = int(max(kept.lines[lost[0]], other.contents[name].lines[lost[0]]))
                 message = (
                     f"byte {int(lost[0])} of {name} is not shown to be the same whoever comes last: {who} "
