@@ -198,9 +198,12 @@ _SAMPLE = 256
 def _affine(
     encodings: NDArray[np.uint64], natural: Format, values: NDArray[np.uint64], fmt: Format
 ) -> Affine | None:
-    some = slice(None, None, len(encodings) // _SAMPLE | 1)  # odd, so that all bits vary
-    if len(encodings) > _SAMPLE and _affine(encodings[some], natural, values[some], fmt) is None:
-        return None
+    if len(encodings) > _SAMPLE:
+        some = slice(None, None, len(encodings) // _SAMPLE | 1)  # odd, so that all bits vary
+        found = _affine(encodings[some], natural, values[some], fmt)
+        holds = False if found is None else _holds(found, encodings, natural, values, fmt)
+        if holds is not None:
+            return found if holds else None
     pairs = [
         (element, value)
         for element, value in zip(_numbers(encodings, natural), _numbers(values, fmt), strict=True)
@@ -215,3 +218,47 @@ def _affine(
     slope = (y1 - y0) / (x1 - x0)
     offset = y0 - slope * x0
     return Affine(slope, offset) if all(y == slope * x + offset for x, y in pairs) else None
+
+
+_MODERATE = 1 << 500
+"""Up to it, and slopes down to its reciprocal, float64 computes lines without overflow or underflow."""
+
+
+def _holds(
+    line: Affine, encodings: NDArray[np.uint64], natural: Format, values: NDArray[np.uint64], fmt: Format
+) -> bool | None:
+    """Tell whether values are on a line everywhere, None where float64 can't tell.
+
+    What is on the line is computed exactly: products have at most 53 bits, and what the sum loses is computed
+    too. A number that float64 does not have is no value.
+    """
+    if max(map(abs, line)) > _MODERATE or 0 < abs(line.slope) * _MODERATE < 1:
+        return None
+    slope, offset = map(float, line)
+    numerator = abs(line.slope.numerator)
+    bits = (numerator // (numerator & -numerator or 1)).bit_length()
+    if (Fraction(slope), Fraction(offset)) != line or bits + LARGEST > F64.precision:
+        return None
+    x, y = _reals(encodings, natural), _reals(values, fmt)
+    if x is None or y is None:
+        return None
+    numbers = np.isfinite(x)
+    x, y = x[numbers], y[numbers]
+    if not np.isfinite(y).all():
+        return False
+    product = slope * x
+    total = product + offset
+    part = total - product
+    lost = (product - (total - part)) + (offset - part)
+    return bool(((total == y) & (lost == 0)).all())
+
+
+def _reals(encodings: NDArray[np.uint64], fmt: Format) -> NDArray[np.float64] | None:
+    """Return exact values, infinite or NaN for what is no number; None where float64 does not have them."""
+    if isinstance(fmt, FloatFormat):
+        return decode(encodings.astype(fmt.storage), fmt)
+    assert isinstance(fmt, IntegerFormat)
+    if fmt.bits >= F64.precision:
+        return None
+    exact = integers(encodings, fmt) if not fmt.signed else signed_values(encodings, fmt.bits)
+    return exact.astype(np.float64)
