@@ -133,7 +133,8 @@ def test_an_error_while_reporting_kills_the_workers(pids):
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # not as inherited
 sys.path[:] = {path!r}
 from mmaproof.proofs.runner import Settings, run
 from runner_obligations import CATALOGUE, obligations
