@@ -5,11 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 from chromium import PROGRAM, Browser
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("untimed", deadline=None)
-if "CI" not in os.environ:  # there hypothesis' own profile is untimed and repeatable
-    settings.load_profile("untimed")
+EXAMPLES = 40
+"""Of a property that does not say how many it needs; more by ``--hypothesis-profile=thorough``."""
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("untimed"), max_examples=1000)
+settings.register_profile("quick", settings.get_profile("untimed"), max_examples=EXAMPLES)
+settings.register_profile("repeatable", settings.get_profile("quick"), derandomize=True, database=None)
+settings.load_profile("repeatable" if "CI" in os.environ else "quick")
 
 
 @pytest.fixture(scope="session")

@@ -35,12 +35,12 @@ STEPS = {
 
 READ = {"f32": "mov.b32 %f0, %A;", "f16": "cvt.f32.f16 %f0, %A;", "s16": "cvt.rn.f32.s16 %f0, %A;"}
 
-DATA: dict[str, list[list[float]]] = {
-    "f32": [[1.0626220703125, -3.0, 500.25, 0.0], [70000.0, -(2.0**100), 2.0**-140, 2.5]],
-    "f16": [[1.0625, -3.0, 500.25, 0.0], [65504.0, -0.4375, 2.0**-24, 2.5]],
-    "s16": [[1, -3, 500, 0], [32767, -32768, 257, 17]],
+DATA: dict[str, list[float]] = {
+    "f32": [1.0626220703125, -3.0, 500.25, 0.0, 70000.0, -(2.0**100), 2.0**-140, 2.5],
+    "f16": [1.0625, -3.0, 500.25, 0.0, 65504.0, -0.4375, 2.0**-24, 2.5],
+    "s16": [1, -3, 500, 0, 32767, -32768, 257, 17],
 }
-CASES = 30
+CASES = 20
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -62,7 +62,7 @@ def test_all_data_are_not_right_where_given_data_are_wrong(seed: int) -> None:
         whole = f"{READ[of]} {body} mov.b32 %C, %f{len(steps)};"
         arrays = {"A": of, "C": "f32 out"}
         verdicts.append(result_of(whole, f"C[i] = {formula}", arrays, target="sm_100a").verdict)
-        for data in DATA[of] if verdicts[-1] is Verdict.VERIFIED else ():
-            given = result_of(whole, f"C[i] = {formula}", arrays, values={"A": data}, target="sm_100a")
-            assert given.verdict is not Verdict.REFUTED, (of, steps, formula, data)
+        if verdicts[-1] is Verdict.VERIFIED:
+            given = result_of(whole, f"C[i] = {formula}", arrays, values={"A": DATA[of]}, target="sm_100a")
+            assert given.verdict is not Verdict.REFUTED, (of, steps, formula)
     assert {Verdict.VERIFIED, Verdict.REFUTED} <= set(verdicts)
