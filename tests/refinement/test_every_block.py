@@ -13,40 +13,15 @@ import triton_contracts
 from cuda_contracts import CORPUS, contract_of
 from document_schemas import validate
 from edited_kernels import edited
+from quantified_kernels import RAGGED, SIMT, TRITON, of_triton, stated
+from quantified_kernels import prove_blocks as prove
 from sweep_parameters import few
 
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.front_end import read_kernel
-from mmaproof.refinement.ptx.block_proofs import BlockProof, BlockProver
-from mmaproof.refinement.ptx.front_end import PtxKernel
 from mmaproof.refinement.result import Equality, Method
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import UnsupportedError
 
-SIMT = CORPUS / "simt_f32_sm80.ptx"
-TRITON = triton_contracts.CORPUS / "gemm_f16_f16_f16_32x64x32_s2_sm80.ptx"
 SIXTEENS = "any multiple of 16"
-
-
-def stated(kernel: Path, rows: str | int, columns: str | int, depth: str | int) -> str:
-    """Return the contract of a CUDA kernel at other sizes."""
-    text = contract_of(kernel.name).read_text(encoding="utf-8")
-    sizes = f"[sizes]\nM = {json.dumps(rows)}\nN = {json.dumps(columns)}\nK = {json.dumps(depth)}\n\n"
-    return re.sub(r"\[?\[sizes\].*?(?=\[\[param\]\])", lambda _: sizes, text, flags=re.DOTALL)
-
-
-def of_triton(name: str, rows: str | int, columns: str | int, depth: str | int) -> str:
-    return triton_contracts.for_sizes(name, {"M": rows, "N": columns, "K": depth})
-
-
-def prove(path: Path, text: str, last: str = "") -> BlockProof:
-    """Prove a kernel for all numbers of the sizes by which its grid grows, and of one other."""
-    contract = parse_contract(text)
-    kernel = read_kernel("ptx", path, contract.entry, contract.target)
-    assert isinstance(kernel, PtxKernel)
-    prover = BlockProver(kernel, contract, lambda what: None)
-    inner = next((each for each in prover.others if each.name == last), None)
-    return prover.proof({}, inner)
 
 
 def test_one_block_stands_for_all() -> None:
@@ -233,9 +208,6 @@ def test_matrix_instructions_are_shown_for_every_block(name: str) -> None:
     grid = re.findall(r"\d+", contract_of(kernel.name).read_text(encoding="utf-8").partition("grid")[2])
     columns, rows = (f"any multiple of {tile} up to 4096" for tile in grid[:2])
     assert prove(kernel, stated(kernel, rows, columns, 64)).domains
-
-
-RAGGED = triton_contracts.CORPUS / "gemm_f16_f32_f32_32x32x32_s1_ragged_sm80.ptx"
 
 
 @pytest.mark.sweep

@@ -13,13 +13,10 @@ import pytest
 import triton_contracts
 from cuda_contracts import CORPUS, KERNELS, contract_of, for_every_k
 from document_schemas import validate
+from quantified_kernels import prove_size
 from sweep_parameters import few
 
-from mmaproof.refinement.contract import Contract
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.front_end import read_kernel
 from mmaproof.refinement.ptx import residue_classes, size_induction
-from mmaproof.refinement.ptx.front_end import PtxKernel
 from mmaproof.refinement.ptx.loop_states import Cells
 from mmaproof.refinement.ptx.size_proofs import SizeProof
 from mmaproof.refinement.result import Equality, Method
@@ -38,19 +35,9 @@ def stated(domain: str = "any multiple of 16") -> str:
     return re.sub(r"M = 19\nN = 37\nK = 37", f'M = 16\nN = 16\nK = "{domain}"', text)
 
 
-def contract_and_kernel(text: str, path: Path = KERNEL) -> tuple[Contract, PtxKernel]:
-    contract = parse_contract(text)
-    kernel = read_kernel("ptx", path, contract.entry, contract.target)
-    assert isinstance(kernel, PtxKernel)
-    return contract, kernel
-
-
 def prove(text: str, path: Path = KERNEL) -> SizeProof:
     """Prove a kernel for every number of the one size of a contract."""
-    contract, kernel = contract_and_kernel(text, path)
-    assert contract.quantified is not None
-    (domain,) = contract.quantified.domains
-    return kernel.for_every(contract, {}, domain, lambda what: None)
+    return prove_size(text, path)
 
 
 def counted(path: Path, text: str, folder: Path) -> dict[Any, int]:
