@@ -1,0 +1,130 @@
+"""What is said of the block that stands for all is not trusted: where it is wrong, the proof fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from quantified_kernels import SIMT, TRITON, of_triton, prove_blocks, stated
+from sweep_parameters import few
+
+from mmaproof.refinement.block_positions import BlockOrder, BlockPosition, Form, sum_of
+from mmaproof.refinement.ptx import block_launch, block_proofs
+from mmaproof.refinement.tile_shifts import Shifts
+from mmaproof.spec.errors import UnsupportedError
+
+DOMAIN = "any multiple of"
+SIXTEENS = "any multiple of 16 up to 4096"
+Change = Callable[[BlockPosition], BlockPosition]
+
+
+def twice(form: Form) -> Form:
+    return {names: 2 * factor for names, factor in form.items()}
+
+
+def with_indices(change: Callable[[Mapping[int, Form]], Mapping[int, Form]]) -> Change:
+    return lambda position: replace(position, indices=change(position.indices))
+
+
+def with_blocks(change: Callable[[Form], Form]) -> Change:
+    """Change at which tile of each size the block is said to be, and not which block it is."""
+
+    def changed(position: BlockPosition) -> BlockPosition:
+        several = tuple(replace(each, block=change(each.block)) for each in position.positions)
+        return replace(position, positions=several)
+
+    return changed
+
+
+POSITIONS: Mapping[str, Change] = {
+    "a wrong coefficient": with_indices(lambda of: {axis: twice(form) for axis, form in of.items()}),
+    "no index along x": with_indices(lambda of: {**of, 0: {}}),
+    "no index along y": with_indices(lambda of: {**of, 1: {}}),
+    "indices exchanged": with_indices(lambda of: {0: of[1], 1: of[0]}),
+    "both of one size": with_indices(lambda of: {0: of[0], 1: of[0]}),
+    "the next block": with_indices(lambda of: {**of, 0: sum_of(of[0], {(): 1})}),
+    "a tile of twice the block": with_blocks(twice),
+    "all blocks at the first tile": with_blocks(lambda form: {}),
+    "one block too few": lambda position: replace(
+        position, extents={axis: sum_of(form, {(): -1}) for axis, form in position.extents.items()}
+    ),
+    "grids exchanged": lambda position: replace(
+        position, extents={0: position.extents[1], 1: position.extents[0]}
+    ),
+}
+
+
+def changed_positions(monkeypatch: pytest.MonkeyPatch, change: Change) -> list[BlockPosition]:
+    """Change all positions that are run, and return those that were."""
+    original, met = BlockOrder._numbered, []
+
+    def numbered(order: BlockOrder, chosen: Any) -> BlockPosition:
+        met.append(change(original(order, chosen)))
+        return met[-1]
+
+    monkeypatch.setattr(BlockOrder, "_numbered", numbered)
+    return met
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_wrong_positions_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    met = changed_positions(monkeypatch, POSITIONS[name])
+    with pytest.raises(UnsupportedError):
+        prove_blocks(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, 16))
+    assert met
+
+
+def test_positions_that_are_not_changed_are_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    met = changed_positions(monkeypatch, lambda position: position)
+    assert prove_blocks(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, 16)).domains and met
+
+
+@pytest.mark.parametrize("tile", [8, 32])
+def test_tiles_that_overlap_or_leave_gaps_are_refused(tile: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_proofs, "_tile", lambda node, name: tile)
+    with pytest.raises(UnsupportedError):
+        prove_blocks(SIMT, stated(SIMT, f"{DOMAIN} 32", f"{DOMAIN} 32", 16))
+
+
+GROUPED: Mapping[str, Change] = {
+    "a group that is one wider": with_indices(lambda of: {0: sum_of(of[0], {("tile of N",): 1})}),
+    "no place in a group": with_blocks(
+        lambda form: {names: factor for names, factor in form.items() if names != ("place of M",)}
+    ),
+    "another first row of a group": with_indices(lambda of: {0: sum_of(of[0], {("groups of M",): 1})}),
+}
+
+
+@pytest.mark.parametrize("name", few(GROUPED, "no place in a group"))
+def test_wrong_orders_of_blocks_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    met = changed_positions(monkeypatch, GROUPED[name])
+    with pytest.raises(UnsupportedError):
+        text = of_triton(TRITON.name, "any multiple of 32 up to 4096", "any multiple of 64 up to 4096", 32)
+        prove_blocks(TRITON, text)
+    assert met
+
+
+SHIFTS: Mapping[str, Callable[[Shifts], Shifts]] = {
+    "rows of A by twice the tile": lambda of: {**of, "A": ({"M": 32}, *of["A"][1:])},
+    "columns of B not moved": lambda of: {**of, "B": (of["B"][0], {})},
+    "C moved along one axis": lambda of: {**of, "C": (of["C"][0], {})},
+    "C by half a tile": lambda of: {**of, "C": ({"M": 8}, {"N": 8})},
+    "axes of C exchanged": lambda of: {**of, "C": (of["C"][1], of["C"][0])},
+}
+
+
+@pytest.mark.parametrize("name", SHIFTS)
+def test_wrong_shifts_of_elements_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    original, met = block_launch.tile_shifts, []
+
+    def shifts(*given: Any) -> Shifts:
+        found = original(*given)
+        met.append(SHIFTS[name](found) != found)
+        return SHIFTS[name](found)
+
+    monkeypatch.setattr(block_launch, "tile_shifts", shifts)
+    with pytest.raises(UnsupportedError):
+        prove_blocks(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, 16))
+    assert met and all(met)
