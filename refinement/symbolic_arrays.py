@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..spec.errors import UnsupportedError
 from ..spec.formats import Format
 from . import bit_slices
-from .integer_forms import Rows, Symbols, divided
+from .integer_forms import UNBOUNDED, Rows, Symbols, divided
 from .interning import Ids
 from .memory import ByteLanes
 from .symbolic_terms import SymbolicTerms
@@ -372,7 +372,10 @@ class SymbolicMemory:
             before, room = (symbols.raised(each, symbol, numbers) for each in (before, room))
         inside = (symbols.bounds(before)[0] >= 0) & (symbols.bounds(room)[0] >= 0)
         if not inside.all():
-            self._store.doubt("an address may be out of bounds", -room[~inside])
+            out = room[~inside]
+            known = (symbols.bounds(out)[0] > -UNBOUNDED).all()
+            what = "an address may be out of bounds" if known else "an address is too large to be bounded"
+            self._store.doubt(what, -out, 0 if known else UNBOUNDED - 1)
             raise UnsupportedError(f"{total} bytes of {array.name} may be out of its bounds for some sizes")
         if alignment > array.alignment or (offsets % alignment).any():
             raise UnsupportedError(

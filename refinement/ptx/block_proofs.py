@@ -36,7 +36,7 @@ from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
 if TYPE_CHECKING:
     from .front_end import PtxKernel
 
-_CAPS = (1 << 20, 1 << 15, 1 << 14, 1 << 13)
+_CAPS = (1 << 20, 1 << 18, 1 << 16, 1 << 15, 1 << 14, 1 << 13)
 """Up to which numbers all sizes are shown, of the first of these for which it works, where nothing tells."""
 
 _LEAST_CAP = 1 << 12

@@ -24,7 +24,7 @@ from ..contract import Contract, Instance
 from ..equivalence import compare
 from ..growing_roundings import GrowingRoundings, growing
 from ..held_inputs import held_by, looked_up, sums_of
-from ..integer_forms import Rows
+from ..integer_forms import UNBOUNDED, Rows
 from ..interning import Ids
 from ..normal_forms import NormalForms
 from ..operations import DOT, Accumulation
@@ -197,6 +197,8 @@ class Induction:
         if not doubts:
             return error
         doubt = doubts[-1]
+        if doubt.highest >= UNBOUNDED:
+            return UnsupportedError(told)
         if doubt.limit and doubt.highest > doubt.limit:
             size, turn = (doubt.row[self.store.symbols.column(each)] for each in "nu")
             slope = Fraction(size, self.modulus) + Fraction(max(turn, 0), self.distance)

@@ -39,6 +39,15 @@ def test_sizes_are_shown_up_to_the_last_that_fits() -> None:
     assert all(46340 - 128 < ends[name] <= 46340 for name in "MN")
 
 
+def test_indices_of_64_bits_are_shown_as_far_as_a_grid_goes(tmp_path: Path) -> None:
+    wide = "mul.wide.s32 %rd13, %r2, %r21;\ncvt.s64.s32 %rd14, %r5;\nadd.s64 %rd13, %rd13, %rd14;\n"
+    wide += "shl.b64 %rd13, %rd13, 2;"
+    path = edited(tmp_path, SIMT, ("mul.wide.s32 \t%rd13, %r34, 4;", wide))
+    proof = prove(path, stated(SIMT, SIXTEENS, SIXTEENS, 16))
+    ends = {each.name: each.most for each in proof.domains}
+    assert ends["M"] == 65535 * 16 and ends["N"] >= ends["M"], proof.limit
+
+
 def test_a_size_without_a_grid_is_a_finding(tmp_path: Path) -> None:
     path = tmp_path / "contract.toml"
     text = stated(SIMT, "any", 16, 16)
