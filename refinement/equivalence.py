@@ -67,6 +67,10 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
     others = np.flatnonzero(~identical)
     read = compared_as(fmt)
     differing, reason = _differing(forms, actual, expected, others, read)
+    if len(differing) and forms.quantifier.near_fractions:
+        before = len(differing)
+        differing, reason = _differing(forms.of_fractions, actual, expected, differing, read)
+        forms.needs_fractions |= len(differing) < before
     equal = np.ones(len(actual), dtype=bool)
     equal[differing] = False
     if isinstance(fmt, FloatFormat):  # of what is no number, only the bits can be equal

@@ -1,7 +1,8 @@
-"""Literals that stand for irrational numbers: log2(e) and ln(2), in f32 or f64, or times a power of two.
+"""Literals that stand for irrational numbers, log2(e) and ln(2), times a power of two, or for fractions.
 
-By them ``exp`` is written with powers of two, and ``log`` with logarithms to base two, in kernels and in
-contracts. Their product is 1, which is not so of the numbers that they are rounded to.
+By the irrational ones ``exp`` is written with powers of two, and ``log`` with logarithms to base two, in
+kernels and in contracts. Their product is 1, which is not so of the numbers that they are rounded to. A mean
+is a product with the float next to 1/24, of which 24 are not quite 1.
 """
 
 from __future__ import annotations
@@ -55,6 +56,38 @@ def is_log2_of_e(number: Fraction) -> bool:
     """Tell whether a number is log2(e), but for less than two floats of f32 can tell together."""
     value = Fraction(_VALUES[LOG2_OF_E])
     return abs(number - value) <= value * _TOGETHER
+
+
+_MOST_IN_FRACTION, _MOST_COUNT = 1 << 6, 1 << 15
+"""The greatest denominator of any fraction, apart from powers of two, and of one with the numerator 1."""
+
+
+@cache
+def fraction(number: Fraction, fmt: FloatFormat) -> Fraction:
+    """Return the simple fraction that a float of f32 or f64 is next to; itself if there is none.
+
+    What it is next to differs from it by half a unit in its last place at most.
+    """
+    if fmt not in _ROUNDED or not number or number.denominator & (number.denominator - 1):
+        return number
+    scale = Fraction(1)
+    while abs(number) * scale < 1:
+        scale *= 2
+    while abs(number) * scale >= 2:
+        scale /= 2
+    scaled = number * scale
+    near = Fraction(1, 1 << fmt.precision)
+    simple = scaled.limit_denominator(_MOST_IN_FRACTION)
+    if abs(simple - scaled) <= near:
+        return simple / scale
+    power = _MOST_COUNT
+    while power > 1:
+        count = round(power / abs(scaled))
+        simple = Fraction(power, count) * (1 if scaled > 0 else -1)
+        if abs(simple - scaled) <= near:
+            return simple / scale
+        power //= 2
+    return number
 
 
 def literal(name: str, fmt: FloatFormat) -> int:

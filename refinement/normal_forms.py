@@ -67,6 +67,7 @@ _ANY = (-1, 1)
 _LITERALS = "log2(e) and ln(2) as literals"
 
 _MASK = "{} for -∞ as a mask, which no number is to outweigh that it masks,"
+_FRACTIONS = "literals for the simple fractions that they are next to"
 
 _UNKNOWN = -1
 _ZERO = 0
@@ -92,6 +93,8 @@ class NormalForms:
     ----------
     poles : set of int
         Terms that are 0 for all inputs, and of which there is a reciprocal or a logarithm.
+    needs_fractions : bool
+        Whether something is equal only if floats are the simple fractions that they are next to.
     """
 
     def __init__(
@@ -121,6 +124,7 @@ class NormalForms:
         self._known: dict[Format, NDArray[np.int32]] = {}
         self.poles = set[int]()
         self._needs_masks = False
+        self.needs_fractions = False
         self._expanded_functions: dict[int, Pieces] = {}
 
     @cached_property
@@ -137,6 +141,13 @@ class NormalForms:
     def masked(self) -> NormalForms:
         """As `outer`, with finite masks (-1e6 for -∞) that are as good as infinite ones."""
         return self._with(Expanded.OF_FUNCTIONS, masked=True)
+
+    @cached_property
+    def of_fractions(self) -> NormalForms:
+        """The same, with floats as the simple fractions that they are next to."""
+        found = NormalForms(self.store, quantifier=Quantifier(self.store, fractions=True))
+        found.poles = self.poles
+        return found
 
     def unequal_unmasked(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.int64]:
         """Return what `unequal` does where finite masks are as good as infinite ones.
@@ -189,8 +200,11 @@ class NormalForms:
     def uncounted(self) -> tuple[str, ...]:
         """What has been taken for another number or function, so that its error is in no bound."""
         literals = (_LITERALS,) if self.quantifier.takes_literals_for_numbers else ()
+        if self.needs_fractions:
+            literals = (*literals, _FRACTIONS, *self.of_fractions.uncounted)
         masks = sorted(map(float, self._elementary.masks), reverse=True) if self._needs_masks else ()
-        return (*literals, *(_MASK.format(f"{each:g}") for each in masks), *self.software.recognised)
+        taken = (_MASK.format(f"{each:g}") for each in masks)
+        return tuple(dict.fromkeys((*literals, *taken, *self.software.recognised)))
 
     def has_functions(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms (n,) depend on functions of real numbers."""

@@ -23,7 +23,7 @@ from .evaluation import integers
 from .field_formats import field_format, repetitions
 from .finiteness import ARITHMETIC, Finiteness
 from .interning import Ids
-from .literal_constants import multiple
+from .literal_constants import fraction, multiple
 from .magnitudes import Magnitudes
 from .operations import Accumulation, Sum
 from .quantisation import quantises
@@ -102,10 +102,14 @@ class Quantifier:
     ----------
     store : TermStore
         The terms.
+    fractions : bool
+        Whether floats are taken for the simple fractions that they are next to.
     """
 
-    def __init__(self, store: TermStore) -> None:
+    def __init__(self, store: TermStore, *, fractions: bool = False) -> None:
         self.store = store
+        self._fractions, self.near_fractions = fractions, False
+        """Whether there has been such a float that is not the fraction itself."""
         self.magnitudes = Magnitudes(store)
         self.finiteness = Finiteness(store)
         self.coarse = CoarseSums(store)
@@ -204,20 +208,25 @@ class Quantifier:
         if any(number is None for number in numbers):
             return None
         irrational = [multiple(int(value), fmt) for value in distinct]
+        exact = np.array([plain(self.number(number, fmt)) for number in numbers], dtype=object)
         if not any(irrational):
-            return [Piece(np.array([plain(number) for number in numbers], dtype=object)[inverse], ())]
+            return [Piece(exact[inverse], ())]
         for number, each in zip(numbers, irrational, strict=True):
             if each is not None and number is not None:
                 self.literals.setdefault(each.name, set()).add(number / each.factor)
         factors = np.array(
             [self.one if each is None else self.read(self.irrational(each.name), F64) for each in irrational]
         )
-        coefficients = [
-            plain(number) if each is None else each.factor
-            for number, each in zip(numbers, irrational, strict=True)
-        ]
+        of = [each.factor if each else number for number, each in zip(exact, irrational, strict=True)]
         self.note(factors[inverse].astype(np.int32), terms)
-        return [Piece(np.array(coefficients, dtype=object)[inverse], (self.read(factors, F64)[inverse],))]
+        return [Piece(np.array(of, dtype=object)[inverse], (self.read(factors, F64)[inverse],))]
+
+    def number(self, number: Fraction | None, fmt: FloatFormat) -> Fraction:
+        """Return what a float stands for: itself, or the simple fraction that it is next to."""
+        assert number is not None
+        simple = fraction(number, fmt)
+        self.near_fractions |= simple != number
+        return simple if self._fractions else number
 
     @property
     def one(self) -> Quantities:
@@ -351,7 +360,9 @@ def _quotient(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> P
         return None
     assert isinstance(fmt, FloatFormat)
     divisors = q.store.constant_values(q.store.arguments(terms)[:, 1])
-    return [Piece(rounded_reciprocals(divisors, fmt), (q.argument(terms, 0, fmt),))]
+    rounded = rounded_reciprocals(divisors, fmt)
+    factors = np.array([plain(q.number(Fraction(each), fmt)) for each in rounded.tolist()], dtype=object)
+    return [Piece(factors, (q.argument(terms, 0, fmt),))]
 
 
 def _function(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:

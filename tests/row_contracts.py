@@ -30,7 +30,7 @@ class Meaning(NamedTuple):
     sizes : dict
         Of the arrays.
     grid : str
-        Blocks.
+        Blocks along each axis, with semicolons between.
     values : dict
         Contents that are given.
     """
@@ -66,6 +66,36 @@ TURNED = "Y[i, j] = X[i, j] * {0} + where(j < N, -1, 1) * X[i, (j + N) % (2 * N)
 def _attention(weight: str = "exp(S[i, k])", *, head: int = 16, keys: int = 32) -> Meaning:
     sizes = {"N": keys, "H": head}
     return Meaning(ATTENDED, "O", [ATTENTION.format(weight)], [SCORES], sizes, "cdiv(N, 16)")
+
+
+def _of_heads(
+    score: str,
+    group: int,
+    *,
+    keys: int,
+    others: Arrays,
+    outputs: str = "O",
+    formulas: Sequence[str] = (),
+    **formats: str,
+) -> Meaning:
+    """Return causal attention of several heads, of which `group` share keys and values."""
+    shared = ["H", "N", "D"] if group == 1 else [f"H // {group}", "N", "D"]
+    head = "h" if group == 1 else f"h // {group}"
+    arrays = _arrays(["H", "N", "D"], q="f16", o=formats.get("o", "f32")) | _arrays(shared, k="f16", v="f16")
+    return Meaning(
+        arrays | others,
+        outputs,
+        [
+            f"O[h, i, j] = sum(k < N, P[h, i, k] * V[{head}, k, j]) / sum(k < N, P[h, i, k])",
+            *formulas,
+        ],
+        [
+            f"S[h, i, k] = scale * sum(d, Q[h, i, d] * K[{head}, k, d]){score}",
+            "P[h, i, k] = where(k <= i, exp(S[h, i, k]), 0)",
+        ],
+        {"N": keys, "D": 16, "H": 2 * group},
+        "cdiv(N, 16); H",
+    )
 
 
 MEANINGS = {
@@ -192,6 +222,77 @@ MEANINGS = {
         sizes={"K": 8, "N": 24},
         grid="K",
     ),
+    "masked_attention": _attention("where(k <= i, exp(S[i, k]), 0)"),
+    "grouped_attention": _of_heads(
+        "",
+        2,
+        keys=24,
+        others=_arrays(["H", "N"], l="f32"),
+        outputs="OL",
+        formulas=["L[h, i] = log(sum(k < N, P[h, i, k]))"],
+        o="f16",
+    ),
+    "window_attention": _attention("where(k <= i and i - k < 20, exp(S[i, k]), 0)", keys=48),
+    "sloped_attention": _of_heads(" - A[h] * (i - k)", 1, keys=32, others=_arrays(["H"], a="f32")),
+    "capped_attention": _attention("where(k <= i, exp(30.0 * tanh(S[i, k] / 30.0)), 0)"),
+    "sink_attention": Meaning(
+        ATTENDED | _arrays(["1"], z="f16"),
+        "O",
+        ["O[i, j] = sum(k < N, P[i, k] * V[k, j]) / (exp(Z[0]) + sum(k < N, P[i, k]))"],
+        [SCORES, "P[i, k] = where(k <= i, exp(S[i, k]), 0)"],
+        {"N": 32, "H": 16},
+        "cdiv(N, 16)",
+    ),
+    "paged_attention": Meaning(
+        _arrays(["B", "H"], q="f16", o="f32")
+        | _arrays(["16", "8", "H"], k="f16", v="f16")
+        | _arrays(["B", "N"], t="s32")
+        | _arrays(["B"], c="s32"),
+        "O",
+        ["O[b, j] = sum(k < 8 * N, P[b, k] * V[T[b, k // 8], k % 8, j]) / sum(k < 8 * N, P[b, k])"],
+        [
+            "S[b, k] = scale * sum(d, Q[b, d] * K[T[b, k // 8], k % 8, d])",
+            "P[b, k] = where(k < C[b], exp(S[b, k]), 0)",
+        ],
+        {"B": 2, "N": 4, "H": 16},
+        "B",
+        {"T": [3, 9, 0, 7, 15, 2, 8, 1], "C": [21, 32]},
+    ),
+    "smoothed_cross_entropy": Meaning(
+        _arrays(ROWS, x="f32") | _arrays(["M"], t="s32", y="f32"),
+        "Y",
+        ["Y[i] = where(T[i] == -100, 0, L[i] - 0.9 * X[i, max(T[i], 0)] - 0.1 * sum(k, X[i, k]) / N)"],
+        ["L[i] = log(sum(k, exp(X[i, k])))"],
+        values={"T": [3, -100]},
+    ),
+    "cross_entropy_backward": Meaning(
+        _arrays(ROWS, x="f32", y="f32") | _arrays(["M"], t="s32", g="f32"),
+        "Y",
+        ["Y[i, j] = G[i] * (exp(X[i, j]) / sum(k, exp(X[i, k])) - where(j == T[i], 1, 0))"],
+        values={"T": [3, 41]},
+    ),
+    "group_norm": Meaning(
+        _arrays(["M", "C", "N"], x="f32", y="f32") | _arrays(["C"], w="f32", b="f32"),
+        "Y",
+        ["Y[b, c, j] = d[b, c // 2, c % 2, j] / sqrt(v[b, c // 2] + 1e-5) * W[c] + B[c]"],
+        [
+            "m[b, g] = sum(p < 2, k, X[b, 2 * g + p, k]) / (2 * N)",
+            "d[b, g, p, k] = X[b, 2 * g + p, k] - m[b, g]",
+            "v[b, g] = sum(p < 2, k < N, d[b, g, p, k] * d[b, g, p, k]) / (2 * N)",
+        ],
+        {"M": 1, "C": 4, "N": 3},
+        "M; 2",
+    ),
+    "layer_norm_backward": Meaning(
+        NORMED | _arrays(ROWS, g="f32") | {"m": ("U", "f32", ["M"]), "r": ("R", "f32", ["M"])},
+        "Y",
+        ["Y[i, j] = R[i] * (W[j] * G[i, j] - sum(k, W[k] * G[i, k]) / N - n[i, j] * a[i])"],
+        [
+            "n[i, j] = (X[i, j] - U[i]) * R[i]",
+            "a[i] = sum(k, W[k] * G[i, k] * n[i, k]) / N",
+        ],
+        {"M": 2, "N": 20},
+    ),
 }
 
 
@@ -200,7 +301,8 @@ def contract(file: str, sizes: Mapping[str, int] | None = None) -> str:
     facts = KERNELS[file]
     meaning = MEANINGS[facts["kernel"]]
     meaning = meaning._replace(sizes=sizes or meaning.sizes)
-    lines = ["[kernel]", 'isa = "ptx"', "[launch]", f'grid = "{meaning.grid}"', f"block = {facts['threads']}"]
+    grid = json.dumps(meaning.grid.split("; "))
+    lines = ["[kernel]", 'isa = "ptx"', "[launch]", f"grid = {grid}", f"block = {facts['threads']}"]
     lines += [f"dynamic_shared = {facts['shared_bytes']}", "[sizes]"]
     lines += [f"{name} = {value}" for name, value in meaning.sizes.items()]
     for each in facts["parameters"]:

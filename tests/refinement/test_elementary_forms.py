@@ -18,10 +18,11 @@ from mmaproof.refinement.contract_terms import expected_terms
 from mmaproof.refinement.equivalence import Comparison, compare
 from mmaproof.refinement.evaluation import apply
 from mmaproof.refinement.interning import Ids
+from mmaproof.refinement.literal_constants import fraction
 from mmaproof.refinement.normal_forms import NormalForms
 from mmaproof.refinement.operations import Sum
 from mmaproof.refinement.terms import CONSTANT, INPUT, TermStore
-from mmaproof.spec.formats import F64
+from mmaproof.spec.formats import F32, F64
 
 SIZES = {"M": 2, "N": 5}
 ARRAYS = {"X": "f32 M N", "S": "f32 M N", "V": "f32 N N", "a": "f32 M", "b": "f32 M", "Y": "f32 M N out"}
@@ -157,6 +158,43 @@ FALSE = [
     ("exp(a[i] * where(j < 2, X[i, j], -inf))", "where(j < 2, exp(a[i] * X[i, j]), 0)"),
     ("max(k, where(k <= j, S[i, k], inf))", "max(k, where(k <= j, S[i, k], S[i, 0]))"),
 ]  # fmt: skip
+
+
+FRACTIONS = "literals for the simple fractions"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "holds"),
+    [
+        ("sum(k, (X[i, k] - mean[i]) * (X[i, k] - mean[i])) / N",
+         "sum(k, X[i, k] * X[i, k]) / N - mean[i] * mean[i]", True),
+        ("0.1 * X[i, j] + 0.2 * X[i, j]", "0.3 * X[i, j]", True),
+        ("rsqrt(a[i] * 0.2 + a[i] * 0.1)", "rsqrt(0.3 * a[i])", True),
+        ("sum(k, (X[i, k] - mean[i]) * (X[i, k] - mean[i])) / N",
+         "sum(k, X[i, k] * X[i, k]) / N - mean[i] * mean[i] * 1.000001", False),
+        ("0.1 * X[i, j]", "0.10000001 * X[i, j]", False),
+        ("0.33333 * X[i, j] * 3", "X[i, j]", False),
+        ("sum(k, (X[i, k] - mean[i]) * (X[i, k] - mean[i])) / N", "sum(k, X[i, k] * X[i, k]) / N", False),
+    ],
+)  # fmt: skip
+def test_floats_are_the_fractions_that_they_are_next_to(first: str, second: str, holds: bool) -> None:
+    found = compared(first, second, ROWS)
+    assert bool(found.equal.all()) == holds
+    if holds:
+        assert found.roundings is not None
+        assert any(FRACTIONS in each for each in found.roundings.approximations)
+
+
+@given(st.floats(-(2.0**100), 2.0**100, width=32, allow_subnormal=False))
+def test_a_fraction_rounds_to_the_float_that_it_is_taken_for(number: float) -> None:
+    found = fraction(Fraction(number), F32)
+    assert abs(found - Fraction(number)) <= Fraction(float(np.spacing(np.float32(abs(number))))) / 2
+
+
+def test_every_reciprocal_of_a_count_is_found() -> None:
+    for count in (*range(1, 100), 768, 1000, 3072, 5120, 11008, 32767):
+        for times in (1, -1, 4):
+            assert fraction(Fraction(float(np.float32(times / count))), F32) == Fraction(times, count)
 
 
 MASKED = (

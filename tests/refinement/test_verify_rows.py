@@ -10,14 +10,17 @@ from row_contracts import CORPUS, KERNELS, contract
 from mmaproof.refinement.result import Verdict
 from mmaproof.refinement.verification import verify
 
+SLOW = tuple(f"{name}_attention" for name in ("grouped", "window", "sloped", "capped", "sink", "paged"))
+"""Kernels that take several seconds each, and are like others."""
+
 
 def firsts() -> list[object]:
-    """Return every kernel; for the sweep those with an edit, and with a fault that is not the first."""
+    """Return every kernel; in the sweep those edited, with later faults, and slow ones."""
     seen: set[tuple[str, bool]] = set()
     found: list[object] = []
     for file, facts in KERNELS.items():
         key = facts["kernel"], bool(facts["fault"])
-        again = key in seen
+        again = key in seen or facts["kernel"] in SLOW
         found.append(pytest.param(file, marks=[pytest.mark.sweep] if again else []))
         seen.add(key)
     return found

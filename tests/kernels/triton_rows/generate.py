@@ -1,10 +1,14 @@
-"""Compile rows.py to the PTX files beside it: ``python generate.py``, with triton 3.9 (no GPU, no torch)."""
+"""Compile rows.py and variants.py to the PTX files beside them, with triton 3.9 (no GPU, no torch).
+
+``python generate.py`` compiles all, ``python generate.py softmax rotary`` these.
+"""
 
 from __future__ import annotations
 
 import json
 import linecache
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,10 +21,13 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 HERE = Path(__file__).parent
-SOURCE = (HERE / "rows.py").read_text(encoding="utf-8")
+SOURCES = {name: (HERE / name).read_text(encoding="utf-8") for name in ("rows.py", "variants.py")}
 ROWS = {"BLOCK": 64}
 ATTENTION = {"HEAD": 16, "TILE_M": 16, "TILE_N": 16}
-F32, F16 = "*fp32", "*fp16"
+HEADS = {"HEAD": 16, "TILE": 16}
+F32, F16, I32 = "*fp32", "*fp16", "*i32"
+QKV = {"q_pointer": F16, "k_pointer": F16, "v_pointer": F16}
+SCALED = {"o_pointer": F32, "n": "i32", "scale": "fp32"}
 
 KERNELS: dict[str, tuple[dict[str, str], dict[str, Any], dict[str, tuple[str, str]]]] = {
     "softmax": (
@@ -215,6 +222,93 @@ KERNELS: dict[str, tuple[dict[str, str], dict[str, Any], dict[str, tuple[str, st
          "nibbles_in_reverse": ("word >> ((row % 8) * 4)", "word >> (28 - (row % 8) * 4)"),
          "scale_of_the_first_group": ("s_pointer + (row // GROUP) * n", "s_pointer")},
     ),
+    "masked_attention": (
+        {**QKV, **SCALED},
+        HEADS,
+        {"mask_off_by_one": ("mask = rows[:, None] >= keys", "mask = rows[:, None] + 1 >= keys"),
+         "mask_exchanged": ("tl.where(mask, 0, -1.0e6)", "tl.where(mask, -1.0e6, 0)"),
+         "mask_too_small": ("tl.where(mask, 0, -1.0e6)", "tl.where(mask, 0, -1.0)"),
+         "total_not_rescaled": ("total = total * shrink + tl.sum(p, 1)\n",
+                                "total = total + tl.sum(p, 1)\n"),
+         "base": ("factor = scale * 1.44269504\n    for start in range(0, first",
+                  "factor = scale\n    for start in range(0, first")},
+    ),
+    "grouped_attention": (
+        {**QKV, "o_pointer": F16, "l_pointer": F32, "n": "i32", "scale": "fp32"},
+        {**HEADS, "GROUP": 2},
+        {"keys_of_the_other_group": ("head // GROUP * n", "head % GROUP * n"),
+         "mask_one_more": ("(rows[:, None] >= keys[None, :]) & inside",
+                           "(rows[:, None] + 1 >= keys[None, :]) & inside"),
+         "logarithm_of_base_2": ("most + tl.log(total)", "most + tl.log2(total)")},
+    ),
+    "window_attention": (
+        {**QKV, **SCALED},
+        {**HEADS, "WINDOW": 20},
+        {"one_more": ("distance < WINDOW", "distance <= WINDOW"),
+         "first_tile_left_out": ("(first - WINDOW + 1) // TILE * TILE", "(first - TILE)"),
+         "what_follows_not_masked": ("(distance >= 0) & (distance < WINDOW)", "distance < WINDOW")},
+    ),
+    "sloped_attention": (
+        {**QKV, "a_pointer": F32, **SCALED},
+        HEADS,
+        {"sign": ("- slope * (rows", "+ slope * (rows"),
+         "slope_of_the_other_head": ("a_pointer + head", "a_pointer + 1 - head"),
+         "scaled_too": ("* scale - slope * (rows[:, None] - keys[None, :]).to(tl.float32)",
+                        "* scale - scale * slope * (rows[:, None] - keys[None, :]).to(tl.float32)")},
+    ),
+    "capped_attention": (
+        {**QKV, **SCALED},
+        HEADS,
+        {"half_the_argument": ("tl.sigmoid(2 * x)", "tl.sigmoid(x)"),
+         "not_scaled": ("x = tl.dot(q, k) * scale / 30.0", "x = tl.dot(q, k) / 30.0"),
+         "mask_one_more": ("tl.where(rows[:, None] >= keys", "tl.where(rows[:, None] + 1 >= keys")},
+    ),
+    "sink_attention": (
+        {**QKV, "z_pointer": F16, **SCALED},
+        HEADS,
+        {"maximum_not_subtracted": ("tl.exp(sink - most)", "tl.exp(sink)"),
+         "left_out": ("total += tl.exp(sink - most)", "total += tl.exp(sink - most) * 0.0"),
+         "scaled_too": ("tl.exp(sink - most)", "tl.exp(sink * scale - most)")},
+    ),
+    "paged_attention": (
+        {**QKV, "t_pointer": I32, "c_pointer": I32, **SCALED},
+        {"HEAD": 16, "PAGE": 8},
+        {"table_of_the_first_row": ("t_pointer + row * n + page", "t_pointer + page"),
+         "keys_behind_the_last": ("page * PAGE + keys < count", "page * PAGE + keys < count + 1"),
+         "not_scaled": ("to(tl.float32) * scale\n    most = -float", "to(tl.float32)\n    most = -float")},
+    ),
+    "smoothed_cross_entropy": (
+        {"x_pointer": F32, "t_pointer": I32, "y_pointer": F32, "n": "i32"},
+        ROWS,
+        {"padding_counted": ("tl.where(mask, x, 0.0)", "x"),
+         "sum_for_mean": ("0.1 * every / n", "0.1 * every"),
+         "maximum_left_out": ("most + tl.log(tl.sum(tl.exp(x - most)", "tl.log(tl.sum(tl.exp(x - most)"),
+         "ignored_class_counted": ("label == -100", "label == -1")},
+    ),
+    "cross_entropy_backward": (
+        {"x_pointer": F32, "t_pointer": I32, "g_pointer": F32, "y_pointer": F32, "n": "i32"},
+        ROWS,
+        {"class_of_the_next_row": ("tl.load(t_pointer + row)\n    e",
+                                   "tl.load(t_pointer + 1 - row)\n    e"),
+         "one_not_weighted": ("tl.load(g_pointer + row) * (p - one)", "tl.load(g_pointer + row) * p - one"),
+         "not_normed": ("p = e / tl.sum(e, axis=0)", "p = e")},
+    ),
+    "group_norm": (
+        {"x_pointer": F32, "w_pointer": F32, "b_pointer": F32, "y_pointer": F32, "n": "i32"},
+        {"CHANNELS": 4, "GROUP": 2, "BLOCK": 32},
+        {"mean_of_a_channel": ("mean = tl.sum(x, axis=0) / (GROUP * n)", "mean = tl.sum(x, axis=0) / n"),
+         "mean_not_squared": ("- mean * mean", "- mean"),
+         "weight_of_the_group": ("group * GROUP + elements // n", "group + elements // n"),
+         "next_group": ("CHANNELS + group * GROUP) * n", "CHANNELS + (1 - group) * GROUP) * n")},
+    ),
+    "layer_norm_backward": (
+        {"x_pointer": F32, "w_pointer": F32, "g_pointer": F32, "m_pointer": F32, "r_pointer": F32,
+         "y_pointer": F32, "n": "i32"},
+        ROWS,
+        {"not_weighted": ("tl.sum(normed * w * g", "tl.sum(normed * g"),
+         "mean_left_out": ("normed * along + mean", "normed * along"),
+         "sum_for_mean": ("axis=0) / n\n    mean", "axis=0)\n    mean")},
+    ),
 }  # fmt: skip
 """By name: parameters, constants, and faults as replacements in the source."""
 
@@ -239,17 +333,45 @@ EDITS: dict[str, dict[str, tuple[str, str]]] = {
                                      "((word >> shift) & 0xF) * scale - ((zero >> shift) & 0xF) * scale")},
     "gptq_weights": {"in_floats": ("(weight - point).to(tl.float32)",
                                    "(weight.to(tl.float32) - point.to(tl.float32))")},
+    "masked_attention": {
+        "fill_of_half": ("tl.where(mask, 0, -1.0e6)", "tl.where(mask, 0, -65504.0)"),
+        "filled": ("tl.dot(q, k) * factor + tl.where(mask, 0, -1.0e6)",
+                   "tl.where(mask, tl.dot(q, k) * factor, -3.0e38)"),
+    },
+    "sloped_attention": {"shifted": ("- slope * (rows[:, None] - keys[None, :])", "+ slope * keys[None, :]")},
+    "capped_attention": {"quotient": (
+        "s = 30.0 * (2 * tl.sigmoid(2 * x) - 1)",
+        "s = 30.0 * (tl.exp(x) - tl.exp(-x)) / (tl.exp(x) + tl.exp(-x))",
+    )},
+    "sink_attention": {"first": ("total += tl.exp(sink - most)",
+                                 "total = total + 1 / tl.exp(most - sink)")},
+    "group_norm": {"centred": ("squares = tl.sum(x * x, axis=0) / (GROUP * n) - mean * mean",
+                               "centred = tl.where(mask, x - mean, 0.0)\n"
+                               "    squares = tl.sum(centred * centred, axis=0) / (GROUP * n)")},
+    "cross_entropy_backward": {"distributed": (
+        "tl.load(g_pointer + row) * (p - one)",
+        "p * tl.load(g_pointer + row) - tl.load(g_pointer + row) * one",
+    )},
 }  # fmt: skip
 """Replacements that change nothing over the reals."""
 
 
+def _function(name: str) -> str:
+    return name.removeprefix("causal_").removeprefix("wide_")
+
+
+def source_of(name: str) -> str:
+    """Return the file that a kernel stands in."""
+    return next(file for file, text in SOURCES.items() if f"def {_function(name)}(" in text)
+
+
 def compiled(name: str, text: str, signature: dict[str, str], constants: dict[str, Any]) -> Any:
     """Return a kernel that Triton compiled from a text."""
-    file = str(HERE / "rows.py")
+    file = str(HERE / source_of(name))
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"__name__": "rows"}
     exec(compile(text, file, "exec"), scope)
-    function = scope[name.removeprefix("causal_").removeprefix("wide_")]
+    function = scope[_function(name)]
     attributes = {
         (i,): [["tt.divisibility", 16]] for i, each in enumerate(signature.values()) if each[0] == "*"
     }
@@ -263,13 +385,16 @@ def compiled(name: str, text: str, signature: dict[str, str], constants: dict[st
 
 
 def main() -> None:
-    facts: dict[str, Any] = {}
-    for name, (signature, constants, faults) in KERNELS.items():
+    chosen = sys.argv[1:] or list(KERNELS)
+    kept = json.loads((HERE / "kernels.json").read_text(encoding="utf-8")) if sys.argv[1:] else {}
+    facts: dict[str, Any] = {file: each for file, each in kept.items() if each["kernel"] not in chosen}
+    for name in chosen:
+        (signature, constants, faults), source = KERNELS[name], SOURCES[source_of(name)]
         edits = EDITS.get(name, {})
         for label, (old, new) in {"": ("", ""), **faults, **edits}.items():
-            assert old in SOURCE, (name, label)
+            assert old in source, (name, label)
             sort = "edit" if label in edits else "fault"
-            kernel = compiled(name, SOURCE.replace(old, new) if old else SOURCE, signature, constants)
+            kernel = compiled(name, source.replace(old, new) if old else source, signature, constants)
             file = f"{name}{f'_{sort}_{label}' if label else ''}.ptx"
             text = kernel.asm["ptx"].replace(str(HERE) + "/", "").replace(str(HERE), ".")
             text = text.replace(str(Path(triton.__file__).parent), "triton")
