@@ -26,7 +26,7 @@ def defect(name: str) -> str | None:
     return goal.check()
 
 
-def wrong(owner: object, name: str, change: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Any:
+def wrong(owner: object, name: str, change: Callable[[Any], Any]) -> Any:
     return owner, name, change(getattr(owner, name))
 
 
@@ -49,6 +49,15 @@ MUTANTS = {
         conversions,
         "decode",
         lambda old: lambda bits, fmt: old(bits, fmt) if fmt.fraction_bits > 52 else np.zeros(bits.shape),
+    ),
+    "bf16": wrong(
+        conversions,
+        "encode",
+        lambda old: lambda v, fmt, r: old(np.where(np.abs(v) < 2.0**-1000, np.copysign(0.0, v), v), fmt, r),
+    ),
+    "f64/given": wrong(values, "_NATIVE", lambda old: ("f16", "f32")),
+    "u16/given": wrong(
+        values, "numpy_type", lambda old: lambda fmt: np.dtype("i2") if fmt.name == "u16" else old(fmt)
     ),
     "payloads": wrong(
         numpy_algebra,
