@@ -11,6 +11,7 @@ import numpy as np
 from ...spec.drawn_arrays import DrawnArrays
 from ...spec.errors import InputError
 from ...spec.instruction_set import instruction_set
+from ...spec.pto import movers
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import scaled_sums as sums
@@ -44,16 +45,18 @@ BATCHED = (
     "without; the other in a batch of 3 too: the same; in one of 2: refused. ∀ listed statements and "
     "profiles: drawn arrays have the valid extents of the type, of the whole tile where these are open; "
     "∀ extents of A and B that are open: D has m rows of A and n columns of B, and is the product over the k "
-    "columns of A; a B with fewer rows is refused. Encodings and numbers of a result are the same",
+    "columns of A; a B with fewer rows is refused. Encodings and numbers of a result are the same. ∀ blocks "
+    "at the edges of a matrix: those inside are its rows and columns from the indices on, others are refused",
     "docs/command-line.md, mmaproof run; PTO IR manual, valid extents",
 )
 def given() -> Iterator[Case]:
-    """Yield one certificate of each profile about batches, and one about extents."""
+    """Yield certificates of each profile about batches and extents, one about numbers, one about blocks."""
     for profile in tables.PROFILES:
         yield Case(f"batches/{profile}", partial(_batches, profile), method=Method.CERTIFICATE)
         yield Case(f"drawn/{profile}", partial(_drawn, profile), method=Method.CERTIFICATE)
         yield Case(f"open/{profile}", partial(_open, profile), method=Method.CERTIFICATE)
     yield Case("numbers", _numbers, method=Method.CERTIFICATE)
+    yield Case("blocks", _blocks, method=Method.CERTIFICATE)
 
 
 @theorem(
@@ -164,6 +167,27 @@ def _numbers() -> Certificate:
         return found
 
     return compared({key: stated_numbers(run, key[1]) for key, run in runs.items()}, specified)
+
+
+def _blocks() -> Certificate:
+    rows, columns = 4, 3
+    matrix = [[10 * row + column for column in range(columns)] for row in range(rows)]
+    windows = list(product((-1, 0, 1, 3, 4), (-1, 0, 2, 3), (1, 3, 4, 5), (1, 2, 3, 4)))
+    expected: dict[tuple[int, ...], object] = {
+        (row, column, height, width): [line[column : column + width] for line in matrix[row : row + height]]
+        if row >= 0 and column >= 0 and row + height <= rows and column + width <= columns
+        else REFUSED
+        for row, column, height, width in windows
+    }
+
+    def taken(row: int, column: int, height: int, width: int) -> object:
+        try:
+            found: object = movers.block(np.array(matrix), row, column, (height, width)).tolist()
+        except InputError:
+            return REFUSED
+        return found
+
+    return compared(expected, lambda: {window: taken(*window) for window in windows})
 
 
 def _scaled_sums() -> Certificate:

@@ -80,6 +80,13 @@ def no_batches(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(move_arrays, "common_batch", refuse)
 
 
+def blocks_anywhere(patch: pytest.MonkeyPatch) -> None:
+    """Take what is there of blocks that leave the matrix."""
+    patch.setattr(
+        movers, "block", lambda held, row, column, size: held[row : row + size[0], column : column + size[1]]
+    )
+
+
 def turned(patch: pytest.MonkeyPatch) -> None:
     def columns_first(profile: str) -> dict[str, tuple[int, int]]:
         return {text: (columns, rows) for text, (rows, columns) in extents(profile).items()}
@@ -104,6 +111,7 @@ def sums_in_f32(patch: pytest.MonkeyPatch) -> None:
 
 
 MUTANTS: tuple[Mutant, ...] = (
+    (blocks_anywhere, given_arrays.given, "blocks"),
     (another_element(0), buffers.executed, "runs/A5"),
     (another_element(10), buffers.executed, "runs/CPU"),
     (rows_in_the_columns_order, buffers.executed, "views"),
