@@ -1,14 +1,16 @@
-"""Runs in which everybody is the last to come, of kernels in which it matters who is.
+"""Runs in which everybody is the last to come, of kernels in which it matters who is; or in all orders.
 
 Of each count that tickets are taken of, the threads come in one order in the first run; in every further one
-they begin with another of them, so that each is last once. What all runs leave in memory must be the same
-terms, or equal as real numbers.
+they begin with another of them, so that each is last once. Of a lock they come in all orders: of every two
+accesses that only its order puts in order, some order does not, unless both are made with the lock held. What
+all runs leave in memory must be the same terms, or equal as real numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice, permutations
 from types import MappingProxyType
 
 import numpy as np
@@ -26,6 +28,9 @@ from .machine import Contents, Run
 
 MOST = 64
 """Threads that take tickets of one count, at most."""
+
+MOST_LOCKED = 4
+"""Threads that take one lock, at most."""
 
 Turns = Mapping[int, int]
 """After how many others of its count each thread comes, by its number in the grid."""
@@ -54,20 +59,20 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
     first = again({})
     counts = first.arrivals
     most = max((len(each) for each in counts.values()), default=0)
-    if most > MOST:
-        message = (
-            f"{most} threads come one after the other, and it matters who is last; at most {MOST} are tried"
-        )
+    limit = MOST_LOCKED if first.locked else MOST
+    if most > limit:
+        matters = "a lock is taken by" if first.locked else "it matters who is last of"
+        message = f"{matters} {most} threads; all orders are tried of at most {limit}"
         return _with(first, Kind.UNSUPPORTED, message, first.arrival_line)
     if not first.complete or any(each.kind.refutes for each in first.findings):
         return first
     compared, found = _Compared(store, first, workspaces), first
-    for turn in range(1, most):
-        turns = {
-            name: (place - turn) % len(names) for names in counts.values() for place, name in enumerate(names)
+    for order in _orders(most, every=bool(first.locked)):
+        wanted = {
+            word: tuple(names[each] for each in order if each < len(names)) for word, names in counts.items()
         }
-        other = again(turns)
-        last = {word: names[(turn - 1) % len(names)] for word, names in counts.items()}
+        other = again({name: place for names in wanted.values() for place, name in enumerate(names)})
+        last = {word: names[-1] for word, names in wanted.items()}
         who = first.thread_name(next(iter(last.values())))
         known = {(each.kind, each.line) for each in found.findings}
         new = tuple(
@@ -78,11 +83,21 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
         found = replace(found, findings=found.findings + new, complete=found.complete and other.complete)
         if not other.complete:
             return found
-        if {word: names[-1] for word, names in other.arrivals.items()} != last:
+        came = {word: names[-1] for word, names in other.arrivals.items()}
+        if came != last or any(other.arrivals[word] != wanted[word] for word in first.locked):
             message = f"it matters who comes last, and {who} can't be made to"
             return _with(found, Kind.UNSUPPORTED, message, first.arrival_line)
         compared.with_other(other, who)
     return compared.told(found)
+
+
+def _orders(count: int, *, every: bool) -> Iterator[tuple[int, ...]]:
+    """Yield orders of threads but the first: in which each is last once, or all."""
+    if every:
+        yield from islice(permutations(range(count)), 1, None)
+        return
+    for turn in range(1, count):
+        yield (*range(turn, count), *range(turn))
 
 
 def _with(run: Run, kind: Kind, message: str, line: int) -> Run:

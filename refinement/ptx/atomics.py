@@ -21,6 +21,7 @@ from ...spec.formats import BF16, F16, F32, F64, FloatFormat
 from ...spec.ptx.operands import Sink, Vector
 from .. import bit_slices, operations
 from ..evaluation import apply
+from ..findings import Kind
 from ..interning import Ids
 from ..memory import Offsets
 from ..terms import Operation, TermStore
@@ -32,6 +33,7 @@ from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .state_space import Space
 from .threads import Indices
+from .values import known
 
 _FLOATS = MappingProxyType({fmt.name: fmt for fmt in (F16, BF16, F32, F64)})
 _INTEGERS = ("u32", "s32", "u64", "s64")
@@ -77,11 +79,53 @@ _TAKEN = frozenset(
 
 
 def _atom(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
+    if instruction.has("cas"):
+        _take_lock(execution, instruction, active)
+        return
     destination, *given = instruction.taking(3, 5)
     width, results = _sum(execution, instruction, given, active)
     elements = () if isinstance(destination, Sink) else _elements(destination, results.shape[1])
     for element, terms in zip(elements, results.T, strict=False):
         execution.write_terms(element, terms, width, active)
+
+
+def _take_lock(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
+    """Take a lock, which is free: see `locks`."""
+    destination, place, compared, new = instruction.taking(4, 4)
+    words = execution.semaphores
+    refusal = "" if words is None else words.locks.get(instruction.line, "it is in no loop")
+    if words is None or refusal or instruction.types != ("b32",) or execution.path is not None:
+        execution.unsupported(f"{instruction.mnemonic}: {refusal or 'only locks of 32 bits are modelled'}")
+    at = addresses(execution, place, active)
+    wanted = execution.numbers(compared, 32, active, "what is compared by")
+    given = execution.terms(new, 32, active)
+    space = space_of(execution, instruction, ordering=True)
+    found = np.zeros(len(active), dtype=np.uint64)
+    for part, members, offsets in located(execution, space, at, 4, active, 4, stores=True):
+        _check_scope(execution, instruction, part)
+        if part.name != "global":
+            execution.unsupported(f"{instruction.mnemonic} in {part.name} memory")
+        for index, offset in zip(members.tolist(), offsets.tolist(), strict=True):
+            one, where = active[index : index + 1], np.array([offset])
+            held = words.held(part, offset, int(one[0]))
+            if held is not None and held != wanted[index]:
+                found[index] = held
+                continue
+            found[index] = words.take_lock(part, offset, int(one[0]), instruction)
+            if found[index] != wanted[index]:
+                holder = execution.threads.name_in_grid(words.last_writer(offset))
+                message = f"{part.place(offset)} is {int(found[index])}, not {int(wanted[index])}"
+                if not words.is_of_other_block(offset, int(one[0])):
+                    execution.unsupported(f"{message}, and nobody else took it before")
+                execution.report(
+                    Kind.DEADLOCK, f"waits for ever: {message}, since {holder} wrote it last", one
+                )
+                execution.unsupported(f"{message} for ever, so that the kernel does not end")
+            some = given[index : index + 1]
+            _check_alike(execution, part, where, "cas", "b32", some, one)
+            execution.note_semaphores(part, where, some, 4, one)
+            write(execution, part, where, some[:, None], 4, one, atomic=True)
+    execution.write(destination, known(found, 32), active)
 
 
 def _red(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:

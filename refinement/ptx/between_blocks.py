@@ -40,17 +40,25 @@ class BetweenBlocks:
         The threads that came one after the other to counts, where it matters who is last.
     line : int
         Where the first such count is.
+    locked : frozenset of int
+        Which of the counts are locks, of which it matters in which order they were taken.
+    one_at_a_time : bool
+        Whether blocks run one after the other, as they take locks.
     """
 
     def __init__(self, store: TermStore, program: Program, memory: Memory, turns: Mapping[int, int]) -> None:
         self.assumptions: dict[str, None] = {}
         self.arrivals: Mapping[int, tuple[int, ...]] = {}
         self.line = 0
+        self._in_vain: dict[int, None] = {}
+        self._per_block = WARP
+        self.locked: frozenset[int] = frozenset()
+        self.one_at_a_time = bool(program.locks)
         self._memory = memory
         self._turns = turns
         self._semaphores: Semaphores | None = None
-        if program.waiting.loads or program.takes_tickets:
-            self._semaphores = Semaphores(store, program.waiting)
+        if program.waiting.loads or program.takes_tickets or program.locks:
+            self._semaphores = Semaphores(store, program.waiting, program.locks)
             if memory.globals.history is not None:
                 memory.globals.history.atomic_users.kept = True
 
@@ -73,12 +81,15 @@ class BetweenBlocks:
         """Begin a batch of blocks."""
         if self._semaphores is not None:
             self._semaphores.begin(execution.ordering)
+            self._per_block = execution.ordering.per_block
             execution.semaphores, execution.turns = self._semaphores, self._turns
 
     def end(self, execution: Execution) -> None:
         """Note what is behind a batch of blocks."""
         if execution.ordering.assumes:
             self.assumptions[NO_FENCE] = None
+        for line in () if self._semaphores is None else sorted(set(self._semaphores.left_waiting.values())):
+            self._in_vain[line] = None
 
     def close(self, observations: Observations, *, complete: bool) -> None:
         """Look at what is behind all blocks, or those that ran."""
@@ -93,7 +104,25 @@ class BetweenBlocks:
             self.arrivals, self.line = words.tickets.arrivals(words.broken)
         except TicketError as error:
             observations.add(Kind.UNSUPPORTED, str(error), error.line)
+        self._note_locks(words, observations)
         self._report_changed_counts(words, observations)
+
+    def _note_locks(self, words: Semaphores, observations: Observations) -> None:
+        """Note in which order locks were taken; of who takes several not all orders are tried."""
+        for line in self._in_vain:
+            observations.add(Kind.UNSUPPORTED, "a thread goes on while others may hold the lock", line)
+        per_block = self._per_block
+        blocks = [name // per_block for taken in words.taken.values() for name, _ in taken]
+        for offset, taken in words.taken.items():
+            if offset in words.broken:
+                observations.add(Kind.UNSUPPORTED, f"a lock: {words.broken[offset]}", taken[0][1])
+            several = [name for name, _ in taken if blocks.count(name // per_block) > 1]
+            if several and len(set(blocks)) > 1:
+                observations.add(Kind.UNSUPPORTED, "a block takes locks more than once", taken[0][1])
+            if len(taken) > 1:
+                self.line = self.line or taken[0][1]
+                self.arrivals = {**self.arrivals, offset: tuple(name for name, _ in taken)}
+                self.locked |= {offset}
 
     def _report_changed_counts(self, words: Semaphores, observations: Observations) -> None:
         """Report counts among the module's variables that the next launch would find changed."""

@@ -124,21 +124,21 @@ class BranchRegions:
         """Return the registers that instructions read before they write them, and those that they write."""
         read, written = set[str](), set[str]()
         for instruction in body:
-            results = _results(instruction)
+            written_here = results(instruction)
             guard = instruction.predicate
-            rest = [*instruction.operands[1:]] if results else [*instruction.operands]
+            rest = [*instruction.operands[1:]] if written_here else [*instruction.operands]
             names = set(register_names(rest)) | (set() if guard is None else {guard.name})
             read |= names - written
             if guard is None:
-                written |= results
+                written |= written_here
             else:
-                read |= results - written
+                read |= written_here - written
         return frozenset(read), frozenset(written)
 
 
-def _results(instruction: InstructionStatement) -> set[str]:
+def results(instruction: InstructionStatement) -> set[str]:
     """Return registers that an instruction is certain to write."""
-    writes = instruction.opcode in POINTWISE or instruction.opcode in LOADS or instruction.opcode in _MATRIX
+    writes = instruction.opcode in {*POINTWISE, *LOADS, *_MATRIX, "atom"}
     if not writes or instruction.has("store"):
         return set()
     return set(register_names(instruction.operands[:1]))

@@ -136,6 +136,8 @@ class Run:
         their numbers in the grid.
     arrival_line : int
         Where the first such count is.
+    locked : frozenset of int
+        Which of them are locks, of which the whole order matters.
     path : str
         The kernel's file.
     """
@@ -157,6 +159,7 @@ class Run:
     notes: tuple[KernelNote, ...] = ()
     arrivals: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     arrival_line: int = 0
+    locked: frozenset[int] = frozenset()
     path: str = ""
 
     @property
@@ -242,7 +245,8 @@ def run(
     complete, reordered = True, False
     depends: Ids = np.zeros(0, dtype=np.int32)
     chosen = between.chosen(blocks, launch)
-    for some in _batches(launch, chosen, _block_bytes(module, function, launch)):
+    block_bytes = BYTES if between.one_at_a_time else _block_bytes(module, function, launch)
+    for some in _batches(launch, chosen, block_bytes):
         threads = Threads(launch, some)
         memory.for_batch(threads)
         execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
@@ -298,6 +302,7 @@ def run(
         notes=observations.notes,
         arrivals=MappingProxyType(dict(between.arrivals)),
         arrival_line=between.line,
+        locked=between.locked,
         path=module.path,
     )
 

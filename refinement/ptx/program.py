@@ -16,6 +16,7 @@ from .branch_regions import BranchRegions
 from .control_flow import control_flow
 from .execution import Execution, Step
 from .instruction_set import DECODERS, POINTWISE
+from .locks import lock_loops
 from .module import Function, InstructionStatement, Module
 from .operands import Label
 from .threads import Indices
@@ -97,6 +98,8 @@ class Program:
         The loops in which it waits for other blocks.
     takes_tickets : bool
         Whether it looks at what an atomic operation on integers returns.
+    locks : mapping of int to str
+        By the lines of what takes locks, why it is not modelled, or nothing.
     """
 
     def __init__(self, module: Module, function: Function) -> None:
@@ -106,6 +109,8 @@ class Program:
         self._flow = control_flow(function, module.path)
         self.regions = BranchRegions(function, self._flow)
         self.waiting = waiting_loops(function, self._flow, self.regions)
+        locks = lock_loops(function, self._flow, self.regions)
+        self.locks = {function.body[index].line: why for index, why in locks.items()}
         self.takes_tickets = takes_tickets(function)
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 

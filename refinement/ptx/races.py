@@ -91,9 +91,8 @@ class Ordering:
 
     def block_barriers(self) -> None:
         """Put in order what all warps of every block did before."""
-        if self._beyond or self._fenced or self.assumed:
-            for block in range(len(self._time)):
-                self._share(block * self._time.shape[1] + np.arange(self._time.shape[1]))
+        for block in range(len(self._time)) if self._beyond or self._fenced or self.assumed else ():
+            self._share(block * self._time.shape[1] + np.arange(self._time.shape[1]))
         self._time[:] = self._time.max(axis=1, keepdims=True) + 1
         self._over[:] = self._time[:, None, :]
         self._slowest[:] = self._over.min(axis=2)
@@ -353,6 +352,7 @@ class AccessHistory:
         fresh |= (self._warps[places] < OTHER_BLOCK) & ordering.over_for_whole_block(
             threads, earlier, self._read[places]
         )
+        fresh |= ~self._several[places] & ordering.over(threads, earlier, self._read[places])
         if not atomic:
             of_atomics = np.flatnonzero(self._atomic[places] & ~fresh)
             fresh[self.atomic_users.are_over(ordering, places, threads, of_atomics)] = True
@@ -434,6 +434,7 @@ class AccessHistory:
         of_one = self._warps[places] < OTHER_BLOCK
         same = ordering.same_block(threads, reader) & of_one
         over = of_one & ordering.over_for_whole_block(threads, reader, times)
+        over |= ~self._several[places] & ordering.over(threads, reader, times)
         for index in np.flatnonzero(same & ~over):
             warps = int(self._warps[places[index]])
             over[index] = ordering.over_for_warps(int(threads[index]), int(times[index]), warps)

@@ -91,6 +91,8 @@ class Semaphores:
         The terms.
     loops : WaitingLoops
         Of the kernel.
+    locks : mapping of int to str
+        By the lines of what takes locks, why it is not modelled, or nothing.
 
     Attributes
     ----------
@@ -100,15 +102,19 @@ class Semaphores:
         How many values words were given.
     tickets : Tickets
         What atomics returned.
+    taken : dict of int to list of (int, int)
+        Who took locks, by their lanes, and in which lines.
     deciding : set of int
         Threads that have come to a branch which decides whether they wait on.
     """
 
-    def __init__(self, store: TermStore, loops: WaitingLoops) -> None:
+    def __init__(self, store: TermStore, loops: WaitingLoops, locks: Mapping[int, str]) -> None:
         self.loops = loops
         self.used = False
         self.written = 0
         self.tickets = Tickets(store)
+        self.locks = locks
+        self.taken: dict[int, list[tuple[int, int]]] = {}
         self._store = store
         self._words: dict[int, _Word] = {}
         self._ordering: Ordering | None = None
@@ -119,6 +125,7 @@ class Semaphores:
         self.deciding: set[int] = set()
         self._unfenced: dict[int, Knowledge] = {}
         self._last: dict[int, int] = {}
+        self._in_vain: dict[tuple[int, int], int] = {}
 
     # -- reading
     def take(
@@ -361,9 +368,62 @@ class Semaphores:
             word is not None and not word.broken and known is not None and int(known[0]) == len(word.writes)
         )
 
+    def held(self, part: Space, offset: int, thread: int) -> int | None:
+        """Return what a thread may find in a lock that somebody holds, the first time that it asks for it.
+
+        Once it has asked in vain it has to come again; see `left_waiting`.
+        """
+        word = self._word(part, offset, 4)
+        if (offset, thread) in self._in_vain or not self.taken.get(offset):
+            self._in_vain.pop((offset, thread), None)
+            return None
+        self._in_vain[offset, thread] = self.taken[offset][0][1]
+        return next((each.value for each in reversed(word.writes[:-1])), None)
+
+    @property
+    def left_waiting(self) -> Mapping[tuple[int, int], int]:
+        """The lines of threads of the batch that asked for a lock in vain, and went on without it."""
+        return self._in_vain
+
+    def take_lock(self, part: Space, offset: int, thread: int, instruction: InstructionStatement) -> int:
+        """Return what a word holds that a thread is about to take as a lock, and tell it what was released.
+
+        Parameters
+        ----------
+        part : Space
+            Global memory.
+        offset : int
+            The lane of the word.
+        thread : int
+            Who takes it.
+        instruction : InstructionStatement
+            What takes it.
+        """
+        word = self._word(part, offset, 4)
+        if word.broken:
+            raise UnsupportedError(f"what a lock holds is not the same in every order: {word.broken}")
+        now = {-1 - offset: np.array([len(word.writes)], dtype=np.int32)}
+        told = word.writes[-1].published
+        acquires = instruction.one_of(_ACQUIRES) is not None and instruction.one_of(_NARROW) is None
+        self._order.learn(thread, joined([told, now]) if acquires else now)
+        if not acquires:
+            self._unfenced[thread] = joined([self._unfenced.get(thread, {}), told])
+        self.taken.setdefault(offset, []).append((self._name(thread), instruction.line))
+        return word.writes[-1].value
+
+    def last_writer(self, offset: int) -> int:
+        """Return who wrote a lock last, by its number in the grid; whoever took it before, if nobody did."""
+        return self.taken[offset][max(0, len(self.taken[offset]) - 2)][0]
+
+    def is_of_other_block(self, offset: int, thread: int) -> bool:
+        """Tell whether another block took a lock last, before a thread asked for it."""
+        block = self._name(thread) // self._order.per_block
+        return len(self.taken[offset]) > 1 and self.last_writer(offset) // self._order.per_block != block
+
     def changed_counts(self) -> Iterator[tuple[int, int, int, int]]:
         """Yield the lane of each count that does not end as it began, its line, and what it was and is."""
-        for offset, line in self.tickets.lines:
+        locks = ((offset, taken[0][1]) for offset, taken in self.taken.items())
+        for offset, line in (*self.tickets.lines, *locks):
             word = self._words[offset]
             if not word.broken and word.writes[-1].value != word.writes[0].value:
                 yield offset, line, word.writes[0].value, word.writes[-1].value
