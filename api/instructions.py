@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .several import several
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -84,7 +86,7 @@ def run(
     *,
     registers: bool = False,
     rounding: str | None = None,
-    choices: Sequence[str] = (),
+    choices: str | Sequence[str] = (),
     target: str | None = None,
     observer: Observer | None = None,
 ) -> dict[str, Array]:
@@ -133,7 +135,7 @@ def run(
         arrays,
         as_registers=registers,
         rounding=rounding,
-        choices=list(choices),
+        choices=[str(choice) for choice in several(choices)],
         target=target,
         observer=observer,
     )

@@ -8,6 +8,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .several import several
+
 if TYPE_CHECKING:
     from ..refinement.instance_verification import Told
     from ..reports.verify_report import VerifyReport
@@ -18,7 +20,7 @@ def verify(
     contract: Path | str,
     *,
     against: Path | str | None = None,
-    choices: Sequence[str] = (),
+    choices: str | Sequence[str] = (),
     every: bool = False,
     told: Told | None = None,
     counterexamples: Path | str | None = None,
@@ -32,7 +34,7 @@ def verify(
         The files.
     against : Path or str, optional
         A kernel that computes the same; the contract then has no formulas.
-    choices : sequence of str
+    choices : str or sequence of str
         What the bound takes matrix instructions to round: ``hopper``, ...
     every : bool
         Sizes that are domains must be shown for all of the domain.
@@ -64,7 +66,13 @@ def verify(
     with nullcontext() if scheduler is None else cluster(scheduler) as workers:
         submit = None if workers is None else workers.submit
         found = decide(
-            Path(kernel), Path(contract), told, against=former, choices=choices, every=every, submit=submit
+            Path(kernel),
+            Path(contract),
+            told,
+            against=former,
+            choices=[str(choice) for choice in several(choices)],
+            every=every,
+            submit=submit,
         )
     report = verify_report.report(found, __version__)
     if counterexamples is None or found.counterexample is None:
@@ -121,7 +129,7 @@ def assert_verified(
     contract: Path | str,
     *,
     against: Path | str | None = None,
-    choices: Sequence[str] = (),
+    choices: str | Sequence[str] = (),
     every: bool = False,
     allowed: Collection[str] = (),
 ) -> VerifyReport:

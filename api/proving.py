@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from .several import several
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +29,7 @@ def silent(what: str, total: int) -> AbstractContextManager[Callable[[str], None
 
 
 def check(
-    *patterns: str,
+    *patterns: str | Iterable[str],
     jobs: int | None = None,
     timeout: float = 60.0,
     memory: float | None = None,
@@ -41,7 +43,7 @@ def check(
 
     Parameters
     ----------
-    *patterns : str
+    *patterns : str, or several of them
         Prefixes or globs of obligation ids; by default everything.
     jobs : int, optional
         Processes; by default one for each CPU.
@@ -71,7 +73,7 @@ def check(
         If a pattern selects nothing, or a value is out of range.
     """
     checking = checking_of(
-        patterns,
+        [str(pattern) for pattern in several(patterns)],
         jobs=jobs,
         timeout=timeout,
         memory=memory,

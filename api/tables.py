@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..spec.errors import InputError
+from .several import several
 
 if TYPE_CHECKING:
     from ..reports.report import Report
 
 
 def gate(
-    *tables: Path | str,
+    *tables: Path | str | Iterable[Path | str],
     isa: str | None = None,
     target: str | None = None,
     ptx: str | None = None,
@@ -26,7 +27,7 @@ def gate(
 
     Parameters
     ----------
-    *tables : Path or str
+    *tables : Path or str, or several of them
         Tables (JSON, CSV), lock files, or TOML files that name some (``docs/gate.md``).
     isa, target, ptx : str, optional
         Of rows that don't say it.
@@ -56,7 +57,7 @@ def gate(
     require_known(isa, target)
     cells = {name: value for name, value in (("isa", isa), ("target", target), ("ptx", ptx)) if value}
     meanings = {old: renamed(new) for old, new in (columns or {}).items()}
-    chosen = settings([Path(table) for table in tables], Defaults(cells, meanings), complete)
+    chosen = settings([Path(table) for table in several(tables)], Defaults(cells, meanings), complete)
     if allow is not None:
         if chosen.allow is not None:
             raise InputError(

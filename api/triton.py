@@ -89,7 +89,7 @@ def verify(
     target: int = 80,
     options: Mapping[str, Any] | None = None,
     attributes: Mapping[tuple[int, ...], list[list[Any]]] | None = None,
-    choices: Sequence[str] = (),
+    choices: str | Sequence[str] = (),
 ) -> VerifyReport:
     """Compile a kernel, and verify it against a contract.
 
@@ -99,7 +99,7 @@ def verify(
         As of `compiled`.
     contract : Path or str
         The contract's file. `contract` writes one to complete.
-    choices : sequence of str
+    choices : str or sequence of str
         As of `mmaproof.verify`.
 
     Raises

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,19 @@ def _numbers(name: str, text: str) -> list[int] | list[float]:
             raise InputError(f"{name}={text[:60]}: an integer has more than 64 bits")
         return integers
     try:
-        return [float.fromhex(part) if "x" in part.lower() else float(part) for part in parts]
-    except (ValueError, OverflowError):
+        return [_number(part) for part in parts]
+    except ValueError:
         raise InputError(f"{name}={text[:60]} is not NAME=NUMBERS, such as x=1,2.5,0x10") from None
+    except OverflowError:
+        raise InputError(f"{name}={text[:60]} has a number that 64 bits don't hold") from None
+
+
+def _number(text: str) -> float:
+    hexadecimal = "x" in text.lower()
+    number = float.fromhex(text) if hexadecimal else float(text)
+    if math.isinf(number) and "inf" not in text.lower():
+        raise OverflowError(text)
+    digits = text.lower().partition("p" if hexadecimal else "e")[0]
+    if number == 0 and set(digits) & set("123456789abcdef"):
+        raise OverflowError(text)
+    return number

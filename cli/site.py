@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..spec.errors import InputError
 from . import files
 from .budget import doing
 from .exit_codes import ExitCode
@@ -25,6 +26,11 @@ def site(
     from ..reports import site as reference
 
     files.directory(folder)
+    first = folder / "index.html"
+    if first.exists() and reference.MARK not in first.read_text(encoding="utf-8", errors="replace"):
+        raise InputError(
+            "is a page of something else, which would be replaced; choose another folder", str(first)
+        )
     count = 0
     with progress("pages", reference.count()) as advance:
         for page in reference.pages():

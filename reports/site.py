@@ -30,6 +30,9 @@ TITLES: Mapping[str, str] = {
 STYLE = "style.css"
 INDEX = "search.js"
 
+MARK = 'index.html">mmaproof</a>'
+"""What every page has, and the first page of nothing else."""
+
 
 @dataclass(frozen=True)
 class Page:

@@ -283,8 +283,14 @@ def of_instruction(text: str, target: str | None = None) -> InstructionSet:
     alike = [name for name in NAMES if _alike(_assembly(name), text)]
     if len(alike) == 1:
         return instruction_set(alike[0])
-    known = "; ".join(f"{name} has {_assembly(name).KNOWN}" for name in NAMES)
-    raise InputError(f"unknown mnemonic {text.split(maxsplit=1)[0][:40]!r}: {known}")
+    known = ", ".join(f"{name} has {_some_of(_assembly(name).KNOWN)}" for name in NAMES)
+    word = text.split(maxsplit=1)[0][:40]
+    raise InputError(f"unknown mnemonic {word!r}: {known}; `mmaproof list` shows all")
+
+
+def _some_of(known: str) -> str:
+    first, *others = known.split(", ")
+    return f"{first} and {len(others)} more" if others else first
 
 
 def _assembly(name: str) -> _Assembly:

@@ -47,7 +47,7 @@ def test_importing_it_imports_nothing_else() -> None:
 
 
 def test_the_catalogue_is_proved() -> None:
-    report = mmaproof.check("power/integers/order", jobs=1)
+    report = mmaproof.check(["power/integers/order"], jobs=1)
     assert report.holds and report.conclusion is Conclusion.HOLDS
     assert {each.verdict.status.value for each in report.run.outcomes} == {"proved", "refuted"}
     assert "srcdoc" in report._repr_html_()
@@ -95,7 +95,9 @@ def test_an_instruction_is_executed() -> None:
 
 
 def test_tables_are_compared() -> None:
-    assert mmaproof.gate(TABLES / "power_mma.csv").holds
+    one = TABLES / "power_mma.csv"
+    for given in ((one,), (str(one),), ([one],), ((str(one), one), one)):
+        assert mmaproof.gate(*given).holds
     report = mmaproof.gate(TABLES / "dsl_targets_wrong.json")
     assert [each.causes[0].id for each in report.findings] and report.conclusion is Conclusion.FAILS
     table = TABLES / "mma_verifier.csv"

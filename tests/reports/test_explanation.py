@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from mmaproof.proofs.instruction_theorems import about
@@ -19,6 +21,7 @@ GLOSSARY = list(dict.fromkeys(glossary.names()))
 VARIANTS = {str(v): v for number, f in enumerate(ALL_FORMS) for v in list(f.variants())[number % 2 :: 37]}
 
 
+@cache
 def said(name: str) -> str:
     description = explain(name)
     return "\n".join([description.title, *(line for _, lines in description.sections for line in lines)])

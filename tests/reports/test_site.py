@@ -79,6 +79,18 @@ def test_the_command_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert mmaproof("site", tmp_path / "file").wrong_use
 
 
+def test_the_first_page_of_something_else_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, earlier = tmp_path / "index.html", written()["index.html"]
+    monkeypatch.setattr(site, "pages", lambda: [site.Page("index.html", "new")])
+    first.write_text("<h1>Mine</h1>")
+    result = mmaproof("site", tmp_path)
+    assert result.wrong_use and str(first) in result.err and first.read_text() == "<h1>Mine</h1>"
+    first.write_text(earlier)
+    assert (mmaproof("site", tmp_path).status, first.read_text()) == (0, "new")
+
+
 def test_a_page_of_the_site_fits_its_window_and_finds_others(browser: Browser, tmp_path: Path) -> None:
     opened = "mfma/v_mfma_f32_4x4x4_16b_f16"
     needed = (site.STYLE, site.INDEX, f"{opened}.html", f"{opened}.layout.html")

@@ -1,0 +1,15 @@
+"""One of something, or some: what callers give either way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+
+def several(given: str | Path | Iterable[str | Path | Iterable[str | Path]]) -> Iterator[str | Path]:
+    """Yield what is given by itself, in a sequence, or in sequences among others."""
+    if isinstance(given, str | Path):
+        yield given
+        return
+    for each in given:
+        yield from several(each)
