@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import F32, F64, FloatFormat
-from ..equivalence import compare
 from ..findings import Kind
 from ..interning import Ids
 from ..memory import ABSENT, ByteLanes, Offsets
-from ..normal_forms import NormalForms
-from ..rounding_depth import roundings
-from ..terms import TermStore
 from .addressing import Addresses, located
+from .equal_words import are_same_numbers, differ_for_some
 from .execution import Execution
 from .races import NOBODY, Conflicts
 from .state_space import Space
@@ -171,19 +164,26 @@ def _write_bytes(
         others = np.flatnonzero(history.writer[places] != execution.ordering.names[threads_of])
         _note_same_value(execution, part, places[others[:1]], line)
         return
-    if words is not None and _same_numbers(execution.store, lanes, offsets[lost], words[lost]):
-        execution.unordered = True
-    else:
-        first = int(np.flatnonzero(lost)[0])
-        lanes_of = offsets[lost][:, None] + np.arange(total)
-        part.note_overwritten(
-            lanes_of, data[0][lost], data[1][lost], line, execution.ordering.names[threads[lost]]
-        )
-        execution.report(
-            Kind.RACE,
-            f"two threads write different values to {part.place(int(offsets[first]))} in one instruction",
-            threads[lost],
-        )
+    what = "different values"
+    if words is not None:
+        size = total // words.shape[1]
+        kept = lanes.read((offsets[lost][:, None] + size * np.arange(words.shape[1])).reshape(-1), size)
+        stored = words[lost].reshape(-1)
+        if are_same_numbers(execution.store, kept, stored):
+            execution.unordered = True
+            return
+        if not differ_for_some(execution.store, kept, stored):
+            what = "values that are not shown to be the same"
+    first = int(np.flatnonzero(lost)[0])
+    lanes_of = offsets[lost][:, None] + np.arange(total)
+    part.note_overwritten(
+        lanes_of, data[0][lost], data[1][lost], line, execution.ordering.names[threads[lost]]
+    )
+    execution.report(
+        Kind.RACE if what == "different values" else Kind.UNDECIDED,
+        f"two threads write {what} to {part.place(int(offsets[first]))} in one instruction",
+        threads[lost],
+    )
 
 
 def _keep_overwritten(part: Space, found: Conflicts, places: Offsets) -> None:
@@ -210,25 +210,6 @@ def _note_same_value(execution: Execution, part: Space, places: Offsets, line: i
     other = f", one of them in line {line}" if line != execution.instruction.line else ""
     at = part.place(int(places[0]) * history.granule)
     execution.note(f"two threads write the same value to {at}{other}, with no barrier between", line)
-
-
-def _same_numbers(store: TermStore, lanes: ByteLanes, offsets: Offsets, words: Ids) -> bool:
-    """Tell whether words (n, count) that others took the place of are the same real numbers as those.
-
-    In a reduction over the lanes of a warp every lane sums in an order of its own, and all store the sum.
-    """
-    width = int(store.widths(words.reshape(-1)[:1])[0])
-    if width not in _REALS:
-        return False
-    size = width // 8
-    kept = lanes.read((offsets[:, None] + size * np.arange(words.shape[1])).reshape(-1), size)
-    pairs = np.unique(np.stack([kept, words.reshape(-1)]), axis=1)
-    found = compare(NormalForms(store), pairs[0], pairs[1], _REALS[width])
-    return bool(found.equal.all()) and roundings(store, pairs[1]).growth <= roundings(store, pairs[0]).growth
-
-
-_REALS: Mapping[int, FloatFormat] = MappingProxyType({32: F32, 64: F64})
-"""Formats of numbers that are summed."""
 
 
 def _put(lanes: ByteLanes, offsets: Offsets, data: Bytes) -> None:

@@ -102,3 +102,27 @@ def test_of_many_pairs_a_few_are_told(tmp_path: Path) -> None:
     result = result_of(tmp_path, "mov.u32 %r3, 7;", *[WHOLE.format("%r3")] * (MOST + 2), ensures="")
     assert len(result.notes) == MOST + 1
     assert result.notes[-1].message.endswith("more pairs of instructions write the same values")
+
+
+ARGUMENTS = """shl.b32 %r3, %r1, 2; cvt.u64.u32 %d2, %r3; add.u64 %d2, %d1, %d2; ld.global.f32 %f1, [%d2];
+    shfl.sync.bfly.b32 %f2, %f1, 1, 31, -1; shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;
+    setp.eq.f32 %p1, %f1, %f2; setp.lt.s32 %p2, %r1, %r2; and.pred %p1, %p1, %p2;
+    setp.gt.f32 %p3, %f1, %f2; or.pred %p1, %p3, %p1; selp.b32 %r4, %r1, {other}, %p1;
+    shr.u32 %r3, %r1, 1; shl.b32 %r3, %r3, 2; cvt.u64.u32 %d2, %r3; add.u64 %d2, %d3, %d2;
+    st.global.u32 [%d2], %r4;"""
+
+
+@pytest.mark.parametrize(("other", "verdict"), [("%r2", "undecided"), ("%r1", "refuted"), ("%r5", "refuted")])
+def test_lanes_that_may_store_one_value_are_no_race(tmp_path: Path, other: str, verdict: str) -> None:
+    """Each lane of a pair stores which of the two has the greater number: the same, unless one is a NaN."""
+    text = KERNEL.replace("(.param .u64 C)", "(.param .u64 C, .param .u64 X)")
+    body = "ld.param.u64 %d3, [C]; ld.param.u64 %d1, [X]; mov.u32 %r5, %laneid;" + ARGUMENTS
+    text = text.replace(".reg .b64", ".reg .f32 %f<4>; .reg .b64").format(body=body.format(other=other))
+    (tmp_path / "fill.ptx").write_text(text, encoding="utf-8")
+    inputs = '[[param]]\nname = "X"\ntype = "f32"\nshape = [32]\n'
+    contract = CONTRACT.replace("grid = 2", "grid = 1").replace("block = 64", "block = 32") + inputs
+    (tmp_path / "fill.toml").write_text(contract.replace("N = 2", "N = 16"), encoding="utf-8")
+    result = verify(tmp_path / "fill.ptx", tmp_path / "fill.toml").result
+    assert result.verdict == verdict, result.findings
+    if verdict == "undecided":
+        assert "not shown to be the same" in result.findings[0].message
