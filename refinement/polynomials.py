@@ -25,6 +25,10 @@ MOST_CELLS = 1 << 24
 """Numbers that the products of an expansion may take, all at a time."""
 
 
+MOST_CELLS_IN_ORDER = 1 << 20
+"""As many at every step where equal products are added up after each, which takes more steps."""
+
+
 class ExpansionError(UnsupportedError):
     """A sum of so many products that it is not multiplied out."""
 
@@ -138,6 +142,13 @@ class Expander:
             np.empty((len(quantities), 0), dtype=np.int64),
             np.asarray(quantities, dtype=np.int64).reshape(-1, 1),
         )
+        try:
+            return self._all_at_once(rows)
+        except ExpansionError:
+            return self._in_order(rows)
+
+    def _all_at_once(self, rows: Rows) -> Rows:
+        """Split what all rows have at their fronts, until nothing is left to be split."""
         finished = [rows.where(slice(0, 0))]
         while len(rows):
             if sum(each.cells for each in (*finished, rows)) > MOST_CELLS:
@@ -147,6 +158,27 @@ class Expander:
             finished.append(rows.where(done))
             rows = self._stepped(rows.where(~done))
         return concatenated(finished)
+
+    def _in_order(self, rows: Rows) -> Rows:
+        """Split what was computed last, and add up equal rows, until nothing is left to be split.
+
+        So a compensated sum, in which each number is made of the last few several times over, keeps to a
+        few rows. Rows that add up to nothing stay: what they are made of has poles all the same.
+        """
+        while True:
+            rows = _added_up(self._settled(rows))
+            if rows.cells > MOST_CELLS_IN_ORDER:
+                raise ExpansionError
+            terms = np.where(rows.pending == ABSENT, ABSENT, self.quantifier.terms(rows.pending))
+            latest = terms.max(axis=1, initial=ABSENT)
+            if (latest == ABSENT).all():
+                return rows
+            last = np.full(int(rows.owners.max()) + 1, ABSENT)
+            np.maximum.at(last, rows.owners, latest)
+            now = (latest != ABSENT) & (latest == last[rows.owners])
+            front = np.take_along_axis(rows.pending[now], np.argsort(-terms[now], axis=1), axis=1)
+            first = Rows(rows.owners[now], rows.coefficients[now], rows.atoms[now], front)
+            rows = concatenated([rows.where(~now), self._stepped(first)])
 
     def _settled(self, rows: Rows) -> Rows:
         """Move pending atoms to the monomials, and close the gaps among what is pending."""
@@ -253,14 +285,29 @@ def joined(parts: Sequence[Polynomials]) -> Polynomials:
 def combined(rows: Rows, modulus: int | None = None) -> Polynomials:
     """Add up equal monomials of each owner, and drop those that vanish (modulo `modulus`, if given)."""
     order, first = _grouped(rows)
-    coefficients = rows.coefficients[order]
-    if coefficients.dtype == np.int64 and int(np.abs(coefficients).max(initial=0)) * len(rows) >= _SAFE:
-        coefficients = coefficients.astype(object)
-    totals = np.add.reduceat(coefficients, first) if len(first) else coefficients
+    totals = _totals(rows.coefficients[order], first)
     if modulus is not None:
         totals = totals % modulus if totals.dtype == object else _residues(totals, modulus)
     kept = first[totals != 0]
     return Polynomials(rows.owners[order][kept], totals[totals != 0], rows.atoms[order][kept])
+
+
+def _added_up(rows: Rows) -> Rows:
+    """Return rows of which none has the owner, the atoms and what is pending of another."""
+    factors = np.concatenate([compacted(rows.atoms), compacted(rows.pending)], axis=1)
+    order, first = _grouped(Rows(rows.owners, rows.coefficients, factors, rows.pending))
+    kept = rows.where(order[first])
+    return Rows(kept.owners, _totals(rows.coefficients[order], first), kept.atoms, kept.pending)
+
+
+def _totals(coefficients: NDArray[Any], first: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the exact sums of groups of coefficients, by where each begins."""
+    if (
+        coefficients.dtype == np.int64
+        and int(np.abs(coefficients).max(initial=0)) * len(coefficients) >= _SAFE
+    ):
+        coefficients = coefficients.astype(object)
+    return np.add.reduceat(coefficients, first) if len(first) else coefficients
 
 
 def _residues(totals: NDArray[np.int64], modulus: int) -> NDArray[Any]:

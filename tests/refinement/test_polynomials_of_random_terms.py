@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import operations
+from mmaproof.refinement import operations, polynomials
 from mmaproof.refinement.equivalence import compare
+from mmaproof.refinement.evaluation import apply
 from mmaproof.refinement.interning import Ids
 from mmaproof.refinement.normal_forms import NormalForms
 from mmaproof.refinement.operations import Accumulation
+from mmaproof.refinement.polynomials import Expander, ExpansionError
 from mmaproof.refinement.terms import TermStore
 from mmaproof.spec.formats import F64
 
@@ -92,6 +96,39 @@ class Made:
     def function(self, value: Fraction) -> Fraction:
         """Return an arbitrary number, the same for the same argument."""
         return self.functions.setdefault(value, Fraction(7 + 3 * len(self.functions), 11))
+
+
+@given(STEPS, st.integers(1, 8))
+@settings(max_examples=15, deadline=None, derandomize=True)
+def test_what_is_multiplied_out_in_order_is_the_same(steps: Steps, distance: int) -> None:
+    made = Made()
+    for name, distances in steps:
+        made.step(name, distances)
+    pair = made.terms[-1], made.terms[-1 - distance]
+    at_once = compare(NormalForms(made.store), *pair, F64)
+    with patch.object(Expander, "_all_at_once", side_effect=ExpansionError):
+        in_order = compare(NormalForms(made.store), *pair, F64)
+    assert at_once.reason == in_order.reason and (at_once.equal == in_order.equal).all()
+
+
+@pytest.mark.parametrize("taken", ["s", "t"])
+def test_a_long_compensated_sum_is_the_sum(taken: str) -> None:
+    """Kahan's: what the last addition lost is taken off the next number, with the right sign."""
+    store = TermStore()
+    add = operations.fused(F64, (), (F64, F64))
+    numbers = [store.inputs("x", F64, np.array([each])) for each in range(11)]
+    total = lost = store.constants(np.zeros(1, dtype=np.uint64), 64)
+    for number in numbers:
+        more = apply(store, add, number, apply(store, operations.negate(F64), lost))
+        following = apply(store, add, total, more)
+        off = apply(store, add, following, apply(store, operations.negate(F64), total))
+        left = apply(store, operations.negate(F64), more) if taken == "s" else more
+        total, lost = following, apply(store, add, off, left)
+    plain = numbers[0]
+    for number in numbers[1:]:
+        plain = apply(store, add, plain, number)
+    with patch.object(polynomials, "MOST_CELLS", 1 << 14):
+        assert compare(NormalForms(store), total, plain, F64).equal.all() == (taken == "s")
 
 
 @given(STEPS, st.integers(0, 8))
