@@ -286,10 +286,10 @@ MEANINGS = {
     "layer_norm_backward": Meaning(
         NORMED | _arrays(ROWS, g="f32") | {"m": ("U", "f32", ["M"]), "r": ("R", "f32", ["M"])},
         "Y",
-        ["Y[i, j] = R[i] * (W[j] * G[i, j] - sum(k, W[k] * G[i, k]) / N - n[i, j] * a[i])"],
+        ["Y[i, j] = R[i] * (W[j] * G[i, j] - sum(k, W[k] * G[i, k]) / N - z[i, j] * a[i])"],
         [
-            "n[i, j] = (X[i, j] - U[i]) * R[i]",
-            "a[i] = sum(k, W[k] * G[i, k] * n[i, k]) / N",
+            "z[i, j] = (X[i, j] - U[i]) * R[i]",
+            "a[i] = sum(k, W[k] * G[i, k] * z[i, k]) / N",
         ],
         {"M": 2, "N": 20},
     ),
