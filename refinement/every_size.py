@@ -247,10 +247,16 @@ def _shown(
 ) -> Quantification:
     """Return how far a verdict holds that is shown by induction for one size."""
     if domain.name != size:
-        return _quantification(domain, found, reason, Method.LISTED)
+        known = " or ".join(_told(known) for known, _ in proofs)
+        told = f"every {size} is shown with {known}" + (f"; {reason}" if reason else "")
+        return _quantification(domain, found, told, Method.LISTED)
     least = min((proof for _, proof in proofs), key=lambda proof: proof.domain.most)
     shown = _quantification(domain, found, least.limit, Method.INDUCTION)
     return replace(shown, shown_to=least.domain.most)
+
+
+def _told(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {number}" for name, number in sizes.items())
 
 
 def _listed(
