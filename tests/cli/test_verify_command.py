@@ -178,7 +178,6 @@ def test_a_kernel_out_of_memory_is_undecided(
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (("(M + 15) // 16", "2 - K // 16"), "grid, column 1: 2 - K // 16 is -1 at M = 16, N = 16, K = 48"),
         (("any multiple of 16", "any >= 5 up to 3"), "no number is"),
         (("[16, 16]", '["K", 16]'), "a kernel is compiled for one block"),
         (("[16, 16]", '"any"'), "unknown name any"),
@@ -194,6 +193,15 @@ def test_sizes_that_no_launch_can_have_are_refused_in_one_line(
     found = mmaproof("verify", CUDA / "simt_f32_sm80.ptx", "--contract", written)
     assert (found.status, found.out, found.err.count("\n")) == (2, "", 1)
     assert message in found.err
+
+
+def test_a_size_at_which_nothing_is_launched_is_a_finding(written: Path) -> None:
+    text = for_every_k("simt_f32").replace("(M + 15) // 16", "2 - K // 16")
+    written.write_text(text, encoding="utf-8")
+    found = mmaproof("verify", CUDA / "simt_f32_sm80.ptx", "--contract", written)
+    assert found.status == 1
+    said = "a grid of 1 x 0 x 1 blocks is no launch: at M = 16, N = 16, K = 32"
+    assert said in " ".join(found.out.split())
 
 
 def test_the_parts_of_a_proof_for_all_sizes_are_explained(written: Path) -> None:
