@@ -158,6 +158,8 @@ def _integers() -> Certificate:
 def _floats() -> Certificate:
     def value(text: str) -> str:
         found = _value(text)
+        if isinstance(found, HexFloat) and found.bits == 64:
+            return f"{found.encoding:016x}"
         assert isinstance(found, Decimal)
         return struct.pack(">d", float(found.text)).hex()
 

@@ -236,6 +236,11 @@ SAID: tuple[tuple[str, str, str, str, str], ...] = (
      "block: [[16,1]]}", "other-bijection", "block=1 -> [16, 1] is no step"),
     (mma("m16n8k16", F16), "c", "lane,element,row,column\n0,0,0,0\n", "gap",
      "nobody holds (row 0, column 1), one of 127 such elements"),
+    *(
+        (mma("m16n8k16", F16), "a", f"{header}\n0,5,0,0\n", "gap",
+         "nobody holds (row 0, column 1), one of 255 such elements")
+        for header in ("thread,value,row,col", "lane,index,row,column", "lane,i,row,column")
+    ),
     (mma("m16n8k16", F16), "c", "lane,element,row,column\n40,0,0,0\n", "out-of-range",
      "has no lane 40, element 0"),
     (mma("m16n8k16", F16), "a", f"{X4} <- Swizzle<3,2,3> o (16,64):(64,1)", "undeliverable",
