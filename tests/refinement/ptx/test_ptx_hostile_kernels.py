@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,7 +122,7 @@ def changed(text: str, chance: random.Random) -> str:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_hostile_kernels(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "LIMIT", 1 << 10)
+    monkeypatch.setattr(batch, "LIMITS", replace(batch.LIMITS, steps=1 << 10))
     chance = random.Random(seed)
     kernel, contract = tmp_path / "k.ptx", tmp_path / "k.toml"
     contract.write_text(CONTRACT, encoding="utf-8")
