@@ -12,6 +12,7 @@ import pytest
 from hardware.cases import Case, cases
 from hardware.kernels import module
 from ptx_assembler import assembler
+from sweep_parameters import few
 
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.block_scaling import ScaleFactors
@@ -27,7 +28,7 @@ KERNELS = 100
 """Kernels of one module."""
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", few(TARGETS, "sm_90a", "sm_120a"))
 def test_kernels_assemble(name: str, tmp_path: Path) -> None:
     target, ptxas = target_named(name), assembler()
     by_version: dict[Version, list[Case]] = defaultdict(list)

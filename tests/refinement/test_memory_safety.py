@@ -101,10 +101,11 @@ def test_an_output_that_is_partly_written_is_told(tmp_path: Path) -> None:
 
 
 def right_kernels() -> Iterator[object]:
-    """Yield the contracts of the corpora in CUDA; those of operators but a few are for the sweep."""
-    quick = {"moe_f16", "serial_split_k_f32", "split_k_f16"}
+    """Yield the contracts of the corpora in CUDA; slow ones and most operators are for the sweep."""
+    quick, slow = {"moe_f16", "serial_split_k_f32", "split_k_f16"}, {"dequantised_s4_f16", "nf4_f32"}
     for contract in sorted(CORPUS.glob("*.toml")):
-        yield pytest.param(contract, id=contract.stem)
+        marks = [pytest.mark.sweep] if contract.stem in slow else []
+        yield pytest.param(contract, id=contract.stem, marks=marks)
     for contract in sorted(OPERATORS.glob("*.toml")):
         if contract.stem != "variants":
             marks = [] if contract.stem in quick else [pytest.mark.sweep]
