@@ -64,7 +64,7 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
         matters = "a lock is taken by" if first.locked else "it matters who is last of"
         message = f"{matters} {most} threads; all orders are tried of at most {limit}"
         return _with(first, Kind.UNSUPPORTED, message, first.arrival_line)
-    if not first.complete or any(each.kind.refutes for each in first.findings):
+    if not counts or not first.complete or any(each.kind.refutes for each in first.findings):
         return first
     compared, found = _Compared(store, first, workspaces), first
     for order in _orders(most, every=bool(first.locked)):
