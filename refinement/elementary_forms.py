@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import permutations
 from math import floor, isqrt
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -41,6 +42,9 @@ HYPERBOLIC = "tanh"
 
 SYMMETRIES: Mapping[str, int] = MappingProxyType({"tanh": -1, "erf": -1, "sin": -1, "cos": 1})
 """What odd and even functions are multiplied with where their arguments are negated."""
+
+_OF_PRODUCTS = ("lg2", "rcp", "sqrt", "rsqrt")
+"""Functions of which the value of a product is known by those of its factors."""
 
 _LARGEST_POWER = 1 << 12
 
@@ -143,6 +147,8 @@ class ElementaryForms:
             If masks are to be infinite, and a constant in an exponent is too great beside them.
         """
         name = stem(operation)
+        if name in _OF_PRODUCTS:
+            arguments = [self._as_product(each) for each in arguments]
         powers = self._masked if masked else self._exponential
         sums = {"lg2": self._logarithm, "ex2": powers, HYPERBOLIC: self._hyperbolic}
         if name in sums:
@@ -220,6 +226,21 @@ class ElementaryForms:
             higher = added(exponent, step)
             return [self._product(1, exponent, rest), self._product(-factor, higher, plain)]
         return None
+
+    def _as_product(self, polynomial: Sparse) -> Sparse:
+        """Return ``a - a / (1 + c·2^y)`` as ``a·c·2^y / (1 + c·2^y)``: what `quotient` makes of that."""
+        if len(polynomial) != 2 or not self.binomials:
+            return polynomial
+        for whole, divided in permutations(polynomial):
+            for atom in self.binomials.keys() & set(divided):
+                if polynomial[whole] == -polynomial[divided] and without(divided, (atom,)) == whole:
+                    plain, exponent = self.exponents(whole)
+                    factor, step = self.binomials[atom]
+                    coefficient, monomial = self._product(
+                        polynomial[whole] * factor, added(exponent, step), (*plain, atom)
+                    )
+                    return {monomial: coefficient}
+        return polynomial
 
     def _product(
         self, coefficient: Coefficient, exponent: Sparse, atoms: Monomial

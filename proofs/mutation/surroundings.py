@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import gc
 import itertools
 import math
 import types
@@ -173,10 +172,10 @@ def values_of(kind: Any) -> tuple[Any, ...] | None:
 
 @cache
 def _formats() -> tuple[Format, ...]:
-    """Return every format of floating-point numbers that there is, and integers of up to 64 bits."""
-    for found in walk_packages(spec.__path__, f"{spec.__name__}."):
-        import_module(found.name)
-    floats = {repr(value): value for value in gc.get_objects() if isinstance(value, FloatFormat)}
+    """Return every floating-point format that the specification names, and integers of up to 64 bits."""
+    modules = [import_module(found.name) for found in walk_packages(spec.__path__, f"{spec.__name__}.")]
+    named = itertools.chain.from_iterable(vars(each).values() for each in modules)
+    floats = {repr(value): value for value in named if isinstance(value, FloatFormat)}
     integers = (
         IntegerFormat(f"{'s' if signed else 'u'}{bits}", bits, signed)
         for bits in range(1, 65)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,9 @@ from mmaproof.proofs.mutation.equivalents import (
 )
 from mmaproof.proofs.mutation.scope import Role, SpecificationModule
 from mmaproof.proofs.mutation.source_faults import faults
+from mmaproof.proofs.mutation.surroundings import _formats, values_of
 from mmaproof.proofs.runner import Settings
+from mmaproof.spec.formats import F64, Format
 
 HEAD = """
 from __future__ import annotations
@@ -211,6 +214,12 @@ def test_known_equivalents_of_the_specification_and_their_siblings() -> None:
     assert how("spec/float_encoding.py", "gain >= 0", "gain < 0") == ""
     assert how("spec/layout_terms.py", "self.weight > 1", "self.weight >= 1") == BRANCHES
     assert how("spec/layout_terms.py", "self.weight > 1", "self.weight <= 1") == ""
+
+
+def test_formats_that_others_have_made_are_none_of_the_specification() -> None:
+    other = replace(F64, name="other")
+    _formats.cache_clear()
+    assert F64 in (found := values_of(Format) or ()) and other not in found
 
 
 def test_a_campaign_puts_equivalent_faults_back_and_says_how(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -313,7 +313,7 @@ def test_random_sizes_of_domains_shown_are_verified(kernel: Path, tmp_path: Path
 def of_rows(name: str) -> tuple[Path, str]:
     """Return a kernel of rows, and its contract for any number of them, a block each."""
     text = row_contracts.contract(name).replace("M = 2\n", 'M = "any up to 65536"\n')
-    return row_contracts.CORPUS / name, text.replace('grid = "2"', 'grid = "M"')
+    return row_contracts.CORPUS / name, text.replace('grid = ["2"]', 'grid = ["M"]')
 
 
 @pytest.mark.parametrize("name", few(["softmax", "rms_norm", "layer_norm", "add_rms_norm"], "softmax"))
