@@ -93,7 +93,7 @@ class Counts(TypedDict):
     score: Share
 
 
-class Summary(TypedDict):
+class Summary(Counts):
     """The campaign in numbers.
 
     Attributes
@@ -112,13 +112,6 @@ class Summary(TypedDict):
         Seconds on the wall clock.
     """
 
-    mutants: Natural
-    refuted: Natural
-    error: Natural
-    crashed: Natural
-    timeout: Natural
-    survived: Natural
-    score: Share
     candidates: Natural
     equivalent: Natural
     elsewhere: Natural

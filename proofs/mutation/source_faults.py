@@ -46,7 +46,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 _SPEAKING = frozenset({"__repr__", "__format__", "describe", "description", "meaning", "summary"})
 _SPOKEN = frozenset({"message", "reason", "source", "title", "note", "label", "doc"})
 _ASIDE = frozenset({"maxsize", "copy", "strict", "work"})
-_SPEED = ("CACHE", "CHUNK", "BATCH", "_BLOCK")
+_SPEED = "_BLOCK"  # how much is computed at a time: that, and what scales it, changes no result
 
 
 FaultKind = Literal["operator", "comparison", "constant", "index", "table entry"]
@@ -140,9 +140,14 @@ def speaks(node: ast.AST) -> bool:
     return False
 
 
-def _is_for_speed(name: str) -> bool:
-    """Whether a constant says how much is computed at a time; that, and what scales it, changes no result."""
-    return any(part in name for part in _SPEED)
+def _scales(node: ast.expr) -> str:
+    """Return the name at the left end of a product or quotient."""
+    match node:
+        case ast.BinOp(left, ast.Mult() | ast.FloorDiv()):
+            return _scales(left)
+        case ast.Name(name):
+            return name
+    return ""
 
 
 def _behaviour(source: str) -> bytes:
@@ -162,7 +167,7 @@ def _of_statements(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]
     match node:
         case ast.JoinedStr() | ast.Expr(ast.Constant()):
             return
-        case ast.BinOp() if _is_for_speed(ast.unparse(node).lstrip("(").partition(" ")[0]):
+        case ast.BinOp() if _scales(node) == _SPEED:
             return
         case ast.Import() | ast.ImportFrom():
             return
@@ -170,7 +175,7 @@ def _of_statements(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]
             return
         case ast.AnnAssign(value=None):
             return
-        case ast.Assign(targets=[ast.Name(name)]) if name == "__all__" or _is_for_speed(name):
+        case ast.Assign(targets=[ast.Name(name)]) if name in ("__all__", _SPEED):
             return
         case ast.keyword(arg=str(name)) if name in _ASIDE:
             return

@@ -38,7 +38,7 @@ from .targets import Profile
 _LENGTHS = (SCALE_GROUP + 8, 2 * SCALE_GROUP + 8)
 """Sizes k whose formulas are compared; the formula printed is what they have in common."""
 
-_BLOCK = 4
+_TILE = 4
 """Rows and columns of the blocks that are moved to learn the formula of a move."""
 
 
@@ -166,9 +166,9 @@ def _move(resolved: Resolved) -> Iterator[str]:
 
 def _block(resolved: Resolved, name: str) -> str:
     """Write element (i, j) of the block of a matrix that begins at (row, column), or at (0, 0)."""
-    matrix = named(name, 2 * _BLOCK, 2 * _BLOCK)
-    starts = range(_BLOCK if "row" in resolved.operation.inputs else 1)
-    blocks = [[block(matrix, row, column, (_BLOCK, _BLOCK)) for column in starts] for row in starts]
+    matrix = named(name, 2 * _TILE, 2 * _TILE)
+    starts = range(_TILE if "row" in resolved.operation.inputs else 1)
+    blocks = [[block(matrix, row, column, (_TILE, _TILE)) for column in starts] for row in starts]
     source, target = (resolved.element(role) for role in ("source", "target"))
     table: Array = np.array(blocks)
     if name == "source" and source and target and source.format and target.format:

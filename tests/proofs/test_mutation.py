@@ -72,7 +72,8 @@ def test_faults_change_one_expression(text: str, expected: set) -> None:
         "Rule(reason=1 + 2)",
         "@cache(maxsize=8)\ndef f(): pass",
         "isinstance(x, Array | Format)",
-        "blocks(x, _BLOCK * y // max(1, z))",
+        "blocks(x, _BLOCK * n // m)",
+        "_BLOCK = 1 << 17",
         "x = Callable[[Array, Format], None]",
         "a, b = b",
         "from a import b",
@@ -80,6 +81,12 @@ def test_faults_change_one_expression(text: str, expected: set) -> None:
 )
 def test_what_only_speaks_has_no_fault(text: str) -> None:
     assert changes(text) == set()
+
+
+def test_only_the_size_of_a_block_in_memory_is_for_speed() -> None:
+    assert ("constant", "512", "513") in changes("GEMV_CHUNK_BYTES = 512")
+    assert ("operator", "GEMV_CHUNK_BYTES // n", "GEMV_CHUNK_BYTES * n") in changes("GEMV_CHUNK_BYTES // n")
+    assert changes("n * _BLOCK") and changes("_BLOCK + n")
 
 
 def test_every_fault_of_the_specification_is_a_program_on_its_line() -> None:
