@@ -108,7 +108,7 @@ def _in_blocks(compute: Callable[..., Bits], operands: Sequence[Bits], storage: 
     In a block that axis comes last: numpy's inner loops then run along the batch, not along the few
     elements of a row that broadcasting leaves them.
     """
-    final = np.broadcast(*operands).shape if len(operands) > 1 else operands[0].shape
+    final = np.broadcast_shapes(*(operand.shape for operand in operands))
     shape = final or (1,)
     aligned = [operand.reshape((1,) * (len(shape) - operand.ndim) + operand.shape) for operand in operands]
     result = np.empty(shape, dtype=storage)

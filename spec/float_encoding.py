@@ -209,7 +209,7 @@ def round_significand(
     if right.any():
         low = (_ONE << right) - _ONE
         kept = (significand + _increment(kept & _ONE, low, negative, rounding)) >> right
-    kept <<= np.minimum(np.maximum(-shift, 0), 63).astype(np.uint64)
+    kept <<= np.maximum(-shift, 0).astype(np.uint64)  # at most the precision
     if not fmt.subnormals:
         kept = np.maximum(kept, _ONE << np.uint64(fmt.fraction_bits)) - (_ONE << np.uint64(fmt.fraction_bits))
 

@@ -211,7 +211,7 @@ class Layout:
         ):
             points = np.indices([axis.extent for axis in source]).reshape(len(source), -1)
             images = there(*points)
-            wrong = np.zeros(points.shape[1:], dtype=bool)
+            wrong = np.zeros(points.shape[1], dtype=bool)
             for image, axis in zip(images, target, strict=True):
                 wrong |= (image < 0) | (image >= axis.extent)
             for before, after in zip(points, back(*images), strict=True):

@@ -92,8 +92,8 @@ class Coordinate:
     """
 
     terms: tuple[Term, ...]
-    meets: bool = False
-    flipped: int = 0
+    meets: bool
+    flipped: int
 
     @classmethod
     def joined(cls, terms: Iterable[Term], *, carries: bool, flipped: int) -> Coordinate:

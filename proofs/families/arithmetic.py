@@ -119,7 +119,7 @@ def _batches() -> Certificate:
         "one": ((), (), ()), "an axis": ((7,), (7,), (7,)), "broadcast": ((3, 1), (1, 5), (5,)),
         "scalars": ((4, 6), (), (6,)), "many": ((50, 1, 9), (50, 30, 1), (30, 9)),
         "long": ((9000,), (1,), ()), "most first": ((1, 70), (300, 1), (70,)),
-        "no element": ((0, 3), (3,), ()),
+        "few and long": ((2, 9000), (2, 1), (9000,)), "no element": ((0, 3), (3,), ()),
     }  # fmt: skip
     arrays = {
         name: [

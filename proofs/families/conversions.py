@@ -11,7 +11,7 @@ import numpy as np
 
 from ...spec.algebra import Array, Operand
 from ...spec.errors import InputError, UnsupportedError
-from ...spec.float_encoding import decode, encode
+from ...spec.float_encoding import decode, encode, round_significand
 from ...spec.float_encoding import rounded as rounded_value
 from ...spec.formats import (
     BF16,
@@ -41,10 +41,10 @@ from ..stated.formats import INTEGERS
 OTHERS = (
     FloatFormat("e9m7", 17, exponent_bits=9, fraction_bits=7, bias=255),
     FloatFormat("e11m20", 32, exponent_bits=11, fraction_bits=20, bias=1023),
-    FloatFormat("e6m12", 19, exponent_bits=6, fraction_bits=12, bias=31),
+    FloatFormat("e6m12", 22, exponent_bits=6, fraction_bits=12, bias=31, padding_bits=3),
     FloatFormat("e4m3fnuz", 8, exponent_bits=4, fraction_bits=3, bias=8, special=Special.FNUZ),
 )
-"""Formats of no standard, whose widths no other has, and one without -0."""
+"""Formats of no standard, whose widths no other has, one with padding, and one without -0."""
 
 HELD: Mapping[str, tuple[FloatFormat, bool]] = {
     "e10m52": (FloatFormat("e10m52", 63, exponent_bits=10, fraction_bits=52, bias=511), True),
@@ -83,7 +83,8 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
         "all encodings of formats of up to 8 bits, of others ends and samples: the number, whether it is a "
         "NaN, infinite or zero; of the numbers at, and a quarter, a half and three quarters above, each, "
         "next to these, and beyond the largest: the encoding, for each direction; integers wrapped and "
-        "clamped; of what a user gives, exactly the numbers of the format are taken; formats are read if "
+        "clamped; significands of few bits and of many are rounded as numbers are; of what a user "
+        "gives, exactly the numbers of the format are taken; formats are read if "
         "float64 holds their numbers; a NaN that is propagated keeps its sign, and of its payload the first "
         "digits",
         "IEEE 754-2019 sections 3.3, 4.3 and 7.4; OCP 8-bit Floating Point 1.0; OCP Microscaling Formats 1.0",
@@ -96,6 +97,7 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
         yield Case("directions", _directions, method=Method.CERTIFICATE)
         yield Case("held", _held, method=Method.CERTIFICATE)
         yield Case("payloads", _payloads, method=Method.CERTIFICATE)
+        yield Case("significands", _significands, method=Method.CERTIFICATE)
 
     return cases
 
@@ -147,6 +149,28 @@ def _payloads() -> Certificate:
         expected,
         lambda: {f"{fmt} to {result}": propagated(fmt, result) for fmt, result in product(formats, formats)},
     )
+
+
+def _significands() -> Certificate:
+    """Return the claim that a number is rounded alike however it is written as integers."""
+    formats = [fmt for fmt in (*FORMATS.values(), *OTHERS) if isinstance(fmt, FloatFormat)]
+    written = {fmt: stated.significands(fmt.name) for fmt in formats}
+    expected = {
+        f"{fmt} {direction}": said.encodings[direction]
+        for fmt, said in written.items()
+        for direction in DIRECTIONS
+    }
+
+    def specified() -> Mapping[str, Array]:
+        return {
+            f"{fmt} {direction}": round_significand(
+                said.negative, said.significands, said.exponents, fmt, Rounding(code)
+            )
+            for fmt, said in written.items()
+            for code, direction in enumerate(DIRECTIONS)
+        }
+
+    return arrays_compared(expected, specified)
 
 
 def _float(fmt: Format) -> Certificate:

@@ -91,10 +91,13 @@ def _maps() -> Certificate:
 
 
 def _texts() -> Certificate:
-    expected = {name: [row.image(point) for point in row.points()] for name, row in stated.MAPS.items()}
+    expected: dict[str, object] = {
+        name: [row.image(point) for point in row.points()] for name, row in stated.MAPS.items()
+    }
+    expected |= {f"{name}, as text": text for name, text in stated.FORMULAS.items()}
 
     def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+        found: dict[str, object] = {f"{name}, as text": _layout(name).formula for name in stated.FORMULAS}
         for name, row in stated.MAPS.items():
             formulas = dict(part.split(" = ") for part in _layout(name).formula.split("; "))
             names = [axis for axis, _ in row.source]
@@ -143,15 +146,44 @@ def value(formula: str, names: Mapping[str, int]) -> int:
     return of(ast.parse(formula.replace("·", " * "), mode="eval").body)
 
 
+class _Mistaken(Layout):
+    """A layout that does not map its last point as its digits say."""
+
+    def forward(self, *coordinates: Any) -> tuple[Any, ...]:
+        """Return the image, of the last point that of the first."""
+        points = np.broadcast_arrays(*coordinates)
+        is_last = np.all([x == axis.extent - 1 for x, axis in zip(points, self.source, strict=True)], axis=0)
+        images = super().forward(*(np.where(is_last, 0, x) for x in points))
+        return tuple(images)
+
+
+def _told(name: str, reason: str | None, is_due: str) -> str | bool:
+    """Return whether there is no reason, or what it says."""
+    if reason is None:
+        return True
+    return is_due if reason.startswith(f"{name}: ") and is_due in reason else reason
+
+
 def _bijections() -> Certificate:
-    expected = {name: row.one_to_one for name, row in stated.MAPS.items()}
+    expected: dict[str, object] = {
+        name: (row.one_to_one or stated.DEFECTS[name],) * 2 for name, row in stated.MAPS.items()
+    }
+    mistaken = {
+        name: f"({', '.join(f'{axis}={at}' for (axis, _), at in zip(row.source, row.last(), strict=True))})"
+        for name, row in stated.MAPS.items()
+        if row.one_to_one
+    }
+    expected |= {f"{name}, with a mistake": f"{point} goes to " for name, point in mistaken.items()}
 
     def specified() -> Mapping[str, object]:
         found: dict[str, object] = {}
-        for name in stated.MAPS:
-            layout = _layout(name)
-            by_rank, by_points = layout.rank_defect() is None, layout.defect() is None
-            found[name] = by_points if by_rank == by_points else (by_rank, by_points)
+        for name, row in stated.MAPS.items():
+            layout, due = _layout(name), stated.DEFECTS.get(name, "")
+            found[name] = _told(name, layout.rank_defect(), due), _told(name, layout.defect(), due)
+            if row.one_to_one:
+                fields = (layout.source, layout.target, layout.digits, layout.origin, layout.carries)
+                said = _Mistaken(name, *fields).defect()
+                found[f"{name}, with a mistake"] = _told(name, said, f"{mistaken[name]} goes to ")
         return found
 
     return compared(expected, specified)

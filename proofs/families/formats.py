@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from ...spec.algebra import Operand
-from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ...spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
 from ...spec.numpy_algebra import NumpyAlgebra
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method
@@ -27,8 +27,8 @@ SOURCE = (
 
 
 def cases(formats: Iterable[Format]) -> Iterator[Case]:
-    """Yield one certificate for each format."""
-    for fmt in dict.fromkeys(formats):
+    """Yield one certificate for each format, those that no operand has among them."""
+    for fmt in dict.fromkeys((*formats, *FORMATS.values())):
         goal = _float if isinstance(fmt, FloatFormat) else _integer
         yield Case(fmt.name, partial(goal, fmt), method=Method.CERTIFICATE)
 

@@ -4,6 +4,7 @@ FAMILIES = {
     "layout": ("layouts",),
     "blocked": ("blocked",),
     "numerics": ("exact_steps",),
+    "foreign": ("foreign_layouts",),
     "stated": ("documented", "results"),
     "legal": ("legality",),
 }

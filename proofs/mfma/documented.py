@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
 
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.formats import F16, F32, F64, FloatFormat, Format
@@ -146,8 +147,14 @@ def _names() -> Certificate:
     return compared({**expected, **begins}, specified)
 
 
+_OPERANDS = "a[0:31], v0, v1, a[0:31]"
+
+
 def _elsewhere() -> Certificate:
-    """Return the claim that a name without a target is CDNA3's, or the first that has it; others are told."""
+    """Return the claim that a name without a target is CDNA3's, or the first that has it; others are told.
+
+    So is a modifier that AMD's calculator does not have for the instruction.
+    """
     expected: dict[tuple[str, str], object] = {}
     for target, mnemonic in stated.INSTRUCTIONS:
         having = [of for of in stated.TARGETS if (of, mnemonic) in stated.INSTRUCTIONS]
@@ -159,16 +166,28 @@ def _elsewhere() -> Certificate:
             if (stated.shape(mnemonic), sizes[of]) != (stated.shape(mnemonic), sizes[target])
         ]
         expected[mnemonic, target] = (
-            "gfx942" if "gfx942" in having else having[0], int(opcode[having[0]], 16) > 0, len(others) > 0,
+            "gfx942" if "gfx942" in having else having[0], int(opcode[having[0]], 16) > 0,
+            ["scope"] * (len(others) > 0),
         )  # fmt: skip
+        unknown = not stated.permutes_lanes(mnemonic, target)
+        expected[f"{mnemonic} blgp:1", target] = ["objection"] * unknown + ["scope"] * (len(others) > 0)
+    names = sorted({mnemonic for _, mnemonic in stated.INSTRUCTIONS})
+    for target, mnemonic in product(stated.TARGETS, names):
+        if (target, mnemonic) not in stated.INSTRUCTIONS:
+            expected[mnemonic, target] = expected[f"{mnemonic} blgp:1", target] = []
 
     def specified() -> Mapping[tuple[str, str], object]:
         found: dict[tuple[str, str], object] = {}
-        for mnemonic, target in expected:
-            written = parse(mnemonic)
+        for text, target in expected:
+            mnemonic, _, modifiers = text.partition(" ")
+            written = parse(f"{mnemonic} {_OPERANDS} {modifiers}" if modifiers else mnemonic)
+            kinds = sorted({note.kind.name.lower() for note in notes(written, target_named(target))})
             row, chosen = written.somewhere
-            told = list(notes(written, target_named(target)))
-            found[mnemonic, target] = chosen.name, row.opcode(chosen) is not None, bool(told)
+            found[text, target] = (
+                (chosen.name, row.opcode(chosen) is not None, kinds)
+                if (target, text) in stated.INSTRUCTIONS
+                else kinds
+            )
         return found
 
     return compared(expected, specified)

@@ -11,6 +11,7 @@ FAMILIES = {
     "encoding": ("encoding",),
     "blocked": ("blocked",),
     "kernels": ("kernels",),
+    "foreign": ("foreign_layouts",),
     "stated": ("documented", "results", "texts", "machine", "executed"),
     "legal": ("legality",),
 }

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
 
 from ...spec.foreign_layouts.against import Notation, compare_layout, written_layout
 from ...spec.foreign_layouts.comparison import Comparison
-from ...spec.instruction_set import read
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.operand_tables import operands
 from ...spec.ptx.resolution import multiplication
 from ..comparison import compared
+from ..families.foreign_layouts import by_strides, by_vectors, extents_of, specified_elements
 from ..obligation import Case, Certificate, Method, theorem
 from ..refusals import refused
 from ..stated import foreign_layouts as formulas
@@ -22,49 +22,6 @@ from .stated import foreign_layouts as stated
 from .stated.shared_loads import conflicts, delivered
 
 SOURCE = "CUTLASS, cute/atom/mma_traits and cute/swizzle.hpp; Triton, LinearLayout.h; PTX ISA 9.1 9.7.14.5"
-
-Elements = dict[tuple[int, int], tuple[int, ...]]
-"""The coordinates that each (lane, element) holds."""
-
-
-def _specified(instruction: str, operand: str) -> Elements:
-    table = read(instruction).layout(operand)
-    lanes, numbers = table.holders["lane"].tolist(), table.holders["element"].tolist()
-    coordinates = zip(*(each.tolist() for each in table.coordinates.values()), strict=True)
-    return dict(zip(zip(lanes, numbers, strict=True), coordinates, strict=True))
-
-
-def _by_strides(text: str, extents: Sequence[int], by_columns: bool) -> Elements:
-    """Return what a layout in CuTe's notation maps (lane, element) to, by the notation's formula."""
-    (lanes, numbers), (of_lane, of_number) = formulas.cute(text)  # type: ignore[misc]
-    *leading, rows, columns = extents
-    found: Elements = {}
-    for number in range(formulas.size(numbers)):
-        for lane in range(formulas.size(lanes)):
-            index = formulas.index(lane, lanes, of_lane) + formulas.index(number, numbers, of_number)
-            first, second = (columns, rows) if by_columns else (rows, columns)
-            rest, place = divmod(index, first)
-            rest, other = divmod(rest, second)
-            outer = []
-            for extent in reversed(leading):
-                rest, coordinate = divmod(rest, extent)
-                outer.append(coordinate)
-            matrix = (other, place) if by_columns else (place, other)
-            found[lane, number] = (*reversed(outer), *matrix)
-    return found
-
-
-def _by_vectors(bases: formulas.Bases, rank: int, number: str) -> Elements:
-    lanes, numbers = (1 << len(bases[name]) for name in ("lane", number))
-    return {
-        (lane, each): formulas.image(bases, {"lane": lane, number: each}, rank)
-        for lane in range(lanes)
-        for each in range(numbers)
-    }
-
-
-def _extents(instruction: str, operand: str) -> tuple[int, ...]:
-    return tuple(axis.extent for axis in read(instruction).layout(operand).axes)
 
 
 # -- what CUTLASS and Triton state
@@ -111,7 +68,7 @@ def _traits() -> Certificate:
     expected: dict[tuple[str, ...], object] = {}
     for instruction, layouts in stated.TRAITS.items():
         for operand, text in layouts.items():
-            expected[instruction, operand] = _specified(instruction, operand)
+            expected[instruction, operand] = specified_elements(instruction, operand)
             for spelled in _spelled(text):
                 expected[instruction, operand, spelled] = ("equal", ())
 
@@ -119,8 +76,8 @@ def _traits() -> Certificate:
         found: dict[tuple[str, ...], object] = {}
         for instruction, layouts in stated.TRAITS.items():
             for operand, text in layouts.items():
-                extents = _extents(instruction, operand)
-                found[instruction, operand] = _by_strides(text, extents, operand == "b")
+                extents = extents_of(instruction, operand)
+                found[instruction, operand] = by_strides(text, extents, operand == "b")
                 for spelled in _spelled(text):
                     comparison = compare_layout(instruction, operand, spelled)
                     found[instruction, operand, spelled] = comparison.verdict.value, comparison.notes
@@ -148,13 +105,13 @@ def _others() -> Certificate:
 def _tiles() -> Certificate:
     expected: dict[tuple[str, ...], object] = {}
     for instruction, operand, bases in stated.LINEAR:
-        expected[instruction, operand] = _specified(instruction, operand)
+        expected[instruction, operand] = specified_elements(instruction, operand)
         expected |= {(instruction, operand, text): "equal" for text in _printed(bases)}
 
     def specified() -> Mapping[tuple[str, ...], object]:
         found: dict[tuple[str, ...], object] = {}
         for instruction, operand, bases in stated.LINEAR:
-            found[instruction, operand] = _by_vectors(bases, 2, "register")
+            found[instruction, operand] = by_vectors(bases, 2, "lane", "register")
             for text in _printed(bases):
                 found[instruction, operand, text] = compare_layout(instruction, operand, text).verdict.value
         return found
@@ -205,19 +162,21 @@ def _written(notation: Notation) -> Certificate:
         for variant in [next(iter(form.variants()))]
         for operand in operands(multiplication(variant))
     ]
-    chosen = {tuple(sorted(_specified(*each).items())): each for each in named}.values()
+    chosen = {tuple(sorted(specified_elements(*each).items())): each for each in named}.values()
 
     def specified() -> Mapping[tuple[str, str], object]:
         found: dict[tuple[str, str], object] = {}
         for instruction, operand in chosen:
-            text, extents = written_layout(instruction, operand, notation), _extents(instruction, operand)
+            text, extents = written_layout(instruction, operand, notation), extents_of(instruction, operand)
             if notation is Notation.CUTE:
-                found[instruction, operand] = _by_strides(text, extents, operand in ("b", "scale_b"))
+                found[instruction, operand] = by_strides(text, extents, operand in ("b", "scale_b"))
             else:
-                found[instruction, operand] = _by_vectors(formulas.linear(text), len(extents), "register")
+                found[instruction, operand] = by_vectors(
+                    formulas.linear(text), len(extents), "lane", "register"
+                )
         return found
 
-    return compared({each: _specified(*each) for each in chosen}, specified)
+    return compared({each: specified_elements(*each) for each in chosen}, specified)
 
 
 # -- what is told of others
@@ -257,7 +216,7 @@ def _strides() -> Certificate:
     expected: dict[tuple[str, ...], object] = {}
     for instruction, layouts in stated.TRAITS.items():
         for operand, text in layouts.items():
-            extent = int(np.prod(_extents(instruction, operand)))
+            extent = int(np.prod(extents_of(instruction, operand)))
             for changed, said in _changed(text):
                 (lanes, numbers), (of_lane, of_number) = formulas.cute(changed)  # type: ignore[misc]
                 images = [

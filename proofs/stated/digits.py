@@ -129,6 +129,36 @@ MAPS: Mapping[str, DigitMap] = {
 }  # fmt: skip
 """Maps of every kind."""
 
+FORMULAS: Mapping[str, str] = {
+    "bits that move": "row = (lane >> 2) + (i & 2); column = 2·(lane & 3) + (i & 1)",
+    "bits that stay": "row = lane & 1; column = (lane & 6) + (lane >> 3)",
+    "all that stays": "row = row; column = column",
+    "one coordinate": "number = 2·row + column; rest = 0",
+    "bits that meet": "row = row; column = row ^ column",
+    "bits that are flipped": "column = column ^ 5; row = row ^ 2",
+    "bits that meet and are flipped": "number = ((row & 3) ^ 8·row ^ column ^ 16·(column >> 2)) ^ 33",
+    "a sum of three": "number = number ^ 2·(number & 1) ^ 4·(number & 1) ^ 2·(number >> 2)",
+    "a pitch": "number = row + 6·column",
+    "three radices": "x = (number >> 1) % 5; y = 3·(number & 1) + (number // 10)",
+    "radices in two coordinates": "row = 4·block + (rest & 3); column = rest >> 2",
+    "a digit that is missing": "x = (number & 1) + (number & 4)",
+    "an image outside": "x = number & 2; y = number & 1",
+    "a way along two coordinates": "x = (number % 3) + (number // 3); y = number % 3",
+    "strides that meet": "number = 3·x + 2·y",
+}
+"""As few shifts, masks and terms as there need be: neighbouring digits that move as far are one field."""
+
+DEFECTS: Mapping[str, str] = {
+    "one image for two": "the rank is 2, not 3",
+    "other numbers of points": "8 points can't fill",
+    "more points than images": "6 points can't fill",
+    "a digit that is missing": "no digit continues the first 2 of 8 numbers",
+    "an image outside": "an image has the x 2 of 2",
+    "a way along two coordinates": "image=(1, 1)) does not move along one coordinate",
+    "strides that meet": "no digit continues the first 1 of 12 numbers",
+}
+"""Why maps are no bijections: counted, the first step outside, digits that are missing on either side."""
+
 
 def joined(point: Point, axes: Axes) -> int:
     """Return the number that coordinates are, the last one's digits the least significant."""

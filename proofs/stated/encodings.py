@@ -38,7 +38,7 @@ e4m3fnuz | NaN      | 80
 e5m2fnuz | NaN      | 80
 e9m7     | infinity | ffc0
 e11m20   | infinity | 7ff80000
-e6m12    | infinity | 3f800
+e6m12    | infinity | 1fc000
 """
 """What is beyond the largest number; what a NaN is encoded as (the largest number, where there is none)."""
 
@@ -182,6 +182,52 @@ def rounded(name: str) -> Rounded:
     exact = quarters == 0
     numbers_of_both = np.concatenate([numbers, -numbers])
     return Rounded(numbers_of_both, found, np.concatenate([exact, exact]))
+
+
+class Significands(NamedTuple):
+    """Numbers ``(-1)**negative * significand * 2**exponent``, and what each direction rounds them to."""
+
+    negative: NDArray[np.bool_]
+    significands: NDArray[np.uint64]
+    exponents: NDArray[np.int64]
+    encodings: dict[str, NDArray[np.uint64]]
+
+
+WIDEST = 62
+"""Bits of a significand."""
+
+
+def significands(name: str) -> Significands:
+    """Return the numbers at the encodings, and quarters above them, written with few bits and with many."""
+    of = shape(name)
+    below = magnitudes(name)
+    field, fraction = below >> of.fraction, below % (1 << of.fraction)
+    whole = np.where((field > 0) | (of.fraction == 0), fraction + (1 << of.fraction), fraction)
+    exponent = (np.maximum(field, 1) if of.fraction else field) - of.bias - of.fraction
+    found: list[tuple[Any, Any, Any, Any]] = []  # significand, exponent, magnitude below, quarters above it
+    for above in range(QUARTERS):
+        exact, place = QUARTERS * whole + above, exponent - 2
+        lengths = np.array([int(each).bit_length() for each in exact])
+        trailing = np.array([max(int(each & -each).bit_length() - 1, 0) for each in exact])
+        for moved in (-trailing, 0 * lengths, 0 * lengths + 5, WIDEST - lengths):
+            shifted = [int(each) << max(by, 0) >> max(-by, 0) for each, by in zip(exact, moved, strict=True)]
+            found.append((shifted, place - moved, below, above + 0 * below))
+    significand, place, magnitude, quarters = (np.concatenate(each) for each in zip(*found, strict=True))
+    odd = (magnitude % 2 == 1) | (of.fraction == 0)
+    nearest = magnitude + ((quarters == 3) | ((quarters == 2) & odd))
+    outward = magnitude + (quarters > 0)
+    encodings = {
+        direction: np.concatenate(
+            [
+                _encoded(name, of, significand, *_direction(direction, negative, nearest, outward, magnitude))
+                for negative in (False, True)
+            ]
+        )
+        for direction in DIRECTIONS
+    }
+    negative = np.repeat([False, True], len(significand))
+    both = np.tile(significand.astype(np.uint64), 2), np.tile(place, 2)
+    return Significands(negative, *both, encodings)
 
 
 def _direction(

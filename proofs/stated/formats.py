@@ -30,7 +30,7 @@ e4m3fnuz | 8    | 7        | 4        | 3        | 8
 e5m2fnuz | 8    | 7        | 5        | 2        | 16
 e9m7     | 17   | 16       | 9        | 7        | 255
 e11m20   | 32   | 31       | 11       | 20       | 1023
-e6m12    | 19   | 18       | 6        | 12       | 31
+e6m12    | 22   | 21       | 6        | 12       | 31
 """
 """The last three are of no standard: what IEEE 754 says of any format."""
 
@@ -113,7 +113,7 @@ e4m3fnuz |                                   | 80               | 80            
 e5m2fnuz |                                   | 80               | 80               |
 e9m7     | ff80 1ff80                        | ff81             | ffff             | 1ff81
 e11m20   | 7ff00000 fff00000                 | 7ff00001         | 7fffffff         | fff80000
-e6m12    | 3f000 7f000                       | 3f001            | 3ffff            | 7f801
+e6m12    | 1f8000 3f8000                     | 1f8008           | 1fffff           | 3fc008
 """
 
 SPECIAL = {row.pop("name"): row for row in rows(_SPECIAL)}

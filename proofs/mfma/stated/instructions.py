@@ -151,6 +151,15 @@ def types(name: str) -> tuple[str, str]:
     return a, b or a
 
 
+def permutes_lanes(mnemonic: str, target: str) -> bool:
+    """Return whether AMD's calculator has ``blgp`` for an instruction of a target."""
+    if "f64" in types(mnemonic):
+        return False
+    if target in ("gfx908", "gfx90a"):
+        return True
+    return types(mnemonic) == ("f32", "f32") or int(INSTRUCTIONS[target, mnemonic]["blocks"]) > 1
+
+
 def _parts(name: str) -> tuple[str, ...]:
     found = _NAME.fullmatch(name)
     assert found is not None, name
