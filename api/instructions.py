@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .several import several
@@ -27,7 +28,8 @@ def legal(
     Parameters
     ----------
     instruction : str
-        As an assembler takes it, with operands or without.
+        As an assembler takes it, with operands or without; or as a listing, inline assembly, a compiler's
+        built-in or CuTe's atom has it, which a note says.
     target : str, optional
         The processor, such as ``power10``, ``sm_90a``, ``A5`` or ``gfx942``; by default the ISA's newest.
     ptx : str, optional
@@ -41,11 +43,16 @@ def legal(
         If it is no instruction, or the target is unknown.
     """
     from ..reports.legality_answer import LegalityAnswer
-    from ..spec.instruction_set import of_target, read
+    from ..spec.instruction_set import of_target, own_spelling, read
+    from ..spec.legality import Note, NoteKind
 
     if target is not None:
         of_target(target)
-    return LegalityAnswer(instruction, read(instruction, target, registers).legal(target, ptx))
+    judgement = read(instruction, target, registers).legal(target, ptx)
+    if (own := own_spelling(instruction)) != instruction:
+        note = Note(NoteKind.FILLED_IN, f"read as {own.strip()}")
+        judgement = replace(judgement, notes=(note, *judgement.notes))
+    return LegalityAnswer(instruction, judgement)
 
 
 def layout(instruction: str, operand: str, target: str | None = None) -> LayoutAnswer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
@@ -12,7 +13,16 @@ from ..proofs.methods import MEANINGS, meaning
 from ..proofs.obligation import Certificate, Deduction, Obligation, Status, Theorem, theorem_of
 from ..proofs.recorded_methods import recorded_method, recorded_methods
 from ..spec.errors import InputError
-from ..spec.instruction_set import Description, of_instruction
+from ..spec.foreign_spellings import own_spellings
+from ..spec.instruction_set import (
+    NAMES,
+    Description,
+    instruction_set,
+    of_instruction,
+    own_spelling,
+    read,
+    recognised,
+)
 from ..spec.unmodelled import refuse_unmodelled
 
 _LISTED = 8
@@ -41,15 +51,15 @@ def explain(identifier: str) -> Description:
         return _obligation(obligations()[identifier])
     if identifier in by_id:
         return _theorem(by_id[identifier])
+    text = own_spelling(identifier)
     try:
-        return _instruction(identifier)
-    except InputError:
-        pass
-    refuse_unmodelled(identifier)
-    from . import glossary, table_words  # rarely asked, and the gate's rules are behind them
-
-    if terms := [*glossary.explained(identifier.removeprefix("verify/")), *table_words.explained(identifier)]:
-        return _joined(identifier, terms)
+        return _instruction(text)
+    except InputError as error:
+        refused = error
+    for each in (text, *own_spellings(identifier)):
+        refuse_unmodelled(each)
+    if (found := _vocabulary(identifier, text)) is not None:
+        return found
     named: list[Theorem | Obligation] = [t for name, t in by_id.items() if name.startswith(identifier)]
     named = named or [o for o in matching((identifier,)) if o.id.startswith(identifier)]
     match named:
@@ -59,9 +69,35 @@ def explain(identifier: str) -> Description:
             return _obligation(obligation)
         case [_, *_]:
             raise InputError(f"{identifier!r} is not unique: {_some([entry.id for entry in named])}")
+    if (found := _illegal(text) or _in_passing(identifier, text)) is not None:
+        return found
     close = _close(identifier[:80])
+    if recognised(text) is not None and (not close or " " in text.strip()):
+        raise refused
     hint = f"did you mean {' or '.join(close)}?" if close else "mmaproof list and tables show what there is"
     raise InputError(f"nothing is called {identifier!r}; {hint}")
+
+
+def _vocabulary(identifier: str, text: str) -> Description | None:
+    """Say what a name means in rules, options, reports and tables."""
+    from . import glossary, table_words  # rarely asked, and the gate's rules are behind them
+
+    if identifier in NAMES:
+        return table_words.overview(instruction_set(identifier))
+    terms = [*glossary.explained(identifier.removeprefix("verify/")), *table_words.explained(text)]
+    return _joined(identifier, terms) if terms else None
+
+
+def _in_passing(identifier: str, text: str) -> Description | None:
+    """Say where else a name stands: among instructions of kernels, in what theorems are about."""
+    from . import kernel_opcodes
+
+    if opcodes := [*kernel_opcodes.explained(text)]:
+        return _joined(identifier, opcodes)
+    speaking = [each for each in theorems() if _speaks_of(each, identifier)]
+    if not speaking:
+        return None
+    return Description(identifier, (("Theorems", tuple(f"{each.id}: {each.title}" for each in speaking)),))
 
 
 def _close(identifier: str) -> list[str]:
@@ -73,7 +109,8 @@ def _close(identifier: str) -> list[str]:
         names += [o.id for o in matching((identifier.partition("/")[0] + "/",))]
     else:
         try:
-            names = [row["mnemonic"] for row in of_instruction(identifier).instructions()]
+            mnemonics = [row["mnemonic"] for row in of_instruction(identifier).instructions()]
+            names = [*mnemonics, *(name.partition(".")[0] for name in mnemonics)]
         except InputError:
             names = [*glossary.names(), *table_words.words()]
     return get_close_matches(identifier, dict.fromkeys(names), n=3, cutoff=0.5)
@@ -158,12 +195,42 @@ def _theorem(theorem: Theorem) -> Description:
     )
 
 
+def _speaks_of(theorem: Theorem, word: str) -> bool:
+    """Whether a word of the language, or how it begins, stands in a theorem's id or title."""
+    said = f"{theorem.id} {theorem.title}".lower()
+    return word.isalpha() and re.search(rf"\b{word.lower()}", said) is not None
+
+
+def _illegal(text: str) -> Description | None:
+    """Say which rules an instruction violates; None if it is not even written as one, or violates none."""
+    if recognised(text) is None:
+        return None
+    try:
+        judgement = (instruction := read(text)).legal()
+    except InputError:
+        return None
+    if not judgement.violations:
+        return None
+    wrong = (line for v in judgement.violations for line in (str(v), f"  {v.rule.reason} ({v.rule.source})"))
+    return Description(
+        instruction.mnemonic,
+        (
+            (f"Illegal on {judgement.target}", tuple(wrong)),
+            ("Spelled alike, and legal", tuple(_close(instruction.mnemonic))),
+        ),
+    )
+
+
 def _instruction(text: str) -> Description:
     isa = of_instruction(text)
     instruction = isa.read(text)
     described = instruction.describe()
+    wrong = (str(each) for each in instruction.legal().violations)
     lines = []
     for theorem, found in about(isa.name, instruction.mnemonic).items():
         lines.append(f"{theorem.id}: {theorem.title}")
         lines.append(f"  {_some([each.removeprefix(theorem.id + '/') for each in found])}")
-    return Description(described.title, (*described.sections, ("Theorems", tuple(lines))))
+    return Description(
+        described.title,
+        (("Illegal as it is written", tuple(wrong)), *described.sections, ("Theorems", tuple(lines))),
+    )

@@ -17,16 +17,45 @@ _WORD = re.compile(r"[\w:.+-]+")
 _OPEN_ENDED = re.compile(r"sm_(\d+)\+")
 
 
-def explained(word: str) -> Iterator[Description]:
+def explained(name: str) -> Iterator[Description]:
     """Yield what a word of the tables stands for: an element type, then once for each instruction set.
 
-    Case does not matter.
+    Of several words, the rows that have all of them. Case does not matter.
     """
-    if not _WORD.fullmatch(word):
+    words = name.split()
+    if not all(_WORD.fullmatch(word) for word in words):
         return
-    yield from _element_type(word)
+    if len(words) == 1:
+        yield from _element_type(name)
     for isa in map(instruction_set, NAMES):
-        yield from _in_table(isa, word)
+        yield from _in_table(isa, name.strip()) if len(words) == 1 else _in_rows(isa, words)
+
+
+_SHOWN_BY = {"instructions": "", "rules": " --rules", "contradictions": " --contradictions"}
+"""Options of ``mmaproof tables``; other tables are named."""
+
+
+def overview(isa: InstructionSet) -> Description:
+    """Return what there is of an instruction set, and what shows it."""
+    rows = isa.tables["instructions"]()
+    (first, *_) = rows[0]
+    tables = (
+        f"{len(found())} rows: mmaproof tables {isa.name}{_SHOWN_BY.get(title, f' --table {title}')}"
+        for title, found in isa.tables.items()
+    )
+    points = (
+        f"{point.name}: {', '.join(option for option, _ in point.options)}" for point in isa.open_points
+    )
+    return Description(
+        isa.name,
+        (
+            ("Instructions", tuple(_listed([row[first] for row in rows]))),
+            ("Targets", (", ".join(isa.targets),)),
+            ("Tables", tuple(tables)),
+            ("What documents leave open", tuple(points)),
+            ("Theorems", (f"mmaproof check {isa.name} proves them",)),
+        ),
+    )
 
 
 def words() -> Iterator[str]:
@@ -75,6 +104,24 @@ def _in_table(isa: InstructionSet, word: str) -> Iterator[Description]:
         sections.append((heading, tuple(_listed([_shortly(row, title, first) for row in found]))))
     sections.append(("All", (f"mmaproof tables {isa.name}",)))
     yield Description(f"{word} in {isa.name}", tuple(sections))
+
+
+def _in_rows(isa: InstructionSet, several: Sequence[str]) -> Iterator[Description]:
+    """Yield the rows that have all of several words."""
+    rows = isa.tables["instructions"]()
+    (first, *_) = rows[0]
+    found = [
+        row
+        for row in rows
+        if all(
+            _begins(row[first], word) or any(_has(cell, word) for cell in row.values()) for word in several
+        )
+    ]
+    if found:
+        heading = f"{len(found)} of {len(rows)} rows of the table"
+        lines = tuple(_listed([_shortly(row, first, first) for row in found]))
+        sections = ((heading, lines), ("All", (f"mmaproof tables {isa.name}",)))
+        yield Description(f"{' '.join(several)} in {isa.name}", sections)
 
 
 def _has(cell: str, word: str) -> bool:

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .errors import InputError
+from .foreign_spellings import own_spellings
 from .legality import Note, NoteKind, Violation
 from .unmodelled import refuse_unmodelled
 
@@ -311,12 +312,19 @@ def read(text: str, target: str | None = None, declarations: str | None = None) 
     UnsupportedError
         If it is known, but not modelled.
     """
+    text = own_spelling(text)
     try:
         return of_instruction(text, target).read(text, declarations)
     except InputError:
         if not _is_modelled(text):
-            refuse_unmodelled(text)
+            for each in (text, *own_spellings(text)):
+                refuse_unmodelled(each)
         raise
+
+
+def own_spelling(text: str) -> str:
+    """Return an instruction as its instruction set spells it, where it stands in what others write."""
+    return next((own for own in own_spellings(text) if recognised(own) is not None), text)
 
 
 def _is_modelled(text: str) -> bool:

@@ -158,3 +158,65 @@ def test_what_is_known_but_not_modelled_is_no_word_of_a_table() -> None:
     for name in ("wgmma", "tcgen05.mma", "v_smfmac_f32_16x16x32_f16", "v_wmma_f32_16x16x16_f16", "dp4a"):
         with pytest.raises(UnsupportedError, match=r"known, (but )?not modelled"):
             explain(name)
+
+
+_MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+_OPERANDS = "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+
+
+@pytest.mark.parametrize(
+    ("text", "mnemonic"),
+    [
+        (f"$L__BB0_2: {_MMA} {_OPERANDS}", _MMA),
+        (f"  {{ {_MMA} {_OPERANDS} }}", _MMA),
+        (f'asm volatile("{_MMA} "\n "{_OPERANDS}\\n" : "+f"(c[0]))', _MMA),
+        ("  1040:\t08 01 62 ec \txvf32gerpp a0,vs33,vs34", "xvf32gerpp"),
+        ("__builtin_mma_xvf32gerpp (&acc, x, y)", "xvf32gerpp"),
+        ("llvm.ppc.mma.xvi8ger4", "xvi8ger4"),
+        ("__builtin_amdgcn_mfma_f32_32x32x8f16(a, b, c, 0, 0, 0)", "v_mfma_f32_32x32x8f16"),
+        ("llvm.amdgcn.mfma.f32.32x32x8f16", "v_mfma_f32_32x32x8f16"),
+        ("TMATMUL_ACC(c, c, a, b);", "tmatmul.acc"),
+        ("SM80_16x8x16_F32F16F16F32_TN", _MMA),
+        ("SM70_8x8x4_F32F16F16F32_NT", "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32"),
+        (
+            "SM80_16x8x256_S32U1U1S32_TN_XORPOPC",
+            "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
+        ),
+    ],
+)
+def test_an_instruction_is_known_in_what_others_write(text: str, mnemonic: str) -> None:
+    assert read(text).mnemonic == read(mnemonic).mnemonic
+    assert explain(text).sections[0] == explain(mnemonic).sections[0]
+
+
+@pytest.mark.parametrize("text", [f"{{ {_MMA} {_OPERANDS}", f"# {_MMA}", f"{_MMA} {_OPERANDS} }}"])
+def test_what_is_no_line_of_a_listing_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        read(text)
+
+
+def test_an_illegal_instruction_is_explained_by_the_rules_that_it_violates() -> None:
+    description = explain("mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32")
+    (title, lines), (_, alike) = description.sections
+    assert title.startswith("Illegal on sm_") and lines[0].startswith("layout: layout row.row is not allowed")
+    assert _MMA in alike
+    title, (wrong,) = explain("xvi8ger4 a9,vs34,vs35").sections[0]
+    assert (title, wrong) == ("Illegal as it is written", "accumulator-range: AT must be 0..7, not 9")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ptx", "mmaproof tables ptx --rules"),
+        ("mma m16n8k16 bf16", "mma | m16n8k16 | bf16 x bf16 | f32 <- f32 | row.col"),
+        ("overflow", "power/integers/overflow: "),
+        ("@%p1 cp.async.cg.shared.global [%r1], [%rd1], 16;", "status: modelled"),
+        ("/*0090*/ HMMA.16816.F32 R4, R8, R12, R4 ;", "known, not modelled"),
+        ("ldmatirx", "did you mean ldmatrix"),
+    ],
+)
+def test_what_people_ask_has_an_answer(name: str, expected: str) -> None:
+    try:
+        assert expected in said(name)
+    except (InputError, UnsupportedError) as refusal:
+        assert expected in str(refusal)
