@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .findings import KernelFinding, Kind
@@ -26,6 +26,30 @@ def one_for_each_cause(findings: Iterable[KernelFinding]) -> list[KernelFinding]
         first, *others = sorted(set(group))
         found[first] = _told(given[first], [given[each] for each in others])
     return [found[index] for index in sorted(found)]
+
+
+def of_all_cases(found: Iterable[tuple[str, Sequence[KernelFinding]]]) -> list[KernelFinding]:
+    """Return what was found in several cases, what is the same in some of them once.
+
+    Parameters
+    ----------
+    found : iterable of (str, sequence of KernelFinding)
+        Each case, in words that findings begin with (nothing where none is told apart), and what was found.
+    """
+    together: dict[KernelFinding, dict[str, int]] = {}
+    for case, findings in found:
+        for each in findings:
+            message = each.message.removeprefix(case)
+            own = case if message != each.message else ""
+            counts = together.setdefault(replace(each, message=message, count=1), {})
+            counts[own] = max(counts.get(own, 0), each.count)
+    return [_of_cases(each, counts) for each, counts in together.items()]
+
+
+def _of_cases(finding: KernelFinding, counts: Mapping[str, int]) -> KernelFinding:
+    cases = ", and ".join(case.removesuffix(": ") for case in counts)
+    message = f"{cases}: {finding.message}" if cases else finding.message
+    return replace(finding, message=message, count=max(counts.values()))
 
 
 def _alike(findings: Sequence[KernelFinding], index: int) -> list[int]:

@@ -110,15 +110,21 @@ def _given_up(reason: BaseException) -> str:
     return str(reason)
 
 
+def words_of(case: Case) -> str:
+    """Return with what findings of a case begin."""
+    if not case:
+        return ""
+    return f"if {case}{'' if case.example is not None else ', for which no numbers are found'}: "
+
+
 def _tell_case(examination: Examination, case: Case) -> None:
     """Say of every finding in which case it is; nothing is refuted by a case that may be none."""
     possible = case.example is not None
-    doubt = "" if possible else ", for which no numbers are found"
     examination.findings = [
         replace(
             each,
             kind=Kind.UNDECIDED if each.kind.refutes and not possible else each.kind,
-            message=f"if {case}{doubt}: {each.message}",
+            message=f"{words_of(case)}{each.message}",
         )
         for each in examination.findings
     ]

@@ -28,6 +28,7 @@ class Observations:
     def __init__(self, path: str) -> None:
         self._path = path
         self._kept: dict[tuple[Kind, int], list[KernelFinding]] = {}
+        self._causes: set[tuple[Kind, int, str]] = set()
         self._occurrences: dict[tuple[Kind, int], int] = {}
         self._notes: dict[tuple[int, int], KernelNote] = {}
         self._held: dict[int, list[tuple[Kind, str, int, str, int]]] = {}
@@ -40,14 +41,16 @@ class Observations:
         thread: str = "",
         occurrences: int = 1,
         other_line: int = 0,
+        cause: str = "",
     ) -> None:
-        """Note that something happened at a line, the first time in a thread."""
+        """Note that something happened at a line, the first time in a thread; of one cause, once."""
         key = kind, line
         self._occurrences[key] = self._occurrences.get(key, 0) + occurrences
         kept = self._kept.setdefault(key, [])
         finding = KernelFinding(kind, message, self._path, line, thread, other_line=other_line)
-        if len(kept) < KEPT and finding not in kept:
+        if len(kept) < KEPT and finding not in kept and not (cause and (*key, cause) in self._causes):
             kept.append(finding)
+        self._causes.add((*key, cause))
 
     def hold(self, kind: Kind, message: str, line: int, thread: str = "", occurrences: int = 1) -> None:
         """Note what is a finding only if the values that the line loads are used for something."""

@@ -14,11 +14,12 @@ from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
 from .elsewhere import Submit
 from .every_size import Scope, examined
+from .finding_groups import of_all_cases
 from .findings import KernelFinding, KernelNote, Kind, some_of
 from .front_end import Kernel
 from .guard_outcomes import notes_of, one_sided
 from .guard_sizes import sizes_of_the_other_way
-from .instance_verification import Told
+from .instance_verification import Told, words_of
 from .launch_sequence import kernel_of
 from .matrix_rounding import matrix_rounding
 from .output_comparison import Examination
@@ -123,7 +124,9 @@ def verify(
         if each not in coverage:  # cases are about the same
             coverage.append(each)
     memory_only = former is None and not contract.says_values
-    findings = tuple(finding for examination in found for finding in examination.findings)
+    findings = tuple(
+        of_all_cases((words_of(each.case), examined.findings) for each, examined in examinations)
+    )
     equality = _weakest([*(examination.equality for examination in found), scope.equality])
     verdict = verdict_of(findings, equality, memory_only=memory_only)
     if (

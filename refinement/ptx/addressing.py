@@ -121,6 +121,7 @@ def located(
                 Kind.OUT_OF_BOUNDS,
                 f"{execution.instruction.mnemonic} of {total} bytes at {part.spelled(address)}",
                 outside,
+                cause="bounds",
             )
         if stores:
             refused = inside & (offsets >= part.read_only_from)

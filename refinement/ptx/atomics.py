@@ -102,7 +102,7 @@ def _take_lock(execution: Execution, instruction: InstructionStatement, active: 
     space = space_of(execution, instruction, ordering=True)
     found = np.zeros(len(active), dtype=np.uint64)
     for part, members, offsets in located(execution, space, at, 4, active, 4, stores=True):
-        _check_scope(execution, instruction, part)
+        check_scope(execution, instruction, part)
         if part.name != "global":
             execution.unsupported(f"{instruction.mnemonic} in {part.name} memory")
         for index, offset in zip(members.tolist(), offsets.tolist(), strict=True):
@@ -122,7 +122,7 @@ def _take_lock(execution: Execution, instruction: InstructionStatement, active: 
                 )
                 execution.unsupported(f"{message} for ever, so that the kernel does not end")
             some = given[index : index + 1]
-            _check_alike(execution, part, where, "cas", "b32", some, one)
+            _check_order(execution, part, where, "cas", "b32", some, one)
             execution.note_semaphores(part, where, some, 4, one)
             write(execution, part, where, some[:, None], 4, one, atomic=True)
     execution.write(destination, known(found, 32), active)
@@ -167,26 +167,32 @@ def _sum(
     returned = execution.store.undefined(len(active) * lanes, width).reshape(-1, lanes)
     turns = execution.turns_of(active)
     for part, members, offsets in located(execution, space, at, total, active, total, stores=True):
-        _check_scope(execution, instruction, part)
-        for some in _rounds(offsets, turns[members]):
+        check_scope(execution, instruction, part)
+        for some in rounds(offsets, turns[members]):
             chosen = members[some]
             for index, terms in enumerate(added):
                 places = offsets[some] + index * bits // 8
-                _check_alike(execution, part, places, name, kind, terms[chosen], active[chosen])
+                _check_order(execution, part, places, name, kind, terms[chosen], active[chosen])
                 found = _update(execution, part, places, terms[chosen], name, kind, active[chosen])
                 if bits == width:
                     returned[chosen, index] = found
     return width, returned
 
 
-def _check_scope(execution: Execution, instruction: InstructionStatement, part: Space) -> None:
-    """Refuse sums that are atomic only within a block where other blocks may take part."""
+def check_scope(execution: Execution, instruction: InstructionStatement, part: Space) -> None:
+    """Refuse what is atomic only within a block where other blocks may take part.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is.
+    """
     narrow = instruction.one_of(NARROW_SCOPES)
     if narrow is not None and part.name == "global" and execution.threads.launch.blocks > 1:
         execution.unsupported(f"{instruction.mnemonic}: .{narrow} in global memory, for more than one block")
 
 
-def _rounds(offsets: Offsets, turns: Indices) -> list[Indices]:
+def rounds(offsets: Offsets, turns: Indices) -> list[Indices]:
     """Return indices of the accesses in groups, none of which has one place twice, in the order of turns."""
     order = np.lexsort((turns, offsets))
     ordered = offsets[order]
@@ -196,7 +202,7 @@ def _rounds(offsets: Offsets, turns: Indices) -> list[Indices]:
     return [np.sort(order[rank == each]) for each in range(int(rank.max(initial=-1)) + 1)]
 
 
-def _check_alike(
+def _check_order(
     execution: Execution,
     part: Space,
     offsets: Offsets,
@@ -205,12 +211,45 @@ def _check_alike(
     given: Ids,
     threads: Indices,
 ) -> None:
-    """Refuse operations on places where there was another one, in no order: their order matters."""
     size = TYPE_BITS[kind] // 8
     sort = kind if kind in _FLOATS or name in ("min", "max") else str(8 * size)
-    numbers = part.atomics.numbers(
-        f"{name}.{sort}", given if name in _OF_ONE_OPERAND else np.zeros_like(given)
+    check_alike(
+        execution, part, offsets, f"{name}.{sort}", given if name in _OF_ONE_OPERAND else None, size, threads
     )
+
+
+def check_alike(
+    execution: Execution,
+    part: Space,
+    offsets: Offsets,
+    name: str,
+    given: Ids | None,
+    size: int,
+    threads: Indices,
+) -> None:
+    """Refuse operations on places where there was another one, in no order: their order matters.
+
+    Parameters
+    ----------
+    execution : Execution
+        What runs.
+    part : Space
+        Where.
+    offsets, threads : array (n,)
+        The places, and who changes them.
+    name : str
+        Operations of one name are the same in every order.
+    given : array (n,), optional
+        The operands, if they are so only with one operand.
+    size : int
+        Bytes of a place.
+
+    Raises
+    ------
+    UnsupportedError
+        If there was another one.
+    """
+    numbers = part.atomics.numbers(name, np.zeros(len(offsets), dtype=np.int32) if given is None else given)
     lanes = offsets[:, None] + np.arange(size)
     before = part.atomics.at(lanes, len(part.lanes))
     other = (before != 0) & (before != numbers[:, None])
@@ -218,7 +257,7 @@ def _check_alike(
         other &= ~execution.in_order_after_all(part, offsets, threads)[:, None]
     if other.any():
         place = part.place(int(lanes[other][0]))
-        what = "another operand" if name in _OF_ONE_OPERAND else "another operation"
+        what = "another operation" if given is None else "another operand"
         execution.unsupported(
             f"{execution.instruction.mnemonic} on {place}, after an atomic with {what}: their order matters"
         )

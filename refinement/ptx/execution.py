@@ -145,10 +145,12 @@ class Execution:
         *,
         if_used: bool = False,
         other_line: int = 0,
+        cause: str = "",
     ) -> None:
         """Report what an instruction does in some threads; the message is about the first.
 
-        With `if_used` only if something comes to depend on the undefined values that it gives. What happens
+        With `if_used` only if something comes to depend on the undefined values that it gives, and of one
+        `cause` of an instruction once, where that is known. What happens
         on one way of a branch on data is undecided, unless data are found for which it is the way.
         """
         if kind.refutes and not self._happens(kind, threads):
@@ -158,7 +160,7 @@ class Execution:
         if if_used:
             self._observations.hold(kind, message, line, first, count)
         else:
-            self._observations.add(kind, message, line, first, count, other_line)
+            self._observations.add(kind, message, line, first, count, other_line, cause)
 
     def note(self, message: str, other_line: int) -> None:
         """Note what is no fault of the instruction and one in another line, or in the same."""

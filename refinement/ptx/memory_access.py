@@ -366,4 +366,5 @@ def _report_races(
             f"{does} {place}, which {other} {did}, with no barrier between",
             threads[rest.which],
             other_line=int(rest.lines[0]) if of_one_block else 0,
+            cause="" if of_one_block else f"line {int(rest.lines[0])}",
         )

@@ -11,7 +11,7 @@ from ...spec.errors import InputError, UnsupportedError
 from ...spec.ptx.operands import Predicate
 from ..findings import Kind
 from ..observations import Observations
-from . import matrix
+from . import matrix, swapped_updates
 from .branch_regions import BranchRegions
 from .control_flow import control_flow
 from .execution import Execution, Step
@@ -19,6 +19,7 @@ from .instruction_set import DECODERS, POINTWISE
 from .locks import lock_loops
 from .module import Function, InstructionStatement, Module
 from .operands import Label
+from .swap_loops import swap_loops
 from .threads import Indices
 from .tickets import takes_tickets
 from .variable_spaces import misplaced, variable_spaces
@@ -109,8 +110,11 @@ class Program:
         self._flow = control_flow(function, module.path)
         self.regions = BranchRegions(function, self._flow)
         self.waiting = waiting_loops(function, self._flow, self.regions)
-        locks = lock_loops(function, self._flow, self.regions)
+        locks = dict(lock_loops(function, self._flow, self.regions))
+        swaps = swap_loops(function, self._flow, self.regions)
+        locks |= {index: each.refusal for index, each in swaps.items()}
         self.locks = {function.body[index].line: why for index, why in locks.items()}
+        self._swaps = {index: each for index, each in swaps.items() if not each.refusal}
         self.takes_tickets = takes_tickets(function)
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 
@@ -157,12 +161,24 @@ class Program:
         if sort is not Sort.PLAIN:
             return Decoded(instruction, sort, guard=guard, meet=index + 1)
         selectable = instruction.opcode in POINTWISE
-        step = _step(instruction)
+        step = self._step_of_swap(index) or _step(instruction)
         if any(rule not in _AVAILABILITY for rule, _ in self._illegal.get(index, ())):
             step = _refusing(
                 UnsupportedError(f"{instruction.mnemonic} is illegal, so that it has no meaning")
             )
         return Decoded(instruction, sort, step, guard, selectable=selectable)
+
+    def _step_of_swap(self, index: int) -> Step | None:
+        """Return what an instruction of a loop does that updates a word by compare-and-swap."""
+        instruction = self._function.body[index]
+        for at, loop in self._swaps.items():
+            if index == at:
+                return swapped_updates.swap(instruction)
+            if index == loop.test:
+                return swapped_updates.test(instruction, loop)
+            if index in loop.guesses:
+                return swapped_updates.guess(instruction)
+        return None
 
 
 def _step(instruction: InstructionStatement) -> Step:

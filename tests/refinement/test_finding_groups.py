@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.finding_groups import one_for_each_cause
+from mmaproof.refinement.finding_groups import of_all_cases, one_for_each_cause
 from mmaproof.refinement.findings import KernelFinding, Kind
 
 
@@ -62,3 +62,23 @@ def test_there_are_as_many_findings_as_barriers_are_needed(races: list[KernelFin
     )
     assert len(found) == needed + (len(forward) < len(races))
     assert sum(each.count for each in found) == len(races)
+
+
+def test_what_is_wrong_in_several_cases_is_one_finding() -> None:
+    def found(message: str, count: int = 1) -> KernelFinding:
+        return KernelFinding(Kind.WRONG_VALUE, message, "k.ptx", 7, count=count)
+
+    told = of_all_cases(
+        [
+            ("if beta = 0: ", [found("if beta = 0: C[0] lacks a", 3)]),
+            ("if beta ≠ 0: ", [found("if beta ≠ 0: C[0] lacks b"), found("if beta ≠ 0: C[0] lacks a", 5)]),
+        ]
+    )
+    assert told == [
+        found("if beta = 0, and if beta ≠ 0: C[0] lacks a", 5),
+        found("if beta ≠ 0: C[0] lacks b"),
+    ]
+    assert of_all_cases([("", [found("C[0] lacks a")]), ("", [found("C[0] lacks b")])]) == [
+        found("C[0] lacks a"),
+        found("C[0] lacks b"),
+    ]

@@ -83,6 +83,43 @@ def test_locks_are_taken_in_many_ways(old: str, new: str) -> None:
     assert (kinds(done), done.complete) == ({}, True)
 
 
+PEELED = f"""{TAKE}
+setp.eq.u32 %p1, %r2, 0;
+@%p1 bra TAKEN;
+mov.u32 %r7, 8;
+AGAIN:
+nanosleep.u32 %r7;
+shl.b32 %r7, %r7, 1;
+{TAKE.replace("%r2", "%r6")}
+setp.ne.u32 %p1, %r6, 0;
+@%p1 bra AGAIN;
+TAKEN:
+membar.gl;"""
+"""What compilers make of a loop that sleeps for longer and longer: the first turn stands before it."""
+
+LOOP = f"AGAIN:\n{TAKE}\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra AGAIN;\nmembar.gl;"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        pytest.param("", "", None, id="right"),
+        pytest.param("TAKEN:\nmembar.gl;", "membar.gl;\nTAKEN:", Kind.UNSUPPORTED, id="a fence for some"),
+        pytest.param("TAKEN:\nmembar.gl;", "TAKEN:", Kind.RACE, id="no fence"),
+        pytest.param(
+            "bra AGAIN;\nTAKEN", "bra AGAIN;\nadd.u32 %r0, %r0, 1;\nTAKEN", Kind.UNSUPPORTED, id="more"
+        ),
+        pytest.param("nanosleep.u32 %r7;", "st.global.u32 [%d1], %r7;", Kind.UNSUPPORTED, id="stores"),
+        pytest.param("[%d0], 0, 1;\nsetp.ne", "[%d0+4], 0, 1;\nsetp.ne", Kind.UNSUPPORTED, id="another lock"),
+        pytest.param("shl.b32 %r7, %r7, 1;", "add.u32 %r0, %r0, 1;", Kind.UNSUPPORTED, id="counts"),
+    ],
+)
+def test_the_first_turn_may_stand_before_the_loop(old: str, new: str, kind: Kind | None) -> None:
+    assert LOOP in LOCKED and old in PEELED
+    _, done = run(LOCKED.replace(LOOP, PEELED.replace(old, new)))
+    assert (set(kinds(done)), done.complete) == (set(), True) if kind is None else kind in kinds(done)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
