@@ -330,6 +330,10 @@ def _encodings(fmt: Format, top: int) -> dict[str, tuple[Array, object]]:
     return found
 
 
+_LARGE = ((1 << 63) + (1 << 41), -(1 << 63) + (1 << 41), -(1 << 63), 3 << 40, -(3 << 40))
+"""Integers of more than 53 bits that f32 has."""
+
+
 def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[], Mapping[str, object]]]:
     bits, least, greatest = INTEGERS[fmt.name]
     given: dict[str, tuple[Array, object]] = {}
@@ -343,6 +347,7 @@ def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[],
                 given[f"{name} {what}"] = np.array([0, number], dtype=name), "x[1]"
     for name, places in (("f2", 10), ("f4", 23), ("f8", 52)):
         exact = [number for number in (least, 0, 1, greatest) if abs(number) < min(1 << places, 60000)]
+        exact += [large for large in _LARGE if least <= large <= greatest and name != "f2"]
         given[name] = np.array(exact, dtype=name), [integers.encoding(number, bits) for number in exact]
         for real in (0.5, np.nan, np.inf, -np.inf):
             given[f"{name} {real}"] = np.array([0.0, real], dtype=name), "x[1]"

@@ -73,6 +73,10 @@ def _maps() -> Certificate:
         expected[name, "of one point"] = images[-1]
         if row.one_to_one:
             expected[name, "back"] = list(row.points())
+        elif not row.carries:
+            within = [tuple(x % extent for x, (_, extent) in zip(image, row.target, strict=True))
+                      for image in images]  # fmt: skip
+            expected[name, "there again"] = within
 
     def specified() -> Mapping[tuple[str, str], object]:
         found: dict[tuple[str, str], object] = {}
@@ -82,9 +86,12 @@ def _maps() -> Certificate:
             found[name, "points"] = layout.points
             found[name, "images"] = list(map(tuple, images.tolist()))
             found[name, "of one point"] = tuple(map(int, layout.forward(*row.last())))
+            back = np.stack(layout.inverse(*images.T), axis=-1)
             if row.one_to_one:
-                back = np.stack(layout.inverse(*images.T), axis=-1)
                 found[name, "back"] = list(map(tuple, back.tolist()))
+            elif not row.carries:
+                again = np.stack(layout.forward(*back.T), axis=-1)
+                found[name, "there again"] = list(map(tuple, again.tolist()))
         return found
 
     return compared(expected, specified)
@@ -157,6 +164,22 @@ class _Mistaken(Layout):
         return tuple(images)
 
 
+class _Beyond(Layout):
+    """A layout that maps its last point outside, from where it comes back."""
+
+    def forward(self, *coordinates: Any) -> tuple[Any, ...]:
+        """Return the image, of the last point further along the first coordinate."""
+        points = np.broadcast_arrays(*coordinates)
+        is_last = np.all([x == axis.extent - 1 for x, axis in zip(points, self.source, strict=True)], axis=0)
+        first, *others = super().forward(*points)
+        return first + is_last * self.target[0].extent, *others
+
+    def inverse(self, *coordinates: Any) -> tuple[Any, ...]:
+        """Return the point of an image, wherever that is."""
+        first, *others = coordinates
+        return super().inverse(first % self.target[0].extent, *others)
+
+
 def _told(name: str, reason: str | None, is_due: str) -> str | bool:
     """Return whether there is no reason, or what it says."""
     if reason is None:
@@ -173,7 +196,10 @@ def _bijections() -> Certificate:
         for name, row in stated.MAPS.items()
         if row.one_to_one
     }
-    expected |= {f"{name}, with a mistake": f"{point} goes to " for name, point in mistaken.items()}
+    mistakes = {"a mistake": _Mistaken, "a point outside": _Beyond}
+    expected |= {
+        f"{name}, with {what}": f"{point} goes to " for name, point in mistaken.items() for what in mistakes
+    }
 
     def specified() -> Mapping[str, object]:
         found: dict[str, object] = {}
@@ -182,8 +208,9 @@ def _bijections() -> Certificate:
             found[name] = _told(name, layout.rank_defect(), due), _told(name, layout.defect(), due)
             if row.one_to_one:
                 fields = (layout.source, layout.target, layout.digits, layout.origin, layout.carries)
-                said = _Mistaken(name, *fields).defect()
-                found[f"{name}, with a mistake"] = _told(name, said, f"{mistaken[name]} goes to ")
+                for what, kind in mistakes.items():
+                    said = kind(name, *fields).defect()
+                    found[f"{name}, with {what}"] = _told(name, said, f"{mistaken[name]} goes to ")
         return found
 
     return compared(expected, specified)

@@ -16,6 +16,7 @@ from ...spec.instruction_set import read
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, Theorem, theorem
 from ..stated import foreign_layouts as stated
+from .notations import notations, spelled_in_cute
 
 Operands = Callable[[], Iterable[tuple[str, str]]]
 """Instructions and the names of their operands."""
@@ -41,15 +42,16 @@ def foreign_layouts(isa: str, operands: Operands) -> tuple[Theorem, ...]:
     Returns
     -------
     tuple of Theorem
-        ``isa/foreign/written``, an obligation for each notation; ``isa/foreign/verdicts``, one for each
-        change.
+        ``isa/foreign/notations``; ``isa/foreign/written``, an obligation for each notation;
+        ``isa/foreign/verdicts``, one for each change.
     """
 
     @theorem(
         f"{isa}/foreign/written",
         "layouts written in the notations of CuTe and Triton map each holder to its element",
         "∀ listed operands, ∀ holders: the text that is written has, by the formula of its notation, the "
-        "coordinates that the layout of the instruction set names, and is found equal",
+        "coordinates that the layout of the instruction set names, and is found equal, however spelled; "
+        "without strides it is as far equal as counting owners and then elements gives them",
         SOURCE,
     )
     def written() -> Iterator[Case]:
@@ -68,7 +70,7 @@ def foreign_layouts(isa: str, operands: Operands) -> tuple[Theorem, ...]:
         for change in CHANGES:
             yield Case(change, partial(_verdicts, change, operands), method=Method.CERTIFICATE)
 
-    return written, verdicts
+    return notations(isa), written, verdicts
 
 
 def specified_elements(instruction: str, operand: str) -> Elements:
@@ -124,23 +126,47 @@ def _written(notation: Notation, operands: Operands) -> Certificate:
     expected: dict[object, object] = {}
     for each in operands():
         expected[each] = specified_elements(*each)
-        expected[each, "compared"] = "equal"
+        expected[each, "compared"] = {"equal"}
+        if notation is Notation.CUTE and len(extents_of(*each)) == 2:
+            expected[each, "without strides"] = _without_strides(*each)
 
     def specified() -> Mapping[object, object]:
         found: dict[object, object] = {}
         for instruction, operand in operands():
             text, extents = written_layout(instruction, operand, notation), extents_of(instruction, operand)
             names = _names(instruction, operand)
+            compare = partial(compare_layout, instruction, operand)
             if notation is Notation.CUTE:
-                said = by_strides(text, extents, names[0] == "lane" and operand == "b")
+                said = by_strides(text, extents, _counts_columns(instruction, operand))
+                spelled = list(spelled_in_cute(text))
+                if len(extents) == 2:
+                    verdict = compare(text.partition(":")[0]).verdict.value
+                    found[(instruction, operand), "without strides"] = verdict
             else:
                 said = by_vectors(stated.linear(text), len(extents), *names)
+                spelled = [text, text.replace(" = ", ": ")]
             found[instruction, operand] = said
-            verdict = compare_layout(instruction, operand, text).verdict.value
-            found[(instruction, operand), "compared"] = verdict
+            found[(instruction, operand), "compared"] = {compare(each).verdict.value for each in spelled}
         return found
 
     return compared(expected, specified)
+
+
+def _counts_columns(instruction: str, operand: str) -> bool:
+    """Whether CuTe has an operand as (columns, rows): the (N, K) tile of B."""
+    return operand == "b" and _names(instruction, operand)[0] == "lane"
+
+
+def _without_strides(instruction: str, operand: str) -> str:
+    """Return what the shape alone is: the strides that CuTe gives it count owners, and then elements."""
+    rows, columns = extents_of(instruction, operand)
+    elements = specified_elements(instruction, operand)
+    owners = max(owner for owner, _ in elements) + 1
+    for (owner, number), (row, column) in elements.items():
+        index = row * columns + column if _counts_columns(instruction, operand) else row + column * rows
+        if index != owner + number * owners:
+            return "other-bijection"
+    return "equal"
 
 
 # -- changed vectors

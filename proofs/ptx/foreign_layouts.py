@@ -15,6 +15,7 @@ from ...spec.ptx.operand_tables import operands
 from ...spec.ptx.resolution import multiplication
 from ..comparison import compared
 from ..families.foreign_layouts import by_strides, by_vectors, extents_of, specified_elements
+from ..families.notations import images_of, notations, printed, spelled_in_cute, with_changed_stride
 from ..obligation import Case, Certificate, Method, theorem
 from ..refusals import refused
 from ..stated import foreign_layouts as formulas
@@ -39,37 +40,12 @@ def published() -> Iterator[Case]:
         yield Case(name, goal, method=Method.CERTIFICATE)
 
 
-def _spelled(text: str) -> Iterator[str]:
-    """Yield a layout as CuTe prints it, and as C++ spells it."""
-    shape, _, stride = text.partition(":")
-    yield text
-    spelled = [
-        "".join(f"_{each}" if each.isdecimal() else each for each in _tokens(part))
-        for part in (shape, stride)
-    ]
-    yield ":".join(spelled)
-    shape, stride = (
-        part.replace("(", f"{name}<").replace(")", "> ")
-        for name, part in zip(("Shape", "Stride"), spelled, strict=True)
-    )
-    yield f"using Layout = Layout<{shape}, {stride}>;"
-    shape, stride = (
-        part.replace("(", f"make_{name}(")
-        for name, part in zip(("shape", "stride"), text.split(":"), strict=True)
-    )
-    yield f"make_layout({shape}, {stride})"
-
-
-def _tokens(text: str) -> list[str]:
-    return text.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split()
-
-
 def _traits() -> Certificate:
     expected: dict[tuple[str, ...], object] = {}
     for instruction, layouts in stated.TRAITS.items():
         for operand, text in layouts.items():
             expected[instruction, operand] = specified_elements(instruction, operand)
-            for spelled in _spelled(text):
+            for spelled in spelled_in_cute(text):
                 expected[instruction, operand, spelled] = ("equal", ())
 
     def specified() -> Mapping[tuple[str, ...], object]:
@@ -78,7 +54,7 @@ def _traits() -> Certificate:
             for operand, text in layouts.items():
                 extents = extents_of(instruction, operand)
                 found[instruction, operand] = by_strides(text, extents, operand == "b")
-                for spelled in _spelled(text):
+                for spelled in spelled_in_cute(text):
                     comparison = compare_layout(instruction, operand, spelled)
                     found[instruction, operand, spelled] = comparison.verdict.value, comparison.notes
         return found
@@ -106,38 +82,17 @@ def _tiles() -> Certificate:
     expected: dict[tuple[str, ...], object] = {}
     for instruction, operand, bases in stated.LINEAR:
         expected[instruction, operand] = specified_elements(instruction, operand)
-        expected |= {(instruction, operand, text): "equal" for text in _printed(bases)}
+        expected |= {(instruction, operand, text): "equal" for text in printed(bases)}
 
     def specified() -> Mapping[tuple[str, ...], object]:
         found: dict[tuple[str, ...], object] = {}
         for instruction, operand, bases in stated.LINEAR:
             found[instruction, operand] = by_vectors(bases, 2, "lane", "register")
-            for text in _printed(bases):
+            for text in printed(bases):
                 found[instruction, operand, text] = compare_layout(instruction, operand, text).verdict.value
         return found
 
     return compared(expected, specified)
-
-
-def _printed(bases: formulas.Bases) -> Iterator[str]:
-    """Yield vectors as Triton prints, and Gluon and people write them."""
-    attribute = ", ".join(f"{name} = {basis}" for name, basis in bases.items())
-    yield f"#ttg.linear<{{{attribute}, warp = [], block = []}}>"
-    short = {"register": "reg"}
-    gluon = ", ".join(f"{short.get(name, name)}_bases={basis}" for name, basis in bases.items())
-    yield f"DistributedLinearLayout({gluon}, warp_bases=[], block_bases=[], shape=[16, 16])"
-    yield f"{{{', '.join(f'{name}: {basis}' for name, basis in bases.items())}}}"
-    lines = []
-    for name, basis in bases.items():
-        lines += [f" - {name}={1 << bit} -> ({x}, {y})" for bit, (x, y) in enumerate(basis)]
-        lines += [] if basis else [f" - {name} is a size 1 dimension"]
-    yield "\n".join([*lines, " - warp is a size 1 dimension", "where out dims are: [dim0 (size 16), dim1]"])
-    turned = [
-        f" - {name}={1 << bit} -> ({y}, {x})"
-        for name, basis in bases.items()
-        for bit, (x, y) in enumerate(basis)
-    ]
-    yield "\n".join([*turned, "where out dims are: [dim1 (size 16), dim0 (size 16)]"])
 
 
 # -- what is written
@@ -194,37 +149,14 @@ def verdicts() -> Iterator[Case]:
         yield Case(name, goal, method=Method.CERTIFICATE)
 
 
-def _changed(text: str) -> Iterator[tuple[str, str]]:
-    """Yield a layout with one stride changed, and what is to be said of it."""
-    shape, _, stride = text.partition(":")
-    tokens, extents = _tokens(stride), [token for token in _tokens(shape) if token.isdecimal()]
-    inner = shape[1:].index(")") if shape[1] == "(" else 0
-    lanes = shape[: inner + 1].count(",") + 1
-    places = [at for at, token in enumerate(tokens) if token.isdecimal()]
-    for number, (at, extent) in enumerate(zip(places, extents, strict=True)):
-        if extent == "1":
-            continue
-        step = int(tokens[at])
-        wrong = (step + 1, 2 * step, step + 3)[number % 3]
-        holder, place = ("lane", number) if number < lanes else ("element", number - lanes)
-        changed = f"{shape}:{''.join([*tokens[:at], str(wrong), *tokens[at + 1 :]])}"
-        said = f"change the stride {wrong} (coordinate {place} of the {holder}) to {step}: {text}"
-        yield changed, said
-
-
 def _strides() -> Certificate:
     expected: dict[tuple[str, ...], object] = {}
     for instruction, layouts in stated.TRAITS.items():
         for operand, text in layouts.items():
             extent = int(np.prod(extents_of(instruction, operand)))
-            for changed, said in _changed(text):
-                (lanes, numbers), (of_lane, of_number) = formulas.cute(changed)  # type: ignore[misc]
-                images = [
-                    formulas.index(lane, lanes, of_lane) + formulas.index(number, numbers, of_number)
-                    for lane in range(formulas.size(lanes))
-                    for number in range(formulas.size(numbers))
-                ]
-                expected[instruction, operand, changed] = formulas.verdict(images, extent), said, text
+            for changed, said in with_changed_stride(text):
+                verdict = formulas.verdict(images_of(changed), extent)
+                expected[instruction, operand, changed] = verdict, said, text
 
     def specified() -> Mapping[tuple[str, ...], object]:
         found: dict[tuple[str, ...], object] = {}
@@ -294,4 +226,4 @@ def _loads() -> Certificate:
     return compared(expected, specified)
 
 
-THEOREMS = (published, written, verdicts, loads)
+THEOREMS = (notations("ptx"), published, written, verdicts, loads)

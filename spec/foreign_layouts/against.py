@@ -54,10 +54,16 @@ def compare_layout(instruction: str, operand: str, layout: str, target: str | No
     UnsupportedError
         If the instruction set does not specify the operand's layout.
     """
-    table, candidates = _read(instruction, operand, target)
+    table = read(instruction).layout(operand, target)
     text = layout.replace("\\n", "\n").strip()
     if is_transport(text):
         return compare_transport(text, instruction, operand)
+    return compare_with_table(table, operand, text)
+
+
+def compare_with_table(table: ElementTable, operand: str, text: str) -> Comparison:
+    """Compare a layout with what a table says of an operand; see `compare_layout`."""
+    candidates = _candidates(table, operand)
     if rows.is_rows(text):
         return rows.compare_rows(rows.parse_rows(text), table, _whole(candidates))
     if is_linear(text):
@@ -77,7 +83,8 @@ def written_layout(instruction: str, operand: str, notation: Notation, target: s
     UnsupportedError
         If the instruction set does not specify the operand's layout.
     """
-    table, candidates = _read(instruction, operand, target)
+    table = read(instruction).layout(operand, target)
+    candidates = _candidates(table, operand)
     whole = _whole(candidates)
     if notation is Notation.CUTE:
         return str(cute_layout(candidates[0] if whole.holders[1] == "offset" else whole))
@@ -92,12 +99,11 @@ def _whole(candidates: Sequence[Distribution]) -> Distribution:
     return next(each for each in reversed(candidates) if each.convention != UNCOMPRESSED)
 
 
-def _read(instruction: str, operand: str, target: str | None) -> tuple[ElementTable, list[Distribution]]:
-    """Return the table of an operand, and the maps that it can be read as."""
-    table = read(instruction).layout(operand, target)
+def _candidates(table: ElementTable, operand: str) -> list[Distribution]:
+    """Return the maps that an operand's table can be read as."""
     by_columns = table.owners.name == "lane" and operand in ("b", "scale_b")
     convention = UNCOMPRESSED if operand == "metadata" else ""
     candidates = list(distributions(table, by_columns=by_columns, convention=convention))
     if operand == "a" and table.served > 1:
         candidates.append(uncompressed(candidates[-1]))
-    return table, candidates
+    return candidates

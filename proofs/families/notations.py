@@ -1,0 +1,221 @@
+"""The notations of layouts: how each is spelled, and what is said of a fragment's layouts in them.
+
+What reads and compares them knows no instruction set; a fragment is all it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from ...spec.element_table import ElementTable, fragment_table
+from ...spec.foreign_layouts.against import compare_with_table
+from ...spec.foreign_layouts.comparison import Comparison
+from ...spec.formats import F16, F32
+from ...spec.fragment import Fragment, Packing
+from ...spec.layout import Axis, Digit, Layout
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..refusals import refused
+from ..stated import foreign_layouts as stated
+from ..stated import notations as fragments
+
+
+def notations(isa: str) -> Theorem:
+    """Return the theorem about the notations of layouts, whatever instruction set they are of.
+
+    Parameters
+    ----------
+    isa : str
+        The instruction set, the first word of the obligations' ids.
+
+    Returns
+    -------
+    Theorem
+        ``isa/foreign/notations``, an obligation for each list.
+    """
+
+    @theorem(
+        f"{isa}/foreign/notations",
+        "layouts in the notations of CuTe, of Triton and of tables are read as they are meant, and compared",
+        "of the fragments of a product of 16 x 8 x 16: however its layout is spelled, it is found equal; "
+        "with one stride changed it is outside, twice or otherwise held as the notation's formula says, and "
+        "the stride that mends it is that one; ∀ listed layouts: the verdict and what is said of it; what is "
+        "listed as no layout is refused",
+        "CUTLASS, cute/atom/mma_traits_sm80.hpp; Triton, LinearLayout.h",
+    )
+    def cases() -> Iterator[Case]:
+        for name, goal in (
+            ("spelled", _spelled), ("strides", _strides), ("said", _said), ("refused", _refused),
+        ):  # fmt: skip
+            yield Case(name, goal, method=Method.CERTIFICATE)
+
+    return cases
+
+
+def _table(operand: str) -> ElementTable:
+    vectors, (rows, columns) = fragments.VECTORS[operand], fragments.EXTENTS[operand]
+    lanes, numbers = vectors["lane"], vectors["register"]
+    digits = [
+        Digit(axis, 1 << bit, 2, tuple(vector))
+        for axis, basis in enumerate((lanes, numbers))
+        for bit, vector in enumerate(basis)
+    ]
+    layout = Layout(
+        operand,
+        (Axis("lane", 1 << len(lanes)), Axis("i", 1 << len(numbers))),
+        (Axis("row", rows), Axis("column", columns)),
+        tuple(digits),
+    )
+    packing = Packing(F32, 32) if operand == "c" else Packing(F16, 16)
+    return fragment_table(f"{operand} of a product", Fragment(layout, packing))
+
+
+def _compared(operand: str, text: str) -> Comparison:
+    return compare_with_table(_table(operand), operand, text)
+
+
+def _spelled() -> Certificate:
+    expected = {
+        (operand, text): ("equal", ())
+        for operand in fragments.STRIDES
+        for text in (
+            *spelled_in_cute(fragments.STRIDES[operand]), *printed(fragments.VECTORS[operand]),
+            *_rows(operand),
+        )
+    }  # fmt: skip
+
+    def told(operand: str, text: str) -> object:
+        found = _compared(operand, text)
+        return found.verdict.value, found.notes
+
+    return compared(expected, lambda: {key: told(*key) for key in expected})
+
+
+def _rows(operand: str) -> Iterator[str]:
+    """Yield a layout as tables that name every element."""
+    vectors = fragments.VECTORS[operand]
+    lanes, numbers = (1 << len(vectors[name]) for name in ("lane", "register"))
+    elements = [
+        (lane, number, *stated.image(vectors, {"lane": lane, "register": number}, 2))
+        for lane in range(lanes)
+        for number in range(numbers)
+    ]
+    names = ("lane", "element", "row", "column")
+    yield "\n".join([",".join(names), *(",".join(map(str, each)) for each in elements)])
+    yield "\n".join(["column, row, i, thread", *(", ".join(map(str, each[::-1])) for each in elements)])
+    entries = (dict(zip(names, each, strict=True)) for each in reversed(elements))
+    yield str(list(entries)).replace("'", '"')
+
+
+def _strides() -> Certificate:
+    expected: dict[tuple[str, str], object] = {}
+    for operand, text in fragments.STRIDES.items():
+        extent = prod(fragments.EXTENTS[operand])
+        for changed, said in with_changed_stride(text):
+            expected[operand, changed] = stated.verdict(images_of(changed), extent), said, text
+
+    def told(operand: str, text: str) -> object:
+        found = _compared(operand, text)
+        return found.verdict.value, found.repair, found.expected
+
+    return compared(expected, lambda: {key: told(*key) for key in expected})
+
+
+def _said() -> Certificate:
+    expected = {(operand, text, part): verdict for operand, text, verdict, part in fragments.SAID}
+
+    def verdict(operand: str, text: str, part: str) -> str:
+        found = _compared(operand, text)
+        lines = "\n".join(found.lines())
+        return found.verdict.value if part in lines else lines
+
+    return compared(expected, lambda: {key: verdict(*key) for key in expected})
+
+
+def _refused() -> Certificate:
+    def is_refused(operand: str, text: str) -> bool:
+        return refused(lambda: _compared(operand, text))
+
+    expected = dict.fromkeys(fragments.REFUSED, True)
+    return compared(expected, lambda: {key: is_refused(*key) for key in expected})
+
+
+# -- how layouts are spelled
+def spelled_in_cute(text: str) -> Iterator[str]:
+    """Yield a layout as CuTe prints it, and as C++ spells it."""
+    shape, _, stride = text.partition(":")
+    yield text
+    spelled = [
+        "".join(f"_{each}" if each.isdecimal() else each for each in _tokens(part))
+        for part in (shape, stride)
+    ]
+    yield ":".join(spelled)
+    shape, stride = (
+        part.replace("(", f"{name}<").replace(")", "> ")
+        for name, part in zip(("Shape", "Stride"), spelled, strict=True)
+    )
+    yield f"using Layout = Layout<{shape}, {stride}>;"
+    shape, stride = (
+        part.replace("(", f"make_{name}(")
+        for name, part in zip(("shape", "stride"), text.split(":"), strict=True)
+    )
+    yield f"make_layout({shape}, {stride})"
+    for constant in ("Int<{}>{{}}", "cute::Int<{}>()", "C<{}>{{}}"):
+        numbers = ("".join(constant.format(t[1:]) if t[0] == "_" else t for t in _tokens(part))
+                   for part in spelled)  # fmt: skip
+        yield ":".join(numbers)
+
+
+def _tokens(text: str) -> list[str]:
+    """Return the brackets, numbers and commas of a layout."""
+    return text.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split()
+
+
+def printed(bases: stated.Bases) -> Iterator[str]:
+    """Yield vectors of a tile of 16 rows as Triton prints, and Gluon and people write them."""
+    attribute = ", ".join(f"{name} = {basis}" for name, basis in bases.items())
+    yield f"#ttg.linear<{{{attribute}, warp = [], block = []}}>"
+    short = {"register": "reg"}
+    gluon = ", ".join(f"{short.get(name, name)}_bases={basis}" for name, basis in bases.items())
+    yield f"DistributedLinearLayout({gluon}, warp_bases=[], block_bases=[], shape=[16, 16])"
+    yield f"{{{', '.join(f'{name}: {basis}' for name, basis in bases.items())}}}"
+    lines = []
+    for name, basis in bases.items():
+        lines += [f" - {name}={1 << bit} -> ({x}, {y})" for bit, (x, y) in enumerate(basis)]
+        lines += [] if basis else [f" - {name} is a size 1 dimension"]
+    yield "\n".join([*lines, " - warp is a size 1 dimension", "where out dims are: [dim0 (size 16), dim1]"])
+    turned = [
+        f" - {name}={1 << bit} -> ({y}, {x})"
+        for name, basis in bases.items()
+        for bit, (x, y) in enumerate(basis)
+    ]
+    yield "\n".join([*turned, "where out dims are: [dim1 (size 16), dim0 (size 16)]"])
+
+
+def with_changed_stride(text: str) -> Iterator[tuple[str, str]]:
+    """Yield a layout with one stride changed, and what is to be said of it."""
+    shape, _, stride = text.partition(":")
+    parts, extents = _tokens(stride), [token for token in _tokens(shape) if token.isdecimal()]
+    inner = shape[1:].index(")") if shape[1] == "(" else 0
+    lanes = shape[: inner + 1].count(",") + 1
+    places = [at for at, token in enumerate(parts) if token.isdecimal()]
+    for number, (at, extent) in enumerate(zip(places, extents, strict=True)):
+        if extent == "1":
+            continue
+        step = int(parts[at])
+        wrong = (step + 1, 2 * step, step + 3)[number % 3]
+        holder, place = ("lane", number) if number < lanes else ("element", number - lanes)
+        changed = f"{shape}:{''.join([*parts[:at], str(wrong), *parts[at + 1 :]])}"
+        said = f"change the stride {wrong} (coordinate {place} of the {holder}) to {step}: {text}"
+        yield changed, said
+
+
+def images_of(text: str) -> list[int]:
+    """Return the indices of all (lane, element) of a layout in CuTe's notation."""
+    (lanes, numbers), (of_lane, of_number) = stated.cute(text)  # type: ignore[misc]
+    return [
+        stated.index(lane, lanes, of_lane) + stated.index(number, numbers, of_number)
+        for lane in range(stated.size(lanes))
+        for number in range(stated.size(numbers))
+    ]

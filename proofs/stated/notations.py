@@ -1,0 +1,93 @@
+"""A fragment of a 16x8x16 product, as CUTLASS and Triton write it, and what is said of other layouts.
+
+Sources: CUTLASS, include/cute/atom/mma_traits_sm80.hpp; Triton, LinearLayoutConversions.cpp (nvidiaMmaTile,
+nvidiaDotToLinearLayout).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+VECTORS: Mapping[str, dict[str, list[list[int]]]] = {
+    "a": {"register": [[0, 1], [8, 0], [0, 8]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
+    "b": {"register": [[1, 0], [8, 0]], "lane": [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]]},
+    "c": {"register": [[0, 1], [8, 0]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
+}
+"""The (row, column) that each bit of the number of an element, and of a lane, adds."""
+
+EXTENTS = {"a": (16, 16), "b": (16, 8), "c": (16, 8)}
+
+STRIDES = {
+    "a": "((4,8),(2,2,2)):((32,1),(16,8,128))",
+    "b": "((4,8),(2,2)):((16,1),(8,64))",
+    "c": "((4,8),(2,2)):((32,1),(16,8))",
+}
+"""The same, as indices that count rows first, and columns first in B."""
+
+SAID: tuple[tuple[str, str, str, str], ...] = (
+    # operand, layout, verdict, and what the lines say
+    ("a", "((4,8),(2,2,2)):((32,1),(16,8))", "incongruent",
+     "the shape (2,2,2) meets the stride (16,8)"),
+    ("a", "((4,8),(2,2)):((32,1),(16,8))", "wrong-size",
+     "it has 32 lanes of 4 elements; a of"),
+    ("a", "((4,8),(2,2,2)):((32,1),(16,8,256))", "out-of-range",
+     "lane 0, element 4 holds (row 0, column 16), which is outside the tile of 16 rows x 16 columns"),
+    ("a", "((4,8),(2,2,2)):((32,-1),(16,8,128))", "out-of-range", "lane 4, element 0"),
+    ("a", "((4,8),(2,2,2)):((0,1),(16,8,128))", "collision",
+     "lane 0, element 0 and lane 1, element 0 hold (row 0, column 0), and 192 elements have too few holders, "
+     "first (row 0, column 2)"),
+    ("a", "((4,8),(2,2,2)):((32,1),(16,128,8))", "other-bijection",
+     "lane 0, element 2 holds (row 0, column 8), specified is (row 8, column 0); 128 of 256 differ"),
+    ("a", "((4,8),(2,2,2)):((32,1),(16,128,8))", "other-bijection",
+     "permutation: registers (1 2)"),
+    ("b", "((4,8),(2,2)):((2,16),(1,8))", "other-bijection",
+     "note: it is equal if its index counts rows first, and not columns"),
+    ("b", "((4,1,8),(2,1,2)):((16,7,2),(8,5,64))", "out-of-range",
+     "change the stride 2 (coordinate 2 of the lane) to 1: ((4,1,8),(2,1,2)):((16,7,1),(8,5,64))"),
+    ("a", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}",
+     "wrong-size", "it has 32 lanes of 4 registers"),
+    ("a", "{register: [[0,1],[8,0],[0,8]], lane: [[0,2],[0,4],[1,0],[3,0],[4,0]]}",
+     "other-bijection", "change lane=8 -> [3, 0] to [2, 0]"),
+    ("a", "{register: [[0,1],[8,0],[0,8]], lane: [[0,2],[0,4],[1,0],[1,0],[4,0]]}",
+     "collision", "change lane=8 -> [1, 0] to [2, 0]"),
+    ("a", "{register: [[1,0],[0,8],[8,0]], lane: [[2,0],[4,0],[0,1],[0,2],[0,4]]}",
+     "other-bijection", "it is equal if its coordinates are (column, row), not (row, column)"),
+    ("c", "{register: [[0,1],[8,0],[16,0],[0,8]], "
+     "lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "equal",
+     "note: the tile of the instruction is repeated 4 times"),
+    ("c", "{register: [[0,1],[8,0],[0,16]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "equal",
+     "note: the tile of the instruction is repeated 2 times"),
+    ("c", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]], "
+     "warp: [[16,0],[0,0]]}", "equal", "note: some registers, warps or blocks hold copies of others"),
+    ("c", "{register: [[0,1],[8,0],[0,4]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}",
+     "other-bijection", "register=4 -> [0, 4] is no step from one tile"),
+    ("c", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]], "
+     "block: [[16,1]]}", "other-bijection", "block=1 -> [16, 1] is no step"),
+    ("c", "lane,element,row,column\n0,0,0,0\n", "gap",
+     "nobody holds (row 0, column 1), one of 127 such elements"),
+    *(
+        ("a", f"{header}\n0,5,0,0\n", "gap",
+         "nobody holds (row 0, column 1), one of 255 such elements")
+        for header in ("thread,value,row,col", "lane,index,row,column", "lane,i,row,column")
+    ),
+    ("c", "lane,element,row,column\n40,0,0,0\n", "out-of-range",
+     "has no lane 40, element 0"),
+)  # fmt: skip
+"""Layouts in every notation, what they are, and a part of what is said of them."""
+
+REFUSED: tuple[tuple[str, str], ...] = (
+    # operand, layout
+    ("c", "(1000,1000,1000):(1,1,1)"), ("c", "((1000000000),1):((1),1)"), ("c", f"(32,8):({10**30},1)"),
+    ("c", "(" * 100 + "1"), ("c", "((4,8),(2,2,2):((32,1),(16,8,128))"),
+    ("c", "((4,8),(2,2)):((32,1),(16,8)))"), ("c", "((4,8),0):((1,4),1)"), ("c", "32:1"),
+    ("c", "(4,8,8):(1,4,32)"), ("c", "((4,8),x):((1,4),1)"), ("c", "Swizzle<3,3,3> o (32,8):(8,1)"),
+    ("c", "{register: [[0,1]], lane: [[0,2,3]]}"), ("c", "{register: [[0,1,2]], lane: [[0,2,3]]}"),
+    ("c", "{register: [[0,-1]]}"), ("c", f"{{register: [{', '.join(['[1, 0]'] * 30)}]}}"),
+    ("c", "{thread: [[0,1]], lane: [[0,1]]}"), ("c", " - register=1 -> (0, 1)\n   register=4 -> (8, 0)"),
+    ("c", "{offset: [[0,1]]}"), ("c", "lane,element,row,column\n0,0,0\n"),
+    ("c", "lane,element,row,column\n0,0,0,0\n0,0,0,1\n"), ("c", "lane,element,row,column\n0,0,x,0\n"),
+    ("c", "lane,element,row\n0,0,0\n"), ("c", "lane,element,row,column,colour\n0,0,0,0,1\n"),
+    ("c", "lane,row,column\n0,0,0\n"), ("c", "[]"), ("c", "[1, 2]"), ("c", "[{"), ("c", ""),
+    ("c", "anything at all"),
+)  # fmt: skip
+"""What is no layout in any notation."""
