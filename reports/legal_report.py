@@ -8,12 +8,24 @@ from ..gating.rule_book import rule_book
 from ..spec.findings import Cause, Checked, Finding, Position, Standing
 from ..spec.instruction_set import of_target
 from ..spec.legality import Violation
-from .gate_report import OF_TABLES
 from .legality_answer import SYNTAX, LegalityAnswer
-from .report import Report
+from .report import Conclusion, Report, Wording
 
 OWNER = "legal"
 """Whose rule it is that a line is an instruction."""
+
+OF_INSTRUCTIONS = Wording(
+    "input",
+    "instructions",
+    "finding",
+    {Standing.AGREES: "legal", Standing.DRIFT: "illegal", Standing.UNDECIDED: "undecided"},
+    {
+        Conclusion.HOLDS: "no instruction is illegal",
+        Conclusion.FAILS: "not every instruction is legal",
+        Conclusion.UNDECIDED: "some instructions are undecided",
+    },
+)
+"""How judgements of instructions speak."""
 
 _UNDECIDED = Cause(
     OWNER, "undecided", "what a text leaves open can't be judged", "docs/command-line.md", "no rule is broken"
@@ -40,17 +52,15 @@ def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed:
     isas = sorted({cause.owner for cause in causes} - {OWNER})
     rules = {**rule_book(isas), **{c.id: c.saying(c.reason) for c in causes if c.owner == OWNER}}
     checked = Checked("-", "instructions", rows, findings)
-    return Report("legal", version, OF_TABLES, (checked,), rules, elapsed, allow_undecided=True)
+    return Report("legal", version, OF_INSTRUCTIONS, (checked,), rules, elapsed, allow_undecided=True)
 
 
 def _finding(line: int, answer: LegalityAnswer) -> Finding:
     if answer.legal:
         undecided = tuple(_UNDECIDED.saying(note.text) for note in answer.judgement.undecided)
-        return Finding(
-            Standing.UNDECIDED, "-", Position(line), answer.subject, undecided, "legal", "undecided"
-        )
+        return Finding(Standing.UNDECIDED, "-", Position(line), answer.subject, undecided)
     causes = tuple(_cause(violation, answer.judgement.target) for violation in answer.judgement.violations)
-    return Finding(Standing.DRIFT, "-", Position(line), answer.subject, causes, "legal", "illegal")
+    return Finding(Standing.DRIFT, "-", Position(line), answer.subject, causes)
 
 
 def _cause(violation: Violation, target: str) -> Cause:

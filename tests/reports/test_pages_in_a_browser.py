@@ -15,7 +15,7 @@ from toy_theorems import OBLIGATIONS, THEOREMS
 import mmaproof
 from mmaproof.proofs import runner
 from mmaproof.proofs.outcomes import tallied
-from mmaproof.reports import check_report, html
+from mmaproof.reports import check_report, html, legal_report
 from mmaproof.reports.layout_drawing import BAND, picture
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -54,13 +54,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kernel.write_text(text.replace("{%r96, %r97, %r98, %r99}", "{%r97, %r96, %r98, %r99}"), encoding="utf-8")
     texts["verify.html"] = html.render(mmaproof.verify(kernel, EXAMPLES / "verify" / "mma_s4.toml"))
     texts["gate.html"] = html.render(mmaproof.gate(EXAMPLES / "gate" / "dsl_targets_wrong.json"))
+    judged = [mmaproof.legal(text) for text in (PRODUCT, "xvi8ger4pp a1,vs5,vs34", "tmatmul")]
+    texts["legal.html"] = html.render(legal_report.report(list(enumerate(judged, start=1)), "1.2.3", 0.5))
     for name, page in texts.items():
         (folder / name).write_text(page, encoding="utf-8")
     return folder
 
 
 NAMES = [*(f"layout-{name}.{kind}" for name in LAYOUTS for kind in ("html", "svg")),
-         "check.html", "verify.html", "gate.html"]  # fmt: skip
+         "check.html", "verify.html", "gate.html", "legal.html"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,6 +80,14 @@ def test_a_page_fits_its_window_and_can_be_read(browser: Browser, pages: Path, n
                 shown = Path(folder) / f"{name}-{width}-{'dark' if dark else 'light'}.png"
                 shown.parent.mkdir(parents=True, exist_ok=True)
                 shown.write_bytes(browser.picture())
+
+
+def test_a_page_of_legality_speaks_of_instructions(browser: Browser, pages: Path) -> None:
+    browser.open(pages / "legal.html")
+    shown = browser.evaluate("document.body.innerText")
+    assert "3 instructions, 1 legal, 1 illegal, 1 undecided" in shown
+    assert "line 2 illegal" in shown and "Moreira et al." in shown
+    assert "drift" not in shown and "they say" not in shown
 
 
 def test_a_layout_is_gone_through_by_keys_and_its_address_restores_it(browser: Browser, pages: Path) -> None:
