@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
+from ..spec.errors import InputError
 from . import files
 from .exit_codes import ExitCode
 from .output import note, print_table, say
@@ -29,12 +30,19 @@ def check_mutants(checking: Checking, number: int, seed: int, json: Path | None)
     -------
     ExitCode
         `HOLDS` when it ran, whatever the score; `FAILS` when a verdict is unexpected without a fault.
+
+    Raises
+    ------
+    InputError
+        If there are not so many faults.
     """
     from ..proofs.mutation import score_json
-    from ..proofs.mutation.campaign import BaselineError, campaign
+    from ..proofs.mutation.campaign import BaselineError, campaign, candidates
     from ..proofs.mutation.scope import modules_of
 
     modules = modules_of(obligation.id.partition("/")[0] for obligation in checking.selected)
+    if number > (most := len(candidates(modules))):
+        raise InputError(f"--mutants: at most {most} faults can be drawn for these obligations, not {number}")
     try:
         with nullcontext() if json is None else files.result_file(json) as stream:
             with progress("mutants", number) as advance:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..smt.portfolio import names_for
 from ..spec.errors import InputError
 from .cache import Cache, fingerprint
-from .cluster import cluster
+from .cluster import Cluster, cluster
 from .counterexample_files import refutes_again
 from .induction import decide_from_premises
 from .obligation import FROM_PREMISES, Deduction, Obligation, Status
@@ -126,13 +126,16 @@ def run(
         if verdict.id in asked:
             report(verdict)
 
-    with nullcontext() if settings.cache is None else closing(Cache(settings.cache)) as cache:
+    with ExitStack() as stack:
+        # The scheduler must answer although the cache may have everything.
+        workers = stack.enter_context(cluster(settings.scheduler)) if settings.scheduler else None
+        cache = stack.enter_context(closing(Cache(settings.cache))) if settings.cache is not None else None
         kept = _Kept(cache if settings.catalogue == CATALOGUE else None, settings.solver, catalogue)
         known, undecided, deductions = _to_decide(catalogue, asked, kept)
         for verdict in known:
             found(verdict)
         if undecided:
-            _decide(undecided, settings, cache, found)
+            _decide(undecided, settings, workers, cache, found)
             if cache is not None:
                 cache.prune()
         deduced = []
@@ -207,13 +210,16 @@ def _to_decide(
 
 
 def _decide(
-    obligations: Sequence[Obligation], settings: Settings, cache: Cache | None, found: Report
+    obligations: Sequence[Obligation],
+    settings: Settings,
+    workers: Cluster | None,
+    cache: Cache | None,
+    found: Report,
 ) -> None:
     assignment = settings.assignment
-    if settings.scheduler:
+    if workers is not None:
         elsewhere = replace(assignment, cache=None)  # a directory of this machine
-        with cluster(settings.scheduler) as workers:
-            _collect([workers.submit(decide_elsewhere, elsewhere, o.id) for o in obligations], found)
+        _collect([workers.submit(decide_elsewhere, elsewhere, o.id) for o in obligations], found)
     elif settings.jobs:
         with Pool(assignment, min(settings.jobs, len(obligations))) as pool:
             _collect([pool.submit(o.id) for o in obligations], found)

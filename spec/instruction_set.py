@@ -248,11 +248,14 @@ def of_target(name: str) -> InstructionSet:
     InputError
         If no instruction set has a target of that name.
     """
-    for isa in map(instruction_set, NAMES):
+    isas = [instruction_set(each) for each in NAMES]
+    for isa in isas:
         if name in isa.targets or name.upper() in isa.targets:
             return isa
-    known = "; ".join(f"{isa.name}: {', '.join(isa.targets)}" for isa in map(instruction_set, NAMES))
-    raise InputError(f"unknown target {name!r}; known: {known}")
+    close = get_close_matches(name[:40], [target for isa in isas for target in isa.targets], n=3, cutoff=0.5)
+    known = ", ".join(f"{isa.name} has {_some_of(', '.join(isa.targets))}" for isa in isas)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"{known};"
+    raise InputError(f"unknown target {name[:40]!r}; {hint} `mmaproof explain ISA` lists those of an ISA")
 
 
 def recognised(text: str) -> InstructionSet | None:

@@ -56,6 +56,11 @@ class BaselineError(Exception):
     """Without a fault, a verdict is not the expected one; the text says which."""
 
 
+def candidates(modules: Sequence[SpecificationModule]) -> list[Mutant]:
+    """Return every fault that can be drawn."""
+    return [Mutant(module, fault) for module in modules for fault in _faults(module)]
+
+
 def campaign(
     obligations: Sequence[Obligation],
     modules: Sequence[SpecificationModule],
@@ -88,14 +93,14 @@ def campaign(
         If a verdict is not the expected one without a fault.
     """
     start = time.perf_counter()
-    candidates = [Mutant(module, fault) for module in modules for fault in _faults(module)]
+    possible = candidates(modules)
     with ExitStack() as stack:
         jobs, processes = _who_tries(settings, stack)
         threads = stack.enter_context(ThreadPoolExecutor(jobs))
         try:
             bench = _Bench(obligations, modules, settings, processes, threads, jobs)
             shown = Equivalents(modules)
-            drawn, equivalent, elsewhere = _sample(candidates, number, seed, bench, shown)
+            drawn, equivalent, elsewhere = _sample(possible, number, seed, bench, shown)
             futures = {threads.submit(bench.result, mutant): place for place, mutant in enumerate(drawn)}
             results: dict[int, TriedMutant] = {}
             for future in as_completed(futures):
@@ -107,7 +112,7 @@ def campaign(
             raise
     ordered = tuple(results[place] for place in range(len(drawn)))
     elapsed = time.perf_counter() - start
-    return Score(ordered, len(candidates), equivalent, elsewhere, len(obligations), elapsed)
+    return Score(ordered, len(possible), equivalent, elsewhere, len(obligations), elapsed)
 
 
 def _who_tries(settings: Settings, stack: ExitStack) -> tuple[int, TrialProcesses | TrialsElsewhere]:
@@ -123,16 +128,16 @@ def _faults(module: SpecificationModule) -> list[Fault]:
 
 
 def _sample(
-    candidates: Sequence[Mutant], number: int, seed: int, bench: _Bench, equivalents: Equivalents
+    possible: Sequence[Mutant], number: int, seed: int, bench: _Bench, equivalents: Equivalents
 ) -> tuple[list[Mutant], tuple[EquivalentMutant, ...], int]:
     """Return `number` mutants drawn at random, those that change nothing, and how many concern others."""
     drawn: list[int] = []
     equivalent: dict[int, EquivalentMutant] = {}
     elsewhere = 0
-    for place in random.Random(seed).sample(range(len(candidates)), len(candidates)):
+    for place in random.Random(seed).sample(range(len(possible)), len(possible)):
         if len(drawn) == number:
             break
-        mutant = candidates[place]
+        mutant = possible[place]
         if bench.concerns_others(mutant):
             elsewhere += 1
         elif how := equivalents.how(mutant.module, mutant.fault):
@@ -140,7 +145,7 @@ def _sample(
         else:
             drawn.append(place)
     put_back = tuple(equivalent[place] for place in sorted(equivalent))
-    return [candidates[place] for place in sorted(drawn)], put_back, elsewhere
+    return [possible[place] for place in sorted(drawn)], put_back, elsewhere
 
 
 class _Bench:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,13 @@ from command_line import mmaproof as command
 
 import mmaproof
 from mmaproof.api.proving import Checking, checking_of
+from mmaproof.proofs import runner
+from mmaproof.proofs.catalogue import matching
 from mmaproof.proofs.cluster import cluster
 from mmaproof.proofs.mutation.campaign import campaign
 from mmaproof.proofs.mutation.scope import modules_of
+from mmaproof.proofs.runner import Settings
+from mmaproof.spec.errors import InputError
 
 pytest.importorskip("distributed", reason="dask distributed is not installed")
 
@@ -187,3 +192,16 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         "--scheduler", f"tcp://127.0.0.1:{free_port()}",
     )  # fmt: skip
     assert result.wrong_use and "no dask scheduler answers" in result.err
+
+
+def test_the_scheduler_must_answer_although_the_cache_has_everything(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("mmaproof.proofs.cluster.CONNECT_LIMIT", 1)
+    (obligation,) = matching(("power/layout/accumulator/s32",))
+    here = Settings(jobs=1, cache=tmp_path)
+    for _ in range(2):
+        (verdict,) = runner.run([obligation], here)
+    assert verdict.cached
+    with pytest.raises(InputError, match="no dask scheduler answers"):
+        runner.run([obligation], replace(here, scheduler=f"tcp://127.0.0.1:{free_port()}"))
