@@ -179,4 +179,11 @@ def shift_left(store: TermStore, words: Ids, amount: int, depth: int = _DEEPEST)
 def bitwise(store: TermStore, table: Table, a: Ids, b: Ids, c: Ids, depth: int = _DEEPEST) -> Ids:
     """Combine words bit by bit with a truth table; what constants decide leaves no operation behind."""
     words = np.broadcast_arrays(a, b, c)
-    return by_group(store, words, lambda sliced, _: combined(store, table, sliced), depth)
+    found = store.combined_words(table, words)
+    if found is None:
+        return by_group(store, words, lambda sliced, _: combined(store, table, sliced), depth)
+    open_ = np.flatnonzero(found < 0)
+    if len(open_):
+        left = [each[open_] for each in words]
+        found[open_] = by_group(store, left, lambda sliced, _: combined(store, table, sliced), depth)
+    return found

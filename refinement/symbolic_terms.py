@@ -9,7 +9,7 @@ equal for these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import Format, IntegerFormat
-from . import operations
+from . import operations, polynomial_bits
 from .evaluation import evaluate, ones, signed_values
 from .integer_forms import UNBOUNDED, Rows, Symbols, Truths, centred, divided, divided_by
 from .interning import Ids, RowTable
@@ -154,6 +154,14 @@ class SymbolicTerms(TermStore):
         if missing.any():
             found[missing] = super().apply(operation, *(each[missing] for each in flat))
         return found.reshape(shape)
+
+    def combined_words(self, table: int, words: Sequence[Ids]) -> Ids | None:
+        """See `TermStore.combined_words`."""
+        if not np.logical_or.reduce([self.is_integer(each) for each in words]).any():
+            return None
+        word = bits(int(self.widths(words[0][:1])[0]))
+        operation = Operation(operations.BITWISE, word, (word,) * 3, attribute=table)
+        return _bitwise(self, operation, [np.asarray(each, dtype=np.int32) for each in words])
 
     def doubt(self, what: str, rows: Rows, limit: int = 0) -> None:
         """Note what the symbols don't decide, about some polynomials."""
@@ -405,40 +413,30 @@ def _quotient(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
 
 
 def _bitwise(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
-    """Combine bits that symbols have made constants, or one integer with bits that are all alike."""
+    """Combine bits that symbols have made constants, or one integer with numbers."""
     width, table = operation.result.bits, operation.attribute
     assert isinstance(table, int)
-    if all(store.are(CONSTANT, each).all() for each in words):
+    constant = [store.are(CONSTANT, each) for each in words]
+    if all(each.all() for each in constant):
         return store.constants(evaluate(operation, [store.constant_values(each) for each in words]), width)
     symbolic = [store.is_integer(each) for each in words]
     integers = np.max(
         [np.where(found, each, -1) for found, each in zip(symbolic, words, strict=True)], axis=0
     )
     possible = integers >= 0
-    without = np.zeros(len(integers), dtype=np.int64)  # the place in the table where the integer's bit is 0
-    within = without.copy()
-    for weight, found, each in zip((4, 2, 1), symbolic, words, strict=True):
-        filled = _all_ones(store, each, width)
-        possible &= np.where(found, each == integers, filled >= 0)
-        without += np.where(~found & (filled == 1), weight, 0)
-        within += np.where(found | (filled == 1), weight, 0)
-    where = np.flatnonzero(possible)
-    if not len(where):
-        return None
-    at_zero, at_one = (table >> place[where] & 1 for place in (without, within))
-    rows, _ = store.rows_of(integers[where])
-    rows *= (at_one - at_zero)[:, None]
-    rows[:, 0] -= at_zero  # -x - 1 has the opposite bits of x
-    return _placed(len(words[0]), where, store.integers(rows, width))
-
-
-def _all_ones(store: SymbolicTerms, words: Ids, width: int) -> NDArray[np.int64]:
-    """Return 1 for words of ones, 0 for words of zeros, and -1 for others."""
-    found = np.full(len(words), -1, dtype=np.int64)
-    constant = np.flatnonzero(store.are(CONSTANT, words))
-    values = store.constant_values(words[constant])
-    found[constant] = np.select([values == 0, values == ones(width)], [0, 1], -1)
-    return found
+    for found, number, each in zip(symbolic, constant, words, strict=True):
+        possible &= np.where(found, each == integers, number)
+    result: Ids = np.full(len(integers), -1, dtype=np.int32)
+    places = np.stack(symbolic, axis=1)
+    for own in np.unique(places[possible], axis=0):
+        some = np.flatnonzero(possible & (places == own).all(axis=1))
+        given = [
+            None if integer else store.constant_values(each[some])
+            for integer, each in zip(own, words, strict=True)
+        ]
+        rows, known = polynomial_bits.combined(table, width, store.rows_of(integers[some])[0], given)
+        result[some[known]] = store.integers(rows[known], width)
+    return result if (result >= 0).any() else None
 
 
 _RULES: Mapping[str, Rule] = MappingProxyType(

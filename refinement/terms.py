@@ -6,7 +6,7 @@ up to three arguments, each a term, or a vector of terms, or (constants, inputs)
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -131,6 +131,10 @@ class TermStore:
             self._lines = np.concatenate([self._lines, np.zeros(count, dtype=np.int32)])
         self._lines[before:count] = self.line
         return ids
+
+    def combined_words(self, table: int, words: Sequence[Ids]) -> Ids | None:
+        """Return words (n,) combined bit by bit where it is known as a whole; negative elsewhere, or None."""
+        return None
 
     def constants(self, values: Any, width: int) -> Ids:
         """Return constants of `width` bits (at most 64) from unsigned values."""

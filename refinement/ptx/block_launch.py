@@ -36,7 +36,7 @@ from .values import Value, of_terms
 if TYPE_CHECKING:
     from .front_end import PtxKernel
 
-_AXES = "xyz"
+AXES = "xyz"
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 """Of a grid, along each axis. Source: CUDA C++ Programming Guide, technical specifications."""
 
@@ -131,16 +131,16 @@ class BlockLaunch(SymbolicLaunch):
         for axis, extent in enumerate(launch.grid):
             if axis not in self.position.extents:
                 if self.polynomials.varies(extent):
-                    raise UnsupportedError(f"the grid depends on sizes along {_AXES[axis]}")
+                    raise UnsupportedError(f"the grid depends on sizes along {AXES[axis]}")
                 continue
             found, wanted = self.row_of(extent)[0], symbols.form(self.position.extents[axis])
             if (found != wanted).any():
                 raise UnsupportedError(
-                    f"a grid of {extent.source.text} blocks along {_AXES[axis]} is not one for each tile"
+                    f"a grid of {extent.source.text} blocks along {AXES[axis]} is not one for each tile"
                 )
             if symbols.bounds(wanted[None])[1][0] > MOST_BLOCKS[axis]:
                 most = MOST_BLOCKS[axis]
-                raise LimitError(most, f"a grid has at most {most} blocks along {_AXES[axis]}")
+                raise LimitError(most, f"a grid has at most {most} blocks along {AXES[axis]}")
 
     def _block_registers(self) -> Mapping[str, Value]:
         found = {}
@@ -148,7 +148,7 @@ class BlockLaunch(SymbolicLaunch):
             for name, form in (("ctaid", index), ("nctaid", self.position.extents[axis])):
                 terms = self.store.integers(self.store.symbols.form(form)[None], 32)
                 every = np.repeat(terms, len(self._threads))
-                found[f"%{name}.{_AXES[axis]}"] = of_terms(self.store, every, 32)
+                found[f"%{name}.{AXES[axis]}"] = of_terms(self.store, every, 32)
         return found
 
     # -- arrays

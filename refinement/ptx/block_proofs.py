@@ -27,9 +27,11 @@ from ..result import Equality
 from ..size_domains import LARGEST, ResidueClass, SizeDomain
 from ..size_polynomials import SizePolynomials
 from ..symbolic_terms import Doubt
+from ..tile_places import Place, places
 from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
 from .launching import entry_named
 from .module import Module
+from .placed_blocks import OrderError, PlacedLaunch
 from .residue_classes import FACTORS, prove
 from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
 
@@ -184,6 +186,7 @@ class _Attempt:
         self._kernel, self._contract, self._order = kernel, contract, order
         self._known, self._factors, self._told = known, factors, told
         self._launches: list[BlockLaunch] = []
+        self._places: dict[str, Place] = {}
         self._obligations: list[Obligation] = []
         self._roundings: list[GrowingRoundings | None] = []
 
@@ -204,7 +207,9 @@ class _Attempt:
             there = [each.up_to(most) for each in domains]
             if any(each.least > each.most for each in there):
                 return True
-            named = {each.name: each for each in self._positions(there)}
+            blocks = self._positions(there)
+            named = {each.position.name: each.position for each in self._places_of(blocks, there)}
+            named |= {each.name: each for each in blocks}
             position = named.get(launch.position.name)
             if position is None:
                 return True
@@ -220,10 +225,32 @@ class _Attempt:
 
     def proof(self, domains: Sequence[SizeDomain], last: SizeDomain | None) -> BlockProof:
         """Prove the kernel right for some domains; raises UnsupportedError."""
-        most = {each.name: _most_blocks(self._order, each.name) for each in domains}
         positions = self._positions(domains)
         if len(positions) > _MOST_POSITIONS:
             raise UnsupportedError(f"{len(positions)} blocks with parts of tiles would have to be run")
+        together = self._places_of(positions, domains)
+        if len(together) < len(positions):
+            noted = len(self._obligations)
+            self._places = {each.position.name: each for each in together}
+            try:
+                return self._shown([each.position for each in together], domains, last)
+            except (
+                OrderError
+            ):  # what blocks do depends on how they are numbered, or is not known to not do so
+                self._places, self._roundings, self._launches = {}, [], []
+                del self._obligations[noted:]
+        return self._shown(positions, domains, last)
+
+    def _places_of(self, positions: Sequence[BlockPosition], domains: Sequence[SizeDomain]) -> list[Place]:
+        return places(
+            positions, domains, {each.name: _most_blocks(self._order, each.name) for each in domains}
+        )
+
+    def _shown(
+        self, positions: Sequence[BlockPosition], domains: Sequence[SizeDomain], last: SizeDomain | None
+    ) -> BlockProof:
+        """Prove the blocks at some positions right, which stand for all."""
+        most = {each.name: _most_blocks(self._order, each.name) for each in domains}
         equality = Equality.BITS
         shown = last
         for position in positions:
@@ -231,8 +258,19 @@ class _Attempt:
             equality = Equality.VALUE if found is Equality.VALUE else equality
             if inner is not None and shown is not None:
                 shown = shown.up_to(inner.most)
+        self._obligations += self._orders()
         ends = [_shown_to(each, self._order, most) for each in domains]
         return BlockProof(tuple(ends), shown, equality, "", self._obligations, joined(self._roundings))
+
+    def _orders(self) -> list[Obligation]:
+        """Return that it does not matter how blocks are numbered, for those of which that was looked at."""
+        seconds: dict[str, float] = {}
+        for launch in self._launches:
+            if isinstance(launch, PlacedLaunch):
+                for name, own in launch.seconds.items():
+                    seconds[name] = own + seconds.get(name, 0.0)
+        line = entry_named(self._kernel.module, self._kernel.entry).line
+        return [Obligation(f"{name}: order", own, line, STATEMENTS["order"]) for name, own in seconds.items()]
 
     def _position(
         self, position: BlockPosition, last: SizeDomain | None
@@ -266,7 +304,11 @@ class _Attempt:
         self, name: str, position: BlockPosition, known: Mapping[str, int], numbers: ResidueClass
     ) -> BlockLaunch:
         with self._noting(name, "cover"):
-            found = BlockLaunch(self._kernel, self._contract, position, known, numbers)
+            place = self._places.get(position.name)
+            if place is None:
+                found = BlockLaunch(self._kernel, self._contract, position, known, numbers)
+            else:
+                found = PlacedLaunch(self._kernel, self._contract, place, known, numbers)
         self._launches.append(found)
         return found
 

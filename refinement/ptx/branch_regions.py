@@ -20,7 +20,10 @@ _MATRIX = frozenset({"mma", "wmma", "ldmatrix"})
 """Opcodes that write the fragment that they name first, but for stores."""
 
 _FLOW = frozenset({"bra", "ret", "exit"})
-_PRIVATE = frozenset({*POINTWISE, *LOADS, *STORES, *WITHOUT_EFFECT, *_FLOW, "cvta"})
+COMPUTING = frozenset({*POINTWISE, *WITHOUT_EFFECT, *_FLOW, "cvta"})
+"""Opcodes that read and write registers only, or move the flow of control."""
+
+_PRIVATE = COMPUTING | LOADS | STORES
 """Opcodes that do nothing to other threads, but through memory."""
 
 
@@ -95,13 +98,17 @@ class BranchRegions:
         """
         return self._live[self._flow.block_of[index]] if index < self._flow.end else frozenset()
 
-    def live_at(self, places: Iterable[int]) -> frozenset[str] | None:
-        """Return the registers that may be read from some instructions on; None if one begins no block."""
+    def live_at(self, places: Iterable[int]) -> frozenset[str]:
+        """Return the registers that may be read from some instructions on."""
         found = frozenset[str]()
         for index in places:
-            if index < self._flow.end and self._flow.blocks[self._flow.block_of[index]].start != index:
-                return None
-            found |= self.read_behind(index)
+            if index >= self._flow.end:
+                continue
+            number = self._flow.block_of[index]
+            block = self._flow.blocks[number]
+            read, written = self._effect(self._function.body[index : block.stop])
+            behind = frozenset[str]().union(*(self._live[each] for each in block.successors))
+            found |= read | (behind - written)
         return found
 
     @cached_property

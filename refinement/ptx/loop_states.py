@@ -19,8 +19,10 @@ from ..traversal import leaves_of
 from .any_size import stored_of_any_size
 from .asynchronous import Copies
 from .batch import Batch
+from .branch_regions import COMPUTING, LOADS
 from .execution import Execution
 from .if_conversion import Decision, IfConversion
+from .module import InstructionStatement
 from .program import Decoded, Program, Sort
 from .scheduling import Strand
 from .threads import Indices
@@ -41,6 +43,10 @@ class LoopHeadError(Exception):
     def __init__(self, head: int) -> None:
         super().__init__(head)
         self.head = head
+
+
+class AccessError(Exception):
+    """A batch that was to stop there has come to an instruction that does more than compute."""
 
 
 class _Decisions(IfConversion):
@@ -68,6 +74,11 @@ class LoopBatch(Batch):
         As of `Batch`.
     heads : frozenset of int
         Where these loops begin.
+
+    Attributes
+    ----------
+    stops_at_access : bool
+        Whether it also stops before the first instruction that does more than compute.
     """
 
     def __init__(
@@ -77,6 +88,19 @@ class LoopBatch(Batch):
         self.execution = execution
         self._conversion = _Decisions(execution, program, self._begin, scalars)
         self._heads = heads
+        self.stops_at_access = False
+        self._running: Strand | None = None
+
+    def _advance(self, strand: Strand) -> None:
+        self._running = strand
+        super()._advance(strand)
+
+    def _begin(self, instruction: InstructionStatement, active: Indices) -> None:
+        if self.stops_at_access and not _only_computes(instruction):
+            assert self._running is not None
+            self.scheduler.runnable.append(self._running)
+            raise AccessError
+        super()._begin(instruction, active)
 
     def _controls(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
         before = strand.at
@@ -86,8 +110,8 @@ class LoopBatch(Batch):
             raise LoopHeadError(strand.at)
         return goes_on
 
-    def live(self) -> frozenset[str] | None:
-        """Return the registers that may be read from here on; None if that is not known."""
+    def live(self) -> frozenset[str]:
+        """Return the registers that may be read from here on."""
         strands = self.scheduler.runnable
         places = [each.at for each in strands] + [join.at for each in strands for join in each.joins]
         return self._program.regions.live_at(places)
@@ -117,9 +141,7 @@ class Cells:
         """Return what a batch holds now."""
         execution, live = batch.execution, batch.live()
         registers = {
-            name: each.as_terms(execution.store)
-            for name, each in execution.registers.items()
-            if live is None or name in live
+            name: each.as_terms(execution.store) for name, each in execution.registers.items() if name in live
         }
         return cls(registers, tuple(_copy(each) for each in _lanes(execution)))
 
@@ -145,6 +167,13 @@ class Cells:
             own.terms[:], own.lows[:] = each.terms, each.lows
 
 
+def _only_computes(instruction: InstructionStatement) -> bool:
+    """Tell whether an instruction only computes what registers hold, or moves the flow of control."""
+    if instruction.opcode in LOADS:
+        return instruction.has("param")
+    return instruction.opcode in COMPUTING
+
+
 def _lanes(execution: Execution) -> tuple[ByteLanes, ...]:
     memory = execution.memory
     return memory.shared.lanes, memory.local.lanes, memory.parameters.lanes
@@ -162,7 +191,7 @@ def guessed(store: SymbolicTerms, turns: TurnTerms, cells: Sequence[Cells]) -> t
     Returns
     -------
     Cells
-        The guess. Registers that hold the same at the three turns hold the same.
+        The guess, if there are none of these. Registers that hold the same at the three turns hold the same.
     int
         How many distinct terms don't go on as they began.
     """
@@ -170,6 +199,8 @@ def guessed(store: SymbolicTerms, turns: TurnTerms, cells: Sequence[Cells]) -> t
     held = [np.concatenate([each.registers[name] for name in names]) for each in cells]
     found, agrees = _common(store, turns, held)
     odd = len(np.unique(found[(found >= 0) & ~agrees]))
+    if odd:
+        return Cells({}, ()), odd
     lost = np.flatnonzero(~agrees)
     same, where = np.unique(np.stack([each[lost] for each in held], axis=1), axis=0, return_inverse=True)
     found[lost] = turns.held(same[:, 0])[where.reshape(-1)]

@@ -20,6 +20,7 @@ STATEMENTS: Mapping[str, str] = MappingProxyType(
         "exit": "for every {name} = {turn}·u + R, R from {first}, the sum so far and the rest are stored",
         "sums": "what is held is the sum so far: before the first turn, and {turn} of {name} more after each",
         "cover": "the grid has one block for each tile, and what runs is one of them",
+        "order": "what a block holds at its first access follows from the place of its tile, not its number",
         "accesses": "all lie within arrays, are aligned and in order, and nothing wraps that is extended",
         "tile": "what is stored is each element of the block's tile of {name}, once",
         "value": "what is stored is what the formula says of {name}",

@@ -33,8 +33,9 @@ from .address_spaces import Buffer, Memory
 from .any_size import memory_of_any_size, use_memory_of_any_size
 from .execution import Execution
 from .launching import Number, Pointer, Scalar
-from .loop_states import Cells, LoopBatch, LoopHeadError
+from .loop_states import AccessError, Cells, LoopBatch, LoopHeadError
 from .main_loops import loops, outermost
+from .module import InstructionStatement
 from .program import Program
 from .threads import Launch, Threads
 from .values import Value
@@ -233,6 +234,11 @@ class SymbolicLaunch:
         return self._program.steps[self._head].instruction.line
 
     @property
+    def body(self) -> Sequence[InstructionStatement]:
+        """The kernel's instructions."""
+        return self._function.body
+
+    @property
     def saturating_line(self) -> int:
         """The first line whose products saturate; 0 if there is none."""
         instructions = (each.instruction for each in self._program.steps)
@@ -381,6 +387,23 @@ class SymbolicLaunch:
                 met += reached.head == self._head
                 continue
             raise UnsupportedError("the kernel ends in what was to be a turn of its main loop")
+
+    def run_to_access(self, batch: LoopBatch) -> None:
+        """Run until an instruction is next that does more than compute, in all threads at once."""
+        batch.stops_at_access = True
+        for _ in range(_MOST_HEADS):
+            try:
+                batch.run()
+            except LoopHeadError:
+                continue
+            except AccessError:
+                (strand, *others), execution = batch.scheduler.runnable, batch.execution
+                together = len(strand.active) == int(execution.alive.sum()) and not strand.joins
+                if others or not together or execution.path is not None:
+                    raise UnsupportedError("threads part before the first access") from None
+                return
+            break
+        raise UnsupportedError("the kernel has no access")
 
     def run_to_end(self, batch: LoopBatch) -> None:
         """Run to the end."""

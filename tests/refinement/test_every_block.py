@@ -108,10 +108,26 @@ def test_the_first_line_says_for_which_sizes(tmp_path: Path) -> None:
 def test_tiles_in_groups_are_shown_for_every_grid() -> None:
     proof = prove(TRITON, of_triton(TRITON.name, "any multiple of 32", "any multiple of 64", 32))
     assert proof.equality is Equality.VALUE
+    assert [each.name for each in proof.obligations if each.name.endswith("order")] == [
+        "groups of 2 tiles of M: order",
+        "the last group of tiles of M: order",
+    ]
+
+
+@pytest.mark.sweep
+def test_blocks_whose_number_is_read_again_are_shown_by_group(tmp_path: Path) -> None:
+    text = TRITON.read_text(encoding="utf-8")
+    (number,) = re.findall(r"mov\.u32 \t(%r\d+), %ctaid\.x;", text)
+    last = text.rindex("st.global")
+    line = text.rindex("\n", 0, last) + 1
+    path = tmp_path / TRITON.name
+    path.write_text(f"{text[:line]}\tmov.u32 {number}, %ctaid.x;\n{text[line:]}", encoding="utf-8")
+    proof = prove(path, of_triton(TRITON.name, "any multiple of 32", "any multiple of 64", 32))
     assert {each.name.partition(" at ")[0].partition(":")[0] for each in proof.obligations} == {
         "groups of 2 tiles of M",
         "the last group of tiles of M",
     }
+    assert not [each for each in proof.obligations if each.name.endswith("order")]
 
 
 @pytest.mark.sweep

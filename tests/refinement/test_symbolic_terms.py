@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
@@ -91,6 +92,16 @@ def _steps(width: int) -> list[tuple[str, int, Words]]:
         ),
         ("xor", 2, lambda store, words: bit_slices.bitwise(store, 0xF0 ^ 0xCC, *words[:2], words[0])),
         ("or", 2, lambda store, words: bit_slices.bitwise(store, 0xF0 | 0xCC, *words[:2], words[0])),
+        *(
+            (
+                f"table {table:#x} with {number:#x}",
+                2,
+                lambda store, words, t=table, n=number: bit_slices.bitwise(
+                    store, t, words[0], store.constants(n % 2**width, width), words[1]
+                ),
+            )
+            for table, number in product((0xF0 | 0xCC, 0xF0 & 0xCC, 0x0F & 0xCC, 0x96, 0x1B), (5, 127, -128))
+        ),
         (
             "rest",
             1,
@@ -107,7 +118,8 @@ def _steps(width: int) -> list[tuple[str, int, Words]]:
 def test_polynomials_are_the_integers_modulo_a_power_of_two(width: int, data: st.DataObject) -> None:
     symbols = Symbols([Group(("n", "u"), CORNERS)])
     symbolic, plain = SymbolicTerms(symbols), TermStore()
-    coefficient = st.integers(-200, 200) | st.integers(-(2**34), 2**34)
+    small = st.integers(-200, 200)
+    coefficient = small | st.integers(-(2**34), 2**34) | small.map(lambda each: 128 * each)
     rows = np.array(
         data.draw(st.lists(st.tuples(*[coefficient] * 3), min_size=2, max_size=3)), dtype=np.int64
     )
