@@ -60,6 +60,8 @@ def half_the_banks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(shared_memory, "ROW_BITS", 64)
 
 
+NOTATIONS = foreign_layouts.THEOREMS[0]
+
 MUTANTS: tuple[Mutant, ...] = (
     (a_fragment_of_another_instruction, published, "cute"),
     (returns(linear, "_vectors", lambda basis: basis[::-1]), published, "linear"),
@@ -69,7 +71,8 @@ MUTANTS: tuple[Mutant, ...] = (
     (returns(transport, "bank_conflicts", lambda ways: ways + 1), loads, "delivered"),
     (upward_swizzles, loads, "delivered"),
     (half_the_banks, loads, "delivered"),
-    (returns(linear, "_holder", lambda name: "register" if name == "offset" else name), verdicts, "refused"),
+    (returns(linear, "_holder", lambda name: "register" if name == "offset" else name), NOTATIONS, "refused"),
+    (everything_is_equal, NOTATIONS, "strides"),
 )
 
 test_a_fault_is_refuted = refutation_of(MUTANTS)
