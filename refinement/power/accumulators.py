@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import U8, Format
+from ...spec.legality import Violation
 from ...spec.legality import violations as violations_of
 from ...spec.operand_arrays import ALGEBRA
 from ...spec.power import instructions as specified
@@ -61,9 +62,9 @@ def report_violations(machine: Machine, instruction: Instruction) -> None:
 
 
 @cache
-def _misuses(instruction: Instruction, primed: tuple[bool, ...]) -> tuple[str, ...]:
+def _misuses(instruction: Instruction, primed: tuple[bool, ...]) -> tuple[Violation, ...]:
     step = Step(_specified(instruction), np.array(primed))
-    return tuple(each.message for each in violations_of(RULES, step, _TARGET))
+    return tuple(violations_of(RULES, step, _TARGET))
 
 
 # -- other instructions' use of the registers
@@ -80,37 +81,59 @@ def check_read(machine: Machine, instruction: Instruction, number: int) -> None:
 
 
 def check_write(machine: Machine, instruction: Instruction, number: int) -> None:
-    """Report that a register is written while its accumulator is primed, which loses what that holds."""
+    """Lose what an accumulator holds when a register of its is written.
+
+    That is a depriming event and no fault where nothing reads the accumulator before it is primed again, as
+    compilers know: they leave those that are no longer needed primed. Whoever reads it breaks the rules.
+    """
     accumulator = number // VSRS_PER_ACCUMULATOR
     if number >= _ALIASED or not machine.registers.primed[accumulator]:
         return
-    machine.report(
-        Kind.ACCUMULATOR, f"{instruction} writes vs{number} and so loses what a{accumulator} holds"
-    )
-    _lose(machine, accumulator)
+    where = machine.image.place(machine.address)
+    _lose(machine, accumulator, f"{instruction} at {where} writes vs{number} and so loses it")
 
 
-def _lose(machine: Machine, accumulator: int) -> None:
-    machine.registers.accumulators.terms[_BYTES * accumulator : _BYTES * (accumulator + 1)] = ABSENT
-    machine.registers.primed[accumulator] = False
+def _lose(machine: Machine, accumulator: int, by: str = "") -> None:
+    """Leave an accumulator unprimed, and it as well as its registers without anything known."""
+    registers = machine.registers
+    own = slice(_BYTES * accumulator, _BYTES * (accumulator + 1))
+    registers.accumulators.terms[own] = ABSENT
+    registers.vectors.terms[own] = ABSENT
+    registers.primed[accumulator] = False
+    registers.lost_by[accumulator] = by
+
+
+def _report_misuses(machine: Machine, instruction: Instruction, accumulator: int) -> None:
+    registers = machine.registers
+    lost_by = registers.lost_by.pop(accumulator, "")
+    for each in _misuses(instruction, tuple(registers.primed)):
+        because = f"; {lost_by}" if lost_by and each.rule.id == "unprimed" else ""
+        machine.report(Kind.ACCUMULATOR, each.message + because)
 
 
 def check_call(machine: Machine, name: str) -> None:
-    """Report accumulators that are in use where a function is called that may use them itself."""
+    """Lose what accumulators hold where a function is called that may use them itself.
+
+    Reported are those over registers that the function has to save, which it can't while they are primed.
+    """
+    for accumulator in machine.registers.primed_over_saved():
+        machine.report(Kind.ACCUMULATOR, f"{name} is called while a{accumulator} is primed")
     for accumulator, primed in enumerate(machine.registers.primed):
         if primed:
-            machine.report(Kind.ACCUMULATOR, f"{name} is called while a{accumulator} is primed")
-            _lose(machine, accumulator)
+            _lose(
+                machine,
+                accumulator,
+                f"the call of {name} at {machine.image.place(machine.address)} may use it",
+            )
 
 
 # -- the instructions
 def _update(machine: Machine, instruction: Instruction) -> None:
     registers = machine.registers
     given = _specified(instruction)
-    for reason in _misuses(instruction, tuple(registers.primed)):
-        machine.report(Kind.ACCUMULATOR, reason)
     update, accumulator = given.operation, given.accumulator
     assert isinstance(update, RankKUpdate) and accumulator is not None
+    _report_misuses(machine, instruction, accumulator)
     assert given.x is not None and given.y is not None
     family = update.family
     algebra = TermAlgebra(machine.store)
@@ -170,10 +193,9 @@ def _places(family: Family, operand: str) -> NDArray[np.int64]:
 def _move(machine: Machine, instruction: Instruction) -> None:
     registers = machine.registers
     given = _specified(instruction)
-    for reason in _misuses(instruction, tuple(registers.primed)):
-        machine.report(Kind.ACCUMULATOR, reason)
     accumulator = given.accumulator
     assert accumulator is not None
+    _report_misuses(machine, instruction, accumulator)
     own = slice(_BYTES * accumulator, _BYTES * (accumulator + 1))
     first = REGISTER_BYTES * associated_vsrs(accumulator)[0]
     associated = slice(first, first + _BYTES)

@@ -20,6 +20,7 @@ from ..memory import ABSENT
 from ..terms import TermStore
 from . import scalars
 from .machine import RETURN, Machine
+from .registers import SAVED_FLOATS
 from .storage import STACK, Segment
 from .words import Data, Word
 
@@ -38,7 +39,6 @@ _SAVED_BY_CALLEE = range(8, 24)
 _GENERAL_ARGUMENTS = range(3, 11)
 _FLOAT_ARGUMENTS = range(1, 14)
 _SAVED_GENERAL = (1, 13, *range(14, 32))
-_SAVED_FLOATS = range(14, 32)
 _SAVED_VECTORS = range(52, 64)
 _SAVED_FIELDS = range(2, 5)
 """Registers that belong to the caller: r1, r13 to r31, f14 to f31, v20 to v31, cr2 to cr4."""
@@ -181,7 +181,7 @@ def report_return(machine: Machine, before: Saved) -> None:
         if registers.general[number] != before.general[number]:
             what = "the stack pointer" if number == 1 else f"r{number}"
             machine.report(Kind.REGISTER, f"returns without restoring {what}")
-    for number in _SAVED_FLOATS:
+    for number in SAVED_FLOATS:
         _compare_bytes(machine, before, number, slice(8, 16), f"f{number}")
     for number in _SAVED_VECTORS:
         _compare_bytes(machine, before, number, slice(0, 16), f"v{number - 32}")
@@ -191,13 +191,12 @@ def report_return(machine: Machine, before: Saved) -> None:
             machine.report(Kind.REGISTER, f"returns without restoring cr{field}")
     if (_frame(machine) != before.frame).any():
         machine.report(Kind.REGISTER, "returns with its caller's stack frame overwritten")
-    for accumulator, primed in enumerate(registers.primed):
-        if primed:
-            machine.report(
-                Kind.ACCUMULATOR,
-                f"returns while a{accumulator} is primed, so that vs{4 * accumulator} to "
-                f"vs{4 * accumulator + 3} are undefined for the caller",
-            )
+    for accumulator in registers.primed_over_saved():
+        machine.report(
+            Kind.ACCUMULATOR,
+            f"returns while a{accumulator} is primed, so that vs{4 * accumulator} to "
+            f"vs{4 * accumulator + 3} are undefined for the caller",
+        )
 
 
 def _compare_bytes(machine: Machine, before: Saved, number: int, part: slice, name: str) -> None:

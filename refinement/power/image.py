@@ -154,6 +154,10 @@ class Image:
         """Return the line of an instruction, or of object code, where there are none, its address plus 1."""
         return address + 1 if self.lines is None else self.lines.get(address, 0)
 
+    def place(self, address: int) -> str:
+        """Tell where an instruction is, by its line, or in object code, which has none, by its address."""
+        return self.spelled(address) if self.lines is None else f"line {self.line_of(address)}"
+
     def word(self, address: int) -> int | None:
         """Return the word of code at an address."""
         section = self.section_at(address)

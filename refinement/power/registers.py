@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.power.instructions import VSRS_PER_ACCUMULATOR
 from ...spec.power.priming import ACCUMULATORS
 from ...spec.power.registers import ACCUMULATOR_ROWS, REGISTER_BYTES
 from ...spec.power.state import VSRS
@@ -24,6 +25,9 @@ GENERAL = 32
 CONDITIONS = 32
 """Bits of the condition register."""
 
+
+SAVED_FLOATS = range(14, 32)
+"""Floating-point registers that belong to the caller: f14 to f31, the halves of vs14 to vs31."""
 
 _VOLATILE = (0, *range(4, 13))
 _VOLATILE_FIELDS = (0, 1, 5, 6, 7)
@@ -54,6 +58,8 @@ class Registers:
         Eight of four rows, each as a register.
     primed : list of bool
         Which of them are.
+    lost_by : dict of int to str
+        What overwrote registers of an accumulator that was primed, and where, until that is used again.
     initial : dict of str to int
         The undefined term that each register holds at first, by its name.
     """
@@ -75,11 +81,20 @@ class Registers:
         self.accumulators = ByteLanes(store, ACCUMULATORS * ACCUMULATOR_ROWS * REGISTER_BYTES)
         self.vector_save: Word = Data(int(store.undefined(1, 64)[0]))
         self.primed = [False] * ACCUMULATORS
+        self.lost_by: dict[int, str] = {}
         self.initial = {f"r{number}": int(term) for number, term in enumerate(general)}
         self.initial |= {f"bit {bit} of cr": int(term) for bit, term in enumerate(bits)}
         self.initial |= {"ctr": int(special[1]), "lr": int(special[0])}
         for half, term in enumerate(halves):
             self.initial[f"doubleword {1 - half % 2} of vs{half // 2}"] = int(term)
+
+    def primed_over_saved(self) -> list[int]:
+        """Return the accumulators that are primed and cover registers that belong to the caller.
+
+        Others may be left so: who writes one of their registers loses nothing but the accumulator.
+        """
+        owners = {number // VSRS_PER_ACCUMULATOR for number in SAVED_FLOATS}
+        return [each for each, primed in enumerate(self.primed) if primed and each in owners]
 
     def forget_volatile(self) -> None:
         """Leave what a function may change without restoring it undefined, but for r3, which it returns.
