@@ -15,6 +15,9 @@ from .operations import Accumulation, Sum
 from .slices import fields
 from .terms import CONCATENATION, CONSTANT, INPUT, Operation, TermStore
 
+_NARROW = 8
+"""Bits of integers of which any product is far below the ends of what they are summed in."""
+
 Intervals = NDArray[np.float64]
 """Least and greatest value (n, 2), exact where it matters: below 2**53."""
 
@@ -98,6 +101,8 @@ class Magnitudes:
             arguments = self.store.arguments(terms[members])
             for index, read in self._reads(operation, fmt):
                 found.append((np.unique(arguments[:, index]), read))
+            for index, read in _wide_factors(operation):
+                found.append((np.unique(self.store.elements(arguments[:, index])), read))
         return found
 
     def _reads(self, operation: Operation, fmt: Format) -> list[tuple[int, Format]]:
@@ -144,9 +149,16 @@ class Magnitudes:
             case operations.NEGATE if read:
                 return -read[0][:, ::-1]
             case operations.DOT if read:
-                x, y = (full_range(each) for each in operation.operands[:2])
+                wide = dict(_wide_factors(operation))
+                x, y = (
+                    self._table(each)[self.store.elements(arguments[:, index])]
+                    if index in wide
+                    else full_range(each)
+                    for index, each in enumerate(operation.operands[:2])
+                )
                 assert isinstance(operation.attribute, Accumulation)
-                return operation.attribute.length * times(x, y) + read[0]
+                shape = (len(terms), operation.attribute.length, 2)
+                return np.asarray(np.broadcast_to(times(x, y), shape).sum(axis=1) + read[0])
             case operations.EXTEND | operations.CONVERT if read:
                 return read[0]
             case operations.SELECT | operations.EXTREMUM if read:
@@ -170,6 +182,13 @@ class Magnitudes:
         upper = integers(self.store.constant_values(self.store.elements(vectors)[:, -1]), _top(fmt, below))
         least = upper.astype(np.float64) * 2.0**below
         return np.stack([least, least + (2.0**below - 1)], axis=-1)
+
+
+def _wide_factors(operation: Operation) -> list[tuple[int, Format]]:
+    """Return which vectors of a dot product have elements that may be far below the ends of their format."""
+    if operation.name != operations.DOT or not isinstance(operation.result, IntegerFormat):
+        return []
+    return [(index, each) for index, each in enumerate(operation.operands[:2]) if each.bits > _NARROW]
 
 
 def _top(fmt: IntegerFormat, below: int) -> IntegerFormat:

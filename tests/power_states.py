@@ -124,6 +124,8 @@ def _operand(form: Form, index: int, rng: random.Random) -> int:
         return 1 << rng.randrange(8) if "o" in form.mnemonic else rng.randrange(256)
     if name == "UIM4" and "spl" not in form.mnemonic:  # what lies beyond a register is undefined
         return rng.randrange(9)
+    if name == "UIM5":  # of lxvkq, whose other numbers are reserved
+        return rng.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21, 22, 23, 24))
     registers = {
         "r": [*GENERAL, *([0] if name == "RA0" else [])],
         "vs": VECTORS[:: operand.scale],
@@ -165,6 +167,8 @@ def cases(forms: Sequence[Form], each: int, seed: int) -> Iterator[Case]:
 
 
 def _word(form: Form, rng: random.Random) -> int:
+    if re.fullmatch(r"v(ins|ext)[a-z]+[lr]x", form.mnemonic):  # what lies beyond a register is undefined
+        return rng.randrange(9) | rng.getrandbits(40) << 24
     if form.mnemonic.startswith(("div", "mod")):  # no quotient by zero
         return rng.getrandbits(40) | 1 | (rng.getrandbits(1) << 39)
     small = rng.randrange(-9, 70) & (1 << 64) - 1

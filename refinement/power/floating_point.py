@@ -210,13 +210,13 @@ def _compare(machine: Machine, instruction: Instruction) -> None:
     machine.registers.conditions[4 * field : 4 * field + 4] = bits
 
 
-def _to_integer(width: int, *, sign: bool) -> Handler:
-    """Return a conversion of a scalar to an integer, toward zero, clamped."""
+def _to_integer(width: int, *, sign: bool, rounding: Rounding = Rounding.TOWARD_ZERO) -> Handler:
+    """Return a conversion of a scalar to an integer, clamped."""
     fmt = (operations.signed if sign else operations.unsigned)(width)
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         double = np.array([_read(machine, instruction, _number(instruction, 1))], dtype=np.int32)
-        found = _integers(machine.store, F64, fmt, double)
+        found = _integers(machine.store, F64, fmt, double, rounding)
         word = machine.words.extended(machine.words.word(int(found[0])), width, sign=sign)
         zeroed = instruction.form.operands[0].register == "vs"
         if width == 32 and zeroed:  # both words of the doubleword
@@ -228,9 +228,15 @@ def _to_integer(width: int, *, sign: bool) -> Handler:
     return handler
 
 
-def _integers(store: TermStore, source: FloatFormat, target: IntegerFormat, terms: Ids) -> Ids:
-    """Convert to integers toward zero, clamped; a NaN becomes the least one."""
-    found = apply(store, operations.convert(target, source, Rounding.TOWARD_ZERO), terms)
+def _integers(
+    store: TermStore,
+    source: FloatFormat,
+    target: IntegerFormat,
+    terms: Ids,
+    rounding: Rounding = Rounding.TOWARD_ZERO,
+) -> Ids:
+    """Convert to integers, clamped; a NaN becomes the least one."""
+    found = apply(store, operations.convert(target, source, rounding), terms)
     least = store.constants(np.full(len(terms), 1 << (target.bits - 1) if target.signed else 0), target.bits)
     is_nan = apply(store, operations.compare(source, "nan"), terms, terms)
     return apply(store, operations.select(target.bits), is_nan, least, found)
@@ -326,25 +332,50 @@ def _doubled(machine: Machine, instruction: Instruction) -> None:
     set_elements(machine, instruction, apply(machine.store, scalars.WIDENING, words[::2]))
 
 
+def _in_places(words: Ids, bits: int, width: int) -> Ids:
+    """Return those of a register's elements of some bits that stand first in elements of a greater width."""
+    return words[:: max(1, width // bits)]
+
+
 def _vector_from_integers(width: int, fmt: FloatFormat, *, sign: bool) -> Handler:
+    """Return a conversion of integers; singles of doublewords stand in words 0 and 2 and (open) beside."""
     source = (operations.signed if sign else operations.unsigned)(width)
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         words = elements(machine, instruction, instruction.values[1], width // 8)
-        given = words[:: len(words) * fmt.bits // 128] if fmt.bits > width else words
         convert = operations.convert(fmt, source, Rounding.NEAREST_EVEN)
-        set_elements(machine, instruction, apply(machine.store, convert, given))
+        found = apply(machine.store, convert, _in_places(words, width, fmt.bits))
+        set_elements(machine, instruction, np.repeat(found, max(1, width // fmt.bits)))
 
     return handler
 
 
-def _vector_to_integers(fmt: FloatFormat) -> Handler:
+def _vector_to_integers(fmt: FloatFormat, width: int, *, sign: bool) -> Handler:
+    """Return a conversion to integers; words of doubles stand in words 0 and 2, and (open) beside them."""
+    target = (operations.signed if sign else operations.unsigned)(width)
+
     def handler(machine: Machine, instruction: Instruction) -> None:
-        given = elements(machine, instruction, instruction.values[1], fmt.bits // 8)
-        found = _integers(machine.store, fmt, operations.signed(fmt.bits), given)
-        set_elements(machine, instruction, found)
+        words = elements(machine, instruction, instruction.values[1], fmt.bits // 8)
+        found = _integers(machine.store, fmt, target, _in_places(words, fmt.bits, width))
+        set_elements(machine, instruction, np.repeat(found, max(1, fmt.bits // width)))
 
     return handler
+
+
+def _half_to_double(machine: Machine, instruction: Instruction) -> None:
+    """``xscvhpdp``: the last halfword of doubleword 0 as a double."""
+    word = machine.words.word(_read(machine, instruction, instruction.values[1]))
+    half = machine.words.term(machine.words.cut(word, 0, 16), 16)
+    term = int(apply(machine.store, operations.fused(F64, (), (F16,)), half))
+    _write(machine, instruction, instruction.values[0], term, zeroed=True)
+
+
+def _double_to_half(machine: Machine, instruction: Instruction) -> None:
+    """``xscvdphp``: a double as the last halfword of doubleword 0."""
+    double = _read(machine, instruction, instruction.values[1])
+    half = machine.words.word(int(apply(machine.store, operations.fused(F16, (), (F64,)), double)))
+    term = machine.words.term(machine.words.joined((half, 16), (0, 48)))
+    _write(machine, instruction, instruction.values[0], term, zeroed=True)
 
 
 _PRECISIONS = (("", "dp", F64), ("s", "sp", F32))
@@ -385,6 +416,7 @@ def _of_integers() -> Iterator[tuple[str, Handler]]:
         single = fmt == F32
         yield f"fsqrt{letter}", _scalar(_function("sqrt"), single, (1,), zeroed=False)
         yield f"xssqrt{suffix}", _scalar(_function("sqrt"), single, (1,), zeroed=True)
+        yield f"xvsqrt{suffix}", _vector(_function("sqrt"), fmt, (1,))
         yield f"fcfid{letter}", _from_integer(sign=True, single=single)
         yield f"fcfidu{letter}", _from_integer(sign=False, single=single)
         for sign, kind in ((True, "s"), (False, "u")):
@@ -393,6 +425,27 @@ def _of_integers() -> Iterator[tuple[str, Handler]]:
         yield f"xvcv{kind}xwsp", _vector_from_integers(32, F32, sign=sign)
         yield f"xvcv{kind}xddp", _vector_from_integers(64, F64, sign=sign)
         yield f"xvcv{kind}xwdp", _vector_from_integers(32, F64, sign=sign)
+        yield f"xvcv{kind}xdsp", _vector_from_integers(64, F32, sign=sign)
+        for _, suffix, fmt in _PRECISIONS:
+            for letter, width in (("w", 32), ("d", 64)):
+                yield f"xvcv{suffix}{kind}x{letter}s", _vector_to_integers(fmt, width, sign=sign)
+        for letter, width in (("w", 32), ("d", 64)):
+            yield f"xscvdp{kind}x{letter}s", _to_integer(width, sign=sign)
+            yield f"fcti{letter}{'u' * (not sign)}z", _to_integer(width, sign=sign)
+
+
+_INTEGRAL = MappingProxyType({"c": "rint", "m": "floor", "p": "ceil", "z": "trunc"})
+
+
+def _to_integral() -> Iterator[tuple[str, Handler]]:
+    """Yield the handlers of what rounds to an integer that stays a float (ties away from zero left out)."""
+    for letter, name in _INTEGRAL.items():
+        rule = _function(name)
+        yield f"xsrdpi{letter}", _scalar(rule, False, (1,), zeroed=True, keeps=True)
+        if letter != "c":
+            yield f"fri{letter}", _scalar(rule, False, (1,), zeroed=False, keeps=True)
+        for _, suffix, fmt in _PRECISIONS:
+            yield f"xvr{suffix}i{letter}", _vector(rule, fmt, (1,))
 
 
 def _moved(_: TermStore, __: FloatFormat, ___: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
@@ -413,18 +466,16 @@ _OTHERS: Mapping[str, Handler] = MappingProxyType(
         "fcmpo": _compare,
         "xscmpudp": _compare,
         "xscmpodp": _compare,
-        "fctidz": _to_integer(64, sign=True),
-        "fctiwz": _to_integer(32, sign=True),
-        "xscvdpsxds": _to_integer(64, sign=True),
-        "xscvdpsxws": _to_integer(32, sign=True),
+        "fctid": _to_integer(64, sign=True, rounding=Rounding.NEAREST_EVEN),
+        "fctiw": _to_integer(32, sign=True, rounding=Rounding.NEAREST_EVEN),
+        "xscvhpdp": _half_to_double,
+        "xscvdphp": _double_to_half,
         "xscvdpsp": partial(_narrow, rounds=True),
         "xscvdpspn": partial(_narrow, rounds=False),
         "xscvspdp": _widen,
         "xscvspdpn": _widen,
         "xvcvdpsp": _halved,
         "xvcvspdp": _doubled,
-        "xvcvspsxws": _vector_to_integers(F32),
-        "xvcvdpsxds": _vector_to_integers(F64),
         "xvcvbf16spn": _converted(BF16, F32),
         "xvcvspbf16": _converted(F32, BF16),
         "xvcvhpsp": _converted(F16, F32),
@@ -433,6 +484,12 @@ _OTHERS: Mapping[str, Handler] = MappingProxyType(
 )
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
-    {**dict(_arithmetic()), **dict(_signs_and_order()), **dict(_of_integers()), **_OTHERS}
+    {
+        **dict(_arithmetic()),
+        **dict(_signs_and_order()),
+        **dict(_of_integers()),
+        **dict(_to_integral()),
+        **_OTHERS,
+    }
 )
 """What carries out the instructions of this module, by mnemonic."""

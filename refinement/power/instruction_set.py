@@ -12,7 +12,10 @@ from . import (
     floating_point,
     loads_and_stores,
     permutations,
+    vector_elements,
     vector_integers,
+    vector_masks,
+    vector_widening,
 )
 from .instruction_forms import forms
 from .machine import Handler
@@ -26,7 +29,10 @@ def _merged() -> Mapping[str, Handler]:
         loads_and_stores,
         floating_point,
         permutations,
+        vector_elements,
         vector_integers,
+        vector_masks,
+        vector_widening,
         accumulators,
     )
     found: dict[str, Handler] = {}

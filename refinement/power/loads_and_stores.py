@@ -328,7 +328,9 @@ def _accesses() -> Mapping[str, Loaded]:
         "lxvdsx": _load_splat(8),
         "lxvwsx": _load_splat(4),
         "lvx": _aligned(_load_vectors(1)),
+        "lvxl": _aligned(_load_vectors(1)),
         "stvx": _aligned(_store_vectors(1)),
+        "stvxl": _aligned(_store_vectors(1)),
         "lvsl": _shift_control(left=True),
         "lvsr": _shift_control(left=False),
     }

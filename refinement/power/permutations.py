@@ -5,7 +5,7 @@ Source: Power ISA 3.1 Book I sections 6.8 and 7.6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
@@ -178,7 +178,65 @@ def _cleared(machine: Machine, instruction: Instruction, *, left: bool) -> None:
     write(machine, instruction, _picked(machine, source, source, np.where(kept, at, ZERO)))
 
 
+def _shifted_bits(machine: Machine, instruction: Instruction, *, left: bool) -> None:
+    """``vsldbi``, ``vsrdbi``: a quadword of two registers one after the other, some bits from its end."""
+    words = machine.words
+    count = instruction.values[3]
+    given: list[Word] = []
+    for operand in (2, 1):
+        register = number(instruction, operand)
+        check_read(machine, instruction, register)
+        given += [words.word(machine.registers.doubleword(register, index)) for index in (1, 0)]
+    low = 128 - count if left else count
+    found = [_window(machine, given, low + 64 * each) for each in (1, 0)]
+    _set_doublewords(machine, instruction, *found)
+
+
+def _window(machine: Machine, doublewords: Sequence[Word], low: int) -> Word:
+    """Return 64 bits of doublewords, the least significant first, from a bit on."""
+    words, (index, offset) = machine.words, divmod(low, 64)
+    if not offset:
+        return doublewords[index]
+    below = words.cut(doublewords[index], offset, 64 - offset)
+    above = words.cut(doublewords[index + 1], 0, offset)
+    return words.joined((below, 64 - offset), (above, offset))
+
+
+def _merged_words(which: int) -> Handler:
+    """Return ``fmrgew`` or ``fmrgow``: a word of each operand's doubleword 0; the other one is undefined."""
+
+    def handler(machine: Machine, instruction: Instruction) -> None:
+        words, parts = machine.words, []
+        for operand in (2, 1):
+            register = number(instruction, operand)
+            check_read(machine, instruction, register)
+            held = words.word(machine.registers.doubleword(register))
+            parts.append((words.cut(held, 0 if which else 32, 32), 32))
+        register = number(instruction, 0)
+        check_write(machine, instruction, register)
+        machine.registers.set_scalar(register, words.term(words.joined(*parts)), zeroed=False)
+
+    return handler
+
+
 # -- numbers
+_QUADWORDS = (0, 0x3FFF0, 0x40000, 0x40008, 0x40010, 0x40014, 0x40018, 0x4001C, 0x7FFF0)
+_QUADWORD_CONSTANTS: Mapping[int, int] = MappingProxyType(
+    {index: top << 44 for index, top in enumerate(_QUADWORDS) if index}
+    | {16 + index: (0x80000 | top) << 44 for index, top in enumerate(_QUADWORDS)}
+    | {9: 0x7FFF8 << 44}
+)
+"""Upper doublewords by number: 1 to 7 and infinity, a NaN (9), zero (16) and the others' opposites."""
+
+
+def _quadword_constant(machine: Machine, instruction: Instruction) -> None:
+    """``lxvkq``: a number in quad precision."""
+    which = instruction.values[1]
+    if which not in _QUADWORD_CONSTANTS:
+        raise machine.unsupported(f"{instruction}, whose number {which} is reserved")
+    _set_doublewords(machine, instruction, _QUADWORD_CONSTANTS[which], 0)
+
+
 def _constant(size: int, value: Callable[[tuple[int, ...]], int]) -> Handler:
     """Return a handler that fills a register with a number."""
 
@@ -278,6 +336,11 @@ def _handlers() -> Mapping[str, Handler]:
         "xxpermdi": _moving(lambda values: _of_elements(8, [values[3] >> 1, 2 + (values[3] & 1)]), 1, 2),
         "xxsldwi": _moving(lambda values: np.arange(16) + 4 * values[3], 1, 2),
         "vsldoi": _moving(lambda values: np.arange(16) + values[3], 1, 2),
+        "fmrgew": _merged_words(0),
+        "fmrgow": _merged_words(1),
+        "vsldbi": partial(_shifted_bits, left=True),
+        "vsrdbi": partial(_shifted_bits, left=False),
+        "lxvkq": _quadword_constant,
         "vperm": _permuted(1, 2, 3, backward=False),
         "vpermr": _permuted(1, 2, 3, backward=True),
         "xxperm": _permuted(1, 0, 2, backward=False),

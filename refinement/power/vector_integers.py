@@ -5,6 +5,7 @@ Source: Power ISA 3.1 Book I sections 6.9 to 6.13 and 7.6.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -14,11 +15,12 @@ from .. import bit_slices, operations
 from ..evaluation import apply
 from ..interning import Ids
 from ..terms import TermStore, bits
-from ..truth_tables import A, B, C
+from ..truth_tables import A, B
 from .floating_point import elements, set_elements
 from .instruction_forms import Instruction
 from .machine import Handler, Machine
 from .permutations import number, read, write
+from .vector_masks import kept
 from .words import known
 
 _LETTERS = MappingProxyType({"b": 8, "h": 16, "w": 32, "d": 64})
@@ -35,6 +37,15 @@ def _bitwise(table: int) -> Handler:
         if left == right and table == A ^ B:
             set_elements(machine, instruction, machine.store.constants(np.zeros(2, dtype=np.uint64), 64))
             return
+        if any(
+            table & 0xFF == of and kept(machine, instruction, masked, mask, inverted=inverted)
+            for of, masked, mask, inverted in (
+                (A & B, left, right, False),
+                (A & B, right, left, False),
+                (A & ~B & 0xFF, left, right, True),
+            )
+        ):
+            return
         one, other = (elements(machine, instruction, each, 8) for each in (left, right))
         found = bit_slices.bitwise(machine.store, table & 0xFF, one, other, one)
         set_elements(machine, instruction, found)
@@ -42,11 +53,11 @@ def _bitwise(table: int) -> Handler:
     return handler
 
 
-def _selected(machine: Machine, instruction: Instruction) -> None:
-    """Choose bit by bit: the second operand where the last one has ones."""
-    one, other, mask = (elements(machine, instruction, number(instruction, each), 8) for each in (1, 2, 3))
-    table = (A & ~C | B & C) & 0xFF
-    set_elements(machine, instruction, bit_slices.bitwise(machine.store, table, one, other, mask))
+def _evaluated(machine: Machine, instruction: Instruction) -> None:
+    """``xxeval``: a function of three bits, whose table the instruction has, first for three zeros."""
+    one, other, third = (elements(machine, instruction, number(instruction, each), 8) for each in (1, 2, 3))
+    table = int(f"{instruction.values[4]:08b}"[::-1], 2)
+    set_elements(machine, instruction, bit_slices.bitwise(machine.store, table, one, other, third))
 
 
 def _blended(width: int) -> Handler:
@@ -83,6 +94,10 @@ def _sum(store: TermStore, width: int, left: Ids, right: Ids) -> Ids:
 
 def _difference(store: TermStore, width: int, left: Ids, right: Ids) -> Ids:
     return _sum(store, width, left, apply(store, operations.negate(bits(width)), right))
+
+
+def _opposite(store: TermStore, width: int, words: Ids) -> Ids:
+    return apply(store, operations.negate(bits(width)), words)
 
 
 def _product(store: TermStore, width: int, left: Ids, right: Ids) -> Ids:
@@ -147,6 +162,16 @@ def _right(store: TermStore, words: Ids, width: int, count: int) -> Ids:
     return bit_slices.zero_extend(store, bit_slices.extract(store, words, count, width - count), width)
 
 
+def _rotated(store: TermStore, words: Ids, width: int, count: int) -> Ids:
+    if not count:
+        return words
+    high, low = (
+        bit_slices.extract(store, words, 0, width - count),
+        bit_slices.extract(store, words, width - count, count),
+    )
+    return bit_slices.concatenate(store, [low, high])
+
+
 def _arithmetic_right(store: TermStore, words: Ids, width: int, count: int) -> Ids:
     return bit_slices.sign_extend(store, bit_slices.extract(store, words, count, width - count), width)
 
@@ -199,9 +224,11 @@ def _handlers() -> Mapping[str, Handler]:
         for other, wide in _LETTERS.items():
             if wide > width:
                 found[f"vexts{letter}2{other}"] = _extended(width, wide)
-    for which in ("max", "min"):
-        found[f"v{which}sw"] = _elementwise(32, _extremum(which, sign=True))
-        found[f"v{which}uw"] = _elementwise(32, _extremum(which, sign=False))
+        found[f"vrl{letter}"] = _shifted(width, _rotated)
+        for which, kind in itertools.product(("max", "min"), ("s", "u")):
+            found[f"v{which}{kind}{letter}"] = _elementwise(width, _extremum(which, sign=kind == "s"))
+    for letter in "wd":
+        found[f"vneg{letter}"] = _elementwise(_LETTERS[letter], _opposite, 1)
     return found | {
         "vmuluwm": _elementwise(32, _product),
         "vmulld": _elementwise(64, _product),
@@ -210,8 +237,7 @@ def _handlers() -> Mapping[str, Handler]:
         "vmsummbm": _sums_of_products(8, True, False),
         "vmsumuhm": _sums_of_products(16, False, False),
         "vmsumshm": _sums_of_products(16, True, True),
-        "xxsel": _selected,
-        "vsel": _selected,
+        "xxeval": _evaluated,
     }
 
 

@@ -1,0 +1,88 @@
+"""What follows a product in kernels of Power: choices by masks, and integers clamped as they are packed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from power_kernels import compiled, messages, verified
+
+TYPES = "#include <altivec.h>\ntypedef __vector unsigned char bytes;\ntypedef __vector float floats;\n"
+
+ACTIVATION = """
+void f(float *C, const float *A, const float *B, const float *bias, long k)
+{
+  __vector_quad acc;
+  floats row[4], zero = vec_splats(0.0f), six = vec_splats(6.0f);
+  __builtin_mma_xxsetaccz(&acc);
+  for (long i = 0; i < k; i++)
+    __builtin_mma_xvf32gerpp(&acc, (bytes)vec_xl(0, A + 4 * i), (bytes)vec_xl(0, B + 4 * i));
+  __builtin_mma_disassemble_acc(row, &acc);
+  for (int i = 0; i < 4; i++) {
+    floats x = row[i] + vec_xl(0, bias);
+    x = vec_and(x, (floats)vec_cmpgt(x, zero));
+    x = vec_sel(x, six, (__vector unsigned int)vec_cmpgt(x, six));
+    vec_xst(x, 0, C + 4 * i);
+  }
+}
+"""
+
+PACKED = """
+void f(signed char *C, const signed char *A, const unsigned char *B, long k)
+{
+  __vector_quad acc;
+  __vector signed int row[4];
+  __builtin_mma_xxsetaccz(&acc);
+  for (long i = 0; i < k; i++)
+    __builtin_mma_xvi8ger4pp(&acc, (bytes)vec_xl(0, A + 16 * i), vec_xl(0, B + 16 * i));
+  __builtin_mma_disassemble_acc(row, &acc);
+  vec_xst(vec_packs(vec_packs(row[0], row[1]), vec_packs(row[2], row[3])), 0, C);
+}
+"""
+
+
+def contract(formula: str, *arrays: tuple[str, str, str]) -> str:
+    text = '[kernel]\nisa = "power"\nentry = "f"\n'
+    for name, kind, shape in arrays:
+        access = 'access = "out"\n' if name == "C" else ""
+        text += f'\n[[param]]\nname = "{name}"\ntype = "{kind}"\nshape = {shape}\n{access}'
+    return f'{text}\n[[param]]\nname = "k"\ntype = "s64"\nvalue = 3\n\n[ensures]\nformula = "{formula}"\n'
+
+
+FLOATS = contract(
+    "C[i, j] = min(max(sum(t, A[t, i] * B[t, j]) + bias[j], 0), 6)",
+    ("C", "f32", "[4, 4]"),
+    ("A", "f32", "[3, 4]"),
+    ("B", "f32", "[3, 4]"),
+    ("bias", "f32", "[4]"),
+)
+INTEGERS = contract(
+    "C[i, j] = min(max(sum(t, sum(u, A[t, i, u] * B[t, j, u])), -128), 127)",
+    ("C", "s8", "[4, 4]"),
+    ("A", "s8", "[3, 4, 4]"),
+    ("B", "u8", "[3, 4, 4]"),
+)
+
+
+@pytest.mark.parametrize(("text", "of"), [(ACTIVATION, FLOATS), (PACKED, INTEGERS)])
+def test_choices_and_clamps_are_verified(text: str, of: str, tmp_path: Path) -> None:
+    found = verified(compiled(TYPES + text, tmp_path, "-O2"), of)
+    assert found.result.verdict == "verified", messages(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "of", "old", "new"),
+    [
+        (ACTIVATION, FLOATS, "vec_sel(x, six,", "vec_sel(six, x,"),
+        (ACTIVATION, FLOATS, "vec_cmpgt(x, zero)", "vec_cmpgt(zero, x)"),
+        (ACTIVATION, FLOATS, "vec_and(", "vec_andc("),
+        (ACTIVATION, FLOATS, "six = vec_splats(6.0f)", "six = vec_splats(7.0f)"),
+        (PACKED, INTEGERS, "row[0], row[1]", "row[1], row[0]"),
+        (PACKED, INTEGERS, "vec_packs(vec_packs(", "(__vector signed char)vec_packsu(vec_packs("),
+        (PACKED, INTEGERS, "vec_packs(row[2], row[3])", "vec_pack(row[2], row[3])"),
+    ],
+)
+def test_faults_in_them_are_refuted(text: str, of: str, old: str, new: str, tmp_path: Path) -> None:
+    assert old in text
+    found = verified(compiled(TYPES + text.replace(old, new), tmp_path, "-O2"), of)
+    assert found.result.verdict == "refuted", messages(found)
