@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from ...spec.element_table import ElementTable, fragment_table
+from ...spec.element_table import ElementTable, element_table, fragment_table
 from ...spec.foreign_layouts.against import compare_with_table
 from ...spec.foreign_layouts.comparison import Comparison
 from ...spec.formats import F16, F32
@@ -55,20 +55,32 @@ def notations(isa: str) -> Theorem:
 
 def _table(operand: str) -> ElementTable:
     vectors, (rows, columns) = fragments.VECTORS[operand], fragments.EXTENTS[operand]
-    lanes, numbers = vectors["lane"], vectors["register"]
+    number, owner = vectors
     digits = [
         Digit(axis, 1 << bit, 2, tuple(vector))
-        for axis, basis in enumerate((lanes, numbers))
-        for bit, vector in enumerate(basis)
+        for axis, name in enumerate((owner, number))
+        for bit, vector in enumerate(vectors[name])
     ]
     layout = Layout(
         operand,
-        (Axis("lane", 1 << len(lanes)), Axis("i", 1 << len(numbers))),
+        (Axis(owner, 1 << len(vectors[owner])), Axis("i", 1 << len(vectors[number]))),
         (Axis("row", rows), Axis("column", columns)),
         tuple(digits),
     )
-    packing = Packing(F32, 32) if operand == "c" else Packing(F16, 16)
-    return fragment_table(f"{operand} of a product", Fragment(layout, packing))
+    title = f"{operand} of a product"
+    if owner == "register":  # which belongs to no lane
+        return element_table(
+            title, "f32", 32, layout, lambda *at: dict(zip((owner, number), at, strict=True))
+        )
+    packing = Packing(F16, 16) if operand in "ab" else Packing(F32, 32)
+    fragment = Fragment(layout, packing)
+    return fragment_table(title, fragment, number=_number(operand))
+
+
+def _number(operand: str) -> str:
+    """Return what counts the elements of a holder: vectors are of registers with one element each."""
+    number, *_ = fragments.VECTORS[operand]
+    return "element" if number == "register" else number
 
 
 def _compared(operand: str, text: str) -> Comparison:
@@ -95,15 +107,19 @@ def _spelled() -> Certificate:
 def _rows(operand: str) -> Iterator[str]:
     """Yield a layout as tables that name every element."""
     vectors = fragments.VECTORS[operand]
-    lanes, numbers = (1 << len(vectors[name]) for name in ("lane", "register"))
+    of_number, of_owner = vectors
+    if of_owner == "thread":  # of a group: tables name lanes
+        return
     elements = [
-        (lane, number, *stated.image(vectors, {"lane": lane, "register": number}, 2))
-        for lane in range(lanes)
-        for number in range(numbers)
+        (owner, number, *stated.image(vectors, {of_owner: owner, of_number: number}, 2))
+        for owner in range(1 << len(vectors[of_owner]))
+        for number in range(1 << len(vectors[of_number]))
     ]
-    names = ("lane", "element", "row", "column")
+    names = (of_owner, _number(operand), "row", "column")
     yield "\n".join([",".join(names), *(",".join(map(str, each)) for each in elements)])
-    yield "\n".join(["column, row, i, thread", *(", ".join(map(str, each[::-1])) for each in elements)])
+    other = {"lane": "thread", "element": "i", "column": "col"}
+    header = ", ".join(other.get(name, name) for name in reversed(names))
+    yield "\n".join([header, *(", ".join(map(str, each[::-1])) for each in elements)])
     entries = (dict(zip(names, each, strict=True)) for each in reversed(elements))
     yield str(list(entries)).replace("'", '"')
 
@@ -112,7 +128,8 @@ def _strides() -> Certificate:
     expected: dict[tuple[str, str], object] = {}
     for operand, text in fragments.STRIDES.items():
         extent = prod(fragments.EXTENTS[operand])
-        for changed, said in with_changed_stride(text):
+        _, owner = fragments.VECTORS[operand]
+        for changed, said in with_changed_stride(text, (owner, _number(operand))):
             expected[operand, changed] = stated.verdict(images_of(changed), extent), said, text
 
     def told(operand: str, text: str) -> object:
@@ -180,6 +197,12 @@ def printed(bases: stated.Bases) -> Iterator[str]:
     gluon = ", ".join(f"{short.get(name, name)}_bases={basis}" for name, basis in bases.items())
     yield f"DistributedLinearLayout({gluon}, warp_bases=[], block_bases=[], shape=[16, 16])"
     yield f"{{{', '.join(f'{name}: {basis}' for name, basis in bases.items())}}}"
+    others = {"register": "value", "lane": "thread"}
+    yield "\n".join(
+        f"{others.get(name, name)}={1 << bit} -> ({x}, {y})"
+        for name, basis in bases.items()
+        for bit, (x, y) in enumerate(basis)
+    )
     lines = []
     for name, basis in bases.items():
         lines += [f" - {name}={1 << bit} -> ({x}, {y})" for bit, (x, y) in enumerate(basis)]
@@ -193,7 +216,9 @@ def printed(bases: stated.Bases) -> Iterator[str]:
     yield "\n".join([*turned, "where out dims are: [dim1 (size 16), dim0 (size 16)]"])
 
 
-def with_changed_stride(text: str) -> Iterator[tuple[str, str]]:
+def with_changed_stride(
+    text: str, holders: tuple[str, str] = ("lane", "element")
+) -> Iterator[tuple[str, str]]:
     """Yield a layout with one stride changed, and what is to be said of it."""
     shape, _, stride = text.partition(":")
     parts, extents = _tokens(stride), [token for token in _tokens(shape) if token.isdecimal()]
@@ -205,7 +230,7 @@ def with_changed_stride(text: str) -> Iterator[tuple[str, str]]:
             continue
         step = int(parts[at])
         wrong = (step + 1, 2 * step, step + 3)[number % 3]
-        holder, place = ("lane", number) if number < lanes else ("element", number - lanes)
+        holder, place = (holders[0], number) if number < lanes else (holders[1], number - lanes)
         changed = f"{shape}:{''.join([*parts[:at], str(wrong), *parts[at + 1 :]])}"
         said = f"change the stride {wrong} (coordinate {place} of the {holder}) to {step}: {text}"
         yield changed, said

@@ -12,17 +12,29 @@ VECTORS: Mapping[str, dict[str, list[list[int]]]] = {
     "a": {"register": [[0, 1], [8, 0], [0, 8]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
     "b": {"register": [[1, 0], [8, 0]], "lane": [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]]},
     "c": {"register": [[0, 1], [8, 0]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
+    "v": {"field": [[0, 1], [0, 2]], "register": [[1, 0], [2, 0]]},
+    "t": {"register": [[0, 1], [1, 0]], "thread": [[0, 2], [2, 0]]},
 }
-"""The (row, column) that each bit of the number of an element, and of a lane, adds."""
+"""The (row, column) that each bit of the number of an element, and of its holder, adds: of A, B and C of the
+product, of an accumulator in registers that belong to no lane, and of a matrix that threads hold."""
 
-EXTENTS = {"a": (16, 16), "b": (16, 8), "c": (16, 8)}
+EXTENTS = {"a": (16, 16), "b": (16, 8), "c": (16, 8), "v": (4, 4), "t": (4, 4)}
 
 STRIDES = {
     "a": "((4,8),(2,2,2)):((32,1),(16,8,128))",
     "b": "((4,8),(2,2)):((16,1),(8,64))",
     "c": "((4,8),(2,2)):((32,1),(16,8))",
+    "v": "(4,4):(1,4)",
+    "t": "((2,2),(2,2)):((8,2),(4,1))",
 }
 """The same, as indices that count rows first, and columns first in B."""
+
+
+def _nested(depth: int, extent: str = "", step: str = "") -> str:
+    """Return the layout of C with lanes as deep in brackets as said, after coordinates of one point."""
+    shape, stride = f"({extent}" * depth + "4" + ")" * depth, f"({step}" * depth + "32" + ")" * depth
+    return f"(({shape},8),(2,2)):(({stride},1),(16,8))"
+
 
 SAID: tuple[tuple[str, str, str, str], ...] = (
     # operand, layout, verdict, and what the lines say
@@ -40,6 +52,15 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
      "lane 0, element 2 holds (row 0, column 8), specified is (row 8, column 0); 128 of 256 differ"),
     ("a", "((4,8),(2,2,2)):((32,1),(16,128,8))", "other-bijection",
      "permutation: registers (1 2)"),
+    ("c", _nested(14), "equal", ""), ("c", _nested(14, "1,", "0,"), "equal", ""),
+    ("a", "((4,8),(2,2,2)):((32,1),((16,8),128))", "incongruent",
+     "with the stride nested as the shape it is equal: ((4,8),(2,2,2)):((32,1),(16,8,128))"),
+    ("a", "((4,8),(2,2,2)):((32,1),((16,128),8))", "incongruent",
+     "the shape (2,2,2) meets the stride ((16,128),8) in ((4,8),(2,2,2)):((32,1),((16,128),8))\nexpected"),
+    ("a", "{register: [[0,2],[8,0],[0,8]], lane: [[0,1],[0,4],[1,0],[2,0],[4,0]]}", "other-bijection",
+     "permutation: columns (1 2)(5 6)(9 10)(13 14)"),
+    ("a", "{register: [[1,0],[0,8],[8,0]], lane: [[2,0],[4,0],[0,1],[0,2],[0,4]]}", "other-bijection",
+     "permutation: rows and columns are exchanged"),
     ("b", "((4,8),(2,2)):((2,16),(1,8))", "other-bijection",
      "note: it is equal if its index counts rows first, and not columns"),
     ("b", "((4,1,8),(2,1,2)):((16,7,2),(8,5,64))", "out-of-range",
@@ -57,6 +78,11 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
      "note: the tile of the instruction is repeated 4 times"),
     ("c", "{register: [[0,1],[8,0],[0,16]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "equal",
      "note: the tile of the instruction is repeated 2 times"),
+    *(
+        ("c", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]], "
+         f"{holder}: [[16,0]]}}", "equal", "note: the tile of the instruction is repeated 2 times")
+        for holder in ("warp", "block", "cta")
+    ),
     ("c", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]], "
      "warp: [[16,0],[0,0]]}", "equal", "note: some registers, warps or blocks hold copies of others"),
     ("c", "{register: [[0,1],[8,0],[0,4]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}",
@@ -78,7 +104,8 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
 REFUSED: tuple[tuple[str, str], ...] = (
     # operand, layout
     ("c", "(1000,1000,1000):(1,1,1)"), ("c", "((1000000000),1):((1),1)"), ("c", f"(32,8):({10**30},1)"),
-    ("c", "(" * 100 + "1"), ("c", "((4,8),(2,2,2):((32,1),(16,8,128))"),
+    ("c", "(" * 100 + "1"), ("c", _nested(15)), ("c", _nested(15, "1,", "0,")),
+    ("c", "((4,8),(2,2,2):((32,1),(16,8,128))"),
     ("c", "((4,8),(2,2)):((32,1),(16,8)))"), ("c", "((4,8),0):((1,4),1)"), ("c", "32:1"),
     ("c", "(4,8,8):(1,4,32)"), ("c", "((4,8),x):((1,4),1)"), ("c", "Swizzle<3,3,3> o (32,8):(8,1)"),
     ("c", "{register: [[0,1]], lane: [[0,2,3]]}"), ("c", "{register: [[0,1,2]], lane: [[0,2,3]]}"),
