@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.formats import F16, F32, F64, FloatFormat, Format
 from ...spec.mfma.assembly import WORDS, first_word, parse
-from ...spec.mfma.catalogue import BY_NAME, on
+from ...spec.mfma.catalogue import BY_NAME, MatrixMultiply, on
 from ...spec.mfma.choices import choices_named
 from ...spec.mfma.encoding import encode
 from ...spec.mfma.instructions import Constant
 from ...spec.mfma.legality import notes, violations
-from ...spec.mfma.targets import TARGETS, target_named
+from ...spec.mfma.targets import TARGETS, Target, target_named
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Case, Certificate, Method, theorem
@@ -30,7 +31,7 @@ SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
     "targets have the instructions of the manual, with its shapes, types, opcodes and registers",
     "∀ targets: the names that it knows, and for each M, N, K, blocks, the formats of A, B, C and D, the "
     "registers of each and the opcode, are the table written down from the manual and the assembler; each "
-    "name is one instruction there",
+    "name is one instruction there, and each opcode",
     SOURCE,
 )
 def instructions() -> Iterator[Case]:
@@ -76,17 +77,22 @@ def _instructions(name: str) -> Certificate:
 
 
 def _unique_names() -> Certificate:
-    """Return the claim that a target has as many names as are written down, and each is one instruction."""
-    expected: dict[str, int] = dict.fromkeys(stated.TARGETS, 0)
+    """Return the claim that targets have as many names as stated, and one instruction for each opcode."""
+    names: dict[str, int] = dict.fromkeys(stated.TARGETS, 0)
     for target, _ in stated.INSTRUCTIONS:
-        expected[target] += 1
-    return compared(
-        expected,
-        lambda: {
-            name: sum(len(row.names(target_named(name))) for row in on(target_named(name)))
-            for name in expected
-        },
-    )
+        names[target] += 1
+
+    def specified() -> Mapping[str, object]:
+        return {name: _names_and_shared(on(target_named(name)), target_named(name)) for name in names}
+
+    return compared({name: (count, []) for name, count in names.items()}, specified)
+
+
+def _names_and_shared(rows: Sequence[MatrixMultiply], target: Target) -> tuple[int, list[str]]:
+    """Return how many names instructions have on a target, and which share an opcode there with others."""
+    opcodes = Counter(row.opcode(target) for row in rows)
+    shared = [row.name for row in rows if opcodes[row.opcode(target)] > 1]
+    return sum(len(row.names(target)) for row in rows), shared
 
 
 @theorem(

@@ -43,11 +43,12 @@ from mmaproof.spec.ptx.variant import Family
 ptx = mmaproof.proofs.ptx.documented
 ptx_lanes = mmaproof.proofs.ptx.supplied
 ptx_legal = mmaproof.proofs.ptx.verdicts
+mfma = mmaproof.proofs.mfma.documented
 pto_tables = mmaproof.proofs.pto.tables
 pto_legal = mmaproof.proofs.pto.verdicts
 MODULES = (
     power, power_results, mmaproof.proofs.power.legality, ptx, ptx_lanes, ptx_legal, pto, pto_tables,
-    pto_legal, mmaproof.proofs.mfma.documented, mmaproof.proofs.ptx.parameters,
+    pto_legal, mfma, mmaproof.proofs.ptx.parameters,
 )  # fmt: skip
 
 
@@ -103,6 +104,14 @@ def unsigned_bytes(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(power, "UPDATES", wrong)
 
 
+def one_opcode_for_two_products(patch: pytest.MonkeyPatch) -> None:
+    """Give an instruction the opcode of another, in both tables."""
+    one, other, *_ = mfma.on(mfma.target_named("gfx942"))
+    patch.setattr(mfma, "on", lambda target: (one, replace(other, opcodes=one.opcodes)))
+    patch.setattr(mfma.stated, "INSTRUCTIONS", {("gfx942", name): {} for name in "abcd"})
+    patch.setattr(mfma.stated, "TARGETS", ("gfx942",))
+
+
 def another_opcode(patch: pytest.MonkeyPatch) -> None:
     form = FORMS["xvf32ger"]
     wrong = Encoding(form, fields("59:6 AT:3 /:2 A:5 B:5 29:8 AX:1 BX:1 /:1"))
@@ -143,6 +152,7 @@ MUTANTS: tuple[Mutant, ...] = (
     (one_more_vector_size, ptx_legal.complete, "neighbours/mma"),
     (unsigned_bytes, power.updates, "table"),
     (another_opcode, power.words, "xvf32ger"),
+    (one_opcode_for_two_products, mfma.instructions, "names"),
     (y_that_stays, power_results.kernel_results, "dgemm/little"),
     (smaller_left_buffer, pto_tables.buffers, "A5"),
     (no_mixed_fp8, pto_legal.types, "tmatmul.mx/CPU"),
@@ -174,6 +184,6 @@ def test_a_fault_in_the_specification_is_refuted(
     ],
 )
 def test_another_constant_of_a_format_is_refuted(wrong: FloatFormat) -> None:
-    (case,) = formats.cases([wrong])
+    case, *_ = formats.cases([wrong])
     goal = case.goal()
     assert isinstance(goal, Certificate) and goal.check() is not None
