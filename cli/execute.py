@@ -75,7 +75,7 @@ def run(
     """
     if list_choices:
         with paged(wanted=not no_pager):
-            return _print_choices()
+            return _print_choices(instruction)
     given = source or []
     if instruction is None or (not given and random is None):
         raise InputError("run takes INSTR and IN.npz, NAME=NUMBERS or --random SEED (or --list-choices)")
@@ -132,16 +132,20 @@ def _print_trace(trace: Trace) -> None:
     say(trace.result, "bold")
 
 
-def _print_choices() -> ExitCode:
-    from ..spec.instruction_set import NAMES, instruction_set
+def _print_choices(instruction: str | None) -> ExitCode:
+    """Print what is open: for an instruction, in its instruction set."""
+    from ..spec.instruction_set import NAMES, instruction_set, of_instruction
 
-    sets = [instruction_set(name) for name in NAMES]
+    sets = [instruction_set(n) for n in NAMES] if instruction is None else [of_instruction(instruction)]
     rows = [
         [isa.name, f"{point.name}={option}" + " (default)" * (option == point.default), meaning, point.source]
         for isa in sets
         for point in isa.open_points
         for option, meaning in point.options
     ]
+    if not rows:
+        say(f"{sets[0].name} leaves nothing open")
+        return ExitCode.HOLDS
     print_table(["isa", "choice", "meaning", "source"], rows)
     print()
     presets = [

@@ -29,7 +29,7 @@ from .budget import doing
 from .exit_codes import ExitCode
 from .finding_output import result_files, running_on_github, tell_github
 from .legality_input import is_ptx, text_of_file, whole_text
-from .output import json_line, markdown_lines, print_json, print_table, say
+from .output import json_line, markdown_lines, note, print_json, print_table, say
 from .paging import NoPager, paged
 
 
@@ -255,6 +255,8 @@ def tables(
     if name not in published:
         raise InputError(f"{isa} has no table {name!r}; it has {', '.join(published)}")
     rows = published[name]()
+    if not rows:
+        note(f"the table of {name} of {isa} has no rows")
     if table_format is None and out is None and sys.stdout.isatty():
         with paged(wanted=not no_pager):
             print_table(*_cells(rows))

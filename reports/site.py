@@ -19,14 +19,6 @@ from . import explanation
 from .html import environment
 from .layout_drawing import page as layout_page
 
-TITLES: Mapping[str, str] = {
-    "power": "Power ISA 3.1 MMA",
-    "ptx": "NVIDIA PTX, warp-level matrix instructions",
-    "pto": "Ascend PTO, tile products",
-    "mfma": "AMD MFMA",
-}
-"""What the pages call each instruction set."""
-
 STYLE = "style.css"
 INDEX = "search.js"
 
@@ -114,7 +106,7 @@ def pages(names: Sequence[str] = NAMES) -> Iterator[Page]:
         yield Page(
             f"{isa.name}/index.html",
             templates.get_template("site_isa.html.j2").render(
-                title=TITLES[isa.name],
+                title=isa.title,
                 top="../",
                 isa=isa,
                 families=rows,
@@ -123,7 +115,7 @@ def pages(names: Sequence[str] = NAMES) -> Iterator[Page]:
                 theorems=[(each, *_standing(each.id)) for each in known],
             ),
         )
-        entries.append({"title": TITLES[isa.name], "path": f"{isa.name}/index.html", "words": isa.name})
+        entries.append({"title": isa.title, "path": f"{isa.name}/index.html", "words": isa.name})
         for family in rows:
             yield from _family_pages(family)
             words = " ".join([*family.spellings, *family.row.values()])
@@ -139,7 +131,10 @@ def pages(names: Sequence[str] = NAMES) -> Iterator[Page]:
     yield Page(
         "index.html",
         templates.get_template("site_index.html.j2").render(
-            title="mmaproof", top="", isas={name: TITLES[name] for name in names}, version=__version__
+            title="mmaproof",
+            top="",
+            isas={isa.name: isa.title for isa in sets},
+            version=__version__,
         ),
     )
     yield Page(STYLE, templates.get_template("site.css.j2").render())
@@ -160,7 +155,7 @@ def _family_pages(family: Family) -> Iterator[Page]:
         family.path,
         template.render(
             title=family.name,
-            called=TITLES[family.isa.name],
+            called=family.isa.title,
             top="../",
             family=family,
             sections=[(heading, lines) for heading, lines in sections if lines and heading != "Table row"],

@@ -47,7 +47,7 @@ def overview(isa: InstructionSet) -> Description:
         f"{point.name}: {', '.join(option for option, _ in point.options)}" for point in isa.open_points
     )
     return Description(
-        isa.name,
+        f"{isa.name}: {isa.title}",
         (
             ("Instructions", tuple(_listed([row[first] for row in rows]))),
             ("Targets", (", ".join(isa.targets),)),

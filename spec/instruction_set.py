@@ -177,6 +177,8 @@ class InstructionSet(Protocol):
     """An instruction set."""
 
     name: str
+    title: str
+    """What pages call it."""
     targets: Collection[str]
     default_target: str
     open_points: Sequence[OpenPoint]

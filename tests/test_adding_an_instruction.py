@@ -15,6 +15,7 @@ from theorem_checks import unexpected
 import mmaproof.proofs as proofs_package
 import mmaproof.spec as spec_package
 from mmaproof.proofs import catalogue
+from mmaproof.reports import site
 from mmaproof.spec import instruction_set
 from mmaproof.spec.errors import InputError
 
@@ -53,6 +54,18 @@ def test_legal() -> None:
     )
     assert mmaproof("legal", "smmla v0.4s, v1.16b").wrong_use
     assert mmaproof("legal", "smmlax").wrong_use
+
+
+def test_site() -> None:
+    pages = {page.path: page.text for page in site.pages(["arm"])}
+    assert "Arm, 8-bit matrix multiplies" in pages["arm/index.html"]
+    assert "A[i,k]" in pages["arm/smmla.html"] and "arm/smmla.layout.html" in pages
+
+
+def test_what_it_has_none_of() -> None:
+    assert mmaproof("run", "smmla", "--list-choices").out == "arm leaves nothing open\n"
+    empty = mmaproof("tables", "arm", "--contradictions")
+    assert empty.status == 0 and "the table of contradictions of arm has no rows" in empty.err
 
 
 def test_layout() -> None:

@@ -124,6 +124,7 @@ class Mfma:
     """The dense matrix fused multiply-adds of CDNA; see `InstructionSet`."""
 
     name = "mfma"
+    title = "AMD MFMA"
     targets = tuple(TARGETS)
     default_target = DEFAULT_TARGET.name
     open_points = OPEN_POINTS

@@ -89,6 +89,7 @@ class PowerMMA:
     """Power ISA 3.1 Matrix-Multiply Assist; see `InstructionSet`."""
 
     name = "power"
+    title = "Power ISA 3.1 MMA"
     targets = tuple(TARGETS)
     default_target = "power10"
     open_points = OPEN_POINTS

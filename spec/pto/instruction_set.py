@@ -127,6 +127,7 @@ class TileInstructions:
     """Matrix and matrix-vector products of PTO tiles, and the moves of a GEMM; see `InstructionSet`."""
 
     name = "pto"
+    title = "Ascend PTO, tile products"
     targets = ProfileNames()
     default_target = A5.name
     open_points = OPEN_POINTS

@@ -121,6 +121,7 @@ class WarpMatrixInstructions:
     """wmma, mma, mma.sp, ldmatrix, stmatrix and movmatrix; see `InstructionSet`."""
 
     name = "ptx"
+    title = "NVIDIA PTX, warp-level matrix instructions"
     targets = tuple(TARGETS)
     default_target = "sm_120a"
     open_points = OPEN_POINTS
