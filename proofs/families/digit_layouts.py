@@ -312,11 +312,17 @@ def _selected() -> Certificate:
          Digit(1, 2, 2, (0, 0, 1))),
     )  # fmt: skip
     fragment = Fragment(layout, Packing(S8, 8))
+    digits = Digit(0, 1, 2, (2, 0)), Digit(1, 1, 2, (0, 1)), Digit(1, 2, 2, (0, 2)), Digit(1, 4, 2, (1, 0))
+    wide = Fragment(
+        Layout("toy", (Axis("lane", 2), Axis("i", 8)), (Axis("row", 4), Axis("column", 4)), digits),
+        Packing(F16, 16),
+    )
     words = np.array([0x03020100, 0x13121110, 0x23222120, 0x33323130], dtype=np.uint32)[:, None]
     number = np.zeros((2, 2, 4), dtype=int)
     for lane, i in np.ndindex(4, 4):
         number[i & 1, lane & 1, (lane >> 1) * 2 + (i >> 1)] = 16 * lane + i
     expected: dict[object, object] = {"all": (number.tolist(), words.tolist(), 32, (4, 1), (2, 2, 4), 4, 1)}
+    expected["wide"] = (4, 4), 8, 4
     for half in (0, 1):
         written = words & (0x00FF00FF << 8 * half)
         expected[half] = number[half].tolist(), written.tolist()
@@ -335,6 +341,7 @@ def _selected() -> Certificate:
                 fragment.shape, fragment.elements, fragment.registers,
             )
         }  # fmt: skip
+        found["wide"] = wide.shape, wide.elements, wide.registers
         for half in (0, 1):
             picked = Selection(fragment, (half,))
             part = picked.gather(alg, words)

@@ -68,6 +68,8 @@ def campaign(
     seed: int,
     settings: Settings,
     report: Callable[[TriedMutant], None] = lambda result: None,
+    *,
+    recognised: bool = False,
 ) -> Score:
     """Try a sample of faults.
 
@@ -86,6 +88,9 @@ def campaign(
         `scheduler` takes. No cache is used.
     report : callable
         Is given each result as it arrives.
+    recognised : bool
+        Whether to try faults that are shown to change nothing, and no others: all of them should survive,
+        else how they are recognised is wrong.
 
     Raises
     ------
@@ -100,7 +105,7 @@ def campaign(
         try:
             bench = _Bench(obligations, modules, settings, processes, threads, jobs)
             shown = Equivalents(modules)
-            drawn, equivalent, elsewhere = _sample(possible, number, seed, bench, shown)
+            drawn, equivalent, elsewhere = _sample(possible, number, seed, bench, shown, recognised)
             futures = {threads.submit(bench.result, mutant): place for place, mutant in enumerate(drawn)}
             results: dict[int, TriedMutant] = {}
             for future in as_completed(futures):
@@ -128,9 +133,17 @@ def _faults(module: SpecificationModule) -> list[Fault]:
 
 
 def _sample(
-    possible: Sequence[Mutant], number: int, seed: int, bench: _Bench, equivalents: Equivalents
+    possible: Sequence[Mutant],
+    number: int,
+    seed: int,
+    bench: _Bench,
+    equivalents: Equivalents,
+    recognised: bool,
 ) -> tuple[list[Mutant], tuple[EquivalentMutant, ...], int]:
-    """Return `number` mutants drawn at random, those that change nothing, and how many concern others."""
+    """Return `number` mutants drawn at random, those that change nothing, and how many concern others.
+
+    With `recognised`, the mutants drawn are those that change nothing.
+    """
     drawn: list[int] = []
     equivalent: dict[int, EquivalentMutant] = {}
     elsewhere = 0
@@ -142,7 +155,9 @@ def _sample(
             elsewhere += 1
         elif how := equivalents.how(mutant.module, mutant.fault):
             equivalent[place] = EquivalentMutant(mutant, how)
-        else:
+            if recognised:
+                drawn.append(place)
+        elif not recognised:
             drawn.append(place)
     put_back = tuple(equivalent[place] for place in sorted(equivalent))
     return [possible[place] for place in sorted(drawn)], put_back, elsewhere

@@ -10,6 +10,7 @@ but their value:
   branches that it chooses between do the same;
 - a constant of one module, where every expression that reads it is worth the same;
 - a function of parameters of few values that returns the same, or raises the same kind of error, for all;
+- a name for a type, which only annotations read;
 - what is computed is only told in messages.
 """
 
@@ -25,10 +26,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ... import smt
+from .annotations import Annotations
 from .expression_values import same
 from .scope import SpecificationModule
 from .source_faults import Fault
@@ -40,10 +44,14 @@ EXPRESSION = "an expression that is worth the same"
 BRANCHES = "both branches do the same where the comparisons differ"
 CONSTANT = "every expression that reads the constant is worth the same"
 FUNCTION = "the function returns the same for all it may be given"
+ANNOTATED = "only annotations read the name"
 SPEECH = "only messages tell what is computed"
 
 _SECONDS = 5.0
 """Processor time that one fault may take: what is changed may be of any size, or not end."""
+
+_OTHERS = (Path(__file__).parents[1], *map(Path, smt.__path__))
+"""What else reads the specification while obligations are decided."""
 
 _WINDOW = 3
 """Comparisons with a number that was changed by one differ no further from it."""
@@ -71,6 +79,8 @@ class Equivalents:
             return BYTECODE
         if self._speech.only_tells(module, fault):
             return SPEECH
+        if self._names_a_type(module, fault):
+            return ANNOTATED
         try:
             namespace = vars(import_module(module.name))
         except ImportError:
@@ -78,6 +88,24 @@ class Equivalents:
         with np.errstate(all="ignore"), suppress(_TooLong), _limited():
             return _how(fault, namespace)
         return ""
+
+    @cached_property
+    def _annotations(self) -> Annotations:
+        others = (path for folder in _OTHERS for path in sorted(folder.rglob("*.py")))
+        return Annotations([*self._sources.values(), *(path.read_text(encoding="utf-8") for path in others)])
+
+    def _names_a_type(self, module: SpecificationModule, fault: Fault) -> bool:
+        """Whether a fault is in the value of a name that only annotations read, and is a value still."""
+        around = ancestors(fault.module, fault.node)
+        if len(around) < 2 or fault.function:
+            return False
+        match around[1]:
+            case ast.Assign([ast.Name(name)], value) if self._annotations.alone_read(name):
+                changed = copy.deepcopy(value, {id(fault.node): fault.replacement})
+                with suppress(Exception):
+                    eval(compile(ast.unparse(changed), "", "eval"), dict(vars(import_module(module.name))))
+                    return True
+        return False
 
 
 class _TooLong(BaseException):

@@ -24,6 +24,9 @@ from ..stated.encodings import shape
 COUNT = 60
 """Sums of each model."""
 
+_HIGHER = {"ue8m0": 12, "ue4m3": 3 << 3}
+"""What makes a scale factor larger: 2^12 and 2^3 times."""
+
 Model = stated.Model
 
 MODELS: tuple[tuple[Model, str, str, str, int, str], ...] = (
@@ -110,6 +113,11 @@ def _sums(place: int) -> Certificate:
         ))
     }  # fmt: skip
     kinds = {"x": factors, "y": factors, "c": of_c, "p": of_scales, "q": of_scales}
+    if model.group > 1:  # a group of zeros, with larger scale factors where there are any
+        drawn["x"][::3, : model.group] &= shape(factors).sign
+        if of_scales:
+            room = shape(of_scales).largest - drawn["p"][::3, 0]
+            drawn["p"][::3, 0] += np.minimum(room, _HIGHER[of_scales])
 
     def numbers(name: str, row: int) -> list[stated.Number]:
         return [stated.number(kinds[name], int(code)) for code in drawn[name][row]]

@@ -11,9 +11,11 @@ import pytest
 import toy_mutation_catalogue
 import toy_specification
 
+from mmaproof.proofs.catalogue import matching
 from mmaproof.proofs.mutation import equivalents, scope, score_json
 from mmaproof.proofs.mutation.campaign import campaign
 from mmaproof.proofs.mutation.equivalents import (
+    ANNOTATED,
     BRANCHES,
     BYTECODE,
     CONSTANT,
@@ -23,6 +25,7 @@ from mmaproof.proofs.mutation.equivalents import (
     Equivalents,
 )
 from mmaproof.proofs.mutation.scope import Role, SpecificationModule
+from mmaproof.proofs.mutation.score import Fate
 from mmaproof.proofs.mutation.source_faults import faults
 from mmaproof.proofs.mutation.surroundings import _formats, values_of
 from mmaproof.proofs.runner import Settings
@@ -65,6 +68,7 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return of
 
 
+TYPES = "Row = tuple[str, dict[str, int]]\nRows = list[Row]\ndef f(rows: Rows):\n    return len(rows) + 1\n"
 WORDS = "def f(bits):\n    return bits & 7 | 8\n"
 FORMATS = "def f(fmt: FloatFormat, x):\n    return x if fmt.bits <= {} else -x\n"
 BOUNDARY = """
@@ -82,6 +86,14 @@ def f(x, count: int):
     if x != count:
         yield f"there are {x} {what}, not {count}"
 """
+
+
+def test_a_name_that_only_annotations_read_is_no_part_of_a_run(shown) -> None:
+    assert ANNOTATED in set(shown(TYPES).values())
+    read = TYPES + "\ndef g(rows):\n    return Rows(rows)\n"
+    assert ANNOTATED not in set(shown(read).values())
+    told = TYPES.replace("list[Row]", "list[Row]\nclass Some(Row):\n    pass")
+    assert ANNOTATED not in set(shown(told).values())
 
 
 def test_bits_that_are_set_or_masked_anyway(shown) -> None:
@@ -235,3 +247,12 @@ def test_a_campaign_puts_equivalent_faults_back_and_says_how(monkeypatch: pytest
     assert not any(result.mutant.fault.old == "256" for result in score.results)
     assert len(document["equivalent"]) == document["summary"]["equivalent"] == len(score.equivalent)
     assert all(each["how"] for each in document["equivalent"])
+
+
+@pytest.mark.sweep
+def test_faults_that_change_nothing_survive_trials() -> None:
+    """The cross-check: what is shown to change nothing is tried all the same, and nothing notices it."""
+    obligations, modules = matching(("power",)), scope.modules_of(["power"])
+    score = campaign(obligations, modules, 25, 20, Settings(jobs=2), recognised=True)
+    noticed = [each for each in score.results if each.fate is not Fate.SURVIVED]
+    assert len(score.results) == 25 and noticed == []

@@ -189,6 +189,8 @@ def _loads() -> Iterator[Load]:
 LOADS = tuple(_loads())
 """Loads with and without swizzles, with addresses given and derived, of tiles that are delivered and not."""
 
+_TF32 = mma("m16n8k8", "f32.tf32.tf32.f32")
+
 SAID: tuple[tuple[str, str, str, str, str], ...] = (
     # instruction, operand, layout, verdict, and what the lines say
     (mma("m16n8k32", "s32.s4.s4.s32"), "b", "((4,8),8):((32,1),8)", "collision",
@@ -212,6 +214,12 @@ SAID: tuple[tuple[str, str, str, str, str], ...] = (
     (mma("m16n8k16", F16), "a", f"{X4} <- Sw<3,4,3> o smem_ptr[16b](unset) o (16,64):(64,1)", "equal",
      "arrives whole, from 4 of 4 tiles in memory"),
     (mma("m16n8k16", F16), "a", f"{X4} <- Sw<3,3,3> o _0 o (_16,_64):(_64,_1)", "equal", "no bank conflicts"),
+    (_TF32, "a", f"{X4} at (16,2):(8,4) <- (16,8):(8,1)", "equal", "2-way bank conflicts"),
+    (_TF32, "a", f"{X4} at (16,2):(8,2) <- (16,8):(8,1)", "undeliverable", "lane 16 passes offset 2, byte 8"),
+    (_TF32, "a", f"{X4} at (16,2):(1,64) <- (16,8):(1,16)", "undeliverable",
+     "lane 1 passes offset 1, byte 4"),
+    (_TF32, "a", f"{X4} at (16,2):(8,4) <- Swizzle<1,2,2> o (16,8):(8,1)", "other-bijection",
+     "specified is (row"),
 )  # fmt: skip
 """Layouts in every notation, what they are, and a part of what is said of them."""
 
