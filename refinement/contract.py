@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..spec.errors import InputError
+from ..spec.power.choices import ALIASING
 from .arguments import (
     HELD_ELEMENTS,
     Array,
@@ -249,6 +250,8 @@ class Contract:
         Where sizes may be any number of a domain; `sizes` then stand in for all.
     synchronisation : Synchronisation, optional
         Of a PTO kernel; None where its text is to say.
+    aliasing : str
+        Of a Power kernel: the reading of `mmaproof.spec.power.choices.ALIASING`.
     """
 
     path: str
@@ -271,6 +274,7 @@ class Contract:
     quantified: QuantifiedSizes | None = None
     accuracy: AccuracyClause | None = None
     synchronisation: Synchronisation | None = None
+    aliasing: str = ALIASING.default
 
     @property
     def says_values(self) -> bool:

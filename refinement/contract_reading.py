@@ -6,9 +6,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ..spec.errors import InputError
+from ..spec.power.choices import ALIASING
 from .accuracy_clauses import check_accuracy, read_accuracy
 from .contract import (
     Accumulate,
@@ -38,7 +40,13 @@ OF_MALLOC = 16
 
 SECTIONS = ("kernel", "launch", "sizes", "param", "array", "buffer", "ensures", "against")
 KERNEL = ("isa", "entry", "target")
-KERNEL_OF_PTO = ("isa", "entry", "profile", "target", "sync")
+KERNELS = MappingProxyType(
+    {
+        "ptx": KERNEL,
+        "power": (*KERNEL, ALIASING.name),
+        "pto": ("isa", "entry", "profile", "target", "sync"),
+    }
+)
 LAUNCH = ("grid", "block", "dynamic_shared")
 LAUNCHES = ("entry", *LAUNCH, "params")
 AGAINST = ("entry", *LAUNCH, "equality")
@@ -65,7 +73,8 @@ def parse_contract(text: str, file: str = "contract") -> Contract:
 def _contract(document: Table) -> Contract:
     document.check_keys(SECTIONS)
     kernel, ensures = document.table("kernel"), document.table("ensures")
-    kernel.check_keys(KERNEL_OF_PTO if kernel.values.get("isa") == "pto" else KERNEL)
+    isa = kernel.values.get("isa")
+    kernel.check_keys(KERNELS.get(isa, KERNEL) if isinstance(isa, str) else KERNEL)
     if kernel.values.get("isa") == "power":
         document = _as_function(document)
     several = isinstance(document.values.get("launch"), list)
@@ -114,6 +123,7 @@ def _contract(document: Table) -> Contract:
         None if reference is None else Source(reference, "reference", ensures.where("reference")),
         launches,
         synchronisation=_synchronisation(kernel),
+        aliasing=kernel.choice(ALIASING.name, ALIASING.option_names, ALIASING.default),
     )
     if quantified is not None:
         contract = _with_empty_grid(replace(contract, quantified=quantified), quantified)

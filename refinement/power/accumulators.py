@@ -1,7 +1,8 @@
 """Matrix-Multiply Assist instructions, as the specification means them, and the rules of accumulators.
 
-An accumulator and its four vector-scalar registers are kept apart; that they are one storage is the rules'
-concern: what breaks one is reported, and the values concerned are undefined.
+An accumulator and its four vector-scalar registers are kept apart, unless a contract says that they are one
+storage (`mmaproof.spec.power.choices.ALIASING`). Kept apart, the rules say when which of them may be used:
+what breaks one is reported, and the values concerned are undefined.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def check_read(machine: Machine, instruction: Instruction, number: int) -> None:
         return
     machine.report(
         Kind.ACCUMULATOR,
-        f"{instruction} reads vs{number} while a{number // VSRS_PER_ACCUMULATOR} is primed",
+        f"{instruction} reads vs{number} while a{number // VSRS_PER_ACCUMULATOR} is primed (defined only "
+        f'where the accumulator is the storage of its registers: aliasing = "shared")',
     )
     at = REGISTER_BYTES * number
     machine.registers.vectors.terms[at : at + REGISTER_BYTES] = ABSENT
@@ -105,6 +107,8 @@ def _lose(machine: Machine, accumulator: int, by: str = "") -> None:
 
 def _report_misuses(machine: Machine, instruction: Instruction, accumulator: int) -> None:
     registers = machine.registers
+    if registers.shared:
+        return
     lost_by = registers.lost_by.pop(accumulator, "")
     for each in _misuses(instruction, tuple(registers.primed)):
         because = f"; {lost_by}" if lost_by and each.rule.id == "unprimed" else ""
@@ -143,7 +147,7 @@ def _update(machine: Machine, instruction: Instruction) -> None:
     first = _BYTES * accumulator
     offsets, size = first + _places(family, "acc").reshape(-1), family.result.bits // 8
     if update.accumulates:
-        if not registers.primed[accumulator]:
+        if not registers.primed[accumulator] and not registers.shared:
             _lose(machine, accumulator)
         registers.define(lanes, slice(first, first + _BYTES))
         acc = lanes.read(offsets, size).reshape(ACCUMULATOR_ROWS, -1)
@@ -153,7 +157,7 @@ def _update(machine: Machine, instruction: Instruction) -> None:
         algebra, update, x, y, acc, _live(family, given.masks), Rounding.NEAREST_EVEN, Choices()
     )
     lanes.write(offsets, np.ascontiguousarray(result).reshape(-1))
-    registers.primed[accumulator] = True
+    registers.primed[accumulator] = not registers.shared
 
 
 @cache
@@ -206,10 +210,10 @@ def _move(machine: Machine, instruction: Instruction) -> None:
         case Move.XXMTACC:
             lanes.terms[own], lanes.lows[own] = vectors.terms[associated], vectors.lows[associated]
         case Move.XXMFACC:
-            if not registers.primed[accumulator]:
+            if not registers.primed[accumulator] and not registers.shared:
                 _lose(machine, accumulator)
             vectors.terms[associated], vectors.lows[associated] = lanes.terms[own], lanes.lows[own]
-    registers.primed[accumulator] = given.operation is not Move.XXMFACC
+    registers.primed[accumulator] = given.operation is not Move.XXMFACC and not registers.shared
 
 
 HANDLERS: MappingProxyType[str, Handler] = MappingProxyType(

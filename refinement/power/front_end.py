@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ...spec.errors import InputError
+from ...spec.power.choices import ALIASING
 from ...spec.power.targets import target_named
 from ..arguments import Array, Pointers, Scalar, SharedBuffer
 from ..array_memory import initial_bytes, memories
@@ -41,6 +42,9 @@ from .words import Data
 POINTER_BYTES = 8
 _MOST_CODE_AS_DATA = 1 << 20
 """Bytes of code that a function may read as data."""
+
+
+_SHARED = f"an accumulator: {dict(ALIASING.options)['shared']}"
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,8 @@ class PowerKernel:
         arguments = [_argument(each, instance, addresses, inputs) for each in _passed(instance, self.path)]
         segments.append(stack_segment(store, len(arguments)))
         loads = Loads() if traced else None
-        machine = Machine(store, self.image, segments, HANDLERS, FUNCTIONS, self.path, loads)
+        shared = instance.contract.aliasing == "shared"
+        machine = Machine(store, self.image, segments, HANDLERS, FUNCTIONS, self.path, loads, shared=shared)
         pass_arguments(machine, arguments, self.address, self.image.toc)
         kept = saved(machine)
         complete = machine.run(self.address, progress)
@@ -165,6 +170,7 @@ class PowerKernel:
                 "seconds": machine.seconds,
             },
             lambda _: "",
+            assumptions=(_SHARED,) if machine.registers.shared else (),
         )
 
     def _program(self, store: TermStore) -> Iterator[Segment]:

@@ -70,6 +70,8 @@ class Machine:
         The file, for findings.
     loads : Loads, optional
         Told what each line loads.
+    shared : bool
+        Whether accumulators are the storage of their vector-scalar registers.
 
     Attributes
     ----------
@@ -88,10 +90,12 @@ class Machine:
         functions: Mapping[str, Modelled],
         path: str,
         loads: Loads | None = None,
+        *,
+        shared: bool = False,
     ) -> None:
         self.store = store
         self.image = image
-        self.registers = Registers(store)
+        self.registers = Registers(store, shared=shared)
         self.words = WordArithmetic(store)
         self.observations = Observations(path)
         self.storage = Storage(store, segments, self.report)

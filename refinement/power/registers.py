@@ -41,6 +41,8 @@ class Registers:
     ----------
     store : TermStore
         Where terms are made.
+    shared : bool
+        Whether accumulators are the storage of their vector-scalar registers; none is primed then.
 
     Attributes
     ----------
@@ -64,8 +66,9 @@ class Registers:
         The undefined term that each register holds at first, by its name.
     """
 
-    def __init__(self, store: TermStore) -> None:
+    def __init__(self, store: TermStore, *, shared: bool = False) -> None:
         self.store = store
+        self.shared = shared
         general = store.undefined(GENERAL, 64)
         bits = store.undefined(CONDITIONS, 1)
         halves = store.undefined(2 * VSRS, 64)
@@ -79,6 +82,10 @@ class Registers:
         self.vectors = ByteLanes(store, VSRS * REGISTER_BYTES)
         self.vectors.write(8 * np.arange(2 * VSRS), halves)
         self.accumulators = ByteLanes(store, ACCUMULATORS * ACCUMULATOR_ROWS * REGISTER_BYTES)
+        if shared:
+            own = slice(len(self.accumulators))
+            self.accumulators.terms = self.vectors.terms[own]
+            self.accumulators.lows = self.vectors.lows[own]
         self.vector_save: Word = Data(int(store.undefined(1, 64)[0]))
         self.primed = [False] * ACCUMULATORS
         self.lost_by: dict[int, str] = {}

@@ -9,6 +9,17 @@ from types import MappingProxyType
 
 from ..choices import OpenPoint, choose
 
+ALIASING = OpenPoint(
+    "aliasing",
+    (
+        ("separate", "ACC[k] is storage of its own; VSR[4k..4k+3] are undefined while it is primed"),
+        ("shared", "ACC[k] is the storage of VSR[4k..4k+3]"),
+    ),
+    "separate",
+    "Power ISA 3.1 allows both; QEMU and POWER10 as described there share, dense-math drafts separate",
+)
+"""Whether an accumulator and its vector-scalar registers are one storage."""
+
 OPEN_POINTS = (
     OpenPoint(
         "bf16-sum",
@@ -41,15 +52,7 @@ OPEN_POINTS = (
         "operand-order",
         "the operand priority was measured in QEMU only",
     ),
-    OpenPoint(
-        "aliasing",
-        (
-            ("separate", "ACC[k] is storage of its own; VSR[4k..4k+3] are undefined while it is primed"),
-            ("shared", "ACC[k] is the storage of VSR[4k..4k+3]"),
-        ),
-        "separate",
-        "Power ISA 3.1 allows both; QEMU and POWER10 as described there share, dense-math drafts separate",
-    ),
+    ALIASING,
 )
 """Every open point of the Power MMA specification."""
 

@@ -100,6 +100,30 @@ def test_what_is_wrong_with_a_function_is_found(
         assert kind in kinds and message in told, told
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("xxmtacc 0", "reads vs0 while a0 is primed"),
+        ("xxmtacc 0\n\tlxv 1,16(4)\n\txxmfacc 0", "needs a0 primed"),
+    ],
+)
+def test_an_accumulator_may_be_the_storage_of_its_registers(text: str, message: str, tmp_path: Path) -> None:
+    """As GCC 15 compiles OpenBLAS's products of complex numbers, the first of them."""
+    loads = "".join(f"\tlxv {number},{16 * number}(4)\n" for number in range(4))
+    path = tmp_path / "kernel.s"
+    stores = loads.replace("lxv", "stxv").replace("(4)", "(3)")
+    path.write_text(f"\t.globl f\n\t.type f, @function\nf:\n{loads}\t{text}\n{stores}\tblr\n")
+    of = contract("y[i] = x[i]")
+    apart = verified(path, of)
+    assert apart.result.verdict == "refuted" and message in messages(apart)
+    one = verified(path, of.replace('isa = "power"', 'isa = "power"\naliasing = "shared"'))
+    assert one.result.verdict == "verified", messages(one)
+    assert any("ACC[k] is the storage of VSR" in each for each in one.result.assumptions)
+    path.write_text(path.read_text().replace("lxv 2,32(4)", "lxv 2,16(4)"))
+    wrong = verified(path, of.replace('isa = "power"', 'isa = "power"\naliasing = "shared"'))
+    assert wrong.result.verdict == "refuted"
+
+
 def test_callees_constants_and_library_functions_are_part_of_the_program(tmp_path: Path) -> None:
     text = """
     #include <string.h>
