@@ -4,7 +4,10 @@ FAMILIES = {
     "layout": ("lines", "layouts", "tile_layouts"),
     "pitch": ("pitches",),
     "transport": ("transport",),
-    "product": ("products",),
+    "product": (
+        "products",
+        "any_size",
+    ),
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
     "numerics": ("exact_steps",),
