@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from .normal_forms import NormalForms
 from .overflow import NONE
 from .polynomials import ExpansionError
 from .rounding_depth import Roundings, roundings
+from .sign_cases import SignCases
 from .term_instances import TermInstances
 from .terms import bits
 from .traversal import by_operation
@@ -201,6 +203,24 @@ def _thoroughly(
     forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
 ) -> tuple[Indices, str | None]:
     """Return which terms are not shown equal, with as many sums expanded as needed."""
+    differing, reason = _at_once(forms, actual, expected, members, fmt)
+    if not len(differing):
+        return differing, reason
+    cases = SignCases(forms, partial(_unequal_at_once, forms))
+    found = differing[cases.unequal(actual[differing], expected[differing], fmt)]
+    return found, reason if len(found) else None
+
+
+def _unequal_at_once(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Indices:
+    """Return which terms (n,) are not shown equal, or not to be numbers for any inputs."""
+    differing = _at_once(forms, actual, expected, np.arange(len(actual)), fmt)[0]
+    return np.arange(len(actual)) if _have_poles(forms, np.concatenate([actual, expected])) else differing
+
+
+def _at_once(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return what `_thoroughly` does where nothing is supposed of what terms choose by."""
     left = members
     for unequal in (forms.unequal, forms.outer.unequal, forms.unequal_unmasked):
         with suppress(ExpansionError, OutweighedMaskError):
