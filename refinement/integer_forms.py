@@ -79,6 +79,10 @@ class Symbols:
     def __len__(self) -> int:
         return len(self.monomials)
 
+    def has(self, symbol: str) -> bool:
+        """Tell whether integers may depend on a symbol."""
+        return frozenset((symbol,)) in self._places
+
     def column(self, *symbols: str) -> int:
         """Return the column of a product of symbols."""
         return self._places[frozenset(symbols)]

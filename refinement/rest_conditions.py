@@ -42,6 +42,11 @@ class Rest:
     step: int
 
     @property
+    def other(self) -> str:
+        """A symbol: its step times this is a number below the size, of which nothing else is known."""
+        return f"another index of {self.size}"
+
+    @property
     def form(self) -> dict[tuple[str, ...], int]:
         """D, by the symbols that are multiplied."""
         return {(self.symbol,): self.step, (): self.step}
@@ -50,6 +55,10 @@ class Rest:
         """Return the largest number that D is more than where it is more than one."""
         return (number // self.step + 1) * self.step - 1
 
+    def reach_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what `reach` says of numbers (n,)."""
+        return (numbers // self.step + 1) * self.step - 1
+
     def raised(self, bounds: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what the symbol is at least where D is more than some numbers."""
         return np.maximum(bounds, 0) // self.step
@@ -57,10 +66,11 @@ class Rest:
 
 def more_than(store: TermStore, size: str, numbers: NDArray[np.int64]) -> Ids:
     """Return the bits (n,) that say whether D is more than some numbers."""
-    return np.asarray(store.inputs(_name(size), bits(1), numbers), dtype=np.int32)
+    return np.asarray(store.inputs(name_of(size), bits(1), numbers), dtype=np.int32)
 
 
-def _name(size: str) -> str:
+def name_of(size: str) -> str:
+    """Return the input whose elements say of a size whether D is more than their numbers."""
     return f"left of {size}"
 
 
@@ -115,7 +125,7 @@ class RestConditions:
 
     def __init__(self, store: TermStore, rests: tuple[Rest, ...]) -> None:
         self._store = store
-        self._sizes = {_name(each.size): each.size for each in rests}
+        self._sizes = {name_of(each.size): each.size for each in rests}
         self._implied: dict[tuple[int, bool], dict[str, int]] = {}
 
     def implied(self, term: int, *, holds: bool = True) -> Bounds:

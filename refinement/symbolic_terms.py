@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import Format, IntegerFormat
-from . import operations, polynomial_bits
+from . import operations, polynomial_bits, wrapped_indices
 from .evaluation import evaluate, ones, signed_values
 from .integer_forms import UNBOUNDED, Rows, Symbols, Truths, centred, divided, divided_by
 from .interning import Ids, RowTable
@@ -75,6 +75,9 @@ class SymbolicTerms(TermStore):
         Arrays whose elements `inputs` finds otherwise than by their numbers.
     rests : tuple of Rest
         Of sizes, what is left of them from a block on; comparisons of it are bits of their own.
+    wraps : bool
+        Whether there are indices brought back into a size of which it depends on what is left; see
+        `wrapped_indices`.
     """
 
     def __init__(self, symbols: Symbols) -> None:
@@ -86,6 +89,7 @@ class SymbolicTerms(TermStore):
         self.doubts: list[Doubt] = []
         self.placed: dict[str, Placed] = {}
         self.rests: tuple[Rest, ...] = ()
+        self.wraps = False
 
     # -- rows of coefficients
     def row_numbers(self, rows: Rows) -> NDArray[np.int32]:
@@ -148,6 +152,8 @@ class SymbolicTerms(TermStore):
         if not len(flat[0]):
             return super().apply(operation, *arguments)
         found = rule(self, operation, flat)
+        if self.wraps and (found is None or (found < 0).any()):
+            found = self._in_both_cases(operation, flat, found)
         if found is None:
             return super().apply(operation, *arguments)
         missing = found < 0
@@ -155,13 +161,34 @@ class SymbolicTerms(TermStore):
             found[missing] = super().apply(operation, *(each[missing] for each in flat))
         return found.reshape(shape)
 
+    def _in_both_cases(self, operation: Operation, words: list[Ids], found: Ids | None) -> Ids | None:
+        """Add what an operation is of words that choose between integers; see `wrapped_indices`."""
+        if operation.name not in _DISTRIBUTED:
+            return found
+        if operation.name == CONCATENATION:
+            columns = list(self.elements(words[0]).T)
+
+            def compute(parts: list[Ids], members: NDArray[np.intp]) -> Ids:
+                return self.apply(operation, self.vectors(np.stack(parts, axis=1)))
+        else:
+            columns = words
+
+            def compute(parts: list[Ids], members: NDArray[np.intp]) -> Ids:
+                return self.apply(operation, *parts)
+
+        chosen = wrapped_indices.distributed(self, columns, compute)
+        return chosen if found is None or chosen is None else np.where(found < 0, chosen, found)
+
     def combined_words(self, table: int, words: Sequence[Ids]) -> Ids | None:
         """See `TermStore.combined_words`."""
-        if not np.logical_or.reduce([self.is_integer(each) for each in words]).any():
+        symbolic = [self.is_integer(each).any() for each in words]
+        if not any(symbolic) and not self.wraps:
             return None
         word = bits(int(self.widths(words[0][:1])[0]))
         operation = Operation(operations.BITWISE, word, (word,) * 3, attribute=table)
-        return _bitwise(self, operation, [np.asarray(each, dtype=np.int32) for each in words])
+        given = [np.asarray(each, dtype=np.int32) for each in words]
+        found = _bitwise(self, operation, given) if any(symbolic) else None
+        return self._in_both_cases(operation, given, found) if self.wraps else found
 
     def doubt(self, what: str, rows: Rows, limit: int = 0) -> None:
         """Note what the symbols don't decide, about some polynomials."""
@@ -406,9 +433,14 @@ def _quotient(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
         found[where[some[known]]] = store.integers(result[known], fmt.bits)
     some = np.flatnonzero(varying & readable & _in_range(store, divisors, fmt))
     quotients, rests, known = divided_by(store.symbols, rows[some], divisors[some])
-    store.doubt(f"{name} by a size is not known", rows[some[~known]])
     result = quotients if name == "div" else rests
     found[where[some[known]]] = store.integers(result[known], fmt.bits)
+    open_ = some[~known]
+    if name == "rem" and store.rests and len(open_):
+        wrapped = wrapped_indices.brought_back(store, rows[open_], divisors[open_], fmt.bits)
+        found[where[open_]] = wrapped
+        open_ = open_[wrapped < 0]
+    store.doubt(f"{name} by a size is not known", rows[open_])
     return found
 
 
@@ -438,6 +470,14 @@ def _bitwise(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Id
         result[some[known]] = store.integers(rows[known], width)
     return result if (result >= 0).any() else None
 
+
+_DISTRIBUTED = frozenset(
+    {
+        operations.RING, operations.NEGATE, operations.EXTEND, CONCATENATION, operations.FUNCTION,
+        operations.BITWISE, operations.COMPARE, operations.EXTREMUM,
+    }
+)  # fmt: skip
+"""What is computed in each case where an integer is one of two."""
 
 _RULES: Mapping[str, Rule] = MappingProxyType(
     {

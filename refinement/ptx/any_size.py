@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.errors import UnsupportedError
 from ...spec.ptx.operands import Address, Register
 from ..integer_forms import Rows
 from ..interning import Ids
+from ..memory import ByteLanes
+from ..operations import select
 from ..rest_conditions import RestConditions
 from ..symbolic_arrays import SymbolicMemory
 from ..symbolic_terms import SymbolicTerms
+from ..wrapped_indices import cases
 from .addressing import GENERIC
 from .execution import Execution
 from .module import TYPE_BITS
@@ -65,28 +70,107 @@ def load_of_any_size(
     execution: Execution, space: str, place: Operand, size: int, count: int, active: Indices
 ) -> Ids | None:
     """Return neighbouring words (n, count) of arrays of any size; None where there is other memory."""
-    rows = rows_of_any_size(execution, space, place, active)
-    if rows is None:
+    places = places_of_any_size(execution, space, place, active)
+    if places is None:
         return None
-    found = memory_of_any_size(execution).load(
-        rows, size, count, size * count, active, conditions_of(execution, active)
-    )
-    return np.asarray(found, dtype=np.int32)
+    terms, lows = places.load(execution, np.arange(len(active)), size * count, size * count)
+    lanes = ByteLanes(execution.store, terms.size)
+    lanes.terms[:], lanes.lows[:] = terms.reshape(-1), lows.reshape(-1)
+    found = lanes.read(size * np.arange(len(active) * count), size)
+    return np.asarray(found.reshape(len(active), count), dtype=np.int32)
 
 
-def conditions_of(execution: Execution, active: Indices) -> Mapping[str, NDArray[np.int64]] | None:
-    """Return what symbols are at least in threads, by the conditions under which they run."""
+class Places(NamedTuple):
+    """Addresses in arrays of any size, of which some are one of two.
+
+    Attributes
+    ----------
+    active : array (n,)
+        The threads.
+    rows, others : Rows (n, monomials)
+        The addresses, and those where a bit is 0.
+    bits : array (n,)
+        The bits; -1 where there is one address.
+    """
+
+    active: Indices
+    rows: Rows
+    others: Rows
+    bits: Ids
+
+    def load(
+        self, execution: Execution, members: NDArray[np.intp], total: int, alignment: int
+    ) -> tuple[Ids, NDArray[np.uint8]]:
+        """Return neighbouring bytes (n, total) of some of them, each a term and its lowest bit there.
+
+        Raises
+        ------
+        UnsupportedError
+            If for some sizes an address may lie outside its array, or not be aligned.
+        """
+        store, memory = execution.store, memory_of_any_size(execution)
+        threads, bits = self.active[members], self.bits[members]
+        where = conditions_of(execution, threads, bits)
+        terms, lows = memory.load_bytes(self.rows[members], total, alignment, threads, where)
+        some = np.flatnonzero(bits >= 0)
+        if len(some):
+            also = conditions_of(execution, threads[some])
+            other = memory.load_bytes(self.others[members[some]], total, alignment, threads[some], also)
+            if (other[1] != lows[some]).any():
+                raise UnsupportedError("an access begins elsewhere within an element for some sizes")
+            for width in np.unique(store.widths(terms[some])).tolist():
+                own = np.flatnonzero((store.widths(terms[some]) == width).all(axis=1))
+                at = some[own]
+                terms[at] = store.apply(select(width), bits[at, None], terms[at], other[0][own])
+        return terms, lows
+
+
+def places_of_any_size(execution: Execution, space: str, place: Operand, active: Indices) -> Places | None:
+    """Return addresses as polynomials, or as choices of two, if they are in arrays of any size."""
+    rows = rows_of_any_size(execution, space, place, active)
+    if rows is not None:
+        return Places(active, rows, rows, np.full(len(active), -1, dtype=np.int32))
+    store = execution.store
+    if _STATE not in execution.state or not isinstance(store, SymbolicTerms) or not store.wraps:
+        return None
+    if space not in ("global", GENERIC) or not isinstance(place, Address):
+        return None
+    base = place.base
+    if not isinstance(base, Register) or TYPE_BITS.get(base.type or "b64", 64) != 64:
+        return None
+    first, second, bits = cases(store, execution.terms(base, 64, active))
+    (rows, known), (others, also) = store.rows_of(first), store.rows_of(second)
+    rows[:, 0] += place.offset
+    others[:, 0] += place.offset
+    owners, theirs = (memory_of_any_size(execution).owners(each) for each in (rows, others))
+    if not (known & also & (owners >= 0) & (owners == theirs)).all():
+        return None
+    return Places(active, rows, others, bits)
+
+
+def conditions_of(
+    execution: Execution, active: Indices, bits: Ids | None = None
+) -> Mapping[str, NDArray[np.int64]] | None:
+    """Return what symbols are at least in threads, by the conditions under which they run.
+
+    Where bits (n active,) are given that are no -1, these are 1 besides.
+    """
     store = execution.store
     assert isinstance(store, SymbolicTerms)
-    if execution.path is None or not store.rests:
+    given = [] if bits is None or (bits < 0).all() else [bits]
+    if execution.path is not None:
+        given.append(execution.path.at(active).as_terms(store))
+    if not given or not store.rests:
         return None
     conditions = execution.state.setdefault(_CONDITIONS, RestConditions(store, store.rests))
-    paths, which = np.unique(execution.path.at(active).as_terms(store), return_inverse=True)
-    implied = [conditions.implied(int(each)) for each in paths]
-    found = {}
-    for rest in store.rests:
-        bounds = np.array([each.get(rest.size, -1) for each in implied], dtype=np.int64)
-        found[rest.symbol] = rest.raised(bounds)[which.reshape(-1)]
+    found = {rest.symbol: np.zeros(len(active), dtype=np.int64) for rest in store.rests}
+    for terms in given:
+        distinct, which = np.unique(terms, return_inverse=True)
+        implied = [conditions.implied(each) if each >= 0 else {} for each in distinct.tolist()]
+        for rest in store.rests:
+            bounds = np.array([each.get(rest.size, -1) for each in implied], dtype=np.int64)
+            least = rest.raised(bounds)[which.reshape(-1)]
+            found[rest.symbol] = np.maximum(found[rest.symbol], least)
     return found
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...spec.errors import InputError
 from ...spec.ptx.operands import Integer
 from .addressing import addresses
-from .any_size import conditions_of, memory_of_any_size, rows_of_any_size
+from .any_size import places_of_any_size
 from .execution import Decoders, Execution, undecoded
 from .memory_access import load_bytes, store_bytes
 from .module import TYPE_BITS, InstructionStatement
@@ -107,16 +107,14 @@ def _copy(execution: Execution, instruction: InstructionStatement, active: Indic
         raise InputError(f"{instruction.mnemonic} copies 16 bytes, not {size}")
     given = _source_bytes(execution, rest[1:], size, active)
     to = addresses(execution, destination, active)
-    rows = rows_of_any_size(execution, "global", source, active)
-    start = None if rows is not None else addresses(execution, source, active)
+    places = places_of_any_size(execution, "global", source, active)
+    start = None if places is not None else addresses(execution, source, active)
     terms = np.full((len(active), size), int(execution.store.constants(0, 8)), dtype=np.int32)
     lows = np.zeros(terms.shape, dtype=np.uint8)
     for count in map(int, np.unique(given[given > 0])):
         some = np.flatnonzero(given == count)
-        if rows is not None:
-            data = memory_of_any_size(execution).load_bytes(
-                rows[some], count, size, active[some], conditions_of(execution, active[some])
-            )
+        if places is not None:
+            data = places.load(execution, some, count, size)
         else:
             assert start is not None
             data = load_bytes(execution, "global", start[some], count, active[some], size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ..arguments import Array
-from ..block_positions import BlockPosition
+from ..block_positions import BlockPosition, Position
 from ..contract import Contract
 from ..equivalence import compare
 from ..index_arithmetic import Expression
@@ -20,13 +21,14 @@ from ..normal_forms import NormalForms
 from ..operations import select
 from ..parameters import ArrayParameter
 from ..references import FormulaReference
-from ..rest_conditions import RestConditions, more_than
+from ..rest_conditions import Rest, RestConditions, more_than
 from ..result import Equality
 from ..row_arithmetic import RowArithmetic
 from ..size_domains import QuantifiedSizes, ResidueClass, SizeDomain
 from ..size_polynomials import SizePolynomials
 from ..symbolic_terms import Placed
 from ..tile_shifts import direct_axes, tile_shifts
+from ..wrapped_indices import settled
 from .any_size import memory_of_any_size
 from .loop_states import LoopBatch
 from .size_proofs import LimitError, Timed
@@ -97,8 +99,24 @@ class BlockLaunch(SymbolicLaunch):
         return self._symbols_of(super()._symbols(corners).groups, self.position)
 
     def _symbols_of(self, inner: Sequence[Group], position: BlockPosition) -> Symbols:
+        groups = [self._with_another(each) for each in position.positions]
         ranks = [len(each.shape) for each in self.contract.parameters if isinstance(each, ArrayParameter)]
-        return Symbols([*inner, *position.groups], max(2, *ranks))
+        return Symbols([*inner, *groups], max(2, *ranks))
+
+    def _with_another(self, position: Position) -> Group:
+        """Return the symbols of a position, with an index of which only its size is known, if one may be."""
+        group, rest = position.group, position.rest
+        if rest is None or not any(each.opcode == "rem" for each in self.body):
+            return group
+        corners = []
+        for corner in group.corners:
+            values = dict(zip(group.symbols, corner, strict=True))
+            size = sum(
+                coefficient * prod(values[symbol] for symbol in names)
+                for names, coefficient in position.size.items()
+            )
+            corners += [(*corner, 0.0), (*corner, size / rest.step - 1.0)]
+        return Group((*group.symbols, rest.other), tuple(corners))
 
     def symbols_at(self, position: BlockPosition, part: float) -> Symbols:
         """Return the symbols for a position of smaller sizes, with a part of what n and u may be now."""
@@ -218,16 +236,32 @@ class BlockLaunch(SymbolicLaunch):
         places = memory.array(output.name).place(self.store.symbols, list(self._own(output)))
         terms, conditions = memory.written[output.name].elements(places)
         self._check_conditions(output, conditions)
-        return terms
+        return self.settled(terms, output)
 
-    def _check_conditions(self, output: Array, conditions: Ids) -> None:
-        """Check that just those elements are stored whose indices are less than the sizes."""
+    def settled(self, terms: Ids, output: Array) -> Ids:
+        """See `SymbolicLaunch.settled`; raises UnsupportedError if they depend on others that may not be."""
+        if not self.store.wraps:
+            return terms
+        indices = np.unravel_index(np.arange(output.elements), output.shape)
+        columns = terms.reshape(output.elements, -1)
+        there = [
+            (rest, np.repeat(indices[axis].astype(np.int64), columns.shape[1]))
+            for axis, rest in self._axes_left(output).items()
+        ]
+        return settled(self.store, columns.reshape(-1), there).reshape(terms.shape)
+
+    def _axes_left(self, output: Array) -> dict[int, Rest]:
+        """Return along which axes of an output the tile may have fewer rows."""
         rests = {rest.size: rest for rest in self.store.rests}
-        axes = {
+        return {
             axis: rests[size]
             for (name, axis), size in self._axes_of_tiles()
             if name == output.name and size in rests
         }
+
+    def _check_conditions(self, output: Array, conditions: Ids) -> None:
+        """Check that just those elements are stored whose indices are less than the sizes."""
+        axes = self._axes_left(output)
         indices = np.unravel_index(np.arange(output.elements), output.shape)
         said = RestConditions(self.store, self.store.rests)
         columns = [np.repeat(indices[axis], conditions.shape[1]) for axis in axes]
@@ -257,7 +291,7 @@ class BlockLaunch(SymbolicLaunch):
         kernels load zeros in place of others.
         """
         rests = {rest.size: rest for rest in self.store.rests}
-        if not self._masking or self.arrays[name].is_written:
+        if not self._masking or self.store.wraps or self.arrays[name].is_written:
             return terms
         found = terms
         for (array, axis), size in self._direct.items():

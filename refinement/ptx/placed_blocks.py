@@ -113,6 +113,7 @@ class PlacedLaunch(BlockLaunch):
             )
         except (UnsupportedError, InputError) as error:
             raise OrderError from error
+        self.store.wraps |= launch.store.wraps
         (strand,) = batch.scheduler.runnable
         later = (operand for each in self.body[strand.at :] for operand in each.operands)
         if any(isinstance(each, SpecialRegister) and each.name.startswith(_OF_NUMBERS) for each in later):

@@ -337,9 +337,10 @@ class Induction:
         """Check that what is held for each output element is the sum so far, at first and after a turn."""
         output, fmt = self.launch.instance.outputs[0], self._held_format
         inputs, values = self.initial
-        first = sums_of(self.store, looked_up(held, inputs, values), fmt)
+        settled = self.launch.settled
+        first = sums_of(self.store, settled(looked_up(held, inputs, values), output), fmt)
         inputs, values = self.later
-        after = sums_of(self.store, looked_up(held, inputs, values), fmt)
+        after = sums_of(self.store, settled(looked_up(held, inputs, values), output), fmt)
 
         def at_first(rows: Rows) -> Rows:
             return turned(self.store, rows, factor=0, offset=0)

@@ -83,13 +83,13 @@ class SymbolicLaunch:
         self.kernel, self.contract, self.path = kernel, contract, kernel.path
         domain = numbers.domain
         self._known, self._domain, self._numbers = known, domain, numbers
+        self._function = launching.entry_named(kernel.module, kernel.entry)
         self.polynomials = self._polynomials(contract.quantified)
         self.store = SymbolicTerms(self._symbols(((1.0, 0.0), (2.0, 0.0))))
         self.instance = self._instance(contract, domain.least)
         self._check()
         self.arrays = dict(self._symbolic_arrays())
         self.symbolic_arrays = frozenset(self.arrays)
-        self._function = launching.entry_named(kernel.module, kernel.entry)
         self._program = Program(kernel.module, self._function)
         self._grid = Launch(self.instance.grid, self.instance.block, self.instance.dynamic_shared)
         if self._grid.blocks * self._grid.threads > MOST_THREADS:
@@ -433,6 +433,10 @@ class SymbolicLaunch:
 
     def masked(self, name: str, indices: Sequence[NDArray[np.intp]], terms: Ids) -> Ids:
         """Return elements of an array as they are, or as a kernel loads them that masks its last tile."""
+        return terms
+
+    def settled(self, terms: Ids, output: Array) -> Ids:
+        """Return terms (n elements, …) of an output for those elements that are stored."""
         return terms
 
     def stored(self, batch: LoopBatch, output: Array) -> Ids:
