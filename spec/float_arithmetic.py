@@ -27,8 +27,6 @@ from .rounding import Rounding
 _BLOCK = 1 << 13
 """Elements computed at a time: a dozen float64 temporaries of this size stay in a core's cache."""
 
-_FEW = 1 << 6
-"""Elements for which moving axes about takes longer than it saves."""
 
 _NEGLIGIBLE = -220
 """Binary exponent below which an addend of a sum near 1 can only make the result inexact."""
@@ -112,7 +110,7 @@ def _in_blocks(compute: Callable[..., Bits], operands: Sequence[Bits], storage: 
     shape = final or (1,)
     aligned = [operand.reshape((1,) * (len(shape) - operand.ndim) + operand.shape) for operand in operands]
     result = np.empty(shape, dtype=storage)
-    if result.size <= _FEW:
+    if result.size <= _BLOCK >> 7:  # too few to be worth moving
         result[...] = compute(*aligned)
         return result.reshape(final)
     rows = max(1, _BLOCK // max(1, math.prod(shape[1:])))

@@ -16,6 +16,7 @@ from ...spec.float_encoding import decode, encode
 from ...spec.formats import BF16, E4M3, F16, F32, F64, FloatFormat
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
+from ...spec.value_algebra import ValueAlgebra
 from ..comparison import arrays_compared, compared
 from ..obligation import Case, Certificate, Method, Theorem, theorem
 from ..stated import arithmetic as stated
@@ -38,7 +39,7 @@ def fused(isa: str, steps: Callable[[], Iterable[Step]]) -> Theorem:
         "for ends and 240 triples of encodings, half of which cancel, and each direction: the encodings of "
         "x·y + z and x·y are those of the exact number, rounded by fractions; of zeros, infinities and NaNs "
         "what IEEE 754 says, with its signs; of batches element by element; sums that float64 can't carry "
-        "are refused",
+        "are refused; products of values are rounded, whether the format holds all of them or not",
         "IEEE 754-2019 sections 3.3, 4.3, 6.1 to 6.3, 7.2 and 7.4",
     )
     def cases() -> Iterator[Case]:
@@ -48,6 +49,7 @@ def fused(isa: str, steps: Callable[[], Iterable[Step]]) -> Theorem:
             yield Case(f"{x}-{y}-{result}/special", special, method=Method.CERTIFICATE)
         yield Case("batches", _batches, method=Method.CERTIFICATE)
         yield Case("refused", _refused, method=Method.CERTIFICATE)
+        yield Case("values", _values, method=Method.CERTIFICATE)
 
     return cases
 
@@ -139,6 +141,56 @@ def _batches() -> Certificate:
         return found
 
     return arrays_compared({name: np.asarray(each) for name, each in expected.items()}, specified)
+
+
+# -- values instead of encodings
+_PRODUCTS = (
+    (F16, F16, F32), (F16, F16, F16), (BF16, BF16, F32), (BF16, F16, F32), (E4M3, E4M3, F16),
+    *((FloatFormat(name, 12, exponent_bits=e, fraction_bits=f, bias=bias),) * 2 + (F16,)
+      for name, e, f, bias in (("small", 4, 3, 20), ("great", 4, 3, 2), ("long", 3, 8, 3))),
+)  # fmt: skip
+"""Factors and result: the last ones are held but for the smallest, the greatest, and those of most digits."""
+
+
+def _ends(fmt: FloatFormat) -> list[Fraction]:
+    """Return the numbers with the first and the last digit at both ends of the exponents, and near 1."""
+    least, greatest = 1 - fmt.bias, (1 << fmt.exponent_bits) - 2 - fmt.bias
+    found = [Fraction(2) ** (least - fmt.fraction_bits)]
+    for exponent in sorted({least, min(max(0, least), greatest), greatest}):
+        found += [
+            Fraction(2) ** exponent,
+            (1 + Fraction(1, 1 << fmt.fraction_bits)) * Fraction(2) ** exponent,
+        ]
+    return [*found, *(-number for number in found)]
+
+
+def _spelled(formats: Step) -> str:
+    return "{} * {} to {}".format(*formats)
+
+
+def _values() -> Certificate:
+    pairs = {formats: list(itertools.product(*map(_ends, formats[:2]))) for formats in _PRODUCTS}
+    expected: dict[str, Array] = {}
+    for formats, numbers in pairs.items():
+        for direction in stated.DIRECTIONS:
+            codes = [stated.rounded(formats[2].name, x * y, direction) for x, y in numbers]
+            values = [stated.value(formats[2].name, code) for code in codes]
+            signs = [1 if x * y > 0 else -1 for x, y in numbers]
+            expected[f"{_spelled(formats)} {direction}"] = np.copysign(
+                [np.inf if value is None else float(abs(value)) for value in values], signs
+            )
+
+    def specified() -> Mapping[str, Array]:
+        found: dict[str, Array] = {}
+        for (x, y, result), numbers in pairs.items():
+            left, right = (np.array([float(pair[at]) for pair in numbers]) for at in (0, 1))
+            for code, direction in enumerate(stated.DIRECTIONS):
+                product = [(Operand(left, x), Operand(right, y))]
+                values = ValueAlgebra().fused(result, Rounding(code), product)
+                found[f"{_spelled((x, y, result))} {direction}"] = values
+        return found
+
+    return arrays_compared(expected, specified)
 
 
 # -- what float64 does not carry

@@ -6,6 +6,7 @@ What reads and compares them knows no instruction set; a fragment is all it need
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 
 from ...spec.element_table import ElementTable, element_table, fragment_table
@@ -74,7 +75,8 @@ def _table(operand: str) -> ElementTable:
         )
     packing = Packing(F16, 16) if operand in "ab" else Packing(F32, 32)
     fragment = Fragment(layout, packing)
-    return fragment_table(title, fragment, number=_number(operand))
+    table = fragment_table(title, fragment, number=_number(operand))
+    return replace(table, served=2) if operand == "s" else table
 
 
 def _number(operand: str) -> str:
@@ -84,7 +86,7 @@ def _number(operand: str) -> str:
 
 
 def _compared(operand: str, text: str) -> Comparison:
-    return compare_with_table(_table(operand), operand, text)
+    return compare_with_table(_table(operand), "a" if operand == "s" else operand, text)
 
 
 def _spelled() -> Certificate:

@@ -14,11 +14,13 @@ VECTORS: Mapping[str, dict[str, list[list[int]]]] = {
     "c": {"register": [[0, 1], [8, 0]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
     "v": {"field": [[0, 1], [0, 2]], "register": [[1, 0], [2, 0]]},
     "t": {"register": [[0, 1], [1, 0]], "thread": [[0, 2], [2, 0]]},
+    "s": {"register": [[0, 1], [8, 0]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
 }
 """The (row, column) that each bit of the number of an element, and of its holder, adds: of A, B and C of the
-product, of an accumulator in registers that belong to no lane, and of a matrix that threads hold."""
+product, of an accumulator in registers that belong to no lane, of a matrix that threads hold, and of an A of
+which every other element is stored."""
 
-EXTENTS = {"a": (16, 16), "b": (16, 8), "c": (16, 8), "v": (4, 4), "t": (4, 4)}
+EXTENTS = {"a": (16, 16), "b": (16, 8), "c": (16, 8), "v": (4, 4), "t": (4, 4), "s": (16, 8)}
 
 STRIDES = {
     "a": "((4,8),(2,2,2)):((32,1),(16,8,128))",
@@ -26,6 +28,7 @@ STRIDES = {
     "c": "((4,8),(2,2)):((32,1),(16,8))",
     "v": "(4,4):(1,4)",
     "t": "((2,2),(2,2)):((8,2),(4,1))",
+    "s": "((4,8),(2,2)):((32,1),(16,8))",
 }
 """The same, as indices that count rows first, and columns first in B."""
 
@@ -35,6 +38,9 @@ def _nested(depth: int, extent: str = "", step: str = "") -> str:
     shape, stride = f"({extent}" * depth + "4" + ")" * depth, f"({step}" * depth + "32" + ")" * depth
     return f"(({shape},8),(2,2)):(({stride},1),(16,8))"
 
+
+_PADDED = "((4,8),{}(2,2)):((32,1),(16,8))"
+"""Of 29 characters without blanks; 10000 are read."""
 
 SAID: tuple[tuple[str, str, str, str], ...] = (
     # operand, layout, verdict, and what the lines say
@@ -52,6 +58,10 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
      "lane 0, element 2 holds (row 0, column 8), specified is (row 8, column 0); 128 of 256 differ"),
     ("a", "((4,8),(2,2,2)):((32,1),(16,128,8))", "other-bijection",
      "permutation: registers (1 2)"),
+    ("s", "((4,8),(4,2)):((64,1),(16,8))", "equal", "note: equal, counting the uncompressed K"),
+    ("s", "((4,8),(4,2)):((64,1),(32,8))", "out-of-range", "tile of 16 rows x 16 ks"),
+    ("c", "((4,8),(4,2)):((64,1),(16,8))", "wrong-size", "32 lanes of 8 elements"),
+    ("c", _PADDED.format(" " * 9971), "equal", ""),
     ("c", _nested(14), "equal", ""), ("c", _nested(14, "1,", "0,"), "equal", ""),
     ("a", "((4,8),(2,2,2)):((32,1),((16,8),128))", "incongruent",
      "with the stride nested as the shape it is equal: ((4,8),(2,2,2)):((32,1),(16,8,128))"),
@@ -104,7 +114,8 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
 REFUSED: tuple[tuple[str, str], ...] = (
     # operand, layout
     ("c", "(1000,1000,1000):(1,1,1)"), ("c", "((1000000000),1):((1),1)"), ("c", f"(32,8):({10**30},1)"),
-    ("c", "(" * 100 + "1"), ("c", _nested(15)), ("c", _nested(15, "1,", "0,")),
+    ("c", "(" * 100 + "1"), ("c", _nested(15)), ("c", _PADDED.format(" " * 9972)),
+    ("c", _nested(15, "1,", "0,")),
     ("c", "((4,8),(2,2,2):((32,1),(16,8,128))"),
     ("c", "((4,8),(2,2)):((32,1),(16,8)))"), ("c", "((4,8),0):((1,4),1)"), ("c", "32:1"),
     ("c", "(4,8,8):(1,4,32)"), ("c", "((4,8),x):((1,4),1)"), ("c", "Swizzle<3,3,3> o (32,8):(8,1)"),

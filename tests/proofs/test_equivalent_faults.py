@@ -254,5 +254,5 @@ def test_faults_that_change_nothing_survive_trials() -> None:
     """The cross-check: what is shown to change nothing is tried all the same, and nothing notices it."""
     obligations, modules = matching(("power",)), scope.modules_of(["power"])
     score = campaign(obligations, modules, 25, 20, Settings(jobs=2), recognised=True)
-    noticed = [each for each in score.results if each.fate is not Fate.SURVIVED]
+    noticed = [each for each in score.results if each.outcome is not Fate.SURVIVED]
     assert len(score.results) == 25 and noticed == []
