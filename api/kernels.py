@@ -151,6 +151,7 @@ def assert_verified(
     """
     from ..spec.errors import InputError
 
+    __tracebackhide__ = True  # pytest shows the test, not this function
     if wrong := sorted(set(allowed) - {"undecided", "unsupported"}):
         raise InputError(f"undecided and unsupported kernels can be allowed, not {', '.join(wrong)}")
     report = verify(kernel, contract, against=against, choices=choices, every=every)

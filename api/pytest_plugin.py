@@ -13,7 +13,10 @@ import pytest
 if TYPE_CHECKING:
     from ..reports.verify_report import VerifyReport
 
-MARK = "mmaproof(kernel, contract, *, against=None, choices=(), allowed=()): verify a kernel first"
+OPTIONS = ("against", "choices", "every", "allowed")
+MARK = (
+    "mmaproof(kernel, contract, *, against=None, choices=(), every=False, allowed=()): verify a kernel first"
+)
 
 _reasons = pytest.StashKey[list[str]]()
 
@@ -33,14 +36,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def mmaproof_report(request: pytest.FixtureRequest) -> VerifyReport | None:
     """Return what was found about the kernel that the test's mark names; None where it can't be read."""
-    from ..spec.errors import InputError
+    from ..spec.errors import MmaproofError
     from .kernels import NotVerifiedError, assert_verified
 
     reports: list[VerifyReport] = []
     reasons = request.node.stash.setdefault(_reasons, [])
     for mark in request.node.iter_markers("mmaproof"):
-        if len(mark.args) != 2:
-            raise pytest.UsageError(f"{request.node.nodeid}: the mark is {MARK}")
+        if len(mark.args) != 2 or not set(mark.kwargs) <= set(OPTIONS):
+            pytest.fail(f"{request.node.nodeid}: the mark is {MARK}", pytrace=False)
         options = dict(mark.kwargs)
         folder = request.node.path.parent
         if options.get("against") is not None:
@@ -51,7 +54,7 @@ def mmaproof_report(request: pytest.FixtureRequest) -> VerifyReport | None:
         except NotVerifiedError as reason:
             reports.append(reason.report)
             reasons.append(str(reason))
-        except InputError as reason:
+        except MmaproofError as reason:
             reasons.append(str(reason))
     return reports[0] if reports else None
 

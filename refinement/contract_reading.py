@@ -267,6 +267,8 @@ def _size_set(table: Table) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name, value in table.values.items():
         check_name(table, name, name, "a size")
+        if isinstance(value, list):
+            raise table.error(name, f"{name} is one number: write a table [[sizes]] for each set of sizes")
         sizes[name] = expression(table, name, value, sizes).value(sizes, -(2**31), 2**31)
     return sizes
 

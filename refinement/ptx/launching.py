@@ -109,7 +109,8 @@ def check_arguments(module: Module, function: Function, arguments: Sequence[Argu
     if len(arguments) != len(function.parameters):
         known = ", ".join(parameter.name for parameter in function.parameters) or "none"
         raise InputError(
-            f"{function.name} takes {len(function.parameters)} arguments, not {len(arguments)}: {known}",
+            f"{function.name} takes {len(function.parameters)} arguments, not {len(arguments)}: {known}; "
+            "`mmaproof contract` writes a [[param]] for each",
             module.where(function),
         )
 

@@ -44,6 +44,11 @@ def test_missing():
     pass
 
 
+@pytest.mark.mmaproof("right.ptx", "contract.toml", alowed=["undecided"])
+def test_misspelt():
+    pass
+
+
 def test_unmarked():
     pass
 """
@@ -82,12 +87,18 @@ def test_what_is_not_verified_fails_unless_it_is_allowed(outcomes: tuple[dict[st
         "test_unsupported": "FAILED",
         "test_allowed": "PASSED",
         "test_missing": "FAILED",
+        "test_misspelt": "ERROR",
         "test_unmarked": "PASSED",
     }
 
 
 def test_the_failure_says_why(outcomes: tuple[dict[str, str], str]) -> None:
     printed = outcomes[1]
-    for text in ("faulty.ptx:99: wrong-value: C[0,0] uses", "barrier.cluster", "nothing.ptx"):
+    for text in (
+        "faulty.ptx:99: wrong-value: C[0,0] uses",
+        "barrier.cluster",
+        "nothing.ptx",
+        "the mark is mmaproof(",
+    ):
         assert text in printed
     assert "Traceback" not in printed

@@ -127,6 +127,7 @@ def test_given_contents_fill_the_array() -> None:
         ("block = 128", 'block = "Q"', 8, "block, column 1: unknown name Q; known: M, N, K"),
         ("block = 128", 'block = "M +"', 8, "block, column 4: expected an expression, not the end"),
         ("block = 128", 'block = "M // (N - 64)"', 8, "// by 0"),
+        ("M = 64", "M = [64, 32]", 11, "M is one number: write a table [[sizes]] for each set of sizes"),
         ("M = 64", "M = true", 11, "M must be an integer or an expression"),
         ("M = 64", "f16 = 64", 11, "f16 can't be the name of a size: it is a word of formulas"),
         ('name = "A"', 'name = "A b"', 16, "'A b' can't be the name of a parameter"),
