@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..reports.execution_trace import Trace
+    from ..reports.explanation import Explanation
     from ..reports.layout_answer import LayoutAnswer
     from ..reports.legality_answer import LegalityAnswer
     from ..spec.algebra import Array
     from ..spec.drawn_arrays import DrawnArrays
-    from ..spec.instruction_set import Description
     from ..spec.operand_arrays import Observer
 
 
@@ -174,7 +174,7 @@ def trace(
     return tracer.trace
 
 
-def explain(name: str) -> Description:
+def explain(name: str) -> Explanation:
     """Say what an instruction, a theorem, an obligation, a rule, a choice or a finding means.
 
     Raises

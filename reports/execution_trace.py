@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..spec.errors import InputError, UnsupportedError
 from ..spec.formats import FloatFormat, Format
 from ..spec.operand_arrays import Arrays, Matrix, Semantics
 from ..spec.shown_text import aligned
+from .notebook import heading, table
 from .tracing_algebra import (
     Changed,
     Compared,
@@ -85,6 +87,11 @@ class Trace:
         for step in self.steps:
             lines += ["", step.operation, *aligned([step.titles, *step.rows])]
         return "\n".join([*lines, "", self.result])
+
+    def _repr_html_(self) -> str:
+        steps = (f"<p>{escape(step.operation)}</p>{table(step.titles, step.rows)}" for step in self.steps)
+        title = heading(f"{self.element} of {self.instruction}")
+        return f"{title}{''.join(steps)}<p><b>{escape(self.result)}</b></p>"
 
 
 class Tracer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from html import escape
 
 from ..proofs.catalogue import matching, obligations, theorems
 from ..proofs.induction import Induction
@@ -24,6 +25,8 @@ from ..spec.instruction_set import (
     recognised,
 )
 from ..spec.unmodelled import refuse_unmodelled
+from .instruction_sections import contradictions, layouts
+from .notebook import heading, preformatted
 
 _LISTED = 8
 """How many ids a message or a section spells out."""
@@ -34,7 +37,15 @@ EXPECTATIONS = {
 }
 
 
-def explain(identifier: str) -> Description:
+class Explanation(Description):
+    """What a name stands for; a notebook shows it."""
+
+    def _repr_html_(self) -> str:
+        sections = (f"<b>{escape(title)}</b>{preformatted(lines)}" for title, lines in self.sections if lines)
+        return heading(self.title) + "".join(sections)
+
+
+def explain(identifier: str) -> Explanation:
     """Explain an obligation, a theorem (by id or unique prefix), an instruction, or a name of the glossary.
 
     Raises
@@ -44,6 +55,11 @@ def explain(identifier: str) -> Description:
     UnsupportedError
         If it is an instruction that is known, but not modelled.
     """
+    found = _found(identifier)
+    return Explanation(found.title, found.sections)
+
+
+def _found(identifier: str) -> Description:
     if not identifier.strip():
         raise InputError("a name is expected, such as m16n8k16, ptx/target or race, not an empty one")
     by_id = {theorem.id: theorem for theorem in theorems((identifier,))}
@@ -232,5 +248,11 @@ def _instruction(text: str) -> Description:
         lines.append(f"  {_some([each.removeprefix(theorem.id + '/') for each in found])}")
     return Description(
         described.title,
-        (("Illegal as it is written", tuple(wrong)), *described.sections, ("Theorems", tuple(lines))),
+        (
+            ("Illegal as it is written", tuple(wrong)),
+            *described.sections,
+            ("Layouts", tuple(layouts(instruction))),
+            ("Theorems", tuple(lines)),
+            ("Contradictions that name it or its shape", tuple(contradictions(isa, instruction))),
+        ),
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 from ..spec.instruction_set import Judgement
 from ..spec.json_fields import Keyword, Some
 from ..spec.legality import Note, NoteKind, Rule, Violation
+from .notebook import heading, table
 
 SYNTAX: Rule[Any, Any] = Rule(
     "syntax", "the line is an instruction", "docs/command-line.md", lambda subject, target: ()
@@ -96,6 +98,17 @@ class LegalityAnswer(NamedTuple):
     def subject(self) -> str:
         """What is judged, for what."""
         return f"{self.instr} on {self.judgement.target}" if self.judgement.target else self.instr
+
+    def _repr_html_(self) -> str:
+        word = "legal" if self.legal else "illegal"
+        broken = (
+            (str(v.rule.id), v.message, f"{v.rule.reason} ({v.rule.source})")
+            for v in self.judgement.violations
+        )
+        rules = "" if self.legal else table(("rule", "what is wrong", "why"), broken)
+        notes = "".join(f"<p>note: {escape(str(note))}</p>" for note in self.judgement.notes)
+        title = heading(f"{word} on {self.judgement.target}" if self.judgement.target else word)
+        return f"{title}<code>{escape(self.instr)}</code>{rules}{notes}"
 
     def document(self) -> AnswerDocument:
         """Return the JSON document."""

@@ -86,12 +86,17 @@ def test_instructions_are_judged_laid_out_and_explained() -> None:
     answer = mmaproof.layout(PRODUCT, "c")
     assert answer.at(3, 5).rows() == [row for row in answer.rows() if (row["row"], row["column"]) == (3, 5)]
     assert answer._repr_svg_().startswith("<svg")
+    assert "<h4>illegal on power10</h4>" in mmaproof.legal("xvi8ger4pp a1,vs5,vs34")._repr_html_()
     assert str(mmaproof.explain("race")).startswith("finding race of verify\n\nMeaning\n  two threads")
 
 
 def test_an_instruction_is_executed() -> None:
     results = mmaproof.run("xvf32ger", {"x": np.ones((4, 1), np.float32), "y": [[1.0], [2.0], [3.0], [4.0]]})
     assert results["acc"].tolist() == [[1.0, 2.0, 3.0, 4.0]] * 4
+    trace = mmaproof.trace(
+        "xvf32gerpp", "acc[1,0]", {"x": [[1.0]] * 4, "y": [[1.0]] * 4, "acc": [[1.0] * 4] * 4}
+    )
+    assert "<h4>acc[1,0] of xvf32gerpp</h4>" in trace._repr_html_() and "<table>" in trace._repr_html_()
 
 
 def test_tables_are_compared() -> None:

@@ -220,3 +220,18 @@ def test_what_people_ask_has_an_answer(name: str, expected: str) -> None:
         assert expected in said(name)
     except (InputError, UnsupportedError) as refusal:
         assert expected in str(refusal)
+
+
+def test_an_instruction_is_explained_with_its_layouts_and_contradictions() -> None:
+    lines = said(_MMA)
+    assert "a: row = (lane >> 2) + 8·((i >> 1) & 1); column = 2·(lane & 3) + (i & 1) + 8·(i >> 2)" in lines
+    assert "c, d: row = (lane >> 2) + 8·(i >> 1); column = 2·(lane & 3) + (i & 1)" in lines
+    assert "row 15  T28:2-3  T29:2-3  T30:2-3  T31:2-3" in lines
+    assert "fp8-m16n8k16-b: " in lines and "m16n8k256-a-columns" not in lines
+    disagreement = "GNU as and llvm-mc: an odd first operand of xvf64ger*"
+    assert disagreement in said("xvf64ger") and disagreement not in said("xvf32ger")
+
+
+def test_a_notebook_shows_what_is_explained() -> None:
+    page = explain("mma m16n8k16 bf16")._repr_html_()
+    assert "<h4>mma m16n8k16 bf16 in ptx</h4>" in page and "f32 &lt;- f32" in page
