@@ -15,6 +15,25 @@ from .size_domains import SizeDomain
 Known = Mapping[str, int]
 
 
+class Overflow(Protocol):
+    """See `mmaproof.refinement.ptx.first_overflows.Overflow`."""
+
+    @property
+    def line(self) -> int:
+        """The line of the instruction."""
+        ...
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """At which sizes."""
+        ...
+
+
+def with_overflow(reason: str, overflow: Overflow | None) -> str:
+    """Return why a proof ends at a number, with the smallest sizes at which it would not hold."""
+    return reason if overflow is None else f"{reason}; {overflow}"
+
+
 class BlockProof(Protocol):
     """See `mmaproof.refinement.ptx.block_proofs.BlockProof`."""
 
@@ -24,6 +43,7 @@ class BlockProof(Protocol):
     limit: str
     obligations: list[Any]
     roundings: GrowingRoundings | None
+    overflow: Overflow | None
 
 
 class BlockProver(Protocol):
@@ -63,6 +83,11 @@ class BlocksShown:
         return joined([proof.roundings for _, proof in self.proofs])
 
     @property
+    def overflows(self) -> list[Overflow]:
+        """At which sizes, beyond those that are shown, an index overflows."""
+        return [proof.overflow for _, proof in self.proofs if proof.overflow is not None]
+
+    @property
     def obligations(self) -> list[dict[str, Any]]:
         """The parts of all proofs."""
         return [each.document(known) for known, proof in self.proofs for each in proof.obligations]
@@ -75,7 +100,7 @@ class BlocksShown:
 
     def _quantification(self, domain: SizeDomain, listed: int) -> Quantification:
         ends = [
-            (shown, proof.limit)
+            (shown, with_overflow(proof.limit, proof.overflow))
             for _, proof in self.proofs
             for shown in (*proof.domains, *([proof.last] if proof.last is not None else []))
             if shown.name == domain.name

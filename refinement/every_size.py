@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .contract import Contract, Instance
 from .elsewhere import Submit, each_examined
-from .every_block import BlockProver, BlocksShown, shown_by_blocks
+from .every_block import BlockProver, BlocksShown, Overflow, shown_by_blocks, with_overflow
 from .front_end import Kernel
 from .growing_roundings import GrowingRoundings, joined
 from .instance_verification import Told
@@ -37,6 +37,7 @@ class SizeProof(Protocol):
     limit: str
     obligations: list[Any]
     roundings: GrowingRoundings | None
+    overflow: Overflow | None
 
     @property
     def alone(self) -> range:
@@ -58,12 +59,28 @@ class Scope:
         Their parts, with the sizes that were known, and what each took.
     roundings : GrowingRoundings, optional
         How often outputs are rounded, by the size that is shown by induction.
+    overflows : sequence of Overflow
+        At which sizes, beyond those that are shown, an index overflows.
     """
 
     sizes: tuple[Quantification, ...] = ()
     equality: Equality = Equality.BITS
     obligations: list[dict[str, Any]] = field(default_factory=list)
     roundings: GrowingRoundings | None = None
+    overflows: Sequence[Overflow] = ()
+
+    def stated_overflow(self) -> Overflow | None:
+        """Return sizes at which an index overflows, below ends that the contract states."""
+        by_name = {each.name: each for each in self.sizes}
+        for overflow in self.overflows:
+            beyond = [
+                by_name[name]
+                for name, number in overflow.sizes.items()
+                if name in by_name and number > by_name[name].shown_to
+            ]
+            if beyond and all(each.states_end for each in beyond):
+                return overflow
+        return None
 
 
 def examined(
@@ -115,7 +132,8 @@ def examined(
         found += more
         largest = {each.name: _largest(found, each) for each in quantified.domains}
         sizes = blocks.quantifications(quantified.domains, largest)
-        return found, stats, Scope(sizes, blocks.equality, blocks.obligations, blocks.roundings)
+        parts = blocks.equality, blocks.obligations, blocks.roundings, blocks.overflows
+        return found, stats, Scope(sizes, *parts)
     except UnsupportedError as error:
         not_by_blocks = str(error)
     try:
@@ -139,6 +157,7 @@ def examined(
         Equality.VALUE if any(proof.equality is Equality.VALUE for _, proof in proofs) else Equality.BITS,
         [each.document(known) for known, proof in proofs for each in proof.obligations],
         joined([proof.roundings for _, proof in proofs]),
+        [proof.overflow for _, proof in proofs if proof.overflow is not None],
     )
     return found, stats, scope
 
@@ -251,7 +270,8 @@ def _shown(
         told = f"every {size} is shown with {known}" + (f"; {reason}" if reason else "")
         return _quantification(domain, found, told, Method.LISTED)
     least = min((proof for _, proof in proofs), key=lambda proof: proof.domain.most)
-    shown = _quantification(domain, found, least.limit, Method.INDUCTION)
+    limit = with_overflow(least.limit, least.overflow)
+    shown = _quantification(domain, found, limit, Method.INDUCTION)
     return replace(shown, shown_to=least.domain.most)
 
 

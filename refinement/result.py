@@ -158,6 +158,11 @@ class Quantification:
     reason: str = ""
 
     @property
+    def states_end(self) -> bool:
+        """Whether the contract states the largest number."""
+        return "up to" in self.domain
+
+    @property
     def is_whole(self) -> bool:
         """Whether the verdict is shown for every number of the domain."""
         return self.method is not Method.LISTED and self.shown_to == self.most

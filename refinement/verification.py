@@ -128,6 +128,10 @@ def verify(
         of_all_cases((words_of(each.case), examined.findings) for each, examined in examinations)
     )
     equality = _weakest([*(examination.equality for examination in found), scope.equality])
+    if equality is not None and (overflow := scope.stated_overflow()) is not None:
+        what = f"an index overflows: {overflow}"
+        finding = KernelFinding(Kind.OUT_OF_BOUNDS, what, kernel.path, overflow.line)
+        findings, equality = (*findings, _named(kernel, finding)), None
     verdict = verdict_of(findings, equality, memory_only=memory_only)
     if (
         every

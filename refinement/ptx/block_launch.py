@@ -125,7 +125,7 @@ class BlockLaunch(SymbolicLaunch):
         return self._symbols_of([Group(n_and_u.symbols, corners)], position)
 
     def _rows_in(self, symbols: Symbols) -> RowArithmetic:
-        modulus, rest = self._numbers.modulus, self._numbers.residue
+        modulus, rest = self.numbers.modulus, self.numbers.residue
         forms = {**self.position.sizes, self._domain.name: {("n",): modulus, (): rest}}
         names = {name: symbols.form(form) for name, form in forms.items()}
         names |= {name: symbols.form({(): number}) for name, number in self._others.items()}
@@ -138,7 +138,7 @@ class BlockLaunch(SymbolicLaunch):
 
     def row_of(self, expression: Expression) -> Rows:
         """See `SymbolicLaunch.row_of`."""
-        numbers = self._numbers
+        numbers = self.numbers
         ends = numbers.count(numbers.from_(0)), numbers.count(numbers.last)
         symbols = self._symbols([(each, 0.0) for each in ends])
         return self._rows_in(symbols).row(expression)[None]
@@ -351,7 +351,7 @@ class BlockLaunch(SymbolicLaunch):
         UnsupportedError
             If the block is not shown to be right.
         """
-        numbers = self._numbers
+        numbers = self.numbers
         with noting("accesses"):
             batch = self.begun(((numbers.count(numbers.last), 0.0),))
             try:

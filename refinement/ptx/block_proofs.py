@@ -29,6 +29,7 @@ from ..size_polynomials import SizePolynomials
 from ..symbolic_terms import Doubt
 from ..tile_places import Place, places
 from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
+from .first_overflows import Overflow, in_blocks
 from .launching import entry_named
 from .module import Module
 from .placed_blocks import OrderError, PlacedLaunch
@@ -70,6 +71,8 @@ class BlockProof:
         Its parts.
     roundings : GrowingRoundings, optional
         How often outputs are rounded, by the size that is shown by induction.
+    overflow : Overflow, optional
+        Small sizes behind the ends of the domains at which an index overflows, if some are found.
     """
 
     domains: tuple[SizeDomain, ...]
@@ -78,6 +81,7 @@ class BlockProof:
     limit: str = ""
     obligations: list[Obligation] = field(default_factory=list)
     roundings: GrowingRoundings | None = None
+    overflow: Overflow | None = None
 
 
 class BlockProver:
@@ -147,6 +151,7 @@ class BlockProver:
             If it is not shown; the message says what is in the way.
         """
         limit = reason = ""
+        failed: list[_Attempt] = []
         cap: int | None = LARGEST
         while cap is not None:
             domains = [each.up_to(cap) for each in self.domains]
@@ -159,12 +164,15 @@ class BlockProver:
                 for order in self.orders:
                     attempt = _Attempt(self._kernel, self._contract, order, known, factors, self._told)
                     try:
-                        return replace(attempt.proof(domains, inner), limit=limit)
+                        found = replace(attempt.proof(domains, inner), limit=limit)
+                        overflows = (each.overflow(cap, self.domains, last) for each in failed[::-1])
+                        return replace(found, overflow=next(filter(None, overflows), None))
                     except (UnsupportedError, InputError) as error:
                         reason = reason or str(error)
                         if (least := attempt.fitting(domains)) or isinstance(error, LimitError):
                             overflow = overflow or str(error)
                             fitting.append(least or 0)
+                            failed.append(attempt)
                 if overflow:
                     break
             limit, cap = overflow, _next_cap(cap, fitting) if overflow else None
@@ -198,6 +206,30 @@ class _Attempt:
             if doubt is not None and doubt.limit and doubt.highest > doubt.limit:
                 found.append(self._fitting(domains, launch, doubt))
         return min(found, default=None)
+
+    def overflow(self, shown: int, domains: Sequence[SizeDomain], last: SizeDomain | None) -> Overflow | None:
+        """Return sizes of which some are behind the largest shown, and at which an index overflows."""
+        every = [*domains, *([last] if last is not None else [])]
+        by_name = {each.name: each for each in every}
+        beyond = {
+            each.name: replace(each, least=min(each.up_to(shown).most + each.step, each.most))
+            for each in every
+        }
+        for launch in self._launches[::-1]:
+            doubt = launch.store.doubts[-1] if launch.store.doubts else None
+            if doubt is None or not doubt.limit or doubt.highest <= doubt.limit:
+                continue
+            where = launch.store.symbols, doubt, launch.position.positions, launch.numbers
+            found = in_blocks(*where, beyond)
+            for name, domain in beyond.items() if found is not None else ():
+                if (end := by_name[name].up_to(shown)).least <= end.most:
+                    fewer = {**beyond, name: replace(domain, least=end.most, most=end.most)}
+                    if (also := in_blocks(*where, fewer)) is not None:
+                        found, beyond = also, fewer
+            if found is not None:
+                sizes = {**self._known, **found[0]}
+                return Overflow(launch.path, doubt.line, sizes, found[1], doubt.limit)
+        return None
 
     def _fitting(self, domains: Sequence[SizeDomain], launch: BlockLaunch, doubt: Doubt) -> int:
         """Return the largest number of all sizes for which a polynomial is not above its limit."""

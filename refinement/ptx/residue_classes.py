@@ -91,4 +91,9 @@ def _joined(proofs: Sequence[SizeProof]) -> SizeProof:
         least.limit,
         [obligation for each in proofs for obligation in each.obligations],
         joined([each.roundings for each in proofs]),
+        min(
+            (each.overflow for each in proofs if each.overflow is not None),
+            key=lambda each: sum(each.sizes.values()),
+            default=None,
+        ),
     )

@@ -13,6 +13,7 @@ the k that the turns so far have met.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, gcd
 
@@ -33,8 +34,10 @@ from ..references import FormulaReference
 from ..result import Equality
 from ..size_domains import ResidueClass
 from ..symbolic_states import TurnTerms
+from ..symbolic_terms import Doubt
 from ..terms import is_raw
 from .any_size import memory_of_any_size, use_memory_of_any_size
+from .first_overflows import Overflow, in_turns
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
 from .opaque_fragments import is_token
 from .size_proofs import (
@@ -102,6 +105,7 @@ class Induction:
         turn = distance // self.period
         first = self.numbers.from_(turn * (self.start + 1))
         reason = limit = ""
+        overflow: Overflow | None = None
         numbers = self.numbers
         for _ in range(_ATTEMPTS):
             cases = distance // self.modulus + first // self.numbers.domain.step
@@ -118,10 +122,11 @@ class Induction:
                 first = self.numbers.from_(first + turn)
                 continue
             except LimitError as error:
-                reason = limit = str(error)
+                reason, limit, overflow = str(error), str(error), error.overflow
                 numbers = numbers.up_to(error.most)
                 continue
-            return SizeProof(numbers.domain, first, self.equality, limit, self.obligations, self.roundings)
+            parts = self.obligations, self.roundings, overflow
+            return SizeProof(numbers.domain, first, self.equality, limit, *parts)
         raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
 
     # -- what a turn takes
@@ -205,11 +210,23 @@ class Induction:
             over = doubt.highest - doubt.limit
             most = self._most - ceil(over / slope) if slope > 0 else 0
             if most > self.first + self.distance:
-                return LimitError(most, f"{self.launch.path}:{doubt.line}: {doubt.what}")
+                what = f"{self.launch.path}:{doubt.line}: {doubt.what}"
+                return LimitError(most, what, self._overflow(doubt, most))
         if not doubt.limit:
             return EarlyError(told)
         on_size = any(doubt.row[at] for at, each in enumerate(self.store.symbols.monomials) if "n" in each)
         return UndecidedError(told) if on_size else NextCandidateError(told)
+
+    def _overflow(self, doubt: Doubt, most: int) -> Overflow | None:
+        """Return the first number of the class at which an integer overflows."""
+        domain = self.numbers.domain
+        behind = replace(self.numbers, domain=replace(domain, least=domain.up_to(most).most + domain.step))
+        own = self.distance // self.period  # what a turn of the kernel's loop goes over
+        turn = self.first, self.distance, not (self.numbers.residue % own or self.modulus % own)
+        found = next(in_turns(self.store.symbols, doubt, behind, *turn, self.launch.known), None)
+        if found is None:
+            return None
+        return Overflow(self.launch.path, doubt.line, *found, doubt.limit)
 
     def _run_to(self, batch: LoopBatch, count: int) -> None:
         """Run a batch until it has come to the head of the main loop some times."""

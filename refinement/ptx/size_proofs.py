@@ -12,6 +12,7 @@ from ...spec.errors import UnsupportedError
 from ..growing_roundings import GrowingRoundings
 from ..result import Equality
 from ..size_domains import SizeDomain
+from .first_overflows import Overflow
 
 STATEMENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -83,6 +84,8 @@ class SizeProof:
         Base, step and exits.
     roundings : GrowingRoundings, optional
         How often outputs are rounded, where they are right over the reals and it is known.
+    overflow : Overflow, optional
+        The smallest size behind the domain's end at which an index overflows, if one is found.
     """
 
     domain: SizeDomain
@@ -91,6 +94,7 @@ class SizeProof:
     limit: str = ""
     obligations: list[Obligation] = field(default_factory=list)
     roundings: GrowingRoundings | None = None
+    overflow: Overflow | None = None
 
     @property
     def alone(self) -> range:
@@ -101,9 +105,9 @@ class SizeProof:
 class LimitError(UnsupportedError):
     """A proof that fails beyond a number."""
 
-    def __init__(self, most: int, reason: str) -> None:
+    def __init__(self, most: int, reason: str, overflow: Overflow | None = None) -> None:
         super().__init__(reason)
-        self.most = most
+        self.most, self.overflow = most, overflow
 
 
 class EarlyError(UnsupportedError):

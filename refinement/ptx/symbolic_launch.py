@@ -82,7 +82,7 @@ class SymbolicLaunch:
         assert contract.quantified is not None
         self.kernel, self.contract, self.path = kernel, contract, kernel.path
         domain = numbers.domain
-        self._known, self._domain, self._numbers = known, domain, numbers
+        self.known, self._domain, self.numbers = known, domain, numbers
         self._function = launching.entry_named(kernel.module, kernel.entry)
         self.polynomials = self._polynomials(contract.quantified)
         self.store = SymbolicTerms(self._symbols(((1.0, 0.0), (2.0, 0.0))))
@@ -107,11 +107,11 @@ class SymbolicLaunch:
 
     # -- what is launched
     def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
-        constants = {name: constant(name, value) for name, value in self._known.items()}
+        constants = {name: constant(name, value) for name, value in self.known.items()}
         return SizePolynomials(QuantifiedSizes((self._domain,), {**constants, **quantified.derived}))
 
     def _instance(self, contract: Contract, number: int) -> Instance:
-        sizes: dict[str, int] = {**self._known, self._domain.name: number}
+        sizes: dict[str, int] = {**self.known, self._domain.name: number}
         assert self.contract.quantified is not None
         for name, expression in self.contract.quantified.derived.items():
             if name not in sizes:
@@ -192,8 +192,8 @@ class SymbolicLaunch:
     def _rows(self, value: Polynomial) -> Rows:
         rows = self.store.symbols.constants(np.zeros(1, dtype=np.int64))
         for names, coefficient in value.items():
-            scaled = coefficient * (self._numbers.modulus if names else 1)
-            rest = coefficient * self._numbers.residue if names else 0
+            scaled = coefficient * (self.numbers.modulus if names else 1)
+            rest = coefficient * self.numbers.residue if names else 0
             if len(names) > 1 or scaled.denominator != 1 or rest.denominator != 1:
                 raise UnsupportedError(f"{self._domain.name} is not used linearly")
             rows[0, self.store.symbols.column("n") if names else 0] += int(scaled)
@@ -334,7 +334,7 @@ class SymbolicLaunch:
         UnsupportedError
             If there is no loop of as many turns.
         """
-        numbers = self._numbers
+        numbers = self.numbers
         large = numbers.from_(min(numbers.domain.most // 2, _LARGE))
         corners = ((numbers.count(large), 0.0), (numbers.count(numbers.from_(2 * large)), 0.0))
         self.suppose(corners)

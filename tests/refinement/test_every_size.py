@@ -102,6 +102,10 @@ def test_a_verdict_ends_where_an_index_overflows(tmp_path: Path) -> None:
     # The last row of B begins at (K - 1)·16, and 15 elements follow: at K = 2^27 that is 2^31 - 1.
     assert proof.domain.most == 1 << 27
     assert "32 bits may overflow" in proof.limit
+    assert proof.overflow is not None
+    # What the last turns add is looked at behind the loop, so that one more is named than is needed.
+    assert proof.overflow.sizes == {"K": (1 << 27) + 32}
+    assert proof.overflow.value > proof.overflow.limit == (1 << 31) - 1
 
 
 FAULTS = {
