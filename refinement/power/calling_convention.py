@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import InputError
-from ...spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
+from ...spec.formats import F32, F64, Format, IntegerFormat
 from ..findings import Kind
 from ..footprint import Footprint
 from ..interning import Ids
@@ -93,7 +93,7 @@ def pass_arguments(machine: Machine, arguments: Sequence[Argument], entry: int, 
     registers.link = RETURN
     floats = iter(_FLOAT_ARGUMENTS)
     for slot, argument in enumerate(arguments):
-        if isinstance(argument.format, FloatFormat):
+        if argument.format in (F32, F64):
             term = _double(machine, argument)
             number = next(floats, None)
             if number is not None:
@@ -115,22 +115,20 @@ def pass_arguments(machine: Machine, arguments: Sequence[Argument], entry: int, 
 def _double(machine: Machine, argument: Argument) -> int:
     """Return a float as a register holds it."""
     fmt = argument.format
-    if fmt not in (F32, F64):
-        raise InputError(f"{argument.name}: {fmt} can't be passed by value; f32 and f64 can")
     assert fmt is not None
     term = machine.words.term(argument.value, fmt.bits)
     return scalars.widened(machine.store, term) if fmt == F32 else term
 
 
 def _extended(machine: Machine, argument: Argument) -> Word:
-    """Return an integer as wide as a register, extended as C does."""
+    """Return an integer as wide as a register, extended as C does, which has `uint16_t` for narrow floats."""
     fmt = argument.format
     if fmt is None:
         return argument.value
-    assert isinstance(fmt, IntegerFormat)
     if fmt.bits > 64:
         raise InputError(f"{argument.name}: integers of {fmt.bits} bits can't be passed by value")
-    return machine.words.extended(argument.value, fmt.bits, sign=fmt.signed)
+    sign = isinstance(fmt, IntegerFormat) and fmt.signed
+    return machine.words.extended(argument.value, fmt.bits, sign=sign)
 
 
 @dataclass(frozen=True)

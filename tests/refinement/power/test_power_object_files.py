@@ -124,6 +124,17 @@ def test_an_accumulator_may_be_the_storage_of_its_registers(text: str, message: 
     assert wrong.result.verdict == "refuted"
 
 
+@pytest.mark.parametrize("name", ["bf16", "f16"])
+def test_narrow_floats_are_passed_as_c_has_them(name: str, tmp_path: Path) -> None:
+    """As ``bgemm_kernel`` of OpenBLAS gets its factor."""
+    text = "void f(unsigned short *y, const unsigned short *x, unsigned short a) { y[0] = x[0]; y[1] = a; }"
+    of = VECTOR.replace("f64", name).replace("N = 8", "N = 2").replace("{access}", "out")
+    of = of.replace("{more}", f'\n[[param]]\nname = "a"\ntype = "{name}"\n')
+    formula = "y[i] = where(i == 0, x[i], a)"
+    found = verified(compiled(text, tmp_path, "-O2"), f'{of}\n[ensures]\nformula = "{formula}"\n')
+    assert found.result.verdict == "verified", messages(found)
+
+
 def test_callees_constants_and_library_functions_are_part_of_the_program(tmp_path: Path) -> None:
     text = """
     #include <string.h>
