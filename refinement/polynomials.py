@@ -6,8 +6,10 @@ is exact, and its end is a sorted table in which equal polynomials are equal row
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -103,8 +105,19 @@ def _product(left: NDArray[Any], right: Any) -> NDArray[Any]:
         if largest * int(np.abs(left).max(initial=0)) < _SAFE:
             product: NDArray[np.int64] = left * right.astype(np.int64)
             return product
-    exact: NDArray[Any] = left.astype(object) * right
-    return exact
+    return _of_objects(left.astype(object), np.broadcast_to(right, left.shape))
+
+
+def _of_objects(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Multiply fractions, which are few that many rows share: those of the same two objects once."""
+    known: dict[tuple[int, int], Any] = {}
+    products = np.empty(len(left), dtype=object)
+    for index, (one, other) in enumerate(zip(left, right, strict=True)):
+        key = id(one), id(other)
+        if key not in known:
+            known[key] = one * other
+        products[index] = known[key]
+    return products
 
 
 class Expander:
@@ -307,7 +320,24 @@ def _totals(coefficients: NDArray[Any], first: NDArray[np.intp]) -> NDArray[Any]
         and int(np.abs(coefficients).max(initial=0)) * len(coefficients) >= _SAFE
     ):
         coefficients = coefficients.astype(object)
-    return np.add.reduceat(coefficients, first) if len(first) else coefficients
+    if not len(first):
+        return coefficients
+    if coefficients.dtype == object:
+        return _totals_of_fractions(coefficients, first)
+    return np.add.reduceat(coefficients, first)
+
+
+def _totals_of_fractions(coefficients: NDArray[Any], first: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the sums of groups of integers and fractions, over their common denominator."""
+    distinct = {id(each): each for each in coefficients}
+    denominator = math.lcm(*(each.denominator for each in distinct.values()))
+    over = {key: each.numerator * (denominator // each.denominator) for key, each in distinct.items()}
+    numerators = np.array([over[id(each)] for each in coefficients], dtype=object)
+    sums = np.add.reduceat(numerators, first)
+    if denominator == 1:
+        return sums
+    totals = {each: Fraction(each, denominator) for each in set(sums.tolist())}
+    return np.array([totals[each] for each in sums], dtype=object)
 
 
 def _residues(totals: NDArray[np.int64], modulus: int) -> NDArray[Any]:
