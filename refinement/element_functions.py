@@ -13,7 +13,8 @@ from ..spec.formats import FloatFormat, Format, IntegerFormat
 from . import operations
 from .interning import Ids
 from .leaf_functions import TABLE, Affine, LeafFunctions
-from .quantities import Piece, Quantifier, Quantities
+from .quantities import Piece, Quantifier
+from .quantity_words import Quantities
 from .rounding_errors import unit_of
 from .sum_atoms import Groups
 from .terms import NORMAL_FORM, Operation

@@ -14,7 +14,8 @@ from .infinities import Infinities
 from .interning import Ids
 from .polynomials import ABSENT
 from .quantisation import quantises, unchanged
-from .quantities import Quantifier, Quantities
+from .quantities import Quantifier
+from .quantity_words import Quantities
 from .terms import CONCATENATION, Operation
 from .traversal import by_operation
 from .widened_words import NONE, narrower

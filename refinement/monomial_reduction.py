@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .elementary_forms import POWER, RECIPROCAL, ROOT, ElementaryForms
 from .polynomials import ABSENT, Rows, compacted, concatenated
-from .quantities import Quantifier, Quantities
+from .quantities import Quantifier
+from .quantity_words import Quantities
 from .sparse_polynomials import Coefficient, Monomial, Sparse
 from .terms import Operation
 

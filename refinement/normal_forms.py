@@ -41,7 +41,8 @@ from .polynomials import (
 )
 from .product_chains import Chain, unrolled
 from .quantisation import quantises
-from .quantities import Piece, Pieces, Quantifier, Quantities
+from .quantities import Piece, Pieces, Quantifier
+from .quantity_words import Quantities
 from .slices import fields
 from .software_functions import SoftwareFunctions
 from .sparse_polynomials import sparse
@@ -65,7 +66,6 @@ _ANY = (-1, 1)
 """A range of numbers of both signs."""
 
 _LITERALS = "log2(e) and ln(2) as literals"
-
 _MASK = "{} for -∞ as a mask, which no number is to outweigh that it masks,"
 _FRACTIONS = "literals for the simple fractions that they are next to"
 

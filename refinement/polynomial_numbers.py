@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .interning import Ids, RowTable
 from .polynomials import ABSENT, Polynomials
-from .quantities import Quantities
+from .quantity_words import Quantities
 
 _WHOLE, _LISTED = 0, 1
 """Whether a coefficient is written in two words, or as its place in a list."""

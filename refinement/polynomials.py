@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.errors import UnsupportedError
-from .quantities import Piece, Pieces, Quantifier, Quantities, numbered
+from .quantities import Piece, Pieces, Quantifier
+from .quantity_words import Quantities, numbered
 
 ABSENT = np.int64(-1)
 """No factor."""

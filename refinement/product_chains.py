@@ -17,7 +17,8 @@ from ..spec.float_encoding import encode
 from ..spec.formats import F64, FloatFormat, Format
 from ..spec.operand_arrays import blocks
 from ..spec.rounding import Rounding
-from .quantities import Piece, Quantifier, Quantities, numbered
+from .quantities import Piece, Quantifier
+from .quantity_words import Quantities, numbered
 from .slices import groups
 
 Identify = Callable[[Quantities], NDArray[np.int32]]

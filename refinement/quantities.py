@@ -27,14 +27,11 @@ from .literal_constants import fraction, multiple
 from .magnitudes import Magnitudes
 from .operations import Accumulation, Sum
 from .quantisation import quantises
+from .quantity_words import TERM, Quantities
 from .reciprocals import exact_reciprocals, plain, rounded_reciprocals
 from .slices import fields
 from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, Operation, TermStore, bits, is_raw
 
-Quantities = NDArray[np.int64]
-"""Terms in the low 32 bits, the number of the format they are read in above."""
-
-_TERM = np.int64(0xFFFFFFFF)
 _MOST_FORMATS = 256
 
 _COMPUTED = (operations.FUSED, operations.CONVERT)
@@ -78,23 +75,6 @@ class Accumulated(NamedTuple):
     addend: Quantities
 
 
-def numbered(quantities: Quantities) -> tuple[Quantities, NDArray[np.int64]]:
-    """Return the distinct quantities (m,), in increasing order, and where in them each quantity is.
-
-    As `numpy.unique`, but in linear time: terms and formats are small numbers.
-    """
-    if not len(quantities):
-        return quantities, quantities
-    terms, formats = quantities & _TERM, quantities >> np.int64(32)
-    size = int(terms.max(initial=0)) + 1
-    places = formats * size + terms
-    present = np.zeros((int(formats.max(initial=0)) + 1) * size, dtype=bool)
-    present[places] = True
-    found = np.flatnonzero(present)
-    ranks = np.cumsum(present, dtype=np.int64) - 1
-    return (found // size << 32) | found % size, ranks[places]
-
-
 class Quantifier:
     """Reads terms of a store as quantities.
 
@@ -132,7 +112,7 @@ class Quantifier:
 
     def terms(self, quantities: Quantities) -> Ids:
         """Return the terms of quantities."""
-        return (quantities & _TERM).astype(np.int32)
+        return (quantities & TERM).astype(np.int32)
 
     def format(self, quantity: int) -> Format:
         """Return the format a quantity is read in."""
@@ -260,7 +240,7 @@ class Quantifier:
 
     def elements(self, quantities: Quantities) -> Quantities:
         """Return the elements (n, K) of quantities (n,) that are vectors."""
-        return self.store.elements(self.terms(quantities)) | (quantities & ~_TERM)[:, None]
+        return self.store.elements(self.terms(quantities)) | (quantities & ~TERM)[:, None]
 
 
 Rule = Callable[[Quantifier, Operation, Format, Ids], Pieces | None]
@@ -346,7 +326,7 @@ def _scaled(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Acc
         assert isinstance(factor, FloatFormat) and isinstance(scale, FloatFormat)
         pairs = arguments[:, column].astype(np.int64) << np.int64(32) | rest[:, 1 + column]
         distinct, inverse = np.unique(pairs, return_inverse=True)
-        elements, factors = q.store.elements(distinct >> np.int64(32)), q.store.elements(distinct & _TERM)
+        elements, factors = q.store.elements(distinct >> np.int64(32)), q.store.elements(distinct & TERM)
         spread = np.repeat(factors, elements.shape[1] // factors.shape[1], axis=1)
         product = operations.fused(operation.result, ((factor, scale),))
         sides.append(q.read(q.store.vectors(q.store.apply(product, elements, spread))[inverse], fmt))

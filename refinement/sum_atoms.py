@@ -14,7 +14,8 @@ from . import operations
 from .factored_products import FactoredProducts
 from .interning import Ids
 from .product_chains import Whole, unrolled
-from .quantities import Piece, Pieces, Quantifier, Quantities
+from .quantities import Piece, Pieces, Quantifier
+from .quantity_words import Quantities
 from .terms import NORMAL_FORM, VECTOR, Operation
 from .traversal import fill, operands
 
