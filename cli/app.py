@@ -19,7 +19,7 @@ from .exit_codes import EPILOG
 COMPLETION = "_MMAPROOF_COMPLETE"
 """The variable by which a shell asks for completions, and reads what is printed."""
 
-COMPLETING = (["--install-completion"], ["--show-completion"])
+COMPLETING = ("--install-completion", "--show-completion")
 """How completion is installed; Typer then ends the process."""
 
 WELCOME = f"""\
@@ -108,7 +108,7 @@ def status(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without ∀ is no reason to stop
-    if COMPLETION in os.environ or list(arguments) in COMPLETING:
+    if COMPLETION in os.environ or (arguments and arguments[0] in COMPLETING):
         with suppress(SystemExit):
             command_line()(list(arguments), prog_name="mmaproof")
         return 0

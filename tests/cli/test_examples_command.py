@@ -47,6 +47,9 @@ def test_a_file_in_the_way_is_wrong_use(tmp_path: Path) -> None:
 def test_shells_are_told_how_to_complete(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = mmaproof("--show-completion")
     assert (shown.status, shown.err) == (0, "") and "_MMAPROOF_COMPLETE" in shown.out
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    named = mmaproof("--show-completion", "fish")
+    assert (named.status, named.err) == (0, "") and "complete --command mmaproof" in named.out
     for name, value in {"WORDS": "mmaproof verify --ev", "CWORD": "2"}.items():
         monkeypatch.setenv(f"COMP_{name}", value)
     monkeypatch.setenv("_MMAPROOF_COMPLETE", "complete_bash")
