@@ -110,7 +110,7 @@ def _in_blocks(compute: Callable[..., Bits], operands: Sequence[Bits], storage: 
     shape = final or (1,)
     aligned = [operand.reshape((1,) * (len(shape) - operand.ndim) + operand.shape) for operand in operands]
     result = np.empty(shape, dtype=storage)
-    if result.size <= _BLOCK >> 7:  # too few to be worth moving
+    if result.size <= _BLOCK // 128:  # too few to be worth moving
         result[...] = compute(*aligned)
         return result.reshape(final)
     rows = max(1, _BLOCK // max(1, math.prod(shape[1:])))

@@ -1,7 +1,7 @@
 """What of a source only tells: its value goes into messages, and nowhere else.
 
 A message is what is raised, what makes an error, and, in modules on legality, a text with words and values in
-it. What presentation reads is for people too.
+it. What modules of texts read is for people too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,24 @@ class _Use:
     assigned: tuple[str, ...]
 
 
+_TEXTS = frozenset(
+    [
+        "contradictions",
+        "errors",
+        "expectations",
+        "findings",
+        "formula",
+        "formula_algebra",
+        "formula_contraction",
+        "formula_text",
+        "shown_text",
+        "tables",
+        "wording",
+    ]
+)
+"""Modules that write for people alone; what others present is read by programs, too."""
+
+
 class Speech:
     """Who only speaks.
 
@@ -46,7 +64,7 @@ class Speech:
     def _uses(self) -> dict[str, list[_Use]]:
         found: dict[str, list[_Use]] = defaultdict(list)
         for module, tree in self._trees.items():
-            for name, use in _uses(module, tree, 0, module.role is Role.PRESENTATION, ()):
+            for name, use in _uses(module, tree, 0, module.name.rpartition(".")[2] in _TEXTS, ()):
                 found[name].append(use)
         return found
 
@@ -70,7 +88,7 @@ class Speech:
     def only_tells(self, module: SpecificationModule, fault: Fault) -> bool:
         """Whether a fault is in what only messages tell."""
         function = self._functions.get((module, fault.function))
-        if function is None:
+        if function is None or _may_raise(fault.replacement):
             return False
         if self._function_speaks(module, function.name, frozenset()):
             return True
@@ -110,6 +128,17 @@ class Speech:
         lines = range(function, (node.end_lineno or function) + 1)  # functions inside may use it, too
         uses = [use for use in self._uses.get(name, ()) if use.module == module and use.function in lines]
         return bool(uses) and all(self._told(use, asked | {key}) for use in uses)
+
+
+def _may_raise(node: ast.AST) -> bool:
+    """Whether a fault makes an operator's operands lists or texts that it may not have."""
+    return any(
+        isinstance(each, ast.BinOp)
+        and not isinstance(each.op, ast.Add)
+        and any(isinstance(side, ast.List | ast.ListComp | ast.Tuple | ast.JoinedStr)
+                for side in (each.left, each.right))
+        for each in ast.walk(node)
+    )  # fmt: skip
 
 
 def _assigned(function: ast.FunctionDef, line: int) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 from ... import spec
 from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ..families import conversions
 from .expression_values import MODES, Evaluation, Unclear, are_equal
 
 MOST = 4096
@@ -172,9 +173,10 @@ def values_of(kind: Any) -> tuple[Any, ...] | None:
 
 @cache
 def _formats() -> tuple[Format, ...]:
-    """Return every floating-point format that the specification names, and integers of up to 64 bits."""
+    """Return every float format that specification and statements name, and integers of up to 64 bits."""
     modules = [import_module(found.name) for found in walk_packages(spec.__path__, f"{spec.__name__}.")]
-    named = itertools.chain.from_iterable(vars(each).values() for each in modules)
+    of_modules = itertools.chain.from_iterable(vars(each).values() for each in modules)
+    named = (*of_modules, *conversions.OTHERS, *(fmt for fmt, _ in conversions.HELD.values()))
     floats = {repr(value): value for value in named if isinstance(value, FloatFormat)}
     integers = (
         IntegerFormat(f"{'s' if signed else 'u'}{bits}", bits, signed)

@@ -176,22 +176,33 @@ def _loads() -> Certificate:
 
 
 def _stores() -> Certificate:
-    expected: dict[str, object] = {}
+    expected: dict[object, object] = {}
     for name, count, _ in _variants():
         memory = np.zeros(1024, dtype=np.uint8)
         for thread in range(8 * count):
             at = _ADDRESSES[thread]
             memory[at : at + 16] = _MEMORY[at : at + 16]
         expected[name] = memory.tolist()
+        kept = np.full(1024, 7, dtype=np.uint8)
+        rows = np.concatenate([np.arange(at, at + 16) for at in _ADDRESSES[: 8 * count]])
+        kept[rows] = memory[rows]
+        expected[name, "in two memories"] = [memory.tolist(), kept.tolist()]
+        expected[name, "twice"] = [kept.tolist(), np.where(np.isin(np.arange(1024), rows), 0, 7).tolist()]
     expected["two rows at one address"] = "refused"
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Mapping[object, object]:
+        found: dict[object, object] = {}
         for name, count, trans in _variants():
             registers = _registers(count, trans, _MEMORY)
             arrays: dict[str, Array] = {"addresses": _ADDRESSES, "r": registers}
             arrays["memory"] = np.zeros(1024, dtype=np.uint8)
             found[name] = _executed(f"stmatrix.{name}", arrays)["memory"].tolist()
+            full = np.full(1024, 7, dtype=np.uint8)
+            two = {**arrays, "memory": np.stack([arrays["memory"], full])}
+            stored = _executed(f"stmatrix.{name}", two)["memory"]
+            found[name, "in two memories"] = stored.tolist()
+            twice = {**arrays, "memory": full, "r": np.stack([registers, 0 * registers])}
+            found[name, "twice"] = _executed(f"stmatrix.{name}", twice)["memory"].tolist()
         equal = {**arrays, "addresses": np.where(np.arange(32) == 31, _ADDRESSES[0], _ADDRESSES)}
         found["two rows at one address"] = _refused(f"stmatrix.{name}", equal)
         return found

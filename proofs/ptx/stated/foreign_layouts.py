@@ -215,6 +215,8 @@ SAID: tuple[tuple[str, str, str, str, str], ...] = (
      "arrives whole, from 4 of 4 tiles in memory"),
     (mma("m16n8k16", F16), "a", f"{X4} <- Sw<3,3,3> o _0 o (_16,_64):(_64,_1)", "equal", "no bank conflicts"),
     (_TF32, "a", f"{X4} at (16,2):(8,4) <- (16,8):(8,1)", "equal", "2-way bank conflicts"),
+    (_TF32, "a", f"{X4.replace('.x4', '.x4.trans')} at (16,2):(8,4) <- (16,8):(8,1)", "undeliverable",
+     "lane 0, element 0 gets parts of two elements"),
     (_TF32, "a", f"{X4} at (16,2):(8,2) <- (16,8):(8,1)", "undeliverable", "lane 16 passes offset 2, byte 8"),
     (_TF32, "a", f"{X4} at (16,2):(1,64) <- (16,8):(1,16)", "undeliverable",
      "lane 1 passes offset 1, byte 4"),
