@@ -94,7 +94,7 @@ class ErrorSearch:
                     values, terms[1], output, limit, place, values.computed(terms[0], output.format)
                 )
                 if excess is not None:
-                    got = values.rounded(terms[0], output.format)
+                    got = self._certain(values, terms[0], output, excess)
                     if (shown := self._run(inputs, output, element, excess, got)) is not None:
                         return shown
             except (OpenValueError, UnsupportedError):
@@ -103,6 +103,20 @@ class ErrorSearch:
             if steps > _STEPS:
                 return None
         return None
+
+    @staticmethod
+    def _certain(values: ExactValues, term: int, output: Array, excess: Excess) -> Fraction:
+        """Return what a term is by `evaluation`, if its error is too great whatever is left open.
+
+        Raises
+        ------
+        OpenValueError, UnsupportedError
+            If it need not be.
+        """
+        assert isinstance(output.format, FloatFormat)
+        if values.distance(term, output.format, excess.exact) > excess.allowed:
+            return values.computed(term, output.format)
+        return values.rounded(term, output.format)
 
     def _run(
         self, inputs: Inputs, output: Array, element: int, excess: Excess, got: Fraction

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.float_encoding import decode
-from ..spec.formats import TF32, FloatFormat, Format
+from ..spec.formats import F32, TF32, FloatFormat, Format
 from . import operations
 from .assignments import Assignment
 from .counterexamples import Inputs
@@ -109,6 +109,27 @@ class ExactValues:
     def computed(self, term: int, fmt: Format) -> Fraction:
         """Return what a term is by `evaluation`, where it is a finite normal number; raises as `rounded`."""
         return self._number(term, fmt)
+
+    def distance(self, term: int, fmt: FloatFormat, value: Fraction) -> Fraction:
+        """Return how far a term is from a number at least, whatever is left open.
+
+        It is a number of the format that it was rounded to last, before it was widened.
+        """
+        coarsest = fmt
+        while (operation := self._store.operation(term)).result == fmt:
+            coarsest = min(coarsest, fmt, key=lambda each: each.precision)
+            how = operation.attribute
+            widened = isinstance(how, Sum) and (how.products, how.addends) == (0, 1)
+            if not widened and operation.name != operations.NEGATE:
+                break
+            (fmt,) = operation.operands  # type: ignore[assignment]
+            term = int(self._store.arguments(term)[0])
+        if not value:
+            return Fraction(0)
+        size, unit = abs(value), Fraction(2) ** (coarsest.minimum_exponent - coarsest.precision + 1)
+        while size >= unit * 2**coarsest.precision:
+            unit *= 2
+        return abs(size - round(size / unit) * unit)
 
     # -- over the rational numbers
     def _parts(self, term: int, fmt: Format) -> list[tuple[int, Format]]:
@@ -234,9 +255,12 @@ class ExactValues:
 
     def _number(self, term: int, fmt: Format) -> Fraction:
         """Return the normal number, or zero, that a term's bits are in a format."""
-        if not isinstance(fmt, FloatFormat) or fmt == TF32:  # reading an f32 as tf32 rounds
+        if not isinstance(fmt, FloatFormat):
             raise OpenValueError
-        value = float(decode(np.asarray(self._words(term)).astype(fmt.storage), fmt))
+        words = np.asarray(self._words(term)).astype(fmt.storage)
+        value = float(decode(words, fmt))
+        if fmt == TF32 and value != float(decode(words, F32)):  # reading an f32 as tf32 rounds
+            raise OpenValueError
         if not np.isfinite(value):
             raise OpenValueError
         _require_normal(Fraction(value), fmt)

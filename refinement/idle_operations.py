@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import FloatFormat, Format
+from ..spec.formats import BF16, F16, F32, F64, FloatFormat, Format
 from . import operations
 from .infinities import Infinities
 from .interning import Ids
@@ -16,8 +16,8 @@ from .polynomials import ABSENT
 from .quantisation import quantises, unchanged
 from .quantities import Quantifier
 from .quantity_words import Quantities
-from .terms import CONCATENATION, Operation
-from .traversal import by_operation
+from .terms import CONCATENATION, CONSTANT, Operation
+from .traversal import by_operation, leaves_of
 from .widened_words import NONE, narrower
 
 
@@ -39,6 +39,7 @@ class IdleOperations:
         self._store = quantifier.store
         self._identifiers = identifiers
         self._infinities = Infinities(quantifier.store, quantifier.finiteness)
+        self._numbers: dict[int, bool] = {}
 
     def equal(self, terms: Ids, fmt: Format) -> Quantities:
         """Return what terms of one operation are equal to, `ABSENT` where they do something."""
@@ -67,7 +68,28 @@ class IdleOperations:
             neutral = _NEUTRAL[str(operation.attribute[0])]
             for column in (0, 1):  # the least number, or the greatest, beside another one
                 bound = self._infinities.signs(arguments[:, column], operation.operands[column]) == neutral
+                bound |= self._is_limit(arguments[:, column], fmt, neutral) & self._is_number(
+                    arguments[:, 1 - column]
+                )
                 found[bound] = self._quantifier.read(arguments[bound, 1 - column], fmt)
+        return found
+
+    def _is_limit(self, terms: Ids, fmt: FloatFormat, sign: int) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are the greatest number of a format, or if `sign` is negative the least."""
+        word = fmt.largest | (fmt.sign_mask if sign < 0 and fmt.signed else 0)
+        limit = self._store.constants(word << fmt.padding_bits, fmt.bits)
+        return np.asarray(terms == int(limit))
+
+    def _is_number(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell in which terms (n,) no constant is an infinity, which would be beyond the limit."""
+        found = np.zeros(len(terms), dtype=bool)
+        for place, term in enumerate(terms.tolist()):
+            if term not in self._numbers:
+                leaves = leaves_of(self._store, np.array([term], dtype=np.int32))
+                constants = leaves[self._store.are(CONSTANT, leaves)]
+                infinite = [self._infinities.signs(constants, each) != 0 for each in (F16, BF16, F32, F64)]
+                self._numbers[term] = not np.any(infinite)
+            found[place] = self._numbers[term]
         return found
 
     def _widened(self, operation: Operation, terms: Ids, fmt: Format, found: Quantities) -> Quantities:

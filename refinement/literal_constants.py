@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..spec.formats import F32, F64, FloatFormat, Format
+from ..spec.formats import BF16, F16, F32, F64, FloatFormat, Format
 
 LOG2_OF_E, LN_OF_2 = "log2(e)", "ln(2)"
 
@@ -61,14 +61,18 @@ def is_log2_of_e(number: Fraction) -> bool:
 _MOST_IN_FRACTION, _MOST_COUNT = 1 << 6, 1 << 15
 """The greatest denominator of any fraction, apart from powers of two, and of one with the numerator 1."""
 
+_MOST_OF_16_BITS = 5
+"""As that of any fraction which a float of 16 bits is next to: so 0.1 is one, which is 8/5 of 1/16."""
+
 
 @cache
 def fraction(number: Fraction, fmt: FloatFormat) -> Fraction:
-    """Return the simple fraction that a float of f32 or f64 is next to; itself if there is none.
+    """Return the simple fraction that a float of f16, bf16, f32 or f64 is next to; itself if there is none.
 
     What it is next to differs from it by half a unit in its last place at most.
     """
-    if fmt not in _ROUNDED or not number or number.denominator & (number.denominator - 1):
+    coarse = fmt in (F16, BF16)
+    if not (coarse or fmt in _ROUNDED) or not number or number.denominator & (number.denominator - 1):
         return number
     scale = Fraction(1)
     while abs(number) * scale < 1:
@@ -77,10 +81,10 @@ def fraction(number: Fraction, fmt: FloatFormat) -> Fraction:
         scale /= 2
     scaled = number * scale
     near = Fraction(1, 1 << fmt.precision)
-    simple = scaled.limit_denominator(_MOST_IN_FRACTION)
+    simple = scaled.limit_denominator(_MOST_OF_16_BITS if coarse else _MOST_IN_FRACTION)
     if abs(simple - scaled) <= near:
         return simple / scale
-    power = _MOST_COUNT
+    power = 1 if coarse else _MOST_COUNT
     while power > 1:
         count = round(power / abs(scaled))
         simple = Fraction(power, count) * (1 if scaled > 0 else -1)

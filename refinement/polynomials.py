@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -30,6 +31,14 @@ MOST_CELLS = 1 << 24
 
 MOST_CELLS_IN_ORDER = 1 << 20
 """As many at every step where equal products are added up after each, which takes more steps."""
+
+
+_CELLS_OF_FRACTIONS = 1 << 17
+"""As many with coefficients that are fractions, which take far longer, before that is tried."""
+
+
+class _RecurrenceError(Exception):
+    """Products of fractions that are many, and may be the same ones again and again."""
 
 
 class ExpansionError(UnsupportedError):
@@ -156,24 +165,31 @@ class Expander:
             np.empty((len(quantities), 0), dtype=np.int64),
             np.asarray(quantities, dtype=np.int64).reshape(-1, 1),
         )
-        try:
-            return self._all_at_once(rows)
-        except ExpansionError:
-            return self._in_order(rows)
+        with suppress(_RecurrenceError):
+            try:
+                return self._all_at_once(rows, recurrences=False)
+            except ExpansionError:
+                return self._in_order(rows, MOST_CELLS_IN_ORDER)
+        with suppress(ExpansionError):
+            return self._in_order(rows, _CELLS_OF_FRACTIONS)
+        return self._all_at_once(rows, recurrences=True)
 
-    def _all_at_once(self, rows: Rows) -> Rows:
+    def _all_at_once(self, rows: Rows, *, recurrences: bool) -> Rows:
         """Split what all rows have at their fronts, until nothing is left to be split."""
         finished = [rows.where(slice(0, 0))]
         while len(rows):
-            if sum(each.cells for each in (*finished, rows)) > MOST_CELLS:
+            cells = sum(each.cells for each in (*finished, rows))
+            if cells > MOST_CELLS:
                 raise ExpansionError
+            if cells > _CELLS_OF_FRACTIONS and rows.coefficients.dtype == object and not recurrences:
+                raise _RecurrenceError
             rows = self._settled(rows)
             done = (rows.pending == ABSENT).all(axis=1)
             finished.append(rows.where(done))
             rows = self._stepped(rows.where(~done))
         return concatenated(finished)
 
-    def _in_order(self, rows: Rows) -> Rows:
+    def _in_order(self, rows: Rows, most: int) -> Rows:
         """Split what was computed last, and add up equal rows, until nothing is left to be split.
 
         So a compensated sum, in which each number is made of the last few several times over, keeps to a
@@ -181,7 +197,7 @@ class Expander:
         """
         while True:
             rows = _added_up(self._settled(rows))
-            if rows.cells > MOST_CELLS_IN_ORDER:
+            if rows.cells > most:
                 raise ExpansionError
             terms = np.where(rows.pending == ABSENT, ABSENT, self.quantifier.terms(rows.pending))
             latest = terms.max(axis=1, initial=ABSENT)

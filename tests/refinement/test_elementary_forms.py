@@ -22,7 +22,7 @@ from mmaproof.refinement.literal_constants import fraction
 from mmaproof.refinement.normal_forms import NormalForms
 from mmaproof.refinement.operations import Sum
 from mmaproof.refinement.terms import CONSTANT, INPUT, TermStore
-from mmaproof.spec.formats import F32, F64
+from mmaproof.spec.formats import BF16, F16, F32, F64, FloatFormat
 
 SIZES = {"M": 2, "N": 5}
 ARRAYS = {"X": "f32 M N", "S": "f32 M N", "V": "f32 N N", "a": "f32 M", "b": "f32 M", "Y": "f32 M N out"}
@@ -195,6 +195,43 @@ def test_every_reciprocal_of_a_count_is_found() -> None:
     for count in (*range(1, 100), 768, 1000, 3072, 5120, 11008, 32767):
         for times in (1, -1, 4):
             assert fraction(Fraction(float(np.float32(times / count))), F32) == Fraction(times, count)
+
+
+@pytest.mark.parametrize("fmt", [F16, BF16])
+def test_floats_of_16_bits_are_fractions_of_five_at_most(fmt: FloatFormat) -> None:
+    near = {Fraction(1, 10): True, Fraction(1, 3): True, Fraction(3, 10): True, Fraction(1, 100): False}
+    for number, found in near.items():
+        rounded = number * 2**16
+        while rounded >= 2**fmt.precision:
+            rounded /= 2
+        exponent = number / rounded
+        literal = round(rounded) * exponent
+        assert (fraction(literal, fmt) == number) == found
+    taken = [fraction(Fraction((1 << 10) + step, 1 << 10), F16).denominator % 2 for step in range(1 << 10)]
+    assert sum(taken) < 12
+
+
+def test_running_means_are_means() -> None:
+    texts = ["0 * S[i, 0]"]
+    for k in range(5):
+        texts.append(f"({texts[-1]} + (S[i, {k}] - ({texts[-1]})) / {k + 1})")
+    assert equal(f"{texts[-1]} + 0 * X[i, j]", "sum(k, S[i, k]) / N + 0 * X[i, j]")
+    assert not equal(f"{texts[-1]} + 0 * X[i, j]", "sum(k, S[i, k]) / 4 + 0 * X[i, j]")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "holds"),
+    [
+        ("max(-3.4028234663852886e38, X[i, j])", "X[i, j]", True),
+        ("min(X[i, j], 3.4028234663852886e38)", "X[i, j]", True),
+        ("max(3.4028234663852886e38, X[i, j])", "X[i, j]", False),
+        ("max(-3.4028233e38, X[i, j])", "X[i, j]", False),
+        ("max(-3.4028234663852886e38, max(k, where(k < j, X[i, k], -inf)))",
+         "max(k, where(k < j, X[i, k], -inf))", False),
+    ],
+)  # fmt: skip
+def test_the_least_number_is_no_limit_of_numbers(first: str, second: str, holds: bool) -> None:
+    assert equal(first, second) == holds
 
 
 MASKED = (
