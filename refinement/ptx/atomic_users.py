@@ -12,7 +12,8 @@ import numpy as np
 from .threads import Indices
 
 if TYPE_CHECKING:
-    from .races import Ordering, Places
+    from .ordering import Ordering
+    from .races import Places
 
 
 class AtomicUsers:

@@ -13,7 +13,7 @@ from ..terms import TermStore
 from .address_spaces import Memory
 from .execution import Execution
 from .program import Program
-from .semaphores import ASSUMED, Semaphores
+from .semaphores import ASSUMED, FENCED_BEFORE, Semaphores
 from .threads import WARP, Indices, Launch
 from .tickets import NO_FENCE, TicketError
 
@@ -88,6 +88,8 @@ class BetweenBlocks:
         """Note what is behind a batch of blocks."""
         if execution.ordering.assumes:
             self.assumptions[NO_FENCE] = None
+        if execution.ordering.presumes:
+            self.assumptions[FENCED_BEFORE] = None
         for line in () if self._semaphores is None else sorted(set(self._semaphores.left_waiting.values())):
             self._in_vain[line] = None
 

@@ -24,7 +24,7 @@ from .dependence import require_known
 from .literals import float_encoding
 from .module import TYPE_BITS, Function, InstructionStatement, Module
 from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
-from .races import Ordering
+from .ordering import Ordering
 from .semaphores import Semaphores
 from .state_space import Space
 from .threads import WARP, Indices, Threads

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .threads import WARP, Indices
 
 if TYPE_CHECKING:
-    from .races import Ordering, Places
+    from .ordering import Ordering
+    from .races import Places
 
 OTHER_BLOCK = np.uint64(1 << 63)
 """Among the warps that used a place: threads of more than one block."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,45 @@ def joined(parts: Sequence[Knowledge]) -> Knowledge:
         for name, over in each.items():
             found[name] = np.maximum(found[name], over) if name in found else over
     return found
+
+
+NOTHING: Knowledge = MappingProxyType({})
+
+
+class Released(NamedTuple):
+    """What somebody releases, by how certain it is that it reaches who acquires it.
+
+    Attributes
+    ----------
+    known : mapping
+        What the thread itself had behind it when it released, or ran a fence.
+    by_fences : mapping
+        What others of its block had behind them when they ran a sequentially consistent fence, before a
+        barrier: it reaches who runs such a fence too.
+    presumed : mapping
+        What others had behind them at any fence before a barrier.
+    """
+
+    known: Knowledge = NOTHING
+    by_fences: Knowledge = NOTHING
+    presumed: Knowledge = NOTHING
+
+    def and_also(self, *more: Released) -> Released:
+        """Return this and what else is released."""
+        columns = zip(self, *more, strict=True)
+        return Released(*(joined([each for each in column if each]) for column in columns))
+
+    def for_reads(self) -> Released:
+        """Return what who only reads a word acquires of what earlier writers than the last released."""
+        return Released(self.known, NOTHING, joined([self.by_fences, self.presumed]))
+
+    @property
+    def everything(self) -> Knowledge:
+        """All of it."""
+        return joined(list(self))
+
+
+NO_RELEASE = Released()
 
 
 class Told:

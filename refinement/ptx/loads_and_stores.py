@@ -90,16 +90,17 @@ def load_awaited(
         execution.unsupported(
             f"{instruction.mnemonic} of what is not only waited for: {semaphores.loops.refusal}"
         )
-    if instruction.one_of(NARROW_SCOPES) is not None or execution.path is not None:
-        execution.unsupported(f"{instruction.mnemonic} in a loop that waits")
+    if execution.path is not None:
+        execution.unsupported(f"{instruction.mnemonic} in a loop that waits, over which data decide")
     size, _, kind = _shape(instruction)
     destination, source = instruction.taking(2, 3)[:2]
     where = addresses(execution, source, active)
     ready = np.zeros(len(active), dtype=bool)
     space = space_of(execution, instruction, ordering=True)
     for part, members, offsets in located(execution, space, where, size, active, size):
-        if part.name != "global":
-            execution.unsupported(f"{instruction.mnemonic} of {part.name} memory")
+        narrow = instruction.one_of(NARROW_SCOPES) is not None and part.name == "global"
+        if narrow or part.name not in ("global", "shared"):
+            execution.unsupported(f"{instruction.mnemonic} of {part.name} memory in a loop that waits")
         found, numbers = semaphores.take(part, offsets, size, active[members], at, instruction.has("acquire"))
         ready[members] = found
         some = members[found]

@@ -11,7 +11,8 @@ from ..memory import ABSENT, ByteLanes, Offsets
 from .addressing import Addresses, located
 from .equal_words import are_same_numbers, differ_for_some
 from .execution import Execution
-from .races import NOBODY, Conflicts
+from .ordering import NOBODY
+from .races import Conflicts
 from .state_space import Space
 from .threads import Indices
 
@@ -146,8 +147,8 @@ def _write_bytes(
         history.note_store(execution.ordering, places, threads_of, line)
     else:
         found = history.write(execution.ordering, places, threads_of, line)
-    if len(found) and execution.semaphores is not None and part.name == "global":
-        ordered = execution.semaphores.puts_in_order(places[found.which] * history.granule)
+    if len(found) and execution.semaphores is not None:
+        ordered = execution.semaphores.puts_in_order(part, places[found.which] * history.granule)
         found = found.some(~ordered | found.reads)
     if len(found) and not atomic:
         changed = np.asarray(_differ(lanes, offsets, data).reshape(len(places), -1).any(axis=1))

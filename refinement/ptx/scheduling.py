@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .races import Ordering
+from .ordering import Ordering
 from .threads import WARP, Indices, Threads
 
 

@@ -21,7 +21,6 @@ or a fence before a weaker access that writes, and behind one that reads. Source
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,9 +30,10 @@ from ...spec.errors import UnsupportedError
 from ..interning import Ids
 from ..memory import Offsets
 from ..terms import CONSTANT, TermStore
-from .knowledge import Knowledge, is_over, joined
+from .knowledge import Released, is_over
 from .module import InstructionStatement
-from .races import Ordering
+from .ordering import Ordering
+from .semaphore_words import SHARED, UNKNOWN, Seen, Word, Words, Write, count_of, counted
 from .state_space import Space
 from .threads import WARP, Indices
 from .tickets import COUNTING, Tickets
@@ -44,42 +44,18 @@ if TYPE_CHECKING:
 ASSUMED = "blocks that others wait for get to run"
 """What a kernel that waits takes for granted."""
 
+FENCED_BEFORE = (
+    "what threads wrote before a fence and a barrier is released by who writes behind the barrier, with no "
+    "fence of its own there"
+)
+"""What is taken for granted where PTX orders it only if the fences are sequentially consistent."""
+
 _RELEASES = ("release", "acq_rel")
 _ACQUIRES = ("acquire", "acq_rel")
 _NARROW = ("cta", "cluster")
 _WIDE = ("gpu", "sys", "gl")
 _OTHER_FENCES = ("proxy", "mbarrier_init")
 _SIZES = (4, 8)
-
-
-@dataclass(frozen=True)
-class _Write:
-    """A value that a word was given, by a step that is the same whoever takes it, if it has a name."""
-
-    value: int
-    step: str
-    published: Knowledge
-
-
-@dataclass
-class _Seen:
-    """What a thread read last of a word; with a fence behind, or an acquire, it knows what was released."""
-
-    index: int
-    time: int = 0
-    acquired: bool = False
-    overtaken: bool = False
-
-
-@dataclass
-class _Word:
-    """A word: its values in order, who reads them now, and who saw which at the end of a loop."""
-
-    size: int
-    writes: list[_Write]
-    reading: dict[int, _Seen] = field(default_factory=dict)
-    seen: list[tuple[int, int]] = field(default_factory=list)
-    broken: str = ""
 
 
 class Semaphores:
@@ -116,14 +92,16 @@ class Semaphores:
         self.locks = locks
         self.taken: dict[int, list[tuple[int, int]]] = {}
         self._store = store
-        self._words: dict[int, _Word] = {}
+        self._words = Words()
         self._ordering: Ordering | None = None
 
     def begin(self, ordering: Ordering) -> None:
         """Begin a batch of blocks."""
         self._ordering = ordering
+        ordering.near = self.loops.near
+        self._words.begin()
         self.deciding: set[int] = set()
-        self._unfenced: dict[int, Knowledge] = {}
+        self._unfenced: dict[tuple[int, bool], Released] = {}
         self._last: dict[int, int] = {}
         self._in_vain: dict[tuple[int, int], int] = {}
 
@@ -136,7 +114,7 @@ class Semaphores:
         Parameters
         ----------
         part : Space
-            Global memory.
+            Global memory, or shared.
         offsets : array
             The lanes of each thread's word.
         size : int
@@ -152,31 +130,32 @@ class Semaphores:
         ready = np.zeros(len(threads), dtype=bool)
         values = np.zeros(len(threads), dtype=np.uint64)
         for index, (thread, offset) in enumerate(zip(threads.tolist(), offsets.tolist(), strict=True)):
+            number = self._words.number(part.name, offset)
             word = self._word(part, offset, size)
-            entry = self._next(word, offset, thread, at)
+            entry = self._next(word, number, thread, at)
             if entry is None:
                 continue
+            if word.writes[entry].value == UNKNOWN:
+                raise UnsupportedError("a thread may read what it waits for before anybody has written it")
             ready[index], values[index] = True, word.writes[entry].value
-            self._note_read(word, offset, thread, entry, acquires)
+            self._note_read(word, number, thread, entry, acquires)
         return ready, values
 
-    def _next(self, word: _Word, offset: int, thread: int, at: int) -> int | None:
+    def _next(self, word: Word, number: int, thread: int, at: int) -> int | None:
         """Return which of a word's values a thread reads next; None if there is no new one."""
         before = word.reading.get(thread)
-        known = self._order.known(thread).get(-1 - offset)
-        oldest = 0 if known is None else int(known[0]) - 1
         if before is None:
-            return max(oldest, 0)
+            return max(count_of(self._order.known(thread), number) - 1, 0)
         if before.index + 1 < len(word.writes):
             return before.index + 1
         return before.index if at not in self.loops.inside else None
 
-    def _note_read(self, word: _Word, offset: int, thread: int, entry: int, acquires: bool) -> None:
-        if self._last.setdefault(thread, offset) != offset and thread in self.deciding:
+    def _note_read(self, word: Word, number: int, thread: int, entry: int, acquires: bool) -> None:
+        if self._last.setdefault(thread, number) != number and thread in self.deciding:
             raise UnsupportedError("a thread waits for two words at once")
-        self._last[thread] = offset
+        self._last[thread] = number
         time = int(self._order.times(np.array([thread]))[0])
-        word.reading[thread] = _Seen(entry, time, acquires)
+        word.reading[thread] = Seen(entry, time, acquires)
 
     def decide(self, threads: Indices) -> None:
         """Note that threads come to a branch that decides whether they wait on."""
@@ -188,20 +167,21 @@ class Semaphores:
         self.deciding -= left
         of_blocks: dict[int, int] = {}
         for thread in left & self._last.keys():
-            offset = self._last.pop(thread)
+            number = self._last.pop(thread)
             block = self._name(thread) // self._order.per_block
-            if of_blocks.setdefault(block, offset) != offset and self.loops.together:
+            if of_blocks.setdefault(block, number) != number and self.loops.together:
                 raise UnsupportedError("threads of a block wait together for several words")
-            word = self._words[offset]
+            word = self._words.of_number[number]
             seen = word.reading.pop(thread)
             if word.broken or seen.overtaken or seen.index + 1 < len(word.writes):
                 raise UnsupportedError(word.broken or _OVERTAKEN)
             word.seen.append((self._name(thread), seen.time))
-            now = {-1 - offset: np.array([seen.index + 1], dtype=np.int32)}
-            told = joined([word.writes[seen.index].published, now])
-            self._order.learn(thread, told if seen.acquired else now)
-            if not seen.acquired:
-                self._unfenced[thread] = joined([self._unfenced.get(thread, {}), told])
+            self._order.learn(thread, counted(number, seen.index + 1))
+            told = word.writes[seen.index].for_reads
+            if seen.acquired:
+                self._order.acquire(thread, told, strong=seen.strongly)
+            else:
+                self._leave_unfenced(thread, number, told)
             if self.loops.together:  # at a barrier, behind what the thread read
                 self._order.share_within_block(thread)
 
@@ -235,9 +215,9 @@ class Semaphores:
         on_data : bool
             Whether data decide if it happens.
         """
-        if part.name != "global":
+        if not self._has_words(part):
             return
-        for each in self._overlapped(offsets, size):
+        for each in self._words.overlapped(part.name, offsets, size):
             each.broken = f"{instruction.mnemonic} in line {instruction.line} writes a part of the word"
         if size not in _SIZES:
             return
@@ -246,18 +226,20 @@ class Semaphores:
         few = len(np.unique(threads // WARP)) == len(threads)
         some = np.arange(len(offsets))
         if not few or numbers is None:
-            some = np.flatnonzero(np.isin(offsets, list(self._words)))
+            known_words = [each - self._words.number(part.name, 0) for each in self._words.of_number]
+            some = np.flatnonzero(np.isin(offsets, known_words))
         for index in some.tolist():
             offset, thread = int(offsets[index]), int(threads[index])
-            if offset not in self._words:
+            number = self._words.number(part.name, offset)
+            if number not in self._words.of_number:
                 assert numbers is not None
-                self._words[offset] = self._fresh(part, offset, size)
-            word = self._words[offset]
+                self._words.of_number[number] = self._fresh(part, offset, size)
+            word = self._words.of_number[number]
             if numbers is None or on_data:
                 word.broken = f"{instruction.mnemonic} in line {instruction.line} writes data to the word"
                 continue
             step = "" if operands is None else self._step(instruction, operands[index])
-            self._note_write(word, offset, thread, int(numbers[index]), instruction, step)
+            self._note_write(word, number, thread, int(numbers[index]), instruction, step)
 
     def _step(self, instruction: InstructionStatement, operand: np.int32) -> str:
         """Return a name for what is done to a word, if that is the same whoever does it, and something."""
@@ -268,34 +250,19 @@ class Semaphores:
         name = instruction.one_of(COUNTING)
         return f"{name} {number}" if name is not None and (number or name != "add") else ""
 
-    def _overlapped(self, offsets: Offsets, size: int) -> list[_Word]:
-        """Return the words that writes change of which they do not write all, and nothing else."""
-        if not self._words or not len(offsets):
-            return []
-        own = np.fromiter(self._words, dtype=np.int64)
-        ends = own + np.array([each.size for each in self._words.values()])
-        low, high = int(offsets.min()), int(offsets.max()) + size
-        found = []
-        for offset in own[(own < high) & (ends > low)].tolist():
-            word = self._words[offset]
-            touches = (offsets < offset + word.size) & (offsets + size > offset)
-            if (touches & ((offsets != offset) | (size != word.size))).any():
-                found.append(word)
-        return found
-
     def _note_write(
         self,
-        word: _Word,
-        offset: int,
+        word: Word,
+        number: int,
         thread: int,
         value: int,
         instruction: InstructionStatement,
         step: str,
     ) -> None:
-        ordering, own = self._order, -1 - offset
+        ordering, near = self._order, number >= SHARED
         knowledge = ordering.known(thread)
-        count = int(knowledge[own][0]) if own in knowledge else 1
-        first = _first_of_steps(word, step)
+        count = count_of(knowledge, number, 1)
+        first = word.first_of_steps(step)
         if count < first:
             word.broken = (
                 f"{instruction.mnemonic} in line {instruction.line} writes the word in no order with others"
@@ -307,20 +274,22 @@ class Semaphores:
             name = self._name(reader)
             if reader != thread and not is_over(knowledge, name, seen.time, ordering.per_block):
                 seen.overtaken = True
-        narrow = instruction.one_of(_NARROW) is not None
+        narrow = instruction.one_of(_NARROW) is not None and not near
         atomic = instruction.opcode in ("atom", "red")
         strong = atomic or instruction.one_of(("relaxed", "volatile", "release")) is not None
-        published: Knowledge = {}
+        released = Released()
         if instruction.one_of(_RELEASES) and not narrow:
-            ordering.fence(np.array([thread]))
+            ordering.fence(np.array([thread]), near=near)
         if strong and not narrow:
-            published = ordering.fenced(thread)
-        if atomic:  # goes on with what was released before
-            published = joined([published, word.writes[-1].published])
+            released = ordering.fenced(thread, near=near)
         certain = len(word.writes) + 1 if first == len(word.writes) else first
-        now = {own: np.array([certain], dtype=np.int32)}
+        now = counted(number, certain)
+        released = released.and_also(Released(now))
+        published = released
+        if atomic:  # goes on with what was released before
+            published = released.and_also(word.writes[-1].published)
         self.written += 1
-        word.writes.append(_Write(value, step, joined([published, now])))
+        word.writes.append(Write(value, step, released, published))
         ordering.learn(thread, now)
         if thread in word.reading:
             word.reading[thread].index = max(word.reading[thread].index, len(word.writes) - 2)
@@ -345,16 +314,16 @@ class Semaphores:
         wide = instruction.one_of(_NARROW) is None
         found = self._store.undefined(len(before), width)
         for index in np.flatnonzero(known).tolist():
-            word = self._words.get(offset := int(offsets[index]))
+            word = self._words.of_number.get(offset := int(offsets[index]))
             if word is None or word.broken or not word.writes[-1].step:
                 continue
-            now = {-1 - offset: np.array([len(word.writes)], dtype=np.int32)}
+            now = Released(counted(offset, len(word.writes)))
             found[index] = self.tickets.issue(
                 offset,
                 self._name(int(threads[index])),
                 int(numbers[index]),
                 width,
-                joined([word.writes[-2].published, now]),
+                word.writes[-2].published.and_also(now),
                 instruction.line,
                 acquires=wide and instruction.one_of(_ACQUIRES) is not None,
             )
@@ -362,11 +331,9 @@ class Semaphores:
 
     def knows_all(self, offset: int, thread: int) -> bool:
         """Tell whether a thread knows of all writes to a word that are in one order."""
-        word = self._words.get(offset)
-        known = self._order.known(thread).get(-1 - offset)
-        return (
-            word is not None and not word.broken and known is not None and int(known[0]) == len(word.writes)
-        )
+        word = self._words.of_number.get(offset)
+        known = count_of(self._order.known(thread), offset)
+        return word is not None and not word.broken and known == len(word.writes)
 
     def held(self, part: Space, offset: int, thread: int) -> int | None:
         """Return what a thread may find in a lock that somebody holds, the first time that it asks for it.
@@ -402,12 +369,12 @@ class Semaphores:
         word = self._word(part, offset, 4)
         if word.broken:
             raise UnsupportedError(f"what a lock holds is not the same in every order: {word.broken}")
-        now = {-1 - offset: np.array([len(word.writes)], dtype=np.int32)}
         told = word.writes[-1].published
-        acquires = instruction.one_of(_ACQUIRES) is not None and instruction.one_of(_NARROW) is None
-        self._order.learn(thread, joined([told, now]) if acquires else now)
-        if not acquires:
-            self._unfenced[thread] = joined([self._unfenced.get(thread, {}), told])
+        self._order.learn(thread, counted(offset, len(word.writes)))
+        if instruction.one_of(_ACQUIRES) is not None and instruction.one_of(_NARROW) is None:
+            self._order.acquire(thread, told, strong=False)
+        else:
+            self._leave_unfenced(thread, offset, told)
         self.taken.setdefault(offset, []).append((self._name(thread), instruction.line))
         return word.writes[-1].value
 
@@ -424,36 +391,44 @@ class Semaphores:
         """Yield the lane of each count that does not end as it began, its line, and what it was and is."""
         locks = ((offset, taken[0][1]) for offset, taken in self.taken.items())
         for offset, line in (*self.tickets.lines, *locks):
-            word = self._words[offset]
+            word = self._words.of_number[offset]
             if not word.broken and word.writes[-1].value != word.writes[0].value:
                 yield offset, line, word.writes[0].value, word.writes[-1].value
 
     @property
     def broken(self) -> Mapping[int, str]:
         """Of words whose values may be others in another order why that is."""
-        return {offset: word.broken for offset, word in self._words.items() if word.broken}
+        return self._words.broken
 
     def spoil(self, part: Space, offsets: Offsets, size: int, instruction: InstructionStatement) -> None:
         """Note that bytes are written which may be of words."""
-        for word in self._overlapped(offsets, size) if part.name == "global" else ():
+        for word in self._words.overlapped(part.name, offsets, size) if self._has_words(part) else ():
             word.broken = f"{instruction.mnemonic} in line {instruction.line} writes the word"
 
-    def puts_in_order(self, lanes: Offsets) -> NDArray[np.bool_]:
+    def puts_in_order(self, part: Space, lanes: Offsets) -> NDArray[np.bool_]:
         """Tell which lanes are of words whose writes are in order."""
-        own = [each + at for each, word in self._words.items() if not word.broken for at in range(word.size)]
-        return np.isin(lanes, own)
+        return np.isin(lanes, list(self._words.in_order(part.name)))
+
+    def _has_words(self, part: Space) -> bool:
+        """Tell whether threads may wait for words of a space."""
+        return part.name == "global" or (part.name == "shared" and self.loops.near)
 
     def fence(self, threads: Indices, instruction: InstructionStatement) -> None:
         """Note that threads run a fence."""
-        if instruction.one_of(_WIDE) is None or instruction.one_of(_OTHER_FENCES) is not None:
+        if instruction.one_of(_OTHER_FENCES) is not None:
             return
+        narrow = instruction.one_of(_WIDE) is None
+        strong = instruction.opcode == "membar" or instruction.has("sc")
         for thread in threads.tolist():
-            if thread in self._unfenced:
-                self._order.learn(thread, self._unfenced.pop(thread))
-            if thread in self._last:
-                self._words[self._last[thread]].reading[thread].acquired = True
-        self._order.fence(threads)
-        self.tickets.fence({self._name(each) for each in threads.tolist()})
+            for near in (True,) if narrow else (True, False):
+                if told := self._unfenced.pop((thread, near), None):
+                    self._order.acquire(thread, told, strong=strong)
+            if thread in self._last and (not narrow or self._last[thread] >= SHARED):
+                seen = self._words.of_number[self._last[thread]].reading[thread]
+                seen.acquired, seen.strongly = True, seen.strongly or strong
+        self._order.fence(threads, strong=strong, near=narrow)
+        if not narrow:
+            self.tickets.fence({self._name(each) for each in threads.tolist()}, strong=strong)
 
     # -- details
     @property
@@ -464,11 +439,17 @@ class Semaphores:
     def _name(self, thread: int) -> int:
         return int(self._order.names[thread])
 
-    def _word(self, part: Space, offset: int, size: int) -> _Word:
+    def _leave_unfenced(self, thread: int, number: int, told: Released) -> None:
+        """Keep what a thread acquires with its next fence."""
+        key = thread, number >= SHARED
+        self._unfenced[key] = self._unfenced.get(key, Released()).and_also(told)
+
+    def _word(self, part: Space, offset: int, size: int) -> Word:
         """Return the word that is read at an offset."""
-        word = self._words.get(offset)
+        number = self._words.number(part.name, offset)
+        word = self._words.of_number.get(number)
         if word is None:
-            word = self._words[offset] = self._fresh(part, offset, size)
+            word = self._words.of_number[number] = self._fresh(part, offset, size)
             history = part.history  # of what may be written alone, which comes first
             place = 0 if history is None else offset // history.granule
             if history is not None and place < len(history.writer) and history.writer[place] >= 0:
@@ -477,23 +458,19 @@ class Semaphores:
             raise UnsupportedError(f"a word of {word.size} bytes is waited for by loads of {size}")
         return word
 
-    def _fresh(self, part: Space, offset: int, size: int) -> _Word:
+    def _fresh(self, part: Space, offset: int, size: int) -> Word:
         """Return a word that holds what is there before the kernel writes it."""
+        if part.name != "global":
+            written = part.lanes.written(np.array([offset]), size).any()
+            broken = "data were written to the word, or what is not all of it" if written else ""
+            return Word(size, [Write(UNKNOWN)], broken=broken)
         at = np.array([offset])
         if part.lanes.written(at, size).all():
             before = part.lanes.read(at, size)
             if self._store.are(CONSTANT, before)[0]:
                 value = int(self._store.constant_values(before)[0])
-                return _Word(size, [_Write(value, "", {})])
-        return _Word(size, [_Write(0, "", {})], broken="what it holds at first is not given")
+                return Word(size, [Write(value)])
+        return Word(size, [Write(0)], broken="what it holds at first is not given")
 
 
 _OVERTAKEN = "somebody writes the word who does not know whether all have seen the value that they wait for"
-
-
-def _first_of_steps(word: _Word, step: str) -> int:
-    """Return how many of a word's values a writer must know of: the others come of the step that it takes."""
-    count = len(word.writes)
-    while step and count > 1 and word.writes[count - 1].step == step:
-        count -= 1
-    return count

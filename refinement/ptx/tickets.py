@@ -23,10 +23,10 @@ from ..interning import Ids
 from ..terms import CONSTANT, TermStore
 from ..traversal import leaves_of
 from .dependence import Origin, Origins
-from .knowledge import Knowledge
+from .knowledge import Released
 from .module import Function
 from .operands import register_names
-from .races import Ordering
+from .ordering import Ordering
 from .threads import Indices
 from .values import KNOWN, Value
 
@@ -49,17 +49,20 @@ class _Ticket:
         The thread, by its number in the grid.
     value : int
         The number.
-    told : mapping
+    told : Released
         What those before it released.
     acquired : bool
         Whether the thread knows that for certain.
+    strongly : bool
+        Whether a sequentially consistent fence lies behind it.
     """
 
     word: int
     name: int
     value: int
-    told: Knowledge
+    told: Released
     acquired: bool
+    strongly: bool = False
 
 
 @dataclass
@@ -96,7 +99,7 @@ class Tickets:
         self._lines: dict[int, int] = {}
 
     def issue(
-        self, word: int, name: int, value: int, width: int, told: Knowledge, line: int, *, acquires: bool
+        self, word: int, name: int, value: int, width: int, told: Released, line: int, *, acquires: bool
     ) -> np.int32:
         """Return the term of a number that a thread gets.
 
@@ -108,7 +111,7 @@ class Tickets:
             The thread, by its number in the grid.
         value, width : int
             The number, and its bits.
-        told : mapping
+        told : Released
             What those before it released.
         line : int
             Of the instruction.
@@ -121,10 +124,11 @@ class Tickets:
         self._counts.setdefault(word, _Count(line)).tickets.append(ticket)
         return np.int32(term)
 
-    def fence(self, names: set[int]) -> None:
-        """Note that threads run a fence."""
+    def fence(self, names: set[int], *, strong: bool) -> None:
+        """Note that threads run a fence; `strong` if it is sequentially consistent."""
         for ticket in self._tickets.values():
             ticket.acquired |= ticket.name in names
+            ticket.strongly |= strong and ticket.name in names
 
     def resolved(self, value: Value, threads: Indices, ordering: Ordering, line: int) -> Value:
         """Return predicates of some threads with those decided that depend on a ticket alone."""
@@ -168,11 +172,14 @@ class Tickets:
         return np.array(found, dtype=np.uint64)
 
     def _tell(self, ticket: _Ticket, threads: Indices, ordering: Ordering) -> None:
-        counts = {key: each for key, each in ticket.told.items() if key < 0}  # it has them from the number
+        told = ticket.told.everything
+        counts = {key: each for key, each in told.items() if key < 0}  # it has them from the number
         for thread in threads.tolist():
-            ordering.learn(thread, ticket.told if ticket.acquired else counts)
-            if not ticket.acquired:
-                ordering.assumed.learn(thread, ticket.told)
+            ordering.learn(thread, counts)
+            if ticket.acquired:
+                ordering.acquire(thread, ticket.told, strong=ticket.strongly)
+            else:
+                ordering.assumed.learn(thread, told)
 
     def arrivals(self, broken: Mapping[int, str]) -> tuple[Mapping[int, tuple[int, ...]], int]:
         """Return the threads that took tickets, in their order, of each count where it matters who is last.

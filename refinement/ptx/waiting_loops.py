@@ -6,7 +6,7 @@ read before, what follows is the same. That is shown here of a kernel's text; `s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ from .module import Function, InstructionStatement
 from .operands import register_names
 
 _STRONG = ("acquire", "relaxed", "volatile")
-_OTHER_SPACES = ("shared", "shared::cta", "shared::cluster", "local", "const", "param")
+_OTHER_SPACES = ("shared::cluster", "local", "const", "param")
+_SHARED = ("shared", "shared::cta")
 _IDLE = frozenset({"nanosleep", "fence", "membar"})
 _BARRIERS = frozenset({"bar", "barrier"})
 
@@ -36,6 +37,8 @@ class WaitingLoops:
         Indices of the instructions of the loops.
     together : bool
         Whether the threads of a block decide together in one of them, at a barrier.
+    near : bool
+        Whether words of shared memory may be waited for.
     refusal : str
         Why what is said here does not hold of one of them; empty if it does.
     """
@@ -44,6 +47,7 @@ class WaitingLoops:
     branches: frozenset[int] = frozenset()
     inside: frozenset[int] = frozenset()
     together: bool = False
+    near: bool = False
     refusal: str = ""
 
 
@@ -67,37 +71,55 @@ def _reduces(instruction: InstructionStatement) -> bool:
 
 
 def waiting_loops(function: Function, flow: ControlFlow, regions: BranchRegions) -> WaitingLoops:
-    """Find the loops in which a kernel waits."""
+    """Find the loops in which a kernel waits.
+
+    A loop with a ``.volatile`` load of shared memory that does more than wait is one as any other.
+    """
+    found, does_more = _among(function, flow, regions, _OTHER_SPACES)
+    near = any(function.body[each].one_of(_SHARED) for each in found.loads)
+    return _among(function, flow, regions, _OTHER_SPACES + _SHARED)[0] if near and does_more else found
+
+
+def _among(
+    function: Function, flow: ControlFlow, regions: BranchRegions, others: Sequence[str]
+) -> tuple[WaitingLoops, bool]:
+    """Find the loops in which a kernel waits for words that are in none of some spaces.
+
+    Returned with them is whether one of them does more than wait.
+    """
     body = function.body
     strong = [
         index
         for index, each in enumerate(body)
         if each.opcode == "ld"
         and each.one_of(_STRONG)
-        and each.one_of(_OTHER_SPACES) is None
+        and each.one_of(others) is None
         and not _is_vector(each)
     ]
     if not strong:
-        return WaitingLoops()
+        return WaitingLoops(), False
     effects = [_effect(each) for each in body]
-    loads, refusal = set(strong), ""
+    loads = set(strong)
     for _ in range(len(strong) + 1):
         told = _told(effects, body, loads)
         branches = [i for i, each in enumerate(body) if each.opcode == "bra" and _guard(each) & told]
         inside = {at for each in branches for at in regions.between(each)}
         weak = {index for index in loads if not body[index].has("acquire")}
         # A volatile or relaxed load is one that waits only if what it reads decides how often it is read.
-        others = {index for index in weak if index not in inside}
-        if not others:
+        plain = {index for index in weak if index not in inside}
+        if not plain:
             break
-        loads -= others
+        loads -= plain
     if not loads:
-        return WaitingLoops()
-    refusal = _misused(body, effects, told) or _not_quiet(body, effects, told, loads, branches, regions, flow)
+        return WaitingLoops(), False
+    does_more = _not_quiet(body, effects, told, loads, branches, regions, flow)
+    refusal = _misused(body, effects, told) or does_more
     together = any(_reduces(body[index]) for index in inside)
     if together and any(_guard(body[each]) & _told(effects, body, loads, alone=True) for each in branches):
         refusal = refusal or "some threads wait together, and some alone"
-    return WaitingLoops(frozenset(loads), frozenset(branches), frozenset(inside), together, refusal)
+    near = any(body[index].one_of(_SHARED) or not body[index].has("global") for index in loads)
+    found = WaitingLoops(frozenset(loads), frozenset(branches), frozenset(inside), together, near, refusal)
+    return found, bool(does_more)
 
 
 def _is_vector(instruction: InstructionStatement) -> bool:

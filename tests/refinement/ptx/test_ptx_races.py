@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
 from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.ptx.races import AccessHistory, Ordering
+from mmaproof.refinement.ptx.ordering import Ordering
+from mmaproof.refinement.ptx.races import AccessHistory
 from mmaproof.refinement.ptx.threads import WARP, Launch, Threads
 from mmaproof.spec.formats import U32
 

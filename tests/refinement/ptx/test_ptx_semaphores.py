@@ -10,6 +10,7 @@ from mmaproof.refinement.findings import Kind
 from mmaproof.refinement.ptx import machine
 from mmaproof.refinement.ptx.address_spaces import Buffer
 from mmaproof.refinement.ptx.launching import Pointer
+from mmaproof.refinement.ptx.semaphores import FENCED_BEFORE
 from mmaproof.spec.formats import U32
 
 SETUP = """
@@ -237,3 +238,110 @@ def test_a_barrier_combines_predicates(reduction: str, expected: int) -> None:
     bench, done = run(body, blocks=1)
     assert kinds(done) == {}
     assert bench.left(done, "c", U32).tolist() == [expected] * 64
+
+
+ALL_FENCE = "[%d2], %r11;\nmembar.gl;\nbar.sync 0;"
+BEHIND = TURNS.replace("[%d2], %r11;\nbar.sync 0;", ALL_FENCE).replace("st.release.gpu", "st.relaxed.gpu")
+"""All threads fence what they wrote; one of them tells the next block, behind a barrier and no fence."""
+
+
+ACQUIRE = "ld.acquire.gpu.global.u32 %r10, [%d0];"
+READ_AND_FENCE = "ld.relaxed.gpu.global.u32 %r10, [%d0];\nfence.sc.gpu;"
+READ_AND_WEAKER = "ld.relaxed.gpu.global.u32 %r10, [%d0];\nfence.acq_rel.gpu;"
+WEAKER = ("membar.gl", "fence.acq_rel.gpu")
+
+
+@pytest.mark.parametrize(
+    ("changes", "presumes"),
+    [
+        pytest.param([(ACQUIRE, READ_AND_FENCE)], False, id="sequentially consistent fences on both sides"),
+        pytest.param([], True, id="an acquire"),
+        pytest.param([(ACQUIRE, READ_AND_WEAKER)], True, id="a weaker fence behind the load"),
+        pytest.param([(ACQUIRE, READ_AND_FENCE), WEAKER], True, id="weaker fences before the barrier"),
+        pytest.param(
+            [("st.relaxed.gpu", "fence.acq_rel.gpu;\nst.relaxed.gpu")], False, id="and one behind it"
+        ),
+        pytest.param([("st.relaxed.gpu", "st.release.gpu")], False, id="and a release"),
+    ],
+)
+def test_fences_before_a_barrier_count_if_all_are_sequentially_consistent_or_that_is_said(
+    changes: list[tuple[str, str]], presumes: bool
+) -> None:
+    body = BEHIND
+    for old, new in changes:
+        assert old in body
+        body = body.replace(old, new)
+    _, done = run(body)
+    assert (kinds(done), done.complete) == ({}, True)
+    assert (FENCED_BEFORE in done.assumptions) is presumes
+
+
+@pytest.mark.parametrize("read", ["ld.global.u32", "ld.volatile.global.u32", "ld.relaxed.gpu.global.u32"])
+def test_a_word_that_is_read_but_not_waited_for_races_with_who_writes_it(read: str) -> None:
+    _, done = run(f"{read} %r20, [%d0];\n{TURNS}")
+    assert Kind.RACE in kinds(done)
+
+
+PASSED = """
+setp.ge.u32 %p3, %r1, 32;
+@%p0 bra BEGUN;
+st.volatile.shared.u32 [flag], 0;
+BEGUN:
+bar.sync 0;
+mov.u32 %r20, box;
+and.b32 %r21, %r1, 31;
+shl.b32 %r22, %r21, 2;
+add.u32 %r20, %r20, %r22;
+@%p3 bra READ;
+st.shared.u32 [%r20], %r21;
+st.global.u32 [%d2], %r21;
+membar.cta;
+bar.warp.sync -1;
+@%p0 bra DONE;
+st.volatile.shared.u32 [flag], 1;
+bra.uni DONE;
+READ:
+AGAIN:
+ld.volatile.shared.u32 %r10, [flag];
+setp.eq.u32 %p2, %r10, 0;
+@%p2 bra AGAIN;
+membar.cta;
+xor.b32 %r20, %r20, 124;
+ld.shared.u32 %r11, [%r20];
+st.global.u32 [%d2], %r11;
+DONE:
+"""
+"""One warp passes numbers to the other, by a word of shared memory that this one waits for."""
+
+
+def run_passed(body: str) -> tuple[Bench, machine.Run]:
+    bench = Bench()
+    text = kernel(SETUP + body, 2, ".shared .align 128 .b32 box[32];\n.shared .b32 flag;")
+    given = [written("locks", 16), written("c", 256)]
+    return bench, bench.run(text, given, grid=3, block=64)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        pytest.param("", "", None, id="right"),
+        pytest.param("bar.warp.sync -1;", "bar.warp.sync -1;\nmembar.cta;", None, id="a fence behind it"),
+        pytest.param("ld.volatile", "ld.acquire.cta", None, id="an acquire"),
+        pytest.param("membar.cta;\nbar.warp.sync -1;", "", Kind.RACE, id="no fence"),
+        pytest.param("bar.warp.sync -1;", "", Kind.RACE, id="no barrier of the warp"),
+        pytest.param("membar.cta;\nxor", "xor", Kind.RACE, id="no fence behind the loop"),
+        pytest.param("[flag], 1;", "[flag], 0;", Kind.DEADLOCK, id="never set"),
+        pytest.param("BEGUN:\nbar.sync 0;", "BEGUN:", Kind.UNSUPPORTED, id="maybe read too early"),
+        pytest.param(
+            "st.global.u32 [%d2], %r11;", "st.global.u32 [%d2], %r10;", Kind.UNSUPPORTED, id="used for more"
+        ),
+    ],
+)
+def test_threads_of_a_block_wait_for_words_of_shared_memory(old: str, new: str, kind: Kind | None) -> None:
+    assert old in PASSED
+    bench, done = run_passed(PASSED.replace(old, new))
+    if kind is None:
+        assert (kinds(done), done.complete) == ({}, True)
+        assert bench.left(done, "c", U32).tolist()[32:] == [31 - each for each in range(32)]
+    else:
+        assert kind in kinds(done)
