@@ -70,7 +70,7 @@ def explain(
             if lines:
                 print()
                 say(heading, "bold")
-                say_lines(lines, indent=2)
+                say_lines(lines, indent=2, prose=True)
     return ExitCode.HOLDS
 
 

@@ -157,7 +157,7 @@ def _coordinates(element: str) -> list[int]:
 
 def _heading(table: ElementTable) -> None:
     say(table.title, "bold")
-    say(table.formula)
+    say_lines(table.formula, prose=True)
 
 
 def _print_csv(table: ElementTable) -> None:

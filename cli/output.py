@@ -46,10 +46,23 @@ def say(text: str, style: str = "") -> None:
         print(text)
 
 
-def say_lines(text: str | Iterable[str], indent: int = 0) -> None:
-    """Print lines to standard output, as `say` does."""
+def say_lines(text: str | Iterable[str], indent: int = 0, *, prose: bool = False) -> None:
+    """Print lines to standard output, as `say` does; on a terminal, prose is broken at words."""
+    room = console().width if prose and sys.stdout.isatty() else 0
     for line in text.splitlines() if isinstance(text, str) else text:
-        say(f"{'':{indent}}{line}")
+        shown = f"{'':{indent}}{line}"
+        margin = len(shown) - len(shown.lstrip()) + 4
+        for part in _folded(shown, room, margin) if 2 * margin < room < len(shown) else (shown,):
+            say(part)
+
+
+def _folded(line: str, room: int, margin: int) -> list[str]:
+    """Return a line as lines that fit a width, all but the first with a margin; words stay whole."""
+    import textwrap
+
+    return textwrap.wrap(
+        line, room, subsequent_indent=" " * margin, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def json_line(document: Any, indent: int | None = None) -> str:
