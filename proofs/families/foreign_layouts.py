@@ -129,6 +129,8 @@ def _written(notation: Notation, operands: Operands) -> Certificate:
         expected[each, "compared"] = {"equal"}
         if notation is Notation.CUTE and len(extents_of(*each)) == 2:
             expected[each, "without strides"] = _without_strides(*each)
+        if notation is Notation.LINEAR and len(extents_of(*each)) > 2:
+            expected[each, "one matrix"] = "equal"
 
     def specified() -> Mapping[object, object]:
         found: dict[object, object] = {}
@@ -145,11 +147,24 @@ def _written(notation: Notation, operands: Operands) -> Certificate:
             else:
                 said = by_vectors(stated.linear(text), len(extents), *names)
                 spelled = [text, text.replace(" = ", ": ")]
+                if len(extents) > 2:
+                    one = compare(_of_one_matrix(instruction, operand)).verdict.value
+                    found[(instruction, operand), "one matrix"] = one
             found[instruction, operand] = said
             found[(instruction, operand), "compared"] = {compare(each).verdict.value for each in spelled}
         return found
 
     return compared(expected, specified)
+
+
+def _of_one_matrix(instruction: str, operand: str) -> str:
+    """Return the vectors of one of several matrices: that every group of lanes holds, or of its elements."""
+    elements, (owner, number) = specified_elements(instruction, operand), _names(instruction, operand)
+    owners, numbers = _bits(elements)
+    lanes = [[*elements[1 << bit, 0][-2:]] for bit in range(owners)]
+    registers = [elements[0, 1 << bit] for bit in range(numbers)]
+    kept = [[*vector[-2:]] for vector in registers if not any(vector[:-2])]
+    return _text({owner: lanes, number: kept})
 
 
 def _counts_columns(instruction: str, operand: str) -> bool:

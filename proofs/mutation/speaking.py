@@ -30,21 +30,10 @@ class _Use:
     assigned: tuple[str, ...]
 
 
-_TEXTS = frozenset(
-    [
-        "contradictions",
-        "errors",
-        "expectations",
-        "findings",
-        "formula",
-        "formula_algebra",
-        "formula_contraction",
-        "formula_text",
-        "shown_text",
-        "tables",
-        "wording",
-    ]
-)
+_TEXTS = frozenset({
+    "contradictions", "errors", "expectations", "findings", "formula", "formula_algebra",
+    "formula_contraction", "formula_text", "shown_text", "tables", "wording",
+})  # fmt: skip
 """Modules that write for people alone; what others present is read by programs, too."""
 
 
