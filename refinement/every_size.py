@@ -22,7 +22,7 @@ from .size_domains import LaunchSizeError, QuantifiedSizes, SizeDomain
 Examinations = list[tuple[Instance, Examination]]
 """What was found at each set of sizes that was looked at, in order."""
 
-_SHOWN_TOO = 3
+_SHOWN_TOO = 2
 """Sets of sizes that are verified one by one besides, where a proof is for all numbers of all sizes."""
 
 _COMBINATIONS = 3

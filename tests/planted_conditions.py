@@ -36,13 +36,13 @@ class Condition:
     text : str
         PTX that puts it into ``%fault``, with names of sizes in braces where their registers stand.
     example : callable
-        Returns sizes, multiples of some steps within some ends, at which some block meets it; None if there
-        are none.
+        Returns sizes, multiples of some steps within some ends and not below some, at which some block meets
+        it; None if there are none.
     """
 
     name: str
     text: str
-    example: Callable[[Sizes, Sizes], Sizes | None]
+    example: Callable[[Sizes, Sizes, Sizes], Sizes | None]
 
 
 def condition(random: np.random.Generator, axes: Mapping[str, str], names: tuple[str, ...]) -> Condition:
@@ -56,8 +56,8 @@ def condition(random: np.random.Generator, axes: Mapping[str, str], names: tuple
         return Condition(
             f"{size} % {modulus} == {rest}",
             f"and.b32 %fault1, {{{size}}}, {modulus - 1};\n\tsetp.eq.s32 %fault, %fault1, {rest};",
-            lambda steps, ends: _first(
-                steps, ends, size, lambda number: number % modulus == rest, 2 * modulus
+            lambda steps, ends, start: _first(
+                (steps, ends, start), size, lambda number: number % modulus == rest, 2 * modulus
             ),
         )
     if kind in (1, 2):
@@ -67,9 +67,8 @@ def condition(random: np.random.Generator, axes: Mapping[str, str], names: tuple
         return Condition(
             f"{size} {relation} {least}",
             f"setp.{relation}.s32 %fault, {{{size}}}, {least};",
-            lambda steps, ends: _first(
-                steps,
-                ends,
+            lambda steps, ends, start: _first(
+                (steps, ends, start),
                 size,
                 lambda number: number >= least if kind == 1 else number == least,
                 least + 64,
@@ -79,10 +78,10 @@ def condition(random: np.random.Generator, axes: Mapping[str, str], names: tuple
         return Condition(
             f"{size} > {other} + 4000",
             f"add.s32 %fault1, {{{other}}}, 4000;\n\tsetp.gt.s32 %fault, {{{size}}}, %fault1;",
-            lambda steps, ends: (
+            lambda steps, ends, start: (
                 None
                 if size == other
-                else _first(steps, ends, size, lambda number: number > 4000 + steps[other], 5000)
+                else _first((steps, ends, start), size, lambda number: number > 4000 + steps[other], 5000)
             ),
         )
     if kind == 4:
@@ -91,8 +90,8 @@ def condition(random: np.random.Generator, axes: Mapping[str, str], names: tuple
         return Condition(
             f"{size} % {divisor} == {rest}",
             f"rem.u32 %fault1, {{{size}}}, {divisor};\n\tsetp.eq.s32 %fault, %fault1, {rest};",
-            lambda steps, ends: _first(
-                steps, ends, size, lambda number: number % divisor == rest, 64 * divisor
+            lambda steps, ends, start: _first(
+                (steps, ends, start), size, lambda number: number % divisor == rest, 64 * divisor
             ),
         )
     axis = str(random.choice(list(axes)))
@@ -101,20 +100,24 @@ def condition(random: np.random.Generator, axes: Mapping[str, str], names: tuple
         return Condition(
             f"block {block} along {axis}",
             f"mov.u32 %fault1, %ctaid.{axis};\n\tsetp.eq.s32 %fault, %fault1, {block};",
-            lambda steps, ends: _grown(steps, ends, axes[axis], 64 * (block + 1)),
+            lambda steps, ends, start: _grown(steps, ends, axes[axis], 64 * (block + 1)),
         )
     blocks = int(random.integers(2, 40))
     return Condition(
         f"a grid of {blocks} along {axis}",
         f"mov.u32 %fault1, %nctaid.{axis};\n\tsetp.eq.s32 %fault, %fault1, {blocks};",
-        lambda steps, ends: _grown(steps, ends, axes[axis], 64 * blocks),
+        lambda steps, ends, start: _grown(steps, ends, axes[axis], 64 * blocks),
     )
 
 
-def _first(steps: Sizes, ends: Sizes, size: str, holds: Callable[[int], bool], reach: int) -> Sizes | None:
-    numbers = range(steps[size], min(ends[size], reach) + 1, steps[size])
+def _first(
+    of: tuple[Sizes, Sizes, Sizes], size: str, holds: Callable[[int], bool], reach: int
+) -> Sizes | None:
+    steps, ends, start = of
+    least = -(-start.get(size, 1) // steps[size]) * steps[size]
+    numbers = range(least, min(ends[size], least + reach) + 1, steps[size])
     found = next((number for number in numbers if holds(number)), None)
-    return None if found is None else {**steps, size: found}
+    return None if found is None else {**steps, **start, size: found}
 
 
 def _grown(steps: Sizes, ends: Sizes, size: str, least: int) -> Sizes | None:
@@ -122,7 +125,7 @@ def _grown(steps: Sizes, ends: Sizes, size: str, least: int) -> Sizes | None:
     return None if number > ends[size] else {**steps, size: number}
 
 
-ALWAYS = Condition("always", "setp.eq.u32 %fault, %fault0, %fault0;", lambda steps, ends: steps)
+ALWAYS = Condition("always", "setp.eq.u32 %fault, %fault0, %fault0;", lambda steps, ends, start: steps)
 
 
 @dataclass(frozen=True)
