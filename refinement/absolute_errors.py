@@ -19,7 +19,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.float_encoding import encode
 from ..spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
+from ..spec.rounding import Rounding
 from . import operations
 from .absolute_parts import NO_UNIT, NONE, Part, accumulated, product, total
 from .absolute_polynomials import AbsolutePolynomials
@@ -305,6 +307,9 @@ class AbsoluteErrors:
         opposite = self._opposites(self._store.arguments(terms), operation, fmt)
         found.definite |= opposite & given[0].definite  # max(x, -x) is |x|
         found.positive |= opposite
+        for column in (0, 1):  # -∞ is never the greatest
+            places = np.flatnonzero(self._is_neutral(operation, self._store.arguments(terms)[:, column]))
+            found.put(places, given[1 - column].at(places))
         sums = np.flatnonzero(opposite & ~given[0].definite)
         if len(sums):
             inner = self._store.arguments(terms[sums])[:, 0]
@@ -313,6 +318,15 @@ class AbsoluteErrors:
             found.magnitudes[sums[known & chosen]] = magnitudes[known & chosen]
             found.definite[sums] |= known & chosen
         return found
+
+    def _is_neutral(self, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are the infinity beside which another number is the extremum."""
+        fmt = operation.result
+        if not isinstance(fmt, FloatFormat) or not isinstance(operation.attribute, tuple):
+            return np.zeros(len(terms), dtype=bool)
+        infinity = np.array(-np.inf if operation.attribute[0] == "max" else np.inf)
+        word = int(encode(infinity, fmt, Rounding.NEAREST_EVEN))
+        return np.asarray(terms == int(self._store.constants(word, fmt.bits)))
 
     def _opposites(self, arguments: Ids, operation: Operation, fmt: Format) -> NDArray[np.bool_]:
         """Tell which extrema are of a number and its opposite, the greater of which is positive."""

@@ -159,3 +159,21 @@ def test_what_is_done_to_a_rounded_exponent_has_no_bound() -> None:
     for argument, known in ((x, True), (rounded, False)):
         power = store.apply(operations.function("ex2.approx", F32, F32), [argument])
         assert (AbsoluteErrors(NormalForms(store)).of(power, F32).reasons[0] == NONE) == known
+
+
+@pytest.mark.parametrize("fmt", [F16, F32])
+@pytest.mark.parametrize(("which", "value"), [("max", -np.inf), ("min", np.inf)])
+def test_an_infinity_that_is_never_chosen_adds_nothing(fmt: FloatFormat, which: str, value: float) -> None:
+    store = TermStore()
+    total = store.apply(operations.fused(fmt, (), (fmt, fmt)), *store.inputs("x", fmt, np.arange(2))).reshape(
+        1
+    )
+    limit, other = (np.array([_constant(store, each, fmt)], dtype=np.int32) for each in (value, -value))
+    operation = operations.extremum(fmt, which)
+    errors = AbsoluteErrors(NormalForms(store))
+    alone = errors.of(total, fmt)
+    for sides in ((limit, total), (total, limit)):
+        found = errors.of(store.apply(operation, *sides), fmt)
+        assert found.growth == alone.growth and found.reasons == NONE
+        assert found.magnitudes == alone.magnitudes
+    assert errors.of(store.apply(operation, other, total), fmt).reasons != NONE
