@@ -108,7 +108,7 @@ def _in_passing(identifier: str, text: str) -> Description | None:
     """Say where else a name stands: among instructions of kernels, in what theorems are about."""
     from . import kernel_opcodes
 
-    if opcodes := [*kernel_opcodes.explained(text)]:
+    if recognised(text) is None and (opcodes := [*kernel_opcodes.explained(text)]):
         return _joined(identifier, opcodes)
     speaking = [each for each in theorems() if _speaks_of(each, identifier)]
     if not speaking:

@@ -213,6 +213,10 @@ def test_an_illegal_instruction_is_explained_by_the_rules_that_it_violates() -> 
         ("@%p1 cp.async.cg.shared.global [%r1], [%rd1], 16;", "status: modelled"),
         ("/*0090*/ HMMA.16816.F32 R4, R8, R12, R4 ;", "known, not modelled"),
         ("ldmatirx", "did you mean ldmatrix"),
+        ("SM90_64x64x16_F16F16F16_SS", "known, not modelled: CuTe's names of products of a warpgroup"),
+        ("SM100_MMA_F16BF16_SS", "known, not modelled: CuTe's names"),
+        ("llvm.nvvm.mma.m16n8k16.row.col.f32.f32", "known, not modelled: LLVM's and MLIR's names"),
+        (f"{_MMA} {{%r1", "expected '}'"),
     ],
 )
 def test_what_people_ask_has_an_answer(name: str, expected: str) -> None:
