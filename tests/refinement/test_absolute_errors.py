@@ -170,10 +170,12 @@ def test_an_infinity_that_is_never_chosen_adds_nothing(fmt: FloatFormat, which: 
     )
     limit, other = (np.array([_constant(store, each, fmt)], dtype=np.int32) for each in (value, -value))
     operation = operations.extremum(fmt, which)
+    beside = [store.apply(operation, *sides) for sides in ((limit, total), (total, limit))]
+    infinite = store.apply(operation, other, total)
     errors = AbsoluteErrors(NormalForms(store))
     alone = errors.of(total, fmt)
-    for sides in ((limit, total), (total, limit)):
-        found = errors.of(store.apply(operation, *sides), fmt)
+    for each in beside:
+        found = errors.of(each, fmt)
         assert found.growth == alone.growth and found.reasons == NONE
         assert found.magnitudes == alone.magnitudes
-    assert errors.of(store.apply(operation, other, total), fmt).reasons != NONE
+    assert errors.of(infinite, fmt).reasons != NONE
