@@ -1,7 +1,8 @@
 """Sizes at which guards go the other way that went one way only at all sizes that were looked at.
 
 A few sizes are tried, each beside those that were looked at in one size alone, with the first and the last
-block of the grid. What is told was seen in a run; where none of them shows it, nothing is told.
+block of the grid; and where one of them shows it, the smaller ones from the least on, if those are few. What
+is told was seen in a run; where none of them shows it, nothing is told.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from .front_end import Kernel
 from .guard_outcomes import GuardOutcome
 from .size_domains import SizeDomain
 from .terms import TermStore
+
+FEW = 16
+"""Smaller numbers that are tried, at most, for the smallest that shows what another does."""
 
 Guard = tuple[int, str]
 """A guard's line and its words."""
@@ -46,43 +50,85 @@ def sizes_of_the_other_way(
         Steps of the machine after which no more is tried.
     """
     wanted = {(each.line, each.subject): not each.held for each in open_guards}
-    found: dict[Guard, str] = {}
+    found: dict[Guard, tuple[str, int]] = {}
     if not wanted or not tried or tried[0].launches:
-        return found
-    for text, sizes in _candidates(contract, tried):
+        return {}
+    space = _Space(contract, tried)
+    for name, number in space.candidates():
         if len(found) == len(wanted) or budget <= 0:
             break
         still = [each for each in open_guards if (each.line, each.subject) not in found]
         behind = frozenset(name for each in still for name in each.behind)
-        if not _changed(contract, tried[0], sizes) & behind:
+        if not _changed(contract, tried[0], space.sizes(name, number)) & behind:
             continue
-        guards, steps = _outcomes(kernel, contract, sizes)
+        shown, steps = _shown(kernel, contract, space.sizes(name, number), wanted)
         budget -= steps
-        for each in guards:
-            way = wanted.get((each.line, each.subject))
-            if way is not None and (each.held if way else each.failed):
-                found.setdefault((each.line, each.subject), text)
-    return found
+        for guard in shown - found.keys():
+            found[guard] = name, number
+    for name, most in dict.fromkeys(found.values()):
+        open_ones = {guard for guard, where in found.items() if where == (name, most)}
+        for number in space.below(name, most):
+            if budget <= 0 or not open_ones:
+                break
+            shown, steps = _shown(kernel, contract, space.sizes(name, number), wanted)
+            budget -= steps
+            found |= dict.fromkeys(shown & open_ones, (name, number))
+            open_ones -= shown
+    return {guard: space.spelled(*where) for guard, where in found.items()}
 
 
-def _candidates(contract: Contract, tried: Sequence[Instance]) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield sizes to try, and what is new in them: the least of each first, then some beyond the greatest."""
-    quantified = contract.quantified
-    domains = {} if quantified is None else {each.name: each for each in quantified.domains}
-    known = [dict(each.sizes) for each in tried]
-    base = min(known, key=lambda sizes: sorted(sizes.values(), reverse=True))
-    free = list(domains) if domains else list(base)
-    numbers = [
-        (name, number)
-        for name in free
-        for number in _beside({each.sizes[name] for each in tried}, domains.get(name))
-    ]
-    for name, number in sorted(numbers, key=lambda each: each[1] > base[each[0]]):
-        sizes = {**base, name: number}
-        if quantified is not None:
-            sizes = quantified.completed({each: sizes[each] for each in domains})
-        others = ", ".join(f"{each} = {sizes[each]}" for each in free if each != name)
-        yield f"{name} = {number}" + (f" ({others})" if others else ""), sizes
+def _shown(
+    kernel: Kernel, contract: Contract, sizes: Mapping[str, int], wanted: Mapping[Guard, bool]
+) -> tuple[set[Guard], int]:
+    """Return the guards that go the way that is wanted at some sizes, and the steps of that run."""
+    guards, steps = _outcomes(kernel, contract, sizes)
+    shown = set()
+    for each in guards:
+        way = wanted.get((each.line, each.subject))
+        if way is not None and (each.held if way else each.failed):
+            shown.add((each.line, each.subject))
+    return shown, steps
+
+
+class _Space:
+    """Sizes beside those that were looked at, in one size alone."""
+
+    def __init__(self, contract: Contract, tried: Sequence[Instance]) -> None:
+        self._quantified = contract.quantified
+        domains = () if self._quantified is None else self._quantified.domains
+        self._domains = {each.name: each for each in domains}
+        self._known = [dict(each.sizes) for each in tried]
+        self._base = min(self._known, key=lambda sizes: sorted(sizes.values(), reverse=True))
+        self._free = list(self._domains) if self._domains else list(self._base)
+
+    def candidates(self) -> Iterator[tuple[str, int]]:
+        """Yield names and numbers of sizes to try: the least of each, then some beyond the greatest."""
+        numbers = [
+            (name, number)
+            for name in self._free
+            for number in _beside({each[name] for each in self._known}, self._domains.get(name))
+        ]
+        yield from sorted(numbers, key=lambda each: each[1] > self._base[each[0]])
+
+    def below(self, name: str, most: int) -> list[int]:
+        """Return the numbers of a size below one, from the least on; none if they are many."""
+        domain = self._domains.get(name)
+        least, step = (1, 1) if domain is None else (domain.least, domain.step)
+        numbers = range(least, most, step)
+        return list(numbers) if len(numbers) <= FEW else []
+
+    def sizes(self, name: str, number: int) -> Mapping[str, int]:
+        """Return all sizes, with one number for one of them."""
+        found = {**self._base, name: number}
+        if self._quantified is not None:
+            found = self._quantified.completed({each: found[each] for each in self._domains})
+        return found
+
+    def spelled(self, name: str, number: int) -> str:
+        """Spell such sizes, what is new in them first."""
+        sizes = self.sizes(name, number)
+        others = ", ".join(f"{each} = {sizes[each]}" for each in self._free if each != name)
+        return f"{name} = {number}" + (f" ({others})" if others else "")
 
 
 def _beside(known: set[int], domain: SizeDomain | None) -> list[int]:

@@ -34,6 +34,7 @@ from .normal_forms import NormalForms
 from .overflow import NONE
 from .references import Reference
 from .rounding_depth import roundings
+from .storing_warps import stored_by
 from .traversal import leaves_of
 
 FIRST, SPREAD = 4, 4
@@ -149,8 +150,9 @@ class WrongValues:
             message = self._message(output, int(wrong[at]), differences[places[0]], int(overflowing[at]))
             message += self._reference.origin(output, int(wrong[at])) + ("" if findings else total)
             alone = len(causes) == 1
-            if alone and len(wrong) > 1 and (where := self._where(output, wrong)):
-                message += f"; those with {where}"
+            if alone and len(wrong) > 1:
+                where = self._where(output, wrong)
+                message += (f"; those with {where}" if where else "") + self._of_warps(output, wrong)
             name = self._namer.element(output.name, int(wrong[at]))
             count = len(wrong) if alone else len(places)
             findings.append(self._finding(cause.kind, message, cause.line, name, count))
@@ -196,6 +198,7 @@ class WrongValues:
         where = self._where(output, places)
         message += f"; {rule(output.name, output.shape, places, stores.meant[which])}"
         message += f" for {where}" if where else ""
+        message += "" if stores.race else self._of_warps(output, places)
         lines = np.unique(stores.lines).tolist()
         if others := [each for each in lines if each != line]:
             message += f"; so in {listed(others)}"
@@ -303,6 +306,12 @@ class WrongValues:
         members = np.zeros(output.elements, dtype=bool)
         members[wrong] = True
         return described(members.reshape(output.shape))
+
+    def _of_warps(self, output: Array, wrong: Indices) -> str:
+        """Say which warps store what is wrong, if that is all that they store, and others store more."""
+        writers = self._outcome.arrays[output.name].writers[first_lanes(output)]
+        told = stored_by(writers, np.isin(np.arange(output.elements), wrong), self._outcome.block_threads)
+        return f" ({told})" if told else ""
 
     # -- inputs that show it
     def _counterexample(

@@ -136,6 +136,13 @@ def test_the_size_that_is_told_does_try_the_other_way(tmp_path: Path) -> None:
     assert result_of(tmp_path, (20, 1), (32, 2)).notes == ()
 
 
+def test_the_smallest_of_a_few_sizes_is_told(tmp_path: Path) -> None:
+    last = "setp.lt.u32 %p3, %r1, 16;"
+    fault = (last, f"setp.gt.u32 %p3, %r3, 5; @%p3 bra NEXT; NEXT: {last}")
+    (note,) = result_of(tmp_path, (20, 4), fault=fault).notes
+    assert note.message.endswith("held for no thread at this size; it holds for some at S = 6 (N = 20)")
+
+
 def test_a_guard_that_no_size_turns_is_told_without_one(tmp_path: Path) -> None:
     fault = (
         "setp.lt.u32 %p1, %r1, %r2;",
