@@ -18,8 +18,8 @@ from ..spec.errors import UnsupportedError
 from . import operations
 from .integer_forms import Rows, Truths
 from .interning import Ids
-from .rest_conditions import Rest, compared, name_of
-from .terms import CONSTANT, INPUT, VECTOR, Operation
+from .rest_conditions import Rest, RestConditions, compared
+from .terms import CONSTANT, VECTOR, Operation
 from .traversal import fill, operands
 
 if TYPE_CHECKING:
@@ -119,29 +119,52 @@ def settled(store: SymbolicTerms, terms: Ids, there: Sequence[tuple[Rest, NDArra
     UnsupportedError
         If one depends on more of what is left of a size.
     """
+    bits = _Settled(store)
     for rest, numbers in there:
         table = np.full(len(store), _UNKNOWN, dtype=np.int64)
-        fill(store, terms, table, _UNKNOWN, lambda o, m: operands(store, o, m), _deciding(store, rest))
+        fill(store, terms, table, _UNKNOWN, lambda o, m: operands(store, o, m), _deciding(store, rest, bits))
         if (table[terms] > rest.reach_of(numbers)).any():
             raise UnsupportedError(
                 f"what is stored for a row of {rest.size} depends on another that may not be"
             )
     table = np.full(len(store), _UNKNOWN, dtype=np.int32)
-    fill(store, terms, table, _UNKNOWN, lambda o, m: operands(store, o, m), _chosen(store))
+    fill(store, terms, table, _UNKNOWN, lambda o, m: operands(store, o, m), _chosen(store, bits))
     return np.asarray(table[terms], dtype=np.int32)
 
 
 Compute = Callable[[Operation, Ids, NDArray[Any]], Any]
 
 
-def _by_rest(store: SymbolicTerms, conditions: Ids) -> NDArray[np.object_]:
-    """Return the sizes that bits are about: that more than a number is left of them; None for other bits."""
-    names = {name_of(each.size): each.size for each in store.rests}
-    sizes = [names.get(str(each.attribute)) if each.name == INPUT else None for each in store.operations]
-    return np.array([*sizes, None], dtype=object)[store.operation_numbers(conditions)]
+class _Settled:
+    """Bits that hold where more than some numbers are left of sizes, and which these are."""
+
+    def __init__(self, store: SymbolicTerms) -> None:
+        self._store = store
+        self._said = RestConditions(store, store.rests)
+        self._found: dict[int, dict[str, int] | None] = {}
+
+    def of(self, bit: int) -> dict[str, int] | None:
+        """Return by size what D has to be more than, so that a bit holds; None if that is not known."""
+        if bit not in self._found:
+            bounds = dict(self._said.implied(bit))
+            known = bool(bounds) and self._said.value(bit, bounds) is True
+            self._found[bit] = bounds if known else None
+        return self._found[bit]
+
+    def numbers(self, bits: Ids, size: str) -> NDArray[np.int64]:
+        """Return what D of a size has to be more than (n,), so that bits hold; -1 where nothing is known."""
+        distinct, which = np.unique(bits, return_inverse=True)
+        found = [(self.of(each) or {}).get(size, _NONE) for each in distinct.tolist()]
+        return np.array(found, dtype=np.int64)[which.reshape(-1)]
+
+    def hold(self, bits: Ids) -> Truths:
+        """Tell which bits hold where enough is left."""
+        distinct, which = np.unique(bits, return_inverse=True)
+        found = [self.of(each) is not None for each in distinct.tolist()]
+        return np.array(found, dtype=bool)[which.reshape(-1)]
 
 
-def _deciding(store: SymbolicTerms, rest: Rest) -> Compute:
+def _deciding(store: SymbolicTerms, rest: Rest, bits: _Settled) -> Compute:
     """Return what finds the largest number that more has to be left than, for choices below terms."""
 
     def found(operation: Operation, members: Ids, known: NDArray[Any]) -> NDArray[np.int64]:
@@ -149,16 +172,13 @@ def _deciding(store: SymbolicTerms, rest: Rest) -> Compute:
         for column in operands(store, operation, members):
             result = np.maximum(result, known[column].reshape(len(members), -1).max(axis=1, initial=_NONE))
         if operation.name == operations.SELECT:
-            conditions = store.arguments(members)[:, 0]
-            own = np.array([each == rest.size for each in _by_rest(store, conditions)], dtype=bool)
-            numbers = store.arguments(conditions)[:, 0]
-            result = np.where(own, np.maximum(result, numbers), result)
+            result = np.maximum(result, bits.numbers(store.arguments(members)[:, 0], rest.size))
         return result
 
     return found
 
 
-def _chosen(store: SymbolicTerms) -> Compute:
+def _chosen(store: SymbolicTerms, bits: _Settled) -> Compute:
     """Return what makes terms with the first of what they choose by what is left of sizes."""
 
     def made(operation: Operation, members: Ids, known: NDArray[Any]) -> Ids:
@@ -173,8 +193,7 @@ def _chosen(store: SymbolicTerms) -> Compute:
             if changed.any():
                 result[changed] = store.apply(operation, *(column[changed] for column in after))
         if operation.name == operations.SELECT:
-            conditions = store.arguments(members)[:, 0]
-            own = np.array([each is not None for each in _by_rest(store, conditions)], dtype=bool)
+            own = bits.hold(store.arguments(members)[:, 0])
             result = np.where(own, known[store.arguments(members)[:, 1]], result).astype(np.int32)
         return result
 
