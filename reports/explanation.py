@@ -14,7 +14,7 @@ from ..proofs.methods import MEANINGS, meaning
 from ..proofs.obligation import Certificate, Deduction, Obligation, Status, Theorem, theorem_of
 from ..proofs.recorded_methods import recorded_method, recorded_methods
 from ..spec.errors import InputError
-from ..spec.foreign_spellings import own_spellings
+from ..spec.foreign_spellings import in_listings
 from ..spec.instruction_set import (
     NAMES,
     Description,
@@ -72,7 +72,7 @@ def _found(identifier: str) -> Description:
         return _instruction(text)
     except InputError as error:
         refused = error
-    for each in (text, *own_spellings(identifier)):
+    for each in (text, *in_listings(identifier)):
         refuse_unmodelled(each)
     if (found := _vocabulary(identifier, text)) is not None:
         return found

@@ -30,7 +30,7 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], _Rewriting], ...] = (
         lambda m: "v_" + m[1].replace(".", "_"),
     ),
     (
-        re.compile(r"(?:pto::)?(T(?:MATMUL|GEMV)(?:_(?:ACC|BIAS|MX))*)(?![\w.])"),
+        re.compile(r"(?:pto::)?(T(?:MATMUL|GEMV)(?:_(?:ACC|BIAS|MX))*)(?=\s*(?:\(|;?$))"),
         lambda m: m[1].lower().replace("_", "."),
     ),
     (re.compile(r"(?:nvcuda::)?wmma::(?:mma|load_matrix|store_matrix)_sync\b"), lambda _: "wmma"),
@@ -47,18 +47,18 @@ _INLINE = re.compile(r"\s*(?:asm\s*(?:volatile\s*)?\(\s*)?((?:\"(?:[^\"\\]|\\.)*
 _LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 
 
-def own_spellings(text: str) -> Iterator[str]:
-    """Yield what a text may stand for in the spelling of an instruction set.
+def of_names(text: str) -> Iterator[str]:
+    """Yield the instruction for which compilers and libraries have the name that a text begins with.
 
-    Parameters
-    ----------
-    text : str
-        A line of a listing or of inline assembly, or the name of a function that compilers have for it,
-        with its arguments: they are left out.
+    Arguments are left out.
     """
     for pattern, rewriting in _SPELLINGS:
         if found := pattern.match(text.strip()):
             yield rewriting(found)
+
+
+def in_listings(text: str) -> Iterator[str]:
+    """Yield what stands in inline assembly, or in a line of a listing behind its address and labels."""
     if inline := _INLINE.match(text):
         text = "".join(_LITERAL.findall(inline[1])).replace("\\n", " ").replace("\\t", " ")
         yield text

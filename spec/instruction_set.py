@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .errors import InputError
-from .foreign_spellings import own_spellings
+from .foreign_spellings import in_listings, of_names
 from .legality import Note, NoteKind, Violation
 from .unmodelled import refuse_unmodelled
 
@@ -322,14 +322,15 @@ def read(text: str, target: str | None = None, declarations: str | None = None) 
         return of_instruction(text, target).read(text, declarations)
     except InputError:
         if not _is_modelled(text):
-            for each in (text, *own_spellings(text)):
+            for each in (text, *in_listings(text)):
                 refuse_unmodelled(each)
         raise
 
 
 def own_spelling(text: str) -> str:
     """Return an instruction as its instruction set spells it, where it stands in what others write."""
-    return next((own for own in own_spellings(text) if recognised(own) is not None), text)
+    others = (*of_names(text), *(in_listings(text) if recognised(text) is None else ()))
+    return next((own for own in others if recognised(own) is not None), text)
 
 
 def _is_modelled(text: str) -> bool:
