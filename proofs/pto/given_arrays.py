@@ -9,11 +9,17 @@ from itertools import combinations, product
 import numpy as np
 
 from ...spec.drawn_arrays import DrawnArrays
-from ...spec.errors import InputError
+from ...spec.errors import InputError, UnsupportedError
+from ...spec.formats import BF16, F16, F32, S8, S32, format_named
 from ...spec.instruction_set import instruction_set
+from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.pto import movers
+from ...spec.pto.choices import choices_of
+from ...spec.pto.sizes import Extents
+from ...spec.pto.targets import A5
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from .spelled import spelled_tile
 from .stated import scaled_sums as sums
 from .stated import tables
 from .stated.buffer_orders import small_numbers
@@ -46,7 +52,8 @@ BATCHED = (
     "profiles: drawn arrays have the valid extents of the type, of the whole tile where these are open; "
     "∀ extents of A and B that are open: D has m rows of A and n columns of B, and is the product over the k "
     "columns of A; a B with fewer rows is refused. Encodings and numbers of a result are the same. ∀ blocks "
-    "at the edges of a matrix: those inside are its rows and columns from the indices on, others are refused",
+    "at the edges of a matrix: those inside are its rows and columns from the indices on, others are "
+    "refused, as are those of textract at no multiple; no move turns integers into floats, or back",
     "docs/command-line.md, mmaproof run; PTO IR manual, valid extents",
 )
 def given() -> Iterator[Case]:
@@ -57,6 +64,8 @@ def given() -> Iterator[Case]:
         yield Case(f"open/{profile}", partial(_open, profile), method=Method.CERTIFICATE)
     yield Case("numbers", _numbers, method=Method.CERTIFICATE)
     yield Case("blocks", _blocks, method=Method.CERTIFICATE)
+    yield Case("indices", _indices, method=Method.CERTIFICATE)
+    yield Case("types", _types, method=Method.CERTIFICATE)
 
 
 @theorem(
@@ -188,6 +197,55 @@ def _blocks() -> Certificate:
         return found
 
     return compared(expected, lambda: {window: taken(*window) for window in windows})
+
+
+_TILES = (
+    # source and target of textract, multiples that rows and columns begin at on the NPU
+    ("mat 64x64xf16 Nz", "left 32x32xf16 L", 16, 16),
+    ("mat 64x64xf16 Nz", "right 32x32xf16 Zn", 16, 16),
+    ("mat 8x512xf16 ND", "left 1x256xf16 ND", 1, 256),
+)  # fmt: skip
+
+
+def _indices() -> Certificate:
+    starts = (-16, -1, 0, 1, 8, 16, 32, 48, 64, 256)
+    expected: dict[tuple[str, str, int, int], bool] = {}
+    for source, target, of_row, of_column in _TILES:
+        held, moved = ([int(x) for x in text.split()[1].split("x")[:2]] for text in (source, target))
+        for row, column in product(starts, starts):
+            inside = 0 <= row <= held[0] - moved[0] and 0 <= column <= held[1] - moved[1]
+            expected[source, target, row, column] = inside and row % of_row == column % of_column == 0
+
+    def is_taken(source: str, target: str, row: int, column: int) -> bool:
+        tiles = spelled_tile(source, "A5"), spelled_tile(target, "A5")
+        held, moved = (Extents(tile.rows, tile.columns) for tile in tiles)
+        try:
+            movers.require_block(A5, *tiles, row, column, (held, moved))
+        except InputError:
+            return False
+        return True
+
+    return compared(expected, lambda: {at: is_taken(*at) for at in expected})
+
+
+def _types() -> Certificate:
+    formats = (F16, F32, BF16, S8, S32)
+    expected = {
+        (str(source), str(target)): source == target or {source, target} <= {F16, F32, BF16}
+        for source, target in product(formats, formats)
+    }
+
+    def is_converted(source: str, target: str) -> bool:
+        fmt = format_named(source)
+        try:
+            movers.converted(
+                NumpyAlgebra(), np.zeros(2, dtype=fmt.storage), fmt, format_named(target), choices_of(A5)
+            )
+        except UnsupportedError:
+            return False
+        return True
+
+    return compared(expected, lambda: {at: is_converted(*at) for at in expected})
 
 
 def _scaled_sums() -> Certificate:
