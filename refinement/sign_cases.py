@@ -21,6 +21,7 @@ from .evaluation import apply
 from .interning import Ids
 from .normal_forms import NormalForms
 from .sparse_polynomials import Coefficient, Monomial, sparse
+from .term_instances import TermInstances
 from .terms import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, VECTOR, Operation
 from .traversal import operands
 
@@ -70,12 +71,22 @@ class SignCases:
         self._signs: dict[tuple[int, int, Format], tuple[Number, int] | None] = {}
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
-        """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
-        for place, pair in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-            plain = self._written(pair)
+        """Return which terms (n,) are not shown equal; after the first that is not, none is looked at.
+
+        What is an instance of terms that are equal is equal.
+        """
+        instances = TermInstances(self._store)
+        pairs, members = np.stack([left, right], axis=1), np.arange(len(left))
+        shapes = instances.shapes(pairs.reshape(-1)).reshape(-1, 2)
+        while len(members):
+            first, others = pairs[members[0]], members[1:]
+            plain = self._written((int(first[0]), int(first[1])))
             if plain is None or not self._are_equal(plain, fmt, _DEPTH, given=True):
-                return np.arange(place, len(left))
-        return np.arange(0)
+                return members
+            alike = others[(shapes[others] == shapes[members[0]]).all(axis=1)]
+            same = alike[instances.of(first, pairs[alike])] if len(alike) else alike
+            members = np.setdiff1d(others, same)
+        return members
 
     def _are_equal(self, pair: tuple[int, ...], fmt: Format, depth: int, *, given: bool = False) -> bool:
         one, other = pair

@@ -102,6 +102,12 @@ IDENTITIES = [
     ("exp(3 * log(a[i]))", "a[i] * a[i] * a[i] + 0 * X[i, j]"),
     ("exp2(0.5 * log2(a[i] + b[i]))", "sqrt(a[i] + b[i]) + 0 * X[i, j]"),
     ("log(exp(X[i, j]))", "X[i, j]"),
+    # whatever the sign of a number
+    ("max(X[i, j], 0) - X[i, j] * a[i] + log(1 + exp(-abs(X[i, j])))",
+     "log(1 + exp(X[i, j])) - X[i, j] * a[i]"),
+    ("where(j < 2, max(X[i, j], 0) + min(X[i, j], 0), max(S[i, j], 0) * min(S[i, j], 0))",
+     "where(j < 2, X[i, j], 0)"),
+    ("max(X[i, j], 0) * exp(-abs(X[i, j]))", "max(X[i, j], 0) * exp(-X[i, j])"),
 ]  # fmt: skip
 
 
@@ -145,6 +151,8 @@ FALSE = [
     ("1 / (a[i] + b[i])", "1 / a[i] + 1 / b[i]"),
     ("1 / (a[i] - b[i])", "1 / (b[i] - a[i])"),
     ("silu(X[i, j])", "sigmoid(X[i, j])"),
+    ("max(X[i, j], 0) * exp(-abs(X[i, j]))", "max(X[i, j], 0) * exp(where(j < 4, -1, 1) * X[i, j])"),
+    ("max(X[i, j], 0) + log(1 + exp(-abs(X[i, j])))", "log(1 + exp(X[i, 0])) + 0 * X[i, j]"),
     ("silu(X[i, j])", "X[i, j] / (1 + exp(X[i, j]))"),
     # online without the rescaling, with the maximum of the first keys only, with the rescaling upside down
     ("(sum(k < 2, exp(S[i, k] - max(S[i, 0], S[i, 1])) * V[k, j])"
