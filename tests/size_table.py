@@ -20,7 +20,7 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS)]
 HEADING = """# What is shown for every size, by kernel
 
 Written by `python tests/size_table.py`: kernels of the corpora without a fault or masks, of tiles of at most
-2,048 elements, for every number of the size that its sum goes over (at one block), and for every number of
+4,096 elements, for every number of the size that its sum goes over (at one block), and for every number of
 the sizes by which its grid grows (at one step of the others). Sizes are multiples of the tiles. A number is
 the largest that is shown, where not all are; else there is what is in the way.
 [Every size](every-size.md) says how.
@@ -31,7 +31,7 @@ the largest that is shown, where not all are; else there is what is in the way.
 
 _SIZES = re.compile(r"(?m)^\[\[?sizes\]?\]\n(?:[A-Za-z]\w* = .*\n)+\n?")
 
-_MOST_ELEMENTS = 1 << 11
+_MOST_ELEMENTS = 1 << 12
 """Of a tile of the kernels that are asked about."""
 
 _STEPS = 1009
