@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..spec.errors import OutOfBudget, UnsupportedError
+from .arguments import Array
 from .array_memory import inputs_of
 from .assumptions import assumptions_of
 from .clobbering import clobbered_beside
@@ -184,14 +185,7 @@ def _examined(
         for index, output in enumerate(instance.outputs):
             if told is not None:
                 told(f"comparing{where}", index, len(instance.outputs))
-            try:
-                comparer.compare(output)
-            except UnsupportedError as error:
-                message = f"{output.name} can't be compared: {error}"
-                examination.findings.append(
-                    KernelFinding(Kind.UNSUPPORTED, message, kernel.path, output=output.name)
-                )
-                examination.equality = None
+            _compare(kernel, comparer, output, examination)
         examination.findings += clobbered_beside(kernel, instance, NormalForms(store), outcome)
     if not outcome.complete or examination.findings:
         examination.equality = None
@@ -211,6 +205,20 @@ def _examined(
             kernel, instance, store, comparer.compared, equality, outcome, growth, reference
         )
     return examination, outcome.stats
+
+
+def _compare(kernel: Kernel, comparer: OutputComparison, output: Array, examination: Examination) -> None:
+    """Compare an output; where that is given up, what else is known of the kernel stays known."""
+    try:
+        comparer.compare(output)
+        return
+    except UnsupportedError as error:
+        reason, kind = str(error), Kind.UNSUPPORTED
+    except RecursionError as error:
+        reason, kind = _given_up(error), Kind.UNDECIDED
+    message = f"{output.name} can't be compared: {reason}"
+    examination.findings.append(KernelFinding(kind, message, kernel.path, output=output.name))
+    examination.equality = None
 
 
 def _of_causes(kernel: Kernel, outcome: Outcome) -> list[KernelFinding]:

@@ -16,14 +16,14 @@ from ..interning import Ids
 from ..terms import Operation, TermStore
 from ..terms import bits as raw
 from ..truth_tables import A, B
-from .bit_moves import Field, Fill, Pieces, moving
+from .bit_moves import Field, Fill, Pieces, moved, moving
 from .execution import Decoders, Execution, Step
 from .handlers import Modifiers, pointwise
 from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand, Pair
 from .threads import Indices
-from .value_operations import applied, constant
-from .values import Rule, Value, compute
+from .value_operations import applied, chosen, constant
+from .values import KNOWN, Rule, Value, compute
 
 _UNTYPED = ("pred", "b16", "b32", "b64")
 
@@ -126,15 +126,36 @@ def _shift_right(width: int, signed: bool, amount: int) -> Pieces:
     return [Field(amount, width - amount), Fill(0, amount)]
 
 
+def _shifting(plan: Callable[[int], Pieces], width: int) -> Rule:
+    """Return the rule of a shift; by data it is one by each power of two that the amount has."""
+    steered = moving(plan, 1, "the amount of a shift")
+    bits = width.bit_length() - 1
+    is_set = operations.compare(operations.unsigned(32 - bits), "ne")
+
+    def rule(store: TermStore, values: Sequence[Value]) -> Value:
+        data, amount = values
+        if amount.terms is None or (amount.terms == KNOWN).all():
+            return steered(store, values)
+        result = data
+        for bit in range(bits):
+            wanted = moved(store, [Field(bit, 1)], amount)
+            result = chosen(store, wanted, moved(store, plan(1 << bit), result), result)
+        more = moved(store, [Field(bits, 32 - bits)], amount)
+        beyond = applied(store, is_set, more, constant(0, 32 - bits, more))
+        return chosen(store, beyond, moved(store, plan(width), data), result)
+
+    return rule
+
+
 def _shl(modifiers: Modifiers) -> tuple[Sequence[int], Rule]:
     width = TYPE_BITS[modifiers.type(_UNTYPED[1:])]
-    return (width, 32), moving(partial(_shift_left, width), 1, "the amount of a shift")
+    return (width, 32), _shifting(partial(_shift_left, width), width)
 
 
 def _shr(modifiers: Modifiers) -> tuple[Sequence[int], Rule]:
     name = modifiers.type([f"{sort}{width}" for sort in "bus" for width in (16, 32, 64)])
     width = TYPE_BITS[name]
-    return (width, 32), moving(partial(_shift_right, width, name[0] == "s"), 1, "the amount of a shift")
+    return (width, 32), _shifting(partial(_shift_right, width, name[0] == "s"), width)
 
 
 def _shf(modifiers: Modifiers) -> tuple[Sequence[int], Rule]:

@@ -90,7 +90,7 @@ def test_shifts_move_zeros_or_signs_in(width: int) -> None:
         return a << n & ones, a >> n, signed(a, width) >> n & ones
 
     text = f"shl.b{width} d, a, n; shr.u{width} e, a, n; shr.s{width} f, a, n;"
-    check(text, operands, dict.fromkeys("def", f"b{width}"), reference, data=[(), ("a",)])
+    check(text, operands, dict.fromkeys("def", f"b{width}"), reference, data=[(), ("a",), ("n",), ("a", "n")])
 
 
 @pytest.mark.parametrize("mode", ["clamp", "wrap"])
@@ -251,7 +251,7 @@ def test_moving_bits_of_data_leaves_no_operation(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["shl.b32 d, a, b;", "prmt.b32 d, a, a, b;", "bfe.u32 d, a, b, 4;", "clz.b32 d, b;"]
+    "text", ["shf.l.clamp.b32 d, a, a, b;", "prmt.b32 d, a, a, b;", "bfe.u32 d, a, b, 4;", "clz.b32 d, b;"]
 )
 def test_an_amount_that_depends_on_data_is_not_modelled(text: str) -> None:
     done = execute(text, {"a": _word(32), "b": _word(32, "b")}, {"d": "b32"}, ["b"])

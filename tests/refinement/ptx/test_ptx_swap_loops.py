@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from ptx_machine import Bench, kernel, kinds
 
 from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.output_comparison import OutputComparison
 from mmaproof.refinement.ptx import machine
+from mmaproof.refinement.verification import verify
 from mmaproof.spec.formats import BF16, F32, U32
 
 UPDATED = """
@@ -28,6 +32,26 @@ mov.u32 %r4, %r6;
 @%p0 bra AGAIN;
 """
 """Every thread makes a word the greater of what it is and one of its own."""
+
+
+CONTRACT = """
+[kernel]
+isa = "ptx"
+[launch]
+grid = 2
+block = 32
+[[param]]
+name = "x"
+type = "s32"
+shape = [64]
+[[param]]
+name = "y"
+type = "s32"
+shape = [2]
+access = "inout"
+[ensures]
+formula = "y[0] = max(old(y[0]), max(i, x[i]))"
+"""
 
 
 def run(body: str, numbers: np.ndarray, word: np.ndarray, fmt=U32) -> tuple[Bench, machine.Run]:  # type: ignore[no-untyped-def, type-arg]
@@ -107,3 +131,18 @@ def test_a_maximum_of_floats_needs_no_order_and_races_with_a_store() -> None:
     assert bench.left(done, "y", F32).astype(np.uint32).view(np.float32)[0] == numbers.max()
     _, done = run(text.replace("AGAIN:", "st.global.u32 [%d1], 0;\nAGAIN:"), numbers, word.view(np.uint32))
     assert Kind.RACE in kinds(done)
+
+
+def test_what_is_known_of_a_kernel_stays_known_where_terms_are_nested_too_deeply(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given_up(self: object, output: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(OutputComparison, "compare", given_up)
+    racing = UPDATED.replace("AGAIN:", "st.global.u32 [%d1], 0;\nAGAIN:")
+    (tmp_path / "k.ptx").write_text(kernel(racing, 2), encoding="utf-8")
+    (tmp_path / "k.toml").write_text(CONTRACT, encoding="utf-8")
+    result = verify(tmp_path / "k.ptx", tmp_path / "k.toml").result
+    assert result.verdict == "refuted"
+    assert {each.kind for each in result.findings} == {Kind.RACE, Kind.UNDECIDED}
