@@ -12,7 +12,7 @@ from mmaproof.reports import glossary
 from mmaproof.reports.explanation import explain
 from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.formats import FORMATS, format_named
-from mmaproof.spec.instruction_set import NAMES, instruction_set, read
+from mmaproof.spec.instruction_set import NAMES, instruction_set, own_spelling, read
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.variant import MULTIPLYING, Family
 from mmaproof.spec.unmodelled import refuse_unmodelled
@@ -187,6 +187,19 @@ _OPERANDS = "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 def test_an_instruction_is_known_in_what_others_write(text: str, mnemonic: str) -> None:
     assert read(text).mnemonic == read(mnemonic).mnemonic
     assert explain(text).sections[0] == explain(mnemonic).sections[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TMATMUL %a, %b : (!pto.tile<16x32xf16>, !pto.tile<32x16xf16>) -> !pto.tile<16x16xf32>",
+        '"pto.tmatmul"(%a, %b) : (!pto.tile<16x32xf16>, !pto.tile<32x16xf16>) -> !pto.tile<16x16xf32>',
+        f"{_MMA} {_OPERANDS}",
+        "xvf32gerpp a0,vs33,vs34",
+    ],
+)
+def test_what_an_instruction_set_reads_by_itself_is_left_alone(text: str) -> None:
+    assert own_spelling(text) == text
 
 
 @pytest.mark.parametrize("text", [f"{{ {_MMA} {_OPERANDS}", f"# {_MMA}", f"{_MMA} {_OPERANDS} }}"])
