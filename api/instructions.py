@@ -42,14 +42,16 @@ def legal(
     InputError
         If it is no instruction, or the target is unknown.
     """
+    from ..reports.foreign_spellings import own_spelling
     from ..reports.legality_answer import LegalityAnswer
-    from ..spec.instruction_set import of_target, own_spelling, read
+    from ..spec.instruction_set import of_target, read
     from ..spec.legality import Note, NoteKind
 
     if target is not None:
         of_target(target)
-    judgement = read(instruction, target, registers).legal(target, ptx)
-    if (own := own_spelling(instruction)) != instruction:
+    own = own_spelling(instruction)
+    judgement = read(own, target, registers).legal(target, ptx)
+    if own != instruction:
         note = Note(NoteKind.FILLED_IN, f"read as {own.strip()}")
         judgement = replace(judgement, notes=(note, *judgement.notes))
     return LegalityAnswer(instruction, judgement)
@@ -75,10 +77,11 @@ def layout(instruction: str, operand: str, target: str | None = None) -> LayoutA
     UnsupportedError
         If the ISA does not specify the layout.
     """
+    from ..reports.foreign_spellings import own_spelling
     from ..reports.layout_answer import LayoutAnswer
     from ..spec.instruction_set import read
 
-    what = read(instruction)
+    what = read(own_spelling(instruction))
 
     def others() -> list[LayoutAnswer]:
         names = (name for name in what.laid_out(target) if name != operand)
@@ -130,6 +133,7 @@ def run(
     """
     import numpy as np
 
+    from ..reports.foreign_spellings import own_spelling
     from ..spec.drawn_arrays import DrawnArrays
     from ..spec.instruction_set import read
 
@@ -138,7 +142,7 @@ def run(
         arrays = operands
     else:
         arrays = {name: np.asarray(array) for name, array in operands.items()}
-    return read(instruction).execute(
+    return read(own_spelling(instruction)).execute(
         arrays,
         as_registers=registers,
         rounding=rounding,

@@ -83,6 +83,9 @@ def layout(
 ) -> ExitCode:
     """Say who holds which element of an operand: a lane or a register, and in which bits."""
     from ..api import instructions
+    from ..reports.foreign_spellings import own_spelling
+
+    instruction = own_spelling(instruction)
 
     if operand is None:
         from ..spec.instruction_set import read

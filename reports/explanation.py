@@ -14,17 +14,16 @@ from ..proofs.methods import MEANINGS, meaning
 from ..proofs.obligation import Certificate, Deduction, Obligation, Status, Theorem, theorem_of
 from ..proofs.recorded_methods import recorded_method, recorded_methods
 from ..spec.errors import InputError
-from ..spec.foreign_spellings import in_listings
 from ..spec.instruction_set import (
     NAMES,
     Description,
     instruction_set,
     of_instruction,
-    own_spelling,
     read,
     recognised,
 )
 from ..spec.unmodelled import refuse_unmodelled
+from .foreign_spellings import in_listings, own_spelling
 from .instruction_sections import contradictions, layouts
 from .notebook import heading, preformatted
 

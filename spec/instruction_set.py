@@ -13,7 +13,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .errors import InputError
-from .foreign_spellings import in_listings, of_names
 from .legality import Note, NoteKind, Violation
 from .unmodelled import refuse_unmodelled
 
@@ -317,20 +316,12 @@ def read(text: str, target: str | None = None, declarations: str | None = None) 
     UnsupportedError
         If it is known, but not modelled.
     """
-    text = own_spelling(text)
     try:
         return of_instruction(text, target).read(text, declarations)
     except InputError:
         if not _is_modelled(text):
-            for each in (text, *in_listings(text)):
-                refuse_unmodelled(each)
+            refuse_unmodelled(text)
         raise
-
-
-def own_spelling(text: str) -> str:
-    """Return an instruction as its instruction set spells it, where it stands in what others write."""
-    others = (*of_names(text), *(in_listings(text) if recognised(text) is None else ()))
-    return next((own for own in others if recognised(own) is not None), text)
 
 
 def _is_modelled(text: str) -> bool:

@@ -10,9 +10,10 @@ from mmaproof.proofs.instruction_theorems import about
 from mmaproof.refinement.findings import Kind
 from mmaproof.reports import glossary
 from mmaproof.reports.explanation import explain
+from mmaproof.reports.foreign_spellings import own_spelling
 from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.formats import FORMATS, format_named
-from mmaproof.spec.instruction_set import NAMES, instruction_set, own_spelling, read
+from mmaproof.spec.instruction_set import NAMES, instruction_set, read
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
 from mmaproof.spec.ptx.variant import MULTIPLYING, Family
 from mmaproof.spec.unmodelled import refuse_unmodelled
@@ -185,7 +186,7 @@ _OPERANDS = "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
     ],
 )
 def test_an_instruction_is_known_in_what_others_write(text: str, mnemonic: str) -> None:
-    assert read(text).mnemonic == read(mnemonic).mnemonic
+    assert read(own_spelling(text)).mnemonic == read(mnemonic).mnemonic
     assert explain(text).sections[0] == explain(mnemonic).sections[0]
 
 
@@ -205,7 +206,7 @@ def test_what_an_instruction_set_reads_by_itself_is_left_alone(text: str) -> Non
 @pytest.mark.parametrize("text", [f"{{ {_MMA} {_OPERANDS}", f"# {_MMA}", f"{_MMA} {_OPERANDS} }}"])
 def test_what_is_no_line_of_a_listing_is_refused(text: str) -> None:
     with pytest.raises(InputError):
-        read(text)
+        read(own_spelling(text))
 
 
 def test_an_illegal_instruction_is_explained_by_the_rules_that_it_violates() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from ..spec.instruction_set import recognised
+
 _Rewriting = Callable[[re.Match[str]], str]
 
 _CUTE_TYPE = re.compile(r"TF32|BF16|[FSU]\d+|E\dM\d")
@@ -69,3 +71,9 @@ def in_listings(text: str) -> Iterator[str]:
             yield rest
         elif rest.endswith("}"):
             yield rest.removesuffix("}")
+
+
+def own_spelling(text: str) -> str:
+    """Return an instruction as its instruction set spells it, where it stands in what others write."""
+    others = (*of_names(text), *(in_listings(text) if recognised(text) is None else ()))
+    return next((own for own in others if recognised(own) is not None), text)
