@@ -142,6 +142,22 @@ EXTREMES = MappingProxyType(
 )
 """Which of two numbers is chosen by the comparison of the first with the second, if it holds."""
 
+OUTCOMES = MappingProxyType(
+    {
+        "lt": (True, False, False),
+        "le": (True, True, False),
+        "gt": (False, False, True),
+        "ge": (False, True, True),
+        "eq": (False, True, False),
+        "ne": (True, False, True),
+        "lo": (True, False, False),
+        "ls": (True, True, False),
+        "hi": (False, False, True),
+        "hs": (False, True, True),
+    }
+)
+"""Whether a comparison holds where the difference of the two numbers is negative, 0, positive."""
+
 OPPOSITE_EXTREMES = MappingProxyType({"max": "min", "min": "max"})
 
 

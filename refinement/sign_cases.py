@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,18 +35,6 @@ _MOST_NUMBERS = 6
 
 _DEPTH = 3
 """Numbers of which the signs are supposed at once."""
-
-_HOLDS: Mapping[str, tuple[bool, bool, bool]] = MappingProxyType(
-    {
-        "lt": (True, False, False),
-        "le": (True, True, False),
-        "gt": (False, False, True),
-        "ge": (False, True, True),
-        "eq": (False, True, False),
-        "ne": (True, False, True),
-    }
-)
-"""Whether a relation holds where the difference is negative, 0, positive."""
 
 _NEGATIVE, _NOTHING, _POSITIVE = -1, 0, 1
 
@@ -127,13 +114,13 @@ class SignCases:
             operation = self._store.operation(term)
             sign = self._sign(operation, term) if operation.name == operations.COMPARE else None
             if sign is not None and sign[0] == number:
-                holds = _HOLDS[_relation(operation)]
+                holds = operations.OUTCOMES[_relation(operation)]
                 outcomes.append(holds if sign[1] > 0 else (holds[2], holds[1], holds[0]))
         return number, outcomes
 
     def _sign(self, operation: Operation, term: int) -> tuple[Number, int] | None:
         """Return the number by whose sign a term chooses, and the sign of its factor; None of other terms."""
-        chooses = operation.name == operations.EXTREMUM or _relation(operation) in _HOLDS
+        chooses = operation.name == operations.EXTREMUM or _relation(operation) in operations.OUTCOMES
         if not chooses or not isinstance(operation.operands[0], FloatFormat):
             return None
         fmt = operation.operands[0]
@@ -173,7 +160,7 @@ class SignCases:
                 return made
             side = sign * of[1]
             if operation.name == operations.COMPARE:
-                return int(self._store.constants(int(_HOLDS[_relation(operation)][side + 1]), 1))
+                return int(self._store.constants(int(operations.OUTCOMES[_relation(operation)][side + 1]), 1))
             assert isinstance(operation.attribute, tuple)
             first = (side >= 0) == (operation.attribute[0] == "max")
             return int(self._store.arguments(np.array([made]))[0, 0 if first else 1])

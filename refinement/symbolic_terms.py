@@ -346,29 +346,12 @@ def _nearest(store: SymbolicTerms, rows: Rows, fmt: IntegerFormat) -> Rows:
     return moved
 
 
-_SIGNS: Mapping[str, tuple[bool, bool, bool]] = MappingProxyType(
-    {
-        "lt": (True, False, False),
-        "le": (True, True, False),
-        "gt": (False, False, True),
-        "ge": (False, True, True),
-        "eq": (False, True, False),
-        "ne": (True, False, True),
-        "lo": (True, False, False),
-        "ls": (True, True, False),
-        "hi": (False, False, True),
-        "hs": (False, True, True),
-    }
-)
-"""Whether a relation holds for a difference below 0, of 0, and above."""
-
-
 def _compared(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
     fmt = operation.operands[0]
     if not isinstance(fmt, IntegerFormat) or (difference := _difference(store, fmt, words)) is None:
         return None
     rows, low, high, where = difference
-    truths = _SIGNS[str(operation.attribute)]
+    truths = operations.OUTCOMES[str(operation.attribute)]
     cases = np.stack([low < 0, (low <= 0) & (high >= 0) & _may_be_zero(rows), high > 0], axis=1)
     can, must = (cases & np.array(truths)).any(axis=1), ~(cases & ~np.array(truths)).any(axis=1)
     decided = ~can | must
