@@ -19,9 +19,8 @@ from .instruction_forms import Instruction
 from .machine import Handler, Machine
 from .permutations import number, read, write
 from .registers import Bytes
+from .vector_forms import ELEMENT_BITS
 from .words import Word, known
-
-_SIZES = MappingProxyType({"b": 1, "h": 2, "w": 4, "d": 8})
 
 
 def _index(machine: Machine, instruction: Instruction, operand: int, count: int) -> int:
@@ -125,7 +124,8 @@ def _to_general(size: int, *, left: bool) -> Handler:
 
 def _handlers() -> Mapping[str, Handler]:
     found: dict[str, Handler] = {"vinsw": _from_general(4), "vinsd": _from_general(8)}
-    for letter, size in _SIZES.items():
+    for letter, width in ELEMENT_BITS.items():
+        size = width // 8
         unsigned = letter if letter == "d" else f"u{letter}"
         for side, left in (("l", True), ("r", False)):
             found[f"vins{letter}{side}x"] = _from_general_at(size, left=left)

@@ -7,6 +7,11 @@ Source: Power ISA 3.1 Book I chapters 4, 6 and 7.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
+ELEMENT_BITS = MappingProxyType({"b": 8, "h": 16, "w": 32, "d": 64})
+"""How wide the elements are that a vector instruction is about, by the letter in its mnemonic."""
+
 FLOATING_POINT = """
 fadd FRT,FRA,FRB = AS 63 21
 fadds FRT,FRA,FRB = AS 59 21

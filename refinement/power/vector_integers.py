@@ -20,10 +20,9 @@ from .floating_point import elements, set_elements
 from .instruction_forms import Instruction
 from .machine import Handler, Machine
 from .permutations import number, read, write
+from .vector_forms import ELEMENT_BITS
 from .vector_masks import kept
 from .words import known
-
-_LETTERS = MappingProxyType({"b": 8, "h": 16, "w": 32, "d": 64})
 
 
 def _bitwise(table: int) -> Handler:
@@ -211,7 +210,7 @@ def _handlers() -> Mapping[str, Handler]:
     found: dict[str, Handler] = {}
     for name, table in tables.items():
         found |= {f"xxl{name}": _bitwise(table), f"v{name}": _bitwise(table)}
-    for letter, width in _LETTERS.items():
+    for letter, width in ELEMENT_BITS.items():
         found[f"vaddu{letter}m"] = _elementwise(width, _sum)
         found[f"vsubu{letter}m"] = _elementwise(width, _difference)
         found[f"vsl{letter}"] = _shifted(width, _left)
@@ -221,14 +220,14 @@ def _handlers() -> Mapping[str, Handler]:
         if width < 64:
             found[f"vupkhs{letter}"] = _unpacked(width, high=True)
             found[f"vupkls{letter}"] = _unpacked(width, high=False)
-        for other, wide in _LETTERS.items():
+        for other, wide in ELEMENT_BITS.items():
             if wide > width:
                 found[f"vexts{letter}2{other}"] = _extended(width, wide)
         found[f"vrl{letter}"] = _shifted(width, _rotated)
         for which, kind in itertools.product(("max", "min"), ("s", "u")):
             found[f"v{which}{kind}{letter}"] = _elementwise(width, _extremum(which, sign=kind == "s"))
     for letter in "wd":
-        found[f"vneg{letter}"] = _elementwise(_LETTERS[letter], _opposite, 1)
+        found[f"vneg{letter}"] = _elementwise(ELEMENT_BITS[letter], _opposite, 1)
     return found | {
         "vmuluwm": _elementwise(32, _product),
         "vmulld": _elementwise(64, _product),

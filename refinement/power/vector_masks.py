@@ -23,10 +23,10 @@ from .floating_point import elements, set_elements
 from .instruction_forms import Instruction
 from .machine import Handler, Machine
 from .permutations import number
+from .vector_forms import ELEMENT_BITS
 from .words import Word
 
-_LETTERS = MappingProxyType({"b": 8, "h": 16, "w": 32, "d": 64})
-_WIDTHS = tuple(sorted(_LETTERS.values(), reverse=True))
+_WIDTHS = tuple(sorted(ELEMENT_BITS.values(), reverse=True))
 _ALL_AND_NONE = slice(4 * 6, 4 * 6 + 4)
 """CR6, which tells whether a comparison held of all elements, and of none."""
 
@@ -190,7 +190,7 @@ def _to_bits(width: int) -> Handler:
 
 def _handlers() -> Mapping[str, Handler]:
     found: dict[str, Handler] = {"xxsel": selected, "vsel": selected, "mtvsrbmi": _from_bits(8)}
-    for letter, width in _LETTERS.items():
+    for letter, width in ELEMENT_BITS.items():
         signed, unsigned = operations.signed(width), operations.unsigned(width)
         for name, fmt, relation in (
             (f"vcmpequ{letter}", unsigned, "eq"),
@@ -205,7 +205,7 @@ def _handlers() -> Mapping[str, Handler]:
         for suffix, precision in (("sp", F32), ("dp", F64)):
             found[f"xvcmp{relation}{suffix}"] = _compared(precision, relation, records=False)
             found[f"xvcmp{relation}{suffix}."] = _compared(precision, relation, records=True)
-    for letter, width in {**_LETTERS, "q": 128}.items():
+    for letter, width in {**ELEMENT_BITS, "q": 128}.items():
         found[f"mtvsr{letter}m"] = _from_bits(width)
         found[f"vexpand{letter}m"] = _expanded(width)
         found[f"vextract{letter}m"] = _to_bits(width)

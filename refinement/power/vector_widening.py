@@ -23,9 +23,9 @@ from .floating_point import elements, set_elements
 from .instruction_forms import Instruction
 from .machine import Handler, Machine
 from .permutations import number
+from .vector_forms import ELEMENT_BITS
 
-_LETTERS = MappingProxyType({"b": 8, "h": 16, "w": 32})
-_WIDEST = 64
+_WIDEST = ELEMENT_BITS["d"]
 
 
 def _wide(store: TermStore, words: Ids, fmt: IntegerFormat, width: int) -> Ids:
@@ -188,8 +188,7 @@ def _sums_of_products(fmt: IntegerFormat) -> Handler:
 
 def _handlers() -> Mapping[str, Handler]:
     found: dict[str, Handler] = {}
-    for letter, width in _LETTERS.items():
-        wider = {"b": "h", "h": "w", "w": "d"}[letter]
+    for (letter, width), wider in zip(ELEMENT_BITS.items(), "hwd", strict=False):
         for kind, formats in (("s", operations.signed), ("u", operations.unsigned)):
             fmt = formats(width)
             found[f"vadd{kind}{letter}s"] = _saturating(fmt, _sum)
