@@ -291,8 +291,8 @@ class _Expected:
                 assert isinstance(node.format, FloatFormat)
                 return self._in_format(node.operand, scope, node.format)
             case Lookup():
-                self._check_entries(node, scope)
-                return self.make.looked_up(self._integer(node.entry, scope, 8), node.table)
+                table = [self._real(each, scope) for each in self._reached(node, scope)]
+                return self.make.looked_up(self._integer(node.entry, scope, 8), table)
             case Function(name="fma"):
                 x, y, z = (self._real(each, scope) for each in node.arguments)
                 return self.make.fused(self.make.working, [(x, y)], [z])
@@ -300,8 +300,8 @@ class _Expected:
                 return self.make.function(FUNCTIONS[node.name], self._real(node.arguments[0], scope))
         raise AssertionError(node)
 
-    def _check_entries(self, node: Lookup, scope: Scope) -> None:
-        """Check that a table has a number for every value that an integer may have."""
+    def _reached(self, node: Lookup, scope: Scope) -> tuple[Node, ...]:
+        """Return what a table has for the values that an integer may have, which must be in it."""
         real, last = self.kinds.is_real(node.entry), len(node.table) - 1
         taken = Range(0, 0) if real else range_of(self.space, node.entry, scope)
         if real or taken.low < 0 or taken.high > last:
@@ -309,6 +309,7 @@ class _Expected:
             raise self.space.source.error(
                 node.at, f"a table of {last + 1} numbers is for integers from 0 to {last}; this is {given}"
             )
+        return node.table[: taken.high + 1]
 
     def _binary(self, node: Binary, scope: Scope) -> Value:
         if node.operator == "+" and (addition := self._sum_and_addend(node)) is not None:

@@ -222,15 +222,15 @@ class Function(Node):
 
 @dataclass(frozen=True)
 class Lookup(Node):
-    """``lookup(x, v0, v1, …)``: the real number that an integer counts off in a table."""
+    """``lookup(x, v0, v1, …)``: the real number that an integer counts off in a table of numbers or data."""
 
     entry: Node
-    table: tuple[float, ...]
+    table: tuple[Node, ...]
 
     @property
     def operands(self) -> tuple[Node, ...]:
-        """The integer."""
-        return (self.entry,)
+        """The integer, then the table."""
+        return (self.entry, *self.table)
 
 
 RELATIONS = ("<", "<=", ">", ">=", "==", "!=")

@@ -413,18 +413,9 @@ class _Reader:
 
     def _lookup(self, at: int, arguments: list[Node]) -> Lookup:
         if len(arguments) < 2:
-            raise self.source.error(
-                at, "lookup takes an integer and the numbers of a table: lookup(W[i], 0, 1)"
-            )
+            raise self.source.error(at, "lookup takes an integer and what a table has: lookup(W[i], 0, 1)")
         entry, *table = arguments
-        return Lookup(at, entry, tuple(self._entry(each) for each in table))
-
-    def _entry(self, node: Node) -> float:
-        if isinstance(node, Negative):
-            return -self._entry(node.operand)
-        if not isinstance(node, Number):
-            raise self.source.error(node.at, "a table holds numbers")
-        return float(node.value)
+        return Lookup(at, entry, tuple(table))
 
     def _cast(self, at: int, name: str, argument: Any) -> Cast:
         fmt = FORMATS[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -216,7 +217,11 @@ class _Reference:
 
     def _applied(self, node: Lookup | Function, scope: Scope) -> Values:
         if isinstance(node, Lookup):
-            return self._literal(np.array(node.table)[self._integer(node.entry, scope).astype(np.intp)])
+            entries = self._integer(node.entry, scope).astype(np.intp)
+            table = [self._real(each, scope) for each in node.table]
+            held = np.stack(np.broadcast_arrays(entries, *table)[1:])
+            places = np.broadcast_to(entries, held.shape[1:])[None]
+            return np.asarray(np.take_along_axis(held, places, axis=0)[0])
         return np.asarray(_FUNCTIONS[node.name](*(self._real(each, scope) for each in node.arguments)))
 
     def _literal(self, numbers: Values) -> Values:
@@ -243,7 +248,7 @@ class _Magnitudes(_Reference):
     def _real(self, node: Node, scope: Scope) -> Values:
         match node:
             case Lookup():
-                return np.full((1,) * self.space.rank, max(map(abs, node.table)))
+                return np.asarray(reduce(np.maximum, (self._real(each, scope) for each in node.table)))
             case Function() if node.name != "fma":
                 return np.full((1,) * self.space.rank, np.nan)
             case Cast(format=FloatFormat()) if node.format.bits > 8:

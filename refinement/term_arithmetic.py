@@ -103,16 +103,16 @@ class TermArithmetic:
         terms = self.store.constants(words, fmt.bits)
         return Value(terms if terms.ndim else self.single(terms), fmt)
 
-    def looked_up(self, entries: Ids, table: Sequence[float]) -> Value:
-        """Return numbers of a table, by terms of 8 bits."""
-        each = [self.reals(number) for number in table]
-        choice = operations.select(each[0].format.bits)
+    def looked_up(self, entries: Ids, table: Sequence[Value]) -> Value:
+        """Return values of a table, by terms of 8 bits."""
         equal = operations.compare(operations.unsigned(8), "eq")
-        found = each[0].terms
-        for index in range(1, len(each)):
+        found, *others = table
+        for index, each in enumerate(others, start=1):
             holds = apply(self.store, equal, entries, self.store.constants(index, 8))
-            found = apply(self.store, choice, holds, each[index].terms, found)
-        return Value(found, each[0].format)
+            value, found = self.alike(each, found)
+            choice = operations.select(found.format.bits)
+            found = Value(apply(self.store, choice, holds, value.terms, found.terms), found.format)
+        return found
 
     def fused(
         self, fmt: FloatFormat, products: Sequence[tuple[Value, Value]] = (), addends: Sequence[Value] = ()
