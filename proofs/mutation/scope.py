@@ -52,7 +52,7 @@ _MODULES = {
     Role.ENCODING: """
         element_types elements encoding float_encoding formats machine_code values""",
     Role.READING: """
-        assembly braces constant_expressions declarations foreign_spellings operands text variant""",
+        assembly braces constant_expressions declarations operands text variant""",
     Role.EXECUTION: """
         batches builtins drawn_arrays move_arrays operand_arrays""",
     Role.PRESENTATION: """
