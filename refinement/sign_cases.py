@@ -242,7 +242,7 @@ class SignCases:
 
     def _function(self, operation: Operation, term: int) -> int | None:
         """Return the known function that a term is, where a library writes it out."""
-        if operation.result.bits != F32.bits or operation.name in LEAVES:
+        if operation.result.bits != F32.bits or operation.name != operations.SELECT:
             return None
         (found,) = self._forms.software.equal(np.array([term], dtype=np.int32), F32).tolist()
         return None if found < 0 else int(found)
