@@ -96,8 +96,11 @@ class SignCases:
         return all(self._holds(pair, number, sign, fmt, depth) for sign in signs)
 
     def _holds(self, pair: tuple[int, ...], number: Number, sign: int, fmt: Format, depth: int) -> bool:
-        resolved = self._resolved(pair, number, sign)
-        return resolved is not None and self._are_equal(resolved, fmt, depth - 1)
+        roots = self._roots(number) if sign == _NOTHING else [None]
+        resolved = [self._resolved(pair, number, sign, root) for root in roots]
+        return bool(roots) and all(
+            each is not None and self._are_equal(each, fmt, depth - 1) for each in resolved
+        )
 
     # -- what is chosen by
     def _chosen_by(self, pair: tuple[int, ...]) -> tuple[Number | None, list[tuple[bool, bool, bool]]]:
@@ -145,11 +148,10 @@ class SignCases:
         """Return terms with known functions in place of those that a library writes out."""
         return self._rebuilt(pair, lambda term, made: made)
 
-    def _resolved(self, pair: tuple[int, ...], number: Number, sign: int) -> tuple[int, ...] | None:
-        """Return terms where a number has a sign; None if it is 0 and that can't be put in."""
-        root: tuple[int, int] | None = None
-        if sign == _NOTHING and (root := self._root(number)) is None:
-            return None
+    def _resolved(
+        self, pair: tuple[int, ...], number: Number, sign: int, root: tuple[int, int] | None
+    ) -> tuple[int, ...] | None:
+        """Return terms where a number has a sign, and an input a root's value; None if they are too many."""
 
         def choice(term: int, made: int) -> int:
             if root is not None and term == root[0]:
@@ -167,19 +169,24 @@ class SignCases:
 
         return self._rebuilt(pair, choice)
 
-    def _root(self, number: Number) -> tuple[int, int] | None:
-        """Return the term that a number is but for a constant, and the constant that it is at 0."""
+    def _roots(self, number: Number) -> list[tuple[int, int]]:
+        """Return the term that a number is but for a constant, and each word for which it is 0.
+
+        None is returned where the term is no input, or the constant no number of its format.
+        """
         constant = -sum((value for key, value in number if not key), Fraction(0))
         terms = [key for key, _ in number if key]
         if len(terms) != 1 or len(terms[0]) != 1:
-            return None
+            return []
         quantity = terms[0][0]
         (term,) = self._forms.quantifier.terms(np.array([quantity], dtype=np.int64)).tolist()
         word = np.float32(float(constant))
         if self._store.operation(term).name != "input" or self._forms.quantifier.format(quantity) != F32:
-            return None
-        exact = Fraction(float(word)) == constant
-        return (term, int(self._store.constants(int(word.view(np.uint32)), F32.bits))) if exact else None
+            return []
+        if Fraction(float(word)) != constant:
+            return []
+        words = [word] if constant else [np.float32(0.0), np.float32(-0.0)]
+        return [(term, int(self._store.constants(int(each.view(np.uint32)), F32.bits))) for each in words]
 
     def _rebuilt(self, pair: tuple[int, ...], change: Callable[[int, int], int]) -> tuple[int, ...] | None:
         """Return terms of which each is changed, from the inputs up; None where there are too many."""

@@ -521,7 +521,7 @@ FAULTS = [
     Fault(SignCases, "_chosen_by",
           "holds if sign[1] > 0 else (holds[2], holds[1], holds[0])", "holds", signs, at=11),
     Fault(SignCases, "_resolved", "side = sign * of[1]", "side = sign", signs, at=10),
-    Fault(SignCases, "_root", "constant = -sum(", "constant = 1 - sum(", signs, at=11),
+    Fault(SignCases, "_roots", "constant = -sum(", "constant = 1 - sum(", signs, at=11),
     # quotients, crosswise
     Fault(common_denominators.CommonDenominators, "_cleared",
           "self._multiplied(done, divisor) if done else done", "done", crosswise, at=5),
