@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat
+from .absent_writers import should_write
 from .accuracy import AccuracyCheck, Limit
 from .arguments import Array
 from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched
@@ -348,7 +349,17 @@ class OutputComparison:
                 where = f"at {place}" if (place := self._kernel.place(line)) else f"in line {line}"
                 wrote = f"{who} writes" if who else "is written"
                 message += f"; {name}, the nearest that is, {wrote} {where}"
+        if told := self._absent_writers(output, members):
+            message += f"; {told}"
         self._note(Kind.MISSING_OUTPUT, message, 0, first)
+
+    def _absent_writers(self, output: Array, members: NDArray[np.intp]) -> str:
+        """Say which blocks and warps should have written elements, where those that are written tell."""
+        if self._instance.launches:  # whose number a thread of several has tells no block
+            return ""
+        final, lanes = self._outcome.arrays[output.name], first_lanes(output)
+        writers = np.where(final.lines[lanes] != 0, final.writers[lanes], -1)
+        return should_write(output.shape, writers, members, self._instance.grid, self._outcome.block_threads)
 
     def _note(self, kind: Kind, message: str, line: int, output: str) -> None:
         self._examination.findings.append(

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-_WARP = 32
+WARP = 32
+"""Threads of a warp."""
 
 
 def stored_by(writers: NDArray[np.int64], members: NDArray[np.bool_], block_threads: int) -> str:
@@ -27,16 +28,17 @@ def stored_by(writers: NDArray[np.int64], members: NDArray[np.bool_], block_thre
     str
         Empty where they are not, or are those of all warps.
     """
-    if block_threads < _WARP or block_threads % _WARP or not members.any() or (writers[members] < 0).any():
+    if block_threads < WARP or block_threads % WARP or not members.any() or (writers[members] < 0).any():
         return ""
-    warps = np.where(writers < 0, -1, writers % block_threads // _WARP)
+    warps = np.where(writers < 0, -1, writers % block_threads // WARP)
     those = np.unique(warps[members])
     if not (np.isin(warps, those) == members).all() or len(those) == len(np.unique(warps[writers >= 0])):
         return ""
-    return f"what {_spelled(those.tolist())} of each block {'stores' if len(those) == 1 else 'store'}"
+    return f"what {spelled(those.tolist())} of each block {'stores' if len(those) == 1 else 'store'}"
 
 
-def _spelled(warps: Sequence[int]) -> str:
+def spelled(warps: Sequence[int]) -> str:
+    """Spell the numbers of warps, in their order: ``warps 1 to 3``."""
     first, last = warps[0], warps[-1]
     if first == last:
         return f"warp {first}"
