@@ -40,10 +40,9 @@ _SECTIONS = MappingProxyType(
 _FIRST_TARGETS = MappingProxyType(
     {
         "sm_75": "ldmatrix movmatrix tanh",
-        "sm_80": "applypriority createpolicy discard redux",
-        "sm_90": "clusterlaunchcontrol elect getctarank griddepcontrol mapa multimem setmaxnreg "
-        "stmatrix tensormap wgmma",
-        "sm_100": "tcgen05",
+        "sm_80": "applypriority cp createpolicy discard mbarrier redux",
+        "sm_90": "elect getctarank griddepcontrol mapa multimem setmaxnreg stmatrix tensormap wgmma",
+        "sm_100": "clusterlaunchcontrol tcgen05",
     }
 )
 """Opcodes that sm_70 lacks, by the first target that has them."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from ptx_machine import BODY, Bench, kernel, kinds, written
@@ -15,6 +19,49 @@ from mmaproof.spec.formats import U32
 
 ROWS = {row["opcode"]: row for row in opcode_rows()}
 COPY = "ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.global.u32 %r1, [%d0]; st.global.u32 [%d1], %r1;"
+
+
+STATUSES = {"modelled", "ignored: no effect on values", "unsupported"}
+KERNELS = Path(__file__).parents[2] / "kernels"
+
+STATEMENT = re.compile(
+    r"(?:^|[;{}])\s*(?:\$?\w+:\s*)?(?:@!?%?\w+\s+)?([a-z][a-z0-9]+)(?=[.;\s])", re.MULTILINE
+)
+"""The opcode of a statement in PTX."""
+
+ASSEMBLY = re.compile(r"\basm\b(?:\s+volatile)?\s*\(((?:\s|\"(?:[^\"\\]|\\.)*\")*)")
+"""The text of assembly in CUDA C++."""
+
+
+def headers() -> list[Path]:
+    """Return CUDA's headers where its packages are installed; skip where they are not."""
+    package = importlib.util.find_spec("nvidia")
+    places = [] if package is None else [Path(each) for each in package.submodule_search_locations or ()]
+    found = [each for place in places for each in place.glob("*/include/**/*.h*")]
+    return found or pytest.skip("CUDA's headers (nvidia-cuda-runtime) are not installed")
+
+
+def test_what_compilers_wrote_into_the_corpora_is_listed() -> None:
+    used = set()
+    for path in KERNELS.rglob("*.ptx"):
+        body = re.sub(r"//.*|/\*.*?\*/", "", path.read_text(encoding="utf-8")).partition("\n{")[2]
+        used |= set(STATEMENT.findall(body))
+    assert len(used) > 40
+    assert used <= set(ROWS)
+
+
+def test_what_the_headers_of_cuda_are_written_with_is_listed() -> None:
+    used = set()
+    for path in headers():
+        for text in ASSEMBLY.findall(path.read_text(encoding="utf-8", errors="replace")):
+            lines = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace("\\n", "\n").replace("\\t", " ")
+            used |= set(STATEMENT.findall(lines))
+    assert len(used) > 30
+    assert used <= set(ROWS)
+
+
+def test_every_opcode_has_one_status() -> None:
+    assert {row["status"] for row in ROWS.values()} == STATUSES
 
 
 def test_every_opcode_is_listed_once_and_none_that_is_modelled_is_missing() -> None:
