@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import F32, F64, U8
+from ...spec.formats import F32, F64, U8, U64
 from ...spec.power import kernels, memory
 from ...spec.power.builtins import Builtins
 from ...spec.power.memory import Endian
@@ -191,56 +191,111 @@ def dgemm_any_n() -> Iterator[Case]:
 
 @theorem(
     "power/kernels/sconv",
-    "the SCONV kernel is the 3 x 3 convolution of three channels with eight kernels, given pointers to rows",
-    "C[16b + 4r + c] = Σ_q H[8q + i]·image[q/9][q/3 mod 3][q mod 3 + j] with i = 4(b>>2)+r, j = 4(b&3)+c, "
-    "as a chain of fused multiply-adds in increasing q; the nine rows of the image are arrays of their own, "
-    "wherever they are, so the row length n is no part of it",
+    "the SCONV kernel is the 3 x 3 convolution of three channels with eight kernels, rows of any n elements",
+    "C[16b + 4r + c] = Σ_q H[8q + i]·A[q/9][q/3 mod 3][q mod 3 + j] with i = 4(b>>2)+r, j = 4(b&3)+c, "
+    "as a chain of fused multiply-adds in increasing q, where A[channel][row][column] is the element of the "
+    "memory at pointer(channel) + row·n + column, for every memory, three pointers and n",
     SCONV,
 )
 def sconv() -> Iterator[Case]:
-    """Yield the intended kernel in both byte orders, and the listing as printed, refuted."""
+    """Yield the kernel as intended and as printed in both byte orders, then what n is not."""
     for endian in Endian:
+        kernel = Convolution(endian)
         yield Case(
-            f"intended/{endian}", partial(_sconv, endian, parenthesised=True), method=Method.STRUCTURAL
+            f"intended/{endian}", partial(_sconv_of_rows, kernel), method=Method.STRUCTURAL, statement=ROWS
         )
         yield Case(
             f"as-printed/{endian}",
-            partial(_sconv, endian, parenthesised=False),
+            partial(_sconv_of_rows, Convolution(endian, parenthesised=False)),
             Status.REFUTED,
             statement="Figure 8's macro as printed, arguments not parenthesised, computes the convolution",
         )
+        yield Case(f"any-n/{endian}", partial(_sconv_of_memory, kernel, 0))
+    yield Case(
+        "rows-of-result",
+        partial(_sconv_of_memory, Convolution(Endian.LITTLE), 2),
+        Status.REFUTED,
+        statement="the same with rows n - 2 elements apart, as those of the result are",
+    )
 
 
-def _sconv(endian: Endian, *, parenthesised: bool) -> Property:
-    # The listing as printed reads up to H[839] and column 23: what lies there is arbitrary.
-    weights, columns = (216, 18) if parenthesised else (840, 24)
+ROWS = "the same of nine rows that are arrays of their own, wherever they are: A[channel][row] is any of them"
 
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        h, image = v["h"], v["image"]
-        data = memory.to_memory(alg, h, F32, endian)
+
+@dataclass(frozen=True)
+class Convolution:
+    """The kernel in a byte order, and the chain that its result should be."""
+
+    endian: Endian
+    parenthesised: bool = True
+
+    @property
+    def weights(self) -> int:
+        """Elements from H on that are read: the listing as printed reads up to H[839]."""
+        return 216 if self.parenthesised else 840
+
+    @property
+    def columns(self) -> int:
+        """Columns of the image that are read."""
+        return 18 if self.parenthesised else 24
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The kernels' elements, and what lies behind them, which is arbitrary."""
+        return Variable("h", F32, (self.weights,)), ROUNDING
+
+    def claim(self, alg: Algebra, v: Inputs, image: Array, stated: Array) -> Iterator[Equation]:
+        """Yield that the kernel given `image` (…, 3, 3, columns) stores the convolution of `stated`."""
+        h = v["h"]
         rows = [
-            [memory.to_memory(alg, image[..., channel, row, :], F32, endian) for row in range(3)]
+            [memory.to_memory(alg, image[..., channel, row, :], F32, self.endian) for row in range(3)]
             for channel in range(3)
         ]
-        machine = Builtins(alg, endian, v["rounding"])
-        stored = kernels.sconv_kernel(machine, data, rows, parenthesised=parenthesised)
+        machine = Builtins(alg, self.endian, v["rounding"])
+        data = memory.to_memory(alg, h, F32, self.endian)
+        stored = kernels.sconv_kernel(machine, data, rows, parenthesised=self.parenthesised)
         expected = None
         for q in range(27):
             taps = Operand(h[..., 8 * q : 8 * q + 8, None], F32)
-            pixels = image[..., q // 9, q // 3 % 3, q % 3 : q % 3 + 16]
+            pixels = stated[..., q // 9, q // 3 % 3, q % 3 : q % 3 + 16]
             expected = fused_step(alg, v, taps, Operand(pixels[..., None, :], F32), expected)
         assert expected is not None
         at = np.arange(128)
         b, r, c = at >> 4, at >> 2 & 3, at & 3
-        result = memory.from_memory(alg, stored, F32, endian)
+        result = memory.from_memory(alg, stored, F32, self.endian)
         yield Equation(result, expected[..., 4 * (b >> 2) + r, 4 * (b & 3) + c], F32, label="C")
 
-    variables = (Variable("h", F32, (weights,)), Variable("image", F32, (3, 3, columns)), ROUNDING)
-    one = F32.bias << F32.fraction_bits
-    pinned = (
-        None if parenthesised else {"h": [*([0] * 8), *([one] * 8), *([0] * (weights - 16))], "image": one}
-    )
-    return Property(variables, claim, pinned=pinned)
+
+def _sconv_of_rows(kernel: Convolution) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        yield from kernel.claim(alg, v, v["image"], v["image"])
+
+    weights, one = kernel.weights, F32.bias << F32.fraction_bits
+    pinned = {"h": [*([0] * 8), *([one] * 8), *([0] * (weights - 16))], "image": one}
+    variables = (*kernel.variables, Variable("image", F32, (3, 3, kernel.columns)))
+    return Property(variables, claim, pinned=None if kernel.parenthesised else pinned)
+
+
+def _sconv_of_memory(kernel: Convolution, apart: int) -> Property:
+    """Return the claim about a kernel given rows `n - apart` elements apart; addresses count elements."""
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        pointers, n = v["pointers"], v["n"]
+
+        def elements(rows: Iterable[Array]) -> Array:
+            """Return the elements from the first columns of three rows on, in every channel."""
+            at = np.stack(
+                [np.stack([first + column for column in range(kernel.columns)], axis=-1) for first in rows],
+                axis=-2,
+            )
+            return alg.arbitrary("memory", [(at[..., None], U64)], F32)
+
+        passed = elements(pointers + (n - apart) * row for row in range(3))
+        stated = elements(pointers + n * row for row in range(3))
+        yield from kernel.claim(alg, v, passed, stated)
+
+    variables = (*kernel.variables, Variable("pointers", U64, (3,)), Variable("n", U64, (1,)))
+    return Property(variables, claim)
 
 
 THEOREMS = (dgemm_first, dgemm_next, dgemm_stored, dgemm_any_n, sconv)

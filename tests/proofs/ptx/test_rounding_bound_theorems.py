@@ -9,6 +9,7 @@ import pytest
 from theorem_checks import SOLVE, decided, judged, unexpected, vacuous
 
 from mmaproof.proofs.decision import decide
+from mmaproof.proofs.induction import mismatch
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.ptx import blocked, rounding_bound, rounding_error
 from mmaproof.spec.formats import F16, F32, FloatFormat
@@ -65,20 +66,31 @@ def test_a_direction_may_give_the_farther_neighbour() -> None:
 
 def test_the_bound_must_grow_with_every_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounding_bound, "growth_after_rounding", lambda growth, unit: growth + unit)
-    refuted(rounding_bound.tree, "rounding")
+    refuted(rounding_bound.tree, "node")
 
 
 def test_what_underflowed_is_amplified_by_later_roundings(monkeypatch: pytest.MonkeyPatch) -> None:
     flat = lambda growth, roundings, magnitude, underflow: growth * magnitude + roundings * underflow  # noqa: E731
     monkeypatch.setattr(rounding_bound, "error_bound", flat)
-    refuted(rounding_bound.tree, "rounding")
+    refuted(rounding_bound.tree, "node")
 
 
 def test_a_sum_needs_the_lemma_of_its_format() -> None:
+    named = {each.id: each for theorem in THEOREMS for each in theorem.obligations()}
     for obligation in rounding_bound.any_order.obligations():
         if obligation.expect is Status.PROVED:
             premises = obligation.goal().premises  # type: ignore[union-attr]
             known = dict.fromkeys(premises, Status.PROVED)
-            assert decide(obligation, SOLVE, known).status is Status.PROVED
+            assert decide(obligation, SOLVE, known, named).status is Status.PROVED
             for premise in premises:
-                assert decide(obligation, SOLVE, known | {premise: Status.UNKNOWN}).status is Status.UNKNOWN
+                unknown = known | {premise: Status.UNKNOWN}
+                assert decide(obligation, SOLVE, unknown, named).status is Status.UNKNOWN
+
+
+def test_an_induction_on_trees_counts_every_rounding() -> None:
+    """A step of another node than the one that the conclusion is about is no instance of its formula."""
+    goal = rounding_bound._along_trees()
+    named = {each.id: each for each in rounding_bound.tree.obligations()}
+    assert mismatch(goal, named) is None
+    lax = {f"{rounding_bound.tree.id}/node": rounding_bound.Node(counted=False)}
+    assert "is not the instance" in str(mismatch(replace(goal, steps=lax), named))
