@@ -9,3 +9,6 @@ FAMILIES = {
     "legal": ("legality",),
 }
 """The modules that have the theorems ``mfma/FAMILY/…``, in the order they are reported."""
+
+NAMING = "naming"
+"""The module that says how ids name an instruction; elsewhere it is a segment of them."""

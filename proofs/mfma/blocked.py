@@ -32,10 +32,15 @@ def instructions() -> dict[str, tuple[MatrixMultiply, Target]]:
     for target in map(TARGETS.__getitem__, ("gfx942", "gfx950", "gfx908")):
         for row in ROWS:
             if row.opcode(target) is not None:
-                a, b, result = (target.format(row.types[name]) for name in "abd")
-                factors = row.factors if row.factors == "xf32" else f"{a}-{b}"
-                found.setdefault(f"k{row.k}/{factors}-{result}", (row, target))
+                found.setdefault(arithmetic_name(row, target), (row, target))
     return found
+
+
+def arithmetic_name(row: MatrixMultiply, target: Target) -> str:
+    """Return how obligations name what an element of D is on a target: its k, and the types."""
+    a, b, result = (target.format(row.types[name]) for name in "abd")
+    factors = row.factors if row.factors == "xf32" else f"{a}-{b}"
+    return f"k{row.k}/{factors}-{result}"
 
 
 def _factor(row: MatrixMultiply, operand: str, target: Target) -> Format:

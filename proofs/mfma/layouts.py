@@ -13,7 +13,7 @@ from ...spec.mfma.catalogue import LANES, ROWS, MatrixMultiply, on
 from ...spec.mfma.choices import Choices
 from ...spec.mfma.layouts import fragment, layout
 from ...spec.mfma.product import Modifiers, lanes_of_a
-from ...spec.mfma.targets import TARGETS
+from ...spec.mfma.targets import TARGETS, Target
 from ..enumeration import enumerated
 from ..families.layouts import COORDINATE, bijections, held_in, readings
 from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Status, Variable, theorem
@@ -43,8 +43,18 @@ def shapes() -> dict[str, MatrixMultiply]:
     """Return an instruction for each shape, blocks and elements in a lane; the layouts depend on no more."""
     found: dict[str, MatrixMultiply] = {}
     for row in ROWS:
-        found.setdefault(f"{row.shape}-{row.blocks}b/{'f64' if row.is_double else 'narrow'}", row)
+        found.setdefault(shape_name(row), row)
     return found
+
+
+def shape_name(row: MatrixMultiply) -> str:
+    """Return how obligations name what a layout depends on."""
+    return f"{row.shape}-{row.blocks}b/{'f64' if row.is_double else 'narrow'}"
+
+
+def fragment_name(row: MatrixMultiply, operand: str, target: Target) -> str:
+    """Return how obligations name an operand of a shape and the elements that it has on a target."""
+    return f"{row.shape}-{row.blocks}b/{target.format(row.types[operand])}/{operand}"
 
 
 @theorem(
@@ -67,7 +77,7 @@ def bijection() -> Iterator[Case]:
 def executed() -> Iterator[Case]:
     """Yield one obligation per distinct fragment: shape, operand and element type on each target."""
     found = {
-        f"{row.shape}-{row.blocks}b/{target.format(row.types[operand])}/{operand}": (row, operand, target)
+        fragment_name(row, operand, target): (row, operand, target)
         for target in TARGETS.values()
         for row in on(target)
         for operand in "abc"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -110,6 +111,20 @@ def test_theorems_are_found_by_the_instructions_they_name(mnemonic: str) -> None
         if variant.family in (Family.MMA, Family.MMA_SP) and not any("sees-tile" in each for each in members):
             widened = {"f16"} if {"e4m3", "e5m2"} & set(variant.types) else set()  # where it is emulated
             assert parts & types <= {*variant.types, *widened}
+
+
+@pytest.mark.parametrize("isa", ["mfma", "power"])
+def test_obligations_name_the_products_that_they_are_about(isa: str) -> None:
+    """Every product has layouts; loops are of those forms that loops are made of, and of their types."""
+    layouts, loop = f"{isa}/layout/executed", f"{isa}/blocked/any-k"
+    for row in instruction_set(isa).instructions():
+        mnemonic = row["mnemonic"]
+        found = {theorem.id: members for theorem, members in about(isa, mnemonic).items()}
+        if isa == "mfma" or "ger" in mnemonic:
+            assert layouts in found
+            assert (loop in found) == (isa == "mfma" or bool(re.fullmatch(r"(pm)?xv.*ger\d?(pp)?", mnemonic)))
+            if isa == "mfma":
+                assert all(("s8-s8-s32" in each) == ("_i32_" in mnemonic) for each in found[loop])
 
 
 def test_ids_name_instructions_of_power_and_pto() -> None:
