@@ -216,7 +216,7 @@ def toy_faults(toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Simple
 
 
 def test_mutants_are_scored_and_survivors_listed(toy_faults: SimpleNamespace, tmp_path: Path) -> None:
-    result = mmaproof("check", "--mutants", 99, "--seed", 3, "--jobs", 2, "--json", tmp_path / "score.json")
+    result = mmaproof("check", "--mutants", 15, "--seed", 3, "--jobs", 2, "--json", tmp_path / "score.json")
     assert (result.status, result.err) == (0, "")
     lines = result.out.splitlines()
     assert (

@@ -232,7 +232,6 @@ LOADED = "ld.param.u64 %d0, [p0]; ld.global.u32 %r1, [%d0]; setp.gt.u32 %p0, %r1
         ("cvta.to.global.u64 %d8, %d9;", "address", "%d9"),
         ("@%p1 bra done;", "guard", "%p1"),
         ("setp.eq.u32 %p1, %r9, 3; @!%p1 st.global.u32 [%d0], 1;", "guard", "%r9"),
-        ("shl.b32 %r2, %r0, %r9;", "shift", "%r9"),
         ("shfl.sync.idx.b32 %r2, %r0, %r9, 31, -1;", "lane", "%r9"),
         ("bar.sync %r9;", "operand", "%r9"),
         ("setp.lt.u32 %p2, %r0, 9; @%p2 mov.u64 %d9, %d0; ld.global.u32 %r2, [%d9];", "address", "%d9"),
