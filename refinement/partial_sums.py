@@ -9,7 +9,7 @@ places of those from 0 on, which is right where every index of an array moves by
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
@@ -26,6 +26,14 @@ from .size_polynomials import Polynomial, SizePolynomials
 
 PREFIX = "sum_so_far"
 """The array, in the contracts for parts, of what a loop holds for each output element."""
+
+Stays = Callable[[str, Sequence[int]], bool]
+"""Whether elements of an array have the given values of those whose indices are larger by some numbers."""
+
+
+def never_stays(array: str, moved: Sequence[int]) -> bool:
+    """Say of arrays whose values are not given that an element is not another one; see `Stays`."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,10 @@ class PartialSums:
         The sum.
     index : str
         What it goes over.
+    part : Fraction
+        How much of the size that is.
+    stays : callable
+        Tells which given values decide the same; see `Stays`.
     """
 
     contract: Contract
@@ -51,20 +63,27 @@ class PartialSums:
     formula: Formula
     total: Sum
     index: str
+    part: Fraction = Fraction(1)
+    stays: Stays = never_stays
 
     def shifts(self, distance: int) -> Mapping[str, tuple[int, ...]]:
-        """Return by how much the indices of each array grow where the sum's index grows by a distance.
+        """Return by how much the indices of each array grow where a part of the size has a length.
 
         Raises
         ------
         UnsupportedError
             If one doesn't move so, or not in every place where the array stands.
         """
+        along = distance * self.part
+        if along.denominator != 1:
+            raise UnsupportedError(
+                f"{self.index} does not go over whole numbers of {distance} of {self.size}"
+            )
         found: dict[str, tuple[int, ...]] = {}
         for element in walk(self.formula.body):
             if not isinstance(element, Element):
                 continue
-            moved = tuple(index_shift(each, self.index, distance) for each in element.indices)
+            moved = tuple(index_shift(each, self.index, int(along), self.stays) for each in element.indices)
             if None in moved or found.setdefault(element.array, _known(moved)) != moved:
                 raise UnsupportedError(
                     f"an index of {element.array} in the formula does not move evenly with {self.index}"
@@ -115,7 +134,9 @@ class PartialSums:
         return replace(contract, parameters=tuple(parameters), formulas=(formula,))
 
 
-def partial_sums(contract: Contract, size: str, polynomials: SizePolynomials) -> PartialSums:
+def partial_sums(
+    contract: Contract, size: str, polynomials: SizePolynomials, stays: Stays = never_stays
+) -> PartialSums:
     """Find the one sum of a contract's formula that goes over the whole of a size.
 
     Raises
@@ -131,7 +152,6 @@ def partial_sums(contract: Contract, size: str, polynomials: SizePolynomials) ->
         raise UnsupportedError("the formula has not just one sum, over one index")
     total = reductions[0]
     (bound,) = total.indices
-    whole: Polynomial = {(size,): Fraction(1)}
     arrays = {each.name: each for each in contract.parameters if isinstance(each, ArrayParameter)}
     extents = [
         polynomials.of(arrays[element.array].shape[axis])
@@ -142,8 +162,10 @@ def partial_sums(contract: Contract, size: str, polynomials: SizePolynomials) ->
     ]
     if bound.extent is not None:
         extents.append(polynomials.of(Expression(formula.source, bound.extent)))
-    if not extents or any(dict(each) != whole for each in extents):
-        raise UnsupportedError(f"{bound.name} does not go just as far as {size}")
+    part = extents[0].get((size,), Fraction(0)) if extents else Fraction(0)
+    whole: Polynomial = {(size,): part}
+    if part <= 0 or any(dict(each) != whole for each in extents):
+        raise UnsupportedError(f"{bound.name} does not go just as far as {size}, or a part of it")
     within = {
         id(each) for element in walk(total.body) if isinstance(element, Element) for each in walk(element)
     }
@@ -156,7 +178,7 @@ def partial_sums(contract: Contract, size: str, polynomials: SizePolynomials) ->
             raise UnsupportedError(f"the formula depends on {name.name}")
     if formula.condition is not None:
         raise UnsupportedError("the formula has a condition")
-    return PartialSums(contract, size, formula, total, bound.name)
+    return PartialSums(contract, size, formula, total, bound.name, part, stays)
 
 
 def depends_on_sizes(contract: Contract, formula: Formula, name: Name, polynomials: SizePolynomials) -> bool:
@@ -177,18 +199,22 @@ def _known(moved: tuple[int | None, ...]) -> tuple[int, ...]:
     return tuple(0 if each is None else each for each in moved)
 
 
-def index_shift(node: Node, index: str, distance: int) -> int | None:
+def index_shift(node: Node, index: str, distance: int, stays: Stays = never_stays) -> int | None:
     """Return by how much an expression grows where an index grows by a distance; None if not by a number."""
+
+    def shift(part: Node) -> int | None:
+        return index_shift(part, index, distance, stays)
+
     match node:
         case Name(name=name):
             return distance if name == index else 0
         case Number():
             return 0
         case Binary(operator=operator, left=left, right=right):
-            one, other = index_shift(left, index, distance), index_shift(right, index, distance)
+            one, other = shift(left), shift(right)
             if one is None or other is None:
                 return None
-            if not one and not other and not _mentions(node, index):
+            if not one and not other:
                 return 0
             match operator:
                 case "+":
@@ -204,6 +230,9 @@ def index_shift(node: Node, index: str, distance: int) -> int | None:
                 case "%" if isinstance(right, Number) and right.value and one % int(right.value) == 0:
                     return 0
             return None
+        case Element(array=array, indices=indices) if _mentions(node, index):
+            moved = tuple(map(shift, indices))
+            return 0 if None not in moved and stays(array, _known(moved)) else None
     return None if _mentions(node, index) else 0
 
 

@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.errors import UnsupportedError
 from ..spec.formats import Format, IntegerFormat
 from . import operations, polynomial_bits, wrapped_indices
 from .evaluation import evaluate, ones, signed_values
+from .given_elements import GivenElements
 from .integer_forms import UNBOUNDED, Rows, Symbols, Truths, centred, divided, divided_by
 from .interning import Ids, RowTable
 from .operations import Sum
@@ -78,6 +80,8 @@ class SymbolicTerms(TermStore):
     wraps : bool
         Whether there are indices brought back into a size of which it depends on what is left; see
         `wrapped_indices`.
+    given : dict of str to GivenElements
+        Arrays of which it is known what they hold.
     """
 
     def __init__(self, symbols: Symbols) -> None:
@@ -90,6 +94,7 @@ class SymbolicTerms(TermStore):
         self.placed: dict[str, Placed] = {}
         self.rests: tuple[Rest, ...] = ()
         self.wraps = False
+        self.given: dict[str, GivenElements] = {}
 
     # -- rows of coefficients
     def row_numbers(self, rows: Rows) -> NDArray[np.int32]:
@@ -138,7 +143,18 @@ class SymbolicTerms(TermStore):
         return self.placed[name](flat.reshape(-1)).reshape(flat.shape)
 
     def elements_at(self, name: str, fmt: Format, rows: Rows) -> Ids:
-        """Return the elements (n,) of an array at places that are polynomials."""
+        """Return the elements (n,) of an array at places that are polynomials.
+
+        Raises
+        ------
+        UnsupportedError
+            If its values are given, and symbols decide which of them an element is.
+        """
+        if name in self.given:
+            values = self.given[name].at(rows)
+            if values is None:
+                raise UnsupportedError(f"sizes decide which of the given values of {name} are read")
+            return self.constants(values, fmt.bits)
         return super().apply(Operation(INPUT, fmt, attribute=name), self.row_numbers(rows))
 
     # -- operations

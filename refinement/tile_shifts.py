@@ -14,7 +14,7 @@ from .formula import Element, Formula, Name, Reduction, walk
 from .formula_checking import indexed_axes
 from .index_arithmetic import Expression
 from .parameters import ArrayParameter
-from .partial_sums import depends_on_sizes, index_shift
+from .partial_sums import Stays, depends_on_sizes, index_shift, never_stays
 from .size_polynomials import SizePolynomials
 
 Shifts = Mapping[str, tuple[Mapping[str, int], ...]]
@@ -26,6 +26,7 @@ def tile_shifts(
     tiles: Mapping[str, int],
     polynomials: SizePolynomials,
     movable: Collection[str],
+    stays: Stays = never_stays,
 ) -> Shifts:
     """Return the shifts of all arrays of a contract's formulas.
 
@@ -39,6 +40,8 @@ def tile_shifts(
         The contract's expressions.
     movable : collection of str
         Arrays whose elements may be others for other tiles.
+    stays : callable
+        Tells which given values decide the same in every tile; see `Stays`.
 
     Raises
     ------
@@ -55,7 +58,9 @@ def tile_shifts(
         for element in (formula.target, *elements):
             shifts = []
             for index in element.indices:
-                moved = {size: index_shift(index, name, tiles[size]) for size, name in variables.items()}
+                moved = {
+                    size: index_shift(index, name, tiles[size], stays) for size, name in variables.items()
+                }
                 if None in moved.values():
                     raise UnsupportedError(f"an index of {element.array} does not move evenly with tiles")
                 shifts.append({size: shift for size, shift in moved.items() if shift})

@@ -29,7 +29,7 @@ TILES: Mapping[str, tuple[str, int]] = {
     "mma_mxf4": ("M = 16\nN = 32", 128),
     "mma_mxf8f6f4": ("M = 16\nN = 32", 128),
     "mma_s4": ("M = 16\nN = 32", 64),
-    "mma_sparse_f16": ("M = 16\nN = 32", 32),
+    "mma_sparse_f16": ("M = 16\nN = 32", 224),
     "nf4_f32": ("M = 1\nN = 32", 32),
     "shuffled_gemv_f32": ("M = 4", 128),
     "simt_f32": ("M = 16\nN = 16", 16),
@@ -38,7 +38,10 @@ TILES: Mapping[str, tuple[str, int]] = {
     "wmma_s4": ("M = 16\nN = 16", 32),
     "wmma_s8": ("M = 16\nN = 64", 16),
 }
-"""Of contracts with one K: the other sizes, of one block, and what K is a multiple of."""
+"""Of contracts with one K: the other sizes, of one block, and what K is a multiple of.
+
+That of the sparse kernel is what its rows hold whole repetitions of given values for.
+"""
 
 _SIZES = re.compile(r"(?m)^\[\[?sizes\]?\]\n(?:[A-Z]\w* = .*\n)+\n?")
 

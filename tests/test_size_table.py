@@ -25,7 +25,8 @@ def test_the_table_has_a_line_for_each_kernel() -> None:
 @pytest.mark.parametrize(
     "kernel",
     [
-        "mma_sparse_f16_sm80.ptx",
+        "shuffled_gemv_f32_sm80.ptx",
+        pytest.param("mma_sparse_f16_sm80.ptx", marks=pytest.mark.sweep),
         pytest.param("simt_f32_sm80.ptx", marks=pytest.mark.sweep),
         pytest.param("gemm_f16_f32_f32_32x32x32_s1_sm80.ptx", marks=pytest.mark.sweep),
     ],

@@ -15,6 +15,7 @@ from ..arguments import Array
 from ..block_positions import BlockPosition, Position
 from ..contract import Contract
 from ..equivalence import compare
+from ..given_elements import check_given
 from ..index_arithmetic import Expression
 from ..integer_forms import Group, Rows, Symbols
 from ..interning import Ids
@@ -84,7 +85,7 @@ class BlockLaunch(SymbolicLaunch):
         super().__init__(kernel, contract, {**known, **self._tiles}, numbers)
         self.store.rests = tuple(each.rest for each in position.positions if each.rest is not None)
         self._check_outputs()
-        self._shifts = tile_shifts(contract, self._tiles, self.polynomials, self.symbolic_arrays)
+        self._shifts = tile_shifts(contract, self._tiles, self.polynomials, self.symbolic_arrays, self.stays)
         self._masking = True
         self._direct = direct_axes(contract, self._tiles, self.polynomials)
 
@@ -172,8 +173,9 @@ class BlockLaunch(SymbolicLaunch):
 
     # -- arrays
     def _check_array(self, parameter: ArrayParameter) -> None:
-        if parameter.contents is not None or parameter.low_bit:
-            raise UnsupportedError(f"{parameter.name} depends on sizes, and has given contents or bits")
+        if parameter.low_bit:
+            raise UnsupportedError(f"{parameter.name} depends on sizes, and has given bits")
+        check_given(parameter)
         if parameter.element_bits != parameter.format.bits:
             raise UnsupportedError(f"{parameter.name} depends on sizes, and has padded elements")
 

@@ -33,7 +33,7 @@ from .first_overflows import Overflow, in_blocks
 from .launching import entry_named
 from .module import Module
 from .placed_blocks import OrderError, PlacedLaunch
-from .residue_classes import FACTORS, prove
+from .residue_classes import factors_of, prove
 from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
 
 if TYPE_CHECKING:
@@ -160,7 +160,8 @@ class BlockProver:
                 break
             reason = overflow = ""
             fitting: list[int] = []
-            for factors in ((), FACTORS) if last is not None else ((),):
+            is_cut = False
+            for factors in ((), factors_of(self._contract)) if last is not None else ((),):
                 for order in self.orders:
                     attempt = _Attempt(self._kernel, self._contract, order, known, factors, self._told)
                     try:
@@ -170,10 +171,12 @@ class BlockProver:
                     except (UnsupportedError, InputError) as error:
                         reason = reason or str(error)
                         if (least := attempt.fitting(domains)) or isinstance(error, LimitError):
-                            overflow = overflow or str(error)
+                            cuts = isinstance(error, LimitError) or (least or 0) >= _LEAST_CAP
+                            overflow = str(error) if cuts and not is_cut else overflow or str(error)
+                            is_cut |= cuts
                             fitting.append(least or 0)
                             failed.append(attempt)
-                if overflow:
+                if is_cut:
                     break
             limit, cap = overflow, _next_cap(cap, fitting) if overflow else None
         raise UnsupportedError(reason or "sizes are too large")

@@ -27,7 +27,7 @@ from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
 from ..parameters import Access
 from ..shared_buffers import Joined, put_together, taken_apart
-from ..size_domains import SizeDomain
+from ..size_domains import ResidueClass, SizeDomain
 from ..terms import CONSTANT, TermStore
 from . import machine
 from .address_spaces import Buffer
@@ -202,10 +202,13 @@ class PtxKernel:
         UnsupportedError
             If that is not shown.
         """
-        from .residue_classes import prove
+        from .residue_classes import factors_of, prove
         from .symbolic_launch import SymbolicLaunch
 
-        return prove(lambda numbers: SymbolicLaunch(self, contract, known, numbers), domain, told)
+        def launched(numbers: ResidueClass) -> SymbolicLaunch:
+            return SymbolicLaunch(self, contract, known, numbers)
+
+        return prove(launched, domain, told, factors_of(contract))
 
     def every_block(self, contract: Contract, told: Callable[[str], None]) -> BlockProver:
         """Return what proves the kernel right for every number of the sizes by which its grid grows.

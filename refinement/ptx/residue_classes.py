@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from ...spec.errors import UnsupportedError
+from ..contract import Contract
+from ..given_elements import periods
 from ..growing_roundings import joined
 from ..result import Equality
 from ..size_domains import ResidueClass, SizeDomain
@@ -15,6 +17,16 @@ from .symbolic_launch import SymbolicLaunch
 
 FACTORS = (2, 4, 8, 16, 32)
 """By how much numbers of one class may differ, in steps of the domain."""
+
+MOST_CLASSES = 64
+"""Of rests of numbers, where given values are told by them."""
+
+
+def factors_of(contract: Contract) -> Sequence[int]:
+    """Return by how much numbers of one class may differ for a contract, in steps of the domain."""
+    found = [period * factor for period in periods(contract.parameters) for factor in (1, *FACTORS)]
+    return (*(each for each in found if each <= MOST_CLASSES), *FACTORS)
+
 
 _SEARCH = 30
 """Seconds of the processor after which no other modulus is tried."""

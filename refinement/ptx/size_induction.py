@@ -82,7 +82,7 @@ class Induction:
         self.launch, self.numbers, self.store = launch, numbers, launch.store
         self.name, self.modulus = numbers.domain.name, numbers.modulus
         self.start, self.period, self.told = start, period, told
-        self.sums: PartialSums = partial_sums(launch.contract, self.name, launch.polynomials)
+        self.sums: PartialSums = partial_sums(launch.contract, self.name, launch.polynomials, launch.stays)
         self.turns = TurnTerms(self.store, launch.symbolic_arrays, "u", is_token)
         self.equality = Equality.BITS
         self.obligations: list[Obligation] = []

@@ -17,6 +17,7 @@ from ..contract import Contract, Instance
 from ..footprint import Footprint
 from ..formula import Source
 from ..formula_parser import parse_expression
+from ..given_elements import check_given, given_elements, with_given
 from ..index_arithmetic import Expression
 from ..integer_forms import Group, Rows, Symbols
 from ..interning import Ids
@@ -37,6 +38,7 @@ from .loop_states import AccessError, Cells, LoopBatch, LoopHeadError
 from .main_loops import loops, outermost
 from .module import InstructionStatement
 from .program import Program
+from .size_proofs import UndecidedError
 from .threads import Launch, Threads
 from .values import Value
 
@@ -89,6 +91,9 @@ class SymbolicLaunch:
         self.instance = self._instance(contract, domain.least)
         self._check()
         self.arrays = dict(self._symbolic_arrays())
+        strides = {name: each.strides for name, each in self.arrays.items()}
+        self.store.given = given_elements(contract.parameters, strides)
+        self.instance = self._instance(contract, domain.least)
         self.symbolic_arrays = frozenset(self.arrays)
         self._program = Program(kernel.module, self._function)
         self._grid = Launch(self.instance.grid, self.instance.block, self.instance.dynamic_shared)
@@ -116,7 +121,13 @@ class SymbolicLaunch:
         for name, expression in self.contract.quantified.derived.items():
             if name not in sizes:
                 sizes[name] = expression.value(sizes)
-        return contract.instance(sizes)
+        if (found := with_given(contract.instance(sizes), self.store.given)) is None:
+            raise UndecidedError(f"{self._domain.name} decides which given values are where")
+        return found
+
+    def stays(self, array: str, moved: Sequence[int]) -> bool:
+        """Tell whether given values of an array move with its indices; see `partial_sums.Stays`."""
+        return array in self.store.given and self.store.given[array].stays(moved)
 
     def standing_in(self, contract: Contract, extent: int) -> Instance:
         """Return a contract at another number in place of the size."""
@@ -161,8 +172,9 @@ class SymbolicLaunch:
     def _check_array(self, parameter: ArrayParameter) -> None:
         """Check that an array whose extents depend on sizes is modelled."""
         about = f"{parameter.name} depends on {self._domain.name}"
-        if parameter.access.is_written or parameter.contents is not None or parameter.low_bit:
-            raise UnsupportedError(f"{about}; it is not only read, or its values are given")
+        if parameter.access.is_written or parameter.low_bit:
+            raise UnsupportedError(f"{about}; it is not only read, or has given bits")
+        check_given(parameter)
         if parameter.element_bits != parameter.format.bits:
             raise UnsupportedError(f"{about}, and has padded elements")
 
