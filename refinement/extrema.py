@@ -14,11 +14,13 @@ from math import gcd
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..spec.formats import F64
+import numpy as np
+
+from ..spec.formats import F64, IntegerFormat
 from .operations import OPPOSITE_EXTREMES
 from .quantities import Quantifier
 from .sparse_polynomials import Coefficient, Monomial, Sparse, added, common_atoms, without
-from .terms import NORMAL_FORM, Operation
+from .terms import INPUT, NORMAL_FORM, Operation
 
 MOST = 1024
 """Numbers of which one is the greatest or the least, at most; of more, it depends on the order."""
@@ -163,8 +165,12 @@ class Extrema:
             limits[part] = choose(limits[part], constant) if part in limits else constant
         found = {part | {(_ONE, constant)} if constant else part for part, constant in limits.items()}
         limit, sign = limits.get(_ZERO), 1 if which == "max" else -1
-        idle = limit is not None and sign * limit <= 0
-        if idle and any(self._is_limited(part, constant, limits, sign) for part, constant in limits.items()):
+        if limit is None:
+            return found
+        idle = sign * limit <= 0 and any(
+            self._is_limited(part, constant, limits, sign) for part, constant in limits.items()
+        )
+        if idle or any(self._is_within(part, constant, limit, sign) for part, constant in limits.items()):
             found.remove(frozenset({(_ONE, limit)}) if limit else _ZERO)
         return found
 
@@ -178,6 +184,17 @@ class Extrema:
             return True
         opposite = frozenset((key, -value) for key, value in part)
         return sign * limits.get(opposite, -sign) >= 0
+
+    def _is_within(self, part: Member, constant: Coefficient, limit: Coefficient, sign: int) -> bool:
+        """Tell whether a number is an integer whose format ends before a limit."""
+        atom = None if constant or not part else _single(part)
+        if atom is None:
+            return False
+        operation = self._quantifier.store.operation(int(self._quantifier.terms(np.array([atom]))[0]))
+        fmt = self._quantifier.format(atom)
+        if operation.name != INPUT or fmt != operation.result or not isinstance(fmt, IntegerFormat):
+            return False
+        return fmt.minimum >= limit if sign > 0 else fmt.maximum <= limit
 
     def _magnitude(self, which: str, members: set[Member]) -> Sparse | None:
         """Return the magnitude of a product as the product of those of its factors."""

@@ -65,11 +65,29 @@ class ExtremalTerms:
             return []
         missing = np.array([each for each in terms.tolist() if (each, fmt) not in self._known], np.int32)
         if len(missing):
-            self._compute(operation, missing, fmt)
+            for each in (*self._nested(operation, missing, fmt), missing):
+                unknown = [term for term in each.tolist() if (term, fmt) not in self._known]
+                self._compute(operation, np.array(unknown, dtype=np.int32), fmt)
         found = [(place, self._known[each, fmt]) for place, each in enumerate(terms.tolist())]
         places = np.array([place for place, each in found if each is not None], dtype=np.intp)
         groups = gathered([each for _, each in found if each is not None])
         return [(places[some], pieces) for some, pieces in groups]
+
+    def _nested(self, operation: Operation, terms: Ids, fmt: Format) -> list[Ids]:
+        """Return terms of the same operation that are arguments of others, the innermost first.
+
+        Each is then expanded before those that it is an argument of, however deep they nest.
+        """
+        found: list[Ids] = []
+        if not _is_extremum(operation, fmt):
+            return found
+        while len(terms):
+            within = np.unique(self._store.arguments(terms)[:, :2])
+            alike = self._store.operation_numbers(within) == self._store.operation_numbers(terms[:1])
+            unknown = [each for each in within[alike].tolist() if (each, fmt) not in self._known]
+            terms = np.array(unknown, dtype=np.int32)
+            found.append(terms)
+        return found[-2::-1]  # the last is empty
 
     def _compute(self, operation: Operation, terms: Ids, fmt: Format) -> None:
         found: dict[int, Sparse] = {}
