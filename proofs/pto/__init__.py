@@ -10,8 +10,11 @@ FAMILIES = {
     ),
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
-    "numerics": ("exact_steps",),
+    "numerics": ("exact_steps", "narrowing"),
     "stated": ("documented", "names", "tables", "texts", "buffers", "given_arrays"),
     "legal": ("verdicts", "moves", "modules"),
 }
 """The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""
+
+NAMING = "naming"
+"""The module that says how ids name an operation; elsewhere it is a segment of them."""

@@ -132,6 +132,7 @@ def test_ids_name_instructions_of_power_and_pto() -> None:
     (members,) = [o for t, o in about("power", "xvf32ger").items() if t.id == "power/encoding/round-trip"]
     assert members == ["power/encoding/round-trip/xvf32ger"]
     assert all("tgemv.mx" in o.split("/") for found in about("pto", "tgemv.mx").values() for o in found)
+    assert "pto/numerics/narrowed" in {theorem.id for theorem in about("pto", "tstore")}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from mmaproof.proofs.pto import (
     indices,
     layouts,
     lines,
+    narrowing,
     operands,
     pitches,
     products,
@@ -35,8 +37,9 @@ from mmaproof.spec.pto import products as spec_products
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.targets import A2A3, A5, alias
 from mmaproof.spec.pto.tile import Location, Order
+from mmaproof.spec.rounding import Rounding
 
-MODULES = (layouts, tile_layouts, pitches, transport, products, microscaling, blocked, ragged_k)
+MODULES = (layouts, tile_layouts, pitches, transport, products, microscaling, blocked, ragged_k, narrowing)
 
 
 def test_every_obligation_has_the_expected_verdict() -> None:
@@ -298,3 +301,15 @@ class TestMicroscalingMutants:
         narrow = replace(spec_products.SCALED, name="narrow", bits=12, fraction_bits=2)
         monkeypatch.setattr(microscaling, "SCALED", narrow)
         refuted(microscaling.exact, "e4m3")
+
+
+class TestNarrowingMutants:
+    """Other conversions of what leaves the accumulator."""
+
+    def test_sums_that_are_cut_off_do_not_overflow(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(movers, "Rounding", SimpleNamespace(NEAREST_EVEN=Rounding.TOWARD_ZERO))
+        refuted(narrowing.narrowed, "f16/overflow")
+
+    def test_sums_that_are_rounded_up_on_both_sides(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(movers, "Rounding", SimpleNamespace(NEAREST_EVEN=Rounding.UPWARD))
+        refuted(narrowing.narrowed, "f16/monotone")
