@@ -125,6 +125,9 @@ def _of_scaled() -> Iterator[Question]:
         for part in (1, 2, 4, 16, 32, 64):
             number = f"\nvalue = {sizes['K'] // part}\n"
             text = text.replace(number, f'\nvalue = "K // {part}"\n')
+        text = text.replace(f"\nvalue = {one['N']}\n", '\nvalue = "N"\n')
+        grid = [f"{size} // {one[size]}" for size in "MN"]
+        text = text.replace("[launch]\n", f"[launch]\ngrid = {json.dumps(grid)}\n")
         yield Question("Triton, scaled", name, CORPUS / name, text, one, one)
 
 
