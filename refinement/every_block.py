@@ -9,24 +9,11 @@ from typing import Any, Protocol
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .contract import Contract
 from .growing_roundings import GrowingRoundings, joined
+from .index_overflow import Overflow
 from .result import Equality, Method, Quantification
 from .size_domains import SizeDomain
 
 Known = Mapping[str, int]
-
-
-class Overflow(Protocol):
-    """See `mmaproof.refinement.ptx.first_overflows.Overflow`."""
-
-    @property
-    def line(self) -> int:
-        """The line of the instruction."""
-        ...
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """At which sizes."""
-        ...
 
 
 def with_overflow(reason: str, overflow: Overflow | None) -> str:
@@ -100,7 +87,7 @@ class BlocksShown:
 
     def _quantification(self, domain: SizeDomain, listed: int) -> Quantification:
         ends = [
-            (shown, with_overflow(proof.limit, proof.overflow))
+            (shown, proof)
             for _, proof in self.proofs
             for shown in (*proof.domains, *([proof.last] if proof.last is not None else []))
             if shown.name == domain.name
@@ -108,11 +95,12 @@ class BlocksShown:
         stated = (domain.name, domain.text, domain.step, domain.least, domain.most)
         if not ends:
             return Quantification(*stated, Method.LISTED, listed, self.reasons.get(domain.name, ""))
-        shown, limit = min(ends, key=lambda each: each[0].most)
+        shown, proof = min(ends, key=lambda each: each[0].most)
+        limit = with_overflow(proof.limit, proof.overflow)
         inducted = any(proof.last is not None and proof.last.name == domain.name for _, proof in self.proofs)
         method = Method.INDUCTION if inducted else Method.BLOCKS
         reason = limit or "a grid has no more blocks" if shown.most < domain.most else ""
-        return Quantification(*stated, method, shown.most, reason)
+        return Quantification(*stated, method, shown.most, reason, proof.overflow if reason else None)
 
 
 def shown_by_blocks(prover: Callable[[], BlockProver], contract: Contract) -> BlocksShown:

@@ -11,9 +11,10 @@ from typing import Any, Protocol
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .contract import Contract, Instance
 from .elsewhere import Submit, each_examined
-from .every_block import BlockProver, BlocksShown, Overflow, shown_by_blocks, with_overflow
+from .every_block import BlockProver, BlocksShown, shown_by_blocks, with_overflow
 from .front_end import Kernel
 from .growing_roundings import GrowingRoundings, joined
+from .index_overflow import Overflow
 from .instance_verification import Told
 from .output_comparison import Examination
 from .result import Equality, Method, Quantification
@@ -272,7 +273,7 @@ def _shown(
     least = min((proof for _, proof in proofs), key=lambda proof: proof.domain.most)
     limit = with_overflow(least.limit, least.overflow)
     shown = _quantification(domain, found, limit, Method.INDUCTION)
-    return replace(shown, shown_to=least.domain.most)
+    return replace(shown, shown_to=least.domain.most, overflow=least.overflow)
 
 
 def _told(sizes: Mapping[str, int]) -> str:

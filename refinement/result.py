@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from ..spec.json_fields import OPEN, Natural, Positive, WrittenAs
 from .findings import KernelFinding, KernelNote, Kind
+from .index_overflow import Overflow
 from .result_statistics import Statistics
 from .rounding_depth import Hypothesis
 
@@ -146,6 +147,8 @@ class Quantification:
         The largest number for which it is shown, of all below it too; the largest listed otherwise.
     reason : str
         Why it is not shown for all; empty where it is.
+    overflow : Overflow, optional
+        Sizes at which an index overflows, of those for which it is not shown, where some are found.
     """
 
     name: str
@@ -156,6 +159,7 @@ class Quantification:
     method: Method
     shown_to: Positive
     reason: str = ""
+    overflow: Overflow | None = None
 
     @property
     def states_end(self) -> bool:

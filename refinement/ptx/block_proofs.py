@@ -23,13 +23,14 @@ from ..contract import Contract
 from ..formula import Binary, Name, Node, Number, walk
 from ..growing_roundings import GrowingRoundings, joined
 from ..index_arithmetic import Expression
+from ..index_overflow import Overflow
 from ..result import Equality
 from ..size_domains import LARGEST, ResidueClass, SizeDomain
 from ..size_polynomials import SizePolynomials
 from ..symbolic_terms import Doubt
 from ..tile_places import Place, places
 from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
-from .first_overflows import Overflow, in_blocks
+from .first_overflows import in_blocks
 from .launching import entry_named
 from .module import Module
 from .placed_blocks import OrderError, PlacedLaunch

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 
@@ -14,31 +13,6 @@ from ..symbolic_terms import Doubt
 
 _MOST_TURNS = 64
 """Turns behind the last that is shown in which an overflow is looked for; bounds are off by few."""
-
-
-@dataclass(frozen=True)
-class Overflow:
-    """An integer that some thread extends, or compares, and that does not fit its format.
-
-    Attributes
-    ----------
-    file, line : str, int
-        The instruction.
-    sizes : mapping of str to int
-        At which sizes.
-    value, limit : int
-        The integer, and the largest that fits.
-    """
-
-    file: str
-    line: int
-    sizes: Mapping[str, int]
-    value: int
-    limit: int
-
-    def __str__(self) -> str:
-        at = ", ".join(f"{name} = {number}" for name, number in self.sizes.items())
-        return f"at {at} an integer is {self.value}, and the largest that fits is {self.limit}"
 
 
 def _value(symbols: Symbols, doubt: Doubt, point: Mapping[str, int]) -> int:

@@ -25,6 +25,7 @@ from ..contract import Contract, Instance
 from ..equivalence import compare
 from ..growing_roundings import GrowingRoundings, growing
 from ..held_inputs import held_by, looked_up, sums_of
+from ..index_overflow import Overflow
 from ..integer_forms import UNBOUNDED, Rows
 from ..interning import Ids
 from ..normal_forms import NormalForms
@@ -37,7 +38,7 @@ from ..symbolic_states import TurnTerms
 from ..symbolic_terms import Doubt
 from ..terms import is_raw
 from .any_size import memory_of_any_size, use_memory_of_any_size
-from .first_overflows import Overflow, in_turns
+from .first_overflows import in_turns
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
 from .opaque_fragments import is_token
 from .size_proofs import (

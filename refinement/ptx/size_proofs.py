@@ -10,9 +10,9 @@ from typing import Any
 
 from ...spec.errors import UnsupportedError
 from ..growing_roundings import GrowingRoundings
+from ..index_overflow import Overflow
 from ..result import Equality
 from ..size_domains import SizeDomain
-from .first_overflows import Overflow
 
 STATEMENTS: Mapping[str, str] = MappingProxyType(
     {

@@ -82,3 +82,13 @@ def test_an_overflow_that_no_contract_states_is_told(tmp_path: Path, end: str, t
     verdict, reason, findings = _verified(tmp_path, end)
     assert verdict is Verdict.VERIFIED and not findings
     assert told in reason and bool(reason) is bool(told)
+
+
+def test_the_document_says_at_which_size_and_where(tmp_path: Path) -> None:
+    (tmp_path / "doubled.ptx").write_text(KERNEL, encoding="utf-8")
+    (tmp_path / "doubled.toml").write_text(CONTRACT.replace("END", ""), encoding="utf-8")
+    (size,) = verify(tmp_path / "doubled.ptx", tmp_path / "doubled.toml").result.document()["quantified"]
+    assert size["shown_to"] == LAST and size["most"] > LAST
+    overflow = size["overflow"]
+    assert overflow["line"] == 17 and overflow["sizes"] == {"n": LAST + 64}
+    assert overflow["value"] > overflow["limit"] == 2**31 - 1
