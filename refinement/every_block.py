@@ -17,7 +17,7 @@ Known = Mapping[str, int]
 
 
 def with_overflow(reason: str, overflow: Overflow | None) -> str:
-    """Return why a proof ends at a number, with the smallest sizes at which it would not hold."""
+    """Return why a proof ends at a number, with sizes at which it would not hold."""
     return reason if overflow is None else f"{reason}; {overflow}"
 
 

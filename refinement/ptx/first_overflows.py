@@ -1,4 +1,4 @@
-"""The smallest sizes at which an index overflows, of those for which a kernel is not shown for that."""
+"""Sizes at which an index overflows: the first of one, of those for which a kernel is not shown for that."""
 
 from __future__ import annotations
 
