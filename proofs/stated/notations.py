@@ -58,6 +58,8 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
      "lane 0, element 2 holds (row 0, column 8), specified is (row 8, column 0); 128 of 256 differ"),
     ("a", "((4,8),(2,2,2)):((32,1),(16,128,8))", "other-bijection",
      "permutation: registers (1 2)"),
+    ("a", "{register: [[8,1],[8,0],[0,8]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "other-bijection",
+     "permutation: elements (1 3)(5 7) of every owner"),
     ("s", "((4,8),(4,2)):((64,1),(16,8))", "equal", "note: equal, counting the uncompressed K"),
     ("s", "((4,8),(4,2)):((64,1),(32,8))", "out-of-range", "tile of 16 rows x 16 ks"),
     ("c", "((4,8),(4,2)):((64,1),(16,8))", "wrong-size", "32 lanes of 8 elements"),
@@ -114,6 +116,7 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
 REFUSED: tuple[tuple[str, str], ...] = (
     # operand, layout
     ("c", "(1000,1000,1000):(1,1,1)"), ("c", "((1000000000),1):((1),1)"), ("c", f"(32,8):({10**30},1)"),
+    ("c", f"((4,8),(2,2)):(({10**10 - 1},1),(16,8))"),
     ("c", "(" * 100 + "1"), ("c", _nested(15)), ("c", _PADDED.format(" " * 9972)),
     ("c", _nested(15, "1,", "0,")),
     ("c", "((4,8),(2,2,2):((32,1),(16,8,128))"),
