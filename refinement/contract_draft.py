@@ -190,6 +190,8 @@ def _array(
         (parameter.is_read, parameter.is_written), "in"
     )
     yield f'access = "{access}"'
+    if any(map(_is_of_many, parameter.accesses)):
+        yield f"# values = [0]  # {FILL_IN}: what it holds at first, of a lock, a count or a sum of many"
     if parameter.alignment is not None and parameter.alignment > 1:
         yield f"alignment = {max(parameter.alignment, 1)}  # the kernel declares it"
     for what, some in (
@@ -198,6 +200,11 @@ def _array(
     ):
         if some:
             yield f"# {what} by {_described(some)}"
+
+
+def _is_of_many(access: MemoryAccess) -> bool:
+    """Tell whether threads use a place together: by atomics, or where they wait."""
+    return not {"atom", "red", "acquire", "volatile"}.isdisjoint(access.mnemonic.split("."))
 
 
 def _element_type(parameter: ParameterUse, products: tuple[str, ...]) -> tuple[str, bool]:

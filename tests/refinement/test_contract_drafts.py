@@ -68,6 +68,8 @@ def filled(text: str, whole: dict[str, Any]) -> str:
             lines.append(line)
         elif key in ("grid", "dynamic_shared", "block"):
             lines.append(f"{key} = {json.dumps(whole['launch'][key])}")
+        elif key == "# values":
+            lines += [f"values = {json.dumps(current['values'])}"] if "values" in current else []
         elif line.startswith("#"):
             sizes = whole.get("sizes", {})
             lines += [f"{name} = {value}" for name, value in sizes.items()] if "M = 128" in line else []
@@ -86,6 +88,21 @@ def test_a_draft_is_a_contract_once_it_is_filled_in(name: str, tmp_path: Path) -
     completed = tmp_path / "gemm.toml"
     completed.write_text(filled(draft(read_outline(CORPUS / name, None)), whole), encoding="utf-8")
     assert verify(CORPUS / name, completed).result.verdict == "safe"
+
+
+OPERATORS = CORPUS.parent / "cuda_operators"
+
+
+@pytest.mark.parametrize(
+    ("source", "kernel"),
+    [("locked_sum_f32", "locked_sum_f32_sm80"), ("serial_split_k_f32", "serial_split_k_f32_edit_together")],
+)
+def test_a_draft_has_a_place_for_what_locks_and_counts_hold(source: str, kernel: str, tmp_path: Path) -> None:
+    whole = tomllib.loads((OPERATORS / f"{source}.toml").read_text(encoding="utf-8"))
+    completed = tmp_path / "kernel.toml"
+    path = OPERATORS / f"{kernel}.ptx"
+    completed.write_text(filled(draft(read_outline(path, None)), whole), encoding="utf-8")
+    assert verify(path, completed).result.verdict == "safe"
 
 
 def metadata_of(folder: Path, **changes: Any) -> Path:
