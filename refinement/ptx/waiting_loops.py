@@ -107,6 +107,7 @@ def _among(
         weak = {index for index in loads if not body[index].has("acquire")}
         # A volatile or relaxed load is one that waits only if what it reads decides how often it is read.
         plain = {index for index in weak if index not in inside}
+        plain -= {index for index in plain if _begins_a_loop(index, loads, effects, body, branches, regions)}
         if not plain:
             break
         loads -= plain
@@ -120,6 +121,25 @@ def _among(
     near = any(body[index].one_of(_SHARED) or not body[index].has("global") for index in loads)
     found = WaitingLoops(frozenset(loads), frozenset(branches), frozenset(inside), together, near, refusal)
     return found, bool(does_more)
+
+
+def _begins_a_loop(
+    at: int,
+    loads: set[int],
+    effects: list[_Effect],
+    body: Sequence[InstructionStatement],
+    branches: Sequence[int],
+    regions: BranchRegions,
+) -> bool:
+    """Tell whether a load is the first look, put before it, of a loop that waits for the same word."""
+
+    def decided(by: int) -> Iterable[set[int]]:
+        told = _told(effects, body, {by})
+        return (regions.between(each) for each in branches if _guard(body[each]) & told)
+
+    again = {each for each in loads - {at} if body[each].operands[1] == body[at].operands[1]}
+    waiting = {each for each in again if any(each in inside for inside in decided(each))}
+    return any(waiting & inside for inside in decided(at))
 
 
 def _is_vector(instruction: InstructionStatement) -> bool:

@@ -94,6 +94,13 @@ def test_turns_put_blocks_in_order() -> None:
             "ld.volatile.global.u32 %r10, [%d0];\nmembar.gl;",
             id="a volatile load",
         ),
+        pytest.param(
+            "AGAIN:\nld.acquire.gpu.global.u32 %r10, [%d0];\nsetp.ne.u32 %p2, %r10, %r0;\n@%p2 bra AGAIN;",
+            "ld.volatile.global.u32 %r10, [%d0];\nsetp.eq.u32 %p2, %r10, %r0;\n@%p2 bra CAME;\n"
+            "AGAIN:\nld.volatile.global.u32 %r10, [%d0];\nsetp.ne.u32 %p2, %r10, %r0;\n@%p2 bra AGAIN;\n"
+            "CAME:\nmembar.gl;",
+            id="a volatile load before the loop",
+        ),
         pytest.param("@%p0 bra WAITED;\n", "", id="all threads wait"),
         pytest.param("ld.acquire.gpu.global", "ld.acquire.gpu", id="a generic address"),
     ],
