@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..spec.errors import InputError
-from ..spec.formats import FORMATS, FloatFormat
+from ..spec.formats import FORMATS, FloatFormat, IntegerFormat
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
 from .demangling import argument_types, demangled
@@ -192,6 +192,8 @@ def _array(
     yield f'access = "{access}"'
     if any(map(_is_of_many, parameter.accesses)):
         yield f"# values = [0]  # {FILL_IN}: what it holds at first, of a lock, a count or a sum of many"
+    elif access == "in" and isinstance(FORMATS[fmt], IntegerFormat) and FORMATS[fmt].bits in _INDEX_BITS:
+        yield f"# values = [0]  # {FILL_IN} where addresses, or ways to go, depend on what it holds"
     if parameter.alignment is not None and parameter.alignment > 1:
         yield f"alignment = {max(parameter.alignment, 1)}  # the kernel declares it"
     for what, some in (
@@ -200,6 +202,10 @@ def _array(
     ):
         if some:
             yield f"# {what} by {_described(some)}"
+
+
+_INDEX_BITS = (32, 64)
+"""Widths of integers that arrays of indices have."""
 
 
 def _is_of_many(access: MemoryAccess) -> bool:

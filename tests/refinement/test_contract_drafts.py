@@ -171,3 +171,11 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert mmaproof("contract", kernel, "--entry", "other").wrong_use
     assert mmaproof("contract", tmp_path / "none.ptx").wrong_use
     assert mmaproof("contract", kernel, "--from-triton", kernel).wrong_use
+
+
+def test_arrays_of_indices_have_a_place_for_what_they_hold() -> None:
+    """Of experts and slots, which addresses depend on, and of no matrix."""
+    kernel = Path(__file__).parents[1] / "kernels" / "cuda_operators" / "moe_f16_sm80.ptx"
+    arrays = draft(read_outline(kernel, None)).split("[[param]]")
+    named = [re.search(r'name = "(\w+)"', each) for each in arrays if "# values = [0]" in each]
+    assert [each and each[1] for each in named] == ["p3", "p4"]
