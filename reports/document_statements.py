@@ -133,7 +133,7 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             ),
             Statement(
                 "table 36: kinds, element types, scale types and sizes",
-                ("ptx/kind", "ptx/scale-type", "ptx/legal/complete"),
+                ("ptx/kind", "ptx/scale-type", "ptx/legal/combinations"),
             ),
             Statement(
                 "thread-id-a selects a thread pair of the quad, thread-id-b a thread",
@@ -196,7 +196,9 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
                 "rows and columns of fragments by groupID and threadID_in_group",
                 ("ptx/fragment/manual", "ptx/fragment/layout", "ptx/warp/product"),
             ),
-            Statement("m8n8k4: .f32 of C needs .f32 of D; m16n8k8: D as C, A as B", ("ptx/legal/complete",)),
+            Statement(
+                "m8n8k4: .f32 of C needs .f32 of D; m16n8k8: D as C, A as B", ("ptx/legal/combinations",)
+            ),
             Statement(
                 "ldmatrix and stmatrix: rows by the lanes' addresses, .trans transposes",
                 ("ptx/matrix-move/layout", "ptx/matrix-move/addresses", "ptx/matrix-move/sees-tile"),

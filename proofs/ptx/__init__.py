@@ -30,7 +30,7 @@ FAMILIES = {
         "undefined_operands",
         "dot_adds",
     ),
-    "legal": ("verdicts", "operand_verdicts"),
+    "legal": ("verdicts", "combinations", "operand_verdicts"),
     "foreign": ("foreign_layouts",),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""

@@ -49,15 +49,13 @@ def _meanings() -> frozenset[neighbours.Meaning]:
 # -- completeness
 @theorem(
     "ptx/legal/complete",
-    "an instruction is legal exactly if the manual's tables have it",
-    "∀ products of a shape, types of A, B, C and D; ∀ mnemonics of the tables, and those that differ from "
-    "one in one modifier, type, layout, shape or opcode: no rule is broken ⇔ the tables written down from "
-    "the manual have it (sm_120a, PTX 9.1)",
+    "an instruction that is near one of the manual's tables is legal exactly if they have it",
+    "∀ mnemonics of the tables, and those that differ from one in one modifier, type, layout, shape or "
+    "opcode: no rule is broken ⇔ the tables written down from the manual have it (sm_120a, PTX 9.1)",
     SOURCE,
 )
 def complete() -> Iterator[Case]:
-    """Yield the products, and the neighbours of each table's rows."""
-    yield Case("products", lambda: _verdicts(neighbours.of_products()), method=Method.CERTIFICATE)
+    """Yield the neighbours of each table's rows."""
     for name in TABLES:
         yield Case(f"neighbours/{name}", partial(_neighbours, name), method=Method.CERTIFICATE)
 
@@ -71,7 +69,7 @@ def _neighbours(name: str) -> Certificate:
     return _verdicts((*listed, *near))
 
 
-def _verdicts(mnemonics: Iterator[str] | tuple[str, ...]) -> Certificate:
+def _verdicts(mnemonics: tuple[str, ...]) -> Certificate:
     expected = {text: neighbours.meaning(text) in _meanings() for text in mnemonics}
     return compared(expected, lambda: {text: not broken(text) for text in expected})
 
@@ -81,7 +79,7 @@ def _verdicts(mnemonics: Iterator[str] | tuple[str, ...]) -> Certificate:
     "an instruction is legal on the targets and from the PTX versions that the manual says",
     "one mnemonic of each opcode and availability of the tables, ∀ targets, ∀ versions at which an answer "
     "changes: legal ⇔ the target has it, and version ≥ that of the form, of the target, 6.3 for wmma, 7.8 "
-    "for .shared::cta",
+    "for .shared::cta; without .aligned wmma is legal before 6.3 and nothing else is, nothing without .sync",
     SOURCE,
 )
 def available() -> Iterator[Case]:
@@ -100,13 +98,21 @@ def _available(name: str) -> Certificate:
     }
     expected = {}
     for text in alike.values():
-        floor = max((6, 3) if text.startswith("wmma") else (0, 0), (7, 8) if "::cta" in text else (0, 0))
+        wmma, floor = text.startswith("wmma"), (7, 8) if "::cta" in text else (0, 0)
         for target, since in targets.SINCE.items():
             needed = listed[text][1].get(target)
             for version in versions:
-                legal = needed is not None and version >= max(needed, since, floor)
-                expected[text, target, f"{version[0]}.{version[1]}"] = legal
+                there = needed is not None and version >= max(needed, since, floor)
+                at = target, f"{version[0]}.{version[1]}"
+                expected[text, *at] = there and (not wmma or version >= ALIGNED)
+                if target == next(iter(listed[text][1])):
+                    expected[text.replace(".aligned", ""), *at] = there and wmma and version < ALIGNED
+                    expected[text.replace(".sync", ""), *at] = False
     return compared(expected, lambda: {at: not broken(*at) for at in expected})
+
+
+ALIGNED = 6, 3
+"""The PTX version from which wmma is spelled with ``.aligned``, without it before."""
 
 
 # -- operands

@@ -109,7 +109,10 @@ def _cta_version(instruction: Instruction, module: Module) -> Messages:
 
 
 def _satfinite_removed(instruction: Instruction, module: Module) -> Messages:
-    for form in narrow(instruction.variant).forms if instruction.variant.satfinite else ():
+    narrowing = narrow(instruction.variant)
+    if not instruction.variant.satfinite or "satfinite" in narrowing.messages:
+        return
+    for form in narrowing.forms:
         removed = form.satfinite_before
         if removed is not None and module.ptx >= removed:
             yield f".satfinite on floats ended with PTX {spell_version(removed)}; it is not in {module}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .catalogue import Form, forms
-from .forms import Values
+from .forms import Allowed, Values
 from .variant import MULTIPLYING, Family, Variant
 
 _ABSENT: Values = (None,)
@@ -135,15 +135,29 @@ class Narrowing:
     messages: dict[str, str]
 
 
+Row = tuple[Form, Allowed]
+"""A row, and what it allows of an instruction."""
+
+
+def rows_of(variant: Variant) -> tuple[Row, ...]:
+    """Return the rows of a variant's instruction, and of the operand that it moves."""
+    return tuple((row, row.allowed(variant)) for row in forms(variant.family))
+
+
+def allowing(rows: tuple[Row, ...], name: str, value: Hashable) -> tuple[Row, ...]:
+    """Return those of the rows that allow what is spelled of an aspect."""
+    return tuple(row for row in rows if value in row[1].get(name, _ABSENT))
+
+
 @lru_cache(maxsize=4096)
 def narrow(variant: Variant) -> Narrowing:
     """Narrow the rows of the variant's instruction, aspect by aspect."""
-    rows = [(row, row.allowed(variant)) for row in forms(variant.family)]
+    rows = rows_of(variant)
     messages = {}
     agreed: list[str] = []
     for aspect in ASPECTS:
         value, name = aspect.value(variant), aspect.id
-        left = [row for row in rows if value in row[1].get(name, _ABSENT)]
+        left = allowing(rows, name, value)
         if left:
             if len(left) < len(rows) and value is not None:
                 agreed.append(_spell(value))

@@ -1,4 +1,4 @@
-"""Instructions that look like those of the manual's tables: the domain over which legality is complete.
+"""Instructions that look like those of the manual's tables, and what a mnemonic means.
 
 A mnemonic is legal exactly if it has the modifiers, types and layouts of one in the tables; in what order the
 modifiers stand does not matter.
@@ -7,7 +7,6 @@ modifiers stand does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import product
 
 from .products import KINDS, ROUNDINGS
 
@@ -63,21 +62,6 @@ def meaning(mnemonic: str) -> Meaning:
     layouts = tuple(token for token in tokens if token in _CLASSES[2])
     types = tuple(token for token in tokens if token in _ORDERED and token not in _CLASSES[2])
     return opcode, frozenset(token for token in tokens if token not in _ORDERED), layouts, types
-
-
-def of_products() -> Iterator[str]:
-    """Yield every ``mma``, ``mma.sp`` and ``wmma.mma`` of a shape, four types and no other modifier."""
-    for shape, a, b, pair in product(SHAPES[:11], TYPES, TYPES, ACCUMULATORS):
-        d, c = pair.split(".")
-        if a == b or {a, b} <= {"s8", "u8"} or pair in ("f32.f32", "s32.s32"):
-            yield f"mma.sync.aligned.{shape}.row.col.{d}.{a}.{b}.{c}"
-    for shape, a, b, pair in product(SHAPES[4:11], TYPES, TYPES, ("f32.f32", "f16.f16", "s32.s32")):
-        d, c = pair.split(".")
-        yield f"mma.sp.sync.aligned.{shape}.row.col.{d}.{a}.{b}.{c}"
-    for shape, a, pair in product(SHAPES[:15], TYPES, ACCUMULATORS):
-        d, c = pair.split(".")
-        types = f"{d}.{c}" if a == "f16" else f"{d}.{a}.{a}.{c}"
-        yield f"wmma.mma.sync.aligned.row.col.{shape}.{types}"
 
 
 def of(mnemonic: str) -> Iterator[str]:

@@ -1,0 +1,133 @@
+"""What a mnemonic spells of each thing that may be spelled, and the mnemonic that spells it.
+
+A combination has one value for each: None where nothing is spelled, or where the instruction has no such
+thing. Of types and layouts the order counts, of modifiers it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from itertools import product
+
+from .neighbours import ACCUMULATORS, SHAPES, TYPES, split
+from .products import KINDS, LAYOUTS, ROUNDINGS
+
+PRODUCTS = ("wmma.mma", "mma", "mma.sp", "mma.sp::ordered_metadata")
+MOVED = (*TYPES, "b16", "b8")
+EXPANDED = ("b6x16_p32", "b4x16_p64")
+SCALE_TYPES = ("ue8m0", "ue4m3")
+
+Combination = dict[str, Hashable]
+"""What is spelled, by what it is about."""
+
+_PAIRS = tuple(product(TYPES, TYPES))
+_LAYOUTS = ((), *((one,) for one in LAYOUTS), *product(LAYOUTS, LAYOUTS), ("row", "col", "row"))
+
+DOMAIN: dict[str, tuple[Hashable, ...]] = {
+    "shape": (None, *SHAPES),
+    "multiplicand-types": (None, *_PAIRS),
+    "element-type": (
+        None, (), *((element,) for element in MOVED), *product(("b8x16", "b16", "b8"), EXPANDED),
+    ),
+    "kind": (None, *KINDS, "f16", "tf32", "i8"),
+    "block-scale": (None, ".block_scale"),
+    "scale-vector": (None, "1X", "2X", "4X", "block16", "block32"),
+    "scale-type": (None, *SCALE_TYPES),
+    "accumulator-types": (None, *_PAIRS, *(tuple(pair.split(".")) for pair in ACCUMULATORS)),
+    "type-count": (None, 0, 1, 2, 3, 4, 5),
+    "layout": _LAYOUTS,
+    "satfinite": (None, ".satfinite"),
+    "rounding": (None, *ROUNDINGS, "rna"),
+    "bit-operation": (None, "xor", "and", "or"),
+    "popc": (None, ".popc"),
+    "metadata-variant": (None, "sp", "sp::ordered_metadata"),
+    "transposition": (None, ".trans"),
+    "count": (None, *(f"x{1 << power}" for power in range(8))),
+    "state-space": (None, "global", "shared", "shared::cta", "shared::cluster", "local", "const", "param"),
+}  # fmt: skip
+"""Everything that may be spelled: what the syntax of matrix instructions has for any of them."""
+
+
+def combination(mnemonic: str) -> Combination:
+    """Return what a mnemonic spells."""
+    opcode, tokens = split(mnemonic)
+    types = [token for token in tokens if token in (*MOVED, "b8x16", *EXPANDED)]
+    scale = [token for token in tokens if token in SCALE_TYPES]
+    found: Combination = dict.fromkeys(DOMAIN)
+    found["layout"] = tuple(token for token in tokens if token in LAYOUTS)
+    found["shape"] = next((token for token in tokens if token in SHAPES), None)
+    if opcode in PRODUCTS:
+        found["scale-type"] = scale[0] if scale else None
+        found["type-count"] = None if scale and len(types) != 4 else len(types)  # the fifth type is that one
+        if opcode == "wmma.mma" and len(types) == 2:
+            types = [types[0], "f16", "f16", types[1]]
+        if len(types) == 4:
+            found["accumulator-types"] = types[0], types[3]
+            found["multiplicand-types"] = types[1], types[2]
+    else:
+        found["element-type"] = tuple(types)
+    if opcode.startswith("mma.sp"):
+        found["metadata-variant"] = opcode.removeprefix("mma.")
+    for token in tokens:
+        prefix, _, rest = token.rpartition("::")
+        for name in ("block-scale", "satfinite", "popc", "transposition"):
+            if f".{token}" in DOMAIN[name]:
+                found[name] = f".{token}"
+        for name in ("rounding", "bit-operation", "count", "state-space"):
+            if token in DOMAIN[name]:
+                found[name] = token
+        if prefix == "kind":
+            found["kind"] = rest
+        if prefix == "scale_vec" or token in ("block16", "block32"):
+            found["scale-vector"] = rest
+    return found
+
+
+def mnemonic(opcode: str, spelled: Combination) -> str | None:
+    """Return a mnemonic that spells a combination; None where there is none, as of two types and no f16.
+
+    ``.popc`` is part of a bit operation.
+    """
+    if spelled["popc"] and spelled["bit-operation"] is None:
+        return None
+    text = ".".join([opcode, "sync", "aligned", *_tokens(opcode, spelled)])
+    return text if combination(text) == spelled else None
+
+
+def _tokens(opcode: str, spelled: Combination) -> Iterator[str]:
+    size = spelled["scale-vector"]
+    for name in ("bit-operation", "popc", "shape", "layout", "count", "transposition", "state-space"):
+        yield from _words(spelled[name])
+    yield from (f"kind::{kind}" for kind in _words(spelled["kind"]))
+    yield from _words(spelled["block-scale"])
+    yield from (word if word.startswith("block") else f"scale_vec::{word}" for word in _words(size))
+    for name in ("rounding", "satfinite", "element-type"):
+        yield from _words(spelled[name])
+    if opcode in PRODUCTS:
+        (d, c), (a, b) = (
+            _words(spelled[name]) or ("f32", "f32") for name in ("accumulator-types", "multiplicand-types")
+        )
+        yield from {2: (d, c), 3: (d, a, b), 5: (d, a, b, c, c), 1: (d,), 0: ()}.get(
+            _number(spelled["type-count"]), (d, a, b, c)
+        )
+        yield from _words(spelled["scale-type"])
+
+
+def _number(value: Hashable) -> int:
+    return value if isinstance(value, int) else 4
+
+
+def _words(value: Hashable) -> tuple[str, ...]:
+    if isinstance(value, tuple):
+        return value
+    return () if value is None else (str(value).removeprefix("."),)
+
+
+def saturated_before(text: str) -> str | None:
+    """Return the PTX version that took ``.satfinite`` from a mnemonic of the tables, if it had it once."""
+    opcode, tokens = split(text)
+    return "6.5" if opcode == "wmma.mma" and tokens[-2:] in HALF_PRECISION else None
+
+
+HALF_PRECISION = tuple([d, c] for d in ("f16", "f32") for c in ("f16", "f32"))
+"""D and C of ``wmma.mma`` on f16, the last tokens of its mnemonics."""
