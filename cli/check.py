@@ -73,6 +73,10 @@ def check(
         typer.Option(metavar="N", min=1, help="Instead, try N one-line faults in the specification."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Which faults --mutants draws.")] = 0,
+    tests: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --mutants: try what survives on pytest's tests in there."),
+    ] = None,
     output_format: Output = OutputFormat.TEXT,
 ) -> ExitCode:
     """Prove the catalogue of theorems (default: all of it).
@@ -98,7 +102,9 @@ def check(
         refused = [option for option, value in others.items() if value]
         if refused:
             raise InputError(f"--mutants has a report of its own (--json), and takes no {', '.join(refused)}")
-        return check_mutants(checking, mutants, seed, json)
+        return check_mutants(checking, mutants, seed, json, tests)
+    if tests is not None:
+        raise InputError("--tests is for what survives --mutants N")
     if counterexamples is not None:
         files.directory(counterexamples)
     if certificates is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,12 @@ SHOWN = 60
 _STYLES = {"survived": "bold red", "timeout": "yellow", "crashed": "yellow"}
 
 
-def check_mutants(checking: Checking, number: int, seed: int, json: Path | None) -> ExitCode:
+def check_mutants(
+    checking: Checking, number: int, seed: int, json: Path | None, tests: Path | None = None
+) -> ExitCode:
     """Try a sample of faults on the obligations selected; print the score and the survivors.
+
+    What survives is tried on the tests in a folder, if one is given.
 
     Returns
     -------
@@ -34,12 +39,14 @@ def check_mutants(checking: Checking, number: int, seed: int, json: Path | None)
     Raises
     ------
     InputError
-        If there are not so many faults.
+        If there are not so many faults, or no tests can be run.
     """
     from ..proofs.mutation import score_json
     from ..proofs.mutation.campaign import BaselineError, campaign, candidates
     from ..proofs.mutation.scope import modules_of
 
+    if tests is not None:
+        _require_tests(tests)
     modules = modules_of(obligation.id.partition("/")[0] for obligation in checking.selected)
     if number > (most := len(candidates(modules))):
         raise InputError(f"--mutants: at most {most} faults can be drawn for these obligations, not {number}")
@@ -53,24 +60,39 @@ def check_mutants(checking: Checking, number: int, seed: int, json: Path | None)
                     seed,
                     checking.settings,
                     lambda result: advance(result.mutant.place),
+                    tests=tests,
                 )
             if stream is not None:
-                files.write(stream, score_json.render(score, __version__, seed, checking.patterns))
+                text = score_json.render(
+                    score, __version__, seed, checking.patterns, with_tests=tests is not None
+                )
+                files.write(stream, text)
     except BaselineError as reason:
         note(str(reason))
         return ExitCode.FAILS
-    _print(score, seed)
+    _print(score, seed, with_tests=tests is not None)
     return ExitCode.HOLDS
 
 
-def _print(score: Score, seed: int) -> None:
-    from ..proofs.mutation.scope import Role
-    from ..proofs.mutation.score import Fate
+def _require_tests(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError(f"--tests: {folder} is no directory")
+    if find_spec("pytest") is None:
+        raise InputError("--tests needs pytest, which is not installed (pip install pytest)")
 
-    shown = [result for result in score.results if result.outcome not in (Fate.REFUTED, Fate.ERROR)]
+
+def _print(score: Score, seed: int, *, with_tests: bool) -> None:
+    from ..proofs.mutation.scope import Role
+    from ..proofs.mutation.score import NOTICED, Fate
+
+    shown = [result for result in score.results if result.outcome not in NOTICED]
     for result in shown:
-        reason = f" ({result.message})" if result.message else ""
-        say(f"{result.outcome}: {_change(result.mutant)}{reason}", _STYLES.get(result.outcome.value, ""))
+        said = [result.message]
+        if result.tested is not None:
+            said.append(f"noticed by {result.tested.test}" if result.by_tests else result.tested.ended)
+        reason = f" ({'; '.join(filter(None, said))})" if any(said) else ""
+        style = "" if result.by_tests else _STYLES.get(result.outcome.value, "")
+        say(f"{result.outcome}: {_change(result.mutant)}{reason}", style)
     for each in score.equivalent:
         say(f"equivalent, left out: {_change(each.mutant)} ({each.how})")
     if shown or score.equivalent:
@@ -100,6 +122,8 @@ def _print(score: Score, seed: int) -> None:
     )
     whole = score.specifying
     say(f"score: {whole.noticed:.1%} of {len(whole.results)} refuted or in error")
+    if with_tests:
+        say(f"together with the tests: {whole.together:.1%}, {whole.by_tests} by tests alone")
 
 
 def _change(mutant: Mutant) -> str:

@@ -76,12 +76,19 @@ def _row(name: str, counts: dict[str, Any]) -> list[str]:
 def _without_equivalent(campaign: dict[str, Any]) -> str:
     """Say the score without the faults of which a reader said that nothing can notice them."""
     equivalent = sum(each["reason"].startswith(EQUIVALENT) for each in campaign["unnoticed"])
-    if not equivalent:
-        return ""
     whole = campaign["whole"]
     others = whole["mutants"] - equivalent
-    share = 100 * (whole["refuted"] + whole["error"]) / others
-    return f"\nWithout {equivalent} that are equivalent: {share:.1f} % of {others}.\n"
+    noticed = whole["refuted"] + whole["error"]
+    said = ""
+    if equivalent:
+        said = f"\nWithout {equivalent} that are equivalent: {100 * noticed / others:.1f} % of {others}.\n"
+    if campaign["with_tests"]:
+        of_tests = sum(bool(each["test"]) for each in campaign["unnoticed"])
+        both = 100 * (noticed + of_tests) / others
+        said += (
+            f"\nTogether with the tests, which notice {of_tests} of the others: {both:.1f} % of {others}.\n"
+        )
+    return said
 
 
 def _unnoticed(campaign: dict[str, Any]) -> str:
@@ -92,7 +99,8 @@ def _unnoticed(campaign: dict[str, Any]) -> str:
             if each["outcome"] == outcome:
                 change = f"`{_short(each['old'])}` → `{_short(each['new'])}`"
                 reason = _short(each["reason"] or "no obligation that depends on it sees a difference", 160)
-                listed += f"- {outcome}: {each['file']}:{each['line']}: {change}: {reason}\n"
+                tests = f"; noticed by `{each['test']}`" if each["test"] else ""
+                listed += f"- {outcome}: {each['file']}:{each['line']}: {change}: {reason}{tests}\n"
     return f"\n{listed}" if listed else ""
 
 

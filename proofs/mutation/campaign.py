@@ -7,7 +7,7 @@ block that none depends on survives without a trial. For any other fault the obl
 the block are decided, the cheapest of each theorem first, until a verdict is not the expected one. On what
 a module holds, and what is entered while obligations are built, any obligation may depend: after those that
 enter the module some others of each theorem are decided. What takes too long is left out, so the score is a
-lower bound.
+lower bound. What no obligation notices, tests may be tried on (see `survivor_tests`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ...spec.instruction_set import NAMES
@@ -30,8 +32,9 @@ from .dependencies import Place
 from .equivalents import Equivalents
 from .names import Reader, bound_at, readers
 from .scope import SpecificationModule
-from .score import EquivalentMutant, Fate, Mutant, Score, TriedMutant
+from .score import NOTICED, EquivalentMutant, Fate, Mutant, Score, TriedMutant
 from .source_faults import Fault, faults
+from .survivor_tests import SurvivorTests
 from .trial import Trial
 from .trial_process import TrialProcesses
 from .trials_elsewhere import TrialsElsewhere
@@ -70,6 +73,7 @@ def campaign(
     report: Callable[[TriedMutant], None] = lambda result: None,
     *,
     recognised: bool = False,
+    tests: Path | None = None,
 ) -> Score:
     """Try a sample of faults.
 
@@ -91,6 +95,8 @@ def campaign(
     recognised : bool
         Whether to try faults that are shown to change nothing, and no others: all of them should survive,
         else how they are recognised is wrong.
+    tests : Path, optional
+        A folder of tests, which are run on what no obligation notices.
 
     Raises
     ------
@@ -102,17 +108,22 @@ def campaign(
     with ExitStack() as stack:
         jobs, processes = _who_tries(settings, stack)
         threads = stack.enter_context(ThreadPoolExecutor(jobs))
+        survivors = None if tests is None else stack.enter_context(SurvivorTests(tests))
         try:
             bench = _Bench(obligations, modules, settings, processes, threads, jobs)
             shown = Equivalents(modules)
             drawn, equivalent, elsewhere = _sample(possible, number, seed, bench, shown, recognised)
-            futures = {threads.submit(bench.result, mutant): place for place, mutant in enumerate(drawn)}
+            futures = {
+                threads.submit(_result, bench, survivors, mutant): place for place, mutant in enumerate(drawn)
+            }
             results: dict[int, TriedMutant] = {}
             for future in as_completed(futures):
                 results[futures[future]] = future.result()
                 report(future.result())
         except BaseException:
             processes.__exit__()
+            if survivors is not None:
+                survivors.__exit__()
             threads.shutdown(wait=False, cancel_futures=True)
             raise
     ordered = tuple(results[place] for place in range(len(drawn)))
@@ -126,6 +137,14 @@ def _who_tries(settings: Settings, stack: ExitStack) -> tuple[int, TrialProcesse
         return max(1, settings.jobs), stack.enter_context(TrialProcesses())
     workers = stack.enter_context(cluster(settings.scheduler))
     return workers.threads, stack.enter_context(TrialsElsewhere(workers))
+
+
+def _result(bench: _Bench, survivors: SurvivorTests | None, mutant: Mutant) -> TriedMutant:
+    """Try a mutant on obligations and, if none notices it, on tests."""
+    result = bench.result(mutant)
+    if survivors is None or result.outcome in NOTICED:
+        return result
+    return replace(result, tested=survivors.of(mutant.module, mutant.fault))
 
 
 def _faults(module: SpecificationModule) -> list[Fault]:

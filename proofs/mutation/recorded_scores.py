@@ -2,7 +2,7 @@
 
 Write the campaigns' JSON documents, then record them; the reasons that were given for survivors stay::
 
-    mmaproof check --mutants 100 --seed 7 power --json power.json
+    mmaproof check --mutants 100 --seed 7 --tests tests power --json power.json
     python -m mmaproof.proofs.mutation.recorded_scores power.json …
 
 at the root of the repository. There is nothing of a date or a machine in the file.
@@ -51,15 +51,17 @@ def record(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, 
     drawn = len(document["mutants"])
     counted = [each for each in document["mutants"] if each["role"] != "presentation"]
     patterns = " ".join(document["patterns"])
+    tests = " --tests tests" if document["with_tests"] else ""
     return {
-        "command": f"mmaproof check --mutants {drawn} --seed {document['seed']} {patterns}".rstrip(),
+        "command": f"mmaproof check --mutants {drawn} --seed {document['seed']}{tests} {patterns}".rstrip(),
         "whole": _counts(document["summary"]),
         "own": _noticed([each for each in counted if _is_own(each["file"])]),
         "generic": _noticed([each for each in counted if each["file"].count("/") == 1]),
         "roles": {role: _counts(counts) for role, counts in document["roles"].items()},
+        "with_tests": document["with_tests"],
         "unnoticed": [
             {
-                **{name: each[name] for name in ("file", "line", "role", "old", "new", "outcome")},
+                **{name: each[name] for name in ("file", "line", "role", "old", "new", "outcome", "test")},
                 "reason": reasons.get(_change(each)) or each["message"],
             }
             for each in counted

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from .scope import Role, SpecificationModule
 from .source_faults import Fault
+from .survivor_tests import Ending
 
 
 class Fate(StrEnum):
@@ -29,6 +30,10 @@ class Fate(StrEnum):
             Fate.TIMEOUT: "no verdict is unexpected, but not all came in time",
             Fate.SURVIVED: "every verdict is the expected one",
         }[self]
+
+
+NOTICED = (Fate.REFUTED, Fate.ERROR)
+"""What the catalogue notices."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,8 @@ class TriedMutant:
         What that said, or why nothing was tried.
     seconds : float
         How long it took.
+    tested : Ending, optional
+        How the tests ended, of what no obligation noticed and where they were to be run.
     """
 
     mutant: Mutant
@@ -67,6 +74,12 @@ class TriedMutant:
     obligation: str
     message: str
     seconds: float
+    tested: Ending | None = None
+
+    @property
+    def by_tests(self) -> bool:
+        """Whether tests notice what no obligation does."""
+        return self.tested is not None and bool(self.tested.test)
 
 
 @dataclass(frozen=True)
@@ -132,4 +145,14 @@ class Score:
     @property
     def noticed(self) -> float:
         """The part that the catalogue refutes or is in error on; a crash while it is built does not count."""
-        return self.count(Fate.REFUTED, Fate.ERROR) / max(1, len(self.results))
+        return self.count(*NOTICED) / max(1, len(self.results))
+
+    @property
+    def by_tests(self) -> int:
+        """How many mutants tests notice that the catalogue does not."""
+        return sum(result.by_tests for result in self.results)
+
+    @property
+    def together(self) -> float:
+        """The part that the catalogue or tests notice."""
+        return (self.count(*NOTICED) + self.by_tests) / max(1, len(self.results))

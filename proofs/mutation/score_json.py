@@ -37,6 +37,10 @@ class MutantDocument(TypedDict):
         Why.
     seconds : float
         What it took.
+    test : str
+        The test that notices what no obligation does; empty where none was run or found.
+    tested : str
+        How the tests ended; empty where none was to be run.
     """
 
     file: Annotated[str, Keyword("pattern", r"\.py$")]
@@ -49,6 +53,8 @@ class MutantDocument(TypedDict):
     obligation: str
     message: str
     seconds: Amount
+    test: str
+    tested: str
 
 
 class EquivalentDocument(TypedDict):
@@ -82,6 +88,10 @@ class Counts(TypedDict):
         By what became of them.
     score : float
         (refuted + error) / mutants.
+    by_tests : int
+        How many tests notice, and no obligation; 0 where none was to be run.
+    together : float
+        (refuted + error + by_tests) / mutants.
     """
 
     mutants: Natural
@@ -91,6 +101,8 @@ class Counts(TypedDict):
     timeout: Natural
     survived: Natural
     score: Share
+    by_tests: Natural
+    together: Share
 
 
 class Summary(Counts):
@@ -98,7 +110,7 @@ class Summary(Counts):
 
     Attributes
     ----------
-    mutants, refuted, error, crashed, timeout, survived, score : int, float
+    mutants, refuted, error, crashed, timeout, survived, score, by_tests, together : int, float
         As in `Counts`.
     candidates : int
         Faults that could be drawn.
@@ -132,6 +144,8 @@ class ScoreDocument(TypedDict):
         By which faults were drawn.
     patterns : list of str
         What was checked.
+    with_tests : bool
+        Whether tests were run on what no obligation noticed.
     mutants : list of MutantDocument
         In the order of files and lines.
     equivalent : list of EquivalentDocument
@@ -146,19 +160,23 @@ class ScoreDocument(TypedDict):
     version: str
     seed: int
     patterns: list[str]
+    with_tests: bool
     mutants: list[MutantDocument]
     equivalent: list[EquivalentDocument]
     roles: Mapping[Role, Counts]
     summary: Summary
 
 
-def document(score: Score, version: str, seed: int, patterns: Sequence[str]) -> ScoreDocument:
+def document(
+    score: Score, version: str, seed: int, patterns: Sequence[str], *, with_tests: bool = False
+) -> ScoreDocument:
     """Return the JSON document of a campaign."""
     return {
         "schema": SCHEMA,
         "version": version,
         "seed": seed,
         "patterns": list(patterns),
+        "with_tests": with_tests,
         "mutants": [_entry(result) for result in score.results],
         "equivalent": [_equivalent(each) for each in score.equivalent],
         "roles": {role: _counts(score.of(role)) for role in Role if score.of(role).results},
@@ -182,6 +200,8 @@ def _counts(score: Score) -> Counts:
         "timeout": score.count(Fate.TIMEOUT),
         "survived": score.count(Fate.SURVIVED),
         "score": round(score.noticed, 4),
+        "by_tests": score.by_tests,
+        "together": round(score.together, 4),
     }
 
 
@@ -198,6 +218,8 @@ def _entry(result: TriedMutant) -> MutantDocument:
         "obligation": result.obligation,
         "message": result.message,
         "seconds": round(result.seconds, 3),
+        "test": result.tested.test if result.tested else "",
+        "tested": result.tested.ended if result.tested else "",
     }
 
 
@@ -214,6 +236,7 @@ def _equivalent(each: EquivalentMutant) -> EquivalentDocument:
     }
 
 
-def render(score: Score, version: str, seed: int, patterns: Sequence[str]) -> str:
+def render(score: Score, version: str, seed: int, patterns: Sequence[str], *, with_tests: bool) -> str:
     """Return the text of the JSON document."""
-    return json.dumps(document(score, version, seed, patterns), indent=1) + "\n"
+    written = document(score, version, seed, patterns, with_tests=with_tests)
+    return json.dumps(written, indent=1) + "\n"

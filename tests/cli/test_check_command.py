@@ -29,6 +29,8 @@ from toy_theorems import (
 from mmaproof.proofs import runner
 from mmaproof.proofs.mutation.scope import Role, SpecificationModule
 from mmaproof.proofs.mutation.score import Fate
+from mmaproof.proofs.mutation.source_faults import Fault
+from mmaproof.proofs.mutation.survivor_tests import Ending, SurvivorTests
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.rechecking import Recheck
 from mmaproof.proofs.verdict import Verdict
@@ -231,6 +233,31 @@ def test_mutants_are_scored_and_survivors_listed(toy_faults: SimpleNamespace, tm
     assert [path.name for path in tmp_path.iterdir()] == ["score.json"]
 
 
+def test_survivors_are_tried_on_tests_if_told(
+    toy_faults: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(_: SurvivorTests, module: SpecificationModule, fault: Fault) -> Ending:
+        noticed = fault.new == "x + 3"
+        return Ending("tests/test_toy.py::test_it" if noticed else "", "3 files of tests pass")
+
+    monkeypatch.setattr(SurvivorTests, "of", ended)
+    report = tmp_path / "score.json"
+    result = mmaproof(
+        "check", "--mutants", 15, "--seed", 3, "--jobs", 2, "--tests", tmp_path, "--json", report
+    )
+    lines = result.out.splitlines()
+    assert any(line.endswith("the statement; noticed by tests/test_toy.py::test_it)") for line in lines)
+    assert any(line.endswith("the statement; 3 files of tests pass)") for line in lines)
+    document = json.loads(report.read_text())
+    validate("mutants", document)
+    summary = document["summary"]
+    assert document["with_tests"] and summary["by_tests"] == 1
+    assert summary["together"] == pytest.approx((15 - summary["survived"] + 1) / 15, abs=1e-4)
+    assert lines[-1] == f"together with the tests: {summary['together']:.1%}, 1 by tests alone"
+    of_tests = {each["test"] for each in document["mutants"] if each["outcome"] in ("refuted", "error")}
+    assert of_tests == {""}
+
+
 def test_mutants_of_a_catalogue_that_fails_are_not_tried(
     toy_faults: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,6 +277,8 @@ def test_mutants_of_a_catalogue_that_fails_are_not_tried(
         ("--mutants", "many"),
         ("--mutants", 1, "--junit", "a"),
         ("--mutants", 1, "--seed", "x"),
+        ("--tests", "tests"),
+        ("--mutants", 1, "--tests", "no such directory"),
     ],
 )
 def test_mutants_have_options_of_their_own(toys: SimpleNamespace, arguments: tuple) -> None:
