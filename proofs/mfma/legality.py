@@ -20,10 +20,11 @@ SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
 @theorem(
     "mfma/legal/complete",
     "a line is legal exactly if the assembler and the manual take it, and has the assembler's word",
-    "∀ instructions of a target with usual operands; ∀ changes of one operand, of the overlap of C and D, or "
-    "of modifiers, around ten of them: the rules broken are those that the operands break by the listed "
-    "conditions; where there is none, the word is that of the format's fields; rules cite the contradictions "
-    "of documents that are listed for them",
+    "∀ instructions of a target with usual operands, and with sizes, places, overlaps, constants and "
+    "modifiers at its own limits; ∀ changes of one operand, of the overlap of C and D, or of modifiers, "
+    "around ten of them; ∀ products of changes of all operands and modifiers, around four: the rules broken "
+    "are those that the operands break by the listed conditions; where there is none, the word is that of "
+    "the format's fields; rules cite the contradictions of documents that are listed for them",
     SOURCE,
 )
 def complete() -> Iterator[Case]:

@@ -10,6 +10,7 @@ from ..broken_rules import broken_rules
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .documented import SOURCE
+from .stated import verdicts
 from .stated.witnesses import WITNESSES
 
 
@@ -65,4 +66,27 @@ def _legal_registers(mnemonic: str) -> Certificate:
     return compared(expected, lambda: {text: not broken_rules("power", text, "power10") for text in expected})
 
 
-THEOREMS = (rules, legal_registers)
+@theorem(
+    "power/legal/complete",
+    "an instruction breaks exactly the rules that the fields of its word and the registers' association say",
+    "∀ instructions, ∀ products of operands about the ends of what each field can hold (X and Y also about "
+    "the registers of the first and last accumulator), ∀ products of masks, too few and too many, on "
+    "POWER10; one of each on the other processors: the rules broken are those decided by the written fields, "
+    "the ISA version, the pairs and the registers of the accumulator",
+    SOURCE,
+)
+def complete() -> Iterator[Case]:
+    """Yield one certificate for the rank-k updates, and one for the others."""
+    for name, updates in (("updates", True), ("moves", False)):
+        yield Case(name, partial(_complete, updates), method=Method.CERTIFICATE)
+
+
+def _complete(updates: bool) -> Certificate:
+    expected = {
+        (verdicts.text(mnemonic, values), target): verdicts.broken(mnemonic, values, target)
+        for mnemonic, values, target in verdicts.instructions(updates=updates)
+    }
+    return compared(expected, lambda: {at: broken_rules("power", *at) for at in expected})
+
+
+THEOREMS = (rules, legal_registers, complete)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -104,13 +105,21 @@ def encoded(line: Line) -> int:
     return word(INSTRUCTIONS[line.target, line.mnemonic], fields)
 
 
-def lines() -> Iterator[Line]:
-    """Yield every instruction of every target as it is usual, and around some all that is nearly legal."""
+@cache
+def lines() -> tuple[Line, ...]:
+    """Return every instruction as it is usual and at its own limits, around some all that is nearly legal."""
+    return tuple(_lines())
+
+
+def _lines() -> Iterator[Line]:
     for (target, mnemonic), row in INSTRUCTIONS.items():
         yield _usual(target, mnemonic, row)
+        yield from _at_limits(_usual(target, mnemonic, row), int(row["blocks"]).bit_length() - 1)
     for target, mnemonic in _EXAMPLES:
         usual = _usual(target, mnemonic, INSTRUCTIONS[target, mnemonic])
         yield from _near(usual)
+    for target, mnemonic in _EXAMPLES[::3]:
+        yield from _products(_usual(target, mnemonic, INSTRUCTIONS[target, mnemonic]))
     for target, mnemonic in product(("gfx908", "gfx90a", "gfx942", "gfx950"), _UNKNOWN_SOMEWHERE):
         if (target, mnemonic) not in INSTRUCTIONS:
             elsewhere = next(where for where in INSTRUCTIONS if where[1] == mnemonic)
@@ -155,6 +164,43 @@ def _usual(target: str, mnemonic: str, row: dict[str, str]) -> Line:
 def _with(line: Line, name: str, held: tuple[str, int, int]) -> Line:
     changes: dict[str, Any] = {name: held}
     return replace(line, **changes)
+
+
+def _at_limits(usual: Line, blocks: int) -> Iterator[Line]:
+    """Yield changes of one line that its own sizes, blocks and types decide on, legal ones and others."""
+    for name in "dabc":
+        file, first, count = getattr(usual, name)
+        for place, size in ((first, count + 1), (first, count - 1), (257 - count, count)):
+            yield _with(usual, name, (file, place, size or 2))
+    for between in (0, 1, usual.d[2] - 1, usual.d[2]):
+        yield replace(usual, c=("a", usual.d[1] + between, usual.d[2]))
+    yield replace(usual, c="1.0")
+    for cbsz in (blocks, blocks + 1):
+        for abid in (2**cbsz - 1, 2**cbsz):
+            yield replace(usual, modifiers=(("cbsz", cbsz), ("abid", min(abid, 16))))
+    yield replace(usual, modifiers=(("blgp", 1),))
+    yield replace(usual, modifiers=(("neg", 1),))
+
+
+def _products(usual: Line) -> Iterator[Line]:
+    """Yield all products of changes of D, A, B, C and modifiers."""
+    changed = [
+        [
+            (file, first, count),
+            (file, first + 1, count),
+            (file, 257 - count, count),
+            ("s", first, count),
+            (file, first, count + 1),
+        ]
+        for file, first, count in (getattr(usual, name) for name in "dab")
+    ]
+    file, first, count = usual.d
+    constants: tuple[tuple[str, int, int] | str, ...] = ("0", "65", (file, first, count), ("v", 64, count))
+    modifiers: tuple[tuple[tuple[str, int], ...], ...] = (
+        (), (("cbsz", 1), ("abid", 2)), (("cbsz", 8),), (("blgp", 1),), (("neg", 1),),
+    )  # fmt: skip
+    for (d, a, b), c, given in product(product(*changed), constants, modifiers):
+        yield replace(usual, d=d, a=a, b=b, c=c, modifiers=given)
 
 
 def _near(usual: Line) -> Iterator[Line]:
