@@ -55,7 +55,7 @@ def notations(isa: str) -> Theorem:
 
 
 def _table(operand: str) -> ElementTable:
-    vectors, (rows, columns) = fragments.VECTORS[operand], fragments.EXTENTS[operand]
+    vectors, extents = fragments.VECTORS[operand], fragments.EXTENTS[operand]
     number, owner = vectors
     digits = [
         Digit(axis, 1 << bit, 2, tuple(vector))
@@ -65,7 +65,7 @@ def _table(operand: str) -> ElementTable:
     layout = Layout(
         operand,
         (Axis(owner, 1 << len(vectors[owner])), Axis("i", 1 << len(vectors[number]))),
-        (Axis("row", rows), Axis("column", columns)),
+        tuple(map(Axis, ("block", "row", "column")[-len(extents) :], extents)),
         tuple(digits),
     )
     title = f"{operand} of a product"
@@ -94,7 +94,8 @@ def _spelled() -> Certificate:
         (operand, text): ("equal", ())
         for operand in fragments.STRIDES
         for text in (
-            *spelled_in_cute(fragments.STRIDES[operand]), *printed(fragments.VECTORS[operand]),
+            *spelled_in_cute(fragments.STRIDES[operand]), *_as_tuples(fragments.STRIDES[operand]),
+            *printed(fragments.VECTORS[operand]),
             *_rows(operand),
         )
     }  # fmt: skip
@@ -184,6 +185,20 @@ def spelled_in_cute(text: str) -> Iterator[str]:
         numbers = ("".join(constant.format(t[1:]) if t[0] == "_" else t for t in _tokens(part))
                    for part in spelled)  # fmt: skip
         yield ":".join(numbers)
+
+
+def _as_tuples(text: str) -> Iterator[str]:
+    """Yield a layout with the other names that CuTe has for tuples of integers, and for an integer."""
+    shape, stride = text.split(":")
+    for name in ("Coord", "Step", "tuple"):
+        parts = (part.replace("(", f"cute::{name}<").replace(")", ">") for part in (shape, stride))
+        yield f"Layout<{', '.join(parts)}>"
+    parts = (part.replace("(", "make_tuple(") for part in (shape, stride))
+    yield f"cute::make_layout({', '.join(parts)})"
+    parts = (
+        "".join(f"constant<{t}>{{}}" if t.isdecimal() else t for t in _tokens(p)) for p in (shape, stride)
+    )
+    yield ":".join(parts)
 
 
 def _tokens(text: str) -> list[str]:

@@ -11,6 +11,11 @@ from ...spec.power.catalogue import FAMILIES, UPDATES, FloatFamily
 from ...spec.power.choices import choices_named
 from ...spec.power.encoding import LAYOUTS, decode
 from ...spec.power.forms import FORMS, mask_widths
+from ...spec.power.instructions import VSRS_PER_ACCUMULATOR
+from ...spec.power.priming import ACCUMULATORS
+from ...spec.power.registers import ACCUMULATOR_ROWS, REGISTER_BYTES
+from ...spec.power.state import ASSOCIATED_VSRS, VSRS
+from ...spec.power.targets import TARGETS
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Case, Certificate, Method, theorem
@@ -46,6 +51,36 @@ def _operands() -> Certificate:
         }
 
     return compared({mnemonic: shown(mnemonic) for mnemonic in stated.MNEMONICS}, specified)
+
+
+@theorem(
+    "power/stated/targets",
+    "targets implement the versions of the ISA that their manuals name",
+    "there are the listed processors and no others; each has the listed version, and accumulators of its own "
+    "or on VSRs; a machine has 64 VSRs of 16 bytes and 8 accumulators of 4 rows, on VSR[0] to VSR[31]",
+    "Power ISA 3.1 section 7.2; GCC, RS/6000 and PowerPC options (-mcpu); Moreira et al. section II-A",
+)
+def targets() -> Iterator[Case]:
+    """Yield the processors, and the registers of a machine."""
+    yield Case("versions", _versions, method=Method.CERTIFICATE)
+    yield Case("registers", _registers, method=Method.CERTIFICATE)
+
+
+def _versions() -> Certificate:
+    return compared(
+        stated.TARGETS,
+        lambda: {name: (target.isa, target.separate_accumulators) for name, target in TARGETS.items()},
+    )
+
+
+def _registers() -> Certificate:
+    return compared(
+        stated.REGISTERS,
+        lambda: {
+            "VSRs": VSRS, "bytes": REGISTER_BYTES, "accumulators": ACCUMULATORS, "rows": ACCUMULATOR_ROWS,
+            "VSRs of an accumulator": VSRS_PER_ACCUMULATOR, "VSRs of all": ASSOCIATED_VSRS,
+        },
+    )  # fmt: skip
 
 
 @theorem(
@@ -170,6 +205,7 @@ THEOREMS = (
     forms,
     updates,
     register_counts,
+    targets,
     words,
     *generic_theorems("power", _formats, choices_named, _steps),
 )

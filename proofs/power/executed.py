@@ -26,7 +26,8 @@ from .stated import texts
 @theorem(
     "power/stated/executed",
     "named arrays are taken and refused as docs/command-line.md says, and status bits are the ISA's",
-    "accumulator moves copy registers row by row; matrix and register views agree; missing, surplus and "
+    "accumulator moves copy registers row by row; matrix and register views agree, with an accumulator and "
+    "without, of a batch; missing, surplus and "
     "misshapen arrays, unknown roundings and moves without registers are refused; NaNs are kept by rows "
     "and columns, those of each update of a batch in its own; FX and VX summarise what is raised, as listed",
     "Power ISA 3.1 section 7.2",
@@ -103,6 +104,7 @@ def _views() -> Certificate:
         total = acc + x @ y.T
         expected[name] = expected[name, "registers"] = total.tolist()
         expected[name, "unprimed"] = True
+        expected[name, "alone"] = (x @ y.T).tolist()
 
     def specified() -> Mapping[object, object]:
         found: dict[object, object] = {}
@@ -122,6 +124,8 @@ def _views() -> Certificate:
             done = np.ascontiguousarray(_run(text, flat)["acc"]).view(result)
             found[name, "registers"] = done.astype(int).reshape(2, 4, columns).tolist()
             unprimed = {each: array for each, array in arrays.items() if each != "acc"}
+            alone = _run(f"{name} a0,vs34,vs36", unprimed, registers=False)["acc"]
+            found[name, "alone"] = alone.astype(int).tolist()
             found[name, "unprimed"] = refused(partial(_run, text, unprimed, False))
         return found
 

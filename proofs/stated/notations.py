@@ -15,12 +15,15 @@ VECTORS: Mapping[str, dict[str, list[list[int]]]] = {
     "v": {"field": [[0, 1], [0, 2]], "register": [[1, 0], [2, 0]]},
     "t": {"register": [[0, 1], [1, 0]], "thread": [[0, 2], [2, 0]]},
     "s": {"register": [[0, 1], [8, 0]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
+    "w": {"register": [[0, 0, 1], [0, 0, 2]], "lane": [[0, 1, 0], [0, 2, 0], [1, 0, 0], [2, 0, 0]]},
 }
 """The (row, column) that each bit of the number of an element, and of its holder, adds: of A, B and C of the
-product, of an accumulator in registers that belong to no lane, of a matrix that threads hold, and of an A of
-which every other element is stored."""
+product, of an accumulator in registers that belong to no lane, of a matrix that threads hold, of an A of
+which every other element is stored, and, with their number first, of four matrices."""
 
-EXTENTS = {"a": (16, 16), "b": (16, 8), "c": (16, 8), "v": (4, 4), "t": (4, 4), "s": (16, 8)}
+EXTENTS: Mapping[str, tuple[int, ...]] = {
+    "a": (16, 16), "b": (16, 8), "c": (16, 8), "v": (4, 4), "t": (4, 4), "s": (16, 8), "w": (4, 4, 4),
+}  # fmt: skip
 
 STRIDES = {
     "a": "((4,8),(2,2,2)):((32,1),(16,8,128))",
@@ -39,8 +42,18 @@ def _nested(depth: int, extent: str = "", step: str = "") -> str:
     return f"(({shape},8),(2,2)):(({stride},1),(16,8))"
 
 
+def _repeated(vectors: int) -> str:
+    """Return vectors of registers, so many and all alike."""
+    return f"{{register: [{', '.join(['[1, 0]'] * vectors)}]}}"
+
+
+def _far(step: int) -> str:
+    """Return the vectors of C, the last of its lanes with this step."""
+    return f"{{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[{step},0]]}}"
+
+
 _PADDED = "((4,8),{}(2,2)):((32,1),(16,8))"
-"""Of 29 characters without blanks; 10000 are read."""
+"""Of 29 characters without blanks; 10000 are read, and 100000 of vectors."""
 
 SAID: tuple[tuple[str, str, str, str], ...] = (
     # operand, layout, verdict, and what the lines say
@@ -101,6 +114,37 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
      "other-bijection", "register=4 -> [0, 4] is no step from one tile"),
     ("c", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]], "
      "block: [[16,1]]}", "other-bijection", "block=1 -> [16, 1] is no step"),
+    ("w", "((4,4),4):((1,16),4)", "equal", "the tile of 4 blocks x 4 rows x 4 columns is held"),
+    ("w", "((4,4),4):((1,0),4)", "equal", "the tile of 4 rows x 4 columns is held as specified for w of a"),
+    ("w", "(4,4):(1,4)", "equal", "specified for w of a product (the 4 lanes of one group)"),
+    ("w", "{register: [[0,1],[0,2]], lane: [[1,0],[2,0],[0,0],[0,0]]}", "equal", "the tile of 4 rows"),
+    ("w", "{register: [[0,1],[0,2]], thread: [[1,0],[2,0]]}", "equal", "(the 4 lanes of one group)"),
+    ("w", "{register: [[0,0,1],[0,0,2]], lane: [[0,1,0],[0,2,0],[1,0,0],[2,0,0]]}", "equal",
+     "the tile of 4 blocks x 4 rows"),
+    ("w", "{register: [[0,0,1],[0,0,2],[0,4,0]], lane: [[0,1,0],[0,2,0],[1,0,0],[2,0,0]]}", "equal",
+     "note: the tile of the instruction is repeated 2 times"),
+    ("w", "{register: [[0,1,0],[0,2,0]], lane: [[0,0,1],[0,0,2],[1,0,0],[2,0,0]]}", "other-bijection",
+     "note: it is equal if its coordinates are (column, row), not (row, column)"),
+    ("w", "((4,4),4):((4,0),1)", "other-bijection",
+     "note: it is equal if its index counts columns first, and not rows"),
+    ("w", "((4,4),4):((1,16),5)", "out-of-range",
+     "lane 1, element 3 holds (row 0, column 4), which is outside the tile of 4 rows x 4 columns"),
+    ("a", "((4,8),(2,2,2)):((32,1),(8,16,128))", "other-bijection",
+     "repair: change the strides 8 (coordinate 0 of the element) to 16, 16 (coordinate 1 of the element) to"),
+    ("a", "((4,8),(2,2,2)):((32,1),(8,128,16))", "other-bijection",
+     "permutation: elements (1 2 4)(3 6 5) of every owner\nexpected"),
+    ("a", "{register: [[8,0],[0,1],[0,8]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "other-bijection",
+     "repair: change register=1 -> [8, 0] to [0, 1], register=2 -> [0, 1] to [8, 0]"),
+    ("a", "{register: [[8,0],[0,8],[0,1]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "other-bijection",
+     "permutation: elements (1 2 4)(3 6 5) of every owner\nexpected"),
+    ("c", "(1024,1024):(1,1)", "wrong-size", "it has 1024 lanes of 1024 elements"),
+    ("c", _repeated(20), "wrong-size", "it has 1 lanes of 1048576 registers"),
+    *(
+        ("c", f"((4,8),(2,2)):(({step},1),(16,8))", "out-of-range", "lane 1, element 0 holds")
+        for step in (2**31, -(2**31))
+    ),
+    ("c", _far(2**31), "out-of-range", "lane 16, element 0 holds (row 2147483648, column 0)"),
+    ("c", _far(4) + " " * (100_000 - len(_far(4))), "equal", ""),
     ("c", "lane,element,row,column\n0,0,0,0\n", "gap",
      "nobody holds (row 0, column 1), one of 127 such elements"),
     *(
@@ -115,6 +159,9 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
 
 REFUSED: tuple[tuple[str, str], ...] = (
     # operand, layout
+    ("c", "(1024,1025):(1,1)"), ("c", _repeated(21)), ("c", _far(2**31 + 1)), ("c", _far(-1)),
+    ("c", _far(4) + " " * (100_001 - len(_far(4)))),
+    *(("c", f"((4,8),(2,2)):(({step},1),(16,8))") for step in (2**31 + 1, -(2**31) - 1)),
     ("c", "(1000,1000,1000):(1,1,1)"), ("c", "((1000000000),1):((1),1)"), ("c", f"(32,8):({10**30},1)"),
     ("c", f"((4,8),(2,2)):(({10**10 - 1},1),(16,8))"),
     ("c", "(" * 100 + "1"), ("c", _nested(15)), ("c", _PADDED.format(" " * 9972)),
@@ -123,7 +170,7 @@ REFUSED: tuple[tuple[str, str], ...] = (
     ("c", "((4,8),(2,2)):((32,1),(16,8)))"), ("c", "((4,8),0):((1,4),1)"), ("c", "32:1"),
     ("c", "(4,8,8):(1,4,32)"), ("c", "((4,8),x):((1,4),1)"), ("c", "Swizzle<3,3,3> o (32,8):(8,1)"),
     ("c", "{register: [[0,1]], lane: [[0,2,3]]}"), ("c", "{register: [[0,1,2]], lane: [[0,2,3]]}"),
-    ("c", "{register: [[0,-1]]}"), ("c", f"{{register: [{', '.join(['[1, 0]'] * 30)}]}}"),
+    ("c", "{register: [[0,-1]]}"), ("c", _repeated(30)),
     ("c", "{thread: [[0,1]], lane: [[0,1]]}"), ("c", " - register=1 -> (0, 1)\n   register=4 -> (8, 0)"),
     ("c", "{offset: [[0,1]]}"), ("c", "lane,element,row,column\n0,0,0\n"),
     ("c", "lane,element,row,column\n0,0,0,0\n0,0,0,1\n"), ("c", "lane,element,row,column\n0,0,x,0\n"),

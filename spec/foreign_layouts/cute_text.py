@@ -192,7 +192,7 @@ class _Parser:
         if not digits.lstrip("-").isdecimal():
             raise self._wrong(f"expected an integer, not {word or 'the end'!r}", position)
         self.place += 1
-        if len(digits) > len(str(MAX_INTEGER)) or abs(int(digits)) > MAX_INTEGER:
+        if len(digits.lstrip("-")) > len(str(MAX_INTEGER)) or abs(int(digits)) > MAX_INTEGER:
             raise self._wrong(f"{digits[:20]} is absurdly large; {MAX_INTEGER} is allowed", position)
         return int(digits)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -27,16 +27,16 @@ def _bits_of(number: float, bits: int) -> int:
     return int(np.array(number, dtype=f"f{bits // 8}").view(f"u{bits // 8}"))
 
 
-INLINE_CODES = MappingProxyType(
-    {
-        bits: {
-            number % (1 << bits): 128 + number if number >= 0 else 192 - number for number in range(-16, 65)
-        }
-        | {_bits_of(number, bits): 240 + place for place, number in enumerate(_FLOATS)}
-        for bits in (32, 64)
+@cache
+def inline_codes(bits: int) -> Mapping[int, int]:
+    """Return the codes of inline constants by their bits, for elements of 32 or of 64 bits."""
+    integers = {
+        number % (1 << bits): 128 + number if number >= 0 else 192 - number for number in range(-16, 65)
     }
-)
-"""The codes of inline constants by their bits, for elements of 32 and of 64 bits."""
+    return MappingProxyType(
+        integers | {_bits_of(number, bits): 240 + place for place, number in enumerate(_FLOATS)}
+    )
+
 
 _LAST_INTEGER = 208
 """The code of -16, the last of the integers."""
@@ -94,7 +94,7 @@ class Constant:
     def code(self, bits: int) -> int | None:
         """Return the code of the inline constant, None if it is none of an operand of 32 or 64 bits."""
         pattern = self.pattern(bits)
-        return None if pattern is None else INLINE_CODES[bits].get(pattern)
+        return None if pattern is None else inline_codes(bits).get(pattern)
 
     def encoding(self, fmt: Format) -> int:
         """Return the encoding of every element of a C that is the constant.

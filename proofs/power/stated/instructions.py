@@ -109,6 +109,18 @@ MNEMONICS = (*UPDATES, *(f"pm{mnemonic}" for mnemonic in UPDATES), *OTHERS)
 """Every instruction."""
 
 
+TARGETS = {
+    "power8": (2.07, False), "power9": (3.0, False), "power10": (3.1, False), "power11": (3.1, False),
+    "future": (3.1, True),
+}  # fmt: skip
+"""The version of the ISA that processors implement, and whether accumulators are registers of their own."""
+
+REGISTERS = {
+    "VSRs": 64, "bytes": 16, "accumulators": 8, "rows": 4, "VSRs of an accumulator": 4, "VSRs of all": 32,
+}  # fmt: skip
+"""What a machine has."""
+
+
 def isa(mnemonic: str) -> float:
     """Return the version of the Power ISA that introduced an instruction."""
     return float(OTHERS[mnemonic]["ISA"]) if mnemonic in OTHERS else 3.1

@@ -14,6 +14,7 @@ from mmaproof.spec.foreign_layouts.against import compare_layout
 from mmaproof.spec.foreign_layouts.comparison import Claim, Verdict, compare
 from mmaproof.spec.foreign_layouts.cute import CuteLayout, leaves, nested_as
 from mmaproof.spec.foreign_layouts.cute_comparison import compare_cute, cute_layout
+from mmaproof.spec.foreign_layouts.cute_text import parse_layout
 from mmaproof.spec.foreign_layouts.distribution import Distribution, distributions
 from mmaproof.spec.foreign_layouts.linear import LinearLayout
 from mmaproof.spec.foreign_layouts.linear_comparison import compare_linear, linear_layout
@@ -235,6 +236,13 @@ def test_what_no_permutation_explains_has_none(other: tuple[int, int]) -> None:
 def test_what_the_isa_leaves_open_is_unsupported(operand: str) -> None:
     with pytest.raises(UnsupportedError, match="does not specify"):
         compare_layout("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", operand, "(32,8):(8,1)")
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_the_largest_step_is_read_with_either_sign(sign: str) -> None:
+    assert parse_layout(f"(4,2):({sign}{2**31},1)").stride == (int(f"{sign}{2**31}"), 1)
+    with pytest.raises(InputError, match="absurdly large"):
+        parse_layout(f"(4,2):({sign}{2**31 + 1},1)")
 
 
 @pytest.mark.parametrize(
