@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..spec.errors import InputError
-from ..spec.formats import FORMATS, FloatFormat, IntegerFormat
+from ..spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
-from .demangling import argument_types, demangled
+from .demangling import argument_types, cut, demangled
 from .formula_parser import KEYWORDS
 from .kernel_outline import KernelOutline, MemoryAccess, ParameterUse
 
@@ -20,6 +20,15 @@ FILL_IN = "fill in"
 
 _LINES = 3
 """Lines of a kernel that are named for one fact."""
+
+_WORD = 4
+"""Bytes of an element of which nothing is known."""
+
+_VECTOR = 16
+"""Bytes of the accesses whose width says nothing of the elements."""
+
+POINTER = 8
+"""Bytes of an address."""
 
 _BY_SIZE = {1: "u8", 2: "f16", 4: "f32", 8: "f64"}
 """Element types where nothing is known but a width."""
@@ -103,7 +112,7 @@ def draft(outline: KernelOutline, metadata: TritonMetadata | None = None) -> str
         f'entry = "{outline.entry}"',
         f'# target = "{outline.target}" is what the file says'
         if outline.target
-        else f'target = "{outline.targets[0]}"  # {FILL_IN}: one of {", ".join(outline.targets)}',
+        else f'profile = "{outline.targets[0]}"  # {FILL_IN}: one of {", ".join(outline.targets)}',
         "",
         *_launch(outline, metadata),
         "",
@@ -117,7 +126,11 @@ def draft(outline: KernelOutline, metadata: TritonMetadata | None = None) -> str
         if metadata is not None and number >= first_scratch:
             lines += _scratch(metadata.scratch[number - first_scratch])
         else:
-            lines += _parameter(parameter, names, outline.products, c_type)
+            lines += _parameter(parameter, names, outline, c_type)
+    for each in outline.leaves:
+        if each.behind is not None:
+            lines += ["", "[[array]]", f'name = "{names[each.behind.name]}"']
+            lines += _array(each.behind, names, outline, "")
     lines += ["", "# [ensures]", *_formula(outline, names)]
     return "\n".join([*lines, ""])
 
@@ -150,7 +163,7 @@ def _launch(outline: KernelOutline, metadata: TritonMetadata | None) -> Iterator
 
 
 def _parameter(
-    parameter: ParameterUse, names: dict[str, str], products: tuple[str, ...], c_type: str
+    parameter: ParameterUse, names: dict[str, str], outline: KernelOutline, c_type: str
 ) -> Iterator[str]:
     if parameter.is_structure:
         yield f"size = {parameter.size}"
@@ -158,10 +171,17 @@ def _parameter(
             yield "fields = []  # the kernel loads none"
         for each in parameter.fields:
             yield from ("", "[[param.fields]]", f'name = "{names[each.name]}"', f"offset = {each.offset}")
-            yield from _parameter(each, names, products, "")
+            yield from _parameter(each, names, outline, "")
+        return
+    if parameter.behind is not None:
+        yield 'type = "pointer"'
+        yield f'to = ["{names[parameter.behind.name]}"]  # {FILL_IN}: where the addresses there lead to'
+        yield f"# at = [0]  # {FILL_IN} where they lead behind the beginnings of these, in bytes"
+        yield from _where_none_is_passed(parameter)
+        yield from _described_accesses(parameter)
         return
     if parameter.is_pointer and (parameter.accesses or parameter.used):
-        yield from _array(parameter, names, products, c_type)
+        yield from _array(parameter, names, outline, c_type)
         return
     fmt = _C_TYPES.get(c_type) or _scalar_type(parameter)
     yield f'type = "{fmt}"'
@@ -170,15 +190,15 @@ def _parameter(
         return
     compared = f"; compared in {_listed(parameter.compared)}" if parameter.compared else ""
     if isinstance(FORMATS[fmt], FloatFormat):
-        yield f'value = "any"{compared.replace(";", "  #", 1)}'
+        yield f'value = "any"  # {FILL_IN} a number where it is always the same{compared}'
     else:
         yield f'value = 1  # {FILL_IN}: a number, an expression in sizes, or "any"{compared}'
 
 
 def _array(
-    parameter: ParameterUse, names: dict[str, str], products: tuple[str, ...], c_type: str
+    parameter: ParameterUse, names: dict[str, str], outline: KernelOutline, c_type: str
 ) -> Iterator[str]:
-    fmt, told = _element_type(parameter, products)
+    fmt, told = _element_type(parameter, outline)
     pointed = c_type.removesuffix("__restrict__").rstrip("* ").removesuffix("const").strip()
     if c_type.endswith("*") and pointed in _C_TYPES:
         fmt, told = _C_TYPES[pointed], True
@@ -189,13 +209,27 @@ def _array(
     access = {(True, True): "inout", (False, True): "out"}.get(
         (parameter.is_read, parameter.is_written), "in"
     )
-    yield f'access = "{access}"'
+    workspace = (
+        f'  # {FILL_IN} "scratch" for a workspace, of which no formula speaks' if access == "inout" else ""
+    )
+    yield f'access = "{access}"{workspace}'
     if any(map(_is_of_many, parameter.accesses)):
         yield f"# values = [0]  # {FILL_IN}: what it holds at first, of a lock, a count or a sum of many"
-    elif access == "in" and isinstance(FORMATS[fmt], IntegerFormat) and FORMATS[fmt].bits in _INDEX_BITS:
+    elif access == "in" and (parameter.is_index or _may_be_index(FORMATS[fmt])):
         yield f"# values = [0]  # {FILL_IN} where addresses, or ways to go, depend on what it holds"
     if parameter.alignment is not None and parameter.alignment > 1:
         yield f"alignment = {max(parameter.alignment, 1)}  # the kernel declares it"
+    yield from _where_none_is_passed(parameter)
+    yield from _described_accesses(parameter)
+
+
+def _where_none_is_passed(parameter: ParameterUse) -> Iterator[str]:
+    if parameter.compared:
+        where = f"it is compared with 0 in {_listed(parameter.compared)}"
+        yield f'# value = 0  # {FILL_IN}, with type = "u64" and no more, where none is passed: {where}'
+
+
+def _described_accesses(parameter: ParameterUse) -> Iterator[str]:
     for what, some in (
         ("read", [each for each in parameter.accesses if each.reads]),
         ("written", [each for each in parameter.accesses if each.writes]),
@@ -208,25 +242,41 @@ _INDEX_BITS = (32, 64)
 """Widths of integers that arrays of indices have."""
 
 
+def _may_be_index(fmt: Format) -> bool:
+    return isinstance(fmt, IntegerFormat) and fmt.bits in _INDEX_BITS
+
+
 def _is_of_many(access: MemoryAccess) -> bool:
     """Tell whether threads use a place together: by atomics, or where they wait."""
     return not {"atom", "red", "acquire", "volatile"}.isdisjoint(access.mnemonic.split("."))
 
 
-def _element_type(parameter: ParameterUse, products: tuple[str, ...]) -> tuple[str, bool]:
+def _element_type(parameter: ParameterUse, outline: KernelOutline) -> tuple[str, bool]:
     """Return the type of an array's elements, and whether the code tells it."""
     types = {each.type for each in parameter.accesses if each.type is not None}
     told = {_MEMORY_TYPES.get(each, each) for each in types}
     floats = {each for each in told if isinstance(FORMATS.get(each), FloatFormat)}
     if len(floats) == 1:
         return floats.pop(), True
-    if len(told) == 1 and (known := FORMATS.get(next(iter(told)))) and known.bits != 16:
-        return known.name, False
     sizes = [each.size for each in parameter.accesses if each.size]
-    width = parameter.step or min(sizes, default=4)
-    multiplied = [FORMATS[each] for product in products for each in _TYPE.findall(product) if each in FORMATS]
-    fitting = [each.name for each in multiplied if each.bits == 8 * width]
+    width = parameter.step or min(sizes, default=_WORD)
+    if parameter.is_index or any(map(_is_of_many, parameter.accesses)):
+        signed = not floats and any(each.startswith("s") for each in told)
+        return f"{'s' if signed or parameter.is_index else 'u'}{8 * min(width, POINTER)}", False
+    known = [FORMATS[each] for each in told if each in FORMATS]
+    if len(told) == len(known) == 1 and known[0].bits != 16 and known[0].bits <= 8 * width:
+        return known[0].name, False
+    products = (*outline.summed, *outline.multiplied) if parameter.is_written else outline.multiplied
+    names = dict.fromkeys(_MEMORY_TYPES.get(each, each) for each in products)
+    fitting = [each for each in names if each in FORMATS and _fits(FORMATS[each], parameter, width, sizes)]
     return fitting[0] if fitting else _BY_SIZE.get(width, "u8"), False
+
+
+def _fits(fmt: Format, parameter: ParameterUse, width: int, sizes: list[int]) -> bool:
+    """Tell whether elements of a format may be what an array has, by what indices and accesses go on by."""
+    if parameter.step is not None and parameter.step < POINTER:
+        return fmt.bits == 8 * parameter.step
+    return fmt.bits == 8 * width or min(sizes, default=0) >= (_VECTOR if parameter.is_written else _WORD)
 
 
 def _scalar_type(parameter: ParameterUse) -> str:
@@ -248,8 +298,8 @@ def _scratch(size: int) -> Iterator[str]:
 
 
 def _formula(outline: KernelOutline, names: dict[str, str]) -> Iterator[str]:
-    outputs = [names[each.name] for each in outline.leaves if each.is_pointer and each.is_written]
-    inputs = [names[each.name] for each in outline.leaves if each.is_pointer and not each.is_written]
+    outputs = [names[each.name] for each in outline.arrays if each.is_written]
+    inputs = [names[each.name] for each in outline.arrays if not each.is_written]
     if not outputs:
         yield f'# formula = ""  # {FILL_IN}'
         return
@@ -263,18 +313,20 @@ def _formula(outline: KernelOutline, names: dict[str, str]) -> Iterator[str]:
 def _names(outline: KernelOutline) -> dict[str, str]:
     """Return names for formulas: the kernel's own, without its name in front, or p0, p1, …."""
     found: dict[str, str] = {}
-    for number, parameter in enumerate((*outline.parameters, *outline.leaves)):
+    for number, parameter in enumerate((*outline.parameters, *outline.leaves, *outline.arrays)):
         if parameter.name in found:
             continue
-        name = parameter.name.removeprefix(outline.entry).strip("_%$.")
+        own = parameter.name.lstrip("*")
+        name = own.removeprefix(outline.entry).strip("_%$.")
         name = re.sub(r"\Aparam_(\d+)", r"p\1", _NOT_A_LETTER.sub("_", name))
+        name += "_data" * (len(parameter.name) - len(own))
         usable = re.fullmatch(r"[A-Za-z_]\w*", name) and name not in KEYWORDS and name not in found.values()
         found[parameter.name] = name if usable else f"p{number}"
     return found
 
 
 def _comment(name: str, names: dict[str, str]) -> str:
-    return "" if names[name] == name else f"  # {name}"
+    return "" if names[name] == name else f"  # {cut(name)}"
 
 
 def _described(accesses: Iterable[MemoryAccess]) -> str:

@@ -60,9 +60,13 @@ class ParameterUse:
     indices : tuple of str
         Other parameters that go into addresses reckoned from it.
     compared : tuple of int
-        Lines in which it is compared, or what is reckoned from it.
+        Lines in which it is compared, or what is reckoned from it; of a pointer, with 0.
     used : bool
         Whether it is loaded at all.
+    is_index : bool
+        Whether addresses depend on what the memory holds that it points to.
+    behind : ParameterUse, optional
+        What is done with the memory that the addresses lead to which it points to.
     """
 
     name: str
@@ -78,6 +82,8 @@ class ParameterUse:
     indices: tuple[str, ...]
     compared: tuple[int, ...]
     used: bool
+    is_index: bool = False
+    behind: ParameterUse | None = None
 
     @property
     def is_read(self) -> bool:
@@ -116,6 +122,8 @@ class KernelOutline:
         Whether it is launched in blocks, and not called.
     targets : tuple of str
         The processors that it may be for, where the file names none.
+    multiplied, summed : tuple of str
+        Types of what its products multiply, and of what they add it to.
     """
 
     isa: str
@@ -131,6 +139,8 @@ class KernelOutline:
     threads: bool = True
     launched: bool = True
     targets: tuple[str, ...] = ()
+    multiplied: tuple[str, ...] = ()
+    summed: tuple[str, ...] = ()
 
     @property
     def leaves(self) -> tuple[ParameterUse, ...]:
@@ -138,3 +148,8 @@ class KernelOutline:
         return tuple(
             leaf for each in self.parameters for leaf in (each.fields if each.is_structure else (each,))
         )
+
+    @property
+    def arrays(self) -> tuple[ParameterUse, ...]:
+        """The pointers among its leaves, and in place of addresses in memory what they lead to."""
+        return tuple(each.behind or each for each in self.leaves if each.is_pointer)

@@ -194,11 +194,11 @@ def compiled(text: str, folder: Path, *flags: str, output: str = "kernel.o") -> 
 
 def verified(kernel: Path, contract: str, **sizes: int) -> Verification:
     path = kernel.with_suffix(".toml")
-    path.write_text(_filled(contract, sizes))
+    path.write_text(filled(contract, sizes))
     return verify(kernel, path)
 
 
-def _filled(contract: str, sizes: Mapping[str, int]) -> str:
+def filled(contract: str, sizes: Mapping[str, int]) -> str:
     for name, value in sizes.items():
         contract = contract.replace("{" + name + "}", str(value))
     return contract

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ...spec.power.catalogue import RankKUpdate
 from ...spec.power.instructions import associated_vsrs
 from ..kernel_outline import KernelOutline, MemoryAccess, ParameterUse
 from .image import Image
@@ -21,6 +22,9 @@ _ADDING = frozenset(["add", "addi", "addis", "or", "subf", "paddi", "mr", "isel"
 _GENERAL = tuple(range(3, 11))
 _FLOATS = tuple(range(1, 14))
 _STACK_ARGUMENTS = 96
+_LOST_BY_CALLS = frozenset([f"r{number}" for number in range(13)] + [f"f{number}" for number in range(14)])
+"""Registers that a function which is called may change."""
+
 _ENDS = ("bclr", "bcctr")
 _MOST = 20000
 """Instructions that are looked at."""
@@ -40,14 +44,14 @@ class _Found:
 
     used: set[str] = field(default_factory=set)
     accesses: dict[tuple[frozenset[str], MemoryAccess], set[str]] = field(default_factory=dict)
-    products: dict[str, None] = field(default_factory=dict)
+    products: dict[str, RankKUpdate] = field(default_factory=dict)
     compared: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     stack: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class _State:
-    """Before an instruction: origins by register, and how far the stack pointer has moved."""
+    """Before an instruction: origins by register or place of the stack, and how far its pointer has moved."""
 
     origins: Mapping[str, Origin]
     moved: int | None
@@ -77,9 +81,12 @@ def outline(image: Image, entry: str, address: int) -> KernelOutline:
             if target not in states or merged != states[target]:
                 states[target] = merged
                 pending.append(target)
+    families = tuple(dict.fromkeys(each.family for each in found.products.values()))
     return KernelOutline(
         "power", image.path, entry, "power10", None, None, 0, (), tuple(found.products),
         tuple(_parameters(found)), threads=False, launched=False,
+        multiplied=tuple(fmt.name for each in families for fmt in (each.x, each.y)),
+        summed=tuple(each.result.name for each in families),
     )  # fmt: skip
 
 
@@ -109,7 +116,7 @@ def _after(state: _State, instruction: Instruction, found: _Found, line: int) ->
     """Note what an instruction does with arguments; returns the state behind it."""
     form, values, name = instruction.form, instruction.values, instruction.mnemonic
     if form.specified is not None and form.specified.update is not None:
-        found.products.setdefault(name)
+        found.products.setdefault(name, form.specified.update)
     plain = name.rstrip(".").lstrip("p") if form.size == 64 else name.rstrip(".")
     stores = plain.startswith("st")
     loads = plain.startswith("l") and not plain.startswith(("lvsl", "lvsr"))
@@ -125,15 +132,22 @@ def _after(state: _State, instruction: Instruction, found: _Found, line: int) ->
         for argument in {argument for each in read for argument, _ in state.origins.get(each, _NOTHING)}:
             found.compared[argument].append(line)
     address = [each for each in named[1:] if each is not None] if stores or loads else []
-    if address:
+    place = _place_in_frame(state, instruction, address)
+    if address and place is None:
         _note_access(state, instruction, address, found, line, stores=stores)
-    brought = _NOTHING.union(*(state.origins.get(each, _NOTHING) for each in read)) if not loads else _NOTHING
-    if plain not in _ADDING:
+    if loads:
+        brought = _loaded(state, place, found)
+    else:
+        brought = _NOTHING.union(*(state.origins.get(each, _NOTHING) for each in read))
+    if not loads and plain not in _ADDING:
         brought = frozenset((argument, False) for argument, _ in brought)
-    origins = dict(state.origins) if plain not in ("bl", "bcctrl", "bclrl") else {}
+    calls = plain in ("bl", "bcctrl", "bclrl")
+    origins = {each: of for each, of in state.origins.items() if not calls or each not in _LOST_BY_CALLS}
     origins |= dict.fromkeys((each for each in targets if each is not None), brought)
     if form.operands and form.operands[0].name == "XTp" and not stores:
         origins[f"f{values[0] + 1}"] = _NOTHING
+    if stores and place is not None and named[0] is not None:
+        origins[_frame(place)] = state.origins.get(named[0], _NOTHING)
     if name == "xxmfacc":
         origins |= {f"f{number}": _NOTHING for number in associated_vsrs(values[0])}
     return _State(origins, _stack_moved(state.moved, instruction, plain, targets))
@@ -153,18 +167,35 @@ def _stack_moved(
     return None if changed else moved
 
 
+def _place_in_frame(state: _State, instruction: Instruction, registers: list[str]) -> int | None:
+    """Return where on the stack a load or store is, from the caller's stack pointer on, if that is known."""
+    if registers[:1] != ["r1"] or state.moved is None or len(registers) != 1:
+        return None
+    return state.moved + instruction.values[1]
+
+
+def _loaded(state: _State, place: int | None, found: _Found) -> Origin:
+    """Return from what a value descends that is loaded from a place of the stack, or from elsewhere."""
+    if place is None:
+        return _NOTHING
+    if place < _STACK_ARGUMENTS:
+        return state.origins.get(_frame(place), _NOTHING)
+    slot = (place - _STACK_ARGUMENTS) // 8
+    found.stack.add(slot)
+    return state.origins.get(_frame(place), frozenset({(f"stack{slot}", True)}))
+
+
+def _frame(place: int) -> str:
+    return f"frame{place}"
+
+
 def _note_access(
     state: _State, instruction: Instruction, registers: list[str], found: _Found, line: int, *, stores: bool
 ) -> None:
-    if registers[0] == "r1" and state.moved is not None and len(registers) == 1:
-        place = state.moved + instruction.values[1]
-        if not stores and place >= _STACK_ARGUMENTS:
-            found.stack.add((place - _STACK_ARGUMENTS) // 8)
-        return
     origins = [state.origins.get(each, _NOTHING) for each in registers]
     bases = {argument for origin in origins for argument, is_address in origin if is_address}
     numbers = {argument for origin in origins for argument, is_address in origin if not is_address}
-    general = frozenset(each for each in bases if each.startswith("r"))
+    general = frozenset(each for each in bases if each.startswith(("r", "stack")))
     access = MemoryAccess(
         line, instruction.mnemonic, *_moved(instruction.mnemonic), reads=not stores, writes=stores
     )
@@ -226,8 +257,8 @@ def _parameters(found: _Found) -> Iterator[ParameterUse]:
     for number in waiting:
         yield parameter(f"f{number}")
     for slot in range(max(found.stack, default=-1) + 1):
-        yield ParameterUse(f"stack{slot}", 8, None, None, (), False, False, None, (), None, (), (), True)
+        yield parameter(f"stack{slot}")
 
 
 def _is_used(found: _Found, name: str) -> bool:
-    return name in found.used
+    return name in found.used or name.startswith("stack")

@@ -17,6 +17,7 @@ from .launching import is_pointer, pointed_to
 from .operand_text import text_of, values_of
 from .other_statements import called_by
 from .scalar_arithmetic import number_format
+from .tile_instructions import adds_to_memory
 
 _POINTER_BYTES = 8
 _DEEPEST = 16
@@ -137,7 +138,8 @@ def _access(statement: InstructionStatement) -> MemoryAccess:
     element = getattr(view, "element", None)
     fmt = None if element is None or element.format is None else element.format.name
     size = 0 if element is None else element.storage_bytes
-    return MemoryAccess(statement.line, f"pto.{statement.operation}", size, fmt, not stores, stores)
+    adds = stores and adds_to_memory(statement)
+    return MemoryAccess(statement.line, f"pto.{statement.operation}", size, fmt, not stores or adds, stores)
 
 
 def _parameter(

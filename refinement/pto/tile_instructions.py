@@ -84,19 +84,22 @@ def execute(execution: Execution, judge: Judge, statement: InstructionStatement,
         _move(execution, operation, tiles["source"], tiles["target"], operands.indices, relu=relu)
 
 
+def adds_to_memory(statement: InstructionStatement) -> bool:
+    """Tell whether a store adds to what memory holds."""
+    return any(
+        name.lower() == "atomictype" and "atomic_add" in value.lower() for name, value in statement.attributes
+    )
+
+
 def _attributes(statement: InstructionStatement) -> tuple[bool, bool]:
     """Return whether a store adds to memory, and whether negative elements become zeros on the way."""
-    atomic = relu = False
+    relu = False
     for name, value in statement.attributes:
         key, plain = name.lower(), value.lower()
         if key in _IGNORED or key.startswith("pto."):
             continue
-        if key == "atomictype":
-            if "atomic_add" in plain:
-                atomic = True
-                continue
-            if "atomic_none" in plain:
-                continue
+        if key == "atomictype" and ("atomic_add" in plain or "atomic_none" in plain):
+            continue
         if key == "relupremode":
             if "normal_relu" in plain or "normalrelu" in plain:
                 relu = True
@@ -104,7 +107,7 @@ def _attributes(statement: InstructionStatement) -> tuple[bool, bool]:
             if "no_relu" in plain or "norelu" in plain:
                 continue
         raise unsupported(f"{statement.operation} with {name} = {value}")
-    return atomic, relu
+    return adds_to_memory(statement), relu
 
 
 # -- products

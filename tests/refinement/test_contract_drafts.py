@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mmaproof.refinement.contract import Contract
-from mmaproof.refinement.contract_draft import FILL_IN, TritonMetadata, draft, read_triton_metadata
+from mmaproof.refinement.contract_draft import TritonMetadata, draft, read_triton_metadata
 from mmaproof.refinement.contract_reading import parse_contract
 from mmaproof.refinement.demangling import LONGEST, demangled, spellings
 from mmaproof.refinement.front_end import read_outline
@@ -21,8 +21,10 @@ from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 
 from ..command_line import mmaproof
+from ..contract_corpora import Known, kernels
 from ..cuda_contracts import CORPUS as CUDA
 from ..cuda_contracts import contract_of
+from ..filled_drafts import Completed, completed
 from ..triton_contracts import CORPUS, KERNELS, contract
 
 RIGHT = sorted(name for name, facts in KERNELS.items() if facts["fault"] is None)
@@ -42,9 +44,11 @@ def test_a_draft_agrees_with_the_contract_that_a_person_wrote(path: Path, writte
     assert not found.says_values
     described = {each.name: each for each in (*written.parameters, *written.pointers)}
     passed = [described[each] for each in written.passing if isinstance(each, str)]
-    for mine, theirs in zip(found.parameters, passed, strict=True):
+    drafted = {each.name: each for each in (*found.parameters, *found.pointers)}
+    mine_passed = [drafted[each] for each in found.passing if isinstance(each, str)]
+    for mine, theirs in zip(mine_passed, passed, strict=True):
         if isinstance(theirs, PointerParameter):
-            assert isinstance(mine, ArrayParameter) and mine.format.bits == 64
+            assert isinstance(mine, PointerParameter)
         elif isinstance(mine, ArrayParameter):
             assert isinstance(theirs, ArrayParameter), theirs.name
             assert mine.access == theirs.access
@@ -55,54 +59,62 @@ def test_a_draft_agrees_with_the_contract_that_a_person_wrote(path: Path, writte
             assert mine.format.bits == theirs.format.bits
 
 
-def filled(text: str, whole: dict[str, Any]) -> str:
-    """Return a draft with what a contract says put where it is to be filled in."""
-    parameters = iter(whole["param"])
-    lines, current = [], {}
-    for line in text.splitlines():
-        key = line.partition(" = ")[0]
-        if line == "[[param]]":
-            current = next(parameters)
-            lines.append(line)
-        elif FILL_IN not in line and key not in ("shape", "value"):
-            lines.append(line)
-        elif key in ("grid", "dynamic_shared", "block"):
-            lines.append(f"{key} = {json.dumps(whole['launch'][key])}")
-        elif key == "# values":
-            lines += [f"values = {json.dumps(current['values'])}"] if "values" in current else []
-        elif line.startswith("#"):
-            sizes = whole.get("sizes", {})
-            lines += [f"{name} = {value}" for name, value in sizes.items()] if "M = 128" in line else []
-        elif key in current:
-            lines.append(f"{key} = {json.dumps(current[key])}")
-            if key == "shape" and "strides" in current:
-                lines.append(f"strides = {json.dumps(current['strides'])}")
-        else:
-            lines.append(line)
-    return "\n".join([*lines, ""])
+KNOWN = list(kernels())
+SWEEP = [pytest.mark.sweep]
+QUICK = {
+    "grouped_f32_sm80.ptx", "moe_f16_sm80.ptx", "split_k_f16_sm80.ptx", "locked_sum_f32_sm80.ptx",
+    "softmax.ptx", "softmax_fault_base.ptx", "cross_entropy_backward.ptx", "reduction_f32", "tensor_s8",
+    "sgemm.-O2", "split_k_blocks_f32.A5", "gemv_f16.CPU",
+}  # fmt: skip
+"""Kernels of each corpus, and of each way to pass parameters."""
+
+READ = {known.name for known in KNOWN if known.name.rpartition("_")[2] in ("sm80.ptx", "f32", "f16", "s8")}
 
 
-@pytest.mark.parametrize("name", RIGHT[:3])
-def test_a_draft_is_a_contract_once_it_is_filled_in(name: str, tmp_path: Path) -> None:
-    whole = tomllib.loads(contract(KERNELS[name]))
-    completed = tmp_path / "gemm.toml"
-    completed.write_text(filled(draft(read_outline(CORPUS / name, None)), whole), encoding="utf-8")
-    assert verify(CORPUS / name, completed).result.verdict == "safe"
+def completed_draft(known: Known, folder: Path) -> tuple[Path, Completed]:
+    """Return a kernel's file, and its draft completed from the contract that a person wrote for it."""
+    path, whole = known.place(folder), tomllib.loads(known.contract)
+    launches = whole["launch"] if isinstance(whole.get("launch"), list) else [{}]
+    entry = whole["kernel"].get("entry")
+    drafts = [draft(read_outline(path, launch.get("entry", entry))) for launch in launches]
+    return path, completed(drafts, whole)
 
 
-OPERATORS = CORPUS.parent / "cuda_operators"
+def verdict_of(known: Known, folder: Path, *, memory: bool) -> str:
+    path, found = completed_draft(known, folder)
+    contract = folder / "completed.toml"
+    contract.write_text(found.memory if memory else found.text, encoding="utf-8")
+    return verify(path, contract).result.verdict
 
 
-@pytest.mark.parametrize(
-    ("source", "kernel"),
-    [("locked_sum_f32", "locked_sum_f32_sm80"), ("serial_split_k_f32", "serial_split_k_f32_edit_together")],
-)
-def test_a_draft_has_a_place_for_what_locks_and_counts_hold(source: str, kernel: str, tmp_path: Path) -> None:
-    whole = tomllib.loads((OPERATORS / f"{source}.toml").read_text(encoding="utf-8"))
-    completed = tmp_path / "kernel.toml"
-    path = OPERATORS / f"{kernel}.ptx"
-    completed.write_text(filled(draft(read_outline(path, None)), whole), encoding="utf-8")
-    assert verify(path, completed).result.verdict == "safe"
+def chosen(always: Container[str], *, faults: bool) -> list[Any]:
+    """Return kernels of which only some are always tested, with or without those that have a fault."""
+    return [
+        pytest.param(known, id=f"{known.corpus}, {known.name}", marks=[] if known.name in always else SWEEP)
+        for known in KNOWN
+        if faults or known.verdict == "verified"
+    ]
+
+
+@pytest.mark.parametrize("known", chosen(QUICK, faults=True))
+def test_a_draft_has_a_place_for_all_that_its_contract_says(known: Known, tmp_path: Path) -> None:
+    """Of every kernel of every corpus: grid, sizes, names and formula make a contract of a draft."""
+    assert verdict_of(known, tmp_path, memory=False) == known.verdict
+
+
+@pytest.mark.parametrize("known", chosen(QUICK, faults=False))
+def test_a_completed_draft_without_a_formula_gives_no_false_alarm(known: Known, tmp_path: Path) -> None:
+    assert verdict_of(known, tmp_path, memory=True) == "safe"
+
+
+@pytest.mark.parametrize("known", chosen(READ, faults=True))
+def test_a_draft_tells_all_but_the_types_of_small_elements(known: Known, tmp_path: Path) -> None:
+    """Numbers of 8 bits and fewer are moved in words, and nothing but arithmetic tells what they are."""
+    _, found = completed_draft(known, tmp_path)
+    contract = parse_contract(found.text)
+    assert contract.says_values
+    arrays = {each.name: each.format.bits for each in contract.parameters if isinstance(each, ArrayParameter)}
+    assert [name for name in found.types if arrays[name] > 8] == []
 
 
 def metadata_of(folder: Path, **changes: Any) -> Path:
