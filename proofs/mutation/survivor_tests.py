@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,11 +26,17 @@ from .dependent_tests import dependent_tests
 from .scope import SpecificationModule
 from .source_faults import Fault
 
-LIMIT = 300.0
-"""Seconds that the tests of one fault may take."""
+LIMIT = 300
+"""Seconds of processor time that the tests of one fault may take."""
+
+_PATIENCE = 4
+"""So many times as long they may take on the clock: others may use the machine, and what waits uses none."""
 
 _PASSED = (0, 5)
 """Exit codes of pytest: all tests pass, or there is none."""
+
+_OUT_OF_TIME = tuple(-getattr(signal, name) for name in ("SIGXCPU", "SIGKILL") if hasattr(signal, name))
+"""Exit codes of a process that used up its processor time."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +62,11 @@ class SurvivorTests:
     ----------
     folder : Path
         Where the tests are.
-    limit : float
-        Seconds that those of one fault may take.
+    limit : int
+        Seconds of processor time that those of one fault may take.
     """
 
-    def __init__(self, folder: Path, limit: float = LIMIT) -> None:
+    def __init__(self, folder: Path, limit: int = LIMIT) -> None:
         self._folder = folder.resolve()
         self._limit = limit
         self._lock = threading.Lock()
@@ -84,20 +89,19 @@ class SurvivorTests:
         files = dependent_tests(module.name, package, self._folder)
         if not files:
             return Ending("", "no test depends on the module")
-        end = time.monotonic() + self._limit
         with _copy(package, module.path, fault.source()) as copy:
             while True:
                 left_out = set(self._unreliable)
                 named = [each for each in map(str, files) if each not in left_out]
                 if not named:
                     return Ending("", "the tests that depend on it fail without a fault")
-                code, failing = self._run(named, end, copy, left_out)
+                code, failing = self._run(named, copy, left_out)
                 if code is None:
-                    return Ending("", f"the tests that depend on it did not end in {self._limit:.0f} s")
+                    return Ending("", f"the tests that depend on it did not end in {self._limit} s")
                 if code in _PASSED:
                     return Ending("", f"{len(named)} files of tests pass")
                 failing = failing or named[0]
-                again, _ = self._run([failing], time.monotonic() + self._limit)
+                again, _ = self._run([failing])
                 if again in _PASSED:
                     return Ending(failing, "fails with the fault alone")
                 if failing in left_out:
@@ -107,7 +111,7 @@ class SurvivorTests:
                     self._unreliable.add(str(self._folder.parent / failing))
 
     def _run(
-        self, tests: Sequence[str], end: float, copy: Path | None = None, left_out: Collection[str] = ()
+        self, tests: Sequence[str], copy: Path | None = None, left_out: Collection[str] = ()
     ) -> tuple[int | None, str]:
         """Return the exit code of pytest, None if it took too long, and the test that fails first."""
         with TemporaryDirectory() as folder:
@@ -123,11 +127,11 @@ class SurvivorTests:
             command = [sys.executable, "-P", "-m", "pytest", "-x", "-q", "-p", failing_tests.__name__]
             command += ["-p", "no:cacheprovider", *(("-n", "0") if find_spec("xdist") else ())]
             command += [*(f"--deselect={each}" for each in sorted(left_out)), *tests]
-            code = self._ended(command, variables, end)
+            code = self._ended(command, variables)
             text = found.read_text(encoding="utf-8") if found.exists() else ""
             return code, text.partition("\n")[0]
 
-    def _ended(self, command: Sequence[str], variables: dict[str, str], end: float) -> int | None:
+    def _ended(self, command: Sequence[str], variables: dict[str, str]) -> int | None:
         with self._lock:
             if self._closed:
                 return None
@@ -143,7 +147,9 @@ class SurvivorTests:
             )
             self._running.add(process)
         try:
-            return process.wait(max(0.0, end - time.monotonic()))
+            _limit_time(process, self._limit)
+            code = process.wait(_PATIENCE * self._limit)
+            return None if code in _OUT_OF_TIME else code
         except subprocess.TimeoutExpired:
             return None
         finally:
@@ -151,6 +157,14 @@ class SurvivorTests:
                 _kill(process)  # what it started may run still
                 self._running.discard(process)
             process.wait()
+
+
+def _limit_time(process: subprocess.Popen[bytes], seconds: int) -> None:
+    """Limit the processor time of a process, where that can be done from outside (Linux)."""
+    with suppress(ImportError, AttributeError, ProcessLookupError):
+        from resource import RLIMIT_CPU, prlimit
+
+        prlimit(process.pid, RLIMIT_CPU, (seconds, seconds + 1))
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -83,7 +83,7 @@ def test_a_file_that_cannot_be_collected_notices_and_no_file_depends_on_nothing(
 
 def test_tests_that_do_not_end_are_said_to_notice_nothing(project: Path) -> None:
     (project / "checks/sums/test_total.py").write_text("while True: pass\n")
-    with SurvivorTests(project / "checks", 0.5) as tests:
+    with SurvivorTests(project / "checks", 1) as tests:
         assert tests.of(*fault_of(project, "fragile.sums.other", "8")) == Ending(
-            "", "the tests that depend on it did not end in 0 s"
+            "", "the tests that depend on it did not end in 1 s"
         )
