@@ -17,10 +17,14 @@ from typing import Any, get_args
 from ... import spec
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..families import conversions
-from .expression_values import MODES, Evaluation, Unclear, are_equal
+from .expression_values import MODES, Evaluation, Known, Unclear, are_equal
 
 MOST = 4096
 """So many combinations of parameters are tried at most, or none."""
+
+
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+"""Statements after which the next one of a block is not executed."""
 
 
 class Surroundings:
@@ -93,8 +97,13 @@ class Surroundings:
             return False
         integers = self._integers(one) | self._integers(other)
         second = given if otherwise is None else otherwise
+        reached = False
         for row, values in itertools.product(rows, itertools.product(*(kind for _, kind in kinds))):
-            known = row | {dump(name): value for (name, _), value in zip(kinds, values, strict=True)}
+            parameters = {dump(name): value for (name, _), value in zip(kinds, values, strict=True)}
+            if not self._is_reached(parameters):
+                continue
+            reached = True
+            known = row | parameters
             for width, signed in MODES:
                 evaluations = [
                     Evaluation(self.namespace, self.local, {**known, **each}, integers, width, signed)
@@ -106,7 +115,32 @@ class Surroundings:
                         return False
                 except Unclear:
                     return False
+        return reached
+
+    def _is_reached(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether the expression may be evaluated if parameters are worth this."""
+        for test, wanted in self._guards:
+            try:
+                found = Evaluation(self.namespace, self.local, parameters, frozenset(), *MODES[0]).of(test)
+            except Unclear:
+                continue
+            if isinstance(found, Known) and found.value is (not wanted):
+                return False
         return True
+
+    @cached_property
+    def _guards(self) -> list[tuple[ast.expr, bool]]:
+        """What the function has tested on the way to the expression, of parameters that stay what they are.
+
+        A test of an ``if`` around it, or of one before it that leaves the block.
+        """
+        inside = [] if self.function is None else self.around[self.around.index(self.function) :]
+        steps = [step for pair in itertools.pairwise(inside) for step in _tested(*pair)]
+        return [(test, wanted) for test, wanted in steps if self._is_of_parameters(test)]
+
+    def _is_of_parameters(self, test: ast.expr) -> bool:
+        names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+        return all(name in self.annotations or name not in self.local for name in names)
 
     def _values(self, name: str) -> tuple[Any, ...] | None:
         return values_of(self.annotations[name]) if name in self.annotations else None
@@ -153,6 +187,19 @@ class Surroundings:
             case ast.Call(ast.Name("len"), _, _):
                 return "len" not in self.local and "len" not in self.namespace
         return False
+
+
+def _tested(outer: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """Yield what a statement, or what it executes before one in it, tested, and what came out."""
+    for name in ("body", "orelse", "finalbody"):
+        body = getattr(outer, name, None)
+        if not isinstance(body, list) or inner not in body:
+            continue
+        if isinstance(outer, ast.If):
+            yield outer.test, name == "body"
+        for before in body[: body.index(inner)]:
+            if isinstance(before, ast.If) and not before.orelse and isinstance(before.body[-1], _LEAVES):
+                yield before.test, False
 
 
 def values_of(kind: Any) -> tuple[Any, ...] | None:

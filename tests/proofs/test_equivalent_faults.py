@@ -135,6 +135,48 @@ def test_a_parameter_that_is_bound_again_may_be_anything(shown) -> None:
     assert shown(text)["24", "25"] == ""
 
 
+GUARDED = """
+def f(fmt: FloatFormat, side: Side, x):
+    if {}:
+        return x + (fmt.fraction_bits > 10)
+    return x - (fmt.fraction_bits > 0)
+"""
+LEFT = """
+def f(fmt: FloatFormat, xs):
+    for x in xs:
+        if fmt.subnormals:
+            {}
+        yield x + (fmt.fraction_bits > 10)
+"""
+
+
+def test_what_a_condition_lets_through_is_all_that_counts(shown) -> None:
+    changed = "10", "9"
+    assert shown(GUARDED.format("not fmt.subnormals"))[changed] == EXPRESSION  # ue8m0, without a fraction
+    for condition in ("fmt.subnormals", "side is Side.LEFT", "not fmt.subnormals and x", "x"):
+        assert shown(GUARDED.format(condition))[changed] == ""
+    again = GUARDED.format("not fmt.subnormals").replace("    if", "    fmt = x\n    if")
+    assert shown(again)[changed] == ""  # what is tested is another format
+    local = GUARDED.replace("    if", "    plain = not fmt.subnormals\n    if")
+    assert shown(local.format("plain"))[changed] == ""
+
+
+def test_what_a_condition_leaves_behind_does_not_count(shown) -> None:
+    behind = "fmt.fraction_bits > 0", "fmt.fraction_bits >= 0"
+    assert shown(GUARDED.format("not fmt.subnormals"))[behind] == EXPRESSION  # all others have a fraction
+    assert shown(GUARDED.format("fmt.subnormals"))[behind] == ""
+    for leaving in ("continue", "break", "return"):
+        assert shown(LEFT.format(leaving))["10", "9"] == EXPRESSION
+    assert shown(LEFT.format("x = 2"))["10", "9"] == ""
+    inside = LEFT.format("return").replace("        if fmt", "        if x:\n          if fmt")
+    assert shown(inside)["10", "9"] == ""  # it may not be tested
+
+
+def test_code_that_no_argument_reaches_is_not_taken_for_right(shown) -> None:
+    text = GUARDED.format("fmt is None").replace("> 10", "> 80")
+    assert shown(text)["80", "81"] == ""
+
+
 def test_branches_that_do_the_same_where_comparisons_differ(shown) -> None:
     found = shown(BOUNDARY)
     assert found["weight > 1", "weight >= 1"] == BRANCHES
