@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -26,12 +27,14 @@ def matrix_sums(isa: str) -> Theorem:
         f"{isa}/stated/sums",
         "sums of products have the products that count, in order, rounded as often as said",
         "integers: Σ x·y over k = 0, 1 and 5 products, all or those that masks keep, of broadcast rows and "
-        "columns; floats: a chain rounds Σ once for each product, an unfused one rounds products first, "
-        "with and without a start, in each direction, where each of the two differs from the other",
+        "columns, with axes of batches before them; floats: a chain rounds Σ once for each product, an "
+        "unfused one rounds products first, with and without a start, in each direction, where each of the "
+        "two differs from the other",
         "docs/architecture.md, products",
     )
     def cases() -> Iterator[Case]:
         yield Case("integers", _integers, method=Method.CERTIFICATE)
+        yield Case("batches", _batches, method=Method.CERTIFICATE)
         yield Case("chains", _chains, method=Method.CERTIFICATE)
 
     return cases
@@ -65,6 +68,29 @@ def _integers() -> Certificate:
         return found
 
     return compared(expected, specified)
+
+
+def _batches() -> Certificate:
+    """Return the claim that all axes but the last broadcast, whichever factor has them."""
+    shapes = {
+        "both": ((2, 3, 1, 5), (2, 1, 4, 5)), "of x": ((2, 3, 5), (3, 5)), "of y": ((3, 5), (2, 3, 5)),
+        "a column each": ((2, 3, 5), (2, 1, 5)), "a row each": ((2, 1, 5), (2, 3, 5)), "none": ((5,), (5,)),
+    }  # fmt: skip
+    given = {
+        name: (np.arange(math.prod(left)).reshape(left) * 53 % 256 - 128,
+               np.arange(math.prod(right)).reshape(right) * 91 % 256)
+        for name, (left, right) in shapes.items()
+    }  # fmt: skip
+
+    def specified() -> Mapping[str, object]:
+        return {
+            name: integer_sum(
+                NumpyAlgebra(), (x.astype(np.int8).view(np.uint8), S8), (y.astype(np.uint8), U8)
+            ).tolist()
+            for name, (x, y) in given.items()
+        }
+
+    return compared({name: (x * y).sum(axis=-1).tolist() for name, (x, y) in given.items()}, specified)
 
 
 _ROWS = {

@@ -10,7 +10,7 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.drawn_arrays import DrawnArrays, drawn
 from ...spec.errors import InputError
-from ...spec.formats import E4M3, F16, F32, S8, S16, U4, UE8M0, Bits
+from ...spec.formats import E2M1, E4M3, F16, F32, F64, S8, S16, U4, UE8M0, Bits
 from ...spec.fragment import Fragment, Packing
 from ...spec.layout import Axis, Digit, Layout
 from ...spec.operand_arrays import (
@@ -75,6 +75,8 @@ OPERANDS: Mapping[str, ArrayOperand] = {
     "m": ByteArray(),
     "i": IntegerArray((3,)),
     "n": IntegerArray(),
+    "e": Matrix((2,), E2M1),
+    "f": Matrix((2,), F64),
 }
 """Operands of a toy instruction, one of each kind."""
 
@@ -88,6 +90,8 @@ _FITTING: Mapping[str, Array] = {
     "m": np.arange(5, dtype=np.uint8),
     "i": np.array([1, 2, 3], dtype=np.int16),
     "n": np.array([7], dtype=np.uint8),
+    "e": np.array([0.5, -6.0]),
+    "f": np.array([1.0, np.inf]),
 }
 
 
@@ -132,6 +136,14 @@ def _given() -> dict[str, tuple[dict[str, Array], object]]:
         "n with axes": ({"n": np.array([[5]])}, 5),
         "n of two": ({"n": np.array([5, 6])}, REFUSED),
         "n real": ({"n": np.array([5.0])}, REFUSED),
+        "e": ({}, [1, 15]),
+        "e not a number": ({"e": np.array([1.0, np.nan])}, REFUSED),
+        "f": ({}, [0x3FF << 52, 0x7FF << 52]),
+        "f not a number": (
+            {"f": np.array([0xFFC00005, 0xBF800000], dtype=np.uint32).view(np.float32)},
+            [0xFFF << 51, 0xBFF << 52],
+        ),
+        "h not a number": ({"h": np.array([np.nan, 1.0])}, [0x7E00, 0x3C00]),
     }
 
 
@@ -196,12 +208,15 @@ def _literals() -> Certificate:
         memory = DrawnArrays({"a": one, "w": three}, 1)
         found["memory is not drawn"] = _refuses(lambda: read("toy", {**operands, "m": ByteArray()}, memory))
         found["what is not needed is not drawn"] = sorted(read("toy", operands, memory, {"m": ByteArray()}))
+        both = DrawnArrays({"a": one, "w": three, "x": one}, 1)
+        found["what is not needed without a shape"] = sorted(read("toy", operands, both, UNREAD))
         found["as a mapping"] = len(memory), list(memory), "a" in memory
         return found
 
     expected: dict[str, object] = {name: said for name, (_, said) in table.items()}
     expected["memory is not drawn"] = True
     expected["what is not needed is not drawn"] = ["a", "w"]
+    expected["what is not needed without a shape"] = ["a", "w"]
     expected["as a mapping"] = 0, [], False
     return compared(expected, specified)
 

@@ -76,7 +76,7 @@ def _table(operand: str) -> ElementTable:
     packing = Packing(F16, 16) if operand in "ab" else Packing(F32, 32)
     fragment = Fragment(layout, packing)
     table = fragment_table(title, fragment, number=_number(operand))
-    return replace(table, served=2) if operand == "s" else table
+    return replace(table, served=2) if operand in "sx" else table
 
 
 def _number(operand: str) -> str:
@@ -86,7 +86,7 @@ def _number(operand: str) -> str:
 
 
 def _compared(operand: str, text: str) -> Comparison:
-    return compare_with_table(_table(operand), "a" if operand == "s" else operand, text)
+    return compare_with_table(_table(operand), {"s": "a", "x": "scale_b"}.get(operand, operand), text)
 
 
 def _spelled() -> Certificate:
@@ -120,11 +120,13 @@ def _rows(operand: str) -> Iterator[str]:
     ]
     names = (of_owner, _number(operand), "row", "column")
     yield "\n".join([",".join(names), *(",".join(map(str, each)) for each in elements)])
-    other = {"lane": "thread", "element": "i", "column": "col"}
+    other = {"lane": "thread", "element": "i", "column": "col", "register": "reg"}
     header = ", ".join(other.get(name, name) for name in reversed(names))
     yield "\n".join([header, *(", ".join(map(str, each[::-1])) for each in elements)])
     entries = (dict(zip(names, each, strict=True)) for each in reversed(elements))
-    yield str(list(entries)).replace("'", '"')
+    listed = str(list(entries)).replace("'", '"')
+    yield listed
+    yield f'{{"elements": {listed}}}'
 
 
 def _strides() -> Certificate:

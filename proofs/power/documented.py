@@ -13,7 +13,7 @@ from ...spec.power.encoding import LAYOUTS, decode
 from ...spec.power.forms import FORMS, mask_widths
 from ...spec.power.instructions import VSRS_PER_ACCUMULATOR
 from ...spec.power.priming import ACCUMULATORS
-from ...spec.power.registers import ACCUMULATOR_ROWS, REGISTER_BYTES
+from ...spec.power.registers import ACCUMULATOR_ROWS, REGISTER_BITS, REGISTER_BYTES
 from ...spec.power.state import ASSOCIATED_VSRS, VSRS
 from ...spec.power.targets import TARGETS
 from ..comparison import compared
@@ -77,8 +77,9 @@ def _registers() -> Certificate:
     return compared(
         stated.REGISTERS,
         lambda: {
-            "VSRs": VSRS, "bytes": REGISTER_BYTES, "accumulators": ACCUMULATORS, "rows": ACCUMULATOR_ROWS,
-            "VSRs of an accumulator": VSRS_PER_ACCUMULATOR, "VSRs of all": ASSOCIATED_VSRS,
+            "VSRs": VSRS, "bytes": REGISTER_BYTES, "bits": REGISTER_BITS, "accumulators": ACCUMULATORS,
+            "rows": ACCUMULATOR_ROWS, "VSRs of an accumulator": VSRS_PER_ACCUMULATOR,
+            "VSRs of all": ASSOCIATED_VSRS,
         },
     )  # fmt: skip
 

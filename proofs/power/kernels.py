@@ -11,12 +11,15 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import F32, F64, U8, U64
+from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.power import kernels, memory
 from ...spec.power.builtins import Builtins
 from ...spec.power.memory import Endian
+from ...spec.rounding import Rounding
+from ..comparison import compared
 from ..induction import induction
 from ..invariants import Commutes, Image, Recursion, Terms
-from ..obligation import RN, Case, Equation, Inputs, Method, Property, Status, Variable, theorem
+from ..obligation import RN, Case, Certificate, Equation, Inputs, Method, Property, Status, Variable, theorem
 
 DGEMM = "Moreira et al. section V-A, Figures 4 to 6"
 SCONV = "Moreira et al. section V-B, equation (25), Figures 8 and 9"
@@ -210,6 +213,13 @@ def sconv() -> Iterator[Case]:
             Status.REFUTED,
             statement="Figure 8's macro as printed, arguments not parenthesised, computes the convolution",
         )
+        yield Case(
+            f"printed-sum/{endian}",
+            partial(_printed_sum, endian),
+            method=Method.CERTIFICATE,
+            statement="as printed it is the same sum of H[32q + i]·A[q/9][q/3 mod 3][4(q mod 3) + j], of "
+            "listed whole numbers",
+        )
         yield Case(f"any-n/{endian}", partial(_sconv_of_memory, kernel, 0))
     yield Case(
         "rows-of-result",
@@ -274,6 +284,27 @@ def _sconv_of_rows(kernel: Convolution) -> Property:
     pinned = {"h": [*([0] * 8), *([one] * 8), *([0] * (weights - 16))], "image": one}
     variables = (*kernel.variables, Variable("image", F32, (3, 3, kernel.columns)))
     return Property(variables, claim, pinned=None if kernel.parenthesised else pinned)
+
+
+def _printed_sum(endian: Endian) -> Certificate:
+    """Return the claim that offsets count vectors in the kernel as printed; all its sums are exact."""
+    h, image = np.arange(840) * 37 % 61 - 30, (np.arange(9 * 24) * 29 % 53 - 26).reshape(3, 3, 24)
+    total = np.zeros((8, 16), dtype=int)
+    for q in range(27):
+        column = 4 * (q % 3)
+        pixels = image[q // 9, q // 3 % 3, column : column + 16]
+        total += h[32 * q : 32 * q + 8, None] * pixels[None, :]
+    order = f"{'<' if endian is Endian.LITTLE else '>'}f4"
+
+    def stored() -> dict[str, object]:
+        rows = [[np.frombuffer(row.astype(order).tobytes(), np.uint8) for row in each] for each in image]
+        machine = Builtins(NumpyAlgebra(), endian, Rounding.NEAREST_EVEN)
+        weights = np.frombuffer(h.astype(order).tobytes(), np.uint8)
+        found = kernels.sconv_kernel(machine, weights, rows, parenthesised=False)
+        blocks = np.ascontiguousarray(found).view(order).astype(int).reshape(2, 4, 4, 4)
+        return {"C": blocks.transpose(0, 2, 1, 3).reshape(8, 16).tolist()}
+
+    return compared({"C": total.tolist()}, stored)
 
 
 def _sconv_of_memory(kernel: Convolution, apart: int) -> Property:

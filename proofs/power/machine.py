@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from functools import partial
 
@@ -11,17 +12,20 @@ from ...spec.errors import InputError
 from ...spec.formats import IntegerFormat
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.power.assembly import parse
-from ...spec.power.choices import Choices
+from ...spec.power.builtins import live_products
+from ...spec.power.catalogue import UPDATES
+from ...spec.power.choices import Choices, every_choice
 from ...spec.power.encoding import decode, disassemble
 from ...spec.power.forms import FORMS
 from ...spec.power.instructions import Instruction
 from ...spec.power.legality import RULES
 from ...spec.power.memory import Endian
 from ...spec.power.registers import ByteImage
-from ...spec.power.state import State, step
+from ...spec.power.state import State, step, with_groups
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from ..refusals import refused
+from ..stated import choices
 from .stated import machine as stated
 
 
@@ -30,15 +34,16 @@ from .stated import machine as stated
     "an instruction changes the registers that the ISA names, and no others; words are read by its forms",
     "∀ listed updates (with masks, and without): all VSRs and accumulators afterwards, where accumulators "
     "are registers of their own and where they are VSRs; moves between the two; masks of word forms are all "
-    "ones; how many operands there are; where a register's elements begin; why a word is none; code of "
-    "several words",
+    "ones, those of others are in range, first bit first; every reading of the open points is there; how "
+    "many operands there are; where a register's elements begin; why a word is none; code of several words",
     "Power ISA 3.1 sections 1.6, 7.2.1.3 and 7.6.1.12; Moreira et al. sections II-A and II-B",
 )
 def machine() -> Iterator[Case]:
     """Yield steps, masks, places, reasons, code, and the contradictions that rules cite."""
     goals = {
         "updates": _updates, "moves": _moves, "masks": _masks, "operands": _operands,
-        "places": _places, "reasons": _reasons, "code": _code, "cited": _cited,
+        "places": _places, "grouped": _grouped, "readings": _readings, "reasons": _reasons,
+        "code": _code, "cited": _cited,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -88,9 +93,34 @@ def _moves() -> Certificate:
 
 
 def _masks() -> Certificate:
-    return compared(
-        stated.MASKS, lambda: {name: parse(f"{name} a0,vs34,vs36").masks for name in stated.MASKS}
-    )
+    """Return the claim on masks of word forms, and on those that built-ins take."""
+    expected: dict[object, object] = dict(stated.MASKS.items())
+    for name, ones in stated.MASKS.items():
+        expected[name, "live"] = [[True] * mask.bit_length() for mask in ones]
+        given = ones if ones[-1] > 1 else ones[:-1]  # of one product there is no mask
+        for place, mask in enumerate(given):
+            expected[name, (*given[:place], mask + 1, *given[place + 1 :])] = "refused"
+            expected[name, (*given[:place], 1, *given[place + 1 :])] = [
+                [all_live or bit == mask.bit_length() - 1 for bit in range(mask.bit_length())]
+                for all_live, mask in zip((at != place for at in range(3)), ones, strict=True)
+            ]
+        expected[name, given[:-1]] = "refused"
+
+    def live(name: str, masks: tuple[int, ...] | None) -> object:
+        try:
+            return [list(map(bool, each)) for each in live_products(NumpyAlgebra(), UPDATES[name], masks)]
+        except InputError:
+            return "refused"
+
+    def specified() -> Mapping[object, object]:
+        found: dict[object, object] = {name: parse(f"{name} a0,vs34,vs36").masks for name in stated.MASKS}
+        for key in expected:
+            if isinstance(key, tuple):
+                name, masks = key
+                found[key] = live(name, None if masks == "live" else masks)
+        return found
+
+    return compared(expected, specified)
 
 
 def _operands() -> Certificate:
@@ -122,6 +152,44 @@ def _places() -> Certificate:
         return found
 
     return compared(expected, specified)
+
+
+def _grouped() -> Certificate:
+    """Return the claim on VSRs whose first 32 are replaced, for every state of a batch."""
+    vsr = (np.arange(3 * 64 * 16) * 31 % 251).astype(np.uint8).reshape(3, 64, 16)
+    acc = (np.arange(3 * 8 * 4 * 16) * 17 % 241).astype(np.uint8).reshape(3, 8, 4, 16)
+    pairs = {"both": (vsr, acc), "of VSRs": (vsr, acc[0]), "of accumulators": (vsr[0], acc)}
+    expected: dict[str, object] = {}
+    for name, (some, others) in pairs.items():
+        parts = [
+            [*(others if others.ndim == 3 else others[at]).reshape(32, 16).tolist(),
+             *(some if some.ndim == 2 else some[at])[32:].tolist()]
+            for at in range(3)
+        ]  # fmt: skip
+        expected[name] = parts
+    return compared(
+        expected, lambda: {name: with_groups(some, others).tolist() for name, (some, others) in pairs.items()}
+    )
+
+
+def _readings() -> Certificate:
+    """Return the claim on all combinations of readings, of all open points or of some."""
+    points = {point.replace("-", "_"): readings for point, readings in choices.points("power").items()}
+    chosen: dict[tuple[str, ...], tuple[str, ...]] = {(): tuple(points), ("nan",): ("nan",)}
+    chosen["nan", "bf16-sum"] = "nan", "bf16_sum"
+    expected = {
+        names: sorted(
+            itertools.product(*(each if point in some else each[:1] for point, each in points.items()))
+        )
+        for names, some in chosen.items()
+    }
+    return compared(
+        expected,
+        lambda: {
+            names: sorted(tuple(getattr(each, point) for point in points) for each in every_choice(*names))
+            for names in chosen
+        },
+    )
 
 
 def _reasons() -> Certificate:

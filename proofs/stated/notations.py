@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .foreign_layouts import image
+
 VECTORS: Mapping[str, dict[str, list[list[int]]]] = {
     "a": {"register": [[0, 1], [8, 0], [0, 8]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
     "b": {"register": [[1, 0], [8, 0]], "lane": [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]]},
@@ -15,14 +17,18 @@ VECTORS: Mapping[str, dict[str, list[list[int]]]] = {
     "v": {"field": [[0, 1], [0, 2]], "register": [[1, 0], [2, 0]]},
     "t": {"register": [[0, 1], [1, 0]], "thread": [[0, 2], [2, 0]]},
     "s": {"register": [[0, 1], [8, 0]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
+    "u": {"register": [], "lane": [[1, 0], [0, 1]]},
+    "x": {"register": [[1, 0], [2, 0]], "lane": [[0, 1], [0, 2]]},
     "w": {"register": [[0, 0, 1], [0, 0, 2]], "lane": [[0, 1, 0], [0, 2, 0], [1, 0, 0], [2, 0, 0]]},
 }
 """The (row, column) that each bit of the number of an element, and of its holder, adds: of A, B and C of the
 product, of an accumulator in registers that belong to no lane, of a matrix that threads hold, of an A of
-which every other element is stored, and, with their number first, of four matrices."""
+which every other element is stored, of one element for each lane, of factors of B's columns that serve two
+elements each, and, with their number first, of four matrices."""
 
 EXTENTS: Mapping[str, tuple[int, ...]] = {
-    "a": (16, 16), "b": (16, 8), "c": (16, 8), "v": (4, 4), "t": (4, 4), "s": (16, 8), "w": (4, 4, 4),
+    "a": (16, 16), "b": (16, 8), "c": (16, 8), "v": (4, 4), "t": (4, 4), "s": (16, 8), "u": (2, 2),
+    "x": (4, 4), "w": (4, 4, 4),
 }  # fmt: skip
 
 STRIDES = {
@@ -32,8 +38,10 @@ STRIDES = {
     "v": "(4,4):(1,4)",
     "t": "((2,2),(2,2)):((8,2),(4,1))",
     "s": "((4,8),(2,2)):((32,1),(16,8))",
+    "u": "(4,1):(1,0)",
+    "x": "(4,4):(1,4)",
 }
-"""The same, as indices that count rows first, and columns first in B."""
+"""The same, as indices that count rows first, and columns first in B and its factors."""
 
 
 def _nested(depth: int, extent: str = "", step: str = "") -> str:
@@ -50,6 +58,19 @@ def _repeated(vectors: int) -> str:
 def _far(step: int) -> str:
     """Return the vectors of C, the last of its lanes with this step."""
     return f"{{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[{step},0]]}}"
+
+
+def _listed(operand: str, exchanged: tuple[int, int]) -> str:
+    """Return a layout with two elements of every lane exchanged, as an object's list, the last first."""
+    number, owner = VECTORS[operand].values()
+    there = dict([exchanged, exchanged[::-1]])
+    rows = []
+    for lane in reversed(range(1 << len(owner))):
+        for element in reversed(range(1 << len(number))):
+            holders = {"register": there.get(element, element), "lane": lane}
+            row, column = image(VECTORS[operand], holders, 2)
+            rows.append(f'{{"lane": {lane}, "element": {element}, "row": {row}, "column": {column}}}')
+    return f'{{"elements": [{", ".join(rows)}]}}'
 
 
 _PADDED = "((4,8),{}(2,2)):((32,1),(16,8))"
@@ -137,6 +158,25 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
      "repair: change register=1 -> [8, 0] to [0, 1], register=2 -> [0, 1] to [8, 0]"),
     ("a", "{register: [[8,0],[0,8],[0,1]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "other-bijection",
      "permutation: elements (1 2 4)(3 6 5) of every owner\nexpected"),
+    ("a", "((4,8),(4,2,2)):((64,1),(16,8,256))", "wrong-size", "it has 32 lanes of 16 elements"),
+    ("x", "(4,8):(1,4)", "wrong-size", "it has 4 lanes of 8 elements"),
+    ("x", "(4,4):(4,1)", "other-bijection", "it is equal if its index counts rows first, and not columns"),
+    ("c", "((4,8),4):((32,1),(16,8))", "incongruent", "the shape 4 meets the stride (16,8)"),
+    ("c", "((4,8),(2,2)):((32,1),16)", "incongruent", "the shape (2,2) meets the stride 16"),
+    ("c", "((4,8),(2,2)):((- 32,1),(16,8))", "out-of-range", "lane 1, element 0 holds (row 0, column -2)"),
+    ("c", "((4,8),(2,2)):((-Int<32>{},1),(16,8))", "out-of-range", "holds (row 0, column -2)"),
+    ("c", _far(12), "other-bijection", "permutation: rows (4 12)(5 13)(6 14)(7 15)"),
+    ("c", "{register: [[0,1],[12,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "other-bijection",
+     "permutation: rows (8 12)(9 13)(10 14)(11 15)"),
+    ("a", "{register: [[0,1],[8,0],[0,8]], lane: [[0,4],[0,2],[1,0],[2,0],[4,0]]}", "other-bijection",
+     "permutation: lanes (1 2)(5 6)(9 10)(13 14)(17 18)(21 22)(25 26)(29 30)\n"),
+    ("a", "{register: [[0,1],[8,0],[0,8]], lane: [[0,2],[1,0],[0,4],[2,0],[4,0]]}", "other-bijection",
+     "permutation: lanes (2 4)(3 5)(10 12)(11 13)(18 20)(19 21)(26 28)(27 29)\n"),
+    ("b", "{register: [[1,0],[8,0]], lane: [[4,0],[2,0],[0,1],[0,4],[0,2]]}", "other-bijection",
+     " and 4 more cycles\n"),
+    ("c", _listed("c", (1, 2)), "other-bijection", "permutation: elements (1 2) of every owner"),
+    ("c", '[{"lane": 40, "element": 0, "row": 0, "column": 0}]', "out-of-range", "row 1 of the layout: "),
+    ("c", "lane,element,row,column\n0,0,2147483647,0\n", "out-of-range", "holds (row 2147483647, column 0)"),
     ("c", "(1024,1024):(1,1)", "wrong-size", "it has 1024 lanes of 1024 elements"),
     ("c", _repeated(20), "wrong-size", "it has 1 lanes of 1048576 registers"),
     *(
@@ -159,6 +199,7 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
 
 REFUSED: tuple[tuple[str, str], ...] = (
     # operand, layout
+    ("c", "lane,element,row,column\n0,0,21474836470,0\n"),
     ("c", "(1024,1025):(1,1)"), ("c", _repeated(21)), ("c", _far(2**31 + 1)), ("c", _far(-1)),
     ("c", _far(4) + " " * (100_001 - len(_far(4)))),
     *(("c", f"((4,8),(2,2)):(({step},1),(16,8))") for step in (2**31 + 1, -(2**31) - 1)),

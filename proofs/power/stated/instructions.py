@@ -116,7 +116,8 @@ TARGETS = {
 """The version of the ISA that processors implement, and whether accumulators are registers of their own."""
 
 REGISTERS = {
-    "VSRs": 64, "bytes": 16, "accumulators": 8, "rows": 4, "VSRs of an accumulator": 4, "VSRs of all": 32,
+    "VSRs": 64, "bytes": 16, "bits": 128, "accumulators": 8, "rows": 4, "VSRs of an accumulator": 4,
+    "VSRs of all": 32,
 }  # fmt: skip
 """What a machine has."""
 

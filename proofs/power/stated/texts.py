@@ -72,6 +72,7 @@ SPELLINGS = (
 AT_ADDRESS = (
     ("bdnz 10001750", 0x10001790, -64), ("bdnz 0x10001750", 0x10001790, -64), ("bdnz 20", 0x10, 16),
     ("bdnz fffffffffffffff0", 0, -16), ("bdnz 0", 0xFFFFFFFFFFFFFFF0, 16),
+    ("bdnz 0XFFC", 0xFF0, 12), ("bdnz ABC", 0xAB0, 12),
     ("bdnz 8000000000000000", 0, -(1 << 63)), ("bdnz 7ffffffffffffffc", 0, (1 << 63) - 4),
 )  # fmt: skip
 """A branch at an address, and its distance."""
