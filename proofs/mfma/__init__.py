@@ -3,7 +3,7 @@
 FAMILIES = {
     "layout": ("layouts",),
     "blocked": ("blocked",),
-    "numerics": ("exact_steps",),
+    "numerics": ("exact_steps", "chains"),
     "foreign": ("foreign_layouts",),
     "stated": ("documented", "results"),
     "legal": ("legality",),

@@ -22,7 +22,7 @@ def patterns(mnemonic: str) -> tuple[str, ...]:
 
 def _patterns(row: MatrixMultiply, target: Target) -> Iterator[str]:
     arithmetic = arithmetic_name(row, target)
-    yield f"blocked/[a-z-]+/{arithmetic}"
+    yield f"(?:blocked|numerics)/[a-z-]+/{arithmetic}"
     yield f"(?:one-term|fused)/{arithmetic.partition('/')[2]}"
     yield f"{re.escape(shape_name(row))}/[abc]"
     for operand in "abc":

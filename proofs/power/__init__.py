@@ -6,7 +6,7 @@ FAMILIES = {
     "masking": ("masking", "exceptions"),
     "integers": ("integers",),
     "signs": ("signs",),
-    "numerics": ("numerics", "exact_steps"),
+    "numerics": ("numerics", "exact_steps", "chains"),
     "state": ("priming", "state"),
     "encoding": ("encoding",),
     "blocked": ("blocked",),

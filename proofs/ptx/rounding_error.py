@@ -14,7 +14,19 @@ from functools import partial
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
-from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
+from ..families.rounded_chains import MONOTONE, same_term
+from ..obligation import (
+    Case,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    holds,
+    theorem,
+)
 
 SOURCE = "IEEE 754-2019 sections 4.3 and 7.4; Higham, Accuracy and Stability, section 2.2"
 
@@ -227,4 +239,55 @@ def _exact_below(
     return Property(variables, claim, pinned=pinned, abstract=False)
 
 
-THEOREMS = (nearest, directed, exact_below)
+@theorem(
+    MONOTONE,
+    "rounding to nearest keeps what is less: z ≤ z' is rounded to fl(z) ≤ fl(z')",
+    "0 ≤ z = x + u·y ≤ z' = x' + u·y', each as in ptx/rounding/nearest rounded to the neighbour that this "
+    "says, and both alike if z = z' ⇒ fl(z) ≤ fl(z'); magnitudes of negative numbers alike. s ≤ t ⇒ "
+    "s + p ≤ t + p: the differences are the same polynomial",
+    SOURCE,
+)
+def monotone() -> Iterator[Case]:
+    """Yield what follows from being a nearest neighbour for each format, and the same term added to both."""
+    for fmt in RESULTS:
+        yield Case(str(fmt), partial(_monotone, fmt))
+        yield Case(
+            f"{fmt}/unequal-ties",
+            partial(_monotone, fmt, alike=False),
+            Status.REFUTED,
+            statement="the same of roundings that take ties now down and now up",
+        )
+    yield Case("sum", same_term, equality=Equality.VALUE, method=Method.STRUCTURAL)
+
+
+def _monotone(fmt: FloatFormat, *, alike: bool = True) -> Property:
+    def read(alg: Algebra, v: Inputs, which: str) -> tuple[Tail, Array]:
+        tail = Tail(alg, fmt, {"x": v[f"x{which}"], "y": v[f"y{which}"]})
+        return tail, tail.magnitude(v[f"r{which}"])
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        yield holds(alg, at_most(alg, read(alg, v, "1")[1], read(alg, v, "2")[1]), "fl(z) ≤ fl(z')")
+
+    def assuming(alg: Algebra, v: Inputs) -> Iterator[Array]:
+        (one, low), (other, high) = (read(alg, v, which) for which in "12")
+        for tail, rounded in ((one, low), (other, high)):
+            yield from tail.is_between()
+            yield alg.same(tail.bits & fmt.sign_mask, alg.constant(0, fmt))
+            yield (alg.same(rounded, tail.x) & at_most(alg, tail.y, tail.half)) | (
+                alg.same(rounded, tail.x + alg.whole(1)) & at_most(alg, tail.half, tail.y)
+            )
+        same = alg.same(one.x, other.x)
+        yield at_most(alg, one.x + alg.whole(1), other.x) | (same & at_most(alg, one.y, other.y))
+        if alike:
+            yield ~(same & alg.same(one.y, other.y)) | alg.same(low, high)
+
+    names = [f"{name}{which}" for which in "12" for name in "xyr"]
+    one = fmt.bias << fmt.fraction_bits
+    tied = {"x1": one, "x2": one, "y1": one, "y2": one, "r1": one + 1, "r2": one}
+    return Property(
+        tuple(Variable(name, fmt, (1,)) for name in names), claim, assuming,
+        None if alike else tied, abstract=False,
+    )  # fmt: skip
+
+
+THEOREMS = (nearest, directed, exact_below, monotone)

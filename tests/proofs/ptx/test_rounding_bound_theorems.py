@@ -9,6 +9,7 @@ import pytest
 from theorem_checks import SOLVE, decided, judged, unexpected, vacuous
 
 from mmaproof.proofs.decision import decide
+from mmaproof.proofs.families import rounding_trees
 from mmaproof.proofs.induction import mismatch
 from mmaproof.proofs.obligation import Status, Theorem
 from mmaproof.proofs.ptx import blocked, rounding_bound, rounding_error
@@ -65,13 +66,13 @@ def test_a_direction_may_give_the_farther_neighbour() -> None:
 
 
 def test_the_bound_must_grow_with_every_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounding_bound, "growth_after_rounding", lambda growth, unit: growth + unit)
+    monkeypatch.setattr(rounding_trees, "growth_after_rounding", lambda growth, unit: growth + unit)
     refuted(rounding_bound.tree, "node")
 
 
 def test_what_underflowed_is_amplified_by_later_roundings(monkeypatch: pytest.MonkeyPatch) -> None:
     flat = lambda growth, roundings, magnitude, underflow: growth * magnitude + roundings * underflow  # noqa: E731
-    monkeypatch.setattr(rounding_bound, "error_bound", flat)
+    monkeypatch.setattr(rounding_trees, "error_bound", flat)
     refuted(rounding_bound.tree, "node")
 
 
@@ -89,7 +90,7 @@ def test_a_sum_needs_the_lemma_of_its_format() -> None:
 
 def test_an_induction_on_trees_counts_every_rounding() -> None:
     """A step of another node than the one that the conclusion is about is no instance of its formula."""
-    goal = rounding_bound._along_trees()
+    goal = rounding_bound.along_trees()
     named = {each.id: each for each in rounding_bound.tree.obligations()}
     assert mismatch(goal, named) is None
     lax = {f"{rounding_bound.tree.id}/node": rounding_bound.Node(counted=False)}

@@ -1,0 +1,327 @@
+"""Chains of roundings: how far they are from the exact sum, their order, whether they keep what is less.
+
+An instruction set says which of its instructions are chains, or trees, of sums that are rounded once each,
+and by which obligations; the formulas and the roundings themselves are those of `rounding_trees` and
+``ptx/rounding``, which are about no instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...spec.algebra import Algebra, Array, Operand, Product
+from ...spec.formats import F64, FloatFormat, Format
+from ...spec.rounding import Rounding
+from ..induction import induction
+from ..invariants import Formula, Instance, Transition
+from ..obligation import (
+    Case,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    RingProperty,
+    Status,
+    Theorem,
+    Variable,
+)
+from .block_products import BlockProduct, Blocks
+from .rounding_trees import along_chains, along_trees
+from .sums import power_of_two
+
+MONOTONE = "ptx/rounding/monotone"
+"""The theorem that a rounding keeps what is less, and what is added to both."""
+
+
+@dataclass(frozen=True)
+class RoundedSum:
+    """What an element of D is: a sum whose terms are C and the products, rounded to a format.
+
+    Attributes
+    ----------
+    result : FloatFormat
+        Of D, and of what is rounded to.
+    proved : tuple of str
+        The obligations that say so: that each product is one link of a chain, or a leaf of a tree.
+    is_chain : bool
+        Whether products are added one after the other.
+    choices : str
+        In which reading.
+    """
+
+    result: FloatFormat
+    proved: tuple[str, ...]
+    is_chain: bool
+    choices: str
+
+
+Sums = Callable[[], Mapping[str, RoundedSum]]
+
+
+def bound(isa: str, source: str, sums: Sums, statement: str) -> Theorem:
+    """Return the theorem that D is near the exact sum, for any number of instructions.
+
+    Parameters
+    ----------
+    isa, source : str
+        Whose sums, and where it states them.
+    sums : callable
+        Returns them, by the names that obligations have.
+    statement : str
+        What is added to the bound: how many roundings there are.
+    """
+
+    def cases() -> Iterator[Case]:
+        for name, each in sums().items():
+            rounding = f"ptx/rounding/nearest/{each.result}/bound", f"ptx/rounding/exact-below/{each.result}"
+            along = along_chains if each.is_chain else along_trees
+            yield Case(
+                name, partial(along, *rounding, *each.proved), equality=Equality.VALUE,
+                method=Method.INDUCTION, choices=each.choices,
+            )  # fmt: skip
+
+    return Theorem(
+        f"{isa}/numerics/bound",
+        "a loop's D is near the exact sum, to nearest, if nothing overflows",
+        "|D - (C + Σ a·b)| ≤ ((1 + u)^r - 1)·(|C| + Σ |a·b|) + r·(1 + u)^r·η, u = 2^-p, η = u·2^emin, "
+        + statement,
+        f"{source}; Higham, Accuracy and Stability of Numerical Algorithms, section 4.2",
+        cases,
+    )
+
+
+# -- order of products
+class RoundedOnce:
+    """The ring in which a rounding adds an unknown, the same one for the same exact sum.
+
+    Parameters
+    ----------
+    ring : Algebra
+        Of polynomials, or of numbers.
+    unknowns : array
+        What roundings add, in the order in which their sums come up.
+    exact : callable (format, products, addends) -> bool
+        Which roundings are known to change nothing.
+    """
+
+    def __init__(self, ring: Algebra, unknowns: Array, exact: Callable[..., bool]) -> None:
+        self._ring = ring
+        self._unknowns = unknowns
+        self._exact = exact
+        self._sums: list[tuple[FloatFormat, Any]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the ring has."""
+        return getattr(self._ring, name)
+
+    def fused(
+        self,
+        result: FloatFormat,
+        rounding: Rounding | Any,
+        products: list[Product] | tuple[Product, ...] = (),
+        addends: list[Operand] | tuple[Operand, ...] = (),
+    ) -> Array:
+        """Return the exact sum, and what its rounding adds."""
+        total = self._ring.fused(result, rounding, products, addends)
+        if self._exact(result, products, addends):
+            return total
+        rounded = np.empty(total.shape, dtype=object)
+        for index in np.ndindex(total.shape):
+            rounded[index] = total[index] + self._unknowns[self._number(result, total[index])]
+        return rounded
+
+    def _number(self, result: FloatFormat, total: Any) -> int:
+        for number, (fmt, known) in enumerate(self._sums):
+            if fmt == result and known == total:
+                return number
+        self._sums.append((result, total))
+        return len(self._sums) - 1
+
+
+def order(isa: str, source: str, blocks: Callable[[], Blocks], exact: Callable[..., bool] | None) -> Theorem:
+    """Return the theorem on the order of products inside an instruction.
+
+    Parameters
+    ----------
+    blocks : callable
+        Returns the instructions by name.
+    exact : callable, optional
+        Which roundings are exact, where the sum of an instruction's products is rounded once; else every
+        product is rounded to the sum so far, and order matters.
+    """
+
+    def cases() -> Iterator[Case]:
+        for name, block in blocks().items():
+            a, b = list(block.operands)[:2]
+            if block.operands[a].shape(1, 1)[-1] == 1:
+                continue
+            if block.is_integer:
+                yield Case(name, partial(_exchanged, block, (a, b)))
+            elif exact is not None:
+                for variant, roles, expect in (
+                    ("", (a, b), Status.PROVED),
+                    ("/left-alone", (a,), Status.REFUTED),
+                ):
+                    yield Case(
+                        f"{name}{variant}", partial(_in_a_ring, block, roles, exact), expect,
+                        Equality.VALUE, Method.STRUCTURAL, choices=block.choices,
+                        statement="" if len(roles) == 2 else "the same of the left factors alone",
+                    )  # fmt: skip
+            else:
+                goal = partial(_exchanged, block, (a, b), pinned=_lost(block, a, b))
+                yield Case(name, goal, Status.REFUTED, choices=block.choices)
+
+    matters = (
+        "" if exact is not None else "; of floats, that are added one after the other, it matters (pinned)"
+    )
+    return Theorem(
+        f"{isa}/numerics/order",
+        f"the order of the products of one instruction does not matter{matters}",
+        "exchanging products p and p + 1 changes no element of D, for every p; these make every order. "
+        + (
+            "Floats: as polynomials, where a rounding adds an unknown that its exact sum determines, and "
+            "products are exact where obligations say so; equal numbers, not the signs of zeros nor NaNs"
+            if exact is not None
+            else "Floats: C, a product -C, and one so small that C + p = C: p is lost, or is all that is left"
+        ),
+        source,
+        cases,
+    )
+
+
+def _swapped(block: BlockProduct, v: Inputs, roles: tuple[str, ...], p: int) -> dict[str, Array]:
+    """Return operands with products p and p + 1 exchanged, in the roles that are named."""
+    found: dict[str, Array] = dict(v)
+    for role in roles:
+        axes = block.operands[role].axes
+        axis = next(place for place, extent in enumerate(axes) if not isinstance(extent, str)) - len(axes)
+        places = np.arange(v[role].shape[axis])
+        places[[p, p + 1]] = p + 1, p
+        found[role] = np.take(v[role], places, axis=axis)
+    return found
+
+
+def _products(block: BlockProduct) -> int:
+    return block.operands[next(iter(block.operands))].shape(1, 1)[-1]
+
+
+def _exchanged(
+    block: BlockProduct, roles: tuple[str, ...], pinned: Mapping[str, Any] | None = None
+) -> Property:
+    places = range(1 if pinned else _products(block) - 1)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        for reading in block.readings:
+            d = block.multiply(alg, v, reading)
+            for p in places:
+                other = block.multiply(alg, _swapped(block, v, roles, p), reading)
+                yield Equation(other, d, block.result, label=f"{p} and {p + 1} exchanged")
+
+    return Property(block.variables(), claim, pinned=pinned, abstract=pinned is None)
+
+
+def _lost(block: BlockProduct, a: str, b: str) -> dict[str, Any]:
+    """Return a C, a product that cancels it, and one that is lost next to either."""
+    formats = [_float(block.operands[role].format) for role in (a, b)]
+    most = 28 if F64 in formats else 14
+    columns, product = [], 0
+    for fmt in formats:
+        high, low = min(most, fmt.maximum_exponent), max(-most, fmt.minimum_exponent)
+        product += high
+        columns.append([power_of_two(fmt, high), power_of_two(fmt, low), *[0] * (_products(block) - 2)])
+    row, column = columns
+    row[0] |= formats[0].sign_mask
+    return {
+        a: [row],
+        b: [[each] for each in column] if block.operands[b].axes[-1] == "n" else [column],
+        block.accumulator: power_of_two(block.result, product),
+    }
+
+
+def _float(fmt: Format) -> FloatFormat:
+    assert isinstance(fmt, FloatFormat)
+    return fmt
+
+
+def _in_a_ring(block: BlockProduct, roles: tuple[str, ...], exact: Callable[..., bool]) -> RingProperty:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        for reading in block.readings:
+            ring: Any = RoundedOnce(alg, v["r"], exact)
+            d = block.multiply(ring, v, reading)
+            for p in range(_products(block) - 1):
+                other = block.multiply(ring, _swapped(block, v, roles, p), reading)
+                yield Equation(other, d, label=f"{p} and {p + 1} exchanged")
+
+    roundings = 4 * _products(block)
+    wanted = tuple(each for each in block.variables() if each.name != "rounding")
+    return RingProperty((*wanted, Variable("r", F64, (roundings,))), claim)
+
+
+# -- what is less
+@dataclass(frozen=True)
+class Ordered(Formula):
+    """s_n ≤ t_n: the difference t_n - s_n is not negative."""
+
+    @property
+    def text(self) -> str:
+        """P(n)."""
+        return "s_n ≤ t_n"
+
+    def instance(self, transition: Transition) -> Instance:
+        """Return that what is rounded next is as far apart as s_n and t_n are."""
+        assert isinstance(transition, SameTerm)
+        return Instance(_NoLess(transition))
+
+
+@dataclass(frozen=True)
+class SameTerm:
+    """Both sums go on with the same term p, and are rounded: s + p and t + p."""
+
+    begins: bool = False
+
+    def following(self, v: Inputs) -> tuple[Array, Array]:
+        """Return what is rounded."""
+        return v["s"] + v["p"], v["t"] + v["p"]
+
+
+@dataclass(frozen=True)
+class _NoLess:
+    transition: SameTerm
+
+    def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        less, more = self.transition.following(v)
+        yield Equation(more - less, v["t"] - v["s"], label="t + p - (s + p) = t - s")
+
+
+def same_term() -> RingProperty:
+    """Return the step of `Ordered`."""
+    return RingProperty(
+        tuple(Variable(name, F64, (1,)) for name in "stp"), Ordered().instance(SameTerm()).claim
+    )
+
+
+def monotone(isa: str, source: str, sums: Sums) -> Theorem:
+    """Return the theorem that a greater accumulator gives no lesser sum."""
+
+    def cases() -> Iterator[Case]:
+        for name, each in sums().items():
+            goal = partial(
+                induction, Ordered(), {f"{MONOTONE}/sum": SameTerm()}, {},
+                (f"{MONOTONE}/{each.result}", *each.proved),
+            )  # fmt: skip
+            yield Case(name, goal, equality=Equality.VALUE, method=Method.INDUCTION, choices=each.choices)
+
+    return Theorem(
+        f"{isa}/numerics/monotone",
+        "a greater accumulator gives no lesser sum, after any number of products, to nearest",
+        "C ≤ C' ⇒ D ≤ D' for the same products, neither a NaN: s + p ≤ t + p is rounded to s' ≤ t', where "
+        "both sums go on with the same term p: a product, or what an instruction's products sum up to",
+        source,
+        cases,
+    )
