@@ -316,5 +316,5 @@ WITHOUT_RESULTS = frozenset(
 )
 """Opcodes that compute nothing."""
 
-OF_ADDRESSES = frozenset(["cvta", "isspacep", "ldu"])
-"""Opcodes on addresses, which are never data, and ``ldu``, which is ``ld`` under another name."""
+OF_ADDRESSES = frozenset(["cvta", "isspacep", "ldu", "mbarrier"])
+"""Opcodes on addresses, which are never data, or on opaque states, and ``ldu``: ``ld`` by another name."""

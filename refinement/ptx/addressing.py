@@ -133,12 +133,39 @@ def located(
                     threads[members[refused]],
                 )
                 inside = inside & ~refused
+        if part.barriers is not None:
+            _keep_off_barriers(
+                execution, part, offsets[inside], total, threads[members[inside]], stores=stores
+            )
         if part.name == "global":
             part.note_alignment(offsets[inside], alignment)
         if inside.all():
             yield part, members, offsets
         elif inside.any():
             yield part, members[inside], offsets[inside]
+
+
+def _keep_off_barriers(
+    execution: Execution, part: Space, offsets: Offsets, total: int, threads: Indices, *, stores: bool
+) -> None:
+    """Report accesses to barrier objects by other instructions than those of barriers."""
+    assert part.barriers is not None
+    instruction = execution.instruction
+    if instruction.opcode == "mbarrier" or instruction.has("mbarrier"):
+        return
+    touched = part.barriers[offsets[:, None] + np.arange(total)].any(axis=1)
+    if not touched.any():
+        return
+    place = part.place(int(offsets[touched][0]))
+    if not stores:
+        execution.unsupported(
+            f"{instruction.mnemonic} of {place}, where a barrier object is, which is opaque"
+        )
+    execution.report(
+        Kind.UNDEFINED,
+        f"{instruction.mnemonic} writes {place}, where a barrier object is, and mbarrier.inval was not run",
+        threads[touched],
+    )
 
 
 def _parts(execution: Execution, space: str, at: Addresses) -> Iterator[tuple[Space, Indices]]:

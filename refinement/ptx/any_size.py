@@ -40,6 +40,11 @@ def memory_of_any_size(execution: Execution) -> SymbolicMemory:
     return found
 
 
+def is_of_any_size(execution: Execution) -> bool:
+    """Tell whether an execution loads from arrays whose extents depend on symbols."""
+    return _STATE in execution.state
+
+
 def rows_of_any_size(execution: Execution, space: str, place: Operand, active: Indices) -> Rows | None:
     """Return addresses (n active,) as polynomials, if they are in arrays whose extents depend on symbols."""
     if _STATE not in execution.state or space not in ("global", GENERIC) or not isinstance(place, Address):

@@ -16,7 +16,10 @@ from ...spec.errors import InputError
 from ...spec.ptx.operands import Integer
 from .addressing import addresses
 from .any_size import places_of_any_size
+from .barrier_objects import Arrival, BarrierObject, BarrierObjects
 from .execution import Decoders, Execution, undecoded
+from .handlers import Modifiers
+from .mbarrier import barrier_space, barriers_at
 from .memory_access import load_bytes, store_bytes
 from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
@@ -51,6 +54,8 @@ class Copies:
     def __init__(self, threads: int) -> None:
         self._committed = np.zeros(threads, dtype=np.int64)
         self._pending: list[_Copy] = []
+        self._handed: list[_Copy] = []
+        """Copies of which those know that they are over who wait for barrier objects."""
 
     @classmethod
     def of(cls, execution: Execution) -> Copies:
@@ -78,22 +83,39 @@ class Copies:
         """End the group of each of some threads."""
         self._committed[threads] += 1
 
+    def hand_to(self, execution: Execution, threads: Indices, barrier: BarrierObject) -> None:
+        """Let those be over for who waits for a barrier object's phase that threads issued before."""
+        history = execution.memory.shared.history
+        assert history is not None
+        agent = barrier.agent(execution.ordering)
+        left = []
+        for copy in self._pending:
+            mine = np.isin(copy.threads, threads)
+            if mine.any():
+                history.hand_copies(copy.places[mine].reshape(-1), agent, barrier.phase)
+                self._handed.append(_Copy(copy.threads[mine], copy.group[mine], copy.places[mine]))
+            if not mine.all():
+                left.append(_Copy(copy.threads[~mine], copy.group[~mine], copy.places[~mine]))
+        self._pending = left
+        history.copies = len(left)
+
     def wait(self, execution: Execution, threads: Indices, allowed: int | None) -> None:
         """Make threads wait for all but the last `allowed` groups; for everything issued if None."""
         history = execution.memory.shared.history
         assert history is not None
         below = np.full(len(self._committed), -1, dtype=np.int64)
         below[threads] = np.iinfo(np.int64).max if allowed is None else self._committed[threads] - allowed
-        left = []
-        for copy in self._pending:
-            done = copy.group < below[copy.threads]
-            if done.any():
-                who = np.repeat(copy.threads[done], copy.places.shape[1])
-                history.end_copies(execution.ordering, copy.places[done].reshape(-1), who)
-            if not done.all():
-                left.append(_Copy(copy.threads[~done], copy.group[~done], copy.places[~done]))
-        self._pending = left
-        history.copies = len(left)
+        for copies in (self._pending, self._handed):
+            left = []
+            for copy in copies:
+                done = copy.group < below[copy.threads]
+                if done.any():
+                    who = np.repeat(copy.threads[done], copy.places.shape[1])
+                    history.end_copies(execution.ordering, copy.places[done].reshape(-1), who)
+                if not done.all():
+                    left.append(_Copy(copy.threads[~done], copy.group[~done], copy.places[~done]))
+            copies[:] = left
+        history.copies = len(self._pending)
 
 
 def _copy(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
@@ -144,9 +166,11 @@ def _source_bytes(
 
 
 def _cp(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    if not instruction.has("async") or instruction.has("bulk") or instruction.has("mbarrier"):
+    if not instruction.has("async") or instruction.has("bulk"):
         execution.unsupported(instruction.mnemonic)
-    if instruction.has("commit_group"):
+    if instruction.has("mbarrier"):
+        _arrive(execution, instruction, active)
+    elif instruction.has("commit_group"):
         Copies.of(execution).commit(active)
     elif instruction.has("wait_all"):
         Copies.of(execution).wait(execution, active, None)
@@ -159,6 +183,26 @@ def _cp(execution: Execution, instruction: InstructionStatement, active: Indices
         _copy(execution, instruction, active)
     else:
         execution.unsupported(instruction.mnemonic)
+
+
+def _arrive(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
+    """Let threads arrive at a barrier object when the copies are done that they issued before."""
+    modifiers = Modifiers(instruction)
+    counts = modifiers.flag("noinc")
+    for each in ("async", "mbarrier", "arrive"):
+        if not modifiers.flag(each):
+            raise modifiers.unsupported(f"lacks .{each}")
+    space = barrier_space(modifiers)
+    modifiers.type(("b64",))
+    modifiers.finish()
+    (place,) = modifiers.operands(1)
+    for barrier, members in barriers_at(execution, space, place, active):
+        Copies.of(execution).hand_to(execution, active[members], barrier)
+        if counts:
+            ended = barrier.arrive(execution, active[members], Arrival(copies=True))
+            BarrierObjects.of(execution).ended += ended
+        else:
+            barrier.expect_copies(execution, active[members])
 
 
 HANDLERS: Decoders = MappingProxyType({"cp": undecoded(_cp)})

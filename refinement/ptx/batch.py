@@ -11,6 +11,7 @@ from ...spec.errors import InputError
 from ..findings import Kind
 from ..run_lengths import Limits, RunLength
 from . import barrier_reductions
+from .barrier_objects import BarrierObjects
 from .dependence import require_known
 from .execution import Execution
 from .guards import Guards
@@ -21,6 +22,7 @@ from .module import InstructionStatement
 from .program import Decoded, Program, Sort
 from .scheduling import Scheduler, Strand, Waiting
 from .threads import WARP, Indices
+from .warp_reads import WarpReads
 
 LIMITS = Limits(steps=1 << 20, steps_after_fault=1 << 14)
 """What a batch may take."""
@@ -69,6 +71,9 @@ class Batch:
         self.thread_instructions = 0
         self._length = RunLength(execution.store)
         self._parked: list[Strand] = []
+        self._polling: list[Strand] = []
+        self._ended = 0
+        self._keep_warp_reads()
         self._written = 0
 
     def run(self) -> bool:
@@ -91,7 +96,7 @@ class Batch:
                     raise InputError(str(error), where) from error
             if self._wake():
                 continue
-            if not scheduler.waiting and not self._parked:
+            if not scheduler.waiting and not self._parked and not self._polling:
                 if self._execution.semaphores is not None:
                     self._execution.semaphores.settle(np.arange(len(self._execution.threads)))
                 return True
@@ -104,9 +109,9 @@ class Batch:
                     for each in released
                 ],
             )
-            if released or not self._parked:
+            if released or not (self._parked or self._polling):
                 self._report_parted_warps(released or scheduler.waiting)
-            if not released and not scheduler.stop_meeting():
+            if not released and not scheduler.stop_meeting([*self._parked, *self._polling]):
                 self._report_deadlock()
                 return False
 
@@ -127,6 +132,9 @@ class Batch:
             awaited = self._execution.semaphores is not None and self._awaits(decoded, strand, decision)
             if awaited:
                 if not self._takes(decoded, strand, decision):
+                    return
+            elif decoded.sort is Sort.POLL:
+                if not self._polls(decoded, strand, decision):
                     return
             elif decoded.sort is Sort.PLAIN:
                 self._conversion.act(decoded, decision)
@@ -207,19 +215,49 @@ class Batch:
             raise dependence(decoded, decision)
         acting = decision.acting
         ready = load_awaited(self._execution, decoded.instruction, strand.at, acting)
-        waiting = acting[~ready]
+        return self._park(self._parked, strand, acting[~ready], None)
+
+    def _park(self, parked: list[Strand], strand: Strand, waiting: Indices, meet: int | None) -> bool:
+        """Let some threads wait where they are, and say whether the strand goes on."""
         if not len(waiting):
             strand.at += 1
             return True
         if len(waiting) == len(strand.active):
-            self._parked.append(strand)
+            parked.append(strand)
             return False
         rest = np.setdiff1d(strand.active, waiting, assume_unique=True)
-        self.scheduler.part(strand, [Strand(strand.at + 1, rest), Strand(strand.at, waiting)], None)
+        self.scheduler.part(strand, [Strand(strand.at + 1, rest), Strand(strand.at, waiting)], meet)
         return False
 
+    # -- barrier objects
+    def _keep_warp_reads(self) -> None:
+        """Keep when each warp read shared memory last, of a kernel with barrier objects."""
+        execution, shared = self._execution, self._execution.memory.shared
+        if shared.history is not None and any(each.sort is Sort.POLL for each in self._program.steps):
+            count = len(shared.history.writer)
+            shared.history.warp_reads = WarpReads(count, execution.threads.warps)
+
+    def _polls(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
+        """Ask whether a phase of a barrier object is over, and say whether the strand goes on."""
+        if len(decision.data):
+            raise dependence(decoded, decision)
+        if decoded.refusal:
+            self._execution.unsupported(
+                f"{decoded.instruction.mnemonic} does more than to wait: {decoded.refusal}"
+            )
+        assert decoded.test is not None
+        acting = decision.acting
+        passed = decoded.test(self._execution, acting)
+        return self._park(self._polling, strand, acting[~passed], decoded.meet)
+
     def _wake(self) -> bool:
-        """Let threads go on that wait, if a word has a new value since, and say whether there are any."""
+        """Let threads go on that wait, if what they wait for may have come, and say whether there are any."""
+        ended = BarrierObjects.of(self._execution).ended
+        if self._polling and ended != self._ended:
+            self._ended = ended
+            self.scheduler.runnable += self._polling
+            self._polling = []
+            return True
         semaphores = self._execution.semaphores
         if semaphores is None or not self._parked or semaphores.written == self._written:
             return False
@@ -297,6 +335,13 @@ class Batch:
     def _report_deadlock(self) -> None:
         """Report barriers that stay incomplete, or words that never become what is waited for."""
         execution = self._execution
+        for strand in self._polling:
+            decoded = self._program.steps[strand.at]
+            assert decoded.test is not None
+            execution.instruction = decoded.instruction
+            decoded.test.report_waiting(execution, strand.active)
+        if self._polling:
+            return
         if self._parked:
             parked = self._parked[0]
             execution.instruction = self._program.steps[parked.at].instruction

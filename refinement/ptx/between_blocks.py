@@ -11,6 +11,7 @@ from ..memory import Offsets
 from ..observations import Observations
 from ..terms import TermStore
 from .address_spaces import Memory
+from .barrier_objects import BarrierObjects
 from .execution import Execution
 from .program import Program
 from .semaphores import ASSUMED, FENCED_BEFORE, Semaphores
@@ -86,6 +87,7 @@ class BetweenBlocks:
 
     def end(self, execution: Execution) -> None:
         """Note what is behind a batch of blocks."""
+        self.assumptions |= BarrierObjects.of(execution).assumptions
         if execution.ordering.assumes:
             self.assumptions[NO_FENCE] = None
         if execution.ordering.presumes:

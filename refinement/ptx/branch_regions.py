@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
+from ...spec.ptx.operands import Address
 from .control_flow import ControlFlow
 from .hints import WITHOUT_EFFECT
 from .instruction_set import POINTWISE
@@ -68,6 +69,22 @@ class BranchRegions:
         if len(found) > LONGEST:
             return f"it decides over {len(found)} instructions, more than {LONGEST}"
         return ""
+
+    def invalidations(self, branch: int) -> list[int]:
+        """Return the lines of ``mbarrier.inval`` over which a branch decides, if over nothing else."""
+        meet = self._flow.reconvergence(branch)
+        if meet is None:
+            return []
+        found, body = self._region(branch, meet), self._function.body
+        lines, written = list[int](), set[str]()
+        for index in sorted(found):
+            each = body[index]
+            if each.opcode == "mbarrier" and each.has("inval"):
+                lines.append(each.line)
+            elif each.opcode not in POINTWISE and each.opcode != "bra":
+                return []
+            written |= results(each)
+        return [] if branch in found or written & self.read_behind(meet) else lines
 
     def between(self, branch: int) -> set[int]:
         """Return the instructions that may run between a branch and where its ways meet, if they do."""
@@ -145,7 +162,9 @@ class BranchRegions:
 
 def results(instruction: InstructionStatement) -> set[str]:
     """Return registers that an instruction is certain to write."""
-    writes = instruction.opcode in {*POINTWISE, *LOADS, *_MATRIX, "atom"}
+    first = instruction.operands[0] if instruction.operands else None
+    answers = instruction.opcode == "mbarrier" and not isinstance(first, Address)
+    writes = answers or instruction.opcode in {*POINTWISE, *LOADS, *_MATRIX, "atom"}
     if not writes or instruction.has("store"):
         return set()
     return set(register_names(instruction.operands[:1]))

@@ -23,7 +23,7 @@ from .address_spaces import Memory
 from .dependence import require_known
 from .literals import float_encoding
 from .module import TYPE_BITS, Function, InstructionStatement, Module
-from .operands import Displaced, Negated, Operand, SpecialRegister, Symbol
+from .operands import CLOCKS, SPECIAL_REGISTERS, Displaced, Negated, Operand, SpecialRegister, Symbol
 from .ordering import Ordering
 from .semaphores import Semaphores
 from .state_space import Space
@@ -385,10 +385,17 @@ class Execution:
 
     # -- details
     def _special_register(self, register: SpecialRegister) -> Value:
+        if register.name in CLOCKS:
+            return self._clock(register)
         found = self.special.get(register.name)
         if found is None:
             self.unsupported(f"special register {register}")
         return found
+
+    def _clock(self, register: SpecialRegister) -> Value:
+        """Return what nobody can rely on."""
+        width, count = TYPE_BITS[SPECIAL_REGISTERS[register.name]], len(self.threads)
+        return of_terms(self.store, self.store.undefined(count, width), width)
 
     def _register(self, register: Register, active: Indices) -> Value:
         value = self.registers.get(register.name)

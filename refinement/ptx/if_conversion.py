@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..interning import Ids
 from ..truth_tables import A, B
 from . import memory_choice
+from .barrier_objects import BarrierObjects
 from .bits import combined
 from .branch_regions import LOADS, STORES
 from .dependence import DataDependenceError, Origin, Origins
@@ -144,6 +145,8 @@ class IfConversion:
     def branch(self, at: int, decoded: Decoded, decision: Decision) -> None:
         """Run the threads of which a branch depends on data, up to where its ways meet.
 
+        What only invalidates barrier objects at the end of their use changes nothing that is looked at.
+
         Parameters
         ----------
         at : int
@@ -159,6 +162,9 @@ class IfConversion:
             If both ways can't be run, or the condition depends on scalars alone, which are cases, or on
             what is undefined.
         """
+        if lines := self._program.regions.invalidations(at):
+            BarrierObjects.of(self._execution).assume_unused(lines)
+            return
         self._check_origins(decoded, decision)
         refusal = self._program.regions.refusal(at)
         if refusal:

@@ -15,6 +15,7 @@ from . import (
     integer,
     loads_and_stores,
     matrix,
+    mbarrier,
     moves,
     predicates,
     warp,
@@ -46,7 +47,17 @@ DECODERS: Decoders = merged(
     POINTWISE,
     *(
         each.HANDLERS
-        for each in (asynchronous, atomics, hints, loads_and_stores, matrix, warp, warp_barrier, wmma)
+        for each in (
+            asynchronous,
+            atomics,
+            hints,
+            loads_and_stores,
+            matrix,
+            mbarrier,
+            warp,
+            warp_barrier,
+            wmma,
+        )
     ),
 )
 """Every instruction but those that move the flow of control: see `program`."""

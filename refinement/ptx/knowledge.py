@@ -72,6 +72,25 @@ class Released(NamedTuple):
 NO_RELEASE = Released()
 
 
+class Happened(NamedTuple):
+    """What somebody who arrives at a barrier object has behind them.
+
+    Attributes
+    ----------
+    memory : mapping
+        That of which what it left in memory reaches who acquires it.
+    control : mapping
+        That which has happened: all of it.
+    """
+
+    memory: Knowledge = NOTHING
+    control: Knowledge = NOTHING
+
+    def and_also(self, other: Happened) -> Happened:
+        """Return both together."""
+        return Happened(joined([self.memory, other.memory]), joined([self.control, other.control]))
+
+
 class Told:
     """What threads of a batch were told; a barrier tells all of their warps."""
 
@@ -91,6 +110,20 @@ class Told:
         found = [self._of_warps.get(thread // WARP, {}), self._of_threads.get(thread, {})]
         return joined([each for each in found if each])
 
+    def learn_together(self, warp: int, knowledge: Knowledge) -> None:
+        """Tell all threads of a warp something."""
+        self._of_warps[warp] = joined([self._of_warps.get(warp, {}), knowledge])
+
+    def of_some(self, warp: int, threads: Indices) -> Knowledge:
+        """Return what any of some threads of a warp was told."""
+        found = [self._of_warps.get(warp, {}), *(self._of_threads.get(each, {}) for each in threads.tolist())]
+        return joined([each for each in found if each])
+
+    @property
+    def apart(self) -> frozenset[int]:
+        """Threads that were told what the others of their warps may not know."""
+        return frozenset(self._of_threads)
+
     def share(self, warps: Indices) -> None:
         """Tell some warps what any of their threads was told."""
         members = set(warps.tolist())
@@ -99,6 +132,10 @@ class Told:
         known += [self._of_threads.pop(each) for each in threads]
         if known:
             self._of_warps |= dict.fromkeys(members, joined(known))
+
+
+AGENT = 1 << 40
+"""From here up, blocks stand for barrier objects, and their intervals for phases: see `barrier_objects`."""
 
 
 def is_over(known: Knowledge, name: int, time: int, per_block: int, *, all_warps: bool = False) -> bool:

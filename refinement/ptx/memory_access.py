@@ -110,6 +110,8 @@ def write(
     atomic: bool = False,
 ) -> None:
     """Write words (n, count) of `size` bytes to lanes that are there."""
+    if not len(words):
+        return
     if execution.semaphores is not None and not atomic:
         for index, column in enumerate(words.T):
             execution.note_semaphores(part, offsets + size * index, column, size, threads)
@@ -185,6 +187,18 @@ def _write_bytes(
         f"two threads write {what} to {part.place(int(offsets[first]))} in one instruction",
         threads[lost],
     )
+
+
+def use_atomically(execution: Execution, part: Space, offsets: Offsets, size: int, threads: Indices) -> None:
+    """Note that threads use words that only atomic operations may change at the same time."""
+    history = part.history
+    if history is None or not len(offsets):
+        return
+    grid = history.places(offsets, size)
+    places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
+    line = execution.instruction.line
+    found = history.read(execution.ordering, places, threads_of, line, atomic=True)
+    _report_races(execution, part, found, places, threads_of, "uses")
 
 
 def _keep_overwritten(part: Space, found: Conflicts, places: Offsets) -> None:

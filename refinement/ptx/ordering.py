@@ -11,14 +11,14 @@ learned from a semaphore, see `semaphores`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .fences import Fences
-from .knowledge import THREAD, Knowledge, Released, Told, is_over, joined
+from .knowledge import THREAD, Happened, Knowledge, Released, Told, is_over, joined
 from .threads import WARP, Indices, Threads
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ class Ordering:
         """Whether accesses are in order for what is only assumed."""
         self.near = False
         """Whether threads of one block may learn of each other by words of shared memory too."""
+        self._controls = Told()
+        """What else threads know to have happened, of which they need not see what it left in memory."""
+        self._exist = threads.exist.reshape(-1, WARP).sum(axis=1)
         self.presumes = False
         """Whether fences of others before a barrier are taken for those of who writes behind it."""
 
@@ -92,7 +95,8 @@ class Ordering:
 
     def block_barriers(self) -> None:
         """Put in order what all warps of every block did before."""
-        for block in range(len(self._time)) if self._beyond or self._near or self.assumed else ():
+        told = self._beyond or self._near or self.assumed or self._controls
+        for block in range(len(self._time)) if told else ():
             self._share(block * self._time.shape[1] + np.arange(self._time.shape[1]))
         self._time[:] = self._time.max(axis=1, keepdims=True) + 1
         self._over[:] = self._time[:, None, :]
@@ -110,7 +114,7 @@ class Ordering:
     # -- other blocks
     def _share(self, warps: Indices) -> None:
         """Tell some warps what any of their threads knows of other blocks."""
-        for each in (self._beyond, self._wide, self._near, self.assumed):
+        for each in (self._beyond, self._wide, self._near, self.assumed, self._controls):
             if each:
                 each.share(warps)
 
@@ -143,6 +147,62 @@ class Ordering:
             elif key not in own or (over > own[key]).any():
                 return True
         return False
+
+    # -- barrier objects
+    def groups(self, threads: Indices) -> Iterator[Indices]:
+        """Yield some threads by warps, those apart that know what others of their warps may not know."""
+        apart = self._beyond.apart | self._controls.apart
+        for warp in np.unique(threads // WARP).tolist():
+            members = threads[threads // WARP == warp]
+            alone = np.isin(members, list(apart))
+            for each in members[alone]:
+                yield np.array([each])
+            if not alone.all():
+                yield members[~alone]
+
+    def known_to_have_happened(self, thread: int) -> Knowledge:
+        """Return what a thread knows to be over, whether or not it sees what that left in memory."""
+        return joined([self.known(thread), self._controls.of(thread)])
+
+    def release(self, threads: Indices) -> Happened:
+        """Let some threads tell what they know, and what they did themselves, up to this moment."""
+        memory, control = list[Knowledge](), list[Knowledge]()
+        for warp in np.unique(threads // WARP).tolist():
+            members = threads[threads // WARP == warp]
+            block, own = divmod(warp, self._time.shape[1])
+            self._time[block, own] += 1
+            over = self._over[block, own].copy()
+            if len(members) == self._exist[warp]:
+                over[own] = self._time[block, own]
+            else:
+                now = np.array([self._time[block, own]])
+                memory += [{THREAD + int(name): now} for name in self.names[members]]
+            memory += [
+                {int(self.names[members[0]]) // self.per_block: over},
+                self._beyond.of_some(warp, members),
+            ]
+            control.append(self._controls.of_some(warp, members))
+        known = joined(memory)
+        return Happened(known, joined([known, *control]))
+
+    def acquire_all(self, threads: Indices, told: Happened) -> None:
+        """Let some threads know what others told."""
+        for warp in np.unique(threads // WARP).tolist():
+            members = threads[threads // WARP == warp]
+            block, own = divmod(warp, self._time.shape[1])
+            name = int(self.names[members[0]]) // self.per_block
+            together = len(members) == self._exist[warp]
+            memory = dict(told.memory)
+            if together and name in memory:
+                self._over[block, own] = np.maximum(self._over[block, own], memory.pop(name))
+                self._slowest[block] = self._over[block].min(axis=1)
+            self.near |= not together or any(each >= THREAD for each in memory)
+            for each, knowledge in ((self._beyond, memory), (self._controls, told.control)):
+                if together:
+                    each.learn_together(warp, knowledge)
+                else:
+                    for thread in members.tolist():
+                        each.learn(thread, knowledge)
 
     def fence(self, threads: Indices, *, strong: bool = False, near: bool = False) -> None:
         """Let threads tell from now on what they know, and what they did themselves, up to this moment.
@@ -180,14 +240,24 @@ class Ordering:
         found = np.zeros(len(threads), dtype=bool)
         if not self._beyond and not self.assumed:
             return found
-        known = {each: self._beyond.of(each) for each in np.unique(threads).tolist()}
-        guessed = {each: self.assumed.of(each) for each in known} if self.assumed else {}
-        for index in np.flatnonzero(others != NOBODY).tolist():
+        asked = np.flatnonzero(others != NOBODY)
+        apart = np.array(sorted(self._beyond.apart | self.assumed.apart), dtype=np.intp)
+        who = threads[asked]  # one thread stands for its warp where all know the same
+        who = np.where(np.isin(who, apart), who, -1 - who // WARP)
+        rows = np.stack([who, others[asked], times[asked]], axis=1)
+        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        answers = np.zeros(len(first), dtype=bool)
+        known: dict[int, Knowledge] = {}
+        for place, index in enumerate(asked[first].tolist()):
             thread, name, time = int(threads[index]), int(others[index]), int(times[index])
-            found[index] = is_over(known[thread], name, time, self.per_block, all_warps=all_warps)
-            if not found[index] and thread in guessed:
-                found[index] = is_over(guessed[thread], name, time, self.per_block, all_warps=all_warps)
-                self.assumes |= bool(found[index])
+            if thread not in known:
+                known[thread] = self._beyond.of(thread)
+            answers[place] = is_over(known[thread], name, time, self.per_block, all_warps=all_warps)
+            if not answers[place] and self.assumed:
+                guessed = self.assumed.of(thread)
+                answers[place] = is_over(guessed, name, time, self.per_block, all_warps=all_warps)
+                self.assumes |= bool(answers[place])
+        found[asked] = answers[inverse.reshape(-1)]
         return found
 
     def over_for_whole_block(
@@ -203,6 +273,18 @@ class Ordering:
     def over_for_all(self, threads: Indices, times: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Tell whether accesses in intervals up to `times` of any warp of the block are in order before."""
         found: NDArray[np.bool_] = times < self._slowest.reshape(-1)[threads // WARP]
+        return found
+
+    def over_of_warps(self, threads: Indices) -> NDArray[np.int32]:
+        """Return the intervals (n, warps) of the warps of each thread's block that it knows to be over."""
+        warps = threads // WARP
+        found: NDArray[np.int32] = self._over[np.divmod(warps, self._time.shape[1])]
+        if self.near:
+            for index in np.unique(threads, return_index=True)[1].tolist():
+                thread = int(threads[index])
+                told = self._beyond.of(thread).get(int(self.names[thread]) // self.per_block)
+                if told is not None:
+                    found[threads == thread] = np.maximum(found[threads == thread], told)
         return found
 
     def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -12,11 +12,13 @@ from ...spec.ptx.operands import Predicate
 from ..findings import Kind
 from ..observations import Observations
 from . import matrix, swapped_updates
+from .barrier_polls import barrier_polls, is_poll
 from .branch_regions import BranchRegions
 from .control_flow import control_flow
 from .execution import Execution, Step
 from .instruction_set import DECODERS, POINTWISE
 from .locks import lock_loops
+from .mbarrier import Test, decoded_poll
 from .module import Function, InstructionStatement, Module
 from .operands import Label
 from .swap_loops import swap_loops
@@ -33,6 +35,7 @@ class Sort(Enum):
     BRANCH = auto()
     EXIT = auto()
     BARRIER = auto()
+    POLL = auto()
 
 
 SORTS: Mapping[str, Sort] = MappingProxyType(
@@ -68,6 +71,10 @@ class Decoded:
         Where a branch, or an exit, goes, and where threads that it parts come together.
     selectable : bool
         Whether it only writes registers, from the same thread's.
+    test : Test, optional
+        What a question to a barrier object asks.
+    refusal : str
+        Why who asks it does more than to wait, if so.
     """
 
     instruction: InstructionStatement
@@ -77,6 +84,8 @@ class Decoded:
     target: int = 0
     meet: int | None = None
     selectable: bool = False
+    test: Test | None = None
+    refusal: str = ""
 
 
 class Program:
@@ -116,6 +125,8 @@ class Program:
         self.locks = {function.body[index].line: why for index, why in locks.items()}
         self._swaps = {index: each for index, each in swaps.items() if not each.refusal}
         self.takes_tickets = takes_tickets(function)
+        leaders = frozenset(each.start for each in self._flow.blocks)
+        self._polls = barrier_polls(function, self.regions, leaders)
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 
     def check_legality(self, observations: Observations) -> None:
@@ -141,7 +152,7 @@ class Program:
 
     def _decoded(self, index: int) -> Decoded:
         instruction = self._function.body[index]
-        sort = SORTS.get(instruction.opcode, Sort.PLAIN)
+        sort = Sort.POLL if is_poll(instruction) else SORTS.get(instruction.opcode, Sort.PLAIN)
         if sort is Sort.BARRIER and instruction.has("warp"):
             sort = Sort.PLAIN
         guard = instruction.predicate
@@ -158,6 +169,8 @@ class Program:
         if sort is Sort.EXIT:
             end, meet = len(self._function.body), self._flow.reconvergence(index)
             return Decoded(instruction, sort, guard=guard, target=end, meet=meet)
+        if sort is Sort.POLL:
+            return self._decoded_poll(index)
         if sort is not Sort.PLAIN:
             return Decoded(instruction, sort, guard=guard, meet=index + 1)
         selectable = instruction.opcode in POINTWISE
@@ -167,6 +180,16 @@ class Program:
                 UnsupportedError(f"{instruction.mnemonic} is illegal, so that it has no meaning")
             )
         return Decoded(instruction, sort, step, guard, selectable=selectable)
+
+    def _decoded_poll(self, index: int) -> Decoded:
+        """Decode a question to a barrier object."""
+        instruction, poll = self._function.body[index], self._polls[index]
+        guard = instruction.predicate
+        try:
+            test = decoded_poll(instruction)
+        except (UnsupportedError, InputError) as error:
+            return Decoded(instruction, Sort.PLAIN, _refusing(error), guard)
+        return Decoded(instruction, Sort.POLL, None, guard, meet=poll.meet, test=test, refusal=poll.refusal)
 
     def _step_of_swap(self, index: int) -> Step | None:
         """Return what an instruction of a loop does that updates a word by compare-and-swap."""

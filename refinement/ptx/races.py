@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from .atomic_users import AtomicUsers
 from .joint_writers import OTHER_BLOCK, JointWriters
+from .knowledge import AGENT
 from .ordering import NOBODY, Ordering
 from .threads import WARP, Indices
+from .warp_reads import WarpReads
 
 Places = NDArray[np.int64]
 """Granules of memory."""
@@ -108,6 +110,8 @@ class AccessHistory:
         self._copying = np.zeros(count, dtype=bool)
         self.copies = 0
         """How many instructions' copies are under way."""
+        self.warp_reads: WarpReads | None = None
+        """Kept of shared memory where warps come together at barrier objects."""
         self.on_data: set[int] = set()
         """Lines whose accesses depend on data."""
 
@@ -146,6 +150,8 @@ class AccessHistory:
     def _note_readers(
         self, ordering: Ordering, places: Places, threads: Indices, line: int, atomic: bool
     ) -> None:
+        if self.warp_reads is not None:
+            self.warp_reads.note(ordering, places, threads)
         now = ordering.times(threads)
         mine = ordering.names[threads]
         own = np.uint64(1) << (mine % ordering.per_block // WARP).astype(np.uint64)
@@ -227,7 +233,8 @@ class AccessHistory:
             which = which[~self._readers_over(ordering, places[which], threads[which])]
         at = places[which]
         atomic = self._atomic[at]
-        lines = np.where(atomic, self.line[at], self._reader_line[at])
+        stored = atomic if self.warp_reads is None else np.zeros(len(at), dtype=bool)
+        lines = np.where(stored, self.line[at], self._reader_line[at])
         copies = np.zeros(len(which), dtype=bool)
         return Conflicts(which, self._reader[at], lines, ~atomic, copies, ~atomic & ~self._rewritten[at])
 
@@ -240,6 +247,9 @@ class AccessHistory:
         for index in np.flatnonzero(same & ~over):
             warps = int(self._warps[places[index]])
             over[index] = ordering.over_for_warps(int(threads[index]), int(times[index]), warps)
+        if self.warp_reads is not None:
+            left = np.flatnonzero(of_one & ~over)
+            over[left] = self.warp_reads.are_over(ordering, places[left], threads[left])
         apart = np.flatnonzero(~of_one & self._atomic[places] & ~over)
         over[self.atomic_users.are_over(ordering, places, threads, apart)] = True
         return over
@@ -247,7 +257,7 @@ class AccessHistory:
     def _conflicts(self, places: Places, suspects: Indices) -> Conflicts:
         at = places[suspects]
         wrote = np.zeros(len(at), dtype=bool)
-        copies = self._copying[at]
+        copies = self._copying[at] | (self._plain_writer[at] >= AGENT * WARP)
         return Conflicts(suspects, self.writer[at], self.line[at], wrote, copies, ~copies)
 
     def _joint_conflicts(self, places: Places, which: Indices) -> Conflicts:
@@ -284,7 +294,13 @@ class AccessHistory:
     def end_copies(self, ordering: Ordering, places: Places, threads: Indices) -> None:
         """Note that threads (n,) know their copies to places (n,) to be done."""
         self._copying[places] = False
+        self._plain_writer[places] = ordering.names[threads]
         self._written[places] = ordering.times(threads)
+
+    def hand_copies(self, places: Places, agent: int, phase: int) -> None:
+        """Note that copies to some places are over for who knows a phase of a barrier object to be."""
+        self._copying[places] = False
+        self._plain_writer[places], self._written[places] = agent, phase
 
 
 class StoreHistory(AccessHistory):

@@ -199,13 +199,15 @@ class Scheduler:
         self.waiting = still
         return released
 
-    def stop_meeting(self) -> bool:
+    def stop_meeting(self, parked: Sequence[Strand] = ()) -> bool:
         """Let threads go on that wait only for others to come together, and say whether there are any.
+
+        Those others wait at barriers, or are `parked`.
 
         Meeting saves time, and nothing else waits for it: who is there first may be whom a barrier needs.
         """
-        for waiting in self.waiting:
-            joins = waiting.strand.joins
+        for strand in (*(each.strand for each in self.waiting), *parked):
+            joins = strand.joins
             for depth in reversed(range(len(joins))):
                 join, before = joins[depth], joins[:depth]
                 threads = [each[self._alive[each]] for each in join.arrived]

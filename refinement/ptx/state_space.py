@@ -102,6 +102,8 @@ class Space:
     ----------
     alignments : mapping of str to int
         To how many bytes accesses need each region to be aligned.
+    barriers : bool array, optional
+        Which lanes hold barrier objects, if any ever did.
     overwritten : Overwritten, optional
         Stores whose place others took in no order with them, of memory that blocks share.
     """
@@ -130,6 +132,7 @@ class Space:
         self.alignments: dict[str, int] = {}
         self.atomics = Atomics()
         self.overwritten: Overwritten | None = None
+        self.barriers: NDArray[np.bool_] | None = None
         self.read_only_from = self._extent * instances
 
     def locate(

@@ -247,7 +247,7 @@ def test_the_last_store_to_each_byte_is_known() -> None:
     [
         ("ld.global.u32 %r1, [%d3]; cvt.u64.u32 %d5, %r1; ld.global.u32 %r2, [%d5];", "depends on data"),
         ("ld.global.acquire.gpu.u32 %r1, [%d3]; st.global.u32 [%d4], %r1;", ".acquire"),
-        ("mov.u64 %d5, %clock64;", "%clock64"),
+        ("mov.u64 %d5, %gridid;", "%gridid"),
         ("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1}];", "not modelled"),
     ],
 )
