@@ -71,9 +71,9 @@ class Scope:
     overflows: Sequence[Overflow] = ()
 
     def stated_overflow(self) -> Overflow | None:
-        """Return sizes at which an index overflows, below ends that the contract states."""
+        """Return sizes below ends that the contract states at which the kernel was seen to go wrong."""
         by_name = {each.name: each for each in self.sizes}
-        for overflow in self.overflows:
+        for overflow in (each for each in self.overflows if each.access):
             beyond = [
                 by_name[name]
                 for name, number in overflow.sizes.items()

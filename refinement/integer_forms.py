@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +112,24 @@ class Symbols:
         """Return the column of the monomial of a row (monomials,), beside 1, that can be the largest."""
         sizes = np.abs(row.astype(np.float64)) * np.abs(self._corners).max(axis=1)
         return 1 + int(np.argmax(sizes[1:]))
+
+    def numbers(self, rows: Rows) -> NDArray[np.int64]:
+        """Return the integers (n,) modulo ``2**64`` that rows are, where each group has one corner only."""
+        corners = {
+            symbol: int(number)
+            for group in self.groups
+            for symbol, number in zip(group.symbols, group.corners[0], strict=True)
+        }
+        found = rows[:, 0].copy()
+        for column, monomial in enumerate(self.monomials[1:], start=1):
+            if rows[:, column].any():
+                factor = np.array([prod(corners[symbol] for symbol in monomial) % (1 << 64)], dtype=np.uint64)
+                found += rows[:, column] * factor.view(np.int64)
+        return found
+
+    def largest_parts(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the largest magnitude (n,) that one of a row's monomials can have."""
+        return np.asarray((np.abs(rows.astype(np.float64)) * np.abs(self._corners).max(axis=1)).max(axis=1))
 
     def form(self, coefficients: Mapping[tuple[str, ...], int]) -> Rows:
         """Return the row (monomials,) of coefficients by the symbols that are multiplied."""

@@ -77,6 +77,29 @@ class SymbolicArray:
         return bits // BYTE
 
 
+class OutsideError(UnsupportedError):
+    """An access that may lie outside its array.
+
+    Parameters
+    ----------
+    array : SymbolicArray
+        The array.
+    offsets : Rows (n, monomials)
+        Bytes from its beginning to those that may.
+    threads : array (n,)
+        Whose accesses these are.
+    total : int
+        Bytes of an access.
+    """
+
+    def __init__(self, array: SymbolicArray, offsets: Rows, threads: NDArray[np.intp], total: int) -> None:
+        super().__init__(f"{total} bytes of {array.name} may be out of its bounds for some sizes")
+        self.array, self.offsets, self.threads, self.total = array, offsets, threads, total
+
+
+Visited = Callable[[SymbolicArray, Rows, NDArray[np.intp], bool], None]
+"""Told the array of accesses, how far from its first byte they are, whose they are, and if they store."""
+
 Where = Mapping[str, NDArray[np.int64]] | None
 """For symbols, how many they are at least (n,) in each access; None where nothing is known of any."""
 
@@ -160,6 +183,11 @@ class WrittenElements:
     def counts(self) -> tuple[int, int]:
         """How often bytes were stored, and loaded."""
         return len(self._stored), len(self._loaded)
+
+    @property
+    def terms(self) -> Ids:
+        """What was stored, byte by byte."""
+        return np.asarray(self._stored[:, 2], dtype=np.int32)
 
     def note_loads(self, offsets: Rows, total: int, threads: NDArray[np.intp]) -> None:
         """Note that threads load bytes; what was stored before they can't see."""
@@ -245,6 +273,8 @@ class SymbolicMemory:
         Of arrays that may be written, what was stored.
     visited : list of (str, Rows)
         The array and the distance in bytes (1, monomials) from its beginning of each load's first word.
+    watch : callable, optional
+        Told of every access before it is looked at.
     """
 
     def __init__(self, store: SymbolicTerms, arrays: Sequence[tuple[int, SymbolicArray]]) -> None:
@@ -254,6 +284,7 @@ class SymbolicMemory:
             each.name: WrittenElements(store, each) for _, each in self._arrays if each.is_written
         }
         self.visited: list[tuple[str, Rows]] = []
+        self.watch: Visited | None = None
 
     REACH = 1 << 35
     """Bytes around an address within which every constant belongs to the array there."""
@@ -269,6 +300,11 @@ class SymbolicMemory:
                 for base, each in self._arrays
             ],
         )
+
+    def stored_terms(self) -> Ids:
+        """Return what was stored, whatever the place."""
+        found = [each.terms for each in self.written.values()]
+        return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *found]))
 
     def array(self, name: str) -> SymbolicArray:
         """Return an array by its name."""
@@ -320,7 +356,7 @@ class SymbolicMemory:
             some = np.flatnonzero(owners == number)
             offsets = rows[some].copy()
             offsets[:, 0] -= base
-            self._check(array, offsets, total, alignment, _some(where, some))
+            self._check(array, offsets, total, alignment, _some(where, some), threads[some], False)
             self.visited.append((array.name, offsets[:1]))
             terms[some], lows[some] = self._bytes(array, offsets, total)
             if array.name in self.written:
@@ -359,11 +395,22 @@ class SymbolicMemory:
             some = np.flatnonzero(owners == number)
             offsets = rows[some].copy()
             offsets[:, 0] -= base
-            self._check(array, offsets, terms.shape[1], alignment, _some(where, some))
+            self._check(array, offsets, terms.shape[1], alignment, _some(where, some), threads[some], True)
             who = np.stack([threads[some], conditions[some]], axis=1).astype(np.int64)
             self.written[array.name].store(offsets, terms[some], lows[some], who)
 
-    def _check(self, array: SymbolicArray, offsets: Rows, total: int, alignment: int, where: Where) -> None:
+    def _check(
+        self,
+        array: SymbolicArray,
+        offsets: Rows,
+        total: int,
+        alignment: int,
+        where: Where,
+        threads: NDArray[np.intp],
+        stores: bool,
+    ) -> None:
+        if self.watch is not None:
+            self.watch(array, offsets, threads, stores)
         symbols = self._store.symbols
         room = array.size(symbols) - offsets
         room[:, 0] -= total
@@ -376,7 +423,7 @@ class SymbolicMemory:
             known = (symbols.bounds(out)[0] > -UNBOUNDED).all()
             what = "an address may be out of bounds" if known else "an address is too large to be bounded"
             self._store.doubt(what, -out, 0 if known else UNBOUNDED - 1)
-            raise UnsupportedError(f"{total} bytes of {array.name} may be out of its bounds for some sizes")
+            raise OutsideError(array, offsets[~inside], threads[~inside], total)
         if alignment > array.alignment or (offsets % alignment).any():
             raise UnsupportedError(
                 f"an address in {array.name} is not a multiple of {alignment} for every size"

@@ -130,7 +130,8 @@ def verify(
     equality = _weakest([*(examination.equality for examination in found), scope.equality])
     if equality is not None and (overflow := scope.stated_overflow()) is not None:
         what = f"an index overflows: {overflow}"
-        finding = KernelFinding(Kind.OUT_OF_BOUNDS, what, kernel.path, overflow.line)
+        kind = Kind.OUT_OF_BOUNDS if overflow.is_outside else Kind.WRONG_VALUE
+        finding = KernelFinding(kind, what, kernel.path, overflow.line)
         findings, equality = (*findings, _named(kernel, finding)), None
     verdict = verdict_of(findings, equality, memory_only=memory_only)
     if (

@@ -71,6 +71,8 @@ class BlockLaunch(SymbolicLaunch):
         If the grid is not what `position` says, or the contract has what is only modelled at known sizes.
     """
 
+    is_of_block = True
+
     def __init__(
         self,
         kernel: PtxKernel,
@@ -167,7 +169,7 @@ class BlockLaunch(SymbolicLaunch):
         for axis, index in self.position.indices.items():
             for name, form in (("ctaid", index), ("nctaid", self.position.extents[axis])):
                 terms = self.store.integers(self.store.symbols.form(form)[None], 32)
-                every = np.repeat(terms, len(self._threads))
+                every = np.repeat(terms, len(self.threads))
                 found[f"%{name}.{AXES[axis]}"] = of_terms(self.store, every, 32)
         return found
 

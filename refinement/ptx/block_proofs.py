@@ -33,6 +33,7 @@ from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
 from .first_overflows import in_blocks
 from .launching import entry_named
 from .module import Module
+from .overflow_faults import first_of_grid
 from .placed_blocks import OrderError, PlacedLaunch
 from .residue_classes import factors_of, prove
 from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
@@ -119,6 +120,25 @@ class BlockProver:
         if not self.orders:
             raise UnsupportedError("the grid does not grow by tiles of sizes in a way that is modelled")
 
+    def _overflow(
+        self,
+        found: BlockProof,
+        known: Mapping[str, int],
+        last: SizeDomain | None,
+        failed: Sequence[_Attempt],
+        cap: int,
+    ) -> Overflow | None:
+        """Return what goes wrong behind the ends of a proof, where it is found, or sizes at which it may."""
+        if not failed:
+            return None
+        shown = [*found.domains, *([found.last] if found.last is not None else [])]
+        stated = [*self.domains, *([last] if last is not None else [])]
+        first = first_of_grid(self._kernel, self._contract, known, shown, stated)
+        if first is not None:
+            return first
+        overflows = (each.overflow(cap, self.domains, last) for each in failed[::-1])
+        return next(filter(None, overflows), None)
+
     def _fixed(self, name: str) -> SizeDomain:
         """Return the domain of a size that is a number."""
         number = self._contract.sizes[0][name]
@@ -167,8 +187,7 @@ class BlockProver:
                     attempt = _Attempt(self._kernel, self._contract, order, known, factors, self._told)
                     try:
                         found = replace(attempt.proof(domains, inner), limit=limit)
-                        overflows = (each.overflow(cap, self.domains, last) for each in failed[::-1])
-                        return replace(found, overflow=next(filter(None, overflows), None))
+                        return replace(found, overflow=self._overflow(found, known, last, failed, cap))
                     except (UnsupportedError, InputError) as error:
                         reason = reason or str(error)
                         if (least := attempt.fitting(domains)) or isinstance(error, LimitError):

@@ -1,4 +1,4 @@
-"""Sizes at which an index overflows: the first of one, of those for which a kernel is not shown for that."""
+"""Sizes at which an index overflows by its polynomial, where no access is seen to go wrong."""
 
 from __future__ import annotations
 

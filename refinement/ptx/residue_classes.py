@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ...spec.errors import UnsupportedError
 from ..contract import Contract
 from ..given_elements import periods
 from ..growing_roundings import joined
+from ..index_overflow import Overflow
 from ..result import Equality
 from ..size_domains import ResidueClass, SizeDomain
 from .size_induction import Induction
@@ -103,9 +105,20 @@ def _joined(proofs: Sequence[SizeProof]) -> SizeProof:
         least.limit,
         [obligation for each in proofs for obligation in each.obligations],
         joined([each.roundings for each in proofs]),
-        min(
-            (each.overflow for each in proofs if each.overflow is not None),
-            key=lambda each: sum(each.sizes.values()),
-            default=None,
-        ),
+        _first_overflow(proofs),
     )
+
+
+def _first_overflow(proofs: Sequence[SizeProof]) -> Overflow | None:
+    """Return the overflow at the smallest number, which is the smallest of all if each class has its own."""
+
+    def number(overflow: Overflow) -> int:
+        return overflow.sizes[proofs[0].domain.name]
+
+    found = [each.overflow for each in proofs if each.overflow is not None]
+    if not found:
+        return None
+    first = min(found, key=lambda each: (number(each), not each.is_smallest))
+    others = [each for each in proofs if each.domain.most < number(first)]
+    known = all(each.overflow is not None and each.overflow.is_smallest for each in others)
+    return replace(first, is_smallest=first.is_smallest and known)

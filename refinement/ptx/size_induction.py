@@ -39,6 +39,7 @@ from ..symbolic_terms import Doubt
 from ..terms import is_raw
 from .any_size import memory_of_any_size, use_memory_of_any_size
 from .first_overflows import in_turns
+from .late_faults import first_fault
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
 from .opaque_fragments import is_token
 from .size_proofs import (
@@ -106,7 +107,7 @@ class Induction:
         turn = distance // self.period
         first = self.numbers.from_(turn * (self.start + 1))
         reason = limit = ""
-        overflow: Overflow | None = None
+        doubt: Doubt | None = None
         numbers = self.numbers
         for _ in range(_ATTEMPTS):
             cases = distance // self.modulus + first // self.numbers.domain.step
@@ -123,9 +124,10 @@ class Induction:
                 first = self.numbers.from_(first + turn)
                 continue
             except LimitError as error:
-                reason, limit, overflow = str(error), str(error), error.overflow
+                reason, limit, doubt = str(error), str(error), error.doubt
                 numbers = numbers.up_to(error.most)
                 continue
+            overflow = None if doubt is None else self._overflow(doubt, numbers.last)
             parts = self.obligations, self.roundings, overflow
             return SizeProof(numbers.domain, first, self.equality, limit, *parts)
         raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
@@ -212,14 +214,16 @@ class Induction:
             most = self._most - ceil(over / slope) if slope > 0 else 0
             if most > self.first + self.distance:
                 what = f"{self.launch.path}:{doubt.line}: {doubt.what}"
-                return LimitError(most, what, self._overflow(doubt, most))
+                return LimitError(most, what, doubt)
         if not doubt.limit:
             return EarlyError(told)
         on_size = any(doubt.row[at] for at, each in enumerate(self.store.symbols.monomials) if "n" in each)
         return UndecidedError(told) if on_size else NextCandidateError(told)
 
     def _overflow(self, doubt: Doubt, most: int) -> Overflow | None:
-        """Return the first number of the class at which an integer overflows."""
+        """Return the first number of the class at which an access goes wrong, or an integer overflows."""
+        if not self.launch.is_of_block and (fault := first_fault(self, most)) is not None:
+            return fault
         domain = self.numbers.domain
         behind = replace(self.numbers, domain=replace(domain, least=domain.up_to(most).most + domain.step))
         own = self.distance // self.period  # what a turn of the kernel's loop goes over

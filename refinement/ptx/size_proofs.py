@@ -13,6 +13,7 @@ from ..growing_roundings import GrowingRoundings
 from ..index_overflow import Overflow
 from ..result import Equality
 from ..size_domains import SizeDomain
+from ..symbolic_terms import Doubt
 
 STATEMENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -105,9 +106,9 @@ class SizeProof:
 class LimitError(UnsupportedError):
     """A proof that fails beyond a number."""
 
-    def __init__(self, most: int, reason: str, overflow: Overflow | None = None) -> None:
+    def __init__(self, most: int, reason: str, doubt: Doubt | None = None) -> None:
         super().__init__(reason)
-        self.most, self.overflow = most, overflow
+        self.most, self.doubt = most, doubt
 
 
 class EarlyError(UnsupportedError):

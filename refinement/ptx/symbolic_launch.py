@@ -78,6 +78,9 @@ class SymbolicLaunch:
         If the contract has what is only modelled at known sizes.
     """
 
+    is_of_block = False
+    """Whether one block stands for all of a grid that grows."""
+
     def __init__(
         self, kernel: PtxKernel, contract: Contract, known: Mapping[str, int], numbers: ResidueClass
     ) -> None:
@@ -96,12 +99,10 @@ class SymbolicLaunch:
         self.instance = self._instance(contract, domain.least)
         self.symbolic_arrays = frozenset(self.arrays)
         self._program = Program(kernel.module, self._function)
-        self._grid = Launch(self.instance.grid, self.instance.block, self.instance.dynamic_shared)
-        if self._grid.blocks * self._grid.threads > MOST_THREADS:
-            raise UnsupportedError(f"the grid has more than {MOST_THREADS} threads at the sizes listed")
+        self.threads = self._launched()
+        self._grid = self.threads.launch
         self._observations = Observations(kernel.module.path)
-        self._threads = Threads(self._grid, np.arange(self._grid.blocks))
-        self.shared: list[Any] = [self.store, kernel.module, self._function, self._program, self._threads]
+        self.shared: list[Any] = [self.store, kernel.module, self._function, self._program, self.threads]
         self._loops = loops(self._program)
         self._heads = outermost(self._loops.values())
         self._tried: set[int] = set()
@@ -111,6 +112,13 @@ class SymbolicLaunch:
         self._finder: LoopBatch | None = None
 
     # -- what is launched
+    def _launched(self) -> Threads:
+        """Return the threads that run: all of the grid."""
+        grid = Launch(self.instance.grid, self.instance.block, self.instance.dynamic_shared)
+        if grid.blocks * grid.threads > MOST_THREADS:
+            raise UnsupportedError(f"the grid has more than {MOST_THREADS} threads at the sizes listed")
+        return Threads(grid, np.arange(grid.blocks))
+
     def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
         constants = {name: constant(name, value) for name, value in self.known.items()}
         return SizePolynomials(QuantifiedSizes((self._domain,), {**constants, **quantified.derived}))
@@ -157,8 +165,7 @@ class SymbolicLaunch:
         for parameter in self.contract.parameters:
             if not isinstance(parameter, ArrayParameter):
                 continue
-            explicit = () if isinstance(parameter.strides, str) else parameter.strides
-            if not any(map(self.polynomials.varies, (*parameter.shape, *explicit))):
+            if not self._is_symbolic(parameter):
                 continue
             name = parameter.name
             self._check_array(parameter)
@@ -168,6 +175,11 @@ class SymbolicLaunch:
                 self._strides(parameter, extents), parameter.alignment,
                 parameter.access.is_written, parameter.access is not Access.OUT,
             )  # fmt: skip
+
+    def _is_symbolic(self, parameter: ArrayParameter) -> bool:
+        """Tell whether where elements of an array lie depends on the size."""
+        explicit = () if isinstance(parameter.strides, str) else parameter.strides
+        return any(map(self.polynomials.varies, (*parameter.shape, *explicit)))
 
     def _check_array(self, parameter: ArrayParameter) -> None:
         """Check that an array whose extents depend on sizes is modelled."""
@@ -284,9 +296,9 @@ class SymbolicLaunch:
             raise UnsupportedError("arrays with gaps are modelled at known sizes only")
         launching.pass_arguments(self.store, memory, self._function, taken)
         self._program.check_legality(self._observations)
-        memory.for_batch(self._threads)
+        memory.for_batch(self.threads)
         execution = Execution(
-            self.store, self.kernel.module, self._function, self._threads, memory, self._observations, None,
+            self.store, self.kernel.module, self._function, self.threads, memory, self._observations, None,
             str(self.contract.accumulate),
         )  # fmt: skip
         arrays = [
@@ -297,7 +309,7 @@ class SymbolicLaunch:
         use_memory_of_any_size(execution, SymbolicMemory(self.store, arrays))
         execution.special |= self._block_registers()
         self.shared = [
-            self.store, self.kernel.module, self._function, self._program, self._threads, self._observations,
+            self.store, self.kernel.module, self._function, self._program, self.threads, self._observations,
             memory.buffers, *memory.buffers, *self.arrays.values(),
         ]  # fmt: skip
         return LoopBatch(execution, self._program, launching.scalars(taken), self._heads)

@@ -103,9 +103,11 @@ def test_a_verdict_ends_where_an_index_overflows(tmp_path: Path) -> None:
     assert proof.domain.most == 1 << 27
     assert "32 bits may overflow" in proof.limit
     assert proof.overflow is not None
-    # What the last turns add is looked at behind the loop, so that one more is named than is needed.
-    assert proof.overflow.sizes == {"K": (1 << 27) + 32}
+    assert proof.overflow.sizes["K"] == (1 << 27) + 16 and proof.overflow.is_smallest
     assert proof.overflow.value > proof.overflow.limit == (1 << 31) - 1
+    # Its last turns are run: row K - 16 of B begins at 2^31 elements.
+    assert f"byte {-4 << 31} of B" in proof.overflow.access
+    assert f"it should be byte {4 << 31}, B[{1 << 27},0]" in proof.overflow.access
 
 
 FAULTS = {

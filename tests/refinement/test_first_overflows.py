@@ -63,8 +63,8 @@ LAST = 1 << 29
 """Elements of 4 bytes whose distances in bytes fit 31 bits."""
 
 
-def _verified(folder: Path, end: str) -> tuple[Verdict, str, str]:
-    (folder / "doubled.ptx").write_text(KERNEL, encoding="utf-8")
+def _verified(folder: Path, end: str, kernel: str = KERNEL) -> tuple[Verdict, str, str]:
+    (folder / "doubled.ptx").write_text(kernel, encoding="utf-8")
     (folder / "doubled.toml").write_text(CONTRACT.replace("END", end), encoding="utf-8")
     result = verify(folder / "doubled.ptx", folder / "doubled.toml").result
     (size,) = result.quantified
@@ -74,7 +74,42 @@ def _verified(folder: Path, end: str) -> tuple[Verdict, str, str]:
 def test_an_overflow_below_a_stated_end_is_a_finding(tmp_path: Path) -> None:
     verdict, _, findings = _verified(tmp_path, " up to 1000000000")
     assert verdict is Verdict.REFUTED
-    assert f"doubled.ptx:17: out-of-bounds: an index overflows: at n = {LAST + 64}" in findings
+    where = f"doubled.ptx:17: out-of-bounds: an index overflows: at n = {LAST + 64}, the smallest such size,"
+    assert where in findings
+    assert f"line 19 then accesses byte {-4 * LAST} of X, which has {4 * LAST + 256}" in findings
+    assert f"it should be byte {4 * LAST}, X[{LAST}]" in findings
+
+
+WIDE = "mul.wide.u32 %rd3, %r5, 4;"
+WRAPPED = {
+    "a load": ("cvt.s64.s32 %rd3, %r6;", "cvt.u64.u32 %rd3, %r6;", "line 19 then accesses X[0]"),
+    "a store": (
+        "cvt.s64.s32 %rd3, %r6;\n    add.s64 %rd4, %rd1, %rd3;\n    ld.global.f32 %f0, [%rd4];\n"
+        "    add.f32 %f2, %f0, %f0;\n    mul.wide.u32 %rd5, %r5, 4;",
+        WIDE + "\nadd.s64 %rd4, %rd1, %rd3;\nld.global.f32 %f0, [%rd4];\nadd.f32 %f2, %f0, %f0;\n"
+        "cvt.u64.u32 %rd5, %r6;",
+        "line 23 then accesses Y[0]",
+    ),
+    "a load that nobody uses": (
+        "cvt.s64.s32 %rd3, %r6;",
+        "cvt.u64.u32 %rd3, %r6;\nadd.s64 %rd4, %rd1, %rd3;\nld.global.f32 %f1, [%rd4];\n" + WIDE,
+        "",
+    ),
+    "nothing": ("cvt.s64.s32 %rd3, %r6;", "cvt.s64.s32 %rd7, %r6;\n" + WIDE, ""),
+}
+
+
+@pytest.mark.parametrize("what", WRAPPED)
+def test_an_index_that_wraps_within_its_array_is_a_finding_if_it_matters(what: str, tmp_path: Path) -> None:
+    old, new, told = WRAPPED[what]
+    assert old in KERNEL
+    verdict, _, findings = _verified(tmp_path, " up to 2000000000", KERNEL.replace(old, new))
+    assert (verdict is Verdict.REFUTED) == bool(told)
+    if told:
+        assert f"at n = {2 * LAST + 64}, the smallest such size," in findings and told in findings
+        assert f"it should be {told[-4]}[{2 * LAST}]" in findings
+    else:
+        assert verdict is Verdict.VERIFIED
 
 
 @pytest.mark.parametrize(("end", "told"), [("", f"at n = {LAST + 64}"), (f" up to {LAST}", "")])
@@ -92,3 +127,4 @@ def test_the_document_says_at_which_size_and_where(tmp_path: Path) -> None:
     overflow = size["overflow"]
     assert overflow["line"] == 17 and overflow["sizes"] == {"n": LAST + 64}
     assert overflow["value"] > overflow["limit"] == 2**31 - 1
+    assert overflow["is_smallest"] and overflow["is_outside"] and "X[" in overflow["access"]
