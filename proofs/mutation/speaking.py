@@ -158,6 +158,10 @@ def _uses(
             return  # the importing module's own uses count
         case ast.FunctionDef():
             function, assigned = first_line(node), ()
+        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if _are_pairs(targets, values):
+            for target, value in zip(targets, values, strict=True):
+                yield from _uses(module, ast.Assign([target], value), function, told, ())
+            return
         case ast.Assign(targets):
             assigned = tuple(_targets(targets))
         case ast.stmt():
@@ -165,6 +169,12 @@ def _uses(
     told = told or speaks(node) or (isinstance(node, ast.JoinedStr) and _is_message(module, node))
     for child in ast.iter_child_nodes(node):
         yield from _uses(module, child, function, told, assigned)
+
+
+def _are_pairs(targets: list[ast.expr], values: list[ast.expr]) -> bool:
+    """Whether each of some values becomes that of one variable."""
+    plain = all(isinstance(target, ast.Name) for target in targets)
+    return plain and len(targets) == len(values) and not any(isinstance(v, ast.Starred) for v in values)
 
 
 def _is_message(module: SpecificationModule, text: ast.JoinedStr) -> bool:

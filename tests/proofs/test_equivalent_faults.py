@@ -253,6 +253,16 @@ def test_private_functions_whose_results_only_messages_tell(shown) -> None:
     assert shown(text.replace("_spelled", "spelled"))["x + 1", "x - 1"] == ""
 
 
+def test_of_values_assigned_together_each_is_told_or_not(shown) -> None:
+    text = "def _place(x):\n    return x + 1\ndef _value(x):\n    return x + 2\n"
+    text += "def f(x):\n    place, value = _place(x), _value(x)\n"
+    text += "    if value > 8:\n        raise ValueError(place)\n    return value\n"
+    found = shown(text)
+    assert found["x + 1", "x - 1"] == SPEECH and found["x + 2", "x - 2"] == ""
+    assert shown(text.replace("_place(x), _value(x)", "_value(x), _place(x)"))["x + 1", "x - 1"] == ""
+    assert shown(text.replace("return value", "return place"))["x + 1", "x - 1"] == ""
+
+
 def test_known_equivalents_of_the_specification_and_their_siblings() -> None:
     modules = {module.shown: module for module in scope.modules_of(["power"])}
     found = Equivalents(list(modules.values()))
