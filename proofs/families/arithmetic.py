@@ -197,6 +197,12 @@ def _values() -> Certificate:
 _WIDE = FloatFormat("wide", 16, exponent_bits=11, fraction_bits=4, bias=1023)
 _FINE = FloatFormat("fine", 32, exponent_bits=5, fraction_bits=26, bias=15)
 
+_LOW = FloatFormat("low", 16, exponent_bits=8, fraction_bits=4, bias=1047)
+"""Its least number times that of f16 is the least one of float64, and times that of bf16 is below."""
+
+_POWERS = FloatFormat("powers", 12, exponent_bits=11, fraction_bits=0, bias=1075)
+"""Its greatest number and that of float64 add up to the first power of two that float64 doesn't have."""
+
 _Sum = tuple[FloatFormat, tuple[tuple[FloatFormat, FloatFormat], ...], tuple[FloatFormat, ...], bool]
 
 _SUMS: tuple[_Sum, ...] = (
@@ -207,6 +213,7 @@ _SUMS: tuple[_Sum, ...] = (
     (F32, ((F32, F32), (F32, F32)), (), True), (F32, ((F64, F64),), (), False),
     (F32, ((F64, F16),), (), False),
     (F32, (), (F64, F64), False), (F32, ((_WIDE, _WIDE),), (), False), (F32, ((_FINE, _FINE),), (), False),
+    (F32, ((_LOW, F16),), (), True), (F32, ((_LOW, BF16),), (), False), (F32, (), (F64, _POWERS), False),
     (F32, ((_FINE, F32),), (), True), (F32, ((F16, _WIDE),), (F32,), False),
     (F32, ((BF16, _FINE),), (), True),
     (F64, ((F32, F32), (F32, F32)), (), False), (F32, (), (F32, F32, F32), False), (F32, (), (), False),

@@ -43,8 +43,12 @@ OTHERS = (
     FloatFormat("e11m20", 32, exponent_bits=11, fraction_bits=20, bias=1023),
     FloatFormat("e6m12", 22, exponent_bits=6, fraction_bits=12, bias=31, padding_bits=3),
     FloatFormat("e4m3fnuz", 8, exponent_bits=4, fraction_bits=3, bias=8, special=Special.FNUZ),
+    IntegerFormat("s7", 7, signed=True),
 )
 """Formats of no standard, whose widths no other has, one with padding, and one without -0."""
+
+_LIMITS = {**INTEGERS, "s7": (7, -64, 63)}
+"""Bits, the least and the greatest number of integers."""
 
 HELD: Mapping[str, tuple[FloatFormat, bool]] = {
     "e10m52": (FloatFormat("e10m52", 63, exponent_bits=10, fraction_bits=52, bias=511), True),
@@ -256,7 +260,7 @@ def _values(numbers: Array, fmt: FloatFormat) -> Mapping[str, Array]:
 
 def _integer(fmt: Format) -> Certificate:
     assert isinstance(fmt, IntegerFormat)
-    bits, least, greatest = INTEGERS[fmt.name]
+    bits, least, greatest = _LIMITS[fmt.name]
     wide = bits == 64
     numbers = integers.numbers(bits)
     encoded = [integers.encoding(number, bits) for number in numbers]
@@ -335,7 +339,7 @@ _LARGE = ((1 << 63) + (1 << 41), -(1 << 63) + (1 << 41), -(1 << 63), 3 << 40, -(
 
 
 def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[], Mapping[str, object]]]:
-    bits, least, greatest = INTEGERS[fmt.name]
+    bits, least, greatest = _LIMITS[fmt.name]
     given: dict[str, tuple[Array, object]] = {}
     for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u2"):
         kind = np.iinfo(name)
@@ -368,7 +372,7 @@ def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[],
             **{f"encodings {name}": _checked(array, fmt) for name, (array, _) in checked.items()},
             "values": values.astype(object).tolist(),
             "type": values.dtype.str[1:],
-            "numpy": numpy_type(fmt).name,
+            "numpy": "" if fmt in OTHERS else numpy_type(fmt).name,
         }
 
     kept = max(1, bits // 8)
@@ -377,7 +381,7 @@ def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[],
         **{f"encodings {name}": said for name, (_, said) in checked.items()},
         "values": [integers.value(code, bits, least < 0) for code in codes],
         "type": f"{'i' if least < 0 else 'u'}{kept}" if bits > 1 else "u1",
-        "numpy": f"{'int' if least < 0 else 'uint'}{bits}" if bits > 1 else "bool",
+        "numpy": "" if fmt in OTHERS else f"{'int' if least < 0 else 'uint'}{bits}" if bits > 1 else "bool",
     }
     return expected, specified
 

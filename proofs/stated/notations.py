@@ -146,6 +146,8 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
      "note: the tile of the instruction is repeated 2 times"),
     ("w", "{register: [[0,1,0],[0,2,0]], lane: [[0,0,1],[0,0,2],[1,0,0],[2,0,0]]}", "other-bijection",
      "note: it is equal if its coordinates are (column, row), not (row, column)"),
+    ("w", "{register: [[0,1],[0,2]], lane: [[1,0],[2,0],[0,0]]}", "wrong-size",
+     "it has 8 lanes of 4 registers; w of a product (the 4 lanes of one group) has 4 threads"),
     ("w", "((4,4),4):((4,0),1)", "other-bijection",
      "note: it is equal if its index counts columns first, and not rows"),
     ("w", "((4,4),4):((1,16),5)", "out-of-range",
