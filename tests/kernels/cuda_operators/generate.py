@@ -1,6 +1,8 @@
 """Compile the CUDA sources, as they are and as ``variants.toml`` changes them, to the PTX files beside them.
 
-``python generate.py [NAME…]``, with nvcc 13.0 on the path; ``kernels.json`` says of each file what it is.
+``python generate.py [NAME…]``, with nvcc 13.0 on the path and the headers of PyPI's nvidia-cuda-cccl where it
+looks for headers (``CPATH``); ``kernels.json`` says of each file what it is. Files of kernels that are not
+among the variants stay as they are.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ def compile_kernel(name: str, target: str, change: dict[str, Any], options: list
 
 
 def main(chosen: list[str]) -> None:
-    table = {}
+    before = json.loads((HERE / "kernels.json").read_text(encoding="utf-8"))
+    table = {file: row for file, row in before.items() if row["kernel"] not in VARIANTS}
     for name, facts in VARIANTS.items():
         for file, row, change, options in rows(name, facts):
             if not chosen or name in chosen:
