@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..spec.errors import InputError
 from .formula import Name, walk
@@ -31,34 +32,75 @@ def without_blocks(grid: Sequence[Expression], quantified: QuantifiedSizes) -> d
 
 
 def _empty(extent: Expression, quantified: QuantifiedSizes) -> dict[str, int] | None:
+    found = extents_of(extent, quantified)
+    if found is None:
+        return None
+    own, extents = found
+    return smallest(own, extents < 1, quantified)
+
+
+def extents_of(
+    extent: Expression, quantified: QuantifiedSizes
+) -> tuple[Mapping[str, NDArray[np.int64]], NDArray[np.int64]] | None:
+    """Return what an extent of a grid is at the first numbers of the sizes that it depends on.
+
+    Returns
+    -------
+    mapping of str to array (n,)
+        The numbers of each of these sizes.
+    array (n,)
+        The extent.
+    """
     used = _sizes_of(extent, quantified)
     domains = [each for each in quantified.domains if each.name in used]
     if len(domains) >= len(_NUMBERS):
         return None
     some = [_first_of(each, _NUMBERS[len(domains)]) for each in domains]
     axes = np.meshgrid(*some, indexing="ij") if domains else []
-    names: dict[str, Any] = {each.name: each.least for each in quantified.domains}
-    names |= {each.name: axis.reshape(-1) for each, axis in zip(domains, axes, strict=True)}
+    own = {each.name: axis.reshape(-1) for each, axis in zip(domains, axes, strict=True)}
     try:
-        for name, expression in quantified.derived.items():
-            if name in used:
-                names[name] = IndexArithmetic(expression.source, names).numbers(expression.node)
-        extents = np.atleast_1d(IndexArithmetic(extent.source, names).numbers(extent.node))
+        return own, extents_at(extent, quantified, own)
     except InputError:  # told where the sizes are taken one by one
         return None
-    empty = np.flatnonzero(extents < 1)
-    if not len(empty):
+
+
+def extents_at(
+    extent: Expression, quantified: QuantifiedSizes, numbers: Mapping[str, NDArray[np.int64]]
+) -> NDArray[np.int64]:
+    """Return what an extent of a grid is at some numbers (n,) of sizes, the others being least.
+
+    Raises
+    ------
+    InputError
+        If it is nothing there.
+    """
+    used = _sizes_of(extent, quantified)
+    names: dict[str, Any] = {each.name: each.least for each in quantified.domains} | dict(numbers)
+    for name, expression in quantified.derived.items():
+        if name in used:
+            names[name] = IndexArithmetic(expression.source, names).numbers(expression.node)
+    count = max((len(each) for each in numbers.values()), default=1)
+    return np.broadcast_to(IndexArithmetic(extent.source, names).numbers(extent.node), (count,))
+
+
+def smallest(
+    numbers: Mapping[str, NDArray[np.int64]], there: NDArray[np.bool_], quantified: QuantifiedSizes
+) -> dict[str, int] | None:
+    """Return the smallest sizes, by their sum, of some (n,) at which something is so; others are least."""
+    found = np.flatnonzero(there)
+    if not len(found):
         return None
-    total = sum((names[each.name][empty] for each in domains), start=np.zeros(len(empty), dtype=np.int64))
-    place = int(empty[np.argmin(total)]) if domains else 0
-    own = {each.name: int(names[each.name][place]) for each in domains}
+    total = sum((each[found] for each in numbers.values()), start=np.zeros(len(found), dtype=np.int64))
+    place = int(found[np.argmin(total)])
+    own = {name: int(each[place]) for name, each in numbers.items()}
     return {each.name: own.get(each.name, each.least) for each in quantified.domains}
 
 
 def _first_of(domain: SizeDomain, count: int) -> Any:
-    """Return the first numbers of a domain, and its last."""
+    """Return the first numbers of a domain, some behind them, each twice as far, and its last."""
     numbers = domain.least + domain.step * np.arange(min(count, domain.count), dtype=np.int64)
-    return np.union1d(numbers, [domain.most])
+    more = [1 << power for power in range(domain.most.bit_length()) if 1 << power in domain]
+    return np.union1d(numbers, [*more, domain.most])
 
 
 def _sizes_of(expression: Expression, quantified: QuantifiedSizes) -> set[str]:

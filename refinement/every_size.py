@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import prod
 from typing import Any, Protocol
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
@@ -19,6 +20,7 @@ from .instance_verification import Told
 from .output_comparison import Examination
 from .result import Equality, Method, Quantification
 from .size_domains import LaunchSizeError, QuantifiedSizes, SizeDomain
+from .uneven_grids import uneven
 
 Examinations = list[tuple[Instance, Examination]]
 """What was found at each set of sizes that was looked at, in order."""
@@ -28,6 +30,10 @@ _SHOWN_TOO = 2
 
 _COMBINATIONS = 3
 """Of the other sizes, with which the numbers of one are shown by induction."""
+
+
+_MOST_THREADS = 1 << 17
+"""Of a grid at sizes at which it is uneven."""
 
 
 class SizeProof(Protocol):
@@ -142,7 +148,7 @@ def examined(
             raise UnsupportedError("two kernels are compared at the sizes listed only")
         size, proofs = _proved(kernel, contract, told, not_by_blocks)
     except (UnsupportedError, InputError, OutOfBudget, MemoryError, RecursionError) as error:
-        more, stats = at(listed[1:])
+        more, stats = at([*listed[1:], *_uneven(contract, quantified)])
         return found + more, stats, Scope(_listed(quantified, found + more, _reason(error)))
     others = [each.name for each in quantified.domains if each.name != size]
     alone = [{**known, size: number} for known, proof in proofs for number in proof.alone]
@@ -151,6 +157,7 @@ def examined(
     ]
     wanted = [contract.instance(sizes) for sizes in _distinct(quantified, [*alone, *several])]
     wanted = [each for each in wanted if dict(each.sizes) != dict(listed[0].sizes)]
+    wanted += _uneven(contract, quantified)
     more, stats = at(wanted)
     found += more
     scope = Scope(
@@ -161,6 +168,17 @@ def examined(
         [proof.overflow for _, proof in proofs if proof.overflow is not None],
     )
     return found, stats, scope
+
+
+def _uneven(contract: Contract, quantified: QuantifiedSizes) -> list[Instance]:
+    """Return the contract at sizes, small enough to be run, at which the grid stops to grow evenly."""
+    found = []
+    for sizes in uneven(contract.launch.grid, quantified, contract.sizes):
+        with suppress(InputError):
+            instance = contract.instance(quantified.completed(sizes))
+            if prod(instance.grid) * prod(instance.block) <= _MOST_THREADS:
+                found.append(instance)
+    return found
 
 
 def _by_blocks(kernel: Kernel, contract: Contract, told: Told | None, former: Kernel | None) -> BlocksShown:

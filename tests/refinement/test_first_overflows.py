@@ -5,59 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from overflowing_kernels import CONTRACT, KERNEL
 
 from mmaproof.refinement.result import Verdict
 from mmaproof.refinement.verification import verify
-
-KERNEL = """
-.version 8.0
-.target sm_80
-.address_size 64
-.visible .entry doubled(.param .u64 x, .param .u64 y)
-{
-    .reg .f32 %f<3>;
-    .reg .b32 %r<9>;
-    .reg .b64 %rd<9>;
-    ld.param.u64 %rd1, [x];
-    ld.param.u64 %rd2, [y];
-    mov.u32 %r2, %ctaid.x;
-    mov.u32 %r3, %tid.x;
-    shl.b32 %r4, %r2, 6;
-    or.b32 %r5, %r4, %r3;
-    shl.b32 %r6, %r5, 2;
-    cvt.s64.s32 %rd3, %r6;
-    add.s64 %rd4, %rd1, %rd3;
-    ld.global.f32 %f0, [%rd4];
-    add.f32 %f2, %f0, %f0;
-    mul.wide.u32 %rd5, %r5, 4;
-    add.s64 %rd6, %rd2, %rd5;
-    st.global.f32 [%rd6], %f2;
-    ret;
-}
-"""
-
-CONTRACT = """
-[kernel]
-isa = "ptx"
-entry = "doubled"
-[launch]
-grid = "n // 64"
-block = 64
-[sizes]
-n = "any multiple of 64END"
-[[param]]
-name = "X"
-type = "f32"
-shape = ["n"]
-access = "in"
-[[param]]
-name = "Y"
-type = "f32"
-shape = ["n"]
-access = "out"
-[ensures]
-formula = "Y[i] = X[i] + X[i]"
-"""
 
 LAST = 1 << 29
 """Elements of 4 bytes whose distances in bytes fit 31 bits."""
