@@ -48,6 +48,10 @@ class FinalArray:
     overwritten: FinalArray | None = None
 
 
+LAUNCHED = 1 << 40
+"""More threads than a launch has: their numbers are so much greater in each launch than in the one before."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a kernel did at one set of sizes.
@@ -85,6 +89,9 @@ class Outcome:
         What is taken for granted of how the kernel is run.
     notes : tuple of KernelNote
         What is no fault, and a reader should know.
+    several : tuple of (str, Outcome)
+        The names and outcomes of each launch, where there are several; threads are numbered then from
+        `LAUNCHED` times a launch's place among them.
     """
 
     arrays: Mapping[str, FinalArray]
@@ -102,6 +109,7 @@ class Outcome:
     guards: tuple[GuardOutcome, ...] = ()
     assumptions: tuple[str, ...] = ()
     notes: tuple[KernelNote, ...] = ()
+    several: tuple[tuple[str, Outcome], ...] = ()
 
 
 class Kernel(Protocol):

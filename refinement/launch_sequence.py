@@ -16,15 +16,12 @@ from numpy.typing import NDArray
 from .contract import Contract, Instance
 from .demangling import demangled
 from .findings import KernelFinding, KernelNote
-from .front_end import FinalArray, Kernel, Outcome, Progress, read_kernel
+from .front_end import LAUNCHED, FinalArray, Kernel, Outcome, Progress, read_kernel
 from .interning import Ids
 from .memory import ByteLanes
 from .terms import TermStore
 
 _Told = TypeVar("_Told", KernelFinding, KernelNote)
-
-_THREADS = 1 << 40
-"""More than any launch has: a thread's number is so much greater in each launch than in the one before."""
 
 
 class LaunchSequence:
@@ -82,8 +79,11 @@ class LaunchSequence:
 
     def _told(self, given: Sequence[_Told], number: int) -> tuple[_Told, ...]:
         """Return findings or notes of a launch, which say whose they are."""
-        name = f"launch {number + 1} of {len(self._kernels)}, {demangled(self._kernels[number].entry)}"
+        name = self._name(number)
         return tuple(replace(each, message=f"{name}: {each.message}") for each in given)
+
+    def _name(self, number: int) -> str:
+        return f"launch {number + 1} of {len(self._kernels)}, {demangled(self._kernels[number].entry)}"
 
     def _together(self, arrays: Mapping[str, FinalArray], outcomes: Sequence[Outcome]) -> Outcome:
         alignments: dict[str, int] = {}
@@ -92,7 +92,7 @@ class LaunchSequence:
                 alignments[name] = max(needed, alignments.get(name, 1))
 
         def thread_name(thread: int) -> str:
-            number, own = divmod(thread, _THREADS)
+            number, own = divmod(thread, LAUNCHED)
             return f"launch {number + 1}, {outcomes[number].thread_name(own)}"
 
         return Outcome(
@@ -100,7 +100,7 @@ class LaunchSequence:
             tuple(finding for outcome in outcomes for finding in outcome.findings),
             _joined([outcome.loads for outcome in outcomes]),
             _joined([outcome.shared_loads for outcome in outcomes]),
-            _THREADS,  # all blocks of a launch count as one, as only all of them run
+            LAUNCHED,  # all blocks of a launch count as one, as only all of them run
             all(outcome.complete for outcome in outcomes),
             any(outcome.unordered for outcome in outcomes),
             any(outcome.reordered for outcome in outcomes),
@@ -111,6 +111,7 @@ class LaunchSequence:
             guards=tuple(each for outcome in outcomes for each in outcome.guards),
             assumptions=tuple(dict.fromkeys(each for outcome in outcomes for each in outcome.assumptions)),
             notes=tuple(note for outcome in outcomes for note in outcome.notes),
+            several=tuple((self._name(number), each) for number, each in enumerate(outcomes)),
         )
 
 
@@ -125,7 +126,7 @@ def _joined(loads: Sequence[Mapping[int, Ids]]) -> dict[int, Ids]:
 
 def _followed(former: FinalArray | None, final: FinalArray, number: int) -> FinalArray:
     """Return an array after a launch, of which bytes that it did not write have who wrote them before."""
-    writers = np.where(final.lines != 0, final.writers + number * _THREADS, final.writers)
+    writers = np.where(final.lines != 0, final.writers + number * LAUNCHED, final.writers)
     if former is None:
         return FinalArray(final.lanes, final.lines, writers)
     kept = final.lines == 0

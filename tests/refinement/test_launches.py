@@ -163,6 +163,38 @@ def test_faults_of_a_launch_are_refuted(
     assert found and found[0].message.startswith(launch)
 
 
+@pytest.mark.parametrize(
+    ("there", "instead", "says"),
+    [
+        (
+            "st.global.f32 [%d2], %f5;",
+            "st.global.f32 [%d1], %f5;",
+            "nothing of it is, and launch 2 of 2, reduce is given it",
+        ),
+        (
+            "st.global.f32 [%d2], %f5;",
+            "mov.u32 %r, %ctaid.x; setp.eq.u32 %p, %r, 1; @!%p st.global.f32 [%d2], %f5;",
+            "in launch 2 of 2, reduce, by the pattern of those that are, block 1 should write them",
+        ),
+    ],
+)
+def test_a_missing_output_says_which_launch_should_have_written_it(
+    there: str, instead: str, says: str, tmp_path: Path
+) -> None:
+    split = SPLIT.replace(there, instead).replace(".reg .b32 %r;", ".reg .pred %p; .reg .b32 %r;")
+    contract = SPLIT_CONTRACT
+    if "ctaid" in instead:  # four blocks of a row each
+        split = split.replace(
+            "mov.u32 %r, %tid.x; mul",
+            "mov.u32 %r, %ctaid.x; mov.u32 %q, %tid.x; mad.lo.u32 %r, %r, 4, %q; mul",
+        )
+        split = split.replace(".reg .pred %p; .reg .b32 %r;", ".reg .pred %p; .reg .b32 %r, %q;")
+        contract = contract.replace('entry = "reduce"\nblock = 16', 'entry = "reduce"\ngrid = 4\nblock = 4')
+    found = verification(tmp_path, split, contract).result.findings
+    (missing,) = [each for each in found if each.kind is Kind.MISSING_OUTPUT]
+    assert missing.message.endswith(says)
+
+
 def test_launches_in_the_wrong_order_are_refuted(tmp_path: Path) -> None:
     first, second = (
         SPLIT_CONTRACT.index('[[launch]]\nentry = "p'),
