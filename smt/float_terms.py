@@ -145,6 +145,13 @@ def fused_term(
         operands = [decoded(b, fmt, sort) for b, fmt in zip(bits, formats, strict=True)]
         if (products, len(operands)) in ((0, 1), (0, 2), (1, 2), (1, 3)):
             return _encoded(_native(direction, products, operands), result)
+    if (
+        sort is None
+        and (products, len(formats)) == (0, 1)
+        and _is_short_single(result)
+        and (holds_exactly(F32, formats[0]))
+    ):
+        return _cut(decoded(bits[0], formats[0], z3.Float32()), F32, result, direction)
     factor_formats = formats[: 2 * products]
     pairs = tuple(zip(factor_formats[::2], factor_formats[1::2], strict=True))
     require_exact_terms(result, pairs, tuple(formats[2 * products :]))
@@ -157,6 +164,12 @@ def fused_term(
     if len(terms) == 1 and sort is None and _is_short(result) and holds_exactly(result, *formats):
         return _narrowed(total, result)
     return _rounded(total, result, direction)
+
+
+def _is_short_single(fmt: FloatFormat) -> bool:
+    """Tell whether a format is Float32's with a shorter fraction and nothing else different: bf16."""
+    same = fmt.exponent_bits == F32.exponent_bits and fmt.special is Special.IEEE and not fmt.padding_bits
+    return same and F32.fraction_bits >= fmt.fraction_bits + 2
 
 
 def _is_short(fmt: FloatFormat) -> bool:
@@ -196,16 +209,31 @@ def _sum_to_odd(direction: Any, left: Any, right: Any) -> Any:
 
 
 def _rounded(value: Any, fmt: FloatFormat, direction: Any) -> Any:
+    """Round a Float64 value."""
     if (sort := native_sort(fmt)) is not None:
         return _encoded(z3.fpFPToFP(direction, value, sort), fmt)
-    if fmt.exponent_bits != F64.exponent_bits:
-        raise UnsupportedError(f"rounding to {fmt} has no symbolic encoding")
-    dropped = F64.fraction_bits - fmt.fraction_bits
-    wide = z3.fpToIEEEBV(value)
-    kept = z3.Extract(F64.bits - 1, dropped, wide)
-    remainder = z3.Extract(dropped - 1, 0, wide)
+    if fmt.exponent_bits == F64.exponent_bits:
+        return _cut(value, F64, fmt, direction)
+    if _is_short_single(fmt):
+        return _cut(_single_to_odd(value), F32, fmt, direction)
+    raise UnsupportedError(f"rounding to {fmt} has no symbolic encoding")
+
+
+def _single_to_odd(value: Any) -> Any:
+    """Return a Float64 value as Float32, with its last bit set when that is inexact."""
+    down, up = (z3.fpFPToFP(way, value, z3.Float32()) for way in (z3.RTN(), z3.RTP()))
+    last = z3.Extract(0, 0, z3.fpToIEEEBV(down))
+    return z3.If(z3.Or(z3.fpEQ(down, up), last == 1), down, up)
+
+
+def _cut(value: Any, wide: FloatFormat, fmt: FloatFormat, direction: Any) -> Any:
+    """Round a value to a format with as many bits of exponent as the one that it is of."""
+    dropped = wide.fraction_bits - fmt.fraction_bits
+    bits = z3.fpToIEEEBV(value)
+    kept = z3.Extract(wide.bits - 1, dropped, bits)
+    remainder = z3.Extract(dropped - 1, 0, bits)
     half = z3.BitVecVal(1 << (dropped - 1), dropped)
-    negative = z3.Extract(F64.bits - 1, F64.bits - 1, wide) == 1
+    negative = z3.Extract(wide.bits - 1, wide.bits - 1, bits) == 1
     to_nearest = z3.Or(z3.UGT(remainder, half), z3.And(remainder == half, z3.Extract(0, 0, kept) == 1))
     increase = z3.If(
         direction == z3.RNE(),
@@ -215,5 +243,5 @@ def _rounded(value: Any, fmt: FloatFormat, direction: Any) -> Any:
             z3.Or(z3.And(direction == z3.RTP(), z3.Not(negative)), z3.And(direction == z3.RTN(), negative)),
         ),
     )
-    bits = kept + z3.If(increase, z3.BitVecVal(1, fmt.bits), z3.BitVecVal(0, fmt.bits))
-    return z3.If(z3.fpIsNaN(value), z3.BitVecVal(fmt.default_nan or 0, fmt.bits), bits)
+    rounded = kept + z3.If(increase, z3.BitVecVal(1, fmt.bits), z3.BitVecVal(0, fmt.bits))
+    return z3.If(z3.fpIsNaN(value), z3.BitVecVal(fmt.default_nan or 0, fmt.bits), rounded)

@@ -18,7 +18,7 @@ NEAREST = Choices(conversion="nearest-even")
 MOVES = ("tmov", "textract", "tinsert", "tstore")
 """The operations that take elements out of the accumulator."""
 
-WORDS = {F32: U32, F16: U16}
+WORDS = {F32: U32, F16: U16, BF16: U16}
 """Magnitudes of floats are compared as encodings, which order them."""
 
 NOT_NEGATIVE = IntegerFormat("difference", 32, signed=False)
@@ -76,23 +76,23 @@ def _monotone(fmt: FloatFormat, alg: Algebra, v: Inputs) -> Iterator[Equation]:
 
 @theorem(
     "pto/numerics/narrowed",
-    "f16 that leaves the accumulator keeps exact sums and their order; no move to 16 bits saturates (pinned)",
-    "y in f16 ⇒ moved(y) = y; |x| ≤ |z| ⇒ |moved(x)| ≤ |moved(z)|, and the sign stays; moved(x) is an "
+    "f16 and bf16 that leave the accumulator keep exact sums and their order; none saturates (pinned)",
+    "y of the type ⇒ moved(y) = y; |x| ≤ |z| ⇒ |moved(x)| ≤ |moved(z)|, and the sign stays; moved(x) is an "
     "infinity ⇔ |x| is half a unit above the largest number or more. To fp8 and integers the headers "
     "convert with a quantisation only (pto/legal/conversions), which is not modelled",
     SOURCE,
 )
 def narrowed() -> Iterator[Case]:
-    """Yield what is exact, ordered and too large in f16, and that all is finite (pinned), in bf16 too."""
+    """Yield what is exact, ordered and too large, and that all is finite (pinned), of f16 and bf16."""
     choices = f"conversion={NEAREST.conversion}"
     wide = (Variable("x", F32, (1,)),)
-    for name, claim, variables in (
-        ("exact", _exact, (Variable("y", F16, (1,)),)),
-        ("monotone", _monotone, (*wide, Variable("z", F32, (1,)))),
-        ("overflow", _overflow, wide),
-    ):
-        yield Case(f"f16/{name}", partial(_about, F16, claim, variables), choices=choices)
     for fmt in (F16, BF16):
+        for name, claim, variables in (
+            ("exact", _exact, (Variable("y", fmt, (1,)),)),
+            ("monotone", _monotone, (*wide, Variable("z", F32, (1,)))),
+            ("overflow", _overflow, wide),
+        ):
+            yield Case(f"{fmt}/{name}", partial(_about, fmt, claim, variables), choices=choices)
         yield Case(
             f"{fmt}/saturated",
             partial(_about, fmt, _saturated, wide, {"x": F32.largest}),
