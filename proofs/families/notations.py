@@ -69,6 +69,11 @@ def _table(operand: str) -> ElementTable:
         tuple(digits),
     )
     title = f"{operand} of a product"
+    if owner == "line":
+        pitch = 1 << len(vectors[number])
+        return element_table(
+            title, "f32", 32, layout, lambda line, element: {"line": line, "offset": line * pitch + element}
+        )
     if owner == "register":  # which belongs to no lane
         return element_table(
             title, "f32", 32, layout, lambda *at: dict(zip((owner, number), at, strict=True))

@@ -11,7 +11,8 @@ but their value:
 - a constant of one module, where every expression that reads it is worth the same;
 - a function of parameters of few values that returns the same, or raises the same kind of error, for all;
 - a name for a type, which only annotations read;
-- what is computed is only told in messages.
+- what is computed is only told in messages;
+- the extent -1 that numpy computes, for which it takes any negative one.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ CONSTANT = "every expression that reads the constant is worth the same"
 FUNCTION = "the function returns the same for all it may be given"
 ANNOTATED = "only annotations read the name"
 SPEECH = "only messages tell what is computed"
+EXTENT = "numpy computes the extent, whichever negative number stands for it"
 
 _SECONDS = 5.0
 """Processor time that one fault may take: what is changed may be of any size, or not end."""
@@ -81,6 +83,8 @@ class Equivalents:
             return SPEECH
         if self._names_a_type(module, fault):
             return ANNOTATED
+        if _is_extent_left(fault):
+            return EXTENT
         try:
             namespace = vars(import_module(module.name))
         except ImportError:
@@ -106,6 +110,16 @@ class Equivalents:
                     eval(compile(ast.unparse(changed), "", "eval"), dict(vars(import_module(module.name))))
                     return True
         return False
+
+
+def _is_extent_left(fault: Fault) -> bool:
+    """Whether a fault makes an argument of numpy's `reshape` another negative number."""
+    if not isinstance(fault.replacement, ast.Constant) or type(fault.replacement.value) is not int:
+        return False
+    match ancestors(fault.module, fault.node)[-3:]:
+        case [ast.Call(ast.Attribute(_, "reshape"), arguments), ast.UnaryOp(ast.USub()) as sign, _]:
+            return fault.replacement.value > 0 and sign in arguments
+    return False
 
 
 class _TooLong(BaseException):

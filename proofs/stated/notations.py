@@ -19,16 +19,17 @@ VECTORS: Mapping[str, dict[str, list[list[int]]]] = {
     "s": {"register": [[0, 1], [8, 0]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]},
     "u": {"register": [], "lane": [[1, 0], [0, 1]]},
     "x": {"register": [[1, 0], [2, 0]], "lane": [[0, 1], [0, 2]]},
+    "o": {"element": [[0, 1], [0, 2]], "line": [[1, 0], [2, 0]]},
     "w": {"register": [[0, 0, 1], [0, 0, 2]], "lane": [[0, 1, 0], [0, 2, 0], [1, 0, 0], [2, 0, 0]]},
 }
 """The (row, column) that each bit of the number of an element, and of its holder, adds: of A, B and C of the
 product, of an accumulator in registers that belong to no lane, of a matrix that threads hold, of an A of
 which every other element is stored, of one element for each lane, of factors of B's columns that serve two
-elements each, and, with their number first, of four matrices."""
+elements each, of a buffer line by line, and, with their number first, of four matrices."""
 
 EXTENTS: Mapping[str, tuple[int, ...]] = {
     "a": (16, 16), "b": (16, 8), "c": (16, 8), "v": (4, 4), "t": (4, 4), "s": (16, 8), "u": (2, 2),
-    "x": (4, 4), "w": (4, 4, 4),
+    "x": (4, 4), "o": (4, 4), "w": (4, 4, 4),
 }  # fmt: skip
 
 STRIDES = {
@@ -135,6 +136,17 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
      "other-bijection", "register=4 -> [0, 4] is no step from one tile"),
     ("c", "{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]], "
      "block: [[16,1]]}", "other-bijection", "block=1 -> [16, 1] is no step"),
+    ("o", "{offset: [[0,1],[0,2],[1,0],[2,0]]}", "equal", "the tile of 4 rows x 4 columns is held"),
+    ("o", "{offset: [[0,1],[1,0],[0,2],[2,0]]}", "other-bijection",
+     "buffer 0, offset 2 holds (row 1, column 0), specified is (row 0, column 2); 8 of 16 differ\n"
+     "permutation: offsets (2 4)(3 5)(10 12)(11 13) of every owner\n"
+     "repair: change offset=2 -> [1, 0] to [0, 2], offset=4 -> [0, 2] to [1, 0]"),
+    ("o", "{offset: [[0,1],[0,2],[1,0]]}", "wrong-size",
+     "it has 1 buffers of 8 offsets; o of a product has 1 buffers of 16 offsets"),
+    ("o", "(4,4):(4,1)", "equal", "the tile of 16 offsets"),
+    ("o", "(4,4):(1,4)", "equal", "the tile of 4 rows"),
+    ("o", "((2,2),4):((8,4),1)", "other-bijection", "permutation: rows (1 2)"),
+    ("o", "offset,row,column\n16,0,0\n", "out-of-range", "line 2 of the layout: o of a product has no"),
     ("w", "((4,4),4):((1,16),4)", "equal", "the tile of 4 blocks x 4 rows x 4 columns is held"),
     ("w", "((4,4),4):((1,0),4)", "equal", "the tile of 4 rows x 4 columns is held as specified for w of a"),
     ("w", "(4,4):(1,4)", "equal", "specified for w of a product (the 4 lanes of one group)"),
@@ -201,6 +213,8 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
 
 REFUSED: tuple[tuple[str, str], ...] = (
     # operand, layout
+    ("o", "{lane: [[0,1]]}"),
+    ("c", '[{"lane": 0, "element": 0, "row": 0, "column": 0}, {"lane": 0, "element": 1, "row": 0}]'),
     ("c", "lane,element,row,column\n0,0,21474836470,0\n"),
     ("c", "(1024,1025):(1,1)"), ("c", _repeated(21)), ("c", _far(2**31 + 1)), ("c", _far(-1)),
     ("c", _far(4) + " " * (100_001 - len(_far(4)))),

@@ -57,13 +57,14 @@ def compare_linear(layout: LinearLayout, candidates: Iterable[Distribution]) -> 
 def _held_as_bits(candidate: Distribution) -> Distribution:
     """Name the holders as linear layouts do: a lane has registers of one element, a buffer offsets."""
     owners, numbers = candidate.layout.source
-    names = candidate.holders
+    names = held = candidate.holders
     if names[0] in ("lane", "thread"):
         names = ("lane", "register")
     if names[1] == "offset":
-        owners, numbers, names = Axis("", 1), Axis("", candidate.layout.points), ("buffer", "offset")
+        names = held = ("buffer", "offset")
+        owners, numbers = Axis("", 1), Axis("", candidate.layout.points)
     source = tuple(Axis(name, axis.extent) for name, axis in zip(names, (owners, numbers), strict=True))
-    return replace(candidate, layout=candidate.layout.regrouped(source=source))
+    return replace(candidate, holders=held, layout=candidate.layout.regrouped(source=source))
 
 
 def _require_holders(layout: LinearLayout, whole: Distribution) -> None:

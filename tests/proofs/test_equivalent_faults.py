@@ -7,6 +7,7 @@ import types
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import toy_mutation_catalogue
 import toy_specification
@@ -20,6 +21,7 @@ from mmaproof.proofs.mutation.equivalents import (
     BYTECODE,
     CONSTANT,
     EXPRESSION,
+    EXTENT,
     FUNCTION,
     SPEECH,
     Equivalents,
@@ -206,6 +208,15 @@ def test_a_function_of_few_arguments_is_tried_on_all(shown) -> None:
     assert found["place >= 1", "place > 1"] == FUNCTION
     assert found["place >= 1", "place < 1"] == ""
     assert shown(FUNCTIONS.format(2))["place >= 2", "place > 2"] == ""
+
+
+def test_numpy_computes_an_extent_that_is_negative(shown) -> None:
+    assert shown("def f(x, n):\n    return x.reshape(n, -1)\n") == {
+        ("-1", "1"): "", ("1", "2"): EXTENT, ("1", "0"): "",
+    }  # fmt: skip
+    assert set(shown("def f(x):\n    return x.take(-1)[-1]\n").values()) == {""}
+    for negative in (-1, -2):
+        assert np.arange(6).reshape(2, negative).shape == (2, 3)
 
 
 def test_a_fault_may_not_end(shown, monkeypatch: pytest.MonkeyPatch) -> None:
