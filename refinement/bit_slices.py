@@ -89,17 +89,25 @@ def _sum(store: TermStore, operation: Operation, words: Ids, depth: int) -> Ids:
         members, summands = members[apart], [each[apart] for each in summands]
     if not len(members):
         return words
-    total, *others = summands
+    # once, as sums within sums are taken apart again wherever they are combined
+    total, *others = [_each_taken_apart(store, each, depth) for each in summands]
     disjoint = np.ones(len(members), dtype=bool)
     for each in others:
-        common = bitwise(store, A & B, total, each, total, depth)
+        common = bitwise(store, A & B, total, each, total, depth=0)
         disjoint &= store.are(CONSTANT, common) & (store.constant_values(common) == 0)
-        total = bitwise(store, A | B, total, each, total, depth)
+        total = bitwise(store, A | B, total, each, total, depth=0)
     result = words.copy()
     result[members[disjoint]] = total[disjoint]
     if others and not disjoint.all():
         found = segmented(store, [each[~disjoint] for each in summands])
         result[members[~disjoint]] = np.where(found < 0, words[members[~disjoint]], found)
+    return result
+
+
+def _each_taken_apart(store: TermStore, words: Ids, depth: int) -> Ids:
+    result = words.copy()
+    for members in groups(store.operation_numbers(words)):
+        result[members] = taken_apart(store, words[members], depth)
     return result
 
 
