@@ -11,6 +11,7 @@ import numpy as np
 
 from .term_array_arithmetic import UFUNCS, summed
 from .term_arrays import NotModelledError, TermArray
+from .term_truths import chosen_by
 
 MOVES = (
     np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.ravel, np.flip,
@@ -76,9 +77,13 @@ def _widest(arrays: Sequence[TermArray]) -> Any:
 
 
 def _where(condition: Any, then: Any, otherwise: Any) -> TermArray:
-    left, right = _alike([then, otherwise])
-    truths = np.asarray(condition, dtype=bool)
-    found = left.moved(np.where(truths, left.value.terms, right.value.terms))
+    if isinstance(condition, TermArray):
+        left, right = _alike([condition.lifted(then), otherwise])
+        found = chosen_by(condition, left, right)
+    else:
+        left, right = _alike([then, otherwise])
+        truths = np.asarray(condition, dtype=bool)
+        found = left.moved(np.where(truths, left.value.terms, right.value.terms))
     found.within = None if left.is_real else _widest([left, right])
     return found
 

@@ -6,8 +6,10 @@ output (or a cast) counts. Real numbers are terms of f32, or of f64 where the fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,13 @@ from numpy.typing import NDArray
 
 from ..spec.formats import F64, FloatFormat, Format, IntegerFormat
 from ..spec.rounding import Rounding
-from . import operations
+from . import bit_slices, operations
 from .arguments import Array
+from .choices import chosen
 from .contract import Accumulate, Instance
 from .evaluation import apply
 from .formula import (
+    LOGICAL,
     Binary,
     Cast,
     Choice,
@@ -28,6 +32,7 @@ from .formula import (
     Formula,
     Function,
     Infinite,
+    Inverse,
     Lookup,
     Name,
     Negative,
@@ -43,7 +48,8 @@ from .integer_ranges import Range, range_of
 from .interning import Ids
 from .operations import Accumulation
 from .term_arithmetic import TermArithmetic, Value, grouped
-from .terms import TermStore
+from .terms import CONSTANT, TermStore
+from .truth_tables import A, B
 
 ORDER = "contract"
 """The name of the order in which a contract adds up floats when it leaves it open."""
@@ -121,6 +127,15 @@ def element_terms(array: Array, linear: Any, store: TermStore) -> Ids:
     return store.constants(array.contents[linear], array.format.bits)
 
 
+_RELATIONS = MappingProxyType({"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"})
+"""The names of relations as operations have them."""
+
+_OPPOSITES = MappingProxyType(
+    dict(zip(("lt", "le", "eq", "ge", "gt", "ne"), ("ge", "gt", "ne", "lt", "le", "eq"), strict=True))
+)
+"""What holds of two numbers where a relation does not."""
+
+
 class _Expected:
     """Makes the terms of a formula's parts."""
 
@@ -153,9 +168,50 @@ class _Expected:
         array = self.instance.arrays[node.array]
         return Value(element_terms(array, self.space.linear(node, scope), self.store), array.format)
 
-    def _branches(self, node: Choice, scope: Scope) -> list[tuple[Node, Scope]]:
-        condition = self.space.truths(node.condition, scope)
-        return [(node.then, scope.restricted(condition)), (node.otherwise, scope.restricted(~condition))]
+    # -- choices
+    def _chosen(self, node: Choice, scope: Scope, evaluate: Callable[[Node, Scope], Value]) -> Value:
+        """Return numbers of which each is one of two."""
+        condition = self._truths(node.condition, scope)
+        sides = self._where(condition, scope, holds=True), self._where(condition, scope, holds=False)
+        then, otherwise = (evaluate(each, one) for each, one in zip(node.operands[1:], sides, strict=True))
+        if isinstance(then.format, FloatFormat):
+            then, otherwise = self.make.alike(then, otherwise)
+        return Value(chosen(self.store, condition, then.terms, otherwise.terms), then.format)
+
+    def _where(self, condition: Ids, scope: Scope, *, holds: bool) -> Scope:
+        """Return the scope in which a condition may hold, or may not."""
+        known = self.store.are(CONSTANT, condition)
+        return scope.restricted(~known | ((self.store.constant_values(condition) != 0) == holds))
+
+    def _truths(self, node: Node, scope: Scope, *, holds: bool = True) -> Ids:
+        """Return the terms (1 bit, over the space) of a condition, or of its opposite."""
+        if self.kinds.is_concrete(node):
+            found = self.space.truths(node, scope)
+            return self.make.integers((found if holds else ~found).astype(np.int64), 1)
+        if isinstance(node, Inverse):
+            return self._truths(node.operand, scope, holds=not holds)
+        assert isinstance(node, Binary)
+        if node.operator not in LOGICAL:
+            return self._compared(node, scope, _RELATIONS[node.operator], holds=holds)
+        both = (node.operator == "and") == holds
+        left = self._truths(node.left, scope, holds=holds)
+        right = self._truths(node.right, self._where(left, scope, holds=both), holds=holds)
+        shape = np.broadcast_shapes(left.shape, right.shape)
+        one, other = (np.broadcast_to(each, shape).reshape(-1) for each in (left, right))
+        table = A & B if both else A | B
+        return bit_slices.bitwise(self.store, table, one, other, one).reshape(shape)
+
+    def _compared(self, node: Binary, scope: Scope, relation: str, *, holds: bool) -> Ids:
+        if not holds:
+            relation = _OPPOSITES[relation]
+        if any(self.kinds.is_real(each) for each in node.operands):
+            sides = self.make.alike(*(self._real(each, scope) for each in node.operands))
+            given = [each.terms for each in sides]
+            return apply(self.store, operations.compare(sides[0].format, relation), *given)
+        left, right = (range_of(self.space, each, scope) for each in node.operands)
+        fmt = self._word(node, left.union(right))
+        given = [self._integer(each, scope, fmt.bits) for each in node.operands]
+        return apply(self.store, operations.compare(fmt, relation), *given)
 
     # -- integers
     def _exact(self, node: Node, scope: Scope) -> Value:
@@ -196,8 +252,10 @@ class _Expected:
             case Sum():
                 return self._integer_sum(node, scope, width)
             case Choice():
-                chosen = [self._integer(each, one, width) for each, one in self._branches(node, scope)]
-                return np.where(self.space.truths(node.condition, scope), *chosen)
+                fmt = operations.unsigned(width)
+                return self._chosen(
+                    node, scope, lambda each, one: Value(self._integer(each, one, width), fmt)
+                ).terms
             case Extremum():
                 return self._integer_extremum(node, scope, width)
             case ReducedExtremum():
@@ -275,11 +333,7 @@ class _Expected:
             case Sum():
                 return self._sum(node, scope, self.make.reals(0.0))
             case Choice():
-                chosen = self.make.alike(
-                    *(self._real(each, one) for each, one in self._branches(node, scope))
-                )
-                condition = self.space.truths(node.condition, scope)
-                return Value(np.where(condition, *(each.terms for each in chosen)), chosen[0].format)
+                return self._chosen(node, scope, self._real)
             case Extremum():
                 left, right = self.make.alike(*(self._real(each, scope) for each in node.operands))
                 operation = operations.extremum(left.format, node.which)

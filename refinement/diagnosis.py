@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from .leaf_functions import TABLE
-from .operations import DOT, FUNCTION, FUSED, RING, Accumulation, Sum
+from .operations import COMPARE, DOT, EXTEND, EXTREMUM, FUNCTION, FUSED, RING, SELECT, Accumulation, Sum
 from .polynomials import ABSENT, Polynomials
 from .quantities import Quantifier
 from .table_names import table_name
 from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation
+
+_SIGNS = MappingProxyType(
+    {
+        "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+        "lo": "<", "ls": "<=", "hi": ">", "hs": ">=",
+    }
+)  # fmt: skip
+_NAMES = MappingProxyType({SELECT: "where"})
 
 MOST = 4
 """Products that a message names."""
@@ -97,16 +106,23 @@ class Namer:
                 return self.term(origin, depth, fmt)
             name = operation.attribute[0] if isinstance(operation.attribute, tuple) else operation.attribute
             return f"{name}(…)"
+        if operation.name == EXTEND:
+            return self.term(int(arguments[0]), depth, operation.operands[0])
         name = str(operation.attribute) if operation.name == FUNCTION else operation.name
+        if operation.name == EXTREMUM:
+            assert isinstance(operation.attribute, tuple)
+            name = str(operation.attribute[0])
         if depth == 0 or operation.name == CONCATENATION:
             return f"{name}(…)"
         if operation.name in (FUSED, DOT, RING):
             return self._sum(operation, arguments, depth)
-        given = (
-            self.term(int(each), depth - 1, read)
-            for each, read in zip(arguments, operation.operands, strict=False)
-        )
-        return f"{name}({', '.join(given)})"
+        formats = (operation.operands[0], fmt, fmt) if operation.name == SELECT else operation.operands
+        given = [
+            self.term(int(each), depth - 1, read) for each, read in zip(arguments, formats, strict=False)
+        ]
+        if operation.name == COMPARE and (relation := _SIGNS.get(str(operation.attribute).removesuffix("u"))):
+            return f" {relation} ".join(given)
+        return f"{_NAMES.get(name, name)}({', '.join(given)})"
 
     def _place(self, quantity: int) -> tuple[int, int]:
         """Return where a factor stands in a product: inputs as the contract has them, others after them."""

@@ -60,6 +60,20 @@ class ElementFunctions:
                 units[members] = unit_of(values).min()
         return low, high, units
 
+    def truths(self, conditions: Ids) -> list[tuple[int, bytes] | None]:
+        """Return the integers that bits (n,) are functions of, and what they are for all its values."""
+        leaves, shapes = self._functions.leaves(conditions), self._functions.shapes(conditions)
+        tables = dict[int, bytes]()
+        found: list[tuple[int, bytes] | None] = []
+        for condition, leaf, shape in zip(conditions.tolist(), leaves.tolist(), shapes.tolist(), strict=True):
+            if leaf < 0 or not isinstance(self._store.operation(leaf).result, IntegerFormat):
+                found.append(None)
+                continue
+            if shape not in tables:
+                tables[shape] = self._functions.all_values(condition, leaf).astype(bool).tobytes()
+            found.append((leaf, tables[shape]))
+        return found
+
     def expanded(
         self, indices: NDArray[np.intp], terms: Ids, leaves: NDArray[np.int64], fmt: Format
     ) -> Groups:

@@ -16,6 +16,7 @@ from .formula import (
     Formula,
     Function,
     Infinite,
+    Inverse,
     Lookup,
     Name,
     Node,
@@ -172,7 +173,7 @@ class _Checker:
                 raise self.source.error(
                     part.at,
                     "only sizes, indices, integer scalars with a value and integer arrays with values decide "
-                    "an index or a condition",
+                    "an index, an extent or which elements a formula covers",
                 )
 
     def _known(self, name: Name, known: set[str]) -> None:
@@ -193,7 +194,7 @@ class _Checker:
                 self._number(node.body, known | names)
                 self.taken -= names
             case Choice():
-                self._index(node.condition, known)
+                self._condition(node.condition, known)
                 self._number(node.then, known)
                 self._number(node.otherwise, known)
             case Binary() if node.operator in _ON_DATA or self.kinds.is_concrete(node):
@@ -205,6 +206,16 @@ class _Checker:
                 )
             case _:
                 self._both(node, known)
+
+    def _condition(self, node: Node, known: set[str]) -> None:
+        """Check what a choice goes by: indices or data."""
+        if self.kinds.is_concrete(node):
+            self._index(node, known)
+        elif isinstance(node, Inverse) or (isinstance(node, Binary) and node.operator in LOGICAL):
+            for each in node.operands:
+                self._condition(each, known)
+        else:
+            self._both(node, known)
 
     def _both(self, node: Node, known: set[str]) -> None:
         for each in node.operands:

@@ -6,7 +6,7 @@ polynomials of its arguments. Two atoms may differ and still be equal: then noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from . import operations
 from .common_denominators import CommonDenominators
-from .congruence import CONGRUENT, essential, has_size
+from .condition_forms import ConditionForms
 from .element_functions import ElementFunctions
 from .elementary_forms import POLES, SYMMETRIES, ElementaryForms, gathered, is_elementary, stem
 from .exponent_bits import ExponentBits
@@ -27,6 +27,7 @@ from .factored_products import FactoredProducts
 from .idle_operations import IdleOperations
 from .interning import Ids
 from .monomial_reduction import MonomialReduction
+from .opaque_forms import OpaqueForms, atom_numbers
 from .overflow import Overflows
 from .polynomial_numbers import PolynomialNumbers
 from .polynomials import (
@@ -40,14 +41,12 @@ from .polynomials import (
     joined,
 )
 from .product_chains import Chain, unrolled
-from .quantisation import quantises
 from .quantities import Piece, Pieces, Quantifier
 from .quantity_words import Quantities
-from .slices import fields
 from .software_functions import SoftwareFunctions
 from .sparse_polynomials import sparse
 from .sum_atoms import Expanded, Groups, SumAtoms
-from .terms import CONCATENATION, INPUT, NORMAL_FORM, Operation, TermStore, is_raw
+from .terms import INPUT, NORMAL_FORM, Operation, TermStore, is_raw
 from .traversal import by_operation
 
 _FACTORS = 1 << 21
@@ -55,9 +54,6 @@ _FACTORS = 1 << 21
 
 _EXPANDED = 1 << 21
 """Products of a side that are expanded at a time."""
-
-FIRST_ATOM = 1 << 30
-"""From here on, numbers of polynomials are those of single atoms: terms."""
 
 _AT_A_TIME = 1 << 16
 """Polynomials that are made at a time."""
@@ -121,6 +117,7 @@ class NormalForms:
         self._extrema = Extrema(self.quantifier, self._is_not_negative)
         self._reduction = MonomialReduction(self.quantifier, self._elementary)
         self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)
+        self._condition_numbers: dict[Hashable, int] = {}
         self._known: dict[Format, NDArray[np.int32]] = {}
         self.poles = set[int]()
         self._needs_masks = False
@@ -170,6 +167,17 @@ class NormalForms:
             self.quantifier, self._extrema, self.polynomials, self.difference, self.identifiers
         )
 
+    @cached_property
+    def conditions(self) -> ConditionForms:
+        """The normal forms of what is chosen by."""
+        return ConditionForms(
+            self.quantifier, self.difference, self.identifiers, self._functions, self._condition_numbers
+        )
+
+    @cached_property
+    def _opaque(self) -> OpaqueForms:
+        return OpaqueForms(self.store, self.identifiers, self.conditions)
+
     def _is_not_negative(self, atom: int) -> bool:
         """Tell whether an atom is not negative, whatever the data: an exponential, an unsigned number."""
         if self._elementary.is_not_negative(atom):
@@ -191,6 +199,7 @@ class NormalForms:
         """Return other forms of the same quantities and the same numbers of polynomials."""
         found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier, masked=masked)
         found._polynomials, found._extrema = self._polynomials, self._extrema
+        found._condition_numbers = self._condition_numbers
         found._elementary, found._reduction = self._elementary, self._reduction
         found.poles = self.poles
         found._quotients, found.software, found._bits = self._quotients, self.software, self._bits
@@ -314,7 +323,7 @@ class NormalForms:
     def _identified(self, terms: Ids, fmt: Format) -> NDArray[np.int32]:
         quantities = self.quantifier.read(terms, fmt)
         atomic = self.quantifier.atomic_kinds()[self.quantifier.kinds(quantities)]
-        numbers = np.where(atomic, _atom_numbers(terms), _UNKNOWN).astype(np.int32)
+        numbers = np.where(atomic, atom_numbers(terms), _UNKNOWN).astype(np.int32)
         others = np.flatnonzero(~atomic)
         kind = fmt.bits if is_raw(fmt) else None
         for block in blocks(len(others), _AT_A_TIME):
@@ -333,7 +342,7 @@ class NormalForms:
         alone = np.flatnonzero(single)
         alone = alone[self._natural(found.atoms[alone].max(axis=1, initial=0))]
         atoms = self.quantifier.terms(found.atoms[alone].max(axis=1, initial=0))
-        numbers[found.owners[alone]] = _atom_numbers(atoms)
+        numbers[found.owners[alone]] = atom_numbers(atoms)
         return numbers
 
     def _natural(self, atoms: Quantities) -> NDArray[np.bool_]:
@@ -394,7 +403,7 @@ class NormalForms:
                     *found,
                     *((others[at], each) for at, each in self._of_elementary(operation, terms[others])),
                 ]
-            opaque = self._opaque(operation, members, fmt)
+            opaque = self._opaque.of(operation, members, fmt)
             self.quantifier.note(opaque, members)
             for form, some in by_operation(self.store, np.unique(opaque)):
                 places = np.flatnonzero(np.isin(opaque, some))
@@ -451,49 +460,6 @@ class NormalForms:
 
     def _atom(self, terms: Ids, fmt: Format) -> Piece:
         return Piece(1, (self.quantifier.read(terms, fmt),))
-
-    def _opaque(self, operation: Operation, terms: Ids, fmt: Format) -> Ids:
-        """Return an operation applied to the polynomials of its arguments."""
-        arguments = self.store.arguments(terms)
-        if operation.name == CONCATENATION:
-            return self._concatenation(operation, arguments[:, 0], fmt)
-        if operation.name not in CONGRUENT or fmt.bits != operation.result.bits:
-            return self._reading(operation, fmt, terms)
-        if isinstance(operation.result, FloatFormat) and not isinstance(fmt, FloatFormat):
-            return self._reading(operation, fmt, terms)  # what a rounding leaves of the lowest bits is open
-        if operation.name == operations.EXTREMUM:
-            # Numbers of polynomials are no terms: their readings must not be taken for those of terms.
-            number = Operation(NORMAL_FORM, fmt, attribute=("reading", operation.result, "polynomial"))
-            return self.store.apply(number, self.identifiers(terms, operation.result))
-        formats = (
-            (operation.operands[0], fmt, fmt) if operation.name == operations.SELECT else operation.operands
-        )
-        read = [self.identifiers(arguments[:, i], each) for i, each in enumerate(formats)]
-        # Which format a real number was rounded to before it is quantised makes no difference.
-        operands = () if quantises(operation) else operation.operands
-        name = (operation.name, operands, essential(operation), operation.result)
-        return self.store.apply(Operation(NORMAL_FORM, fmt, attribute=name), *read)
-
-    def _reading(self, operation: Operation, fmt: Format, terms: Ids) -> Ids:
-        """Return the bits of terms, results of an operation, read in another format."""
-        return self.store.apply(Operation(NORMAL_FORM, fmt, attribute=("reading", operation.result)), terms)
-
-    def _concatenation(self, operation: Operation, vectors: Ids, fmt: Format) -> Ids:
-        parts = self.store.elements(vectors)
-        read = np.empty(parts.shape, dtype=np.int32)
-        for column, field in enumerate(fields(operation)):
-            for each, members in by_operation(self.store, np.unique(parts[:, column])):
-                chosen = np.isin(parts[:, column], members)
-                if not has_size(field, each.result):
-                    read[chosen, column] = _atom_numbers(parts[chosen, column])
-                    continue
-                read[chosen, column] = self.identifiers(parts[chosen, column], each.result)
-        name = Operation(NORMAL_FORM, fmt, attribute=("fields", operation.attribute, operation.result))
-        return self.store.apply(name, self.store.vectors(read))
-
-
-def _atom_numbers(terms: Ids) -> NDArray[np.int32]:
-    return terms + np.int32(FIRST_ATOM)
 
 
 def _modulus(fmt: Format) -> int | None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
 from .bit_slices import extract, taken_apart
+from .choices import bits_of_choices
 from .coarse_sums import CoarseSums
 from .evaluation import integers
 from .field_formats import field_format, repetitions
@@ -374,6 +375,9 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
     """Split an integer into its fields, weighted; they are unsigned, but for one whose sign is on top."""
     if not isinstance(fmt, IntegerFormat):
         return None
+    choices = bits_of_choices(q.store, terms)
+    if (choices >= 0).all():
+        return [Piece(1, (q.read(choices, fmt),))]
     parts = q.store.elements(q.store.arguments(terms)[:, 0])
     pieces, position = [], 0
     for part, field in zip(parts.T, fields(operation), strict=True):

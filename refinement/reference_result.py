@@ -19,6 +19,7 @@ from .arguments import Array, Scalar
 from .contract import Instance
 from .evaluation import error_function
 from .formula import (
+    LOGICAL,
     Binary,
     Cast,
     Choice,
@@ -26,6 +27,7 @@ from .formula import (
     Extremum,
     Function,
     Infinite,
+    Inverse,
     Lookup,
     Name,
     Negative,
@@ -34,11 +36,18 @@ from .formula import (
     ReducedExtremum,
     Sum,
 )
-from .formula_space import FormulaSpace, Scope, factors
+from .formula_space import FormulaSpace, Scope, Truths, factors
 from .integer_ranges import range_of, range_of_format
 
 Values = NDArray[Any]
 """Numbers over a formula's space: float64, or int64, or Python's integers where int64 is too narrow."""
+
+_RELATIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+        "==": np.equal, "!=": np.not_equal,
+    }
+)  # fmt: skip
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
@@ -146,10 +155,25 @@ class _Reference:
         return self._real(node, scope) if self.kinds.is_real(node) else self._integer(node, scope)
 
     def _branch(self, node: Choice, scope: Scope, *, real: bool) -> Values:
-        condition = self.space.truths(node.condition, scope)
+        condition = self._truths(node.condition, scope)
         evaluate = self._real if real else self._integer
         then = evaluate(node.then, scope.restricted(condition))
         return np.where(condition, then, evaluate(node.otherwise, scope.restricted(~condition)))
+
+    def _truths(self, node: Node, scope: Scope) -> Truths:
+        """Return where a condition holds, by indices or by data."""
+        if self.kinds.is_concrete(node):
+            return self.space.truths(node, scope)
+        if isinstance(node, Inverse):
+            return ~self._truths(node.operand, scope)
+        assert isinstance(node, Binary)
+        if node.operator not in LOGICAL:
+            left, right = (self._value(each, scope) for each in node.operands)
+            return np.asarray(_RELATIONS[node.operator](left, right), dtype=bool)
+        left = self._truths(node.left, scope)
+        if node.operator == "and":
+            return left & self._truths(node.right, scope.restricted(left))
+        return left | self._truths(node.right, scope.restricted(~left))
 
     # -- integers
     def _integer(self, node: Node, scope: Scope) -> Values:
@@ -244,6 +268,9 @@ class _Magnitudes(_Reference):
 
     def _literal(self, numbers: Values) -> Values:
         return np.abs(super()._literal(numbers))
+
+    def _truths(self, node: Node, scope: Scope) -> Truths:
+        return _Reference(self.instance, self.output, self.arrays)._truths(node, scope)
 
     def _real(self, node: Node, scope: Scope) -> Values:
         match node:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import F32, FloatFormat, Format
 from . import operations
+from .condition_forms import Form
 from .evaluation import apply
 from .interning import Ids
 from .normal_forms import NormalForms
@@ -38,8 +39,11 @@ _DEPTH = 3
 
 _NEGATIVE, _NOTHING, _POSITIVE = -1, 0, 1
 
-Number = frozenset[tuple[Monomial, Coefficient]]
-"""A polynomial of which only the sign matters: its leading coefficient is 1."""
+Number = frozenset[tuple[Monomial, Coefficient]] | Form
+"""A polynomial of which only the sign matters: its leading coefficient is 1. Or a comparison of integers.
+
+A comparison is positive where it holds, else negative.
+"""
 
 
 class SignCases:
@@ -91,7 +95,7 @@ class SignCases:
         if number is None:
             return False
         signs = [_NEGATIVE, _POSITIVE]
-        if not any(all(each[1] == each[side] for each in outcomes) for side in (0, 2)):
+        if outcomes and not any(all(each[1] == each[side] for each in outcomes) for side in (0, 2)):
             signs.append(_NOTHING)
         return all(self._holds(pair, number, sign, fmt, depth) for sign in signs)
 
@@ -116,7 +120,7 @@ class SignCases:
         for term in self._reached(pair, self._below):
             operation = self._store.operation(term)
             sign = self._sign(operation, term) if operation.name == operations.COMPARE else None
-            if sign is not None and sign[0] == number:
+            if sign is not None and sign[0] == number and isinstance(operation.operands[0], FloatFormat):
                 holds = operations.OUTCOMES[_relation(operation)]
                 outcomes.append(holds if sign[1] > 0 else (holds[2], holds[1], holds[0]))
         return number, outcomes
@@ -124,14 +128,20 @@ class SignCases:
     def _sign(self, operation: Operation, term: int) -> tuple[Number, int] | None:
         """Return the number by whose sign a term chooses, and the sign of its factor; None of other terms."""
         chooses = operation.name == operations.EXTREMUM or _relation(operation) in operations.OUTCOMES
-        if not chooses or not isinstance(operation.operands[0], FloatFormat):
+        if not chooses:
             return None
         fmt = operation.operands[0]
+        if not isinstance(fmt, FloatFormat):
+            return self._integers(term) if operation.name == operations.COMPARE else None
         left, right = self._store.arguments(np.array([term]))[0, :2].tolist()
         key = left, right, fmt
         if key not in self._signs:
             self._signs[key] = self._difference(left, right, fmt)
         return self._signs[key]
+
+    def _integers(self, condition: int) -> tuple[Number, int] | None:
+        found = self._forms.conditions.variable(condition)
+        return None if found is None else (found[0], -1 if found[1] else 1)
 
     def _difference(self, left: int, right: int, fmt: Format) -> tuple[Number, int] | None:
         sides = np.array([left, right], dtype=np.int32)
@@ -162,7 +172,9 @@ class SignCases:
                 return made
             side = sign * of[1]
             if operation.name == operations.COMPARE:
-                return int(self._store.constants(int(operations.OUTCOMES[_relation(operation)][side + 1]), 1))
+                of_integers = not isinstance(operation.operands[0], FloatFormat)
+                holds = side > 0 if of_integers else operations.OUTCOMES[_relation(operation)][side + 1]
+                return int(self._store.constants(int(holds), 1))
             assert isinstance(operation.attribute, tuple)
             first = (side >= 0) == (operation.attribute[0] == "max")
             return int(self._store.arguments(np.array([made]))[0, 0 if first else 1])
@@ -174,8 +186,9 @@ class SignCases:
 
         None is returned where the term is no input, or the constant no number of its format.
         """
-        constant = -sum((value for key, value in number if not key), Fraction(0))
-        terms = [key for key, _ in number if key]
+        products = [each for each in number if isinstance(each, tuple)]
+        constant = -sum((value for key, value in products if not key), Fraction(0))
+        terms = [key for key, _ in products if key]
         if len(terms) != 1 or len(terms[0]) != 1:
             return []
         quantity = terms[0][0]

@@ -96,19 +96,20 @@ def _known(array: TermArray) -> NDArray[np.float64] | None:
     return numbers_in(words, array.value.format).astype(np.float64).reshape(terms.shape)
 
 
+def alike(left: TermArray, right: TermArray) -> tuple[Format, list[Ids], Range | None]:
+    """Return a format for two arrays, their terms in it, and of integers the range of both."""
+    if _both_real(left, right):
+        pair = _make(left, right).alike(left.as_real().value, right.as_real().value)
+        return pair[0].format, [each.terms for each in pair], None
+    low, high = _ranges(left, right)
+    within = low.union(high)
+    fmt = within.narrowest()
+    return fmt, [each.words(fmt.bits) for each in (left, right)], within
+
+
 def _extremum(which: str) -> Callable[[TermArray, TermArray], TermArray]:
     def chosen(left: TermArray, right: TermArray) -> TermArray:
-        make = _make(left, right)
-        if _both_real(left, right):
-            pair = make.alike(left.as_real().value, right.as_real().value)
-            fmt: Format = pair[0].format
-            words = [each.terms for each in pair]
-            within = None
-        else:
-            low, high = _ranges(left, right)
-            within = low.union(high)
-            fmt = within.narrowest()
-            words = [each.words(fmt.bits) for each in (left, right)]
+        fmt, words, within = alike(left, right)
         terms = apply(left.space.store, operations.extremum(fmt, which), *np.broadcast_arrays(*words))
         return TermArray(left.space, Value(terms, fmt), within)
 

@@ -124,7 +124,7 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
         return len(self.value.terms)
 
     def __bool__(self) -> bool:
-        raise NotModelledError("a condition on data: use numbers, sizes and np.where with known conditions")
+        raise NotModelledError("a branch on data (np.where chooses by data)")
 
     def __getitem__(self, key: Any) -> TermArray:
         return self.moved(self.value.terms[key])
@@ -213,6 +213,7 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         from .array_functions import called, product_of_matrices
         from .term_array_arithmetic import UFUNCS
+        from .term_truths import TRUTHS
 
         given = [self.lifted(each) for each in inputs]
         if method == "reduce" and ufunc is np.add:
@@ -221,9 +222,10 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
             raise NotModelledError(f"np.{ufunc.__name__}.{method}")
         if ufunc is np.matmul:
             return product_of_matrices(*given)
-        if ufunc.__name__ not in UFUNCS:
+        applied = TRUTHS.get(ufunc.__name__) or UFUNCS.get(ufunc.__name__)
+        if applied is None:
             raise NotModelledError(f"np.{ufunc.__name__} of data")
-        return UFUNCS[ufunc.__name__](*given)
+        return applied(*given)
 
     def __array_function__(
         self, function: Callable[..., Any], _: Any, arguments: Sequence[Any], options: Mapping[str, Any]

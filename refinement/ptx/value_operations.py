@@ -7,11 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from .. import operations
+from .. import choices
 from ..evaluation import apply, evaluate
-from ..interning import Ids
-from ..terms import Operation, TermStore, bits
-from ..truth_tables import A
+from ..terms import Operation, TermStore
 from .bit_moves import Field, Fill, moved
 from .values import KNOWN, Rule, Value, compute, of_terms
 
@@ -62,31 +60,8 @@ def chosen(store: TermStore, condition: Value, then: Value, otherwise: Value) ->
         return result
     data = np.flatnonzero(unknown)
     conditions, one, other = (value.at(data).as_terms(store) for value in (condition, then, otherwise))
-    selected = _selected(store, conditions, one, other, then.width)
+    selected = choices.chosen(store, conditions, one, other)
     return result.updated(data, of_terms(store, selected, then.width))
-
-
-def _selected(store: TermStore, conditions: Ids, then: Ids, otherwise: Ids, width: int) -> Ids:
-    """Return choices, of which a condition that is chosen by already, or its opposite, leaves nothing."""
-    opposites = store.operation_numbers(conditions) == store.number(_NOT)
-    if opposites.any():
-        conditions = np.where(opposites, store.arguments(conditions)[:, 0], conditions)
-        then, otherwise = np.where(opposites, otherwise, then), np.where(opposites, then, otherwise)
-    then = _known_side(store, conditions, then, 1)
-    otherwise = _known_side(store, conditions, otherwise, 2)
-    found = store.apply(operations.select(width), conditions, then, otherwise)
-    return np.where(then == otherwise, then, found)
-
-
-_NOT = Operation(operations.BITWISE, bits(1), (bits(1),) * 3, 0xFF ^ A)
-"""The opposite of a bit."""
-
-
-def _known_side(store: TermStore, conditions: Ids, terms: Ids, side: int) -> Ids:
-    """Return terms, of choices by the same conditions the side that is taken."""
-    arguments = store.arguments(terms)
-    same = store.are(operations.SELECT, terms) & (arguments[:, 0] == conditions)
-    return np.where(same, arguments[:, side], terms)
 
 
 def widened(store: TermStore, value: Value, width: int, *, signed: bool) -> Value:

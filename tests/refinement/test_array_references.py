@@ -58,6 +58,9 @@ OF_ONE: dict[str, Program] = {
     "tensordot": lambda a, b: np.tensordot(a, b, axes=1) + np.tensordot(a, b, ((0,), (1,))),
     "outer and inner": lambda a, b: np.outer(a[0], b[1]) + np.inner(a, b) + np.dot(a, b),
     "where": lambda a, b: np.where(np.arange(4) % 2 == 0, a, b) + np.where(np.eye(4, dtype=bool), a, 0),
+    "choices by data": lambda a, b: np.where(a > b, a, 3) + np.where(a, 1, b) + np.where(a == b, 1, 2) * a,
+    "truths": lambda a, b: np.where((a > b) & ~(b == 2) | np.logical_not(a < 1) ^ (a != b), a, b),
+    "truths as numbers": lambda a, b: (a <= 0) * b + a * (b > 1) + (a < b) * 2 + np.where(b > 0, 1.0, -1.0),
     "triangles": lambda a, b: np.tril(a) + np.triu(b, 1) + np.trace(a),
     "pad": lambda a, b: np.pad(a, 1)[1:5, :4] + np.pad(b, ((0, 0), (1, 0)))[:, :4],
     "assignment": _assigned,
@@ -120,7 +123,8 @@ def test_joins_of_unlike_arrays(function: Any) -> None:
         lambda a, b: np.sort(a),
         lambda a, b: np.linalg.inv(a),
         lambda a, b: np.add(a, b, where=np.ones((4, 4), dtype=bool)),
-        lambda a, b: np.where(a, b, 0),
+        lambda a, b: ~(a + b),
+        lambda a, b: np.where(a > b, [["x"]], a),
         lambda a, b: float(a[0, 0]),
     ],
 )
@@ -167,7 +171,7 @@ def test_a_wrong_kernel_replays(tmp_path: Path) -> None:
         ("def product(A, B): return A @ B, A", "must return C"),
         (
             "def product(A, B):\n    C = A @ B\n    return C if C[0, 0] > 0 else A",
-            r"reference.py:5: np.greater",
+            r"reference.py:5: a branch on data \(np.where chooses",
         ),
         ("def product(A, B):\n    return A @ C", r"reference.py:4: NameError"),
         ("def other(A, B): return A @ B", "has no function 'product'; there are: other"),
