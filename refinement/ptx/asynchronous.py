@@ -105,13 +105,13 @@ class Copies:
         assert history is not None
         below = np.full(len(self._committed), -1, dtype=np.int64)
         below[threads] = np.iinfo(np.int64).max if allowed is None else self._committed[threads] - allowed
-        for copies in (self._pending, self._handed):
+        for copies, over in ((self._pending, history.end_copies), (self._handed, history.wait_for_handed)):
             left = []
             for copy in copies:
                 done = copy.group < below[copy.threads]
                 if done.any():
                     who = np.repeat(copy.threads[done], copy.places.shape[1])
-                    history.end_copies(execution.ordering, copy.places[done].reshape(-1), who)
+                    over(execution.ordering, copy.places[done].reshape(-1), who)
                 if not done.all():
                     left.append(_Copy(copy.threads[~done], copy.group[~done], copy.places[~done]))
             copies[:] = left

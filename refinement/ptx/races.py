@@ -112,6 +112,8 @@ class AccessHistory:
         """How many instructions' copies are under way."""
         self.warp_reads: WarpReads | None = None
         """Kept of shared memory where warps come together at barrier objects."""
+        self._waited: NDArray[np.int64] | None = None
+        """Of copies that barrier objects tell of, who waited for them besides, and in which interval."""
         self.on_data: set[int] = set()
         """Lines whose accesses depend on data."""
 
@@ -130,10 +132,7 @@ class AccessHistory:
         writer = self._plain_writer[places]
         mine = ordering.names[threads]
         suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
-        if len(suspects):
-            before = places[suspects]
-            ordered = ordering.over(threads[suspects], writer[suspects], self._written[before])
-            suspects = suspects[~ordered]
+        suspects = suspects[~self._writes_over(ordering, places[suspects], threads[suspects])]
         if self.copies:
             suspects = np.union1d(suspects, np.flatnonzero(self._copying[places]))
         conflicts = self._conflicts(places, suspects)
@@ -189,9 +188,7 @@ class AccessHistory:
         mine = ordering.names[threads]
         writer, now = self._plain_writer[places], ordering.times(threads)
         suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
-        if len(suspects):
-            ordered = ordering.over(threads[suspects], writer[suspects], self._written[places[suspects]])
-            suspects = suspects[~ordered]
+        suspects = suspects[~self._writes_over(ordering, places[suspects], threads[suspects])]
         late = self._joint.unordered(ordering, places, threads)
         at = places[suspects]
         former = writer[suspects], self.line[at], self._written[at]
@@ -254,6 +251,20 @@ class AccessHistory:
         over[self.atomic_users.are_over(ordering, places, threads, apart)] = True
         return over
 
+    def _writes_over(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.bool_]:
+        """Tell which threads (n,) know the last write to each of some places (n,) to be over."""
+        if not len(places):
+            return np.zeros(0, dtype=bool)
+        over = ordering.over(threads, self._plain_writer[places], self._written[places])
+        waited = self._waited
+        if waited is not None:
+            left = np.flatnonzero(~over & (self._plain_writer[places] >= AGENT * WARP))
+            who, times = waited[:, places[left]]
+            over[left] = (who == ordering.names[threads[left]]) | (
+                (who != NOBODY) & ordering.over(threads[left], who, times.astype(np.int32))
+            )
+        return over
+
     def _conflicts(self, places: Places, suspects: Indices) -> Conflicts:
         at = places[suspects]
         wrote = np.zeros(len(at), dtype=bool)
@@ -300,7 +311,16 @@ class AccessHistory:
     def hand_copies(self, places: Places, agent: int, phase: int) -> None:
         """Note that copies to some places are over for who knows a phase of a barrier object to be."""
         self._copying[places] = False
+        if self._waited is not None:
+            self._waited[0, places] = NOBODY
         self._plain_writer[places], self._written[places] = agent, phase
+
+    def wait_for_handed(self, ordering: Ordering, places: Places, threads: Indices) -> None:
+        """Note that threads (n,) themselves know their copies to places (n,) to be done, too."""
+        still = self._plain_writer[places] >= AGENT * WARP
+        if self._waited is None:
+            self._waited = np.full((2, len(self.writer)), NOBODY, dtype=np.int64)
+        self._waited[:, places[still]] = ordering.names[threads[still]], ordering.times(threads[still])
 
 
 class StoreHistory(AccessHistory):

@@ -138,6 +138,17 @@ setp.ne.u32 %p5, %r20, 0;
 AGAIN:"""
 TWICE = ARRIVE.replace("arrive", "arrive.noComplete").replace("];", "], 1;") + ARRIVE
 
+
+def test_who_waits_for_its_copies_besides_tells_no_less() -> None:
+    bench, done = run(COPIES, (WAIT, WAIT.replace("AGAIN", "OTHER") + "\ncp.async.wait_all;\nbar.sync 0;"))
+    assert done.findings == ()
+    np.testing.assert_array_equal(bench.left(done, "c", U32), 3 * ACROSS)
+    _, done = run(COPIES, (HAND, HAND + "\ncp.async.wait_all;"))
+    assert done.findings == ()
+    _, done = run(COPIES, (HAND, HAND + "\ncp.async.wait_all;"), (WAIT, "bar.sync 0;"))
+    assert done.findings == ()
+
+
 SAME = {
     "each arrives twice": (("[%r1], 64", "[%r1], 128"), (ARRIVE, TWICE)),
     "for the last time": ((ARRIVE, ARRIVE.replace("arrive", "arrive_drop")),),
