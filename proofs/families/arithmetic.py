@@ -35,7 +35,7 @@ def fused(isa: str, steps: Callable[[], Iterable[Step]]) -> Theorem:
 
     @theorem(
         f"{isa}/stated/fused",
-        "products and fused multiply-adds are executed as exact arithmetic rounds them",
+        "sampled products and fused multiply-adds are executed as exact arithmetic rounds them",
         "for ends and 240 triples of encodings, half of which cancel, and each direction: the encodings of "
         "x·y + z and x·y are those of the exact number, rounded by fractions; of zeros, infinities and NaNs "
         "what IEEE 754 says, with its signs; of batches element by element; sums that float64 can't carry "

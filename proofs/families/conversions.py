@@ -83,7 +83,7 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
 
     @theorem(
         f"{isa}/stated/conversions",
-        "encodings are the numbers of their formats, and numbers are rounded to the neighbour that is due",
+        "encodings are the numbers of their formats, and samples are rounded to the neighbour that is due",
         "all encodings of formats of up to 8 bits, of others ends and samples: the number, whether it is a "
         "NaN, infinite or zero; of the numbers at, and a quarter, a half and three quarters above, each, "
         "next to these, and beyond the largest: the encoding, for each direction; integers wrapped and "

@@ -35,7 +35,7 @@ def digit_layouts(isa: str) -> Theorem:
 
     @theorem(
         f"{isa}/stated/digits",
-        "layouts map points as their digits say, both ways, and so does their text; registers hold fields",
+        "listed layouts map points as their digits say, both ways, as does their text; registers hold fields",
         "of maps with bits that move, join, meet and are flipped, with digits of other radices, and of maps "
         "that are no bijections: the image of every point is the sum (of bits the xor) of its digits' "
         "images, the inverse goes back, the formula computes it, bijections are told from others; digits "

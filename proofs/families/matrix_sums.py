@@ -25,7 +25,7 @@ def matrix_sums(isa: str) -> Theorem:
 
     @theorem(
         f"{isa}/stated/sums",
-        "sums of products have the products that count, in order, rounded as often as said",
+        "sums of up to five products have the products that count, in order, rounded as often as said",
         "integers: Σ x·y over k = 0, 1 and 5 products, all or those that masks keep, of broadcast rows and "
         "columns, with axes of batches before them; floats: a chain rounds Σ once for each product, an "
         "unfused one rounds products first, with and without a start, in each direction, where each of the "

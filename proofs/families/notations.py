@@ -38,7 +38,7 @@ def notations(isa: str) -> Theorem:
 
     @theorem(
         f"{isa}/foreign/notations",
-        "layouts in the notations of CuTe, of Triton and of tables are read as they are meant, and compared",
+        "listed layouts in the notations of CuTe, Triton and tables are read as they are meant, and compared",
         "of the fragments of a product of 16 x 8 x 16: however its layout is spelled, it is found equal; "
         "with one stride changed it is outside, twice or otherwise held as the notation's formula says, and "
         "the stride that mends it is that one; ∀ listed layouts: the verdict and what is said of it; what is "

@@ -19,7 +19,7 @@ SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
 
 @theorem(
     "mfma/legal/complete",
-    "a line is legal exactly if the assembler and the manual take it, and has the assembler's word",
+    "lines about an instruction's limits are legal exactly if assembler and manual take them, with its word",
     "∀ instructions of a target with usual operands, and with sizes, places, overlaps, constants and "
     "modifiers at its own limits; ∀ changes of one operand, of the overlap of C and D, or of modifiers, "
     "around ten of them; ∀ products of changes of all operands and modifiers, around four: the rules broken "

@@ -45,8 +45,9 @@ def _rule(rule: str) -> Certificate:
 @theorem(
     "power/legal/registers",
     "an accumulator excludes its own four registers as operands, and an f64 X is an even pair",
-    "∀ AT in 0..8, ∀ X and Y in 0..64 beside a fixed other operand: legal ⇔ all exist, X is even where it "
-    "is a pair, and neither is one of VSR[4 AT] to VSR[4 AT + 3]",
+    "of a form with a single X register and of one with a pair: ∀ AT in 0..8, ∀ X and Y in 0..64 beside a "
+    "fixed other operand: legal ⇔ all exist, X is even where it is a pair, and neither is one of "
+    "VSR[4 AT] to VSR[4 AT + 3]",
     "Power ISA 3.1 section 7.2; Moreira et al. sections II-B2 and II-B3",
 )
 def legal_registers() -> Iterator[Case]:

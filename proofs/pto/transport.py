@@ -277,7 +277,7 @@ def rounded_extents(types: Mapping[str, ElementType]) -> dict[str, tuple[int, in
 
 @theorem(
     "pto/transport/pipeline",
-    "tload, textract, tmatmul and tstore executed on partly valid tiles compute the product, for all types",
+    "tload, textract, tmatmul and tstore executed on tiles of 20 x 18 x 17 compute the product, in all types",
     "memory[i, j] = f(A[i0 + i, t0 .. t0 + k), B[t0 .. t0 + k, j0 + j]) for i < m, j < n, executed on "
     "buffers, whatever f is: m, k, n of 20, 18, 17 from panels of 64 x 64; other sizes are pto/pitch and "
     "pto/transport/sees-block",
@@ -305,7 +305,7 @@ def _variant(name: str, of: Pipeline, expect: Status = Status.PROVED) -> Case:
 
 @theorem(
     "pto/transport/load-store",
-    "tstore is the inverse of tload, executed on tiles of every type of 8 bits or more",
+    "tstore is the inverse of tload, executed on three regions of tiles of each type of 8 bits or more",
     "memory → tile → memory is the identity on the valid region, and nothing else is written, for regions "
     "of one element, of a part and of all of 64 x 64",
     SOURCE,

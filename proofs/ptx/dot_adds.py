@@ -68,7 +68,7 @@ to be at most 2^53 of the smallest products: 8·448·57344 / 2^-25 is, twice tha
 
 @theorem(
     "ptx/stated/dot-add",
-    "fused dot-adds are executed as they are defined, term by term",
+    "sampled fused dot-adds are executed as they are defined, term by term",
     "for 60 sums of each listed model, format and direction, with zeros, subnormal factors and scale "
     "factors: the encoding is that of the terms cut off below the largest exponent, summed and rounded once "
     "in fractions; infinities and NaNs as IEEE 754 says; what float64 can't sum exactly is refused; four "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from math import frexp
 
@@ -22,7 +23,21 @@ from ...spec.formats import (
     IntegerFormat,
 )
 from ...spec.rounding import Rounding
-from ..obligation import Case, Deduction, Equation, Inputs, Method, Property, Status, Variable, holds, theorem
+from ..induction import induction
+from ..invariants import Formula, Instance, Transition
+from ..obligation import (
+    Case,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    RingProperty,
+    Status,
+    Variable,
+    holds,
+    theorem,
+)
 from .integers import SOURCE, within
 
 DIRECTIONS = (Rounding.UPWARD, Rounding.DOWNWARD)
@@ -93,6 +108,13 @@ def _exact_conversion(fmt: FloatFormat) -> Property:
 )
 def small_integers() -> Iterator[Case]:
     """Yield, for f16 and f32, the bound of two partial sums, representability, and rounding."""
+    yield Case(
+        "joined",
+        joined,
+        equality=Equality.VALUE,
+        method=Method.STRUCTURAL,
+        statement="|S| ≤ B, |S'| ≤ B' ⇒ |S + S'| ≤ B + B': B + B' ∓ (S + S') = [B ∓ S] + [B' ∓ S']",
+    )
     for fmt in (F16, F32):
         p = fmt.precision
         yield Case(
@@ -119,11 +141,54 @@ def small_integers() -> Iterator[Case]:
         lemmas = tuple(f"ptx/numerics/small-integers/{fmt}/{name}" for name in LEMMAS)
         yield Case(
             f"{fmt}/any-order",
-            partial(Deduction, lemmas),
-            method=Method.DEDUCTION,
+            partial(induction, WithinSum(), {"ptx/numerics/small-integers/joined": Joined()}, {}, lemmas),
+            method=Method.INDUCTION,
             statement=f"b²·K + |C| < 2^{p} ⇒ every partial sum, in any order or tree, is an integer below "
             f"2^{p}, so a number of {fmt}, so not changed by its rounding: the result is C + Σ a·b",
         )
+
+
+@dataclass(frozen=True)
+class WithinSum(Formula):
+    """A partial sum is within the sum of its terms' magnitudes: B - S and B + S are not negative."""
+
+    @property
+    def text(self) -> str:
+        """P of the sum of any n of the terms, in any tree."""
+        return "|S| ≤ B"
+
+    def instance(self, transition: Transition) -> Instance:
+        """Return P of a sum from P of what is added; P of a term is what a magnitude is."""
+        assert isinstance(transition, Joined)
+        return Instance(_Brackets(transition))
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The sum of two partial sums."""
+
+    begins: bool = False
+
+    def following(self, v: Inputs) -> tuple[Array, Array]:
+        """Return the sum, and the sum of the magnitudes."""
+        return v["s"] + v["s2"], v["b"] + v["b2"]
+
+
+@dataclass(frozen=True)
+class _Brackets:
+    transition: Joined
+
+    def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        total, bound = self.transition.following(v)
+        for sign in (1, -1):
+            known = (v["b"] - sign * v["s"]) + (v["b2"] - sign * v["s2"])
+            yield Equation(bound - sign * total, known, label="B ∓ S")
+
+
+def joined() -> RingProperty:
+    """Return P of two partial sums that are added."""
+    variables = tuple(Variable(name, F32, (1,)) for name in ("s", "s2", "b", "b2"))
+    return RingProperty(variables, WithinSum().instance(Joined()).claim)
 
 
 LEMMAS = ("partial-sums", "representable", "rounding")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import product as cartesian
 from operator import add, and_
 
 import numpy as np
@@ -14,9 +15,10 @@ from ...spec.formats import F32, S64, U4, FloatFormat, Format, IntegerFormat, Sp
 from ...spec.ptx.sparsity import INDEX, QUARTERS, Sparsity
 from ...spec.ptx.variant import Shape
 from ...spec.rounding import Rounding
+from ..induction import induction
+from ..invariants import Formula, Instance, Transition
 from ..obligation import (
     Case,
-    Deduction,
     Equality,
     Equation,
     Inputs,
@@ -157,7 +159,7 @@ def _chunks(sparsity: Sparsity) -> Property:
 
 @theorem(
     "ptx/sparsity/product",
-    "the sparse product of integers is the dense product of the expanded matrix, for chunks and rows",
+    "the sparse product of integers is the dense product of the expanded matrix, for rows of any length",
     "∀ legal metadata of a chunk: Σ_s A'[s]·B[column(s)] + C = Σ_k expand(A')[k]·B[k] + C, modulo 2^64, C "
     "being any partial sum; that a row is its chunks is ptx/sparsity/chunks",
     SOURCE,
@@ -167,23 +169,28 @@ def product() -> Iterator[Case]:
     for meaning, types in (("2:4", ("s8", "u8")), ("4:8", ("s4", "u4"))):
         for order in ("ordered", "plain"):
             sparsity = one_chunk(meanings()[f"{meaning}/{order}"])
-            for a in types:
-                for b in types:
-                    for nibble in sparsity.legal_nibbles:
-                        yield Case(
-                            f"{a}-{b}/{order}/{nibble:04b}",
-                            partial(_product, sparsity, format_named(a), format_named(b), nibble),
-                        )
-                    nibbles = (f"{nibble:04b}" for nibble in sparsity.legal_nibbles)
-                    of_chunk = [f"ptx/sparsity/product/{a}-{b}/{order}/{nibble}" for nibble in nibbles]
-                    rows = [f"{chunks.id}/{each.name}" for each in sparse_types() if _stores(each, a, order)]
-                    yield Case(
-                        f"{a}-{b}/{order}/row",
-                        partial(Deduction, (*rows, *of_chunk)),
-                        method=Method.DEDUCTION,
-                        statement="∀ legal metadata: C + Σ_s A'[s]·B[column(s)] = C + Σ_k expand(A')[k]·B[k] "
-                        "over a row: its chunks one after the other, the sum of those before being C",
-                    )
+            for a, b in cartesian(types, types):
+                formats = _integer(a), _integer(b)
+                chunks_of = {
+                    f"ptx/sparsity/product/{a}-{b}/{order}/{nibble:04b}": Chunk(sparsity, *formats, nibble)
+                    for nibble in sparsity.legal_nibbles
+                }
+                for name, chunk in chunks_of.items():
+                    yield Case(name.removeprefix("ptx/sparsity/product/"), partial(_product, chunk))
+                rows = [f"{chunks.id}/{each.name}" for each in sparse_types() if _stores(each, a, order)]
+                yield Case(
+                    f"{a}-{b}/{order}/row",
+                    partial(induction, SameSum(), chunks_of, {}, rows),
+                    method=Method.INDUCTION,
+                    statement="∀ legal metadata: C + Σ_s A'[s]·B[column(s)] = C + Σ_k expand(A')[k]·B[k] "
+                    "over a row: its chunks one after the other, the sum of those before being C",
+                )
+
+
+def _integer(name: str) -> IntegerFormat:
+    fmt = format_named(name)
+    assert isinstance(fmt, IntegerFormat)
+    return fmt
 
 
 def _stores(each: SparseType, a: str, order: str) -> bool:
@@ -202,24 +209,57 @@ def _case(sparsity: Sparsity, alg: Algebra, metadata: Array, nibble: int) -> Arr
     return reduce(and_, facts)
 
 
-def _product(sparsity: Sparsity, a: Format, b: Format, nibble: int) -> Property:
-    assert isinstance(a, IntegerFormat) and isinstance(b, IntegerFormat)
+@dataclass(frozen=True)
+class Chunk:
+    """How both sums go on with a chunk whose metadata are a legal nibble."""
 
-    def total(alg: Algebra, c: Array, x: Array, y: Array) -> Array:
+    sparsity: Sparsity
+    a: IntegerFormat
+    b: IntegerFormat
+    nibble: int
+    begins: bool = False
+
+    def following(self, alg: Algebra, v: Inputs, before: Array) -> tuple[Array, Array]:
+        """Return the sums of stored elements, and of the expanded ones, onto the same sum before."""
+        met = self.sparsity.select(alg, v["b"], v["metadata"])[..., 0]
+        expanded = self.sparsity.expand(alg, v["stored"], v["metadata"], alg.constant(0, self.a))
+        dense = self._total(alg, before, expanded, v["b"][..., 0][..., None, :])
+        return self._total(alg, before, v["stored"], met), dense
+
+    def _total(self, alg: Algebra, c: Array, x: Array, y: Array) -> Array:
         # from C on, so that every sum has 64 bits: rewriting then sees sums of the same terms as equal
-        terms = alg.integer(x, a) * alg.integer(y, b)
+        terms = alg.integer(x, self.a) * alg.integer(y, self.b)
         return alg.wrap(reduce(add, np.moveaxis(terms, -1, 0), alg.integer(c, S64)), S64)
 
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        met = sparsity.select(alg, v["b"], v["metadata"])[..., 0]
-        expanded = sparsity.expand(alg, v["stored"], v["metadata"], alg.constant(0, a))
-        sparse = total(alg, v["c"], v["stored"], met)
-        dense = total(alg, v["c"], expanded, v["b"][..., 0][..., None, :])
-        case = _case(sparsity, alg, v["metadata"], nibble)[..., 0]
+
+@dataclass(frozen=True)
+class SameSum(Formula):
+    """The sum of the stored elements of n chunks is that of the expanded ones."""
+
+    @property
+    def text(self) -> str:
+        """P(n)."""
+        return "sparse_n = dense_n"
+
+    def instance(self, transition: Transition) -> Instance:
+        """Return the claim about a chunk more, onto any sum that both have come to."""
+        assert isinstance(transition, Chunk)
+        return Instance(_Goes(transition))
+
+
+@dataclass(frozen=True)
+class _Goes:
+    chunk: Chunk
+
+    def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        sparse, dense = self.chunk.following(alg, v, v["c"])
+        case = _case(self.chunk.sparsity, alg, v["metadata"], self.chunk.nibble)[..., 0]
         yield Equation(sparse, dense, S64, case, "sparse = dense")
 
-    variables = (*_chunk_variables(sparsity, a, b), Variable("c", S64, (1,)))
-    return Property(variables, claim, abstract=False)
+
+def _product(chunk: Chunk) -> Property:
+    variables = (*_chunk_variables(chunk.sparsity, chunk.a, chunk.b), Variable("c", S64, (1,)))
+    return Property(variables, SameSum().instance(chunk).claim, abstract=False)
 
 
 FLOATS = ("tf32", "f16", "bf16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
