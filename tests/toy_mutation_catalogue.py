@@ -6,7 +6,16 @@ from functools import cache
 
 import toy_specification
 
-from mmaproof.proofs.obligation import Certificate, Inputs, Method, Obligation, Property, Variable, holds
+from mmaproof.proofs.obligation import (
+    Certificate,
+    Deduction,
+    Inputs,
+    Method,
+    Obligation,
+    Property,
+    Variable,
+    holds,
+)
 from mmaproof.spec.algebra import Algebra
 from mmaproof.spec.formats import U8
 
@@ -36,3 +45,16 @@ def obligations() -> dict[str, Obligation]:
         for name, goal in goals.items()
     )
     return {obligation.id: obligation for obligation in made}
+
+
+@cache
+def with_a_premise_elsewhere() -> dict[str, Obligation]:
+    """Those, and what follows from one of them and one of another instruction set."""
+    premise = Obligation(
+        "elsewhere/facts/any/one", "of bytes", lambda: _enumerated(lambda _: False), method=Method.CERTIFICATE
+    )
+    premises = premise.id, "toy/arithmetic/sum/adds"
+    follows = Obligation(
+        "toy/conclusions/sum/follows", "of bytes", lambda: Deduction(premises), method=Method.DEDUCTION
+    )
+    return obligations() | {each.id: each for each in (premise, follows)}

@@ -26,7 +26,7 @@ from typing import Any
 
 from ...spec.instruction_set import NAMES
 from ..cluster import cluster
-from ..obligation import Obligation
+from ..obligation import FROM_PREMISES, Deduction, Obligation
 from ..runner import Settings
 from .dependencies import Place
 from .equivalents import Equivalents
@@ -35,7 +35,7 @@ from .scope import SpecificationModule
 from .score import NOTICED, EquivalentMutant, Fate, Mutant, Score, TriedMutant
 from .source_faults import Fault, faults
 from .survivor_tests import SurvivorTests
-from .trial import Trial
+from .trial import Trial, family_of
 from .trial_process import TrialProcesses
 from .trials_elsewhere import TrialsElsewhere
 
@@ -199,8 +199,10 @@ class _Bench:
         self._selected = [o.id for o in obligations]
         isas = {identifier.partition("/")[0] for identifier in self._selected}
         self._partial = bool(set(NAMES) - isas) and bool(isas & set(NAMES))
+        families = {family_of(premise) for each in obligations for premise in _premises(each)}
+        begins = (*(f"{isa}/" for isa in isas), *sorted(families))
         everything = settings.assignment.obligations().values()
-        self._known = {o.id: o.expect.value for o in everything if o.id.partition("/")[0] in isas}
+        self._known = {o.id: o.expect.value for o in everything if o.id.startswith(begins)}
         self._files = tuple(str(module.path) for module in modules)
         self._readers = readers({str(m.path): m.path.read_text(encoding="utf-8") for m in modules})
         self._timeout = settings.timeout
@@ -305,6 +307,12 @@ class _Bench:
         ranks = {name: rank for members in theorems.values() for rank, name in enumerate(members[:number])}
         ranks |= dict.fromkeys(filter(_is_table, identifiers), 0)
         return sorted(ranks, key=lambda name: (ranks[name], self._seconds[name]))
+
+
+def _premises(obligation: Obligation) -> tuple[str, ...]:
+    """Return what a deduction follows from, of any instruction set."""
+    goal = obligation.goal() if obligation.method in FROM_PREMISES else None
+    return goal.premises if isinstance(goal, Deduction) else ()
 
 
 def _is_table(identifier: str) -> bool:

@@ -38,7 +38,8 @@ class Trial:
     order : list of str
         The obligations to decide, in this order.
     known : mapping of str to str
-        The expected verdicts of all obligations of the instruction sets concerned, by id, without a fault.
+        The expected verdicts of all obligations of the instruction sets concerned, and of the families that
+        deductions have premises in, by id, without a fault.
     solver : str
         Who decides.
     timeout : float
@@ -109,7 +110,7 @@ class _Families:
         _Noticed
             If its members are not the known ones.
         """
-        family = _family(identifier)
+        family = family_of(identifier)
         if family not in self._built:
             try:
                 self._built[family] = self._build(family)
@@ -150,7 +151,8 @@ class _Families:
                 raise _Noticed("refuted", name, f"not as pinned: {built.get(name, 'absent')}")
 
 
-def _family(identifier: str) -> str:
+def family_of(identifier: str) -> str:
+    """Return what the ids of a family begin with, from one of them."""
     return "/".join(identifier.split("/")[:2][: identifier.count("/")]) + "/"
 
 
@@ -175,7 +177,7 @@ class _Deciding:
             If a verdict is not the expected one.
         """
         start = time.perf_counter()
-        for family in dict.fromkeys(map(_family, self._trial.known if self._trial.rebuilt else ())):
+        for family in dict.fromkeys(map(family_of, self._trial.known if self._trial.rebuilt else ())):
             self._families.of(family)
         if any(self._families.of(identifier) for identifier in self._trial.order):
             self._decide()

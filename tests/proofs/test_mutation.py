@@ -248,6 +248,14 @@ def test_readers_of_a_name_are_functions_and_statements_of_modules() -> None:
     assert [bound_at(module, line) for line in (1, 3, 6)] == [(1, {"X"}), (3, {"f"}), (4, {"C"})]
 
 
+def test_a_deduction_may_have_premises_of_another_instruction_set() -> None:
+    settings = Settings(jobs=1, catalogue="toy_mutation_catalogue:with_a_premise_elsewhere")
+    catalogue = toy_mutation_catalogue.with_a_premise_elsewhere()
+    chosen = [each for name, each in catalogue.items() if name.startswith("toy/")]
+    score = campaign(chosen, [TOY], 4, 0, settings)
+    assert score.obligations == 3 and len(score.results) == 4
+
+
 def test_what_a_module_is_about_splits_the_score(score: Score) -> None:
     assert score.of(Role.SEMANTICS).results == score.specifying.results == score.results
     assert not score.of(Role.PRESENTATION).results
