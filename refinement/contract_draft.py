@@ -284,6 +284,8 @@ def _scalar_type(parameter: ParameterUse) -> str:
     found = FORMATS.get(parameter.type or "")
     if isinstance(found, FloatFormat) and found.bits == 8 * parameter.size:
         return found.name
+    if found is not None and found.bits == 1:
+        return found.name
     return f"{'u' if parameter.size == 8 and not parameter.used else 's'}{8 * parameter.size}"
 
 

@@ -153,7 +153,7 @@ def _parameter(
         try:
             fmt = number_format(str(parameter.type))
             size = max(1, fmt.bits // 8)
-            type_ = fmt.name if isinstance(fmt, FloatFormat) else None
+            type_ = fmt.name if isinstance(fmt, FloatFormat) else "b1" if fmt.bits == 1 else None
         except EndedError:  # a type of its own: verify says so
             used = False
     return ParameterUse(

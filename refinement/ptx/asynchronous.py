@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.errors import InputError
+from ...spec.errors import InputError, UnsupportedError
 from ...spec.ptx.operands import Integer
 from .addressing import addresses
 from .any_size import places_of_any_size
@@ -20,13 +20,15 @@ from .barrier_objects import Arrival, BarrierObject, BarrierObjects
 from .execution import Decoders, Execution, undecoded
 from .handlers import Modifiers
 from .mbarrier import barrier_space, barriers_at
-from .memory_access import load_bytes, store_bytes
+from .memory_access import Bytes, load_bytes, store_bytes
 from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .races import Places
+from .table_lookups import is_found_by_data, load_found
 from .threads import Indices
 
 _SIZES = (4, 8, 16)
+_WORD = 4
 
 
 @dataclass
@@ -130,13 +132,16 @@ def _copy(execution: Execution, instruction: InstructionStatement, active: Indic
     given = _source_bytes(execution, rest[1:], size, active)
     to = addresses(execution, destination, active)
     places = places_of_any_size(execution, "global", source, active)
-    start = None if places is not None else addresses(execution, source, active)
+    by_data = places is None and is_found_by_data(execution, source, active)
+    start = None if by_data or places is not None else addresses(execution, source, active)
     terms = np.full((len(active), size), int(execution.store.constants(0, 8)), dtype=np.int32)
     lows = np.zeros(terms.shape, dtype=np.uint8)
     for count in map(int, np.unique(given[given > 0])):
         some = np.flatnonzero(given == count)
         if places is not None:
             data = places.load(execution, some, count, size)
+        elif by_data:
+            data = _found_bytes(execution, source, count, active[some])
         else:
             assert start is not None
             data = load_bytes(execution, "global", start[some], count, active[some], size)
@@ -146,6 +151,15 @@ def _copy(execution: Execution, instruction: InstructionStatement, active: Indic
     history = execution.memory.shared.history
     assert history is not None
     Copies.of(execution).begin(execution, history.places(offsets[inside], size), active[inside])
+
+
+def _found_bytes(execution: Execution, source: Operand, count: int, active: Indices) -> Bytes:
+    """Return what `count` neighbouring bytes hold at places that data tell: of a table."""
+    if count % _WORD:
+        raise UnsupportedError(f"{execution.instruction.mnemonic} of {count} bytes at a place that data tell")
+    words = load_found(execution, "global", source, _WORD, count // _WORD, active)
+    terms, lows = execution.memory.shared.lanes.bytes_of(words.reshape(-1))
+    return terms.reshape(len(active), count), lows.reshape(len(active), count)
 
 
 def _source_bytes(

@@ -65,6 +65,14 @@ def load_found(
     return words
 
 
+def is_found_by_data(execution: Execution, place: Operand, active: Indices) -> bool:
+    """Tell whether an address depends on data."""
+    if not isinstance(place, Address) or not isinstance(place.base, Register):
+        return False
+    terms = execution.read(place.base, TYPE_BITS.get(place.base.type or "b64", 64), active).terms
+    return terms is not None and not (terms == KNOWN).all()
+
+
 def possible_values(execution: Execution, value: Value, what: str) -> Iterator[tuple[Indices, Words]]:
     """Yield which members of a value depend on one small element each in the same way, and what they may be.
 
