@@ -28,8 +28,11 @@ from .error_rules import RULES, of_bits
 from .evaluation import integers
 from .interning import Ids
 from .rounding_errors import Reals
-from .terms import CONCATENATION, LEAVES, VECTOR, Operation, TermStore
+from .terms import CONCATENATION, CONSTANT, LEAVES, VECTOR, Operation, TermStore
 from .traversal import fill, operands
+
+_DIVIDING = ("rcp", "div")
+"""Functions whose last argument divides; that it is not 0 is a hypothesis, unless it always is."""
 
 _UNKNOWN = -1.0
 
@@ -131,6 +134,10 @@ class ErrorBounds:
         for index, fmt in enumerate(operation.operands):
             if isinstance(fmt, FloatFormat) and operation.name != CONCATENATION:
                 known |= ~np.isfinite(self.argument(terms, index, fmt)[0])
+        if operation.name == operations.FUNCTION and str(operation.attribute).partition(".")[0] in _DIVIDING:
+            divisors = self.store.arguments(terms)[:, len(operation.operands) - 1]
+            zero = self.reals(divisors, operation.operands[-1]) == 0
+            known &= ~zero | self.store.are(CONSTANT, divisors)
         return known
 
     def _magnitudes(self, operation: Operation, terms: Ids) -> Any:

@@ -126,3 +126,20 @@ def test_what_is_approximated_may_be_off_as_documented(name: str, off: float) ->
 
 def test_an_approximation_of_unknown_error_shows_nothing() -> None:
     assert documented_error("rsqrt.approx.ftz", F64, np.ones(1), np.ones(1))[0] == np.inf
+
+
+@pytest.mark.parametrize("divisor", [0x00000000, 0x80000000, 0x40000000])
+def test_inputs_by_which_a_contract_divides_by_zero_tell_nothing(divisor: int) -> None:
+    """``keep * x / (1 - p)`` is no number at p = 1, where a kernel that chooses by `keep` has 0."""
+    store = TermStore()
+    keep, x, p = store.inputs("A", F32, np.arange(3))
+    quotient = apply(
+        store, operations.fused(F32, ((F32, F32),)), x, apply(store, operations.function("rcp", F32, F32), p)
+    )
+    expected = apply(store, operations.fused(F32, ((F32, F32),)), keep, quotient)
+    zero, one = store.constants(np.array([0, 0x3F800000]), 32)
+    inputs = {"A": np.array([0, 0x3F800000, divisor], dtype=np.uint64)}
+    assert telling(store, inputs, np.array([zero]), np.array([expected]), F32) is None
+    assert (telling(store, inputs, np.array([one]), np.array([expected]), F32) is None) == (
+        divisor in (0, 1 << 31)
+    )
