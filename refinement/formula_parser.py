@@ -38,6 +38,7 @@ from .formula import (
     is_truth,
     walk,
 )
+from .operations import INTEGRAL
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -46,6 +47,7 @@ FUNCTIONS = MappingProxyType(
     {
         "exp2": "ex2", "log2": "lg2", "rcp": "rcp", "sqrt": "sqrt", "rsqrt": "rsqrt",
         "sin": "sin", "cos": "cos", "tanh": "tanh", "erf": "erf",
+        **{name: name for name in INTEGRAL},
     }
 )  # fmt: skip
 """Functions of one real number that are not interpreted: what formulas call them, and what terms do."""

@@ -54,6 +54,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "exp2": np.exp2, "log2": np.log2, "rcp": lambda x: 1 / x, "sqrt": np.sqrt,
         "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
         "erf": error_function,
+        "rint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil,
         "fma": lambda x, y, z: x * y + z,
     }
 )  # fmt: skip

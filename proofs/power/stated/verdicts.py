@@ -1,7 +1,7 @@
 """Which rules an instruction of Power breaks, decided from its operands by the fields of its word.
 
 Sources: Power ISA 3.1 Book I, instruction formats (what a field can hold) and sections 7.2 and 7.6; Moreira
-et al. sections II-B2 and II-B3 (registers of accumulators, pairs); the processors' ISA versions.
+et al. sections II-B2 and II-B3 (registers of accumulators, pairs).
 """
 
 from __future__ import annotations
