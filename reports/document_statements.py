@@ -78,6 +78,23 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
                 ("power/integers/product-range",),
             ),
             Statement(
+                "modulo: behind the largest integer comes the smallest; saturating: it stays the largest",
+                ("power/integers/saturation", "power/integers/one-clamp"),
+            ),
+            Statement(
+                "int8 saturates in the accumulating form only, for a product alone can't overflow",
+                ("power/integers/overflow", "power/stated/updates"),
+            ),
+            Statement(
+                "int4 is modulo alone",
+                ("power/stated/updates", "power/integers/overflow"),
+                "nor can its product overflow; with an accumulator it wraps",
+            ),
+            Statement(
+                "VSRs have 128 bits, an accumulator 512, which are those of four VSRs",
+                ("power/stated/targets", "power/layout/accumulator"),
+            ),
+            Statement(
                 "floats: A ← [−] X·Yᵀ [± A]; p and n are the signs of product and accumulator",
                 ("power/blocked/ring", "power/signs/negative-accumulator", "power/signs/negated-result"),
             ),
@@ -102,6 +119,10 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             ),
             Statement(
                 "of xvf32ger and xvf64ger only x and y masks can be specified", ("power/mask-unexpected",)
+            ),
+            Statement(
+                "masks are fields of 4, 2 and k bits of an instruction with the prefix, which others lack",
+                ("power/mask-range", "power/stated/words", "power/legal/complete", "power/encoding/unique"),
             ),
             Statement("prefixed forms compute residual iterations", ("power/blocked/ragged",)),
             Statement(
@@ -129,7 +150,8 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
                 ("ptx/blocked/step", "ptx/block-scale/chunk", "ptx/block-scale/exact"),
             ),
             Statement(
-                "table 35: shapes of scale_A and scale_B", ("ptx/scale-vector", "ptx/stated/instructions")
+                "table 35: shapes of scale_A and scale_B",
+                ("ptx/scale-vector", "ptx/stated/scale-factors", "ptx/selector/scale-layout"),
             ),
             Statement(
                 "table 36: kinds, element types, scale types and sizes",
@@ -137,11 +159,11 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             ),
             Statement(
                 "thread-id-a selects a thread pair of the quad, thread-id-b a thread",
-                ("ptx/selector/scale-layout", "ptx/selector/once"),
+                ("ptx/selector/scale-layout", "ptx/selector/once", "ptx/stated/scale-factors"),
             ),
             Statement(
                 "byte-id selects a byte (1X), a byte pair (2X), and must be 0 for 4X",
-                ("ptx/selector/scale-layout", "ptx/selector/gathered"),
+                ("ptx/selector/scale-layout", "ptx/selector/gathered", "ptx/stated/scale-factors"),
             ),
             Statement(
                 "table 37 has the valid selectors; any other value is undefined",
@@ -158,6 +180,19 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
                 "of wmma; mma takes s8 with u8 and s4 with u4, as the manual has it",
             ),
             Statement("accumulators of integers are s32", ("ptx/accumulator-types",)),
+            Statement(
+                "4-bit and single-bit wmma need sm_75 and PTX 6.3, where they are a preview",
+                ("ptx/target", "ptx/legal/available", "ptx/stated/instructions"),
+                "that they might change is not modelled",
+            ),
+            Statement(
+                "fragments are vectors of so many registers",
+                ("ptx/register-count", "ptx/legal/registers", "ptx/stated/instructions"),
+            ),
+            Statement(
+                ".satfinite is an option of integer products",
+                ("ptx/satfinite", "ptx/legal/combinations", "ptx/numerics/saturation"),
+            ),
             Statement(
                 "who holds which element of a wmma fragment is unspecified",
                 ("ptx/wmma/transfer", "ptx/wmma/load-mma-store"),
@@ -212,7 +247,7 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
         "PTO ISA, pto.tmatmul_bias": (
             Statement(
                 "C[i,j] = Σ_k A[i,k]·B[k,j] + Bias[0,j] for i < M, j < N of the valid regions",
-                ("pto/blocked/step", "pto/product/bias", "pto/product/bias-order"),
+                ("pto/product/any-size", "pto/blocked/full", "pto/product/bias-order"),
             ),
             Statement(
                 "bias has exactly 1 row and N columns, row-major on A5",
@@ -233,8 +268,29 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             Statement(
                 "illegal operand tuples are rejected", ("pto/operand-type",), "which, the rules above say"
             ),
+            Statement(
+                "the simulator follows A5's semantics",
+                ("14-cpu-follows-a5", "pto/pitch/simulator", "pto/legal/kinds"),
+                "of pitches and of who checks what it does not",
+            ),
+            Statement(
+                "syntax: assembly and IR at two levels, with the C++ intrinsic",
+                ("pto/stated/texts", "pto/stated/names"),
+            ),
+            Statement(
+                "examples: a bias of half and an accumulator of float",
+                ("pto/bias-type", "01-bias-type"),
+                "which the page's own constraint excludes",
+            ),
+            Statement(
+                "programs must not rely on behaviour outside the documented domain", (), "advice to programs"
+            ),
         ),
         "PTO ISA, pto.tgemv": (
+            Statement(
+                "K and N are the valid rows and columns of B",
+                ("08-gemv-k", "pto/product/gemv-sizes"),
+            ),
             Statement(
                 "dst[0,j] = Σ_k a[0,k]·b[k,j], with accumulation and bias as tmatmul",
                 ("pto/product/gemv", "pto/product/gemv-sizes"),

@@ -50,8 +50,9 @@ def _meanings() -> frozenset[neighbours.Meaning]:
 @theorem(
     "ptx/legal/complete",
     "an instruction that is near one of the manual's tables is legal exactly if they have it",
-    "∀ mnemonics of the tables, and those that differ from one in one modifier, type, layout, shape or "
-    "opcode: no rule is broken ⇔ the tables written down from the manual have it (sm_120a, PTX 9.1)",
+    "∀ mnemonics of the tables, and those with another opcode, or one modifier, type or layout more or less: "
+    "no rule is broken ⇔ the tables written down from the manual have it (sm_120a, PTX 9.1); what stands "
+    "for another token is in ptx/legal/combinations",
     SOURCE,
 )
 def complete() -> Iterator[Case]:
@@ -65,7 +66,7 @@ def _neighbours(name: str) -> Certificate:
     ours = [
         text for text in neighbours.representatives(listed) if ".global" not in text and "::cta" not in text
     ]
-    near = (other for each in ours for other in neighbours.of(each))
+    near = (other for each in ours for other in neighbours.more_or_less(each))
     return _verdicts((*listed, *near))
 
 

@@ -21,6 +21,7 @@ Combination = dict[str, Hashable]
 """What is spelled, by what it is about."""
 
 _PAIRS = tuple(product(TYPES, TYPES))
+_SUMMED = tuple(dict.fromkeys(".".join((*ACCUMULATORS, "tf32", "s8")).split(".")))
 _LAYOUTS = ((), *((one,) for one in LAYOUTS), *product(LAYOUTS, LAYOUTS), ("row", "col", "row"))
 
 DOMAIN: dict[str, tuple[Hashable, ...]] = {
@@ -33,7 +34,7 @@ DOMAIN: dict[str, tuple[Hashable, ...]] = {
     "block-scale": (None, ".block_scale"),
     "scale-vector": (None, "1X", "2X", "4X", "block16", "block32"),
     "scale-type": (None, *SCALE_TYPES),
-    "accumulator-types": (None, *_PAIRS, *(tuple(pair.split(".")) for pair in ACCUMULATORS)),
+    "accumulator-types": (None, *product(_SUMMED, _SUMMED)),
     "type-count": (None, 0, 1, 2, 3, 4, 5),
     "layout": _LAYOUTS,
     "satfinite": (None, ".satfinite"),

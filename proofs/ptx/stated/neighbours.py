@@ -67,17 +67,23 @@ def meaning(mnemonic: str) -> Meaning:
 def of(mnemonic: str) -> Iterator[str]:
     """Yield the mnemonics with one token of this one left out, or replaced by one that may stand for it."""
     opcode, tokens = split(mnemonic)
+    yield from more_or_less(mnemonic)
+    for place, token in enumerate(tokens):
+        for others in _CLASSES:
+            for other in others if token in others else ():
+                if other != token:
+                    yield ".".join([opcode, *tokens[:place], other, *tokens[place + 1 :]])
+
+
+def more_or_less(mnemonic: str) -> Iterator[str]:
+    """Yield the mnemonics with another opcode, with one token less, and with one more."""
+    opcode, tokens = split(mnemonic)
     for other in _OPCODES:
         if other.partition(".")[0] == opcode.partition(".")[0] and other != opcode:
             yield ".".join([other, *tokens])
     for place, token in enumerate(tokens):
-        before, behind = tokens[:place], tokens[place + 1 :]
         if token not in ("xor", "and"):  # popc may not stand alone
-            yield ".".join([opcode, *before, *behind])
-        for others in _CLASSES:
-            for other in others if token in others else ():
-                if other != token:
-                    yield ".".join([opcode, *before, other, *behind])
+            yield ".".join([opcode, *tokens[:place], *tokens[place + 1 :]])
     for flag in _FLAGS:
         if flag not in tokens:
             yield ".".join([opcode, *tokens, flag])
