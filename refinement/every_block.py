@@ -17,8 +17,11 @@ Known = Mapping[str, int]
 
 
 def with_overflow(reason: str, overflow: Overflow | None) -> str:
-    """Return why a proof ends at a number, with sizes at which it would not hold."""
-    return reason if overflow is None else f"{reason}; {overflow}"
+    """Return why a proof ends at a number: what goes wrong behind it where the kernel was run, if it was."""
+    if overflow is None:
+        return reason
+    where = f"{overflow.file}:{overflow.line}"
+    return f"{where}: an index overflows: {overflow}" if overflow.access else f"{reason}; {overflow}"
 
 
 class BlockProof(Protocol):

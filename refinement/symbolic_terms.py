@@ -29,6 +29,9 @@ from .terms import CONCATENATION, CONSTANT, INPUT, VECTOR, Operation, TermStore,
 INTEGER = "integer in sizes"
 """The input, by name, that stands for integers; no parameter can have this name."""
 
+_LEAST_LIMIT = (1 << 15) - 1
+"""The largest integer of the smallest format of which an overflow is told before other doubts."""
+
 _CANCELLED = 4
 """How much smaller than its parts a sum is that is taken for a number where sizes are known."""
 
@@ -67,6 +70,12 @@ _DISTRIBUTED = frozenset(
     }
 )  # fmt: skip
 """What is computed in each case where an integer is one of two."""
+
+
+def deciding(doubts: Sequence[Doubt]) -> Doubt | None:
+    """Return the doubt that likely tells why a proof fails: of an integer that may overflow, or the last."""
+    wide = [each for each in doubts if each.highest > each.limit >= _LEAST_LIMIT]
+    return wide[-1] if wide else doubts[-1] if doubts else None
 
 
 class SymbolicTerms(TermStore):

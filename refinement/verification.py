@@ -28,6 +28,7 @@ from .result import (
     CaseVerdict,
     Coverage,
     Equality,
+    Method,
     Quantification,
     Result,
     Verdict,
@@ -203,7 +204,7 @@ def _notes(
     for each in (each for _, examination in examinations for each in examination.notes):
         of_pairs.setdefault((each.line, each.other_line), each)
     notes = some_of(list(of_pairs.values()), "more pairs of instructions write the same values")
-    if not (quantified and all(each.is_whole for each in quantified)):
+    if not quantified or any(each.method is Method.LISTED for each in quantified):
         guards = one_sided(examination.guards for _, examination in examinations)
         tried = [instance for instance, _ in examinations]
         budget = max(_STEPS, _TIMES * int(stats.get("instructions", 0)))

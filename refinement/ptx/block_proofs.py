@@ -27,7 +27,7 @@ from ..index_overflow import Overflow
 from ..result import Equality
 from ..size_domains import LARGEST, ResidueClass, SizeDomain
 from ..size_polynomials import SizePolynomials
-from ..symbolic_terms import Doubt
+from ..symbolic_terms import Doubt, deciding
 from ..tile_places import Place, places
 from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
 from .first_overflows import in_blocks
@@ -133,7 +133,8 @@ class BlockProver:
             return None
         shown = [*found.domains, *([found.last] if found.last is not None else [])]
         stated = [*self.domains, *([last] if last is not None else [])]
-        first = first_of_grid(self._kernel, self._contract, known, shown, stated)
+        grows = [each.name for each in self.domains]
+        first = first_of_grid(self._kernel, self._contract, known, shown, stated, grows)
         if first is not None:
             return first
         overflows = (each.overflow(cap, self.domains, last) for each in failed[::-1])
@@ -225,7 +226,7 @@ class _Attempt:
         """Return up to which number what was not decided fits; None if it does not have to fit."""
         found = []
         for launch in self._launches:
-            doubt = launch.store.doubts[-1] if launch.store.doubts else None
+            doubt = deciding(launch.store.doubts)
             if doubt is not None and doubt.limit and doubt.highest > doubt.limit:
                 found.append(self._fitting(domains, launch, doubt))
         return min(found, default=None)
@@ -239,7 +240,7 @@ class _Attempt:
             for each in every
         }
         for launch in self._launches[::-1]:
-            doubt = launch.store.doubts[-1] if launch.store.doubts else None
+            doubt = deciding(launch.store.doubts)
             if doubt is None or not doubt.limit or doubt.highest <= doubt.limit:
                 continue
             where = launch.store.symbols, doubt, launch.position.positions, launch.numbers

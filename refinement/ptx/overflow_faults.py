@@ -35,6 +35,7 @@ def first_of_grid(
     known: Mapping[str, int],
     shown: Sequence[SizeDomain],
     stated: Sequence[SizeDomain],
+    grows: Sequence[str],
 ) -> Overflow | None:
     """Return an access that goes wrong behind what is shown, at sizes of which the largest is smallest.
 
@@ -46,6 +47,8 @@ def first_of_grid(
         The sizes for which it is shown.
     shown, stated : sequence of SizeDomain
         Others: up to which numbers of each it is shown, and what it may be.
+    grows : sequence of str
+        Those by which the grid grows; a kernel is run with others at their least numbers first.
 
     Returns
     -------
@@ -59,8 +62,8 @@ def first_of_grid(
     for place, most in enumerate(sorted(behind)[:_MOST_CANDIDATES]):
         largest = {each.name: each.up_to(most).most for each in stated if each.least <= most}
         least = {each.name: each.least for each in stated}
-        for small in ({name for name in least if name not in {each.name for each in cut}}, set[str]()):
-            chosen = {**known, **least, **{name: size for name, size in largest.items() if name not in small}}
+        apart = {name: largest.get(name, number) for name, number in least.items() if name in grows}
+        for chosen in ({**known, **least, **apart}, {**known, **least, **largest}):
             with suppress(UnsupportedError, InputError):
                 found = fault_of_grid(kernel, contract, contract.quantified.completed(chosen))
                 if found is not None:

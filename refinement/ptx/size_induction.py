@@ -35,7 +35,7 @@ from ..references import FormulaReference
 from ..result import Equality
 from ..size_domains import ResidueClass
 from ..symbolic_states import TurnTerms
-from ..symbolic_terms import Doubt
+from ..symbolic_terms import Doubt, deciding
 from ..terms import is_raw
 from .any_size import memory_of_any_size, use_memory_of_any_size
 from .first_overflows import in_turns
@@ -197,7 +197,9 @@ class Induction:
         doubts = self.store.doubts[since:]
         if not doubts:
             return str(error)
-        return f"{self.launch.path}:{doubts[-1].line}: {doubts[-1].what}; {error}"
+        doubt = deciding(doubts)
+        assert doubt is not None
+        return f"{self.launch.path}:{doubt.line}: {doubt.what}; {error}"
 
     def _failing(self, error: UnsupportedError, since: int) -> UnsupportedError:
         """Return what a failure says of the numbers for which there is none."""

@@ -64,6 +64,37 @@ FAULTS: dict[str, Fault] = {
         ),
         lambda k: k % 128 == 64,
     ),
+    "a counter of 16 bits": (
+        SIMT,
+        ((LATE, "cvt.s32.s16 %r38, %r38;\n" + LATE),),
+        lambda k: k > 32752,
+    ),
+    "a phase that turns after 512 turns": (
+        SIMT,
+        ((LATE, "and.b32 %r14, %r38, 8192;\nsetp.ne.s32 %p1, %r14, 0;\n" + ZERO + LATE),),
+        lambda k: k > 8176,
+    ),
+    "an end of its own for more than 5000": (
+        SIMT,
+        ((AFTER, AFTER + "setp.gt.s32 %p1, %r22, 5000;\n" + ZERO),),
+        lambda k: k > 5000,
+    ),
+    "wrong if the last of three stages is half full": (
+        SIMT,
+        ((AFTER, AFTER + "rem.u32 %r38, %r22, 96;\nsetp.eq.s32 %p1, %r38, 80;\n" + ZERO),),
+        lambda k: k % 96 == 80,
+    ),
+    "an index of 16 bits in the last row of a tile": (
+        SIMT,
+        (
+            (
+                AFTER,
+                AFTER + "mul.lo.s32 %r38, %r22, 3;\nand.b32 %r38, %r38, 65535;\n"
+                "mul.lo.s32 %r14, %r22, 3;\nsetp.ne.s32 %p1, %r38, %r14;\n" + ZERO,
+            ),
+        ),
+        lambda k: 3 * k > 65535,
+    ),
     "a stage counter of 8 bits": (
         STAGES,
         (

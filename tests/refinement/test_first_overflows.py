@@ -79,3 +79,23 @@ def test_the_document_says_at_which_size_and_where(tmp_path: Path) -> None:
     assert overflow["line"] == 17 and overflow["sizes"] == {"n": LAST + 64}
     assert overflow["value"] > overflow["limit"] == 2**31 - 1
     assert overflow["is_smallest"] and overflow["is_outside"] and "X[" in overflow["access"]
+
+
+def test_a_guard_is_no_matter_where_sizes_are_shown_up_to_a_number(tmp_path: Path) -> None:
+    guard = "ld.param.u32 %r7, [n];\n    setp.ge.u32 %p, %r5, %r7;\n    @%p bra END;\n    shl.b32 %r6"
+    kernel = KERNEL.replace("    shl.b32 %r6", guard).replace("    ret;", "END:\n    ret;")
+    kernel = kernel.replace("    .reg .f32", "    .reg .pred %p;\n    .reg .f32").replace(
+        "y)", "y, .param .u32 n)"
+    )
+    (tmp_path / "doubled.ptx").write_text(kernel, encoding="utf-8")
+    passed = '[[param]]\nname = "n"\ntype = "u32"\nvalue = "n"\n[ensures]'
+    for end in ("", " up to 1024"):
+        text = CONTRACT.replace("END", end).replace("[ensures]", passed)
+        (tmp_path / "doubled.toml").write_text(text, encoding="utf-8")
+        result = verify(tmp_path / "doubled.ptx", tmp_path / "doubled.toml").result
+        assert result.verdict is Verdict.VERIFIED and not result.notes
+        assert result.quantified[0].shown_to == (1024 if end else LAST)
+    (tmp_path / "doubled.toml").write_text(
+        text.replace('"any multiple of 64 up to 1024"', "64"), encoding="utf-8"
+    )
+    assert verify(tmp_path / "doubled.ptx", tmp_path / "doubled.toml").result.notes
