@@ -130,6 +130,8 @@ def _widened(execution: Execution, element: Operand, value: Value, kind: str) ->
 def _st(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     if "b128" in instruction.types:
         execution.unsupported("a store of 128-bit elements")
+    if instruction.one_of(("async", "bulk")) is not None:
+        execution.unsupported(instruction.mnemonic)
     size, count, _ = _shape(instruction)
     destination, source = instruction.taking(2, 3)[:2]
     space = space_of(execution, instruction, ordering=True)

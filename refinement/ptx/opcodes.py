@@ -47,20 +47,37 @@ _FIRST_TARGETS = MappingProxyType(
 )
 """Opcodes that sm_70 lacks, by the first target that has them."""
 
-_LIMITS = MappingProxyType(
+REFUSED = MappingProxyType(
     {
-        "bar": "not .red",
-        "barrier": "not .red, not .cluster",
-        "cp": "cp.async; not .bulk, not .mbarrier",
-        "discard": "what it leaves is undefined",
-        "createpolicy": "the policy is undefined; what takes it ignores it",
-        "ld": "not .b128; .volatile and .relaxed as others, .acquire not",
-        "st": "not .b128; .volatile and .relaxed as others, .release not",
-        "trap": "reaching it is a finding",
-        "atom": "what it returns is undefined",
+        "atom": ("b128", "shared::cluster"),
+        "barrier": ("cluster",),
+        "cp": ("bulk",),
+        "ld": ("b128", "shared::cluster"),
+        "mbarrier": ("expect_tx", "complete_tx", "shared::cluster"),
+        "red": ("async", "shared::cluster"),
+        "st": ("b128", "async", "bulk", "shared::cluster"),
     }
 )
-"""Of an opcode that is modelled in part: what part."""
+"""Of an opcode that is modelled in part: modifiers with which it is not."""
+
+_LIMITS = MappingProxyType(
+    {
+        "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
+        "createpolicy": "the policy is undefined; what takes it ignores it",
+        "discard": "what it leaves is undefined",
+        "fence": "orders what threads of other blocks, or who waits for a word, may see",
+        "ld": ".acquire, .relaxed and .volatile wait for words in loops, and are as others elsewhere",
+        "mbarrier": "who polls may do nothing else; pending counts are known of who arrives alone",
+        "membar": "orders what threads of other blocks, or who waits for a word, may see",
+        "trap": "reaching it is a finding",
+    }
+)
+"""Of an opcode what is to be known besides."""
+
+
+def _limits(opcode: str) -> str:
+    refused = ", ".join(f"not .{each}" for each in REFUSED.get(opcode, ()))
+    return "; ".join(each for each in (refused, _LIMITS.get(opcode, "")) if each)
 
 
 def _status(opcode: str) -> str:
@@ -76,7 +93,7 @@ def opcode_rows() -> list[dict[str, str]]:
         {
             "opcode": opcode,
             "status": _status(opcode),
-            "limits": _LIMITS.get(opcode, ""),
+            "limits": _limits(opcode),
             "targets": f"{first.get(opcode, 'sm_70')} and later",
             "source": f"PTX ISA {section}",
         }

@@ -12,7 +12,7 @@ from ptx_machine import BODY, Bench, kernel, kinds, written
 
 from mmaproof.refinement.findings import Kind
 from mmaproof.refinement.ptx.instruction_set import DECODERS
-from mmaproof.refinement.ptx.opcodes import opcode_rows
+from mmaproof.refinement.ptx.opcodes import REFUSED, opcode_rows
 from mmaproof.refinement.ptx.program import SORTS
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.formats import U32
@@ -79,6 +79,53 @@ def test_what_is_not_supported_is_refused_with_its_line(opcode: str) -> None:
         return
     done = Bench().run(text, [])
     assert kinds(done) == {Kind.UNSUPPORTED: [BODY]}
+
+
+FORMS = {
+    ("atom", "b128"): "atom.global.exch.b128 %q0, [%d0], %q1;",
+    ("atom", "shared::cluster"): "atom.shared::cluster.add.u32 %r1, [%r0], 1;",
+    ("barrier", "cluster"): "barrier.cluster.arrive.aligned;",
+    ("cp", "bulk"): "cp.async.bulk.commit_group;",
+    ("ld", "b128"): "ld.global.b128 %q0, [%d0];",
+    ("ld", "shared::cluster"): "ld.shared::cluster.u32 %r1, [%r0];",
+    ("mbarrier", "expect_tx"): "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r0], 16;",
+    ("mbarrier", "complete_tx"): "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r0], 16;",
+    ("mbarrier", "shared::cluster"): "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r0];",
+    ("red", "async"): "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32 [%r0], %r1, [%r2];",
+    ("red", "shared::cluster"): "red.shared::cluster.add.u32 [%r0], 1;",
+    ("st", "b128"): "st.global.b128 [%d0], %q0;",
+    ("st", "async"): "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r0], %r1, [%r2];",
+    ("st", "bulk"): "st.bulk.weak.shared::cta [%r0], 32, 0;",
+    ("st", "shared::cluster"): "st.shared::cluster.u32 [%r0], 1;",
+}  # fmt: skip
+"""A form with each modifier that is said to be refused."""
+
+
+def test_every_refused_modifier_has_a_form_that_is_fed() -> None:
+    assert {(opcode, each) for opcode, refused in REFUSED.items() for each in refused} == set(FORMS)
+    assert all(f"not .{each}" in ROWS[opcode]["limits"] for opcode, each in FORMS)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=lambda form: form.split()[0])
+def test_a_form_that_is_said_to_be_refused_is(form: str) -> None:
+    body = f"{COPY} mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u32 %r2, 0;\n{form}"
+    text = kernel(body, 2, ".shared .align 8 .b8 s[64]; .reg .b128 %q<4>;", "sm_100a")
+    bench = Bench()
+    done = bench.run(text, [bench.given("a", [7] * 32, U32), written("c", 128)])
+    assert [(each.kind, each.line) for each in done.findings] == [(Kind.UNSUPPORTED, BODY + 1)]
+
+
+def test_forms_without_what_is_refused_are_not() -> None:
+    body = f"""{COPY} mov.u32 %r0, s; mov.u64 %d3, 1;
+    @%p0 atom.global.add.u32 %r1, [%d0], 1; @%p0 red.global.add.u32 [%d0], 1; st.shared.u32 [%r0], 1;
+    barrier.cta.sync.aligned 0; cp.async.ca.shared.global [%r0], [%d0], 4; cp.async.wait_all; bar.sync 0;
+    ld.shared::cta.u32 %r2, [%r0];
+    mbarrier.init.shared::cta.b64 [%r0+8], 1; mbarrier.inval.shared.b64 [%r0+8];"""
+    bench = Bench()
+    text = kernel(body.replace("ld.param.u64 %d0", "setp.eq.u64 %p0, 1, 0; ld.param.u64 %d0", 1), 2,
+                  ".shared .align 8 .b8 s[64];")  # fmt: skip
+    done = bench.run(text, [bench.given("a", [7] * 32, U32), written("c", 128)], block=1)
+    assert done.findings == ()
 
 
 @pytest.mark.parametrize(
