@@ -187,7 +187,8 @@ def _table(values: NDArray[np.uint64], fmt: Format) -> Table:
         reals = decode(values.astype(fmt.storage), fmt)
     else:
         reals = integers(values, fmt).astype(np.float64)
-    canonical = np.where(np.isnan(reals), np.nan, reals + 0.0)  # and one zero
+    with np.errstate(invalid="ignore"):  # of NaNs that signal
+        canonical = np.where(np.isnan(reals), np.nan, reals + 0.0)  # and one zero
     return Table(F64, canonical.tobytes())
 
 

@@ -202,11 +202,13 @@ def deciding(store: TermStore, terms: Ids, scalars: Collection[str]) -> Conditio
     -------
     Condition or None
         The first comparison in the terms, or a bit that one is or is chosen by; None if they depend on
-        other data too.
+        other data too, or on no scalar.
     """
     for term in np.unique(terms).tolist():
         parts = subterms(store, term, MOST_TERMS)
         if parts is None or not all(_is_known(store.operation(each), scalars) for each in parts):
+            continue
+        if not store.are(INPUT, np.array(parts)).any():
             continue
         bits = [
             each for each in parts if int(store.widths(each)) == 1 and store.operation(each).name != CONSTANT

@@ -31,7 +31,7 @@ class DataDependenceError(UnsupportedError):
 
     def __init__(self, what: str, value: Value, why: str = "") -> None:
         super().__init__(f"{what} depends on data" + (f", and {why}" if why else ""))
-        self.what = what
+        self.what, self.why = what, why
         assert value.terms is not None
         self.terms: Ids = value.terms[value.terms != KNOWN]
 
@@ -46,6 +46,15 @@ def require_known(what: str, value: Value) -> None:
     """
     if value.terms is not None and (value.terms != KNOWN).any():
         raise DataDependenceError(what, value)
+
+
+def scalars_alone(store: TermStore, terms: Ids, scalars: Collection[int]) -> str:
+    """Return the names of the scalars that terms depend on; nothing where they depend on other data too."""
+    leaves = leaves_of(store, terms)
+    given = leaves[store.are(INPUT, leaves)]
+    if store.are(UNDEFINED, leaves).any() or not np.isin(given, list(scalars)).all():
+        return ""
+    return " and ".join(dict.fromkeys(str(store.operation(int(each)).attribute) for each in np.sort(given)))
 
 
 def never_written(store: TermStore, terms: Ids, registers: Iterable[tuple[str, Ids]]) -> str | None:

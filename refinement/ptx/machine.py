@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -22,7 +22,7 @@ from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
 from .between_blocks import BetweenBlocks
-from .dependence import DataDependenceError, never_written
+from .dependence import DataDependenceError, never_written, scalars_alone
 from .execution import Execution
 from .floating_contraction import may_be_contracted
 from .guards import Guards
@@ -257,7 +257,9 @@ def run(
         except UnsupportedError as error:
             if isinstance(error, DataDependenceError):
                 _release_used(store, observations, error.terms)
-            observations.add(*_reason(execution, error), execution.instruction.line)
+            observations.add(
+                *_reason(execution, error, launching.scalars(arguments)), execution.instruction.line
+            )
             complete = False
             depends = error.terms if isinstance(error, DataDependenceError) else depends
         instructions += batch.instructions
@@ -326,9 +328,14 @@ def _not_launched(observations: Observations, started: float) -> Run:
     )
 
 
-def _reason(execution: Execution, error: UnsupportedError) -> tuple[Kind, str]:
+def _reason(execution: Execution, error: UnsupportedError, scalars: Collection[int]) -> tuple[Kind, str]:
     """Return what kept a batch from its end: a fault of the kernel's, or what is not modelled."""
     if isinstance(error, DataDependenceError):
+        if (named := scalars_alone(execution.store, error.terms, scalars)) and not error.why:
+            return (
+                Kind.UNSUPPORTED,
+                f"{error.what} depends on {named}, which may be any number: give it a value",
+            )
         register = never_written(execution.store, error.terms, execution.never_written)
         if register is not None:
             return (

@@ -268,3 +268,20 @@ def test_data_decide_nothing_here() -> None:
     term = store.apply(operations.compare(F32, "lt"), store.inputs("A", F32, 3), store.inputs("x", F32, 0))
     assert deciding(store, term.reshape(1), ["x"]) is None
     assert deciding(store, store.undefined(1, 1), ["x"]) is None
+
+
+def test_what_no_scalar_decides_is_no_case() -> None:
+    """A bit of constants alone, of which a function's value is not known, has no scalar to be told by."""
+    store = TermStore()
+    word = store.constants(np.float32(0.5).view(np.uint32), 32)
+    term = store.apply(
+        operations.compare(F32, "lt"), store.apply(operations.function("f", F32, F32), word), word
+    )
+    assert deciding(store, term.reshape(1), ["x"]) is None
+
+
+def test_an_address_names_the_scalar_that_must_be_given(tmp_path: Path) -> None:
+    there = "mul.wide.u32 %d3, %r1, 4;"
+    found = verification(tmp_path, (there, "cvt.rzi.u32.f32 %r1, %f2; mul.wide.u32 %d3, %r1, 4;"))
+    assert found.result.verdict == "unsupported"
+    assert "depends on beta, which may be any number: give it a value" in found.result.findings[0].message
