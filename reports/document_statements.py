@@ -271,7 +271,7 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             Statement(
                 "the simulator follows A5's semantics",
                 ("14-cpu-follows-a5", "pto/pitch/simulator", "pto/legal/kinds"),
-                "of pitches and of who checks what it does not",
+                "it does not: its header is a profile of its own",
             ),
             Statement(
                 "syntax: assembly and IR at two levels, with the C++ intrinsic",

@@ -14,6 +14,7 @@ import mmaproof.proofs.mfma.documented
 import mmaproof.proofs.power.legality
 import mmaproof.proofs.pto.tables
 import mmaproof.proofs.pto.verdicts
+import mmaproof.proofs.ptx.combinations
 import mmaproof.proofs.ptx.documented
 import mmaproof.proofs.ptx.parameters
 import mmaproof.proofs.ptx.supplied
@@ -42,13 +43,14 @@ from mmaproof.spec.ptx.variant import Family
 
 ptx = mmaproof.proofs.ptx.documented
 ptx_lanes = mmaproof.proofs.ptx.supplied
+ptx_combinations = mmaproof.proofs.ptx.combinations
 ptx_legal = mmaproof.proofs.ptx.verdicts
 mfma = mmaproof.proofs.mfma.documented
 pto_tables = mmaproof.proofs.pto.tables
 pto_legal = mmaproof.proofs.pto.verdicts
 MODULES = (
     power, power_results, mmaproof.proofs.power.legality, ptx, ptx_lanes, ptx_legal, pto, pto_tables,
-    pto_legal, mfma, mmaproof.proofs.ptx.parameters,
+    ptx_combinations, pto_legal, mfma, mmaproof.proofs.ptx.parameters,
 )  # fmt: skip
 
 
@@ -149,7 +151,7 @@ MUTANTS: tuple[Mutant, ...] = (
     (scale_bytes_backwards, ptx_lanes.scale_factors, "b/2X"),
     (exchanged_rows_of_metadata, ptx_lanes.metadata, "m16n8k32/8-bit"),
     (one_more_vector_size, ptx.instructions, "mma"),
-    (one_more_vector_size, ptx_legal.complete, "neighbours/mma"),
+    (one_more_vector_size, ptx_combinations.combinations, "mma/accepted"),
     (unsigned_bytes, power.updates, "table"),
     (another_opcode, power.words, "xvf32ger"),
     (one_opcode_for_two_products, mfma.instructions, "names"),
