@@ -39,7 +39,8 @@ def fused(isa: str, steps: Callable[[], Iterable[Step]]) -> Theorem:
         "for ends and 240 triples of encodings, half of which cancel, and each direction: the encodings of "
         "x·y + z and x·y are those of the exact number, rounded by fractions; of zeros, infinities and NaNs "
         "what IEEE 754 says, with its signs; of batches element by element; sums that float64 can't carry "
-        "are refused; products of values are rounded, whether the format holds all of them or not",
+        "are refused; products of values are rounded, whether the format holds all of them or not, and so "
+        "are they with a number added",
         "IEEE 754-2019 sections 3.3, 4.3, 6.1 to 6.3, 7.2 and 7.4",
     )
     def cases() -> Iterator[Case]:
@@ -152,6 +153,10 @@ _PRODUCTS = (
 """Factors and result: the last ones are held but for the smallest, the greatest, and those of most digits."""
 
 
+_ADDED = Fraction(23, 16)
+"""What is added to products; none is its negative."""
+
+
 def _ends(fmt: FloatFormat) -> list[Fraction]:
     """Return the numbers with the first and the last digit at both ends of the exponents, and near 1."""
     least, greatest = 1 - fmt.bias, (1 << fmt.exponent_bits) - 2 - fmt.bias
@@ -179,6 +184,10 @@ def _values() -> Certificate:
             expected[f"{_spelled(formats)} {direction}"] = np.copysign(
                 [np.inf if value is None else float(abs(value)) for value in values], signs
             )
+            sums = [stated.rounded(formats[2].name, x * y + _ADDED, direction) for x, y in numbers]
+            expected[f"{_spelled(formats)} and {_ADDED} {direction}"] = decode(
+                np.array(sums, dtype=formats[2].storage), formats[2]
+            )
 
     def specified() -> Mapping[str, Array]:
         found: dict[str, Array] = {}
@@ -188,6 +197,9 @@ def _values() -> Certificate:
                 product = [(Operand(left, x), Operand(right, y))]
                 values = ValueAlgebra().fused(result, Rounding(code), product)
                 found[f"{_spelled((x, y, result))} {direction}"] = values
+                addend = Operand(np.array(float(_ADDED)), result)
+                sums = ValueAlgebra().fused(result, Rounding(code), product, [addend])
+                found[f"{_spelled((x, y, result))} and {_ADDED} {direction}"] = sums
         return found
 
     return arrays_compared(expected, specified)

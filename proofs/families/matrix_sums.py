@@ -11,8 +11,8 @@ import numpy as np
 
 from ...spec.algebra import Array, Operand
 from ...spec.float_encoding import encode
-from ...spec.formats import F16, S8, U8, FloatFormat
-from ...spec.matrix_product import chain, integer_sum, rounded, unfused
+from ...spec.formats import BF16, E4M3, F16, S8, TF32, U8, FloatFormat
+from ...spec.matrix_product import chain, flushed, integer_sum, rounded, unfused
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ..comparison import compared
@@ -29,13 +29,14 @@ def matrix_sums(isa: str) -> Theorem:
         "integers: Σ x·y over k = 0, 1 and 5 products, all or those that masks keep, of broadcast rows and "
         "columns, with axes of batches before them; floats: a chain rounds Σ once for each product, an "
         "unfused one rounds products first, with and without a start, in each direction, where each of the "
-        "two differs from the other",
+        "two differs from the other; flushed, a subnormal number is the zero of its sign, and others stay",
         "docs/architecture.md, products",
     )
     def cases() -> Iterator[Case]:
         yield Case("integers", _integers, method=Method.CERTIFICATE)
         yield Case("batches", _batches, method=Method.CERTIFICATE)
         yield Case("chains", _chains, method=Method.CERTIFICATE)
+        yield Case("flushed", _flushed, method=Method.CERTIFICATE)
 
     return cases
 
@@ -120,6 +121,29 @@ def _chains() -> Certificate:
             once = rounded(NumpyAlgebra(), Rounding(stated.DIRECTIONS.index(direction)))
             total = chain(once if fused else unfused(once), F16, _operand(x, F16), _operand(y, F16), first)
             found[name, fused, direction] = int(total.bits)
+        return found
+
+    return compared(expected, specified)
+
+
+def _flushed() -> Certificate:
+    """Return the claim on zeros, the ends of subnormal and normal numbers, and what is no number."""
+    given: dict[str, list[int]] = {}
+    for fmt in (F16, BF16, E4M3, TF32):
+        exponent, fraction, _ = stated.widths(fmt.name)
+        ends = [0, 1, (1 << fraction) - 1, 1 << fraction, (1 << exponent + fraction) - 1]
+        given[fmt.name] = [end | sign << exponent + fraction for end in ends for sign in (0, 1)]
+    expected: dict[str, list[int]] = {}
+    for name, codes in given.items():
+        exponent, fraction, _ = stated.widths(name)
+        sign = 1 << exponent + fraction
+        expected[name] = [code & sign if code % sign < 1 << fraction else code for code in codes]
+
+    def specified() -> Mapping[str, list[int]]:
+        found = {}
+        for fmt in (F16, BF16, E4M3, TF32):
+            bits = np.array(given[fmt.name]).astype(fmt.storage) << fmt.padding_bits
+            found[fmt.name] = (flushed(NumpyAlgebra(), Operand(bits, fmt)).bits >> fmt.padding_bits).tolist()
         return found
 
     return compared(expected, specified)

@@ -14,9 +14,13 @@ from ...spec.formats import BF16, F16, F32, S8, S32, format_named
 from ...spec.instruction_set import instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.pto import movers
+from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.choices import choices_of
+from ...spec.pto.resolution import applied
+from ...spec.pto.run_time_extents import of_arrays
 from ...spec.pto.sizes import Extents
 from ...spec.pto.targets import A5
+from ...spec.pto.tile import Tile
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .spelled import spelled_tile
@@ -53,7 +57,8 @@ BATCHED = (
     "∀ extents of A and B that are open: D has m rows of A and n columns of B, and is the product over the k "
     "columns of A; a B with fewer rows is refused. Encodings and numbers of a result are the same. ∀ blocks "
     "at the edges of a matrix: those inside are its rows and columns from the indices on, others are "
-    "refused, as are those of textract at no multiple; no move turns integers into floats, or back",
+    "refused, as are those of textract at no multiple; no move turns integers into floats, or back. Valid "
+    "extents are two integers within the tile; an accumulator that is not declared is the result",
     "docs/command-line.md, mmaproof run; PTO IR manual, valid extents",
 )
 def given() -> Iterator[Case]:
@@ -66,6 +71,8 @@ def given() -> Iterator[Case]:
     yield Case("blocks", _blocks, method=Method.CERTIFICATE)
     yield Case("indices", _indices, method=Method.CERTIFICATE)
     yield Case("types", _types, method=Method.CERTIFICATE)
+    yield Case("regions", _regions, method=Method.CERTIFICATE)
+    yield Case("accumulator", _accumulator, method=Method.CERTIFICATE)
 
 
 @theorem(
@@ -246,6 +253,54 @@ def _types() -> Certificate:
         return True
 
     return compared(expected, lambda: {at: is_converted(*at) for at in expected})
+
+
+_REGIONS: dict[str, tuple[object, object]] = {
+    "inside": ([20, 50], (20, 50)), "whole": ([32, 64], (32, 64)),
+    "unsigned": (np.array([3, 4], dtype=np.uint8), (3, 4)),
+    "too many rows": ([33, 64], REFUSED), "too many columns": ([32, 65], REFUSED),
+    "below none": ([-1, 4], REFUSED), "real": ([20.0, 50.0], REFUSED), "truths": ([True, True], REFUSED),
+    "one": (20, REFUSED), "three": ([20, 50, 1], REFUSED), "a batch": ([[20, 50], [20, 50]], REFUSED),
+}  # fmt: skip
+"""What is given as the valid extent of 32 rows and 64 columns, and what becomes of it."""
+
+
+def _regions() -> Certificate:
+    tile = spelled_tile("left 32x64xf16 L valid=?x?", "A5")
+
+    def extent(given: object) -> object:
+        try:
+            found = of_arrays("a", tile, {"valid_a": np.array(given)}, "tmatmul")
+        except InputError:
+            return REFUSED
+        return found.rows, found.columns
+
+    return compared(
+        {name: due for name, (_, due) in _REGIONS.items()},
+        lambda: {name: extent(given) for name, (given, _) in _REGIONS.items()},
+    )
+
+
+def _accumulator() -> Certificate:
+    a, b, c, d = (
+        spelled_tile(text, "A5")
+        for text in ("left 32x64xf16 L", "right 64x48xf16 Zn", "acc 32x48xf32 Nz valid=20x48",
+                     "acc 32x48xf32 Nz")
+    )  # fmt: skip
+    given = {"alone": {"d": d}, "both": {"c": c, "d": d}, "neither": {}}
+
+    def tiles(operation: str, others: Mapping[str, Tile]) -> object:
+        found = applied(OPERATIONS[operation], {"a": a, "b": b, **others}, A5)
+        return found.tiles.get("c"), found.tiles.get("d")
+
+    expected: dict[tuple[str, str], object] = {
+        ("tmatmul.acc", "alone"): (d, d),
+        ("tmatmul.acc", "both"): (c, d),
+        ("tmatmul.acc", "neither"): (None, None),
+        ("tmatmul", "alone"): (None, d),
+        ("tmatmul", "neither"): (None, None),
+    }
+    return compared(expected, lambda: {(name, some): tiles(name, given[some]) for name, some in expected})
 
 
 def _scaled_sums() -> Certificate:

@@ -15,14 +15,15 @@ DIRECTIONS = ("nearest-even", "toward-zero", "upward", "downward")
 """In the order of FPSCR.RN."""
 
 
-def _widths(name: str) -> tuple[int, int, int]:
+def widths(name: str) -> tuple[int, int, int]:
+    """Return the bits of exponent and fraction of a format, and its bias."""
     row = WIDTHS[name]
     return int(row["exponent"]), int(row["fraction"]), int(row["bias"])
 
 
 def value(name: str, encoding: int) -> Fraction | None:
     """Return the number of an encoding; None of an infinity or NaN."""
-    exponent_bits, fraction_bits, bias = _widths(name)
+    exponent_bits, fraction_bits, bias = widths(name)
     fraction, exponent = encoding % 2**fraction_bits, encoding // 2**fraction_bits % 2**exponent_bits
     if exponent == 2**exponent_bits - 1:
         return None
@@ -36,7 +37,7 @@ def value(name: str, encoding: int) -> Fraction | None:
 
 def rounded(name: str, number: Fraction, direction: str) -> int:
     """Return the encoding that a number, not 0, is rounded to."""
-    exponent_bits, fraction_bits, bias = _widths(name)
+    exponent_bits, fraction_bits, bias = widths(name)
     negative, magnitude = number < 0, abs(number)
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
     if Fraction(2) ** exponent > magnitude:
@@ -93,12 +94,12 @@ def of_special(factors: tuple[str, str], addend: str | None, direction: str) -> 
 
 
 def _one(name: str) -> int:
-    _, fraction, bias = _widths(name)
+    _, fraction, bias = widths(name)
     return bias << fraction
 
 
 def _greatest(name: str) -> int:
-    exponent, fraction, _ = _widths(name)
+    exponent, fraction, _ = widths(name)
     return ((1 << exponent) - 1 << fraction) - 1
 
 
@@ -108,14 +109,14 @@ def triples(x: str, y: str, result: str, count: int) -> Iterator[tuple[int, int,
 
     def drawn(name: str) -> int:
         nonlocal state
-        bits = sum(_widths(name)[:2]) + 1
+        bits = sum(widths(name)[:2]) + 1
         while True:
             for shift in (13, -7, 17):
                 state ^= (state << shift if shift > 0 else state >> -shift) & (1 << 64) - 1
             if value(name, state % (1 << bits)) is not None:
                 return state % (1 << bits)
 
-    ends = [(0, 1 << _widths(name)[1], _one(name), _greatest(name)) for name in (x, y, result)]
+    ends = [(0, 1 << widths(name)[1], _one(name), _greatest(name)) for name in (x, y, result)]
     yield from itertools.product(*(each[1:] for each in ends[:2]), ends[2])
     for place in range(count):
         left, right, addend = drawn(x), drawn(y), drawn(result)
@@ -126,5 +127,5 @@ def triples(x: str, y: str, result: str, count: int) -> Iterator[tuple[int, int,
             if value(result, addend) is None:
                 addend = close
         elif place % 4 == 2:
-            addend %= 2 ** _widths(result)[1]
+            addend %= 2 ** widths(result)[1]
         yield left, right, addend

@@ -73,13 +73,13 @@ def checked(name: str, tile: Tile, extent: Sequence[int]) -> Extents:
     Raises
     ------
     InputError
-        If it is not the type's, or exceeds the tile.
+        If it is not the type's, negative, or exceeds the tile.
     """
     physical = (tile.rows, tile.columns)
     for size, static, limit in zip(extent, (tile.valid_rows, tile.valid_columns), physical, strict=True):
         if isinstance(static, int) and size != static:
             valid = f"{tile.valid_rows}x{tile.valid_columns}"
             raise InputError(f"{name} is {shown(extent)}; the valid region of the tile is {valid}")
-        if size > limit:
+        if not 0 <= size <= limit:
             raise InputError(f"{name} is {shown(extent)}; the tile has {tile.rows}x{tile.columns}")
     return Extents(*extent)

@@ -116,6 +116,9 @@ def test_run_time_extents_of_buffers_are_given() -> None:
     after = run(of, {**buffers, **sizes, "d": before}, as_registers=True)["d"].reshape(16, 16)
     assert (after[5:] == 7).all()
     assert (after[:, 9:] == 7).all()
+    for wrong in ([-1, 16], [17, 16]):
+        with pytest.raises(InputError, match=f"valid_a is .*{wrong[0]}.*; the tile has 16x16"):
+            run(of, {**buffers, **sizes, "valid_a": np.array(wrong), "d": before}, as_registers=True)
     whole = {"valid_a": np.array([16, 16]), "valid_b": np.array([16, 16])}
     full = run(of, {**buffers, **whole}, as_registers=True)["d"].reshape(16, 16)
     np.testing.assert_array_equal(full[:5, :9], after[:5, :9])

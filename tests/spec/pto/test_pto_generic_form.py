@@ -88,6 +88,15 @@ def test_allocations_and_constants_place_tiles() -> None:
     assert [violation.rule.id for violation in judged.judgement.violations] == ["address-range"]
 
 
+def test_sizes_of_segments_may_have_nine_digits() -> None:
+    text = """%b = "pto.alloc_tile"(%x) <{operandSegmentSizes = array<i32: SIZE, 0, 0>}> : (i64) -> \
+!pto.tile_buf<bias, 1x16xf32>"""
+    (allocation,) = parse_module(text.replace("SIZE", "000000001")).body
+    assert isinstance(allocation, Allocation) and allocation.address == "%x"
+    with pytest.raises(InputError, match="expected as many operands"):
+        parse_module(text.replace("SIZE", "9" * 5000))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
