@@ -46,10 +46,17 @@ class Poll:
         Index of the instruction at which all come together who asked, if it is known.
     refusal : str
         Why it is not as if the thread waited; empty if it is.
+    ignored : bool
+        Whether nobody looks at the answer, so that nobody waits for it.
     """
 
     meet: int | None = None
     refusal: str = ""
+    ignored: bool = False
+
+
+NOT_ASKED = Poll()
+"""Of what is no question."""
 
 
 def is_poll(instruction: InstructionStatement) -> bool:
@@ -102,6 +109,9 @@ class _Ways:
 
     def poll(self, at: int) -> Poll:
         """Return what is so of a question."""
+        answers = set(register_names(self._body[at].operands[:1]))
+        if not answers & self._regions.live_at([at + 1]):
+            return Poll(ignored=True)
         try:
             return Poll(self._meet(at))
         except _RefusalError as error:

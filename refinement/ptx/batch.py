@@ -241,12 +241,16 @@ class Batch:
         """Ask whether a phase of a barrier object is over, and say whether the strand goes on."""
         if len(decision.data):
             raise dependence(decoded, decision)
-        if decoded.refusal:
+        if decoded.poll.refusal:
             self._execution.unsupported(
-                f"{decoded.instruction.mnemonic} does more than to wait: {decoded.refusal}"
+                f"{decoded.instruction.mnemonic} does more than to wait: {decoded.poll.refusal}"
             )
         assert decoded.test is not None
         acting = decision.acting
+        if decoded.poll.ignored:
+            decoded.test.ask_in_vain(self._execution, acting)
+            strand.at += 1
+            return True
         passed = decoded.test(self._execution, acting)
         return self._park(self._polling, strand, acting[~passed], decoded.meet)
 

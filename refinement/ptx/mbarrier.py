@@ -19,6 +19,7 @@ from .any_size import is_of_any_size
 from .barrier_objects import BYTES, MOST, Arrival, BarrierObject, BarrierObjects, by_lane
 from .execution import Decoders, Execution, Step
 from .handlers import Modifiers
+from .hints import FENCES
 from .memory_access import use_atomically, write
 from .module import InstructionStatement
 from .operands import Operand
@@ -71,6 +72,12 @@ def barrier_space(modifiers: Modifiers) -> str:
     if modifiers.flag("shared::cluster"):
         raise modifiers.unsupported("barriers of other blocks of a cluster")
     return "shared" if modifiers.one_of(_SPACES, default="") else "generic"
+
+
+def _refuse_fences(execution: Execution) -> None:
+    """Refuse what is ``.relaxed`` where fences may make up for it."""
+    if any(each.opcode in FENCES for each in execution.function.body):
+        execution.unsupported(f"{execution.instruction.mnemonic} of a kernel with fences")
 
 
 def _init(modifiers: Modifiers) -> Step:
@@ -139,6 +146,8 @@ def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
 
     def arrive(execution: Execution, active: Indices) -> None:
         objects = BarrierObjects.of(execution)
+        if not releases:
+            _refuse_fences(execution)
         counts = np.ones(len(active), dtype=np.int64)
         if len(given) == 3:
             counts = execution.numbers(given[2], 32, active, "the count").astype(np.int64)
@@ -214,6 +223,8 @@ class Test:
 
     def __call__(self, execution: Execution, active: Indices) -> NDArray[np.bool_]:
         """Return which threads (n active,) go on, and answer them that the phase is over."""
+        if not self._acquires:
+            _refuse_fences(execution)
         passed = np.ones(len(active), dtype=bool)
         wanted = np.zeros(len(active), dtype=np.int64)
         if self._parity:
@@ -236,6 +247,13 @@ class Test:
         if len(through):
             execution.write(self._answer, known(np.ones(len(through), dtype=np.uint64), 1), through)
         return passed
+
+    def ask_in_vain(self, execution: Execution, active: Indices) -> None:
+        """Ask without looking at the answer: nothing is known by it."""
+        for _ in barriers_at(execution, self._space, self._place, active):
+            pass
+        answers = execution.store.undefined(len(active), 1)
+        execution.write_terms(self._answer, answers, 1, active)
 
     def _phases(
         self, execution: Execution, barrier: BarrierObject, states: NDArray[np.int32], threads: Indices

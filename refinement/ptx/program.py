@@ -12,7 +12,7 @@ from ...spec.ptx.operands import Predicate
 from ..findings import Kind
 from ..observations import Observations
 from . import matrix, swapped_updates
-from .barrier_polls import barrier_polls, is_poll
+from .barrier_polls import NOT_ASKED, Poll, barrier_polls, is_poll
 from .branch_regions import BranchRegions
 from .control_flow import control_flow
 from .execution import Execution, Step
@@ -73,8 +73,8 @@ class Decoded:
         Whether it only writes registers, from the same thread's.
     test : Test, optional
         What a question to a barrier object asks.
-    refusal : str
-        Why who asks it does more than to wait, if so.
+    poll : Poll
+        Whether who asks it does nothing but wait.
     """
 
     instruction: InstructionStatement
@@ -85,7 +85,7 @@ class Decoded:
     meet: int | None = None
     selectable: bool = False
     test: Test | None = None
-    refusal: str = ""
+    poll: Poll = NOT_ASKED
 
 
 class Program:
@@ -189,7 +189,7 @@ class Program:
             test = decoded_poll(instruction)
         except (UnsupportedError, InputError) as error:
             return Decoded(instruction, Sort.PLAIN, _refusing(error), guard)
-        return Decoded(instruction, Sort.POLL, None, guard, meet=poll.meet, test=test, refusal=poll.refusal)
+        return Decoded(instruction, Sort.POLL, None, guard, meet=poll.meet, test=test, poll=poll)
 
     def _step_of_swap(self, index: int) -> Step | None:
         """Return what an instruction of a loop does that updates a word by compare-and-swap."""

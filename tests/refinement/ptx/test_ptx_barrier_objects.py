@@ -179,6 +179,7 @@ FAULTS = {
     "too few arrivals": (TOGETHER, ("[%r1], 64", "[%r1], 63"), RACE, ARRIVAL),
     "too many arrivals": (TOGETHER, ("[%r1], 64", "[%r1], 65"), DEADLOCK, TEST),
     "nobody waits": (TOGETHER, (MEET, ""), RACE, LOAD),
+    "asked but not waited for": (TOGETHER, (ASK, ""), RACE, LOAD),
     "written after arriving": (TOGETHER, (ARRIVE, ARRIVE + "\nst.shared.u32 [%r3], 7;"), RACE, LOAD),
     "not published": (TOGETHER, ("bar.sync 0;", ""), RACE, ARRIVAL),
     "made by every thread": (TOGETHER, ("@%p0 bra MADE;", ""), UNDEFINED, INIT),
@@ -242,6 +243,7 @@ def test_a_fault_is_found_where_it_shows(name: str) -> None:
             "depends on the order",
         ),
         (("mbarrier.arrive.", "mbarrier.arrive.expect_tx."), "transactions"),
+        (("mbarrier.arrive.", "fence.acq_rel.cta;\nmbarrier.arrive.relaxed.cta."), "of a kernel with fences"),
         ((ASK, "@!%p1 bra AGAIN;\nld.shared.u32 %r31, [%r1];"), "opaque"),
         (("mbarrier.arrive.shared.", "mbarrier.arrive.shared::cluster."), "other blocks"),
     ],
@@ -251,6 +253,16 @@ def test_what_is_more_than_to_wait_is_not_supported(edit: tuple[str, str], says:
     assert any(each.kind is Kind.UNSUPPORTED and says in each.message for each in done.findings), (
         done.findings
     )
+
+
+def test_barriers_at_generic_addresses() -> None:
+    body = TOGETHER.replace(
+        "mov.u32 %r1, bar;", "mov.u32 %r1, bar;\nmov.u64 %d9, bar;\ncvta.shared.u64 %d9, %d9;"
+    )
+    body = body.replace(".shared.b64", ".b64").replace("[%r1", "[%d9")
+    bench, done = run(body)
+    assert done.findings == ()
+    np.testing.assert_array_equal(bench.left(done, "c", U32), ACROSS)
 
 
 def test_how_many_are_pending_is_known_of_who_comes_alone() -> None:
