@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from element_contracts import contract_of
+
 KERNEL = """
 .version 8.0
 .target sm_80
@@ -29,25 +31,4 @@ KERNEL = """
 }
 """
 
-CONTRACT = """
-[kernel]
-isa = "ptx"
-entry = "doubled"
-[launch]
-grid = "n // 64"
-block = 64
-[sizes]
-n = "any multiple of 64END"
-[[param]]
-name = "X"
-type = "f32"
-shape = ["n"]
-access = "in"
-[[param]]
-name = "Y"
-type = "f32"
-shape = ["n"]
-access = "out"
-[ensures]
-formula = "Y[i] = X[i] + X[i]"
-"""
+CONTRACT = contract_of("doubled", {"n": "any multiple of 64END"}, ["n // 64"], [64], "Y[i] = X[i] + X[i]")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from edited_kernels import edited
+from element_contracts import contract_of
 from quantified_kernels import prove_blocks
 
 from mmaproof.spec.errors import UnsupportedError
@@ -62,37 +63,10 @@ KERNEL = """
 }
 """
 
-CONTRACT = """
-[kernel]
-isa = "ptx"
-entry = "transposed"
-[launch]
-grid = ["(M + 7) // 8", "(N + 7) // 8"]
-block = [8, 8]
-[sizes]
-M = "any up to 10000"
-N = "any up to 10000"
-[[param]]
-name = "X"
-type = "f32"
-shape = ["M", "N"]
-access = "in"
-[[param]]
-name = "Y"
-type = "f32"
-shape = ["N", "M"]
-access = "out"
-[[param]]
-name = "m"
-type = "u32"
-value = "M"
-[[param]]
-name = "n"
-type = "u32"
-value = "N"
-[ensures]
-formula = "Y[i, j] = X[j, i]"
-"""
+CONTRACT = contract_of(
+    "transposed", dict.fromkeys("MN", "any up to 10000"), ["(M + 7) // 8", "(N + 7) // 8"], [8, 8],
+    "Y[i, j] = X[j, i]", output="NM", passed="MN",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_sizes_are_the_smallest_at_which_extents_grow_otherwise(grid: tuple[str,
     text = CONTRACT.replace(
         'n = "any multiple of 64END"', 'n = 64\nM = "any multiple of 8"\nN = "any multiple of 16"'
     )
-    contract = parse_contract(text.replace('"n // 64"', "[" + ", ".join(f'"{each}"' for each in grid) + "]"))
+    contract = parse_contract(text.replace('"n // 64"', ", ".join(f'"{each}"' for each in grid)))
     assert contract.quantified is not None
     found = uneven(contract.launch.grid, contract.quantified, contract.sizes)
     assert [{name: each[name] for name in "MN"} for each in found] == TWO[grid]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from edited_kernels import edited
+from element_contracts import contract_of
 from quantified_kernels import prove_blocks
 
 from mmaproof.spec.errors import UnsupportedError
@@ -43,32 +44,7 @@ END:
 }
 """
 
-CONTRACT = """
-[kernel]
-isa = "ptx"
-entry = "wrapped"
-[launch]
-grid = "(n + 63) // 64"
-block = 64
-[sizes]
-n = "DOMAIN"
-[[param]]
-name = "X"
-type = "f32"
-shape = ["n"]
-access = "in"
-[[param]]
-name = "Y"
-type = "f32"
-shape = ["n"]
-access = "out"
-[[param]]
-name = "n"
-type = "u32"
-value = "n"
-[ensures]
-formula = "Y[i] = X[i] + X[i]"
-"""
+CONTRACT = contract_of("wrapped", {"n": "DOMAIN"}, ["(n + 63) // 64"], [64], "Y[i] = X[i] + X[i]", passed="n")
 
 
 @pytest.fixture
