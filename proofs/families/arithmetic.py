@@ -40,7 +40,7 @@ def fused(isa: str, steps: Callable[[], Iterable[Step]]) -> Theorem:
         "x·y + z and x·y are those of the exact number, rounded by fractions; of zeros, infinities and NaNs "
         "what IEEE 754 says, with its signs; of batches element by element; sums that float64 can't carry "
         "are refused; products of values are rounded, whether the format holds all of them or not, and so "
-        "are they with a number added",
+        "are they with a number added; two numbers are added without a product",
         "IEEE 754-2019 sections 3.3, 4.3, 6.1 to 6.3, 7.2 and 7.4",
     )
     def cases() -> Iterator[Case]:
@@ -51,6 +51,7 @@ def fused(isa: str, steps: Callable[[], Iterable[Step]]) -> Theorem:
         yield Case("batches", _batches, method=Method.CERTIFICATE)
         yield Case("refused", _refused, method=Method.CERTIFICATE)
         yield Case("values", _values, method=Method.CERTIFICATE)
+        yield Case("addends", _addends, method=Method.CERTIFICATE)
 
     return cases
 
@@ -203,6 +204,34 @@ def _values() -> Certificate:
         return found
 
     return arrays_compared(expected, specified)
+
+
+# -- sums without a product
+def _addends() -> Certificate:
+    """Return the claim that two numbers are added, whichever comes first."""
+    numbers = {fmt.name: _ends(fmt) for fmt in (F16, F32, F64)}
+    pairs = {
+        name: [(x, y) for x, y in itertools.product(some, some) if x + y] for name, some in numbers.items()
+    }
+    expected = {
+        (name, direction): [stated.rounded(name, x + y, direction) for x, y in some]
+        for name, some in pairs.items()
+        for direction in stated.DIRECTIONS
+    }
+
+    def specified() -> Mapping[tuple[str, str], list[int]]:
+        found = {}
+        for fmt in (F16, F32, F64):
+            left, right = (
+                Operand(encode(np.array([float(pair[at]) for pair in pairs[fmt.name]]), fmt, _NEAREST), fmt)
+                for at in (0, 1)
+            )
+            for code, direction in enumerate(stated.DIRECTIONS):
+                bits = NumpyAlgebra().fused(fmt, Rounding(code), (), [left, right])
+                found[fmt.name, direction] = bits.tolist()
+        return found
+
+    return compared(expected, specified)
 
 
 # -- what float64 does not carry

@@ -87,8 +87,8 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
         "all encodings of formats of up to 8 bits, of others ends and samples: the number, whether it is a "
         "NaN, infinite or zero; of the numbers at, and a quarter, a half and three quarters above, each, "
         "next to these, and beyond the largest: the encoding, for each direction; integers wrapped and "
-        "clamped; significands of few bits and of many are rounded as numbers are; of what a user "
-        "gives, exactly the numbers of the format are taken; formats are read if "
+        "clamped; significands of few bits and of many are rounded as numbers are, however far below the "
+        "least one; of what a user gives, exactly the numbers of the format are taken; formats are read if "
         "float64 holds their numbers; a NaN that is propagated keeps its sign, and of its payload the first "
         "digits",
         "IEEE 754-2019 sections 3.3, 4.3 and 7.4; OCP 8-bit Floating Point 1.0; OCP Microscaling Formats 1.0",
@@ -102,6 +102,7 @@ def conversions(isa: str, formats: Callable[[], Iterable[Format]]) -> Theorem:
         yield Case("held", _held, method=Method.CERTIFICATE)
         yield Case("payloads", _payloads, method=Method.CERTIFICATE)
         yield Case("significands", _significands, method=Method.CERTIFICATE)
+        yield Case("far-below", _far_below, method=Method.CERTIFICATE)
 
     return cases
 
@@ -175,6 +176,35 @@ def _significands() -> Certificate:
         }
 
     return arrays_compared(expected, specified)
+
+
+_FAR_BELOW = (1, 3, 1 << 60, 1 << 61, (1 << 61) + 1, (1 << 62) - 1)
+"""Significands of numbers far below the least one of a format."""
+
+
+def _far_below() -> Certificate:
+    """Return the claim that of such numbers their sign alone counts."""
+    formats = (F16, BF16, TF32, F32, F64)
+    pairs = list(product(_FAR_BELOW, (False, True)))
+    negative = np.array([sign for _, sign in pairs])
+    significands = np.array([number for number, _ in pairs], dtype=np.uint64)
+    expected: dict[str, list[int]] = {}
+    for fmt, direction in product(formats, DIRECTIONS):
+        away = {"upward": False, "downward": True}.get(direction)
+        expected[f"{fmt} {direction}"] = [
+            ((sign is away) << fmt.padding_bits) | (fmt.sign_mask if sign else 0) for _, sign in pairs
+        ]
+
+    def specified() -> Mapping[str, list[int]]:
+        return {
+            f"{fmt} {direction}": round_significand(
+                negative, significands, np.full(len(pairs), fmt.quantum - 70), fmt, Rounding(code)
+            ).tolist()
+            for fmt in formats
+            for code, direction in enumerate(DIRECTIONS)
+        }
+
+    return compared(expected, specified)
 
 
 def _float(fmt: Format) -> Certificate:

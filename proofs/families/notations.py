@@ -65,7 +65,7 @@ def _table(operand: str) -> ElementTable:
     layout = Layout(
         operand,
         (Axis(owner, 1 << len(vectors[owner])), Axis("i", 1 << len(vectors[number]))),
-        tuple(map(Axis, ("block", "row", "column")[-len(extents) :], extents)),
+        tuple(map(Axis, ("block", "row", "chunk" if operand == "k" else "column")[-len(extents) :], extents)),
         tuple(digits),
     )
     title = f"{operand} of a product"
@@ -81,7 +81,7 @@ def _table(operand: str) -> ElementTable:
     packing = Packing(F16, 16) if operand in "ab" else Packing(F32, 32)
     fragment = Fragment(layout, packing)
     table = fragment_table(title, fragment, number=_number(operand))
-    return replace(table, served=2) if operand in "sx" else table
+    return replace(table, served=fragments.SERVED.get(operand, 1))
 
 
 def _number(operand: str) -> str:
@@ -155,7 +155,8 @@ def _said() -> Certificate:
     def verdict(operand: str, text: str, part: str) -> str:
         found = _compared(operand, text)
         lines = "\n".join(found.lines())
-        return found.verdict.value if part in lines else lines
+        needless = "expected:" in lines and (found.equal or found.expected is None)
+        return found.verdict.value if part in lines and not needless else lines
 
     return compared(expected, lambda: {key: verdict(*key) for key in expected})
 

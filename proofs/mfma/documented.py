@@ -99,8 +99,8 @@ def _names_and_shared(rows: Sequence[MatrixMultiply], target: Target) -> tuple[i
     "mfma/stated/texts",
     "texts are read as the assembler reads them",
     "the listed lines have the words that llvm-mc gives them on gfx942, or are refused where it does; "
-    "an instruction that is read is written as a text that has the same word; what fills a field of the "
-    "word has one on gfx908, and what is one more has none; the listed constants have the listed codes",
+    "an instruction that is read is written as a text that has the same word, as listed; what fills a field "
+    "of the word has one on gfx908, and what is one more has none; listed constants have the listed codes",
     "llvm-mc 19",
 )
 def read_texts() -> Iterator[Case]:
@@ -132,8 +132,14 @@ def _read() -> Mapping[str, int | None]:
 
 
 def _written() -> Certificate:
-    taken = {text: word for text, word in texts.LINES.items() if word is not None}
-    return compared(taken, lambda: {text: _word(str(parse(text))) for text in taken})
+    taken: dict[object, object] = {text: word for text, word in texts.LINES.items() if word is not None}
+    taken |= {(text,): said for text, said in texts.PRINTED.items()}
+
+    def written() -> Mapping[object, object]:
+        printed: dict[object, object] = {(text,): str(parse(text)) for text in texts.PRINTED}
+        return printed | {text: _word(str(parse(text))) for text in texts.LINES if text in taken}
+
+    return compared(taken, written)
 
 
 def _names() -> Certificate:

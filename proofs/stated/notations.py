@@ -20,17 +20,22 @@ VECTORS: Mapping[str, dict[str, list[list[int]]]] = {
     "u": {"register": [], "lane": [[1, 0], [0, 1]]},
     "x": {"register": [[1, 0], [2, 0]], "lane": [[0, 1], [0, 2]]},
     "o": {"element": [[0, 1], [0, 2]], "line": [[1, 0], [2, 0]]},
+    "k": {"register": [[0, 0, 1]], "lane": [[0, 1, 0], [0, 2, 0], [1, 0, 0]]},
     "w": {"register": [[0, 0, 1], [0, 0, 2]], "lane": [[0, 1, 0], [0, 2, 0], [1, 0, 0], [2, 0, 0]]},
 }
 """The (row, column) that each bit of the number of an element, and of its holder, adds: of A, B and C of the
 product, of an accumulator in registers that belong to no lane, of a matrix that threads hold, of an A of
 which every other element is stored, of one element for each lane, of factors of B's columns that serve two
-elements each, of a buffer line by line, and, with their number first, of four matrices."""
+elements each, of a buffer line by line, and, with their number first, of two matrices of chunks of K and of
+four matrices."""
 
 EXTENTS: Mapping[str, tuple[int, ...]] = {
     "a": (16, 16), "b": (16, 8), "c": (16, 8), "v": (4, 4), "t": (4, 4), "s": (16, 8), "u": (2, 2),
-    "x": (4, 4), "o": (4, 4), "w": (4, 4, 4),
+    "x": (4, 4), "o": (4, 4), "k": (2, 4, 2), "w": (4, 4, 4),
 }  # fmt: skip
+
+SERVED = {"s": 2, "x": 2, "k": 4}
+"""Elements along K that one of an operand serves, or stands for."""
 
 STRIDES = {
     "a": "((4,8),(2,2,2)):((32,1),(16,8,128))",
@@ -147,6 +152,9 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
     ("o", "(4,4):(1,4)", "equal", "the tile of 4 rows"),
     ("o", "((2,2),4):((8,4),1)", "other-bijection", "permutation: rows (1 2)"),
     ("o", "offset,row,column\n16,0,0\n", "out-of-range", "line 2 of the layout: o of a product has no"),
+    ("k", "((4,2),8):((1,0),4)", "equal", "the tile of 4 rows x 8 ks"),
+    ("k", "((4,2),(2,4)):((1,0),(16,4))", "other-bijection",
+     "lane 0, element 1 holds (row 0, k 4), specified is (row 0, k 1)"),
     ("w", "((4,4),4):((1,16),4)", "equal", "the tile of 4 blocks x 4 rows x 4 columns is held"),
     ("w", "((4,4),4):((1,0),4)", "equal", "the tile of 4 rows x 4 columns is held as specified for w of a"),
     ("w", "(4,4):(1,4)", "equal", "specified for w of a product (the 4 lanes of one group)"),

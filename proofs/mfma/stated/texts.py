@@ -152,6 +152,14 @@ LINES = {
 }
 """The word of each line, None of one that is refused."""
 
+PRINTED = {
+    "V_MFMA_F32_4X4X1_16B_F32 acc[0:3], [v0], v[1:1], a[0:3]":
+        "v_mfma_f32_4x4x1_16b_f32 a[0:3], v0, v1, a[0:3]",
+    "v_mfma_f32_32x32x8_f16 a[0:15] v[0:1] [v2,v3] 0 blgp:1":
+        "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], 0 blgp:1",
+}  # fmt: skip
+"""Lines, and how llvm-mc prints them."""
+
 UNMODELLED = (
     "v_smfmac_f32_16x16x32_f16",
     "v_smfmac_f32_32x32x16_bf16",
