@@ -1,7 +1,7 @@
 """The instruction table of Power MMA, as the ISA and the assemblers print it.
 
-Words are whole, with every operand 0, and not put together from opcodes. Sources: Power ISA 3.1 Book I,
-sections 7.2 and 7.6 and the instruction formats XX3, X, DQ, D, B and MMIRR (field positions); Book I
+Words are whole, with every operand 0, and a second time put together from opcodes. Sources: Power ISA 3.1
+Book I, sections 7.2 and 7.6 and the instruction formats XX3, X, DQ, D, B and MMIRR (field positions); Book I
 appendix of opcodes (words); Moreira et al., "A matrix math facility for Power ISA processors", Table I.
 """
 
@@ -80,6 +80,43 @@ stxvpx    | 0x7c00039a | XSp 10 6-9, RA 11-15, RB 16-20    | 3.1
 addi      | 0x38000000 | RT 6-10, RA 11-15, SI 16-31       | 2.07
 bdnz      | 0x42000000 | target 16-29                      | 2.07
 """
+
+_OPCODES = """
+mnemonic  | PO | XO                | others
+xxmfacc   | 31 | 177 at 21-30      |
+xxmtacc   | 31 | 177 at 21-30      | 1 at 11-15
+xxsetaccz | 31 | 177 at 21-30      | 3 at 11-15
+lxv       | 61 | 1 at 29-31        |
+stxv      | 61 | 5 at 29-31        |
+lxvp      |  6 | 0 at 28-31        |
+stxvp     |  6 | 1 at 28-31        |
+lxvx      | 31 | 268 at 21-30      |
+stxvx     | 31 | 396 at 21-30      |
+lxvpx     | 31 | 333 at 21-30      |
+stxvpx    | 31 | 461 at 21-30      |
+addi      | 14 |                   |
+bdnz      | 16 |                   | 16 at 6-10
+"""
+
+
+def word_of_opcodes(mnemonic: str) -> int:
+    """Put a word together from primary and extended opcode and fixed fields, with every operand 0.
+
+    A rank-k update has primary opcode 59 and the extended one in bits 21 to 28; its prefix has primary opcode
+    1, type 3 (modified, in bits 6 and 7) and the subtype 9 in bits 8 to 11.
+    """
+    row = UPDATES.get(mnemonic.removeprefix("pm"))
+    if row is not None:
+        suffix = 59 << 26 | int(row["XO"]) << 3
+        return (1 << 26 | 3 << 24 | 9 << 20) << 32 | suffix if mnemonic.startswith("pm") else suffix
+    opcodes = next(each for each in rows(_OPCODES) if each["mnemonic"] == mnemonic)
+    found = int(opcodes["PO"]) << 26
+    for field in (opcodes["XO"], opcodes["others"]):
+        if field:
+            value, _, at = field.partition(" at ")
+            found |= int(value) << 31 - max(bits(at))
+    return found
+
 
 FACTORS = {"D": 16, "target": 4, "XAp": 2, "XTp": 2, "XSp": 2}
 """The number that a value is divided by before it stands in its field."""

@@ -9,13 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from .instructions import FACTORS, MNEMONICS, UPDATES, isa, operands
-
-IMPLEMENTS = {"power8": 2.07, "power9": 3.0, "power10": 3.1, "power11": 3.1, "future": 3.1}
-"""The version of the ISA that a processor implements."""
-
-SEPARATE = "future"
-"""The processor whose accumulators share no registers."""
+from .instructions import FACTORS, MNEMONICS, TARGETS, UPDATES, isa, operands
 
 SIGNED = ("D", "SI", "target")
 MASKS = ("XMSK", "YMSK", "PMSK")
@@ -41,7 +35,7 @@ def limits(name: str, mnemonic: str) -> tuple[int, int]:
 
 def broken(mnemonic: str, values: Values, target: str) -> frozenset[str]:
     """Return the rules that an instruction breaks on a processor."""
-    found = {"target-isa"} if IMPLEMENTS[target] < isa(mnemonic) else set()
+    found = {"target-isa"} if TARGETS[target][0] < isa(mnemonic) else set()
     known = operands(mnemonic)
     for name in known:
         if name not in values:
@@ -54,7 +48,7 @@ def broken(mnemonic: str, values: Values, target: str) -> frozenset[str]:
             found.add("odd-pair" if name.startswith("X") else "immediate-alignment")
     if set(values) - set(known):
         found.add("mask-unexpected")
-    if values.get("AT", 8) < 8 and target != SEPARATE:
+    if values.get("AT", 8) < 8 and not TARGETS[target][1]:
         own = set(range(4 * values["AT"], 4 * values["AT"] + 4))
         read = {values[name] for name in ("XA", "XAp", "XB") if name in values}
         if own & (read | {values[name] + 1 for name in ("XAp",) if name in values}):
@@ -117,7 +111,7 @@ def instructions(*, updates: bool) -> Iterator[tuple[str, Values, str]]:
             continue
         for values in near(mnemonic):
             yield mnemonic, values, "power10"
-        for target in IMPLEMENTS:
+        for target in TARGETS:
             yield mnemonic, usual(mnemonic), target
 
 
