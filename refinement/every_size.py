@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,9 @@ Examinations = list[tuple[Instance, Examination]]
 
 _SHOWN_TOO = 2
 """Sets of sizes that are verified one by one besides, where a proof is for all numbers of all sizes."""
+
+_SEARCH = 60
+"""Seconds of the processor after which no other size is tried to be shown by induction."""
 
 _COMBINATIONS = 3
 """Of the other sizes, with which the numbers of one are shown by induction."""
@@ -230,8 +234,10 @@ def _proved(
     prove: Callable[..., SizeProof] | None = getattr(kernel, "for_every", None)
     if prove is None or not contract.says_values:
         raise UnsupportedError("a proof for all is made of formulas and PTX kernels")
-    reason = ""
+    reason, started = "", time.process_time()
     for domain in quantified.domains:
+        if reason and time.process_time() - started > _SEARCH:
+            raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
         others = [each.name for each in quantified.domains if each is not domain]
         known = list({tuple(sizes[name] for name in others): None for sizes in contract.sizes})[
             :_COMBINATIONS

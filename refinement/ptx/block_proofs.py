@@ -8,6 +8,7 @@ together they are all of the output.
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,9 @@ _CAPS = (1 << 20, 1 << 18, 1 << 16, 1 << 15, 1 << 14, 1 << 13)
 
 _LEAST_CAP = 1 << 12
 """Domains that end below are not cut again."""
+
+_SEARCH = 60
+"""Seconds of the processor after which nothing else is tried behind what fails."""
 
 _MOST_POSITIONS = 40
 """Blocks that are run one by one."""
@@ -105,6 +109,7 @@ class BlockProver:
     def __init__(self, kernel: PtxKernel, contract: Contract, told: Callable[[str], None]) -> None:
         assert contract.quantified is not None
         self._kernel, self._contract, self._told = kernel, contract, told
+        self._started = time.process_time()
         domains = {each.name: each for each in contract.quantified.domains}
         polynomials = SizePolynomials(contract.quantified)
         grid = contract.launch.grid
@@ -119,6 +124,11 @@ class BlockProver:
         self.others = [each for each in domains.values() if each.name not in used]
         if not self.orders:
             raise UnsupportedError("the grid does not grow by tiles of sizes in a way that is modelled")
+
+    def _check_time(self, reason: str) -> None:
+        """Refuse to try more where something has failed, and what was tried has taken long."""
+        if reason and time.process_time() - self._started > _SEARCH:
+            raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
 
     def _overflow(
         self,
@@ -185,6 +195,7 @@ class BlockProver:
             is_cut = False
             for factors in ((), factors_of(self._contract)) if last is not None else ((),):
                 for order in self.orders:
+                    self._check_time(reason)
                     attempt = _Attempt(self._kernel, self._contract, order, known, factors, self._told)
                     try:
                         found = replace(attempt.proof(domains, inner), limit=limit)

@@ -17,6 +17,7 @@ from quantified_kernels import RAGGED, SIMT, TRITON, of_triton, stated
 from quantified_kernels import prove_blocks as prove
 from sweep_parameters import few
 
+from mmaproof.refinement.ptx import block_proofs
 from mmaproof.refinement.result import Equality, Method
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import UnsupportedError
@@ -341,3 +342,11 @@ def test_rows_are_shown_for_every_number_of_them(name: str) -> None:
 def test_rows_that_are_wrong_are_not_shown() -> None:
     with pytest.raises(UnsupportedError):
         prove(*of_rows("add_rms_norm_fault_norm_of_x.ptx"))
+
+
+def test_what_fails_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_proofs, "_SEARCH", -1)
+    name = "gemm_f16_f32_f32_32x64x32_s2_sm80_fault_b_advance.ptx"
+    text = of_triton(name, "any multiple of 32 up to 4096", "any multiple of 64 up to 4096", 64)
+    with pytest.raises(UnsupportedError, match="of searching: "):
+        prove(triton_contracts.CORPUS / name, text)
