@@ -15,6 +15,14 @@ from .interning import Ids
 from .terms import CONCATENATION, CONSTANT, INPUT, UNDEFINED, VECTOR, Operation, TermStore
 from .traversal import fill, operands
 
+FILLINGS = (0x5A, 0xFF)
+"""Bytes that what nobody has written is taken to hold: great numbers, and NaN in every format with one."""
+
+
+def fillings(store: TermStore) -> tuple[int, ...]:
+    """Return the bytes to be tried: one where everything is defined."""
+    return FILLINGS if store.named(UNDEFINED).any() else FILLINGS[:1]
+
 
 class Assignment:
     """Values of inputs, and with them of every term.
@@ -35,7 +43,7 @@ class Assignment:
         self,
         store: TermStore,
         inputs: Mapping[str, NDArray[Any]],
-        undefined: int = 0x5A,
+        undefined: int = FILLINGS[0],
         given: Mapping[int, int] | None = None,
     ) -> None:
         self.store = store

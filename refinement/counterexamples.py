@@ -15,6 +15,7 @@ from ..spec.errors import UnsupportedError
 from ..spec.float_encoding import decode
 from ..spec.formats import F32, U8, FloatFormat, Format, IntegerFormat
 from .array_memory import input_terms, memories
+from .assignments import fillings
 from .contract import Instance
 from .counterexample_document import KIND, SCHEMA, Difference, GivenInput, SavedKernelCounterexample
 from .diagnosis import Monomial
@@ -364,19 +365,20 @@ def telling(
     tuple of int and float, optional
         Which term, and the bound of both sides' roundings; None if none differs by more.
     """
-    bounds = ErrorBounds(store, inputs)
-    try:
-        got, wanted = (numbers_in(bounds.values(terms), fmt) for terms in (actual, expected))
-        suspects = np.flatnonzero(unequal(got, wanted, np.zeros(1)))
-        if len(suspects) > SUSPECTS:
-            suspects = np.unique([*suspects[: SUSPECTS // 2], *_most_apart(got, wanted, suspects)])
-        allowed = explained_by_rounding(bounds, actual[suspects], expected[suspects], fmt, loose)
-    except UnsupportedError:
-        return None
-    wrong = suspects[unequal(got[suspects], wanted[suspects], allowed)]
-    if not len(wrong):
-        return None
-    return int(wrong[0]), float(allowed[np.searchsorted(suspects, wrong[0])])
+    for filled in fillings(store):
+        bounds = ErrorBounds(store, inputs, undefined=filled)
+        try:
+            got, wanted = (numbers_in(bounds.values(terms), fmt) for terms in (actual, expected))
+            suspects = np.flatnonzero(unequal(got, wanted, np.zeros(1)))
+            if len(suspects) > SUSPECTS:
+                suspects = np.unique([*suspects[: SUSPECTS // 2], *_most_apart(got, wanted, suspects)])
+            allowed = explained_by_rounding(bounds, actual[suspects], expected[suspects], fmt, loose)
+        except UnsupportedError:
+            return None
+        wrong = suspects[unequal(got[suspects], wanted[suspects], allowed)]
+        if len(wrong):
+            return int(wrong[0]), float(allowed[np.searchsorted(suspects, wrong[0])])
+    return None
 
 
 def disproved(

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..spec.float_encoding import decode
 from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
-from .assignments import Assignment
+from .assignments import FILLINGS, Assignment
 from .coarse_sums import CoarseSums
 from .error_rules import RULES, of_bits
 from .evaluation import integers
@@ -65,10 +65,15 @@ class ErrorBounds:
     """
 
     def __init__(
-        self, store: TermStore, inputs: Mapping[str, NDArray[Any]], *, overflows: bool = True
+        self,
+        store: TermStore,
+        inputs: Mapping[str, NDArray[Any]],
+        *,
+        overflows: bool = True,
+        undefined: int = FILLINGS[0],
     ) -> None:
         self.store = store
-        self._assignment = Assignment(store, inputs)
+        self._assignment = Assignment(store, inputs, undefined)
         self._overflows = overflows
         self.known_errors = np.zeros(0)
         self.known_sizes = np.zeros(0)

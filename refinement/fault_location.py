@@ -18,7 +18,7 @@ from .interning import Ids
 from .operations import DOT, FUSED, RING, SCALED_DOT, Sum
 from .quantities import Quantifier
 from .terms import INPUT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation
-from .traversal import fill, operands
+from .traversal import fill, leaves_of, operands
 
 _UNKNOWN = 255
 _MOST_LEAVES = 7
@@ -98,12 +98,15 @@ class FaultLocator:
         self._factors: dict[int, Ids] = {}
 
     def undefined(self, difference: Sequence[Monomial]) -> int | None:
-        """Return the line of a factor that nobody has written, of a product that should not be there."""
+        """Return the line of what nobody has written, in a product that should not be there."""
         for monomial in difference:
             if monomial.contract == 0:
-                for factor in self._quantifier.terms(np.array(monomial.atoms, dtype=np.int64)):
-                    if self._store.operation(int(factor)).name == UNDEFINED:
-                        return int(self._store.lines(factor))
+                factors = self._quantifier.terms(np.array(monomial.atoms, dtype=np.int64)).tolist()
+                terms = [self._quantifier.origin(each) or each for each in factors]
+                leaves = leaves_of(self._store, np.array(terms, dtype=np.int32))
+                unwritten = leaves[self._store.are(UNDEFINED, leaves)]
+                if len(unwritten):
+                    return int(self._store.lines(unwritten[0]))
         return None
 
     def faults(self, term: int, difference: Sequence[Monomial]) -> list[Fault]:

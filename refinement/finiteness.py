@@ -1,7 +1,7 @@
-"""Terms that are never a finite number, because of a constant that is none.
+"""Terms that are never a finite number, or never known to be one.
 
-They are no polynomials: A·∞ - A·∞ is not 0. A constant that only bounds others, as in max(-∞, x), does no
-harm.
+Because of a constant that is none: they are no polynomials, A·∞ - A·∞ is not 0. A constant that only bounds
+others, as in max(-∞, x), does no harm. What nobody has written may be a NaN, too, of which 0 times is no 0.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..spec.formats import FloatFormat, Format
 from . import operations
 from .interning import Ids
-from .terms import CONSTANT, Operation, TermStore
-from .traversal import fill
+from .terms import CONCATENATION, CONSTANT, UNDEFINED, Operation, TermStore
+from .traversal import by_operation, fill
 
 ARITHMETIC = (
     operations.FUSED,
@@ -41,7 +41,7 @@ class Finiteness:
         self._known = np.empty(0, dtype=np.int8)
 
     def never(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
-        """Tell which terms (n,), read in a format, are never a finite number."""
+        """Tell which terms (n,), read in a format, are never a finite number, or not known to be one."""
         found = self.constant(terms, fmt)
         if self._scan():
             missing = len(self.store) - len(self._known)
@@ -51,12 +51,29 @@ class Finiteness:
         return found
 
     def constant(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
-        """Tell which terms are constants that are no finite numbers in a format."""
+        """Tell which terms are constants that are no finite numbers in a format, or undefined."""
         if not isinstance(fmt, FloatFormat):
             return np.zeros(np.shape(terms), dtype=bool)
         words = self.store.constant_values(terms) >> np.uint64(fmt.padding_bits)
         magnitudes = words & np.uint64((1 << fmt.magnitude_bits) - 1)
         found: NDArray[np.bool_] = (magnitudes > np.uint64(fmt.largest)) & self.store.are(CONSTANT, terms)
+        return found | self._undefined(np.asarray(terms))
+
+    def _undefined(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which terms have bits that nobody has written."""
+        found: NDArray[np.bool_] = self.store.are(UNDEFINED, terms)
+        if self.store.named(UNDEFINED).any():
+            flat = terms.reshape(-1)
+            words = np.unique(flat[self.store.are(CONCATENATION, flat)])
+            some = [
+                members[
+                    self.store.are(UNDEFINED, self.store.elements(self.store.arguments(members)[:, 0])).any(
+                        -1
+                    )
+                ]
+                for _, members in (by_operation(self.store, words) if len(words) else ())
+            ]
+            found |= np.isin(terms, np.concatenate([np.zeros(0, dtype=np.int32), *some]))
         return found
 
     def _scan(self) -> bool:
@@ -65,7 +82,8 @@ class Finiteness:
             return self._any
         new = np.arange(self._scanned, len(self.store), dtype=np.int32)
         self._scanned = len(self.store)
-        self._constants = np.concatenate([self._constants, new[self.store.are(CONSTANT, new)]])
+        leaves = self.store.are(CONSTANT, new) | self._undefined(new)
+        self._constants = np.concatenate([self._constants, new[leaves]])
         numbers = self.store.operation_numbers(new)
         for number in np.flatnonzero(np.bincount(numbers)):
             operation = self.store.operations[number]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .arguments import Array
 from .array_memory import elements_in, memories
-from .assignments import Assignment
+from .assignments import Assignment, fillings
 from .contract import Instance
 from .counterexample_document import Difference
 from .counterexamples import Inputs, as_constants, given_constants, numbers_in, unequal
@@ -20,19 +20,25 @@ from .terms import TermStore
 
 def outputs_on(kernel: Kernel, instance: Instance, inputs: Inputs) -> dict[str, NDArray[Any]]:
     """Run a kernel on numbers; returns the values of each output by linear index, NaN where unwritten."""
+    return next(_outcomes(kernel, instance, inputs))
+
+
+def _outcomes(kernel: Kernel, instance: Instance, inputs: Inputs) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield the values of outputs with what nobody has written as a great number, then as a NaN."""
     store = TermStore()
     constants = as_constants(store, instance, inputs)
     given = given_constants(store, instance)
     outcome = kernel.run(instance, store, given | constants)
-    assignment = Assignment(store, {})
     memory = memories(instance)
-    values = {}
-    for output in instance.outputs:
-        written, terms = elements_in(store, memory[output.name], outcome.arrays[output.name].lanes)
-        found = np.full(output.elements, np.nan, dtype=object)
-        found[written] = numbers_in(assignment.values(terms[written]), output.format).astype(object)
-        values[output.name] = found
-    return values
+    for filled in fillings(store):
+        assignment = Assignment(store, {}, undefined=filled)
+        values = {}
+        for output in instance.outputs:
+            written, terms = elements_in(store, memory[output.name], outcome.arrays[output.name].lanes)
+            found = np.full(output.elements, np.nan, dtype=object)
+            found[written] = numbers_in(assignment.values(terms[written]), output.format).astype(object)
+            values[output.name] = found
+        yield values
 
 
 Wanted = Callable[[Inputs], Mapping[str, NDArray[Any]]]
@@ -52,11 +58,13 @@ def confirmed(
 
     Floats differ that are further apart than `bound`.
     """
-    got, wanted = sides(kernel, instance, wanted_on, inputs, output, element)
-    if not unequal(np.array([got]), np.array([wanted]), np.array([bound]))[0]:
-        return None
-    index = ",".join(map(str, np.unravel_index(element, output.shape)))
-    return Difference(f"{output.name}[{index}]", str(got), str(wanted))
+    wanted = wanted_on(inputs)[output.name][element]
+    for values in _outcomes(kernel, instance, inputs):
+        got = values[output.name][element]
+        if unequal(np.array([got]), np.array([wanted]), np.array([bound]))[0]:
+            index = ",".join(map(str, np.unravel_index(element, output.shape)))
+            return Difference(f"{output.name}[{index}]", str(got), str(wanted))
+    return None
 
 
 def sides(
