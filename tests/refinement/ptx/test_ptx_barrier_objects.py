@@ -255,6 +255,18 @@ def test_what_is_more_than_to_wait_is_not_supported(edit: tuple[str, str], says:
     )
 
 
+def test_one_lane_arrives_for_its_warp_once_the_warp_has_come_together() -> None:
+    body = SETUP.replace("[%r1], 64", "[%r1], 2") + (
+        "st.shared.u32 [%r3], %r0;\nbar.warp.sync -1;\nand.b32 %r15, %r0, 31;\nsetp.eq.u32 %p6, %r15, 0;\n"
+        f"@%p6 {ARRIVE}\n{WAIT}" + LOOK
+    )
+    bench, done = run(body)
+    assert done.findings == ()
+    np.testing.assert_array_equal(bench.left(done, "c", U32), ACROSS)
+    _, done = run(body, ("bar.warp.sync -1;", ""))
+    assert list(kinds(done)) == [RACE]
+
+
 def test_barriers_at_generic_addresses() -> None:
     body = TOGETHER.replace(
         "mov.u32 %r1, bar;", "mov.u32 %r1, bar;\nmov.u64 %d9, bar;\ncvta.shared.u64 %d9, %d9;"
