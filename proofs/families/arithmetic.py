@@ -208,7 +208,7 @@ def _values() -> Certificate:
 
 # -- sums without a product
 def _addends() -> Certificate:
-    """Return the claim that two numbers are added, whichever comes first."""
+    """Return the claim that two numbers are added, whichever comes first, and that 0 times any adds none."""
     numbers = {fmt.name: _ends(fmt) for fmt in (F16, F32, F64)}
     pairs = {
         name: [(x, y) for x, y in itertools.product(some, some) if x + y] for name, some in numbers.items()
@@ -218,10 +218,19 @@ def _addends() -> Certificate:
         for name, some in pairs.items()
         for direction in stated.DIRECTIONS
     }
+    expected |= {
+        (f"0 and {name}", direction): [stated.rounded(name, y, direction) for _, y in some]
+        for name, some in pairs.items()
+        for direction in stated.DIRECTIONS
+    }
 
     def specified() -> Mapping[tuple[str, str], list[int]]:
         found = {}
         for fmt in (F16, F32, F64):
+            zero, great = (
+                Operand(np.full(len(pairs[fmt.name]), code, dtype=fmt.storage), fmt)
+                for code in (0, fmt.largest)
+            )
             left, right = (
                 Operand(encode(np.array([float(pair[at]) for pair in pairs[fmt.name]]), fmt, _NEAREST), fmt)
                 for at in (0, 1)
@@ -229,6 +238,8 @@ def _addends() -> Certificate:
             for code, direction in enumerate(stated.DIRECTIONS):
                 bits = NumpyAlgebra().fused(fmt, Rounding(code), (), [left, right])
                 found[fmt.name, direction] = bits.tolist()
+                bits = NumpyAlgebra().fused(fmt, Rounding(code), [(zero, great)], [right])
+                found[f"0 and {fmt.name}", direction] = bits.tolist()
         return found
 
     return compared(expected, specified)

@@ -221,7 +221,7 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
 
 REFUSED: tuple[tuple[str, str], ...] = (
     # operand, layout
-    ("o", "{lane: [[0,1]]}"),
+    ("o", "{lane: [[0,1]]}"), ("c", "lane,element,row,column\n0,0,0,0,0\n"),
     ("c", '[{"lane": 0, "element": 0, "row": 0, "column": 0}, {"lane": 0, "element": 1, "row": 0}]'),
     ("c", "lane,element,row,column\n0,0,21474836470,0\n"),
     ("c", "(1024,1025):(1,1)"), ("c", _repeated(21)), ("c", _far(2**31 + 1)), ("c", _far(-1)),

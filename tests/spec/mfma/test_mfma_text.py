@@ -6,6 +6,7 @@ from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.instruction_set import read
 from mmaproof.spec.mfma.assembly import parse
 from mmaproof.spec.mfma.encoding import encode
+from mmaproof.spec.mfma.instructions import Registers
 from mmaproof.spec.mfma.targets import target_named
 
 LINE = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"
@@ -108,3 +109,7 @@ def test_a_pair_of_registers_holds_a_double() -> None:
         assert (row["register"], row["bit"]) == (0, 0)
     wide = read("v_mfma_f64_16x16x4_f64").layout("c")
     assert {(row["element"], row["register"]) for row in wide.rows()} == {(i, 2 * i) for i in range(4)}
+
+
+def test_one_register_is_written_without_brackets() -> None:
+    assert [str(Registers("v", 5, count)) for count in (1, 2)] == ["v5", "v[5:6]"]

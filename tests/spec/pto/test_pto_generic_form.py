@@ -88,9 +88,10 @@ def test_allocations_and_constants_place_tiles() -> None:
     assert [violation.rule.id for violation in judged.judgement.violations] == ["address-range"]
 
 
-def test_sizes_of_segments_may_have_nine_digits() -> None:
-    text = """%b = "pto.alloc_tile"(%x) <{operandSegmentSizes = array<i32: SIZE, 0, 0>}> : (i64) -> \
-!pto.tile_buf<bias, 1x16xf32>"""
+@pytest.mark.parametrize("name", ["operandSegmentSizes", "operand_segment_sizes"])
+def test_sizes_of_segments_may_have_nine_digits_under_either_name(name: str) -> None:
+    text = """%b = "pto.alloc_tile"(%x) <{NAME = array<i32: SIZE, 0, 0>}> : (i64) -> \
+!pto.tile_buf<bias, 1x16xf32>""".replace("NAME", name)
     (allocation,) = parse_module(text.replace("SIZE", "000000001")).body
     assert isinstance(allocation, Allocation) and allocation.address == "%x"
     with pytest.raises(InputError, match="expected as many operands"):
