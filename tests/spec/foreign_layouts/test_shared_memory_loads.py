@@ -206,3 +206,9 @@ def test_an_expanding_load_is_unsupported() -> None:
     narrow = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32"
     with pytest.raises(UnsupportedError, match="expands"):
         compare_layout(narrow, "a", f"{load} <- (16,32):(32,1)")
+
+
+@pytest.mark.parametrize("offset", ["", "smem_ptr[16b](unset) o ", "4 o "])
+def test_a_circle_composes_as_the_letter_does(offset: str) -> None:
+    text = f"Sw<3,4,3> o {offset}(8,64):(64,1)"
+    assert parse_composed(text.replace(" o ", " ∘ ")) == parse_composed(text)

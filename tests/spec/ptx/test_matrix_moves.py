@@ -275,3 +275,10 @@ def test_registers_are_b32() -> None:
     for name in LOADS:
         rows = random_bytes(0, MOVES[name].count, MOVES[name].rows, 16)
         assert load(ALG, MOVES[name], rows).dtype == U32.storage
+
+
+@pytest.mark.parametrize("shape", [(), (31,), (33,), (2, 31)])
+def test_every_lane_gives_an_address(shape: tuple[int, ...]) -> None:
+    memory = np.zeros(4096, dtype=np.uint8)
+    with pytest.raises(InputError, match="takes an address from each of 32 lanes"):
+        ldmatrix(MOVES["ldmatrix.m8n8.x1.b16"], memory, np.zeros(shape, dtype=np.int64))
