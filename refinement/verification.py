@@ -126,7 +126,7 @@ def verify(
             coverage.append(each)
     memory_only = former is None and not contract.says_values
     findings = tuple(
-        of_all_cases((words_of(each.case), examined.findings) for each, examined in examinations)
+        of_all_cases((words_of(each.case), _at_sizes(each, examined)) for each, examined in examinations)
     )
     equality = _weakest([*(examination.equality for examination in found), scope.equality])
     if equality is not None and (overflow := scope.stated_overflow()) is not None:
@@ -172,6 +172,20 @@ def verify(
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
+
+
+def _at_sizes(instance: Instance, examination: Examination) -> list[KernelFinding]:
+    """Return what is wrong, with the sizes at which it is, of those that may be many."""
+    quantified = instance.contract.quantified
+    if quantified is None:
+        return examination.findings
+    at = ", ".join(f"{each.name} = {instance.sizes[each.name]}" for each in quantified.domains)
+    return [
+        replace(each, message=f"{each.message}; at {at}")
+        if each.kind.refutes and at not in each.message
+        else each
+        for each in examination.findings
+    ]
 
 
 def _placed(kernel: Kernel, obligations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
