@@ -187,6 +187,8 @@ def _parameter(
     yield f'type = "{fmt}"'
     if not parameter.used:
         yield "value = 0  # the kernel never reads it"
+        if parameter.size == POINTER:
+            yield f"# shape = [1]  # {FILL_IN}, with a type and no value, if it should read an array"
         return
     compared = f"; compared in {_listed(parameter.compared)}" if parameter.compared else ""
     if isinstance(FORMATS[fmt], FloatFormat):

@@ -118,6 +118,8 @@ def _parameter(mine: Table, theirs: Table, types: list[str]) -> Table:
         fields = [_parameter(each, _at(known, each), types) for each in mine["fields"]]
         return {"name": theirs["name"], "size": mine["size"], "fields": fields}
     places = mine.setdefault(_OPEN, [])
+    if "shape" in places and "shape" not in mine and "shape" in theirs:
+        return theirs
     if "value" in places and "value" not in mine and "shape" not in theirs and "to" not in theirs:
         kept = {key: mine[key] for key in ("name", "offset") if key in mine}
         return kept | {"name": theirs["name"], "type": "u64", "value": theirs["value"]}

@@ -63,7 +63,7 @@ KNOWN = list(kernels())
 SWEEP = [pytest.mark.sweep]
 QUICK = {
     "grouped_f32_sm80.ptx", "moe_f16_sm80.ptx", "split_k_f16_sm80.ptx", "locked_sum_f32_sm80.ptx",
-    "softmax.ptx", "softmax_fault_base.ptx", "cross_entropy_backward.ptx", "reduction_f32", "tensor_s8",
+    "softmax.ptx", "geglu_fault_gate_of_b.ptx", "cross_entropy_backward.ptx", "reduction_f32", "tensor_s8",
     "sgemm.-O2", "split_k_blocks_f32.A5", "split_k_bias_f16.A5", "gemv_f16.CPU",
 }  # fmt: skip
 """Kernels of each corpus, and of each way to pass parameters."""
