@@ -365,6 +365,7 @@ def telling(
     tuple of int and float, optional
         Which term, and the bound of both sides' roundings; None if none differs by more.
     """
+    before = None
     for filled in fillings(store):
         bounds = ErrorBounds(store, inputs, undefined=filled)
         try:
@@ -375,6 +376,10 @@ def telling(
             allowed = explained_by_rounding(bounds, actual[suspects], expected[suspects], fmt, loose)
         except UnsupportedError:
             return None
+        if before is not None:  # no rounding makes a number a NaN because of what nobody has written
+            spoiled = np.isnan(got[suspects].astype(float)) & np.isfinite(before[suspects].astype(float))
+            allowed = np.where(spoiled, 0.0, allowed)
+        before = got
         wrong = suspects[unequal(got[suspects], wanted[suspects], allowed)]
         if len(wrong):
             return int(wrong[0]), float(allowed[np.searchsorted(suspects, wrong[0])])

@@ -42,3 +42,10 @@ def test_undefined_numbers_do_not_vanish(name: str) -> None:
 )
 def test_integers_do_and_what_is_not_chosen_does_no_harm(body: str) -> None:
     assert result_of(body, "C[i] = A[i]", ARRAYS).verdict is Verdict.VERIFIED
+
+
+def test_what_spoils_a_result_of_unknown_error_is_found() -> None:
+    body = "ex2.approx.f32 %f2, %A; fma.rn.f32 %C, %f1, 0f00000000, %f2;"
+    result = result_of(body, "C[i] = exp2(A[i])", ARRAYS)
+    assert result.verdict is Verdict.REFUTED
+    assert [each.kind for each in result.findings] == [Kind.UNINITIALISED]
