@@ -16,7 +16,9 @@ def _defects() -> list[str]:
     return [defect for defect in found if defect is not None]
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.id in ("gpr-range", "vsr-overlap")], ids=str)
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if rule.id in ("gpr-range", "vsr-overlap")], ids=lambda rule: rule.id
+)
 def test_a_rule_that_is_gone_is_missed(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(legality, "RULES", tuple(each for each in RULES if each is not rule))
     (defect,) = _defects()
