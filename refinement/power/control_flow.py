@@ -11,7 +11,7 @@ from types import MappingProxyType
 from ..truth_tables import A, B
 from .instruction_forms import Instruction
 from .machine import Handler, Machine
-from .words import MASK, Data, Word, known
+from .words import MASK, Data, UnknownNumberError, Word, known
 
 LINK, COUNT, VECTOR_SAVE = "link", "count", "vector_save"
 _SPECIAL = MappingProxyType({8: LINK, 9: COUNT, 256: VECTOR_SAVE})
@@ -108,8 +108,8 @@ def _mfspr(machine: Machine, instruction: Instruction) -> None:
 
 
 # -- branches
-def _taken(machine: Machine, options: int, bit: int, *, counts: bool = True) -> bool:
-    """Decide a conditional branch; CTR is decremented where the options say so."""
+def _taken(machine: Machine, options: int, bit: int, *, counts: bool = True) -> Word:
+    """Decide a conditional branch, as far as it is known; CTR is decremented where the options say so."""
     counted = True
     if counts and not options & 4:
         count = known("the count of a loop", machine.words.add(machine.registers.count, MASK))
@@ -117,18 +117,31 @@ def _taken(machine: Machine, options: int, bit: int, *, counts: bool = True) -> 
         counted = (count != 0) != bool(options & 2)
     if options & 16:
         return counted
-    condition = known("a branch", machine.registers.conditions[bit])
-    return counted and condition == options >> 3 & 1
+    condition = machine.registers.conditions[bit]
+    if not counted:
+        return 0
+    return condition if isinstance(condition, Data) else condition == options >> 3 & 1
+
+
+def _branch_if(machine: Machine, taken: Word, options: int, target: Word, *, links: bool) -> None:
+    """Branch if that is known, and if it depends on data, part."""
+    following = machine.following
+    if isinstance(taken, Data):
+        if links:
+            raise UnknownNumberError("a call", taken.term)
+        address = machine.number(target, "a branch")
+        machine.part(taken.term, branches_if=bool(options >> 3 & 1), target=address)
+    elif taken:
+        machine.branch(target, links=links)
+    elif links:
+        machine.registers.link = following
 
 
 def _conditional(machine: Machine, instruction: Instruction) -> None:
     options, bit, distance = instruction.values
     links = instruction.mnemonic == "bcl"
-    following = machine.following
-    if _taken(machine, options, bit):
-        machine.branch(machine.address + distance, links=links)
-    elif links:
-        machine.registers.link = following
+    taken = _taken(machine, options, bit)
+    _branch_if(machine, taken, options, machine.address + distance, links=links)
 
 
 def _to_register(name: str, *, counts: bool) -> Handler:
@@ -136,11 +149,8 @@ def _to_register(name: str, *, counts: bool) -> Handler:
         options, bit, _ = instruction.values
         target = machine.registers.link if name == "link" else machine.registers.count
         links = instruction.mnemonic.endswith("l")
-        following = machine.following
-        if _taken(machine, options, bit, counts=counts):
-            machine.branch(target, links=links)
-        elif links:
-            machine.registers.link = following
+        taken = _taken(machine, options, bit, counts=counts)
+        _branch_if(machine, taken, options, target, links=links)
 
     return handler
 

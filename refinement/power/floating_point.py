@@ -199,12 +199,8 @@ def _compare(machine: Machine, instruction: Instruction) -> None:
     field, *registers = instruction.values
     store = machine.store
     doubles = [_read(machine, instruction, number) for number in registers]
-    narrow = [scalars.narrowed(store, each) for each in doubles]
-    fmt, terms = F64, doubles
-    if all(each is not None for each in narrow):
-        fmt, terms = F32, [each for each in narrow if each is not None]
     bits = [
-        machine.words.word(int(apply(store, operations.compare(fmt, relation), *terms)))
+        machine.words.word(int(scalars.compared(store, relation, *doubles)[0]))
         for relation in ("lt", "gt", "eq", "nan")
     ]
     machine.registers.conditions[4 * field : 4 * field + 4] = bits

@@ -117,7 +117,17 @@ class PowerKernel:
         segments.append(stack_segment(store, len(arguments)))
         loads = Loads() if traced else None
         shared = instance.contract.aliasing == "shared"
-        machine = Machine(store, self.image, segments, HANDLERS, FUNCTIONS, self.path, loads, shared=shared)
+        machine = Machine(
+            store,
+            self.image,
+            segments,
+            HANDLERS,
+            FUNCTIONS,
+            self.path,
+            loads,
+            scalars=_scalars(instance, inputs),
+            shared=shared,
+        )
         pass_arguments(machine, arguments, self.address, self.image.toc)
         kept = saved(machine)
         complete = machine.run(self.address, progress)
@@ -192,6 +202,12 @@ def _section_segment(section: Section, numbers: Ids) -> Segment:
     return Segment(
         section.name, section.address, Footprint.whole(size), size, writable, content, absent=reason
     )
+
+
+def _scalars(instance: Instance, inputs: Mapping[str, Ids]) -> frozenset[int]:
+    """Return the inputs that scalars are."""
+    arguments = (each for each in instance.arguments if isinstance(each, Scalar) and each.value is None)
+    return frozenset(int(inputs[each.name].reshape(())) for each in arguments)
 
 
 def _buffers(instance: Instance) -> Iterator[tuple[str, int, int]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...spec.errors import UnsupportedError
+from ..feasible_conditions import holds_for_some
 from ..findings import Kind
 from ..interning import Ids
 from ..observations import Loads, Observations
@@ -16,11 +17,12 @@ from ..run_lengths import Limits, RunLength
 from ..terms import TermStore
 from ..traversal import leaves_of
 from . import accumulators
+from .branch_ways import BranchWays, Parting
 from .image import Image
 from .instruction_forms import Instruction
 from .registers import Bytes, Registers
 from .storage import RED_ZONE, Segment, Storage
-from .words import UnknownNumberError, Word, WordArithmetic, known
+from .words import Data, UnknownNumberError, Word, WordArithmetic, known
 
 RETURN = 0x7FFF_FFFF_0000
 """The address to which the function that is verified returns."""
@@ -36,6 +38,8 @@ LIMITS = Limits(steps=1 << 24, steps_after_fault=1 << 16)
 
 _CHECKED = 1024
 """Instructions between two looks at how long it has taken."""
+
+_CALLS = frozenset({"bl", "bcl", "bclrl", "bcctrl"})
 
 _PROGRESS = 4096
 """Instructions between two calls of the progress."""
@@ -70,6 +74,8 @@ class Machine:
         The file, for findings.
     loads : Loads, optional
         Told what each line loads.
+    scalars : collection of int
+        The inputs that scalars are.
     shared : bool
         Whether accumulators are the storage of their vector-scalar registers.
 
@@ -79,6 +85,12 @@ class Machine:
         Of the instruction that runs.
     following : int
         The address of the next one.
+    path : int or Data
+        One bit: for which data the instruction runs.
+    parting : Parting, optional
+        The branch on data that has just run.
+    entered : set of int
+        Where functions that have been called begin.
     """
 
     def __init__(
@@ -91,6 +103,7 @@ class Machine:
         path: str,
         loads: Loads | None = None,
         *,
+        scalars: Collection[int] = (),
         shared: bool = False,
     ) -> None:
         self.store = store
@@ -109,11 +122,22 @@ class Machine:
         self._handlers = handlers
         self._functions = functions
         self._code: dict[int, _Code] = {}
+        self.path: Word = 1
+        self.parting: Parting | None = None
+        self.entered: set[int] = set()
+        self._ways = BranchWays(self, scalars)
+        self._progress: Callable[[int, int], None] | None = None
 
     # -- findings
     def report(self, kind: Kind, message: str) -> None:
-        """Note a finding at the instruction that runs."""
+        """Note a finding at the instruction that runs; undecided where no data are found that lead there."""
+        if kind.refutes and not self._is_reached():
+            kind, message = Kind.UNDECIDED, f"if data lead here, which is not known: {message}"
         self.observations.add(kind, message, self.line)
+
+    def _is_reached(self) -> bool:
+        """Tell whether data are known for which the instruction runs."""
+        return holds_for_some(self.store, self.path.term) if isinstance(self.path, Data) else bool(self.path)
 
     def unsupported(self, what: str) -> UnsupportedError:
         """Return the error that something of the instruction that runs is not modelled."""
@@ -123,25 +147,14 @@ class Machine:
     def run(self, entry: int, progress: Callable[[int, int], None] | None = None) -> bool:
         """Run from an address until the function returns; tell whether it did."""
         started = time.perf_counter()
-        at = entry
+        at, self._progress = entry, progress
+        self.entered.add(entry)
         try:
             while at != RETURN:
-                code = self._code.get(at)
-                if code is None:
-                    if at in self.image.imports:
-                        at = self._call_import(self.image.imports[at])
-                        continue
-                    self.address = at
-                    code = self._code[at] = self._prepared(at)
-                self.address, self.following = at, code.following
-                self.line = self.store.line = code.line
-                code.handler(self, code.instruction)
-                at = self.following
-                self.instructions += 1
-                if self.instructions % _CHECKED == 0:
-                    self._check_length()
-                if progress is not None and self.instructions % _PROGRESS == 0:
-                    progress(self.instructions, 0)
+                before, at = at, self.step(at)
+                if self.parting is not None:
+                    parting, self.parting = self.parting, None
+                    at = self._ways.meet(before, parting)
         except UnknownNumberError as error:
             self.depends = np.array([error.term], dtype=np.int32)
             self.report(*self._reason(error))
@@ -150,6 +163,36 @@ class Machine:
         finally:
             self.seconds = time.perf_counter() - started
         return at == RETURN
+
+    def step(self, at: int) -> int:
+        """Run the instruction at an address, or a library's function; return where it goes on."""
+        code = self._code.get(at)
+        if code is None:
+            if at in self.image.imports:
+                return self._call_import(self.image.imports[at])
+            self.address = at
+            code = self._code[at] = self._prepared(at)
+        self.address, self.following = at, code.following
+        self.line = self.store.line = code.line
+        code.handler(self, code.instruction)
+        self.instructions += 1
+        if self.instructions % _CHECKED == 0:
+            self._check_length()
+        if self._progress is not None and self.instructions % _PROGRESS == 0:
+            self._progress(self.instructions, 0)
+        return self.following
+
+    def part(self, condition: int, *, branches_if: bool, target: int) -> None:
+        """Note that data decide whether the instruction branches."""
+        target = target if target == RETURN else target & ~3
+        self.parting = Parting(condition, branches_if, target, self.following)
+
+    def behind_call(self, at: int) -> int | None:
+        """Return where a call returns to; None if the instruction at an address is none."""
+        instruction = None if at in self.image.imports else self.image.instruction(at)
+        if isinstance(instruction, Instruction) and instruction.mnemonic in _CALLS:
+            return at + instruction.size
+        return None
 
     def _check_length(self) -> None:
         excess = self._length.excess(LIMITS, self.instructions, wrong=self.observations.refute)
@@ -246,4 +289,5 @@ class Machine:
         target = self.number(address, "a branch")
         if links:
             self.registers.link = self.following
+            self.entered.add(target & ~3)
         self.following = target & ~3 if target != RETURN else target

@@ -6,6 +6,8 @@ memory as it is. The ISA counts elements from the most significant end.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -83,9 +85,7 @@ class Registers:
         self.vectors.write(8 * np.arange(2 * VSRS), halves)
         self.accumulators = ByteLanes(store, ACCUMULATORS * ACCUMULATOR_ROWS * REGISTER_BYTES)
         if shared:
-            own = slice(len(self.accumulators))
-            self.accumulators.terms = self.vectors.terms[own]
-            self.accumulators.lows = self.vectors.lows[own]
+            self._share()
         self.vector_save: Word = Data(int(store.undefined(1, 64)[0]))
         self.primed = [False] * ACCUMULATORS
         self.lost_by: dict[int, str] = {}
@@ -94,6 +94,22 @@ class Registers:
         self.initial |= {"ctr": int(special[1]), "lr": int(special[0])}
         for half, term in enumerate(halves):
             self.initial[f"doubleword {1 - half % 2} of vs{half // 2}"] = int(term)
+
+    def copy(self) -> Registers:
+        """Return registers that hold the same."""
+        found = copy(self)
+        found.general, found.conditions = list(self.general), list(self.conditions)
+        found.primed, found.lost_by = list(self.primed), dict(self.lost_by)
+        found.vectors = _copied(self.vectors)
+        found.accumulators = _copied(self.accumulators)
+        if self.shared:
+            found._share()
+        return found
+
+    def _share(self) -> None:
+        own = slice(len(self.accumulators))
+        self.accumulators.terms = self.vectors.terms[own]
+        self.accumulators.lows = self.vectors.lows[own]
 
     def primed_over_saved(self) -> list[int]:
         """Return the accumulators that are primed and cover registers that belong to the caller.
@@ -164,3 +180,9 @@ class Registers:
         if absent.any():
             terms[absent] = self.store.undefined(int(absent.sum()), 8)
             lanes.lows[held][absent] = 0
+
+
+def _copied(lanes: ByteLanes) -> ByteLanes:
+    found = copy(lanes)
+    found.terms, found.lows = lanes.terms.copy(), lanes.lows.copy()
+    return found

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
 from ...spec.errors import UnsupportedError
 from ...spec.formats import F32, F64
 from .. import operations
 from ..evaluation import apply
+from ..interning import Ids
 from ..terms import CONSTANT, TermStore
 
 WIDENING = operations.fused(F64, (), (F32,))
@@ -17,8 +22,19 @@ def widened(store: TermStore, single: int) -> int:
     return int(apply(store, WIDENING, single))
 
 
+_KNOWN: WeakKeyDictionary[TermStore, dict[int, int | None]] = WeakKeyDictionary()
+"""What doubles are in single precision, once each: choices share what they choose from."""
+
+
 def narrowed(store: TermStore, double: int) -> int | None:
     """Return a double as single precision, if it is certainly a number of that; else None."""
+    known = _KNOWN.setdefault(store, {})
+    if double not in known:
+        known[double] = _narrowed(store, double)
+    return known[double]
+
+
+def _narrowed(store: TermStore, double: int) -> int | None:
     operation = store.operation(double)
     arguments = store.arguments(double)
     if operation == WIDENING:
@@ -49,3 +65,13 @@ def single(store: TermStore, double: int, what: str) -> int:
     if found is None:
         raise UnsupportedError(f"{what} of a double that may not be a number in single precision")
     return found
+
+
+def compared(store: TermStore, relation: str, left: int, right: int) -> Ids:
+    """Return the comparison (1,) of two doubles, as single precision where both are certainly of that."""
+    fmt, terms = F64, [left, right]
+    narrow = [narrowed(store, each) for each in terms]
+    if None not in narrow:
+        fmt, terms = F32, [each for each in narrow if each is not None]
+    given = [np.array([each], dtype=np.int32) for each in terms]
+    return np.asarray(apply(store, operations.compare(fmt, relation), *given))

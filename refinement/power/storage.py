@@ -14,6 +14,7 @@ from ..footprint import Footprint
 from ..interning import Ids
 from ..memory import ABSENT, ByteLanes, Naming, Region
 from ..terms import TermStore
+from .stores_of_ways import StoreLog
 
 Report = Callable[[Kind, str], None]
 """Notes a finding at the instruction that runs."""
@@ -80,6 +81,8 @@ class Storage:
         Every byte.
     lines : array
         The line of the last store to each; 0 where there was none.
+    log : StoreLog
+        What ways of branches store.
     low : int
         The least address on the stack that may be used.
     alignments : dict of str to int
@@ -104,6 +107,7 @@ class Storage:
         self._starts = [region.address for region, _, _ in self._regions]
         self.lanes = ByteLanes(store, at)
         self.lines = np.zeros(at, dtype=np.int32)
+        self.log = StoreLog(self.lanes, self.lines)
         self._unowned = np.zeros(at, dtype=bool)
         for segment in self.segments:
             lanes = self.lanes_of(segment)
@@ -190,6 +194,7 @@ class Storage:
         lane = self.locate(address, count, mnemonic, stores=True)
         if lane is None:
             return
+        self.log.note(np.arange(lane, lane + count))
         self.lanes.terms[lane : lane + count] = terms
         self.lanes.lows[lane : lane + count] = lows
         self.lines[lane : lane + count] = line

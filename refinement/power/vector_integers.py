@@ -21,7 +21,7 @@ from .instruction_forms import Instruction
 from .machine import Handler, Machine
 from .permutations import number, read, write
 from .vector_forms import ELEMENT_BITS
-from .vector_masks import kept
+from .vector_masks import combine
 from .words import known
 
 
@@ -36,27 +36,15 @@ def _bitwise(table: int) -> Handler:
         if left == right and table == A ^ B:
             set_elements(machine, instruction, machine.store.constants(np.zeros(2, dtype=np.uint64), 64))
             return
-        if any(
-            table & 0xFF == of and kept(machine, instruction, masked, mask, inverted=inverted)
-            for of, masked, mask, inverted in (
-                (A & B, left, right, False),
-                (A & B, right, left, False),
-                (A & ~B & 0xFF, left, right, True),
-            )
-        ):
-            return
-        one, other = (elements(machine, instruction, each, 8) for each in (left, right))
-        found = bit_slices.bitwise(machine.store, table & 0xFF, one, other, one)
-        set_elements(machine, instruction, found)
+        combine(machine, instruction, table, (left, right, left))
 
     return handler
 
 
 def _evaluated(machine: Machine, instruction: Instruction) -> None:
     """``xxeval``: a function of three bits, whose table the instruction has, first for three zeros."""
-    one, other, third = (elements(machine, instruction, number(instruction, each), 8) for each in (1, 2, 3))
     table = int(f"{instruction.values[4]:08b}"[::-1], 2)
-    set_elements(machine, instruction, bit_slices.bitwise(machine.store, table, one, other, third))
+    combine(machine, instruction, table, [number(instruction, each) for each in (1, 2, 3)])
 
 
 def _blended(width: int) -> Handler:

@@ -15,10 +15,12 @@ import numpy as np
 
 from ...spec.formats import F32, F64, Format
 from .. import bit_slices, operations
+from ..choices import chosen
 from ..evaluation import apply
 from ..interning import Ids
 from ..terms import CONSTANT, TermStore
-from ..truth_tables import A, B, C
+from ..truth_tables import A, B, C, Table
+from . import conditions, scalars
 from .floating_point import elements, set_elements
 from .instruction_forms import Instruction
 from .machine import Handler, Machine
@@ -43,63 +45,92 @@ def masks(store: TermStore, conditions: Ids, width: int) -> Ids:
 def conditions_of(store: TermStore, words: Ids) -> Ids | None:
     """Return the conditions (one bit) of which some words are the masks; None if one of them is no mask."""
     width = int(store.widths(words[:1])[0])
-    ones, zeros = (int(store.constants(each, width)) for each in ((1 << width) - 1, 0))
-    found = []
-    for word in words.tolist():
-        if word in (ones, zeros):
-            found.append(int(store.constants(int(word == ones), 1)))
-            continue
-        if store.operation(word).name != operations.SELECT:
-            return None
-        condition, then, otherwise = store.arguments(word)[:3].tolist()
-        if (then, otherwise) != (ones, zeros):
-            return None
-        found.append(condition)
-    return np.array(found, dtype=np.int32)
+    ends = tuple(int(store.constants(each, width)) for each in ((1 << width) - 1, 0))
+    found = [_condition(store, each, ends) for each in words.tolist()]
+    return None if None in found else np.array(found, dtype=np.int32)
+
+
+def _condition(store: TermStore, word: int, ends: tuple[int, ...]) -> int | None:
+    """Return the condition of which a word is the mask: ones or zeros, or a choice among masks."""
+    if word in ends:
+        return int(store.constants(1 - ends.index(word), 1))
+    if store.operation(word).name != operations.SELECT:
+        return None
+    condition, *sides = store.arguments(word)[:3].tolist()
+    then, otherwise = (_condition(store, each, ends) for each in sides)
+    if then is None or otherwise is None:
+        return None
+    one = conditions.combined(store, A & B, condition, then)
+    other = conditions.combined(store, ~A & B, condition, otherwise)
+    return conditions.combined(store, A | B, one, other)
 
 
 def selected(machine: Machine, instruction: Instruction) -> None:
     """Choose bit by bit: the second operand where the last has ones; whole elements where it is a mask."""
     numbers = [number(instruction, each) for each in (1, 2, 3)]
-    set_elements(machine, instruction, _chosen(machine, instruction, numbers))
+    combine(machine, instruction, A & ~C | B & C, numbers)
 
 
-def _chosen(machine: Machine, instruction: Instruction, numbers: Sequence[int]) -> Ids:
-    store, mask = machine.store, numbers[-1]
-    for width in _WIDTHS:
-        conditions = conditions_of(store, elements(machine, instruction, mask, width // 8))
-        if conditions is not None:
-            otherwise, then = (elements(machine, instruction, each, width // 8) for each in numbers[:2])
-            return np.asarray(apply(store, operations.select(width), conditions, then, otherwise))
-    otherwise, then, mask_words = (elements(machine, instruction, each, 8) for each in numbers)
-    return bit_slices.bitwise(store, (A & ~C | B & C) & 0xFF, otherwise, then, mask_words)
-
-
-def kept(machine: Machine, instruction: Instruction, masked: int, mask: int, *, inverted: bool) -> bool:
-    """Write what a mask leaves of an operand, zeros elsewhere, and tell whether it is a mask.
+def combine(machine: Machine, instruction: Instruction, table: Table, registers: Sequence[int]) -> None:
+    """Write a function of the bits of three registers; masks among them choose whole elements.
 
     Parameters
     ----------
     machine, instruction : Machine, Instruction
         Who does it.
-    masked, mask : int
-        Registers.
-    inverted : bool
-        Whether the zeros of the mask are what is left.
+    table : int
+        The function.
+    registers : sequence of int
+        The registers, three.
     """
-    store = machine.store
+    store, table = machine.store, table & 0xFF
     for width in _WIDTHS:
-        words = elements(machine, instruction, mask, width // 8)
-        if store.named(CONSTANT)[store.operation_numbers(words)].all():
+        words = [elements(machine, instruction, each, width // 8) for each in registers]
+        found = _by_masks(store, table, words, width)
+        if found is not None:
+            set_elements(machine, instruction, found)
+            return
+    words = [elements(machine, instruction, each, 8) for each in registers]
+    set_elements(machine, instruction, _bitwise(store, table, words))
+
+
+def _by_masks(store: TermStore, table: Table, words: Sequence[Ids], width: int) -> Ids | None:
+    """Return a function of the bits of three words as choices by those that are masks; None without any."""
+    for place, each in reversed(list(enumerate((A, B, C)))):
+        there, not_there = _cofactors(table, each)
+        if there == not_there or store.are(CONSTANT, words[place]).all():
             continue  # what numbers leave is told bit by bit
-        conditions = conditions_of(store, words)
-        if conditions is not None:
-            given = elements(machine, instruction, masked, width // 8)
-            zeros = store.constants(np.zeros(len(given), dtype=np.uint64), width)
-            order = (zeros, given) if inverted else (given, zeros)
-            set_elements(machine, instruction, apply(store, operations.select(width), conditions, *order))
-            return True
-    return False
+        given = conditions_of(store, words[place])
+        if given is None:
+            continue
+        sides = []
+        for cofactor in (there, not_there):
+            found = _by_masks(store, cofactor, words, width)
+            sides.append(_plain(store, cofactor, words, width) if found is None else found)
+        return chosen(store, given, *sides)
+    return None
+
+
+def _cofactors(table: Table, variable: Table) -> tuple[Table, Table]:
+    """Return a function where a variable is 1, and where it is 0, as functions that don't depend on it."""
+    shift = {A: 4, B: 2, C: 1}[variable]
+    one, other = table & variable, table & ~variable & 0xFF
+    return one | one >> shift, other | other << shift
+
+
+def _bitwise(store: TermStore, table: Table, words: Sequence[Ids]) -> Ids:
+    one, other, third = words
+    return bit_slices.bitwise(store, table, one, other, third)
+
+
+def _plain(store: TermStore, table: Table, words: Sequence[Ids], width: int) -> Ids:
+    """Return a function of the bits of three words."""
+    if table in (A, B, C):
+        return words[(A, B, C).index(table)]
+    if table in (0, 0xFF):
+        number_of = (1 << width) - 1 if table else 0
+        return store.constants(np.full(len(words[0]), number_of, dtype=np.uint64), width)
+    return _bitwise(store, table, words)
 
 
 # -- comparisons
@@ -110,10 +141,10 @@ def _compared(fmt: Format, relation: str, *, records: bool) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
         store = machine.store
         left, right = (elements(machine, instruction, number(instruction, each), size) for each in (1, 2))
-        conditions = apply(store, operations.compare(fmt, relation), left, right)
-        set_elements(machine, instruction, masks(store, conditions, fmt.bits))
+        found = apply(store, operations.compare(fmt, relation), left, right)
+        set_elements(machine, instruction, masks(store, found, fmt.bits))
         if records:
-            machine.registers.conditions[_ALL_AND_NONE] = _summary(machine, conditions)
+            machine.registers.conditions[_ALL_AND_NONE] = _summary(machine, found)
 
     return handler
 
@@ -133,8 +164,8 @@ def _compared_scalars(relation: str) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         store = machine.store
-        left, right = (elements(machine, instruction, number(instruction, each), 8)[:1] for each in (1, 2))
-        mask = masks(store, apply(store, operations.compare(F64, relation), left, right), 64)
+        sides = [int(elements(machine, instruction, number(instruction, each), 8)[0]) for each in (1, 2)]
+        mask = masks(store, scalars.compared(store, relation, *sides), 64)
         set_elements(machine, instruction, np.concatenate([mask, store.constants([0], 64)]))
 
     return handler

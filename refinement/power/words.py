@@ -8,9 +8,11 @@ import numpy as np
 
 from ...spec.errors import UnsupportedError
 from .. import bit_slices, operations
+from ..choices import chosen
 from ..evaluation import apply
 from ..terms import CONSTANT, Operation, TermStore, bits
 from ..truth_tables import Table
+from . import conditions
 
 MASK = (1 << 64) - 1
 
@@ -134,6 +136,8 @@ class WordArithmetic:
         """Combine bit by bit with a truth table of two operands (`truth_tables.A` and ``B``)."""
         if not isinstance(left, Data) and not isinstance(right, Data):
             return _combined(int(table), left, right, (1 << width) - 1)
+        if width == 1:
+            return self.word(conditions.combined(self.store, table, self.term(left, 1), self.term(right, 1)))
         a, b = (np.array([self.term(each, width)], dtype=np.int32) for each in (left, right))
         return self.word(int(bit_slices.bitwise(self.store, table, a, b, a)[0]))
 
@@ -201,9 +205,9 @@ class WordArithmetic:
     def chosen(self, condition: Word, then: Word, otherwise: Word, width: int = 64) -> Word:
         """Choose by a condition."""
         if isinstance(condition, Data):
-            one, other = self.term(then, width), self.term(otherwise, width)
-            return (
-                then if one == other else self.applied(operations.select(width), condition.term, one, other)
+            terms = condition.term, self.term(then, width), self.term(otherwise, width)
+            return self.word(
+                int(chosen(self.store, *(np.array([each], dtype=np.int32) for each in terms))[0])
             )
         return then if condition else otherwise
 

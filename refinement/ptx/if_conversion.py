@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..interning import Ids
+from ..origins import Origin, Origins
 from ..truth_tables import A, B
 from . import memory_choice
 from .barrier_objects import BarrierObjects
 from .bits import combined
 from .branch_regions import LOADS, STORES
-from .dependence import DataDependenceError, Origin, Origins
+from .dependence import DataDependenceError
 from .execution import Execution
 from .guards import Guards, mask_of
 from .module import InstructionStatement

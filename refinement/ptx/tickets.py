@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from ...spec.errors import UnsupportedError
 from ..assignments import Assignment
 from ..interning import Ids
+from ..origins import Origin, Origins
 from ..terms import CONSTANT, TermStore
 from ..traversal import leaves_of
-from .dependence import Origin, Origins
 from .knowledge import Released
 from .module import Function
 from .operands import register_names
