@@ -174,8 +174,11 @@ class ConditionForms:
         terms, sides = terms[numbers], sides[numbers]
         found = sparse(self._difference(sides[:, 0], sides[:, 1], fmt), len(terms))
         constant = np.array([not any(each) for each in found], dtype=bool)
-        if constant.any():  # whether rounding turns them is nothing to suppose here
-            self._take(operation, terms[constant])
+        same = constant & (sides[:, 0] == sides[:, 1])
+        if same.any():
+            self._take(operation, terms[same])
+        for term in terms[constant & ~same].tolist():  # only roundings decide: nothing to suppose here
+            self._forms[term] = self._variable(("bit", term))
         outcomes = operations.OUTCOMES[_relation(operation)]
         for place in np.flatnonzero(~constant).tolist():
             self._forms[int(terms[place])] = self._compared(found[place], outcomes)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from .elementary_forms import OutweighedMaskError
+from .infinite_choices import InfiniteChoices
 from .interning import Ids
 from .normal_forms import NormalForms
 from .overflow import NONE
@@ -51,6 +52,7 @@ class Comparison:
 
 
 _POLE = "what divides, or has a logarithm, is 0 for all inputs"
+_CHOSEN = "where an infinity is chosen, it meets its opposite or a 0"
 
 
 def compared_as(fmt: Format) -> Format:
@@ -81,6 +83,10 @@ def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comp
         equal &= identical | ~infinite
         if _have_poles(forms, np.concatenate([each[equal & ~identical] for each in (actual, expected)])):
             equal, reason = identical.copy(), _POLE
+        some = np.flatnonzero(equal & ~identical)
+        none = some[InfiniteChoices(forms).are_none(actual[some], expected[some])]
+        if len(none):
+            equal[none], reason = False, _CHOSEN
     rounded = equal & ~identical
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:

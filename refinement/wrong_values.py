@@ -141,7 +141,7 @@ class WrongValues:
         if counterexample is None and not certain:
             return self._undecided(output, wrong, actual, expected, differences, overflowing, found), None
         total = _total(len(wrong), output)
-        if stores is not None and (overflowing == NONE).all():
+        if stores is not None and (overflowing == NONE).all() and (certain or any(differences)):
             return [self._displaced(output, stores, total)], counterexample
         findings: list[KernelFinding] = []
         causes = self._causes(output, wrong[shown], actual, differences, overflowing[shown])
