@@ -7,7 +7,9 @@ Built-in Functions"; argument orders were measured on both byte orders.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -26,14 +28,17 @@ from .registers import accumulator_fragment, x_fragment, y_fragment
 
 PREFIX = "__builtin_mma_"
 
-RANK_K_UPDATES = MappingProxyType(
-    {
-        PREFIX + prefix + mnemonic: (update, bool(prefix))
-        for mnemonic, update in UPDATES.items()
-        for prefix in ("", "pm")
-    }
-)
-"""The 58 rank-k update built-ins: the update, and whether masks follow the operands."""
+
+@cache
+def rank_k_updates() -> Mapping[str, tuple[RankKUpdate, bool]]:
+    """Return the 58 rank-k update built-ins by name: the update, and whether masks follow the operands."""
+    return MappingProxyType(
+        {
+            PREFIX + prefix + mnemonic: (update, bool(prefix))
+            for mnemonic, update in UPDATES.items()
+            for prefix in ("", "pm")
+        }
+    )
 
 
 def live_products(alg: Algebra, update: RankKUpdate, masks: tuple[Any, ...] | None) -> Live:
@@ -130,9 +135,9 @@ class Builtins:
             If there is no such built-in, or masks or the accumulator don't fit it.
         """
         full_name = name if name.startswith(PREFIX) else PREFIX + name
-        if full_name not in RANK_K_UPDATES:
+        if full_name not in rank_k_updates():
             raise InputError(f"unknown built-in {name!r}; known: {PREFIX}[pm]{{{', '.join(UPDATES)}}}")
-        update, masked = RANK_K_UPDATES[full_name]
+        update, masked = rank_k_updates()[full_name]
         if not masked and masks:
             raise InputError(f"{full_name} takes no masks")
         if acc is None:
