@@ -19,6 +19,9 @@ from .rounding import Rounding
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 """An odd multiplier near the golden ratio of 2**64, which spreads every bit upwards."""
 
+_MIX_DOWN = np.uint64(29)
+"""How far what was spread upwards is brought down again."""
+
 
 class NumpyAlgebra:
     """Executes a spec function on real data; see `Algebra` for what each operation means.
@@ -65,7 +68,7 @@ class NumpyAlgebra:
     def extract(self, words: Array, low: int, fmt: Format) -> Array:
         """Shift and mask."""
         fields: Array = (words >> low).astype(fmt.storage)
-        return fields if fmt.bits == 8 * fmt.storage.itemsize else fields & ((1 << fmt.bits) - 1)
+        return fields & fmt.storage.type((1 << fmt.bits) - 1)
 
     def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
         """Shift and combine."""
@@ -82,7 +85,7 @@ class NumpyAlgebra:
         for bits, _ in arguments:
             for argument in np.moveaxis(bits, -1, 0):
                 mixed = (mixed ^ argument) * _MIX
-                mixed = mixed ^ (mixed >> np.uint64(29))
+                mixed = mixed ^ (mixed >> _MIX_DOWN)
         return (mixed >> np.uint64(64 - result.bits)).astype(result.storage)
 
     def integer(self, bits: Array, fmt: IntegerFormat) -> Array:
@@ -183,9 +186,7 @@ class NumpyAlgebra:
 
 def _batch_contiguous(elements: Array) -> Array:
     """Lay the first axis along memory: operations that broadcast short rows then loop along the batch."""
-    if elements.ndim < 2:
-        return elements
-    return np.moveaxis(np.ascontiguousarray(np.moveaxis(elements, 0, -1)), -1, 0)
+    return np.asarray(elements, order="F")
 
 
 def _big_endian(fmt: Format) -> np.dtype[np.unsignedinteger[Any]]:

@@ -1,8 +1,8 @@
 """One-line faults of a Python source: one operator, constant, comparison, index or table entry changed.
 
 What only speaks is left alone: docstrings, messages of errors and what makes them, annotations, decorators,
-text with blanks in it, and what prints an object. So are assertions, which state what holds anyway, and what
-makes a difference in speed alone.
+text with blanks in it, and what prints an object. So are assertions, which state what holds anyway, what
+makes a difference in speed alone, and the numbers of a hash that stands for any function.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ _SPEAKING = frozenset({"__repr__", "__format__", "describe", "description", "mea
 _SPOKEN = frozenset({"message", "reason", "source", "title", "note", "label", "doc"})
 _ASIDE = frozenset({"maxsize", "copy", "strict", "work"})
 _SPEED = "_BLOCK"  # how much is computed at a time: that, and what scales it, changes no result
+_ANY = frozenset(
+    {_SPEED, "_MIX", "_MIX_DOWN"}
+)  # numbers for which any will do: a hash is one whichever they are
 
 
 FaultKind = Literal["operator", "comparison", "constant", "index", "table entry"]
@@ -175,7 +178,7 @@ def _of_statements(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]
             return
         case ast.AnnAssign(value=None):
             return
-        case ast.Assign(targets=[ast.Name(name)]) if name in ("__all__", _SPEED):
+        case ast.Assign(targets=[ast.Name(name)]) if name == "__all__" or name in _ANY:
             return
         case ast.keyword(arg=str(name)) if name in _ASIDE:
             return

@@ -31,10 +31,12 @@ def _on_fp8(variant: Variant) -> bool:
     return {types.get("a"), types.get("b")} <= _FP8
 
 
-def _width(register_type: str | None) -> int:
-    """Return the bits of a register; of a predicate those that ptxas takes it for."""
+def _width(register_type: str | None) -> int | None:
+    """Return the bits of a register, of a predicate those that ptxas takes it for; None without a type."""
+    if register_type in ("f16x2", "pred"):
+        return 32
     bits = re.search(r"\d+$", register_type or "")
-    return {"f16x2": 32, "pred": 32}.get(register_type or "", 0) or int(bits[0] if bits else 0)
+    return int(bits[0]) if bits else None
 
 
 def _registers_have_the_size(instruction: Instruction) -> bool:

@@ -74,6 +74,7 @@ def test_faults_change_one_expression(text: str, expected: set) -> None:
         "isinstance(x, Array | Format)",
         "blocks(x, _BLOCK * n // m)",
         "_BLOCK = 1 << 17",
+        "_MIX = np.uint64(3)",
         "x = Callable[[Array, Format], None]",
         "a, b = b",
         "from a import b",
