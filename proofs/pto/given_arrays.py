@@ -8,6 +8,7 @@ from itertools import combinations, product
 
 import numpy as np
 
+from ...spec.algebra import Array
 from ...spec.drawn_arrays import DrawnArrays
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.formats import BF16, F16, F32, S8, S32, format_named
@@ -27,11 +28,11 @@ from .spelled import spelled_tile
 from .stated import scaled_sums as sums
 from .stated import tables
 from .stated.buffer_orders import small_numbers
-from .stated.drawn import OPEN_EXTENTS, OPEN_PRODUCT, extents
+from .stated.drawn import OPEN_EXTENTS, OPEN_PRODUCT, OPEN_SCALED, SCALED_EXTENTS, extents
 from .stated.move_runs import MATRICES, MOVES
 from .stated.operand_spelling import operand
 from .stated.product_runs import PRODUCTS
-from .stated.runs import Arrays, Run
+from .stated.runs import SCALING, Arrays, Run
 
 REFUSED = "refused"
 
@@ -54,10 +55,11 @@ BATCHED = (
     "∀ listed runs and two of their arrays, one in a batch of 3: the result is a batch of 3, each as "
     "without; the other in a batch of 3 too: the same; in one of 2: refused. ∀ listed statements and "
     "profiles: drawn arrays have the valid extents of the type, of the whole tile where these are open; "
-    "∀ extents of A and B that are open: D has m rows of A and n columns of B, and is the product over the k "
-    "columns of A; a B with fewer rows is refused. Encodings and numbers of a result are the same. ∀ blocks "
-    "at the edges of a matrix: those inside are its rows and columns from the indices on, others are "
-    "refused, as are those of textract at no multiple; no move turns integers into floats, or back. Valid "
+    "∀ extents of A and B that are open: D has m rows of A and n columns of B, and is the product over "
+    "the k columns of A, also of none on the CPU; a B with fewer rows is refused, and an extent of 0 of "
+    "the NPU and of scaled factors. Encodings and numbers of a result are the same. ∀ blocks at the edges "
+    "of a matrix: those inside are its rows and columns from the indices on, others are refused, as are "
+    "those of textract at no multiple; no move turns integers into floats, or back. Valid "
     "extents are two integers within the tile; an accumulator that is not declared is the result",
     "docs/command-line.md, mmaproof run; PTO IR manual, valid extents",
 )
@@ -67,6 +69,8 @@ def given() -> Iterator[Case]:
         yield Case(f"batches/{profile}", partial(_batches, profile), method=Method.CERTIFICATE)
         yield Case(f"drawn/{profile}", partial(_drawn, profile), method=Method.CERTIFICATE)
         yield Case(f"open/{profile}", partial(_open, profile), method=Method.CERTIFICATE)
+    for profile in SCALING:
+        yield Case(f"open-scaled/{profile}", partial(_open_scaled, profile), method=Method.CERTIFICATE)
     yield Case("numbers", _numbers, method=Method.CERTIFICATE)
     yield Case("blocks", _blocks, method=Method.CERTIFICATE)
     yield Case("indices", _indices, method=Method.CERTIFICATE)
@@ -149,7 +153,8 @@ def _open(profile: str) -> Certificate:
     expected: dict[tuple[int, ...], object] = {}
     for m, k, rows, n in OPEN_EXTENTS:
         left, right = small_numbers(m, k, 1), small_numbers(rows, n, 2)
-        expected[m, k, rows, n] = REFUSED if rows < k else (left @ right[:k]).tolist()
+        nothing = 0 in (m, k, n) and profile != "CPU"
+        expected[m, k, rows, n] = REFUSED if rows < k or nothing else _with_shape(left @ right[:k])
 
     def multiplied(m: int, k: int, rows: int, n: int) -> object:
         arrays = {"a": small_numbers(m, k, 1).astype(float), "b": small_numbers(rows, n, 2).astype(float)}
@@ -159,9 +164,52 @@ def _open(profile: str) -> Certificate:
             )  # fmt: skip
         except InputError:
             return REFUSED
-        return found["d"].tolist()
+        return _with_shape(found["d"])
 
     return compared(expected, lambda: {key: multiplied(*key) for key in expected})
+
+
+def _with_shape(matrix: Array) -> object:
+    """Return the elements and the extents, which lists of nothing do not tell."""
+    return matrix.shape, matrix.tolist()
+
+
+def _open_scaled(profile: str) -> Certificate:
+    """Multiply scaled factors whose extents the text leaves open; none may be 0 on any profile."""
+    types = {role: operand(text, profile) for role, _, text in OPEN_SCALED}
+    values = ", ".join(f"%{role}" for role in types if role != "d")
+    read = ", ".join(str(each) for role, each in types.items() if role != "d")
+    instruction = instruction_set("pto").read(
+        f"pto.tmatmul.mx ins({values} : {read}) outs(%d : {types['d']})"
+    )
+
+    def given(m: int, k: int, n: int) -> Arrays:
+        extent = {"m": m, "k": k, "n": n, "s": k // 32}
+        found = {}
+        for start, (role, (high, wide), _) in enumerate(OPEN_SCALED[:-1]):
+            numbers = small_numbers(extent[high], extent[wide], start).astype(float)
+            found[role] = 2.0**numbers if role.startswith("scale") else numbers
+        return found
+
+    def product_of(m: int, k: int, n: int) -> object:
+        if 0 in (m, k, n):
+            return REFUSED
+        a, scale_a, b, scale_b = given(m, k, n).values()
+        return _with_shape((a * scale_a.repeat(32, axis=1)) @ (b * scale_b.repeat(32, axis=0)))
+
+    def multiplied(m: int, k: int, n: int) -> object:
+        try:
+            found = instruction.execute(
+                given(m, k, n), as_registers=False, rounding=None, choices=(), target=profile
+            )  # fmt: skip
+        except InputError:
+            return REFUSED
+        return _with_shape(found["d"])
+
+    return compared(
+        {key: product_of(*key) for key in SCALED_EXTENTS},
+        lambda: {key: multiplied(*key) for key in SCALED_EXTENTS},
+    )
 
 
 def _numbers() -> Certificate:

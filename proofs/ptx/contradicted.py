@@ -27,7 +27,7 @@ SOURCE = "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it s
     "rule ↦ contradictions is the listed table; ∀ listed exceptions, and what differs from them in one "
     "token, operand, target or version: what is named for an illegal instruction are the listed exceptions "
     "that it matches, if they explain every rule that it breaks, else none; sparse types ↦ targets on which "
-    "metadata have no braces",
+    "metadata have no braces; examples stand on the listed target and version",
     SOURCE,
 )
 def contradictions() -> Iterator[Case]:
@@ -35,6 +35,7 @@ def contradictions() -> Iterator[Case]:
     yield Case("rules", _rules, method=Method.CERTIFICATE)
     yield Case("exceptions", _exceptions, method=Method.CERTIFICATE)
     yield Case("releases", _releases, method=Method.CERTIFICATE)
+    yield Case("shown", _shown, method=Method.CERTIFICATE)
     yield Case("braces", _braces, method=Method.CERTIFICATE)
 
 
@@ -53,6 +54,22 @@ def _releases() -> Certificate:
     named: dict[str, tuple[int, int] | None] = {row[0]: None for row in leniency.KINDS_OF_EXCEPTIONS}
     expected = {**named, "fp8-m16n8k16-b": (13, 5), "sm-88-version": (13, 5)}
     return compared(expected, lambda: {each.contradiction.id: each.closed for each in LENIENCIES})
+
+
+def _shown() -> Certificate:
+    """Return the claim on the targets and versions that examples stand on."""
+    expected = {
+        each.contradiction.id: leniency.SHOWN_ON.get(each.contradiction.id, ("sm_120a", "9.0"))
+        for each in LENIENCIES
+    }
+
+    def specified() -> Mapping[str, tuple[str, str]]:
+        return {
+            each.contradiction.id: (str(each.module.target), ".".join(map(str, each.module.ptx)))
+            for each in LENIENCIES
+        }
+
+    return compared(expected, specified)
 
 
 # -- the neighbours of exceptions

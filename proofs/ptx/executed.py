@@ -137,13 +137,15 @@ def _scaled() -> Certificate:
     "moves take the rows at the threads' addresses, and wmma matrices at their strides",
     "ldmatrix, stmatrix and movmatrix of 8 x 8 matrices on bytes of memory, for permuted addresses, by the "
     "tables of threads; wmma.load by row and column strides; an address that is no multiple of 16, or "
-    "outside memory, of a lane that has a row (of any on sm_75), and two rows for one address are refused",
+    "outside memory, of a lane that has a row (of any on sm_75), two rows for one address, and addresses of "
+    "other than 32 lanes are refused",
     "PTX ISA 9.1 sections 9.7.14.4.3, 9.7.14.4.4, 9.7.14.5.15 and 9.7.14.5.16",
 )
 def executed_moves() -> Iterator[Case]:
     """Yield loads, stores, addresses and wmma's matrices."""
     for name, goal in (("loads", _loads), ("stores", _stores), ("addresses", _addresses), ("wmma", _wmma)):
         yield Case(name, goal, method=Method.CERTIFICATE)
+    yield Case("lanes", _lanes, method=Method.CERTIFICATE)
     yield Case("movmatrix", _transposed, method=Method.CERTIFICATE)
 
 
@@ -226,15 +228,27 @@ def _addresses() -> Certificate:
             expected[lane, address, count, "sm_75"] = address % 16 != 0 or not 0 <= address <= 1008
 
     def refuses(lane: int, address: int, count: int, target: str = "") -> bool:
-        move = matrix_move(parse(f"ldmatrix.sync.aligned.m8n8.x{count}.shared.b16").variant)
-        addresses = np.where(np.arange(32) == lane, address, _ADDRESSES)
-        try:
-            ldmatrix(move, _MEMORY, addresses, 75 if target else 80)
-        except InputError:
-            return True
-        return False
+        return _no_addresses(np.where(np.arange(32) == lane, address, _ADDRESSES), count, target)
 
     return compared(expected, lambda: {at: refuses(*at) for at in expected})  # type: ignore[misc]
+
+
+def _no_addresses(addresses: Array, count: int, target: str = "") -> bool:
+    move = matrix_move(parse(f"ldmatrix.sync.aligned.m8n8.x{count}.shared.b16").variant)
+    try:
+        ldmatrix(move, _MEMORY, addresses, 75 if target else 80)
+    except InputError:
+        return True
+    return False
+
+
+def _lanes() -> Certificate:
+    """Return the claim that each of 32 lanes must give an address, also in batches."""
+    shapes = ((), (1,), (8,), (16,), (31,), (32,), (33,), (64,), (2, 32), (32, 2))
+    expected = {(shape, count): shape[-1:] != (32,) for shape in shapes for count in (1, 2, 4)}
+    return compared(
+        expected, lambda: {at: _no_addresses(np.resize(_ADDRESSES, at[0]), at[1]) for at in expected}
+    )
 
 
 def _transposed() -> Certificate:

@@ -51,6 +51,20 @@ OPEN_PRODUCT = (
 OPEN_EXTENTS = (
     # rows and columns of A, rows and columns of B
     (20, 50, 50, 40), (32, 64, 64, 48), (1, 1, 1, 1), (7, 33, 34, 48), (32, 20, 64, 3), (20, 50, 49, 40),
-    (16, 16, 1, 16), (3, 64, 63, 48),
+    (16, 16, 1, 16), (3, 64, 63, 48), (0, 64, 64, 48), (32, 0, 0, 48), (32, 0, 5, 48), (32, 64, 64, 0),
+    (0, 0, 0, 0),
 )  # fmt: skip
 """Extents that are given: of a product over the columns of A."""
+
+OPEN_SCALED = (
+    # operands of tmatmul.mx, their extents by m, k and n, what the type says
+    ("a", "mk", "left 16x64xf8E4M3FN L valid=?x?"),
+    ("scale_a", "ms", "scale_left 16x2xf8E8M0FNU Zz valid=?x?"),
+    ("b", "kn", "right 64x32xf8E5M2 Zn valid=?x?"),
+    ("scale_b", "sn", "scale_right 2x32xf8E8M0FNU Nn valid=?x?"),
+    ("d", "mn", "acc 16x32xf32 Nz valid=?x?"),
+)  # fmt: skip
+"""A product of scaled factors whose extents are known at run time; s are the factors along k."""
+
+SCALED_EXTENTS = ((16, 64, 32), (3, 64, 5), (0, 64, 32), (16, 0, 32), (16, 64, 0))
+"""m, k and n of it."""

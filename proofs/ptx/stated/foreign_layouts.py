@@ -214,6 +214,11 @@ SAID: tuple[tuple[str, str, str, str, str], ...] = (
     (mma("m16n8k16", F16), "a", f"{X4} <- Sw<3,4,3> o smem_ptr[16b](unset) o (16,64):(64,1)", "equal",
      "arrives whole, from 4 of 4 tiles in memory"),
     (mma("m16n8k16", F16), "a", f"{X4} <- Sw<3,3,3> o _0 o (_16,_64):(_64,_1)", "equal", "no bank conflicts"),
+    *((mma("m16n8k16", F16), "a", f"{X4} <- Sw<3,3,3> {one} {start} {other} (16,64):(64,1)", "equal",
+       "no bank conflicts")
+      for one in "o∘" for start in ("0", "_0") for other in "o∘"),
+    (mma("m16n8k16", F16), "a", f"{X4} <- Swizzle<3,2,3> o (16,16):(32,1)", "undeliverable",
+     "8 bytes after (row 1, column 0)"),
     (_TF32, "a", f"{X4} at (16,2):(8,4) <- (16,8):(8,1)", "equal", "2-way bank conflicts"),
     (_TF32, "a", f"{X4.replace('.x4', '.x4.trans')} at (16,2):(8,4) <- (16,8):(8,1)", "undeliverable",
      "lane 0, element 0 gets parts of two elements"),

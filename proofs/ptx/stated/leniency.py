@@ -102,6 +102,9 @@ RULES = {
 }
 """The contradictions on each rule, of those that have any."""
 
+SHOWN_ON = {"f8f6f4-targets": ("sm_100a", "8.6"), "sm-88-version": ("sm_88", "7.8")}
+"""The least target and version that takes an example, where the newest does not show it."""
+
 _PAIR = r"\.(e4m3|e5m2)\.(e4m3|e5m2)\."
 _BITS = r"\.(s4|u4)\.(s4|u4)\."
 

@@ -395,6 +395,19 @@ def test_old_dumps_are_named_as_such(text):
         parse_module(text)
 
 
+def test_only_an_order_of_old_dumps_is_named_as_one():
+    with pytest.raises(
+        InputError, match=r"expected 'v_col=' \(the keys stand in the order loc, .*, found 'blay"
+    ):
+        parse_module(
+            "pto.tmov ins(%a : <loc=mat, dtype=f16, rows=8, cols=8, v_row=8, blayout=col_major>) outs(%b : T)"
+        )
+    with pytest.raises(InputError, match=r"expected 'v_row=', found 'blayout=': .* an old dump"):
+        parse_module(
+            "pto.tmov ins(%a : <loc=mat, dtype=f16, rows=8, cols=8, blayout=col_major>) outs(%b : T)"
+        )
+
+
 def test_errors_of_a_file_name_it():
     with pytest.raises(
         InputError, match=r"^kernel\.pto: line 2, column 1: expected the end of the statement, found '\+'"

@@ -15,6 +15,7 @@ from mmaproof.spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from mmaproof.spec.ptx.sparsity import Sparsity
 from mmaproof.spec.ptx.targets import NEWEST, TARGETS
 from mmaproof.spec.ptx.variant import Family, Shape, Variant
+from mmaproof.spec.ptx.variant_rules import spell_pairs
 from mmaproof.spec.ptx.wmma_forms import WMMA_FORMS
 
 DENSE = """
@@ -197,3 +198,28 @@ def test_the_default_vector_size_is_spelled_by_the_canonical_form() -> None:
 def test_an_illegal_variant_has_no_row(variant: Variant, message: str) -> None:
     with pytest.raises(InputError, match=message):
         form_of(variant)
+
+
+def test_moves_are_of_their_own_sections() -> None:
+    sections = {
+        Family.LDMATRIX: "9.7.14.5.15",
+        Family.STMATRIX: "9.7.14.5.16",
+        Family.MOVMATRIX: "9.7.14.5.17",
+    }
+    for form in MATRIX_MOVE_FORMS:
+        assert form.source.startswith(f"PTX ISA {sections[form.family]}; ")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "spelled"),
+    [
+        ([("f16", "f32")], "f16.f32"),
+        ([("f16", "f32"), ("f16", "f16")], "{f16}.{f32, f16}"),
+        ([("f16", "f16"), ("f32", "f32")], "f16.f16, f32.f32"),
+        ([("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")], "{a, b}.{x, y}"),
+    ],
+)
+def test_all_combinations_of_types_are_spelled_as_a_product(
+    pairs: list[tuple[str, str]], spelled: str
+) -> None:
+    assert spell_pairs(pairs, ".") == spelled
