@@ -67,8 +67,8 @@ class NumpyAlgebra:
 
     def extract(self, words: Array, low: int, fmt: Format) -> Array:
         """Shift and mask."""
-        fields: Array = (words >> low).astype(fmt.storage)
-        return fields & fmt.storage.type((1 << fmt.bits) - 1)
+        fields: Array = (words >> low).astype(fmt.storage) & fmt.storage.type((1 << fmt.bits) - 1)
+        return fields
 
     def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
         """Shift and combine."""

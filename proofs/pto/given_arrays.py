@@ -186,15 +186,16 @@ def _open_scaled(profile: str) -> Certificate:
     def given(m: int, k: int, n: int) -> Arrays:
         extent = {"m": m, "k": k, "n": n, "s": k // 32}
         found = {}
-        for start, (role, (high, wide), _) in enumerate(OPEN_SCALED[:-1]):
-            numbers = small_numbers(extent[high], extent[wide], start).astype(float)
+        for start, (role, sides, _) in enumerate(OPEN_SCALED[:-1]):
+            high, wide = (extent[side] for side in sides)
+            numbers = small_numbers(high, wide, start).astype(float)
             found[role] = 2.0**numbers if role.startswith("scale") else numbers
         return found
 
     def product_of(m: int, k: int, n: int) -> object:
         if 0 in (m, k, n):
             return REFUSED
-        a, scale_a, b, scale_b = given(m, k, n).values()
+        a, scale_a, b, scale_b = (each.astype(float) for each in given(m, k, n).values())
         return _with_shape((a * scale_a.repeat(32, axis=1)) @ (b * scale_b.repeat(32, axis=0)))
 
     def multiplied(m: int, k: int, n: int) -> object:
