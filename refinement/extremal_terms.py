@@ -21,7 +21,7 @@ from .polynomials import Polynomials
 from .quantities import Piece, Pieces, Quantifier
 from .sparse_polynomials import Sparse, sparse
 from .sum_atoms import Groups
-from .terms import NORMAL_FORM, Operation
+from .terms import INPUT, NORMAL_FORM, Operation
 from .traversal import by_operation
 
 
@@ -158,7 +158,42 @@ class ExtremalTerms:
                 if len(alike):
                     extreme = self._extreme(name, choices[alike, 1:3], fmt)
                     found.update(zip(alike.tolist(), extreme, strict=True))
+        return found | self._zeros_put_in(choices, fmt)
+
+    def _zeros_put_in(self, choices: NDArray[np.int32], fmt: Format) -> dict[int, Sparse]:
+        """Return polynomials of which choices put in 0 where an input is 0, by the choices' places.
+
+        ``v == 0 ? y : y + v * x`` is the same as ``y + v * x``.
+        """
+        found: dict[int, Sparse] = {}
+        for operation, conditions in by_operation(self._store, np.unique(choices[:, 0])):
+            relation = str(operation.attribute).removesuffix("u")
+            of_floats = operation.name == operations.COMPARE and isinstance(
+                operation.operands[0], FloatFormat
+            )
+            if not of_floats or relation not in ("eq", "ne"):
+                continue
+            members = np.flatnonzero(np.isin(choices[:, 0], conditions))
+            left, right = self._store.arguments(choices[members, 0])[:, :2].T
+            tested = sparse(self._difference(left, right, operation.operands[0]), len(members))
+            given = [self._read(choices[members, column], fmt) for column in (1, 2)]
+            zeros, others = given if relation == "eq" else given[::-1]
+            read = zip(members.tolist(), tested, zeros, others, strict=True)
+            found |= {
+                place: other for place, number, zero, other in read if self._is_at_zero(number, zero, other)
+            }
         return found
+
+    def _is_at_zero(self, number: Sparse, zero: Sparse, polynomial: Sparse) -> bool:
+        """Tell whether a polynomial of inputs is another where a number, an input, is 0."""
+        if len(number) != 1 or len(monomial := next(iter(number))) != 1:
+            return False
+        (atom,) = monomial
+        dropped = [each for each in polynomial if atom in each]
+        atoms = np.array(sorted({each for product in dropped for each in product}), dtype=np.int64)
+        if not len(atoms) or not self._store.are(INPUT, self._quantifier.terms(atoms)).all():
+            return False
+        return {key: value for key, value in polynomial.items() if atom not in key} == dict(zero)
 
     def _proportions(self, choices: NDArray[np.int32], compared: Format, fmt: Format) -> NDArray[np.int64]:
         """Return the sign of the number by which the difference of what is chosen from is that compared.

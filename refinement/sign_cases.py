@@ -72,14 +72,22 @@ class SignCases:
         while len(members):
             first, others = pairs[members[0]], members[1:]
             plain = self._written((int(first[0]), int(first[1])))
-            if plain is None or not self._are_equal(plain, fmt, _DEPTH, given=True):
+            if plain is None or not self._are_equal(plain, fmt, _DEPTH, {}, given=True):
                 return members
             alike = others[(shapes[others] == shapes[members[0]]).all(axis=1)]
             same = alike[instances.of(first, pairs[alike])] if len(alike) else alike
             members = np.setdiff1d(others, same)
         return members
 
-    def _are_equal(self, pair: tuple[int, ...], fmt: Format, depth: int, *, given: bool = False) -> bool:
+    def _are_equal(
+        self,
+        pair: tuple[int, ...],
+        fmt: Format,
+        depth: int,
+        supposed: Mapping[Number, int],
+        *,
+        given: bool = False,
+    ) -> bool:
         one, other = pair
         if one == other:
             return True
@@ -94,16 +102,29 @@ class SignCases:
         number, outcomes = self._chosen_by(pair)
         if number is None:
             return False
+        before = supposed.get(number, _NOTHING)
+        if before != _NOTHING and all(each[1] == each[before + 1] for each in outcomes):
+            return self._holds(pair, number, before, fmt, depth, supposed)
         signs = [_NEGATIVE, _POSITIVE]
         if outcomes and not any(all(each[1] == each[side] for each in outcomes) for side in (0, 2)):
             signs.append(_NOTHING)
-        return all(self._holds(pair, number, sign, fmt, depth) for sign in signs)
+        possible = [sign for sign in signs if _is_possible({**supposed, number: sign})]
+        return all(self._holds(pair, number, sign, fmt, depth, supposed) for sign in possible)
 
-    def _holds(self, pair: tuple[int, ...], number: Number, sign: int, fmt: Format, depth: int) -> bool:
+    def _holds(
+        self,
+        pair: tuple[int, ...],
+        number: Number,
+        sign: int,
+        fmt: Format,
+        depth: int,
+        supposed: Mapping[Number, int],
+    ) -> bool:
         roots = self._roots(number) if sign == _NOTHING else [None]
         resolved = [self._resolved(pair, number, sign, root) for root in roots]
+        now = {**supposed, number: sign}
         return bool(roots) and all(
-            each is not None and self._are_equal(each, fmt, depth - 1) for each in resolved
+            each is not None and self._are_equal(each, fmt, depth - 1, now) for each in resolved
         )
 
     # -- what is chosen by
@@ -271,3 +292,21 @@ class SignCases:
 def _relation(operation: Operation) -> str:
     """Return the relation of a comparison, whether or not it holds of what is no number."""
     return str(operation.attribute).removesuffix("u") if operation.name == operations.COMPARE else ""
+
+
+def _is_possible(supposed: Mapping[Number, int]) -> bool:
+    """Tell whether numbers may have some signs, or be 0, as far as those tell that differ by constants."""
+    limits: dict[Number, tuple[Fraction | None, Fraction | None]] = {}
+    for number, sign in supposed.items():
+        products = [each for each in number if isinstance(each, tuple)]
+        if len(products) < len(number):
+            continue
+        bound = -sum((Fraction(value) for key, value in products if not key), Fraction(0))
+        rest = frozenset(each for each in products if each[0])
+        least, most = limits.get(rest, (None, None))
+        if sign >= 0:
+            least = bound if least is None else max(least, bound)
+        if sign <= 0:
+            most = bound if most is None else min(most, bound)
+        limits[rest] = least, most
+    return all(least is None or most is None or least <= most for least, most in limits.values())

@@ -89,6 +89,10 @@ KERNELS = {
         loop("if (x[i] > 0) y[i] = 3 * x[i]; else y[i] = -x[i];", "int"),
         contract("y[i] = where(x[i] > 0, 3 * x[i], -x[i])", "s32"),
     ),
+    "clamped": (
+        loop("float v = x[i]; if (v > 6) v = 6; else if (v < 0) v = 0; y[i] = v;"),
+        contract("y[i] = min(max(x[i], 0), 6)"),
+    ),
     "greatest": (GREATEST, contract("y[i] = max(s, x[s])", count=1)),
     "skipped": (SKIPPED, contract("y[j] = old(y[j]) + sum(i < 3, x[i] * x[j])", access="inout")),
 }
@@ -113,6 +117,9 @@ def test_kernels_that_branch_on_data_are_verified(flags: str, tmp_path: Path) ->
         ("stored", "2 * x[i];", "3 * x[i];"),
         ("both", "&&", "||"),
         ("integers", "3 * x[i]; else y[i] = -x[i];", "3 * x[i];"),
+        ("clamped", "v < 0)", "v < 1)"),
+        ("clamped", "v > 6)", "v > 7)"),
+        ("clamped", "v > 6) v = 6", "v > 6) v = 0"),
         ("greatest", "x[i] > m", "x[i] < m"),
         ("skipped", "v == 0", "v == 1"),
     ],
