@@ -21,7 +21,7 @@ from .merging import Merging
 from .paths import Path, Paths
 from .registers import Registers
 from .stores_of_ways import Stores
-from .words import Data, UnknownNumberError
+from .words import Data, UnknownNumberError, Word
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -52,7 +52,7 @@ class Parting(NamedTuple):
     following: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Way:
     """A way that is gone for some data.
 
@@ -92,6 +92,14 @@ class BranchWays:
         Where they are run.
     scalars : collection of int
         The inputs that scalars are, of which cases are told apart where a branch depends on them alone.
+
+    Attributes
+    ----------
+    keeps_apart : bool
+        Whether ways at one place stay two while they go on with different numbers: of a loop that a compiler
+        made two, each within the other, ways are in different rounds, and meet where it ends.
+    mixed : bool
+        Whether such have been made one.
     """
 
     def __init__(self, machine: Machine, scalars: Collection[int]) -> None:
@@ -99,6 +107,8 @@ class BranchWays:
         self._paths = Paths(machine.words)
         self._origins = Origins(machine.store, scalars)
         self._orders: dict[int, CodeOrder] = {}
+        self.keeps_apart = False
+        self.mixed = False
         self._depth = 0
         self._steps = 0
 
@@ -133,7 +143,7 @@ class BranchWays:
             ways.remove(way)
             limit = min(each.position for each in ways)
             for each in self._gone(order, way, limit, condition):
-                self._add(ways, each, branch)
+                self._add(order, ways, each, branch)
             if len(ways) > MOST_WAYS:
                 raise self._refused(branch, f"more than {MOST_WAYS} ways are gone at one time")
         (last,) = ways
@@ -183,9 +193,10 @@ class BranchWays:
         machine.path = words.combined(A & B, outside, self._paths.condition(way.path), 1)
         storage.log.begin(way.stores)
         at, position, rounds, parting = way.at, way.position, dict(way.rounds), None
+        moved = False
         try:
-            while position < limit and parting is None:
-                before, at = at, self._step(at)
+            while parting is None and (not moved or position < limit):
+                before, at, moved = at, self._step(at), True
                 parting, machine.parting = machine.parting, None
                 if parting is None:
                     order.step(before, at, rounds)
@@ -226,9 +237,21 @@ class BranchWays:
         if self._steps > MOST_STEPS:
             raise self._refused(at, f"it decides over more than {MOST_STEPS} instructions")
 
-    def _add(self, ways: list[_Way], way: _Way, branch: int) -> None:
+    def _is_elsewhere(self, order: CodeOrder, one: _Way, other: _Way) -> bool:
+        """Tell whether two ways at one place go on with different numbers, such as those that loops count."""
+        numbers = [(*way.registers.general, way.registers.count) for way in (one, other)]
+        apart = [each for each, pair in enumerate(zip(*numbers, strict=True)) if _are_other_numbers(*pair)]
+        return any(order.is_read(each, one.at) for each in apart)
+
+    def _add(self, order: CodeOrder, ways: list[_Way], way: _Way, branch: int) -> None:
         """Add a way, or make it one with the way that is where it is."""
-        same = next((each for each in ways if (each.at, each.position) == (way.at, way.position)), None)
+        there = [each for each in ways if (each.at, each.position) == (way.at, way.position)]
+        elsewhere = [each for each in there if self._is_elsewhere(order, each, way)]
+        if self.keeps_apart:
+            there = [each for each in there if each not in elsewhere]
+        elif elsewhere:
+            self.mixed = True
+        same = there[0] if there else None
         if same is None:
             ways.append(way)
             return
@@ -251,3 +274,7 @@ class BranchWays:
             stores=merging.stores(storage.log, storage.lanes, one.stores, other.stores),
             low=min(one.low, other.low),
         )
+
+
+def _are_other_numbers(one: Word, other: Word) -> bool:
+    return isinstance(one, int) and isinstance(other, int) and one != other

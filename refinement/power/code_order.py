@@ -12,9 +12,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .image import Image
+from .instruction_forms import Instruction
 
 MOST_PLACES = 1 << 14
 """Instructions of a function that are looked at."""
+
+COUNT = 32
+"""CTR, beside the general-purpose registers."""
+
+_SPECIAL_COUNT = 9
+_READING = ("st", "cmp", "mt")
+"""How instructions begin that read the register that they name first."""
 
 Level = tuple[int, int | None]
 """Where a place comes among its neighbours, and where the loop that it lies in is entered, if in one."""
@@ -40,6 +48,7 @@ class CodeOrder:
         self._image = image
         following = self._reached(start)
         self._levels: dict[int, tuple[Level, ...]] = {}
+        self._read: dict[tuple[int, int], bool] = {}
         pending: list[tuple[int, Mapping[int, Sequence[int]], tuple[Level, ...]]] = [(start, following, ())]
         while pending:
             first, graph, above = pending.pop()
@@ -81,6 +90,29 @@ class CodeOrder:
             case "bclr" | "bcctr":
                 return [] if always else [behind]
         return [behind]
+
+    def is_read(self, register: int, at: int) -> bool:
+        """Tell whether a register, or CTR, seems to be read behind a place before it is written."""
+        if (register, at) not in self._read:
+            self._read[register, at] = self._seems_read(register, at)
+        return self._read[register, at]
+
+    def _seems_read(self, register: int, at: int) -> bool:
+        seen, pending = set[int](), [at]
+        while pending:
+            place = pending.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            instruction = self._image.instruction(place)
+            if isinstance(instruction, str):
+                continue
+            used = _use_of_count(instruction) if register == COUNT else _use(instruction, register)
+            if used == "read":
+                return True
+            if used is None:
+                pending += self._following(place)
+        return False
 
     def position(self, at: int, rounds: Mapping[int, int]) -> Position:
         """Return the position of a way at a place, given how often it went round each loop.
@@ -146,3 +178,23 @@ def _components(start: int, graph: Mapping[int, Sequence[int]]) -> list[list[int
             is_open.add(fresh)
             stack.append((fresh, iter(graph[fresh])))
     return found
+
+
+def _use(instruction: Instruction, register: int) -> str | None:
+    """Return what an instruction seems to do with a general-purpose register."""
+    operands = zip(instruction.form.operands, instruction.values, strict=True)
+    named = [at for at, (each, value) in enumerate(operands) if each.register == "r" and value == register]
+    if not named:
+        return None
+    return "written" if named == [0] and not instruction.mnemonic.startswith(_READING) else "read"
+
+
+def _use_of_count(instruction: Instruction) -> str | None:
+    match instruction.mnemonic:
+        case "bc" | "bclr" if not instruction.values[0] & 4:
+            return "read"
+        case "bcctr" | "bcctrl":
+            return "read"
+        case "mtspr" if instruction.values[0] == _SPECIAL_COUNT:
+            return "written"
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -115,8 +115,29 @@ class PowerKernel:
         segments += [_table(store, each, addresses) for each in instance.pointers if each.in_memory]
         arguments = [_argument(each, instance, addresses, inputs) for each in _passed(instance, self.path)]
         segments.append(stack_segment(store, len(arguments)))
-        loads = Loads() if traced else None
-        shared = instance.contract.aliasing == "shared"
+        machine, complete = self._called(
+            instance, store, segments, arguments, inputs, progress, traced=traced
+        )
+        if not complete and machine.ways.mixed:
+            again = self._called(
+                instance, store, segments, arguments, inputs, progress, traced=traced, keeps_apart=True
+            )
+            machine, complete = again if again[1] else (machine, complete)
+        return self._outcome(instance, machine, arrays, machine.loads, complete=complete)
+
+    def _called(
+        self,
+        instance: Instance,
+        store: TermStore,
+        segments: list[Segment],
+        arguments: Sequence[Argument],
+        inputs: Mapping[str, Ids],
+        progress: Progress | None,
+        *,
+        traced: bool,
+        keeps_apart: bool = False,
+    ) -> tuple[Machine, bool]:
+        """Call the function, and tell whether it returned; see `BranchWays.keeps_apart`."""
         machine = Machine(
             store,
             self.image,
@@ -124,16 +145,17 @@ class PowerKernel:
             HANDLERS,
             FUNCTIONS,
             self.path,
-            loads,
+            Loads() if traced else None,
             scalars=_scalars(instance, inputs),
-            shared=shared,
+            shared=instance.contract.aliasing == "shared",
         )
+        machine.ways.keeps_apart = keeps_apart
         pass_arguments(machine, arguments, self.address, self.image.toc)
         kept = saved(machine)
         complete = machine.run(self.address, progress)
         if complete:
             report_return(machine, kept)
-        return self._outcome(instance, machine, arrays, loads, complete=complete)
+        return machine, complete
 
     def _outcome(
         self,

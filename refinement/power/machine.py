@@ -87,6 +87,8 @@ class Machine:
         The address of the next one.
     path : int or Data
         One bit: for which data the instruction runs.
+    ways : BranchWays
+        Goes ways of branches on data.
     parting : Parting, optional
         The branch on data that has just run.
     entered : set of int
@@ -125,7 +127,7 @@ class Machine:
         self.path: Word = 1
         self.parting: Parting | None = None
         self.entered: set[int] = set()
-        self._ways = BranchWays(self, scalars)
+        self.ways = BranchWays(self, scalars)
         self._progress: Callable[[int, int], None] | None = None
 
     # -- findings
@@ -154,7 +156,7 @@ class Machine:
                 before, at = at, self.step(at)
                 if self.parting is not None:
                     parting, self.parting = self.parting, None
-                    at = self._ways.meet(before, parting)
+                    at = self.ways.meet(before, parting)
         except UnknownNumberError as error:
             self.depends = np.array([error.term], dtype=np.int32)
             self.report(*self._reason(error))
