@@ -213,6 +213,10 @@ def _move(machine: Machine, instruction: Instruction) -> None:
             if not registers.primed[accumulator] and not registers.shared:
                 _lose(machine, accumulator)
             vectors.terms[associated], vectors.lows[associated] = lanes.terms[own], lanes.lows[own]
+            registers.lost_by[accumulator] = (
+                f"{instruction} at {machine.image.place(machine.address)} took it (it stays only where the "
+                'accumulator is the storage of its registers: aliasing = "shared")'
+            )
     registers.primed[accumulator] = given.operation is not Move.XXMFACC and not registers.shared
 
 

@@ -105,6 +105,7 @@ def test_what_is_wrong_with_a_function_is_found(
     [
         ("xxmtacc 0", "reads vs0 while a0 is primed"),
         ("xxmtacc 0\n\tlxv 1,16(4)\n\txxmfacc 0", "needs a0 primed"),
+        ("xxmtacc 0\n\txxmfacc 0\n\txxmfacc 0", "xxmfacc a0 at line 9 took it (it stays only where"),
     ],
 )
 def test_an_accumulator_may_be_the_storage_of_its_registers(text: str, message: str, tmp_path: Path) -> None:

@@ -27,6 +27,12 @@ void f(float *C, const float *A, const float *B, const float *bias, long k)
 }
 """
 
+TWO_MASKS = ACTIVATION.replace("vec_and(x, (floats)vec_cmpgt(x, zero))", "x").replace(
+    "(__vector unsigned int)vec_cmpgt(x, six)",
+    "vec_and((__vector unsigned int)vec_cmpgt(x, zero), "
+    "(__vector unsigned int)vec_cmpgt(x, vec_xl(0, bias)))",
+)
+
 PACKED = """
 void f(signed char *C, const signed char *A, const unsigned char *B, long k)
 {
@@ -56,6 +62,15 @@ FLOATS = contract(
     ("B", "f32", "[3, 4]"),
     ("bias", "f32", "[4]"),
 )
+MASKED = contract(
+    "C[i, j] = where(sum(t, A[t, i] * B[t, j]) + bias[j] > 0, "
+    "where(sum(t, A[t, i] * B[t, j]) > 0, 6, sum(t, A[t, i] * B[t, j]) + bias[j]), "
+    "sum(t, A[t, i] * B[t, j]) + bias[j])",
+    ("C", "f32", "[4, 4]"),
+    ("A", "f32", "[3, 4]"),
+    ("B", "f32", "[3, 4]"),
+    ("bias", "f32", "[4]"),
+)
 INTEGERS = contract(
     "C[i, j] = min(max(sum(t, sum(u, A[t, i, u] * B[t, j, u])), -128), 127)",
     ("C", "s8", "[4, 4]"),
@@ -64,7 +79,7 @@ INTEGERS = contract(
 )
 
 
-@pytest.mark.parametrize(("text", "of"), [(ACTIVATION, FLOATS), (PACKED, INTEGERS)])
+@pytest.mark.parametrize(("text", "of"), [(ACTIVATION, FLOATS), (TWO_MASKS, MASKED), (PACKED, INTEGERS)])
 def test_choices_and_clamps_are_verified(text: str, of: str, tmp_path: Path) -> None:
     found = verified(compiled(TYPES + text, tmp_path, "-O2"), of)
     assert found.result.verdict == "verified", messages(found)
@@ -77,6 +92,7 @@ def test_choices_and_clamps_are_verified(text: str, of: str, tmp_path: Path) -> 
         (ACTIVATION, FLOATS, "vec_cmpgt(x, zero)", "vec_cmpgt(zero, x)"),
         (ACTIVATION, FLOATS, "vec_and(", "vec_andc("),
         (ACTIVATION, FLOATS, "six = vec_splats(6.0f)", "six = vec_splats(7.0f)"),
+        (TWO_MASKS, MASKED, "vec_and((", "vec_or(("),
         (PACKED, INTEGERS, "row[0], row[1]", "row[1], row[0]"),
         (PACKED, INTEGERS, "vec_packs(vec_packs(", "(__vector signed char)vec_packsu(vec_packs("),
         (PACKED, INTEGERS, "vec_packs(row[2], row[3])", "vec_pack(row[2], row[3])"),
