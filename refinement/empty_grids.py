@@ -51,17 +51,26 @@ def extents_of(
     array (n,)
         The extent.
     """
-    used = _sizes_of(extent, quantified)
-    domains = [each for each in quantified.domains if each.name in used]
+    domains = domains_of(extent, quantified)
     if len(domains) >= len(_NUMBERS):
         return None
-    some = [_first_of(each, _NUMBERS[len(domains)]) for each in domains]
-    axes = np.meshgrid(*some, indexing="ij") if domains else []
-    own = {each.name: axis.reshape(-1) for each, axis in zip(domains, axes, strict=True)}
+    own = first_numbers(domains)
     try:
         return own, extents_at(extent, quantified, own)
     except InputError:  # told where the sizes are taken one by one
         return None
+
+
+def domains_of(extent: Expression, quantified: QuantifiedSizes) -> list[SizeDomain]:
+    """Return the sizes on which an extent of a grid depends."""
+    used = _sizes_of(extent, quantified)
+    return [each for each in quantified.domains if each.name in used]
+
+
+def first_numbers(domains: Sequence[SizeDomain]) -> dict[str, NDArray[np.int64]]:
+    """Return the first numbers of at most three sizes, and few behind, each with each of the others."""
+    axes = np.meshgrid(*(_first_of(each, _NUMBERS[len(domains)]) for each in domains), indexing="ij")
+    return {each.name: axis.reshape(-1) for each, axis in zip(domains, axes, strict=True)}
 
 
 def extents_at(

@@ -35,7 +35,6 @@ _SEARCH = 60
 _COMBINATIONS = 3
 """Of the other sizes, with which the numbers of one are shown by induction."""
 
-
 _MOST_THREADS = 1 << 17
 """Of a grid at sizes at which it is uneven."""
 
@@ -80,8 +79,8 @@ class Scope:
     roundings: GrowingRoundings | None = None
     overflows: Sequence[Overflow] = ()
 
-    def stated_overflow(self) -> Overflow | None:
-        """Return sizes below ends that the contract states at which the kernel was seen to go wrong."""
+    def claimed_overflow(self, *, every: bool) -> Overflow | None:
+        """Return sizes at which the kernel was seen to go wrong: every one, or below ends that are stated."""
         by_name = {each.name: each for each in self.sizes}
         for overflow in (each for each in self.overflows if each.access):
             beyond = [
@@ -89,7 +88,7 @@ class Scope:
                 for name, number in overflow.sizes.items()
                 if name in by_name and number > by_name[name].shown_to
             ]
-            if beyond and all(each.states_end for each in beyond):
+            if beyond and (every or all(each.states_end for each in beyond)):
                 return overflow
         return None
 
@@ -187,6 +186,7 @@ def _uneven(contract: Contract, quantified: QuantifiedSizes) -> list[Instance]:
 
 def _by_blocks(kernel: Kernel, contract: Contract, told: Told | None, former: Kernel | None) -> BlocksShown:
     """Prove a kernel right for every number of the sizes by which its grid grows; see `shown_by_blocks`."""
+    check_launches(contract)
     every_block: Callable[..., BlockProver] | None = getattr(kernel, "every_block", None)
     if every_block is None or former is not None or not contract.says_values:
         raise UnsupportedError("a proof for all blocks is made of formulas and PTX kernels")
@@ -194,6 +194,12 @@ def _by_blocks(kernel: Kernel, contract: Contract, told: Told | None, former: Ke
     if contract.equality is Equality.BITS and found.equality is Equality.VALUE:
         raise UnsupportedError("it is shown over the reals only, and the contract demands bits")
     return found
+
+
+def check_launches(contract: Contract) -> None:
+    """Refuse to prove several launches for every size; raises `UnsupportedError`."""
+    if contract.launches:
+        raise UnsupportedError(f"{len(contract.launches)} launches; a proof for all is made of one")
 
 
 def _at(
@@ -231,6 +237,7 @@ def _proved(
     """
     quantified = contract.quantified
     assert quantified is not None
+    check_launches(contract)
     prove: Callable[..., SizeProof] | None = getattr(kernel, "for_every", None)
     if prove is None or not contract.says_values:
         raise UnsupportedError("a proof for all is made of formulas and PTX kernels")

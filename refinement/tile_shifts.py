@@ -62,7 +62,11 @@ def tile_shifts(
                     size: index_shift(index, name, tiles[size], stays) for size, name in variables.items()
                 }
                 if None in moved.values():
-                    raise UnsupportedError(f"an index of {element.array} does not move evenly with tiles")
+                    within = {each.array for each in walk(index) if isinstance(each, Element)}
+                    why = f" (it depends on {', '.join(sorted(within))})" if within else ""
+                    raise UnsupportedError(
+                        f"an index of {element.array} does not move evenly with tiles{why}"
+                    )
                 shifts.append({size: shift for size, shift in moved.items() if shift})
             if any(shifts) and element.array not in movable:
                 raise UnsupportedError(f"{element.array} does not grow with the tiles that its indices tell")

@@ -8,12 +8,13 @@ blocks than its arrays have.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.errors import InputError
-from .empty_grids import extents_at, extents_of, smallest
+from .empty_grids import domains_of, extents_at, first_numbers, smallest
 from .index_arithmetic import Expression
 from .size_domains import LARGEST, QuantifiedSizes
 
@@ -39,39 +40,42 @@ def uneven(
 def _uneven(
     extent: Expression, quantified: QuantifiedSizes, seen: Sequence[Mapping[str, int]]
 ) -> Iterator[dict[str, int]]:
-    if (met := extents_of(extent, quantified)) is None:
-        return
-    numbers, _ = met
-    some = {name: np.array([each[name] for each in seen], dtype=np.int64) for name in numbers}
-    least = {each.name: each.least for each in quantified.domains}
+    domains = domains_of(extent, quantified)
+    least = {each.name: each.least for each in domains}
+    some = {name: np.array([each[name] for each in seen], dtype=np.int64) for name in least}
 
     def along(name: str, at: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the extent with one of the sizes, the others being least."""
-        others = {other: np.full(len(at), least[other]) for other in numbers if other != name}
+        others = {other: np.full(len(at), number) for other, number in least.items() if other != name}
         return extents_at(extent, quantified, {**others, name: at})
 
+    def mixed(at: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Return how far the extent is from the product of what it is with one of some sizes at a time."""
+        count = len(next(iter(at.values())))
+        every = {name: at.get(name, np.full(count, number)) for name, number in least.items()}
+        corner = along(next(iter(at)), np.array([least[next(iter(at))]]))
+        left, right = extents_at(extent, quantified, every), along(*next(iter(at.items())))
+        for name, numbers in [*at.items()][1:]:
+            left, right = left * corner, right * along(name, numbers)
+        return left - right
+
     try:
-        for name in numbers:
-            own = np.unique(some[name])
+        for domain in domains:
+            name, own = domain.name, np.unique(some[domain.name])
             blocks = along(name, own)
             if (blocks < 1).any():
                 return
             grows = len(own) == 1 or (blocks != blocks[0]).any()
             tile = int((-(-own // blocks)).max()) if grows else own[-1] + LARGEST
             beside = blocks + -own // tile
-            each = np.unique(numbers[name])
-            more = along(name, each) + -each // tile
-            if place := smallest({name: each}, (more < beside.min()) | (more > beside.max()), quantified):
+            numbers = first_numbers([domain])
+            more = along(name, numbers[name]) + -numbers[name] // tile
+            if place := smallest(numbers, (more < beside.min()) | (more > beside.max()), quantified):
                 yield place
-        if len(numbers) == 2:
-            one, other = numbers
-
-            def mixed(at: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-                whole, corner = extents_at(extent, quantified, at), along(one, np.array([least[one]]))
-                return whole * corner - along(one, at[one]) * along(other, at[other])
-
-            odd = mixed(numbers) != 0
-            if not mixed(some).any() and (place := smallest(numbers, odd, quantified)):
-                yield place
+        if len(domains) > 1 and not mixed(some).any():
+            for pair in combinations(domains, 2):
+                numbers = first_numbers(pair)
+                if place := smallest(numbers, mixed(numbers) != 0, quantified):
+                    yield place
     except InputError:  # told where the sizes are taken one by one
         return

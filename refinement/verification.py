@@ -92,7 +92,8 @@ def verify(
     choices : sequence of str
         What the bound takes matrix instructions to round, as `matrix_rounding` reads it.
     every : bool
-        Whether nothing is verified that is not shown for every number that sizes may be.
+        Whether nothing is verified that is not shown for every number that sizes may be; where an index
+        overflows at one, the kernel is refuted.
     submit : callable, optional
         Has others verify sets of sizes; see `elsewhere`.
 
@@ -129,7 +130,7 @@ def verify(
         of_all_cases((words_of(each.case), _at_sizes(each, examined)) for each, examined in examinations)
     )
     equality = _weakest([*(examination.equality for examination in found), scope.equality])
-    if equality is not None and (overflow := scope.stated_overflow()) is not None:
+    if equality is not None and (overflow := scope.claimed_overflow(every=every)) is not None:
         what = f"an index overflows: {overflow}"
         kind = Kind.OUT_OF_BOUNDS if overflow.is_outside else Kind.WRONG_VALUE
         finding = KernelFinding(kind, what, kernel.path, overflow.line)

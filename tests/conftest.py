@@ -17,6 +17,19 @@ settings.register_profile("repeatable", settings.get_profile("quick"), derandomi
 settings.load_profile("repeatable" if "CI" in os.environ else "quick")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that asks for other sizes than those that every run looks at."""
+    about = "in tests of random sizes, also take those that this number makes"
+    parser.addoption("--sizes-seed", type=int, metavar="N", help=about)
+
+
+@pytest.fixture
+def more_seeds(request: pytest.FixtureRequest) -> list[int]:
+    """Return the seeds that a run adds to those that every run takes."""
+    seed = request.config.getoption("--sizes-seed")
+    return [] if seed is None else [seed]
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Give a browser without a window; without one, the tests of pages are skipped."""

@@ -184,8 +184,10 @@ class SymbolicLaunch:
     def _check_array(self, parameter: ArrayParameter) -> None:
         """Check that an array whose extents depend on sizes is modelled."""
         about = f"{parameter.name} depends on {self._domain.name}"
-        if parameter.access.is_written or parameter.low_bit:
-            raise UnsupportedError(f"{about}; it is not only read, or has given bits")
+        if parameter.access.is_written:
+            raise UnsupportedError(f"{about} and is written to, and the grid does not grow with it by tiles")
+        if parameter.low_bit:
+            raise UnsupportedError(f"{about}, and has given bits")
         check_given(parameter)
         if parameter.element_bits != parameter.format.bits:
             raise UnsupportedError(f"{about}, and has padded elements")

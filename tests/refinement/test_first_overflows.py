@@ -14,16 +14,19 @@ LAST = 1 << 29
 """Elements of 4 bytes whose distances in bytes fit 31 bits."""
 
 
-def _verified(folder: Path, end: str, kernel: str = KERNEL) -> tuple[Verdict, str, str]:
+def _verified(
+    folder: Path, end: str, kernel: str = KERNEL, *, every: bool = False
+) -> tuple[Verdict, str, str]:
     (folder / "doubled.ptx").write_text(kernel, encoding="utf-8")
     (folder / "doubled.toml").write_text(CONTRACT.replace("END", end), encoding="utf-8")
-    result = verify(folder / "doubled.ptx", folder / "doubled.toml").result
+    result = verify(folder / "doubled.ptx", folder / "doubled.toml", every=every).result
     (size,) = result.quantified
     return result.verdict, size.reason, "\n".join(map(str, result.findings))
 
 
-def test_an_overflow_below_a_stated_end_is_a_finding(tmp_path: Path) -> None:
-    verdict, _, findings = _verified(tmp_path, " up to 1000000000")
+@pytest.mark.parametrize(("end", "every"), [(" up to 1000000000", False), ("", True)])
+def test_an_overflow_at_a_number_that_is_claimed_is_a_finding(end: str, every: bool, tmp_path: Path) -> None:
+    verdict, _, findings = _verified(tmp_path, end, every=every)
     assert verdict is Verdict.REFUTED
     where = f"doubled.ptx:17: out-of-bounds: an index overflows: at n = {LAST + 64}, the smallest such size,"
     assert where in findings

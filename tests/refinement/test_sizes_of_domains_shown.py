@@ -1,7 +1,8 @@
 """At random sizes of the domains for which kernels are shown, the verdict without domains is the same.
 
 ``pytest -m sweep tests/refinement/test_sizes_of_domains_shown.py`` verifies 220 pairs of a kernel and a set
-of sizes. The ends of domains are looked at in `test_ends_of_domains`.
+of sizes, each run the same; ``--sizes-seed N`` adds as many that N makes. The ends of domains are looked at
+in `test_ends_of_domains`.
 """
 
 from __future__ import annotations
@@ -51,31 +52,38 @@ def check(kernel: Path, text: str, sets: Sequence[Mapping[str, int]], folder: Pa
     assert len(result.stats["sizes"]) == len(sets)
 
 
-def check_by_k(kernel: Path, text: str, folder: Path, count: int = EACH, near: int = NEAR) -> None:
+def check_by_k(
+    kernel: Path, text: str, folder: Path, seeds: Sequence[int], count: int = EACH, near: int = NEAR
+) -> None:
     """Check random numbers of K from the first on that is shown by induction."""
     proof = prove_size(text, kernel)
     step, last = proof.domain.step, proof.domain.most
     numbers = np.arange(proof.first, min(proof.first + near * step, last) + 1, step)
-    chosen = np.random.default_rng(5).choice(numbers, min(count, len(numbers)), replace=False)
-    check(kernel, text, [{"K": number} for number in chosen.tolist()], folder)
+    count = min(count, len(numbers))
+    chosen = {
+        number: None
+        for seed in (5, *seeds)
+        for number in np.random.default_rng(seed).choice(numbers, count, replace=False).tolist()
+    }
+    check(kernel, text, [{"K": number} for number in chosen], folder)
 
 
-def test_sizes_of_one_domain_agree(tmp_path: Path) -> None:
-    check_by_k(SIMT, for_every_k("simt_f32"), tmp_path, 2, 2)
+def test_sizes_of_one_domain_agree(tmp_path: Path, more_seeds: list[int]) -> None:
+    check_by_k(SIMT, for_every_k("simt_f32"), tmp_path, more_seeds, 2, 2)
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", BY_K)
-def test_random_k_of_cuda_kernels_agree(name: str, tmp_path: Path) -> None:
-    check_by_k(CORPUS / name, for_every_k(KERNELS[name]["entry"]), tmp_path)
+def test_random_k_of_cuda_kernels_agree(name: str, tmp_path: Path, more_seeds: list[int]) -> None:
+    check_by_k(CORPUS / name, for_every_k(KERNELS[name]["entry"]), tmp_path, more_seeds)
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", COMPILED)
-def test_random_k_of_triton_kernels_agree(name: str, tmp_path: Path) -> None:
+def test_random_k_of_triton_kernels_agree(name: str, tmp_path: Path, more_seeds: list[int]) -> None:
     step = triton_contracts.KERNELS[name]["tile"][2]
     text = triton_contracts.for_every_k(name, f"any multiple of {step}")
-    check_by_k(triton_contracts.CORPUS / name, text, tmp_path)
+    check_by_k(triton_contracts.CORPUS / name, text, tmp_path, more_seeds)
 
 
 @pytest.mark.sweep
@@ -84,12 +92,12 @@ def test_random_k_of_triton_kernels_agree(name: str, tmp_path: Path) -> None:
     [(SIMT, False), (SIMT, True), (TRITON, False)],
     ids=["cuda, whole tiles", "cuda, parts of tiles", "triton, whole tiles"],
 )
-def test_random_grids_agree(kernel: Path, ragged: bool, tmp_path: Path) -> None:
+def test_random_grids_agree(kernel: Path, ragged: bool, tmp_path: Path, more_seeds: list[int]) -> None:
     steps = (1, 1) if ragged else (16, 16) if kernel == SIMT else (32, 64)
     domains = [f"any multiple of {step}" for step in steps]
     text = stated(SIMT, *domains, 32) if kernel == SIMT else of_triton(kernel.name, *domains, 32)
     shown = {each.name: each for each in prove_blocks(kernel, text).domains}
-    random = np.random.default_rng(6)
+    randoms = [np.random.default_rng(seed) for seed in (6, *more_seeds)]
     most = [
         min(160 if kernel == SIMT else 8 * step, shown[name].most)
         for name, step in zip("MN", steps, strict=True)
@@ -99,6 +107,7 @@ def test_random_grids_agree(kernel: Path, ragged: bool, tmp_path: Path) -> None:
             name: int(step * random.integers(1, end // step + 1))
             for name, step, end in zip("MN", steps, most, strict=True)
         }
+        for random in randoms
         for _ in range(EACH)
     ]
     distinct = [each for place, each in enumerate(sets) if each not in sets[:place]]
