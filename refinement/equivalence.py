@@ -60,13 +60,28 @@ def compared_as(fmt: Format) -> Format:
     return bits(fmt.bits) if isinstance(fmt, IntegerFormat) else fmt
 
 
-def compare(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comparison:
+def compare(
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, patient: bool = True
+) -> Comparison:
     """Compare terms (n,) with the terms expected, both read in a format.
 
     Integers are equal as bits where their polynomials are equal modulo ``2**fmt.bits`` and no float is
     rounded on the way; what is not the identical term can otherwise only be equal over the reals, where no
     operation rounds or overflows.
+
+    Raises
+    ------
+    ExpansionError
+        If not patient, as soon as there is a sum of too many products, though another way may do.
     """
+    forms.quantifier.is_patient = patient
+    try:
+        return _compared(forms, actual, expected, fmt)
+    finally:
+        forms.quantifier.is_patient = True
+
+
+def _compared(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comparison:
     identical: NDArray[np.bool_] = actual == expected
     others = np.flatnonzero(~identical)
     read = compared_as(fmt)
@@ -229,14 +244,20 @@ def _at_once(
     """Return what `_thoroughly` does where nothing is supposed of what terms choose by."""
     left = members
     for unequal in (forms.unequal, forms.outer.unequal, forms.unequal_unmasked):
-        with suppress(ExpansionError, OutweighedMaskError):
-            left = left[unequal(actual[left], expected[left], fmt)]
+        with suppress(OutweighedMaskError):
+            try:
+                left = left[unequal(actual[left], expected[left], fmt)]
+            except ExpansionError:
+                if not forms.quantifier.is_patient:
+                    raise
     start = 0
     while start < len(left):
         some = left[start : start + (_AT_A_TIME if start else _FIRST)]
         try:
             wrong = some[forms.thorough.unequal(actual[some], expected[some], fmt)]
         except ExpansionError as error:
+            if not forms.quantifier.is_patient:
+                raise
             return left[start:], str(error)
         start += len(some)
         if len(wrong):

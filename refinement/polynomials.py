@@ -37,6 +37,10 @@ _CELLS_OF_FRACTIONS = 1 << 17
 """As many with coefficients that are fractions, which take far longer, before that is tried."""
 
 
+_CELLS_AT_FIRST = 1 << 20
+"""As many before numbers are tried, on which two sides may differ."""
+
+
 class _RecurrenceError(Exception):
     """Products of fractions that are many, and may be the same ones again and again."""
 
@@ -169,7 +173,11 @@ class Expander:
             try:
                 return self._all_at_once(rows, recurrences=False)
             except ExpansionError:
+                if not self.quantifier.is_patient:
+                    raise
                 return self._in_order(rows, MOST_CELLS_IN_ORDER)
+        if not self.quantifier.is_patient:  # nested expansions would each be tried in every way
+            return self._in_order(rows, _CELLS_OF_FRACTIONS)
         with suppress(ExpansionError):
             return self._in_order(rows, _CELLS_OF_FRACTIONS)
         return self._all_at_once(rows, recurrences=True)
@@ -179,7 +187,7 @@ class Expander:
         finished = [rows.where(slice(0, 0))]
         while len(rows):
             cells = sum(each.cells for each in (*finished, rows))
-            if cells > MOST_CELLS:
+            if cells > (MOST_CELLS if self.quantifier.is_patient else _CELLS_AT_FIRST):
                 raise ExpansionError
             if cells > _CELLS_OF_FRACTIONS and rows.coefficients.dtype == object and not recurrences:
                 raise _RecurrenceError

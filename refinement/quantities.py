@@ -91,6 +91,8 @@ class Quantifier:
         self.store = store
         self._fractions, self.near_fractions = fractions, False
         """Whether there has been such a float that is not the fraction itself."""
+        self.is_patient = True
+        """Whether what has many products is multiplied out, and compared in other ways if it has too many."""
         self.magnitudes = Magnitudes(store)
         self.finiteness = Finiteness(store)
         self.coarse = CoarseSums(store)

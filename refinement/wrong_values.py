@@ -35,6 +35,7 @@ from .overflow import NONE
 from .references import Reference
 from .rounding_depth import roundings
 from .storing_warps import stored_by
+from .terms import UNDEFINED
 from .traversal import leaves_of
 
 FIRST, SPREAD = 4, 4
@@ -157,6 +158,32 @@ class WrongValues:
             count = len(wrong) if alone else len(places)
             findings.append(self._finding(cause.kind, message, cause.line, name, count))
         return findings, counterexample
+
+    def shown(
+        self, output: Array, members: Indices, actual: Ids, expected: Ids
+    ) -> tuple[KernelFinding, KernelCounterexample] | None:
+        """Return what a few inputs show of an output, its formula aside; None if they show nothing.
+
+        Parameters are as in `explained`.
+        """
+        wrong = members[actual[members] != expected[members]]
+        counterexample = self._counterexample(output, wrong, actual, expected, [[]], thorough=False)
+        if counterexample is None:
+            return None
+        name = counterexample.difference.output
+        (some, *_) = _samples(wrong)
+        element = next(each for each in some.tolist() if self._namer.element(output.name, each) == name)
+        leaves = leaves_of(self._store, actual[[element]])
+        unwritten = leaves[self._store.are(UNDEFINED, leaves)]
+        if len(unwritten):
+            line, kind = int(self._store.lines(unwritten[0])), Kind.UNINITIALISED
+            message = f"{name} depends on what nobody has written"
+        else:
+            line, kind = self._line_of_store(output, element), Kind.WRONG_VALUE
+            message = f"{name} is another number than the contract's on the inputs of the counterexample"
+        message += self._reference.origin(output, element)
+        message += "; it has too many products for its formula to be told"
+        return self._finding(kind, message, line, name, 1), counterexample
 
     # -- what is wrong
     def _differences(
@@ -321,13 +348,16 @@ class WrongValues:
         actual: Ids,
         expected: Ids,
         differences: Sequence[Sequence[Monomial]],
+        *,
+        thorough: bool = True,
     ) -> KernelCounterexample | None:
         undergone = roundings(self._store, actual[wrong[:1]]) if self._outcome.reordered else None
         loose = 0.0 if undergone is None else float(undergone.growth)
         mine, other = (leaves_of(self._store, terms[wrong[:1]]) for terms in (actual, expected))
         alone = np.setxor1d(mine, other)
         tried = product(
-            _samples(wrong), candidates(self._instance, self._forms.quantifier, differences, alone)
+            _samples(wrong) if thorough else _samples(wrong)[:1],
+            candidates(self._instance, self._forms.quantifier, differences, alone),
         )
         for some, inputs in tried:
             told = telling(self._store, inputs, actual[some], expected[some], output.format, loose)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from edited_kernels import edited
 from operator_kernels import CORPUS, KERNELS, contract_of
 
+from mmaproof.refinement.findings import Kind
 from mmaproof.refinement.result import Verdict
 from mmaproof.refinement.verification import verify
 
@@ -56,3 +59,13 @@ def test_the_files_are_those_that_are_described() -> None:
     kernels = {facts["kernel"] for facts in KERNELS.values()}
     assert {path.stem for path in CORPUS.glob("*.toml")} - {"variants"} == kernels
     assert {path.stem for path in CORPUS.glob("*.cu")} == kernels
+
+
+@pytest.mark.sweep
+def test_a_formula_that_is_too_long_is_refuted_by_numbers(tmp_path: Path) -> None:
+    """Without its power of two, a gelu is a choice by a polynomial of high degree, of an undefined number."""
+    file = "gemm_gelu_f16_sm90.ptx"
+    kernel = edited(tmp_path, CORPUS / file, ("ex2.approx.ftz.f32 \t%f185, %f184;", ""))
+    result = verify(kernel, contract_of(file)).result
+    assert result.verdict is Verdict.REFUTED
+    assert result.findings[0].kind is Kind.UNINITIALISED
