@@ -30,7 +30,9 @@ when the theorems were written; later statements answer some of what survived.
 How much a sample says, others show, equivalent ones included: drawn shortly before these, of 100 faults
 each, power 96.8 % (seed 20261124) and, of 200, 92.9 % (20261123); mfma 92.7 % (20261125); ptx 93.9 %
 (20261126); pto 95.6 % (20261127) and 91.3 % (20261131). Of the 42 that survived there, a reader found 19 to
-be equivalent; the others are stated since, but for one that a test notices. Of 60 faults each, and earlier:
+be equivalent; the others are stated since, but for one that a test notices. Then ptx 85.6 % (20261130; 90.2 %
+without equivalent ones) and pto 90.4 % (20261132; 92.4 %): of these 23 survivors 7 are equivalent, 12 are
+stated since, and tests notice the rest. Of 60 faults each, and earlier:
 power 91.1 % (198491317), 86.2 % (236887699), 96.7 % (295075147), 87.3 % (715827883), 92.9 % (373587883);
 ptx 93.1 % (334214459), 93.3 % (413158511); mfma 84.2 % (256203161), 87.7 % (314606869), 91.4 % (393342743);
 pto 91.2 % (275604541), 94.8 % (353868013), 89.7 % (433024223), 94.5 % (452930477), 94.5 % (982451653). Of

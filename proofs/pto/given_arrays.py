@@ -340,14 +340,17 @@ def _accumulator() -> Certificate:
 
     def tiles(operation: str, others: Mapping[str, Tile]) -> object:
         found = applied(OPERATIONS[operation], {"a": a, "b": b, **others}, A5)
-        return found.tiles.get("c"), found.tiles.get("d")
+        names = {role: value.name for role, value in found.instruction.operands().items()}
+        return found.tiles.get("c"), found.tiles.get("d"), names
 
+    plain = {"a": "%a", "b": "%b", "d": "%d"}
+    in_place = {**plain, "c": "%d"}
     expected: dict[tuple[str, str], object] = {
-        ("tmatmul.acc", "alone"): (d, d),
-        ("tmatmul.acc", "both"): (c, d),
-        ("tmatmul.acc", "neither"): (None, None),
-        ("tmatmul", "alone"): (None, d),
-        ("tmatmul", "neither"): (None, None),
+        ("tmatmul.acc", "alone"): (d, d, in_place),
+        ("tmatmul.acc", "both"): (c, d, in_place),
+        ("tmatmul.acc", "neither"): (None, None, in_place),
+        ("tmatmul", "alone"): (None, d, plain),
+        ("tmatmul", "neither"): (None, None, plain),
     }
     return compared(expected, lambda: {(name, some): tiles(name, given[some]) for name, some in expected})
 

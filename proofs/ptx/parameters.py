@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from ...spec.formats import format_named
 from ...spec.ptx.architectures import ARCHITECTURES
+from ...spec.ptx.assembly import parse
+from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.variant import Shape
 from ...spec.ptx.wmma import MemoryOperand
 from ..comparison import compared
@@ -64,12 +66,13 @@ def _alignments() -> Certificate:
     "ptx/stated/models",
     "the models of the matrix units have the published parameters",
     "architecture ↦ (target, fraction bits of terms, bits of a row of A in one step, both for fp8 too) "
-    "is the table written down from the publications",
+    "is the table written down from the publications; listed products ↦ architectures that execute them",
     "MMA-Sim, arXiv 2511.10909; Khattak and Mikaitis, arXiv 2512.07004; Valpey, arXiv 2502.15999",
 )
 def models() -> Iterator[Case]:
-    """Yield one comparison."""
+    """Yield the parameters, and what the units execute."""
     yield Case("parameters", _models, method=Method.CERTIFICATE)
+    yield Case("executed", _executed, method=Method.CERTIFICATE)
 
 
 def _models() -> Certificate:
@@ -83,6 +86,14 @@ def _models() -> Certificate:
         }  # fmt: skip
 
     return compared(memory.MODELS, specified)
+
+
+def _executed() -> Certificate:
+    def units(text: str) -> set[str]:
+        resolved = multiplication(parse(text).variant)
+        return {each.name for each in ARCHITECTURES if resolved.is_executable_on(each)}
+
+    return compared(memory.EXECUTED, lambda: {text: units(text) for text in memory.EXECUTED})
 
 
 THEOREMS = (wmma_memory, models)

@@ -201,11 +201,17 @@ ORDERS: Mapping[str, tuple[Axes, Axes, dict[str, int]]] = {
     "c a -> a c": ((("x", 2), ("y", 2)), (("u", 2), ("v", 4)), {"a": 2, "c": 2}),
     "c b a -> a b c": ((("x", 2), ("y", 2)), (("u", 2), ("v", 2)), {"a": 2, "b": 2, "c": 2}),
     "over full -> over full": ((("x", 2),), (("u", 4),), {"over": 2, "full": 2}),
+    "half -> half": ((("x", 4),), (("u", 4),), {"half": 2}),
+    "most m -> m most": ((("x", 12),), (("u", 2), ("v", 6)), {"most": 3, "m": 2}),
+    "right -> right": ((("x", 2),), (("u", 4),), {"right": 2}),
     "p q -> q p": ((("x", 5), ("y", 3)), (("u", 5), ("v", 3)), {"p": 3, "q": 5}),
 }  # fmt: skip
 """Coordinates and the digits that fill them, in the order of the source and of the target."""
 
-UNFILLED = ("a b -> a", "b a -> a b", "c a -> a c", "c b a -> a b c", "over full -> over full", "p q -> q p")
+UNFILLED = (
+    "a b -> a", "b a -> a b", "c a -> a c", "c b a -> a b c", "over full -> over full", "half -> half",
+    "most m -> m most", "right -> right", "p q -> q p",
+)  # fmt: skip
 """Those that do not fill them, or are not the same ones."""
 
 

@@ -64,6 +64,18 @@ blackwell-sm100 | sm_100a | 25 |          |          |
 blackwell       | sm_120a | 25 |          |          |
 """
 
+_EXECUTED = """
+product | architectures
+mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 | volta turing
+mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 | turing ampere ada hopper blackwell-sm100 blackwell
+mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 | ampere ada hopper blackwell-sm100 blackwell
+mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 | ada hopper blackwell-sm100 blackwell
+mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32 | blackwell
+"""
+
+EXECUTED = {row["product"]: set(row["architectures"].split()) for row in rows(_EXECUTED)}
+"""On which architectures a matrix unit executes a product: from sm_80 on, m8n8k4 of f16 is none of its."""
+
 MODELS = {
     row["name"]: tuple(int(cell) if cell.isdigit() else cell or None for cell in row.values())
     for row in rows(_MODELS)

@@ -212,3 +212,10 @@ def test_an_expanding_load_is_unsupported() -> None:
 def test_a_circle_composes_as_the_letter_does(offset: str) -> None:
     text = f"Sw<3,4,3> o {offset}(8,64):(64,1)"
     assert parse_composed(text.replace(" o ", " ∘ ")) == parse_composed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["(8,64):(64,1)", "Swizzle<3,4,3> o (8,64):(64,1)", "Swizzle<3,4,3> o 4 o (8,2):(2,1)"]
+)
+def test_compositions_are_printed_as_they_are_written(text: str) -> None:
+    assert str(parse_composed(text)) == text
