@@ -137,6 +137,28 @@ def test_kernels_compute_the_product_of_packed_panels(
     assert found.result.verdict == "verified", messages(found)
 
 
+@pytest.mark.parametrize(
+    ("side", "first", "last"), [("LN", 2, 20), ("LT", 0, None), ("RN", 0, 4), ("RT", 0, 20)]
+)
+@pytest.mark.parametrize(("name", "rows"), [("dgemm", 8), pytest.param("sgemm", 16, marks=pytest.mark.sweep)])
+def test_triangular_kernels_leave_out_what_is_zero(
+    name: str, rows: int, side: str, first: int, last: int | None, library: Path, tmp_path: Path
+) -> None:
+    """Of one panel: products from the offset on, up to it and the panel, or up to the columns."""
+    path = written(name, rows, 4, 20, tmp_path)
+    text = path.read_text().replace(f"{name}_kernel", f"{name[0]}trmm_kernel_{side}")
+    text = text.replace('shape = ["m * k"]', f"shape = [20, {rows}]").replace('["n * k"]', "[20, 4]")
+    offset = f'[[param]]\nname = "offset"\ntype = "s64"\nvalue = {2 if side[0] == "L" else 0}\n'
+    start = text[: text.index("[ensures]")].replace('access = "inout"', 'access = "out"') + offset
+    sums = "C[j, i] = alpha * sum(p < {count}, A[p + {first}, i] * B[p + {first}, j])"
+    end = 2 + rows if last is None else last
+    for wrong in (0, 1):
+        formula = sums.format(count=end - first - wrong, first=first)
+        path.write_text(f'{start}\n[ensures]\nformula = "{formula}"\n')
+        found = verify(library, path)
+        assert found.result.verdict == ("refuted" if wrong else "verified"), messages(found)
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_symbolic_result_is_what_qemu_computes(name: str, library: Path, tmp_path: Path) -> None:
     m, n, k = 15, 7, 5
