@@ -217,8 +217,11 @@ def explained(monomials: Sequence[Monomial], namer: Namer, inside: Inside = lamb
             expected = namer.monomial(partner.atoms, partner.contract)
             apart = [set(x.atoms) - set(y.atoms) for x, y in ((monomial, partner), (partner, monomial))]
             detail = inside(*(each.pop() for each in apart)) if all(apart) and not swapped else ""
-            # Only what its bits are read as differs: a sign, a type, a table.
-            otherwise = " by another reading of its bits" if used == expected else ""
+            # Only what its bits are read as differs: a sign, a type, a table; or what is not spelled.
+            unspelled = (
+                " of other numbers in place of …" if "…" in used else " by another reading of its bits"
+            )
+            otherwise = unspelled if used == expected else ""
             swapped.append(f"uses {used}{otherwise}, expected {expected}{detail}")
     counted = [
         f"has {namer.monomial(monomial.atoms, monomial.kernel)}, expected "

@@ -201,3 +201,15 @@ def test_the_opposite_has_the_same_number(tree: tuple[object, ...]) -> None:
     numbers, opposite = NormalForms(made.store).conditions.of(np.concatenate([condition, turned]))
     assert numbers[0] == numbers[1]
     assert opposite[0] != opposite[1]
+
+
+def test_what_is_left_out_of_a_message_is_not_said_to_be_read_in_another_way() -> None:
+    result = Kernel(
+        "add.f32 %f1, %A, 0f40400000; max.f32 %f1, %f1, 0f00000000; min.f32 %f1, %f1, 0f40A00000; "
+        "mul.f32 %C, %f1, %A;",
+        "C[i] = A[i] * min(max(A[i] + 3, 0), 6)",
+        {"A": "f32", "C": "f32 out"},
+        ("", ""),
+    ).result()
+    assert result.verdict is Verdict.REFUTED
+    assert "of other numbers in place of …, expected" in result.findings[0].message
