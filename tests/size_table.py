@@ -19,10 +19,12 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS)]
 
 HEADING = """# What is shown for every size, by kernel
 
-Written by `python tests/size_table.py`: kernels of the corpora without a fault or masks, of tiles of at most
+Written by `python tests/size_table.py`: kernels of the corpora without a fault, of tiles of at most
 4,096 elements, for every number of the size that its sum goes over (at one block), and for every number of
-the sizes by which its grid grows (at one step of the others). Sizes are multiples of the tiles. A number is
-the largest that is shown, where not all are; else there is what is in the way.
+the sizes by which its grid grows (at one step of the others). Sizes are multiples of the tiles; those of
+`ragged` kernels, which have masks, are any numbers. K of the sparse kernel is a multiple of 32 where it is
+every number, and 224 where M and N are: its 7 given values are then the same in all tiles. A number is the
+largest that is shown, where not all are; else there is what is in the way, and sizes are tried one by one.
 [Every size](every-size.md) says how.
 
 | kernel | corpus | sum over | every number | grid over | every number |
@@ -33,6 +35,9 @@ _SIZES = re.compile(r"(?m)^\[\[?sizes\]?\]\n(?:[A-Za-z]\w* = .*\n)+\n?")
 
 _MOST_ELEMENTS = 1 << 12
 """Of a tile of the kernels that are asked about."""
+
+_SPARSE_STEP = 32
+"""Of K of the sparse kernel, whose rows then begin anywhere among its given values."""
 
 _STEPS = 1009
 """Steps in K of a contract in which strides are numbers: no other numbers of it are parts of this K."""
@@ -75,7 +80,7 @@ class Question(NamedTuple):
 def questions() -> list[Question]:
     """Return the kernels that are asked about: of each for several processors one, and of small tiles."""
     found: dict[tuple[str, str], Question] = {}
-    for each in (*_of_cuda(), *_of_triton(), *_of_scaled()):
+    for each in (*_of_cuda(), *_of_split_k(), *_of_triton(), *_of_scaled()):
         if prod(each.one.get(name, 1) for name in "MN") <= _MOST_ELEMENTS:
             found.setdefault((each.corpus, re.sub(r"_sm\d+a?\.ptx", "", each.kernel)), each)
     return list(found.values())
@@ -102,18 +107,30 @@ def _of_cuda() -> Iterator[Question]:
             others, step = TILES[entry]
             text, _ = _listed((CORPUS / f"{entry}.toml").read_text(encoding="utf-8"))
             one = {size: int(number) for size, number in re.findall(r"(\w+) = (\d+)", others)} | {"K": step}
-            yield Question("CUDA", name, CORPUS / name, text, one, one)
+            steps = {**one, "K": _SPARSE_STEP} if entry == "mma_sparse_f16" else one
+            yield Question("CUDA", name, CORPUS / name, text, one, steps)
+
+
+def _of_split_k() -> Iterator[Question]:
+    from operator_kernels import CORPUS
+
+    for kernel in ("split_k_f16", "serial_split_k_f32", "split_k_tickets_f32"):
+        text, one = _listed((CORPUS / f"{kernel}.toml").read_text(encoding="utf-8"))
+        name = f"{kernel}_sm80.ptx"
+        steps = {size: one[size] for size in "MNK"}
+        yield Question("CUDA, split K", name, CORPUS / name, text, one, steps)
 
 
 def _of_triton() -> Iterator[Question]:
     from triton_contracts import CORPUS, KERNELS, for_sizes
 
     for name, facts in KERNELS.items():
-        if not facts["fault"] and not facts["ragged"]:
+        if not facts["fault"]:
             one = dict(zip("MNK", facts["tile"], strict=True))
             text = for_sizes(name, dict.fromkeys(one, 1))
             text = re.sub(r"\[sizes\]\n(\w = 1\n)+", "{sizes}", text)
-            yield Question("Triton", name, CORPUS / name, text, one, one)
+            steps = dict.fromkeys(one, 1) if facts["ragged"] else one
+            yield Question("Triton", name, CORPUS / name, text, one, steps)
 
 
 def _of_scaled() -> Iterator[Question]:
@@ -136,8 +153,8 @@ def row(question: Question) -> str:
     from mmaproof.refinement.contract_reading import parse_contract
 
     grid = re.findall(r"\w+", question.contract.partition("grid = ")[2].partition("\n")[0])
-    of_grid = [name for name in question.one if name in grid]
-    others = [name for name in ("K", "N") if name in question.one and name not in grid]
+    of_grid = [name for name in question.steps if name in grid]
+    others = [name for name in ("K", "N") if name in question.steps and name not in grid]
     cells = [question.kernel, question.corpus]
     for every in (others[:1], of_grid):
         if not every:
@@ -154,10 +171,12 @@ def row(question: Question) -> str:
 
 def _answer(question: Question, contract: Any, *, by_grid: bool) -> str:
     """Return how far sizes are shown; raises UnsupportedError if they aren't."""
+    from mmaproof.refinement.every_size import check_launches
     from mmaproof.refinement.front_end import read_kernel
     from mmaproof.refinement.ptx.block_proofs import BlockProver
     from mmaproof.refinement.ptx.front_end import PtxKernel
 
+    check_launches(contract)
     kernel = read_kernel("ptx", question.path, contract.entry, contract.target)
     assert isinstance(kernel, PtxKernel)
     domains = {each.name: each for each in contract.quantified.domains}

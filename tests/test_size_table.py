@@ -26,6 +26,9 @@ def test_the_table_has_a_line_for_each_kernel() -> None:
     "kernel",
     [
         "shuffled_gemv_f32_sm80.ptx",
+        "split_k_f16_sm80.ptx",
+        "split_k_tickets_f32_sm80.ptx",
+        pytest.param("gemm_f16_f32_f32_32x32x32_s1_ragged_sm80.ptx", marks=pytest.mark.sweep),
         pytest.param("mma_sparse_f16_sm80.ptx", marks=pytest.mark.sweep),
         pytest.param("simt_f32_sm80.ptx", marks=pytest.mark.sweep),
         pytest.param("gemm_f16_f32_f32_32x32x32_s1_sm80.ptx", marks=pytest.mark.sweep),
