@@ -42,7 +42,10 @@ def verify(
         typer.Option(metavar="NAME", help="How matrix instructions round, for the bound: hopper, …"),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--every", help="Sizes stated as domains must be shown for all of them.")
+        bool,
+        typer.Option(
+            "--every", help="Sizes stated as domains must be shown for all; an overflow in them is a finding."
+        ),
     ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Also print what proofs for all sizes consist of.")
