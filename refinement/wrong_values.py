@@ -149,12 +149,14 @@ class WrongValues:
         for cause, places in causes.items():
             at = int(shown[places[0]])
             message = self._message(output, int(wrong[at]), differences[places[0]], int(overflowing[at]))
+            name = self._namer.element(output.name, int(wrong[at]))
+            if cause.kind is Kind.UNINITIALISED and "undefined" not in message:  # it is deep inside
+                message = f"{name} depends on what is undefined: it{message.removeprefix(name)}"
             message += self._reference.origin(output, int(wrong[at])) + ("" if findings else total)
             alone = len(causes) == 1
             if alone and len(wrong) > 1:
                 where = self._where(output, wrong)
                 message += (f"; those with {where}" if where else "") + self._of_warps(output, wrong)
-            name = self._namer.element(output.name, int(wrong[at]))
             count = len(wrong) if alone else len(places)
             findings.append(self._finding(cause.kind, message, cause.line, name, count))
         return findings, counterexample

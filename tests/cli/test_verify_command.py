@@ -146,7 +146,7 @@ def test_a_kernel_out_of_time_is_undecided_with_what_was_being_done(
     document = written.with_suffix(".json")
     xml = written.with_suffix(".xml")
 
-    def ends(*_: object) -> None:
+    def ends(*_: object, **__: object) -> None:
         raise OutOfBudget(f"timeout after 2 s while {activity()}")
 
     monkeypatch.setattr("mmaproof.refinement.output_comparison.compare", ends)
@@ -165,7 +165,7 @@ def test_a_kernel_out_of_time_is_undecided_with_what_was_being_done(
 def test_a_kernel_out_of_memory_is_undecided(
     written: Path, monkeypatch: pytest.MonkeyPatch, reason: type[Exception], said: str
 ) -> None:
-    def raises(*_: object) -> None:
+    def raises(*_: object, **__: object) -> None:
         raise reason
 
     monkeypatch.setattr("mmaproof.refinement.output_comparison.compare", raises)
