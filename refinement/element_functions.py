@@ -60,6 +60,17 @@ class ElementFunctions:
                 units[members] = unit_of(values).min()
         return low, high, units
 
+    def finite_values(self, term: int) -> NDArray[np.uint64] | None:
+        """Return the words that a function of one small element has for its finite values; None of others."""
+        (leaf,) = self._functions.leaves(np.array([term], dtype=np.int32)).tolist()
+        if leaf < 0:
+            return None
+        values, natural = self._functions.all_values(term, leaf), self._store.operation(leaf).result
+        if not isinstance(natural, FloatFormat):
+            return values
+        encodings = np.arange(len(values), dtype=np.uint64)
+        return values[np.isfinite(decode(encodings.astype(natural.storage), natural))]
+
     def truths(self, conditions: Ids) -> list[tuple[int, bytes] | None]:
         """Return the integers that bits (n,) are functions of, and what they are for all its values."""
         leaves, shapes = self._functions.leaves(conditions), self._functions.shapes(conditions)

@@ -155,12 +155,22 @@ class InfiniteChoices:
         operation = self._store.operation(term)
         if operation.name == NORMAL_FORM:
             return _PLAIN
+        if operation.name == operations.SELECT and self._is_finite(term, operation.result):
+            return _PLAIN
         one = np.array([term], dtype=np.int32)
         arguments = [int(each) for some in operands(self._store, operation, one) for each in some]
         given = [self._of(each) for each in arguments]
         none = _either([each.none for each in given])
         found = self._value(operation, arguments, given)
         return found._replace(none=_either([none, found.none]))
+
+    def _is_finite(self, term: int, fmt: Format) -> bool:
+        """Tell whether a choice by one small element is finite for all its finite values."""
+        words = self._forms.element_functions.finite_values(term)
+        if words is None:
+            return False
+        constants = self._store.constants(np.unique(words), fmt.bits)
+        return not self._infinite(constants, fmt).any()
 
     def _value(self, operation: Operation, arguments: Sequence[int], given: Sequence[_When]) -> _When:
         name = operation.name

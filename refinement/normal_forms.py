@@ -167,6 +167,11 @@ class NormalForms:
             self.quantifier, self._extrema, self.polynomials, self.difference, self.identifiers
         )
 
+    @property
+    def element_functions(self) -> ElementFunctions:
+        """What is a function of one small element."""
+        return self._functions
+
     @cached_property
     def conditions(self) -> ConditionForms:
         """The normal forms of what is chosen by."""

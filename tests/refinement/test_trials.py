@@ -35,8 +35,8 @@ def believing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the comparison of terms believe everything."""
     compare = output_comparison.compare
 
-    def believe(*given: Any) -> Comparison:
-        found = compare(*given)
+    def believe(*given: Any, **options: Any) -> Comparison:
+        found = compare(*given, **options)
         everywhere = np.ones(len(found.equal), dtype=bool)
         return replace(found, identical=everywhere, equal=everywhere)
 
