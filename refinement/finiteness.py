@@ -60,7 +60,7 @@ class Finiteness:
         return found | self._undefined(np.asarray(terms))
 
     def _undefined(self, terms: Ids) -> NDArray[np.bool_]:
-        """Tell which terms have bits that nobody has written."""
+        """Tell which terms have bits that nobody has written, or may be chosen to have."""
         found: NDArray[np.bool_] = self.store.are(UNDEFINED, terms)
         if self.store.named(UNDEFINED).any():
             flat = terms.reshape(-1)
@@ -74,6 +74,9 @@ class Finiteness:
                 for _, members in (by_operation(self.store, words) if len(words) else ())
             ]
             found |= np.isin(terms, np.concatenate([np.zeros(0, dtype=np.int32), *some]))
+            chosen = self.store.are(operations.SELECT, terms)
+            if chosen.any():
+                found[chosen] |= self._undefined(self.store.arguments(terms[chosen])[:, 1:3]).any(axis=-1)
         return found
 
     def _scan(self) -> bool:

@@ -21,6 +21,10 @@ NUMBERS = {
         "cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f2, %h1; sub.f32 %f2, %f2, %f2; add.f32 %C, %A, %f2;"
     ),
     "beside a greater one": "max.f32 %f2, %f1, %f1; sub.f32 %f2, %f2, %f1; add.f32 %C, %f2, %A;",
+    "chosen by data": (
+        "setp.gt.f32 %p1, %A, 0f00000000; selp.f32 %f1, %A, %f3, %p1; sub.f32 %f2, %f1, %f1; "
+        "add.f32 %C, %f2, %A;"
+    ),
     "as it is": "mov.f32 %C, %f1;",
 }
 
@@ -37,6 +41,8 @@ def test_undefined_numbers_do_not_vanish(name: str) -> None:
     [
         "mul.lo.s32 %r2, %r1, 0; cvt.rn.f32.s32 %f2, %r2; add.f32 %C, %f2, %A;",
         "setp.gt.f32 %p1, %f1, 0f00000000; selp.f32 %C, %A, %A, %p1;",
+        "setp.gt.f32 %p1, %A, 0f00000000; selp.f32 %f1, %A, %f3, %p1; add.f32 %f2, %f1, 0f3F800000; "
+        "sub.f32 %f2, %f2, 0f3F800000; selp.f32 %C, %f2, %A, %p1;",
         "setp.lt.u32 %p1, %t, 64; mul.f32 %f2, %f1, 0f00000000; selp.f32 %C, %A, %f2, %p1;",
     ],
 )
