@@ -131,19 +131,21 @@ class PtxRounding:
 
 
 def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRounding | None:
-    """Return the roundings by choices, or else by every published model of the target and later ones.
+    """Return the roundings by choices; of what accumulates, where they say nothing, by every published model.
+
+    Those are the models of the target and of later ones.
 
     Parameters
     ----------
     isa, target : str
         The kernel's.
     names : sequence of str
-        The choices; none for every model.
+        The choices.
 
     Raises
     ------
     InputError
-        If a choice does not exist, or is for kernels of another ISA.
+        If a choice does not exist, is for kernels of another ISA, or is one that no bound is known of.
     """
     if isa == "pto":
         return _of_chains(target, names)
@@ -151,13 +153,19 @@ def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRoundi
         if names:
             raise InputError(f"--choice {names[0]}: {isa} kernels leave nothing open that a bound depends on")
         return None
-    if names:
+    accumulations = [choices_named([name, *names]).accumulation for name in PRESETS]
+    if len(set(accumulations)) == 1:
         return PtxRounding(", ".join(names), (choices_named(list(names)),))
     number = target_named(target).number
     by_age = {each: target_named(each.target).number for each in ARCHITECTURES}
     own = max((age for age in by_age.values() if age <= number), default=0)
     later = [each.name for each, age in by_age.items() if age >= own]
-    return PtxRounding(f"at worst of {', '.join(later)}", tuple(PRESETS[name] for name in later))
+    name = " with ".join(filter(None, (f"at worst of {', '.join(later)}", ", ".join(names))))
+    return PtxRounding(name, tuple(choices_named([each, *names]) for each in later))
+
+
+_OF_ARITHMETIC = ("microscaled-sum", "tf32", "subnormals", "conversion")
+"""Points of PTO that change what is rounded, besides the accumulation; the bound is about their defaults."""
 
 
 def _of_chains(target: str, names: Sequence[str]) -> ChainRounding:
@@ -165,6 +173,12 @@ def _of_chains(target: str, names: Sequence[str]) -> ChainRounding:
     readings = pto.choices_named(names, profile_named(target))
     if readings.accumulation == pto.UNSPECIFIED:
         raise InputError("an unspecified accumulation has no bound; choose seeded or added-last")
+    for point in pto.OPEN_POINTS:
+        option = getattr(readings, point.attribute)
+        if point.name in _OF_ARITHMETIC and option != point.default:
+            raise InputError(
+                f"--choice {point.name}={option} has no bound that is known; choose {point.default}"
+            )
     added_last = readings.accumulation == pto.ADDED_LAST
     start = "C or the bias added last" if added_last else "from C or the bias"
     return ChainRounding(f"fused multiply-adds, k increasing, {start}: documented, not measured", added_last)

@@ -62,6 +62,21 @@ def test_other_instruction_sets_have_no_choice() -> None:
         matrix_rounding("power", "power10", ["hopper"])
 
 
+@pytest.mark.parametrize("name", ["tf32=e8m10", "tf32=e8m11", "subnormals=flushed", "cpu-2026-06"])
+def test_readings_of_pto_whose_roundings_are_not_counted_are_refused(name: str) -> None:
+    """A factor that is rounded to 10 fraction bits is further off than all that the bound counts."""
+    with pytest.raises(InputError, match="no bound that is known"):
+        matrix_rounding("pto", "A5", [name])
+
+
+def test_a_choice_of_anything_else_leaves_the_worst_model() -> None:
+    worst, chosen = unit("sm_90").of(fp8()), unit("sm_90", "zero-sign=negative")
+    assert chosen.of(fp8()) == worst
+    assert "at worst of hopper" in str(chosen)
+    assert "no product is zero" in str(unit("sm_90", "zero-products=factors"))
+    assert unit("sm_90", "zero-sign=negative", "accumulation=sequential").of(fp8()) != worst
+
+
 # -- what operations undergo
 
 
