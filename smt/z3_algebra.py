@@ -74,8 +74,9 @@ class Z3Algebra:
         """Concatenate bytes to elements, or split them to nibbles."""
         if fmt.bits == 4:
             halves = [elementwise(lambda byte, low=low: cut(low + 3, low, byte), data) for low in (4, 0)]
-            return np.stack(halves, axis=-1).reshape(*data.shape[:-1], -1)
-        grouped = data.reshape(*data.shape[:-1], -1, fmt.bits // 8)
+            return np.stack(halves, axis=-1).reshape(*data.shape[:-1], 2 * data.shape[-1])
+        size = fmt.bits // 8
+        grouped = data.reshape(*data.shape[:-1], data.shape[-1] // size, size)
         return elementwise(join, *(grouped[..., i] for i in range(grouped.shape[-1])))
 
     def pack(self, elements: Array, fmt: Format) -> Array:
@@ -84,7 +85,7 @@ class Z3Algebra:
             return elementwise(join, elements[..., 0::2], elements[..., 1::2])
         lows = range(fmt.bits - 8, -1, -8)
         parts = [elementwise(lambda e, low=low: cut(low + 7, low, e), elements) for low in lows]
-        return np.stack(parts, axis=-1).reshape(*elements.shape[:-1], -1)
+        return np.stack(parts, axis=-1).reshape(*elements.shape[:-1], len(parts) * elements.shape[-1])
 
     def extract(self, words: Array, low: int, fmt: Format) -> Array:
         """Cut bits out of terms."""

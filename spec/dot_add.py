@@ -259,7 +259,8 @@ def _scaled_products(left: Terms, right: Terms, *scales: Terms) -> Terms:
 def _grouped(model: DotAddModel, left: Terms, right: Terms, *scales: Terms) -> Terms:
     """Sum neighbouring products exactly, then scale: a group has its scale factors' exponent."""
     products = left.values * right.values
-    sums = products.reshape(-1, model.group, *products.shape[1:]).sum(axis=1)
+    groups = len(products) // model.group
+    sums = products.reshape(groups, model.group, *products.shape[1:]).sum(axis=1)
     if model.signed_zeros:
         sums = sums + 0.0  # a group of which nothing is left is +0
     terms = Terms(sums, np.zeros_like(sums, dtype=np.int16))

@@ -72,11 +72,12 @@ class Packing:
     def unpack(self, alg: Algebra, words: Array) -> Array:
         """Split registers (…, r) into encodings (…, per_register * r)."""
         fields = np.stack([alg.extract(words, low, self.format) for low in self.positions], axis=-1)
-        return fields.reshape(*words.shape[:-1], -1)
+        return fields.reshape(*words.shape[:-1], words.shape[-1] * self.per_register)
 
     def pack(self, alg: Algebra, elements: Array) -> Array:
         """Join encodings (…, n) to registers (…, n / per_register), padding 0."""
-        fields = elements.reshape(*elements.shape[:-1], -1, self.per_register)
+        registers = self.registers(elements.shape[-1])
+        fields = elements.reshape(*elements.shape[:-1], registers, self.per_register)
         return alg.assemble(fields, self.format, self.positions, self.word)
 
 
@@ -138,7 +139,8 @@ class Fragment:
     def gather(self, alg: Algebra, registers: Array) -> Array:
         """Read registers (…, holders, r) as the matrix (…, *shape) of encodings."""
         elements = self.packing.unpack(alg, registers)
-        matrix: Array = elements.reshape(*elements.shape[:-2], -1).take(self._places, axis=-1)
+        flat = elements.reshape(*elements.shape[:-2], prod(self._held))
+        matrix: Array = flat.take(self._places, axis=-1)
         return matrix
 
     def scatter(self, alg: Algebra, matrix: Array) -> Array:

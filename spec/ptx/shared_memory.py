@@ -51,7 +51,7 @@ def stmatrix(move: MatrixMove, memory: Array, addresses: Array, registers: Array
     rows = store(NumpyAlgebra(), move, registers)
     memory, places = _places(move, memory, addresses, target=90)
     _require_distinct(move, np.asarray(addresses))
-    data = rows.reshape(*rows.shape[:-3], -1)
+    data = rows.reshape(*rows.shape[:-3], move.addresses * ROW_BYTES)
     batch = common_batch({"memory": memory, "r": data}, {"memory": 1, "r": 1})
     written, places, data = (
         np.broadcast_to(each, (*batch, each.shape[-1])) for each in (memory, places, data)
@@ -68,7 +68,7 @@ def _places(move: MatrixMove, memory: Array, addresses: Array, target: int) -> t
         raise InputError(f"{move} takes an address from each of {WARP_LANES} lanes, not {addresses.shape}")
     _require_valid(move, addresses[..., : lanes_that_need_addresses(move, target)], memory.shape[-1])
     first = row_addresses(move, addresses).astype(np.int64)[..., np.newaxis]
-    places = (first + np.arange(ROW_BYTES)).reshape(*addresses.shape[:-1], -1)
+    places = (first + np.arange(ROW_BYTES)).reshape(*addresses.shape[:-1], move.addresses * ROW_BYTES)
     batch = common_batch({"memory": memory, "addresses": places}, {"memory": 1, "addresses": 1})
     return np.broadcast_to(memory, (*batch, memory.shape[-1])), np.broadcast_to(
         places, (*batch, places.shape[-1])

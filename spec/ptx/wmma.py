@@ -17,6 +17,7 @@ from ..algebra import Array
 from ..errors import InputError
 from ..formats import Format, format_named
 from ..numpy_algebra import NumpyAlgebra
+from ..operand_arrays import common_batch
 from .memory import from_bytes, to_bytes
 from .variant import Shape, Variant
 from .wmma_forms import WMMA_FORMS
@@ -163,7 +164,8 @@ class MemoryOperand:
         self.check(pointer, stride, memory.shape[-1])
         if matrix.shape[-2:] != self.extents:
             raise InputError(f"{self}: a matrix of {self.extents} is stored, not {matrix.shape}")
-        written = np.broadcast_to(memory, (*matrix.shape[:-2], memory.shape[-1])).copy()
+        batch = common_batch({"memory": memory, "d": matrix}, {"memory": 1, "d": 2})
+        written = np.broadcast_to(memory, (*batch, memory.shape[-1])).copy()
         data = slice(pointer, pointer + self.span(stride))
         alg = NumpyAlgebra()
         elements = from_bytes(alg, written[..., data], self.format)
