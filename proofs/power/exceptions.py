@@ -26,8 +26,8 @@ def _raised(alg: Algebra, update: RankKUpdate, v: Inputs, x: Array, y: Array, ma
 @theorem(
     "power/masking/exceptions",
     "a disabled row or column raises no exception and sets no bit of FPSCR; a disabled product neither",
-    "∀ x, y, acc, masks, RN: ¬(XMSK[i] ∧ YMSK[j]) ⇒ element (i, j) raises none of XX, VXSNAN, VXISI, VXIMZ "
-    "(nor OX and UX, which raise XX too); otherwise it raises what the unmasked form does on the live "
+    "∀ x, y, acc, masks, RN: ¬(XMSK[i] ∧ YMSK[j]) ⇒ element (i, j) raises none of OX, UX, XX, VXSNAN, VXISI, "
+    "VXIMZ; otherwise it raises what the unmasked form does on the live "
     "products, +0 in the place of the others' operands. A sticky bit is set if any element raises it",
     SOURCE,
 )

@@ -1,8 +1,9 @@
 """Which exceptions a float update raises: the sticky bits of FPSCR that it sets.
 
 A bit is set if an operation of an enabled element raises its exception; those of disabled elements are not
-performed (Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-C). OX and UX are not told apart:
-with their traps disabled, either raises XX as well, so what is exact neither overflows nor underflows.
+performed (Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-C). All traps are disabled: underflow is
+a loss of accuracy below the normal numbers, which is told before rounding (section 7.4.4), and an overflow
+is inexact (section 7.4.3).
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algebra import Algebra, Array, Operand, Product
-from ..formats import B1, FloatFormat
+from ..formats import B1, F64, FloatFormat, IntegerFormat
 from ..matrix_product import Step
 from ..rounding import Rounding
 from .catalogue import RankKUpdate
 from .choices import Choices
-from .rank_k_update import Live, float_sum
+from .rank_k_update import SIGNIFICAND_24, Live, float_sum
 
 FX, VX = 0x80000000, 0x20000000
 """The summaries: any exception, any invalid operation."""
@@ -31,6 +32,10 @@ class Exceptions(NamedTuple):
 
     Attributes
     ----------
+    overflow : array
+        OX: the result, if exponents had no bound, is beyond the largest number.
+    underflow : array
+        UX: a result is inexact, and below the least normal number before it is rounded.
     inexact : array
         XX: a result is rounded.
     signaling : array
@@ -41,14 +46,21 @@ class Exceptions(NamedTuple):
         VXIMZ: an infinity is multiplied by a zero.
     """
 
+    overflow: Array
+    underflow: Array
     inexact: Array
     signaling: Array
     infinities: Array
     infinity_by_zero: Array
 
 
-BITS = Exceptions(0x02000000, 0x01000000, 0x00800000, 0x00100000)  # type: ignore[arg-type]
+BITS = Exceptions(
+    0x10000000, 0x08000000, 0x02000000, 0x01000000, 0x00800000, 0x00100000,
+)  # type: ignore[arg-type]  # fmt: skip
 """Their bits in the low half of FPSCR."""
+
+INVALID = ("signaling", "infinities", "infinity_by_zero")
+"""The invalid operations, which VX summarises."""
 
 
 def raised(
@@ -63,10 +75,12 @@ def raised(
 ) -> Exceptions:
     """Return what the operations of each element (…, 4, n) raise, of the parameters of `rank_k_update`."""
     seen: list[Exceptions] = []
+    negated = update.negative_product and update.family.rank == 1 and choices.negation == "before-rounding"
+    towards = rounding.mirrored if negated else rounding
 
     def watched(step: Step) -> Step:
         def watching(fmt: FloatFormat, products: Sequence[Product], addends: Sequence[Operand]) -> Operand:
-            seen.append(_of_step(alg, fmt, products, addends))
+            seen.append(_of_step(alg, fmt, towards, products, addends))
             return step(fmt, products, addends)
 
         return watching
@@ -76,7 +90,11 @@ def raised(
 
 
 def _of_step(
-    alg: Algebra, fmt: FloatFormat, products: Sequence[Product], addends: Sequence[Operand]
+    alg: Algebra,
+    fmt: FloatFormat,
+    rounding: Rounding | Any,
+    products: Sequence[Product],
+    addends: Sequence[Operand],
 ) -> Exceptions:
     """Return what one fused multiply-add or conversion raises."""
     upward, downward = (
@@ -88,12 +106,57 @@ def _of_step(
     never = nan & ~nan
     by_zero = reduce(or_, (_infinity_by_zero(alg, *product) for product in products), never)
     zero = alg.is_zero(upward) & alg.is_zero(downward)  # an exact zero has the sign of the direction
+    inexact = ~alg.same(upward.bits, downward.bits) & ~zero
+    tiny = _has_exponent(alg, upward, 0) | _has_exponent(alg, downward, 0)
+    beyond = _overflows(alg, fmt, rounding, products, addends)
     return Exceptions(
-        ~alg.same(upward.bits, downward.bits) & ~zero,
+        reduce(lambda some, each: some & ~alg.is_infinite(each), operands, beyond),
+        inexact & tiny,
+        inexact,
         reduce(or_, (_is_signaling(alg, each) for each in operands)),
         alg.is_nan(upward) & ~nan & ~by_zero,
         by_zero,
     )
+
+
+def _overflows(
+    alg: Algebra,
+    fmt: FloatFormat,
+    rounding: Rounding | Any,
+    products: Sequence[Product],
+    addends: Sequence[Operand],
+) -> Array:
+    """Tell where a sum of finite terms, rounded with exponents of any size, is beyond the largest number."""
+    if fmt == F64:
+        # No wider exponents are carried: half of the sum is looked at. An operand whose half is not exact is
+        # so small that, near the largest number, all of it that counts is its sign, which the half keeps.
+        halved = [(_half(alg, x), y) for x, y in products], [_half(alg, addend) for addend in addends]
+        half = Operand(alg.fused(fmt, rounding, *halved), fmt)
+        return _has_exponent(alg, half, (1 << fmt.exponent_bits) - 2) | alg.is_infinite(half)
+    wide = Operand(alg.fused(SIGNIFICAND_24, rounding, products, addends), SIGNIFICAND_24)
+    rounded = (
+        Operand(alg.fused(fmt, direction, (), [wide]), fmt)
+        for direction in (Rounding.UPWARD, Rounding.DOWNWARD)
+    )
+    beyond: Array = reduce(or_, (alg.is_infinite(each) for each in rounded)) & ~alg.is_infinite(wide)
+    return beyond
+
+
+def _half(alg: Algebra, x: Operand) -> Operand:
+    """Return half of a number, rounded where it is not exact, but not to zero."""
+    half = Operand(alg.constant((x.format.bias - 1) << x.format.fraction_bits, x.format), x.format)
+    upward, downward = (
+        Operand(alg.fused(x.format, direction, [(x, half)]), x.format)
+        for direction in (Rounding.UPWARD, Rounding.DOWNWARD)
+    )
+    return Operand(alg.where(alg.is_zero(upward), downward.bits, upward.bits), x.format)
+
+
+def _has_exponent(alg: Algebra, x: Operand, field: int) -> Array:
+    """Tell which encodings have an exponent field; all ones are infinities and NaNs."""
+    exponent = IntegerFormat("exponent", x.format.exponent_bits, signed=False)
+    found = alg.extract(x.bits, x.format.fraction_bits + x.format.padding_bits, exponent)
+    return alg.same(found, alg.constant(field, exponent))
 
 
 def _infinity_by_zero(alg: Algebra, x: Operand, y: Operand) -> Array:
@@ -108,6 +171,6 @@ def _is_signaling(alg: Algebra, x: Operand) -> Array:
 
 def sticky_bits(exceptions: Exceptions) -> int:
     """Return the bits of FPSCR that concrete exceptions set, with the summaries FX and VX."""
-    invalid = sum(BITS[1:])
+    invalid = sum(getattr(BITS, name) for name in INVALID)
     bits = sum(bit for some, bit in zip(exceptions, BITS, strict=True) if np.any(some))
     return int(bits | (VX if bits & invalid else 0) | (FX if bits else 0))

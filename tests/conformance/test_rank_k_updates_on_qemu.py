@@ -12,8 +12,9 @@ from power_oracle import Oracle, Outcomes
 from power_vectors import ALGEBRA, Vectors, random_vectors
 
 from mmaproof.spec.formats import Format
-from mmaproof.spec.power.catalogue import UPDATES, RankKUpdate
+from mmaproof.spec.power.catalogue import UPDATES, FloatFamily, RankKUpdate
 from mmaproof.spec.power.choices import OPEN_POINTS, PRESETS, Choices
+from mmaproof.spec.power.float_exceptions import BITS, FX, INVALID, VX, raised
 from mmaproof.spec.power.rank_k_update import rank_k_update, saturation
 from mmaproof.spec.rounding import Rounding
 
@@ -180,6 +181,26 @@ def test_sat_is_set_exactly_by_the_elements_that_are_clamped(observation: Observ
     clamped = saturation(ALGEBRA, update, v.x, v.y, v.acc, v.live()).any(axis=(1, 2))
     np.testing.assert_array_equal(observation.outcomes.saturated, clamped)
     assert clamped.any() == update.saturates, "the vectors should clamp somewhere exactly in saturating forms"
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+def test_sticky_bits_are_those_that_qemu_sets(observation: Observation, rounding: Rounding) -> None:
+    update, selected = observation.form.update, observation.under(rounding)
+    if not isinstance(update.family, FloatFamily):
+        assert not (observation.outcomes.fpscr & np.uint64(FX)).any()
+        return
+    v = observation.vectors.where(selected)
+    some = raised(ALGEBRA, update, v.x, v.y, v.acc, v.live(), rounding, PRESETS["qemu-7.2"])
+    bits = np.zeros(len(v.x), dtype=np.uint64)
+    for name, bit in BITS._asdict().items():
+        summaries = FX | (VX if name in INVALID else 0)
+        set_by_any = getattr(some, name).any(axis=(1, 2))
+        bits |= np.where(set_by_any, np.uint64(bit | summaries), np.uint64(0))
+    # QEMU looks at the flags of all elements together, and at underflow only where nothing overflows
+    bits[(bits & np.uint64(BITS.overflow)) != 0] &= ~np.uint64(BITS.underflow)
+    found = observation.outcomes.fpscr[selected] & np.uint64(FX | VX | sum(BITS))
+    different = np.flatnonzero(found != bits)
+    assert not len(different), [(int(n), f"{bits[n]:#x}", f"{found[n]:#x}") for n in different[:4]]
 
 
 def test_the_deviations_are_the_points_that_the_two_presets_read_differently() -> None:
