@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+
+import numpy as np
 
 from ...spec.errors import InputError
 from ...spec.formats import FloatFormat, Format
+from ...spec.numpy_algebra import NumpyAlgebra
+from ...spec.power.builtins import PREFIX, Builtins, rank_k_updates
 from ...spec.power.catalogue import FAMILIES, UPDATES, FloatFamily
 from ...spec.power.choices import choices_named
 from ...spec.power.encoding import LAYOUTS, decode
 from ...spec.power.forms import FORMS, mask_widths
 from ...spec.power.instructions import VSRS_PER_ACCUMULATOR
+from ...spec.power.memory import Endian
 from ...spec.power.priming import ACCUMULATORS
 from ...spec.power.registers import ACCUMULATOR_ROWS, REGISTER_BITS, REGISTER_BYTES
 from ...spec.power.state import ASSOCIATED_VSRS, VSRS
@@ -19,6 +24,7 @@ from ...spec.power.targets import TARGETS
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Case, Certificate, Method, theorem
+from .stated import built_ins
 from .stated import instructions as stated
 
 SOURCE = "Power ISA 3.1 Book I, sections 7.2 and 7.6, instruction formats and opcodes; Moreira et al. Table I"
@@ -202,6 +208,51 @@ def _decoded(word: int, size: int) -> tuple[str, Mapping[str, int]] | None:
     return again.mnemonic, {operand.name: value % (1 << operand.bits) for operand, value in again.given()}
 
 
+@theorem(
+    "power/stated/built-ins",
+    "rank-k updates have the built-ins, operands and masks of the paper's Table II, and no others",
+    "∀ built-ins of Table II that are rank-k updates: called with an accumulator, vectors (a pair where Q "
+    "stands) and masks of the greatest values that the literals' widths hold, it returns an accumulator; "
+    "with a mask one greater, one mask less or one more it is refused; no built-in is missing or surplus",
+    "Moreira et al. Table II",
+)
+def rank_k_built_ins() -> Iterator[Case]:
+    """Yield one certificate of all."""
+    yield Case("table-2", _built_ins, method=Method.CERTIFICATE)
+
+
+def _built_ins() -> Certificate:
+    listed = {name: operands for name, operands in built_ins.OPERANDS.items() if "ger" in name}
+    expected: dict[str, object] = {"names": sorted(listed)}
+    for name, operands in listed.items():
+        masks = [int(each[1:]) for each in operands if each.startswith("u")]
+        expected[name] = "taken", ("refused",) * len(masks), "refused", "refused" if masks else "none"
+
+    def called(name: str, vectors: Sequence[int], masks: Sequence[int]) -> str:
+        acc, *factors = (np.zeros((count, 16) if count > 1 else 16, dtype=np.uint8) for count in vectors)
+        try:
+            made = Builtins(NumpyAlgebra(), Endian.LITTLE).rank_k_update(name, acc, *factors, *masks)
+        except InputError:
+            return "refused"
+        return "taken" if made.shape == acc.shape else "another shape"
+
+    def specified() -> Mapping[str, object]:
+        found: dict[str, object] = {"names": sorted(name.removeprefix(PREFIX) for name in rank_k_updates())}
+        for name, operands in listed.items():
+            vectors = [built_ins.VECTORS[each] for each in operands if each in built_ins.VECTORS]
+            most = [(1 << int(each[1:])) - 1 for each in operands if each.startswith("u")]
+            greater = [[*most[:at], most[at] + 1, *most[at + 1 :]] for at in range(len(most))]
+            found[name] = (
+                called(name, vectors, most),
+                tuple(called(name, vectors, masks) for masks in greater),
+                called(name, vectors, [*most, 0]),
+                called(name, vectors, most[:-1]) if most else "none",
+            )
+        return found
+
+    return compared(expected, specified)
+
+
 def _formats() -> list[Format]:
     return [fmt for family in FAMILIES for fmt in (family.x, family.y, family.result)]
 
@@ -218,5 +269,6 @@ THEOREMS = (
     register_counts,
     targets,
     words,
+    rank_k_built_ins,
     *generic_theorems("power", _formats, choices_named, _steps),
 )

@@ -97,16 +97,19 @@ def _disabled() -> Certificate:
 @theorem(
     "power/stated/kernels",
     "the two kernels of the paper give the matrices that their equations say, on whole numbers",
-    "DGEMM for n = 1, 2, 3: A[8b + 2r + c] = Σ_t X[8t + i] Y[8t + j], i = 4(b>>2) + r, j = 2(b&3) + c; "
-    "SCONV: C[16b + 4r + c] = Σ_q H[8q + i] image[channel][row][shift + j], q = 9 channel + 3 row + shift; "
+    "DGEMM for n = 1, 2, 3: A[8b + 2r + c] = Σ_t X[8t + i] Y[8t + j], i = 4(b>>2) + r, j = 2(b&3) + c, and "
+    "for n = 0 nothing is stored; "
+    "SCONV: C[16b + 4r + c] = Σ_q H[8q + i] image[channel][row][shift + j], q = 9 channel + 3 row + shift, "
+    "which is H times the matrix of equation (25), three rows of each channel, each shifted by 0, 1 and 2; "
     "X, Y, H and the image are different whole numbers, so that every sum is exact",
-    "Moreira et al. sections V-A and V-B, Figures 4 to 9",
+    "Moreira et al. sections V-A and V-B, equations (15) and (25), Figures 4 to 9",
 )
 def kernel_results() -> Iterator[Case]:
     """Yield both kernels in both byte orders."""
     for endian in Endian:
         yield Case(f"dgemm/{endian}", partial(_dgemm, endian), method=Method.CERTIFICATE)
         yield Case(f"sconv/{endian}", partial(_sconv, endian), method=Method.CERTIFICATE)
+        yield Case(f"sconv/equation-25/{endian}", partial(_equation_25, endian), method=Method.CERTIFICATE)
 
 
 def _numbers(size: int, start: int) -> list[int]:
@@ -132,12 +135,12 @@ def _dgemm(endian: Endian) -> Certificate:
             for b in range(8) for r in range(4) for c in range(2)
         ]
         for n in (1, 2, 3)
-    }  # fmt: skip
+    } | {0: []}  # fmt: skip
 
     def specified() -> Mapping[int, object]:
         machine = Builtins(NumpyAlgebra(), endian)
         at_x, at_y = (_in_memory(numbers, F64, endian) for numbers in (x, y))
-        stored = {n: kernels.dgemm_kernel(machine, at_x, at_y, n) for n in (1, 2, 3)}
+        stored = {n: kernels.dgemm_kernel(machine, at_x, at_y, n) for n in range(4)}
         return {n: _from_memory(data, F64, endian) for n, data in stored.items()}
 
     return compared(expected, specified)
@@ -198,6 +201,26 @@ def _memory_order() -> Certificate:
             stored = memory.store(loaded, Endian(order))
             found[order, count] = loaded.tolist() if (stored == data).all() else None
         return found
+
+    return compared(expected, specified)
+
+
+def _equation_25(endian: Endian) -> Certificate:
+    """Return the claim of the matrix product that the paper makes of the convolution."""
+    n = 18
+    h = np.array(_numbers(27 * 8, 5)).reshape(27, 8).T
+    image = np.array(_numbers(9 * n, 17)).reshape(3, 3, n)
+    rows = [image[channel, row] for channel in range(3) for row in range(3)]
+    derived = np.stack([row[shift : n - 2 + shift] for row in rows for shift in (0, 1, 2)])
+    expected = {"C": (h @ derived).tolist()}
+
+    def specified() -> Mapping[str, object]:
+        machine = Builtins(NumpyAlgebra(), endian)
+        pixels = [[_in_memory(row.tolist(), F32, endian) for row in channel] for channel in image]
+        taps = _in_memory(h.T.ravel().tolist(), F32, endian)
+        blocks = np.array(_from_memory(kernels.sconv_kernel(machine, taps, pixels), F32, endian))
+        found = blocks.astype(int).reshape(2, 4, 4, 4).transpose(0, 2, 1, 3).reshape(8, 16)
+        return {"C": found.tolist()}
 
     return compared(expected, specified)
 

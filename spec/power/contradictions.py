@@ -172,6 +172,26 @@ ALIASING = Contradiction(
     "tools measured, documents as they say; portable code stays inside what all of them allow",
 )
 
+# -- the paper's kernels
+CONVOLUTION_COLUMNS = Contradiction(
+    "convolution-columns",
+    (
+        ("paper, section V-B", "the matrix made of three rows is 9 x (m-2), of three channels 27 x (m-2)"),
+        ("the same section", "the result is (m-2) x (n-2), and equation (25) has columns 0 to n-3"),
+    ),
+    "n-2 columns: one for each pixel of a row of the result",
+    "misprint; power/stated/kernels multiplies by that matrix",
+)
+MACRO_ARGUMENTS = Contradiction(
+    "macro-arguments",
+    (
+        ("paper, Figure 8, as printed", "arguments have no parentheses: (fp32_4*)H+ 8+0 is 8 vectors on"),
+        ("paper, Figure 9 and equation (25)", "H+ 8 is 8 elements on, R+1 one pixel"),
+    ),
+    "elements, as the equation has it; what the macro computes as printed is in power/kernels/sconv",
+    "compiled and run both ways",
+)
+
 # -- compilers
 ASSEMBLE_ORDER = Contradiction(
     "assemble-order",
@@ -186,6 +206,7 @@ ASSEMBLE_ORDER = Contradiction(
 
 CONTRADICTIONS = (
     OVERLAP, ODD_PAIR, RESERVED_BITS, YMSK_WIDTH, SPELLINGS, NO_SUCH_INSTRUCTION, BF16_OPCODE, TABLE_II,
-    MASKED_ELEMENT, MASK_ORDER, NEGATED_FORMS, NEGATION, BF16_SUM, SATURATION, ALIASING, ASSEMBLE_ORDER,
+    MASKED_ELEMENT, MASK_ORDER, NEGATED_FORMS, NEGATION, BF16_SUM, SATURATION, ALIASING,
+    CONVOLUTION_COLUMNS, MACRO_ARGUMENTS, ASSEMBLE_ORDER,
 )  # fmt: skip
 """Every contradiction known."""

@@ -22,11 +22,12 @@ import mmaproof.proofs.ptx.verdicts
 from mmaproof.proofs.families import formats
 from mmaproof.proofs.obligation import Certificate, Status, Theorem
 from mmaproof.proofs.power import documented as power
+from mmaproof.proofs.power import executed as power_executed
 from mmaproof.proofs.power import results as power_results
 from mmaproof.proofs.pto import documented as pto
 from mmaproof.spec.formats import E4M3, E5M2, U8, FloatFormat, Special
 from mmaproof.spec.layout import Layout
-from mmaproof.spec.power import kernels
+from mmaproof.spec.power import builtins, float_exceptions, kernels
 from mmaproof.spec.power.catalogue import I8, UPDATES
 from mmaproof.spec.power.encoding import LAYOUTS, fields
 from mmaproof.spec.power.encoding import Layout as Encoding
@@ -129,6 +130,31 @@ def y_that_stays(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(kernels, "dgemm_iteration", iteration)
 
 
+def masks_of_any_width(patch: pytest.MonkeyPatch) -> None:
+    """Take whatever is given as masks."""
+    products = builtins.live_products
+    patch.setattr(builtins, "live_products", lambda alg, update, masks: products(alg, update, None))
+
+
+def columns_backwards(patch: pytest.MonkeyPatch) -> None:
+    """Exchange the vectors of a row of the image."""
+    update = kernels.outer_product
+
+    def shifted(b: object, acc: object, operation: str, xs: object, ys: list[object]) -> object:
+        return update(b, acc, operation, xs, ys[::-1])  # type: ignore[arg-type]
+
+    patch.setattr(kernels, "outer_product", shifted)
+
+
+def underflow_after_rounding(patch: pytest.MonkeyPatch) -> None:
+    """Tell underflow by the rounded result instead of the exact one."""
+    patch.setattr(
+        float_exceptions,
+        "_has_exponent",
+        lambda alg, x, field: alg.is_zero(x) if field == 0 else alg.is_nan(x),
+    )
+
+
 def smaller_left_buffer(patch: pytest.MonkeyPatch) -> None:
     less = replace(A5, capacities=MappingProxyType({**A5.capacities, Location.LEFT: 32768}))
     patch.setattr(pto_tables, "PROFILES", {**PROFILES, "A5": less})
@@ -156,6 +182,9 @@ MUTANTS: tuple[Mutant, ...] = (
     (another_opcode, power.words, "xvf32ger"),
     (one_opcode_for_two_products, mfma.instructions, "names"),
     (y_that_stays, power_results.kernel_results, "dgemm/little"),
+    (columns_backwards, power_results.kernel_results, "sconv/equation-25/little"),
+    (masks_of_any_width, power.rank_k_built_ins, "table-2"),
+    (underflow_after_rounding, power_executed.executed, "exceptions"),
     (smaller_left_buffer, pto_tables.buffers, "A5"),
     (no_mixed_fp8, pto_legal.types, "tmatmul.mx/CPU"),
 )
