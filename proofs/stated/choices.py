@@ -11,6 +11,7 @@ power | negation | after-rounding | before-rounding
 power | nan | operand-order | default
 power | aliasing | separate | shared
 pto   | accumulation | seeded | added-last unspecified
+pto   | accumulator-rounding | nearest-even | toward-zero
 pto   | microscaled-sum | accumulator | f64
 pto   | accumulator-read | in-place | operand
 pto   | k-tail | valid | granules

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from ..choices import OpenPoint, choose
 from ..formats import TF32, FloatFormat
+from ..rounding import Rounding
 from .targets import Profile
 
 SEEDED = "seeded"
@@ -25,6 +26,9 @@ E8M11 = FloatFormat("e8m11", 32, exponent_bits=8, fraction_bits=11, bias=127, pa
 TF32_FORMATS = MappingProxyType({"e8m10": TF32, "e8m11": E8M11})
 """What f32 factors are rounded to, by the choice of ``tf32``."""
 
+DIRECTIONS = MappingProxyType({"nearest-even": Rounding.NEAREST_EVEN, "toward-zero": Rounding.TOWARD_ZERO})
+"""How a float accumulator rounds, by the choice of ``accumulator-rounding``."""
+
 OPEN_POINTS = (
     OpenPoint(
         "accumulation",
@@ -36,6 +40,16 @@ OPEN_POINTS = (
         SEEDED,
         "pto-isa issue 280: maintainers say the NPU is seeded, the CPU simulator added last until 2026-09; "
         "the tgemv_bias page adds the bias after the sum; nothing fixes an order",
+    ),
+    OpenPoint(
+        "accumulator-rounding",
+        (
+            ("nearest-even", "each addition to a float accumulator rounds to nearest even, as IEEE 754 does"),
+            ("toward-zero", "each addition to a float accumulator is cut off, as matrix units of others do"),
+        ),
+        "nearest-even",
+        "pages on tgemv: A2A3 rounds to nearest even, A5 in 'the accumulator's native rounding mode', which "
+        "no document names; the simulator rounds to nearest even; accumulation=unspecified leaves it open",
     ),
     OpenPoint(
         "microscaled-sum",
@@ -112,6 +126,7 @@ class Choices:
     """One reading of every open point; the field names are those of `OPEN_POINTS`."""
 
     accumulation: str = SEEDED
+    accumulator_rounding: str = "nearest-even"
     microscaled_sum: str = "accumulator"
     accumulator_read: str = IN_PLACE
     k_tail: str = "valid"

@@ -64,7 +64,7 @@ def semantics(resolved: Resolved) -> Iterator[str]:
     if operation.accumulates:
         in_place = choices_of(profile).accumulator_read == IN_PLACE
         yield "C is what the destination held before: cIn is never read" if in_place else "C is cIn"
-    points = [] if integer else ["accumulation", "tf32", "subnormals"]
+    points = [] if integer else ["accumulation", "accumulator-rounding", "tf32", "subnormals"]
     points += ["microscaled-sum"] if operation.microscaled else []
     yield from _readings(profile, [*points, "k-tail"] if profile.cube else points)
     yield from _buffers(resolved)

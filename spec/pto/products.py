@@ -26,7 +26,7 @@ from ..matrix_product import (
     rounded,
 )
 from .catalogue import Operation
-from .choices import ADDED_LAST, TF32_FORMATS, UNSPECIFIED, Choices
+from .choices import ADDED_LAST, DIRECTIONS, TF32_FORMATS, UNSPECIFIED, Choices
 from .sizes import SCALE_GROUP
 from .tile import Tile
 
@@ -147,8 +147,8 @@ def _broadcast(total: Array, x: Array, y: Array) -> Array:
 
 
 def _step(alg: Algebra, choices: Choices) -> Step:
-    """Return a fused multiply-add whose results are flushed, where the choice is to flush them."""
-    step = rounded(alg)
+    """Return a fused multiply-add in the chosen direction, its results flushed where that is the choice."""
+    step = rounded(alg, DIRECTIONS[choices.accumulator_rounding])
     return step if choices.subnormals == "kept" else lambda *terms: _flushed(alg, step(*terms), choices)
 
 
