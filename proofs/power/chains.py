@@ -30,7 +30,8 @@ def sums() -> dict[str, RoundedSum]:
         if family.rank > 1:
             wide = SIGNIFICAND_24 if family.x == BF16 else F32
             proved.append(f"{exact_product.id}/{family.x}-in-{wide}")
-        found[update.mnemonic] = RoundedSum(result, tuple(proved), family.rank == 1, "RN=0")
+        read_as = "RN=0, bf16-sum=two-step" if family.x == BF16 else "RN=0"
+        found[update.mnemonic] = RoundedSum(result, tuple(proved), family.rank == 1, read_as)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import F64, FloatFormat
+from ...spec.formats import BF16, F64, FloatFormat
 from ...spec.power.catalogue import RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.rounding import Rounding
@@ -17,6 +17,18 @@ from ..obligation import RN, Case, Equality, Equation, Inputs, Property, Variabl
 from .operands import FLOAT, all_live, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3; IEEE 754-2019 section 5.4.1"
+
+
+CHOICES = Choices(nan="default")
+"""Which NaN a result is, is not compared."""
+
+
+def _read_as(update: RankKUpdate) -> str:
+    """Return the readings, besides that of NaNs, that an update depends on."""
+    family = update.family
+    points = ["bf16-sum"] if family.x == BF16 else []
+    points += ["negation"] if update.negative_product and family.rank == 1 else []
+    return ", ".join(f"{point}={getattr(CHOICES, point.replace('-', '_'))}" for point in points) or "all"
 
 
 @theorem(
@@ -34,10 +46,13 @@ def one_term() -> Iterator[Case]:
     """
     for update in FLOAT:
         if not (update.accumulates and update.family.x == F64):
-            yield Case(update.mnemonic, partial(_one_term, update), equality=Equality.IEEE)
+            yield Case(
+                update.mnemonic, partial(_one_term, update), equality=Equality.IEEE, choices=_read_as(update)
+            )
         if update.accumulates:
             name = f"{update.mnemonic}/accumulator"
-            yield Case(name, partial(_accumulator, update), equality=Equality.IEEE)
+            goal = partial(_accumulator, update)
+            yield Case(name, goal, equality=Equality.IEEE, choices=_read_as(update))
 
 
 def _one_term(update: RankKUpdate) -> Property:
@@ -88,7 +103,7 @@ def _element(alg: Algebra, update: RankKUpdate, x: Array, acc: Array, direction:
         "rounding": direction,
     }
     live = all_live(alg, update)
-    found: Array = updated(alg, update, operands, Choices(nan="default"), live=live)[..., 0, 0]
+    found: Array = updated(alg, update, operands, CHOICES, live=live)[..., 0, 0]
     return found
 
 

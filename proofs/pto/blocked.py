@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.algebra import Algebra, Array
-from ...spec.pto.choices import ADDED_LAST, SEEDED, UNSPECIFIED, Choices
+from ...spec.pto.choices import UNSPECIFIED, Choices
 from ..families.block_products import BlockProduct, Blocks, sum_of_products
 from ..families.chains import (
     Chain,
@@ -47,6 +47,7 @@ from .operands import (
     is_integer,
     multiplied,
     operands_of,
+    reading,
     typed,
     variables,
 )
@@ -56,8 +57,8 @@ SOURCE = "pto-isa demos (gemm_basic, gemm_performance) and ptoas split-K sample;
 LENGTHS = (1, 3, 32, 64)
 """Products in a block for which the step is decided as it is; others by `one_more`."""
 
-SEEDED_ONLY = f"accumulation={SEEDED}"
-ADDED_LAST_ONLY = f"accumulation={ADDED_LAST}"
+SEEDED_ONLY = reading(SEEDED_CHOICES)
+ADDED_LAST_ONLY = reading(ADDED_LAST_CHOICES)
 
 
 def block(

@@ -21,6 +21,18 @@ SEEDED_CHOICES = Choices(accumulation=SEEDED)
 ADDED_LAST_CHOICES = Choices(accumulation=ADDED_LAST)
 ARBITRARY_CHOICES = Choices(accumulation=UNSPECIFIED)
 
+
+def reading(choices: Choices, *further: str) -> str:
+    """Return the readings that a float product of rows and columns depends on, and `further` points of it.
+
+    What holds however products are accumulated holds of factors and sums that are rounded or flushed, too.
+    """
+    if choices.accumulation == UNSPECIFIED:
+        return f"accumulation={UNSPECIFIED}"
+    points = ("accumulation", "accumulator-rounding", "tf32", "subnormals", *further)
+    return ", ".join(f"{point}={getattr(choices, point.replace('-', '_'))}" for point in points)
+
+
 STARTS = MappingProxyType({"": (), ".acc": ("c",), ".bias": ("bias",)})
 """What the sums of the forms start from, by the suffix of their names."""
 

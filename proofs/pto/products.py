@@ -40,6 +40,7 @@ from .operands import (
     Formats,
     is_integer,
     multiplied,
+    reading,
     typed,
     variables,
 )
@@ -67,11 +68,11 @@ def accumulator() -> Iterator[Case]:
             in_ring = partial(_accumulated_reals, formats, choices)
             yield Case(
                 f"{name}/reals/{order}", in_ring, equality=Equality.VALUE, method=Method.STRUCTURAL,
-                choices=f"accumulation={order}",
+                choices=reading(choices),
             )  # fmt: skip
             expect = Status.PROVED if order == ADDED_LAST else Status.REFUTED
             goal = partial(_accumulated, formats, choices)
-            yield Case(f"{name}/bits/{order}", goal, expect, choices=f"accumulation={order}")
+            yield Case(f"{name}/bits/{order}", goal, expect, choices=reading(choices))
 
 
 def _accumulated_claim(formats: Formats, choices: Choices, alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -111,7 +112,7 @@ def bias() -> Iterator[Case]:
             yield Case(
                 f"{name}/{choices.accumulation}",
                 partial(_bias, formats, choices),
-                choices=f"accumulation={choices.accumulation}",
+                choices=reading(choices),
             )
 
 
@@ -195,7 +196,7 @@ def gemv() -> Iterator[Case]:
                 f"{profile}/tgemv{suffix}",
                 partial(_gemv, profile, suffix),
                 method=Method.STRUCTURAL,
-                choices=f"accumulation={UNSPECIFIED}",
+                choices=f"accumulation={UNSPECIFIED}, k-tail=valid",
             )
 
 
@@ -288,7 +289,7 @@ def _wrapped_sizes() -> Property:
 def in_place() -> Iterator[Case]:
     """Yield one storage, in bits for any one order, over the reals for NPU's and CPU's; then two (pinned)."""
     for profile in (A2A3, A5):
-        unspecified = f"accumulation={UNSPECIFIED}"
+        unspecified = f"accumulation={UNSPECIFIED}, k-tail=valid"
         goal = partial(_in_place, profile, one_storage=True)
         yield Case(f"{profile}/same", goal, method=Method.STRUCTURAL, choices=unspecified)
         yield Case(

@@ -11,7 +11,7 @@ import numpy as np
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import UE8M0, FloatFormat
 from ...spec.matrix_product import scaled
-from ...spec.pto.choices import SEEDED, UNSPECIFIED, Choices
+from ...spec.pto.choices import UNSPECIFIED, Choices
 from ...spec.pto.products import SCALED
 from ...spec.pto.sizes import SCALE_GROUP, scale_groups
 from ..families import blocked, scaling
@@ -29,6 +29,7 @@ from ..obligation import (
     Status,
     theorem,
 )
+from .blocked import SEEDED_ONLY as PLAIN_SEEDED
 from .blocked import block, plain_sum
 from .operands import (
     ADDED_LAST_CHOICES,
@@ -38,6 +39,7 @@ from .operands import (
     Formats,
     floating,
     multiplied,
+    reading,
     typed,
 )
 
@@ -46,7 +48,7 @@ SOURCE = "pto-isa headers at 3186c381 (TMatmul_MX, A5 and CPU); OCP Microscaling
 K = SCALE_GROUP + 2
 """Two groups of elements, the second of them ragged."""
 
-SEEDED_ONLY = f"accumulation={SEEDED}"
+SEEDED_ONLY = reading(SEEDED_CHOICES, "microscaled-sum")
 
 
 def elements() -> dict[str, FloatFormat]:
@@ -108,7 +110,10 @@ def scaled_block(suffix: str, formats: Formats, k: int, *readings: Choices) -> B
         a, b = v["a"] * v["scale_a"][..., of_group], v["b"] * v["scale_b"][..., of_group, :]
         return plain.total({**v, "a": a, "b": b})
 
-    return replace(plain, operands=operands, multiply=multiply, expected=expected, total=total)
+    read_as = SEEDED_ONLY if plain.choices == PLAIN_SEEDED else plain.choices
+    return replace(
+        plain, operands=operands, multiply=multiply, expected=expected, total=total, choices=read_as
+    )
 
 
 @theorem(

@@ -300,7 +300,7 @@ def executed() -> Iterator[Case]:
 
 
 def _variant(name: str, of: Pipeline, expect: Status = Status.PROVED) -> Case:
-    return Case(name, of.goal, expect, method=Method.STRUCTURAL, choices="every accumulation")
+    return Case(name, of.goal, expect, method=Method.STRUCTURAL, choices="every accumulation, k-tail=valid")
 
 
 @theorem(
