@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,9 +55,16 @@ class Exceptions(NamedTuple):
     infinity_by_zero: Array
 
 
-BITS = Exceptions(
-    0x10000000, 0x08000000, 0x02000000, 0x01000000, 0x00800000, 0x00100000,
-)  # type: ignore[arg-type]  # fmt: skip
+BITS = MappingProxyType(
+    {
+        "overflow": 0x10000000,
+        "underflow": 0x08000000,
+        "inexact": 0x02000000,
+        "signaling": 0x01000000,
+        "infinities": 0x00800000,
+        "infinity_by_zero": 0x00100000,
+    }
+)
 """Their bits in the low half of FPSCR."""
 
 INVALID = ("signaling", "infinities", "infinity_by_zero")
@@ -171,6 +179,6 @@ def _is_signaling(alg: Algebra, x: Operand) -> Array:
 
 def sticky_bits(exceptions: Exceptions) -> int:
     """Return the bits of FPSCR that concrete exceptions set, with the summaries FX and VX."""
-    invalid = sum(getattr(BITS, name) for name in INVALID)
-    bits = sum(bit for some, bit in zip(exceptions, BITS, strict=True) if np.any(some))
+    invalid = sum(BITS[name] for name in INVALID)
+    bits = sum(BITS[name] for name, some in exceptions._asdict().items() if np.any(some))
     return int(bits | (VX if bits & invalid else 0) | (FX if bits else 0))

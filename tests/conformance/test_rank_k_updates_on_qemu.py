@@ -192,13 +192,13 @@ def test_sticky_bits_are_those_that_qemu_sets(observation: Observation, rounding
     v = observation.vectors.where(selected)
     some = raised(ALGEBRA, update, v.x, v.y, v.acc, v.live(), rounding, PRESETS["qemu-7.2"])
     bits = np.zeros(len(v.x), dtype=np.uint64)
-    for name, bit in BITS._asdict().items():
+    for name, bit in BITS.items():
         summaries = FX | (VX if name in INVALID else 0)
         set_by_any = getattr(some, name).any(axis=(1, 2))
         bits |= np.where(set_by_any, np.uint64(bit | summaries), np.uint64(0))
     # QEMU looks at the flags of all elements together, and at underflow only where nothing overflows
-    bits[(bits & np.uint64(BITS.overflow)) != 0] &= ~np.uint64(BITS.underflow)
-    found = observation.outcomes.fpscr[selected] & np.uint64(FX | VX | sum(BITS))
+    bits[(bits & np.uint64(BITS["overflow"])) != 0] &= ~np.uint64(BITS["underflow"])
+    found = observation.outcomes.fpscr[selected] & np.uint64(FX | VX | sum(BITS.values()))
     different = np.flatnonzero(found != bits)
     assert not len(different), [(int(n), f"{bits[n]:#x}", f"{found[n]:#x}") for n in different[:4]]
 
