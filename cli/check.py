@@ -74,7 +74,7 @@ def check(
     ] = None,
     seed: Annotated[int, typer.Option(help="Which faults --mutants draws.")] = 0,
     tests: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(metavar="DIR", help="With --mutants: try what survives on pytest's tests in there."),
     ] = None,
     output_format: Output = OutputFormat.TEXT,
@@ -102,8 +102,8 @@ def check(
         refused = [option for option, value in others.items() if value]
         if refused:
             raise InputError(f"--mutants has a report of its own (--json), and takes no {', '.join(refused)}")
-        return check_mutants(checking, mutants, seed, json, tests)
-    if tests is not None:
+        return check_mutants(checking, mutants, seed, json, tests or [])
+    if tests:
         raise InputError("--tests is for what survives --mutants N")
     if counterexamples is not None:
         files.directory(counterexamples)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +17,9 @@ from .progress import progress
 
 if TYPE_CHECKING:
     from ..api.proving import Checking
+    from ..proofs.mutation.scope import SpecificationModule
     from ..proofs.mutation.score import Mutant, Score
+    from ..proofs.mutation.survivor_tests import SurvivorTests
 
 SHOWN = 60
 """Characters of an expression that are printed; the JSON document has all of it."""
@@ -25,11 +28,11 @@ _STYLES = {"survived": "bold red", "timeout": "yellow", "crashed": "yellow"}
 
 
 def check_mutants(
-    checking: Checking, number: int, seed: int, json: Path | None, tests: Path | None = None
+    checking: Checking, number: int, seed: int, json: Path | None, tests: Sequence[Path] = ()
 ) -> ExitCode:
     """Try a sample of faults on the obligations selected; print the score and the survivors.
 
-    What survives is tried on the tests in a folder, if one is given.
+    What survives is tried on the tests in folders, if some are given.
 
     Returns
     -------
@@ -45,11 +48,10 @@ def check_mutants(
     from ..proofs.mutation.campaign import BaselineError, campaign, candidates
     from ..proofs.mutation.scope import modules_of
 
-    if tests is not None:
-        _require_tests(tests)
     modules = modules_of(obligation.id.partition("/")[0] for obligation in checking.selected)
     if number > (most := len(candidates(modules))):
         raise InputError(f"--mutants: at most {most} faults can be drawn for these obligations, not {number}")
+    survivors = _recorded(tests, modules[0], checking.settings.jobs) if tests else None
     try:
         with nullcontext() if json is None else files.result_file(json) as stream:
             with progress("mutants", number) as advance:
@@ -60,25 +62,39 @@ def check_mutants(
                     seed,
                     checking.settings,
                     lambda result: advance(result.mutant.place),
-                    tests=tests,
+                    tests=survivors,
                 )
             if stream is not None:
-                text = score_json.render(
-                    score, __version__, seed, checking.patterns, with_tests=tests is not None
-                )
+                text = score_json.render(score, __version__, seed, checking.patterns, tests)
                 files.write(stream, text)
     except BaselineError as reason:
         note(str(reason))
         return ExitCode.FAILS
-    _print(score, seed, with_tests=tests is not None)
+    _print(score, seed, with_tests=bool(tests))
     return ExitCode.HOLDS
 
 
-def _require_tests(folder: Path) -> None:
-    if not folder.is_dir():
-        raise InputError(f"--tests: {folder} is no directory")
+def _recorded(folders: Sequence[Path], module: SpecificationModule, jobs: int) -> SurvivorTests:
+    """Return what runs the tests of folders, once it is recorded what they execute."""
+    from ..proofs.mutation.recorded_tests import RecordingError
+    from ..proofs.mutation.survivor_tests import SurvivorTests
+
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(f"--tests: {folder} is no directory")
     if find_spec("pytest") is None:
         raise InputError("--tests needs pytest, which is not installed (pip install pytest)")
+    tests = SurvivorTests(folders, module, jobs)
+    if number := tests.unrecorded():
+        note(
+            f"--tests: recording what {number} files of tests execute, once; this takes as long as they take"
+        )
+        try:
+            with tests:
+                tests.record()
+        except RecordingError as reason:
+            raise InputError(f"--tests: {reason}") from None
+    return tests
 
 
 def _print(score: Score, seed: int, *, with_tests: bool) -> None:

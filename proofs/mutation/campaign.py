@@ -21,7 +21,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ...spec.instruction_set import NAMES
@@ -73,7 +72,7 @@ def campaign(
     report: Callable[[TriedMutant], None] = lambda result: None,
     *,
     recognised: bool = False,
-    tests: Path | None = None,
+    tests: SurvivorTests | None = None,
 ) -> Score:
     """Try a sample of faults.
 
@@ -95,8 +94,8 @@ def campaign(
     recognised : bool
         Whether to try faults that are shown to change nothing, and no others: all of them should survive,
         else how they are recognised is wrong.
-    tests : Path, optional
-        A folder of tests, which are run on what no obligation notices.
+    tests : SurvivorTests, optional
+        Who runs tests on what no obligation notices.
 
     Raises
     ------
@@ -108,7 +107,7 @@ def campaign(
     with ExitStack() as stack:
         jobs, processes = _who_tries(settings, stack)
         threads = stack.enter_context(ThreadPoolExecutor(jobs))
-        survivors = None if tests is None else stack.enter_context(SurvivorTests(tests))
+        survivors = None if tests is None else stack.enter_context(tests)
         try:
             bench = _Bench(obligations, modules, settings, processes, threads, jobs)
             shown = Equivalents(modules)

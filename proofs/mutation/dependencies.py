@@ -11,7 +11,8 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-from collections.abc import Callable, Iterator
+import sysconfig
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -39,10 +40,15 @@ class Recorder:
     def __init__(self, watched: frozenset[str]) -> None:
         self._watched = watched
         self._merged: set[int] = set()
-        self._kept: list[set[Place]] = []
+        self._sets: dict[frozenset[Place], frozenset[Place]] = {}
         self.shared: set[Place] = set()
         """What any obligation may depend on: all that is entered outside of `recording`."""
         self._current = self.shared
+        self._read = ""
+
+    def redirect(self, found: set[Place], read: str = "") -> None:
+        """Record in a set from now on, what modules do when they are imported aside, but for a file's."""
+        self._current, self._merged, self._read = found, set(), read
 
     def start(self) -> None:
         """Have what is imported from now on record, and remember what its cached values depend on."""
@@ -61,7 +67,7 @@ class Recorder:
             return _recording(file) if file in self._watched else get_code(loader, name)
 
         def execute(loader: SourceFileLoader, module: ModuleType) -> None:
-            with self._into(self.shared):
+            with self._into(self._current if loader.path == self._read else self.shared):
                 if loader.path in self._watched:
                     self._enter((loader.path, 1))
                 exec_module(loader, module)
@@ -88,28 +94,35 @@ class Recorder:
         finally:
             self._current, self._merged = outer
 
-    def _merge(self, found: set[Place]) -> None:
+    def _merge(self, found: Set[Place]) -> None:
         if id(found) not in self._merged:
             self._merged.add(id(found))
             self._current |= found
 
-    def _computed(self, function: Callable[..., Any], arguments: Any, named: Any) -> tuple[Any, set[Place]]:
-        """Return what a function returns, and what that depends on."""
+    def _computed(
+        self, function: Callable[..., Any], arguments: Any, named: Any
+    ) -> tuple[Any, frozenset[Place]]:
+        """Return what a function returns, and what that depends on: equal sets are one, and are kept."""
         found: set[Place] = set()
-        self._kept.append(found)  # its identity must stay its own
         try:
             with self._into(found):
-                return function(*arguments, **named), found
+                value = function(*arguments, **named)
         except BaseException:
-            self._merge(found)
+            self._current |= found
             raise
+        same = frozenset(found)
+        return value, self._sets.setdefault(same, same)
 
     def _lru_cache(self, maxsize: Any = 128, typed: bool = False) -> Any:
         if callable(maxsize):
             return self._lru_cache()(maxsize)
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-            def computed(*arguments: Any, **named: Any) -> tuple[Any, set[Place]]:
+            if _is_foreign(function):
+                original: Callable[..., Any] = _LRU_CACHE(maxsize, typed)(function)
+                return original
+
+            def computed(*arguments: Any, **named: Any) -> tuple[Any, frozenset[Place]]:
                 return self._computed(function, arguments, named)
 
             remembered = _LRU_CACHE(maxsize, typed)(computed)
@@ -131,6 +144,10 @@ class Recorder:
 
         class CachedProperty:
             """A property that keeps its value, and what that depends on."""
+
+            def __new__(cls, function: Callable[[Any], Any]) -> Any:
+                foreign = cls is CachedProperty and _is_foreign(function)
+                return _CACHED_PROPERTY(function) if foreign else super().__new__(cls)
 
             def __init__(self, function: Callable[[Any], Any]) -> None:
                 self.function = function
@@ -155,6 +172,17 @@ class Recorder:
 
 
 _LRU_CACHE = functools.lru_cache
+_CACHED_PROPERTY = functools.cached_property
+_OWN = str(Path(__file__).parents[2])
+_STANDARD = sysconfig.get_path("stdlib")
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+def _is_foreign(function: Any) -> bool:
+    """Whether a function is of Python or of another package: no value of its depends on the specification."""
+    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    foreign = file.startswith(_STANDARD) or not _INSTALLED.isdisjoint(Path(file).parts)
+    return foreign and not file.startswith(_OWN)
 
 
 def _recording(file: str) -> CodeType:

@@ -25,6 +25,12 @@ FILE = "recorded_scores.json"
 COUNTED = ("mutants", "refuted", "error", "crashed", "timeout", "survived", "score")
 """What is kept of the counts of a score."""
 
+_LISTED = ("file", "line", "role", "old", "new", "outcome", "test", "tested")
+"""What is kept of them."""
+
+EQUIVALENT = "equivalent"
+"""How a reason begins that says why nothing can notice a fault."""
+
 UNNOTICED = ("crashed", "timeout", "survived")
 """What becomes of faults that are listed."""
 
@@ -45,15 +51,18 @@ def record(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, 
     document : mapping
         What ``check --mutants --json`` writes.
     before : mapping
-        The entry that it replaces: survivors that are still there keep their reasons.
+        The entry that it replaces: survivors that are still there keep their reasons, and the figures of
+        another sample stay, without its survivors.
     """
     reasons = {_change(each): each["reason"] for each in before.get("unnoticed", ())}
     drawn = len(document["mutants"])
     counted = [each for each in document["mutants"] if each["role"] != "presentation"]
     patterns = " ".join(document["patterns"])
-    tests = " --tests tests" if document["with_tests"] else ""
+    tests = "".join(f" --tests {folder}" for folder in document["tests"])
+    command = f"mmaproof check --mutants {drawn} --seed {document['seed']}{tests} {patterns}".rstrip()
     return {
-        "command": f"mmaproof check --mutants {drawn} --seed {document['seed']}{tests} {patterns}".rstrip(),
+        "command": command,
+        "earlier": _earlier(before, command),
         "whole": _counts(document["summary"]),
         "own": _noticed([each for each in counted if _is_own(each["file"])]),
         "generic": _noticed([each for each in counted if each["file"].count("/") == 1]),
@@ -61,13 +70,26 @@ def record(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, 
         "with_tests": document["with_tests"],
         "unnoticed": [
             {
-                **{name: each[name] for name in ("file", "line", "role", "old", "new", "outcome", "test")},
+                **{name: each[name] for name in _LISTED},
                 "reason": reasons.get(_change(each)) or each["message"],
             }
-            for each in counted
+            for each in document["mutants"]
             if each["outcome"] in UNNOTICED
         ],
     }
+
+
+def _earlier(before: Mapping[str, Any], command: str) -> list[dict[str, Any]]:
+    """Return the figures of the samples before."""
+    if not before:
+        return []
+    counted = [each for each in before["unnoticed"] if each["role"] != "presentation"]
+    replaced = {
+        "command": before["command"],
+        "whole": before["whole"],
+        "equivalent": sum(each["reason"].startswith(EQUIVALENT) for each in counted),
+    }
+    return [*before.get("earlier", ()), *([replaced] if before["command"] != command else [])]
 
 
 def _is_own(file: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Final, Literal, TypedDict
 
 from ...spec.json_fields import Amount, Keyword, Natural, Positive, Share
@@ -146,6 +147,8 @@ class ScoreDocument(TypedDict):
         What was checked.
     with_tests : bool
         Whether tests were run on what no obligation noticed.
+    tests : list of str
+        The folders of these tests.
     mutants : list of MutantDocument
         In the order of files and lines.
     equivalent : list of EquivalentDocument
@@ -161,6 +164,7 @@ class ScoreDocument(TypedDict):
     seed: int
     patterns: list[str]
     with_tests: bool
+    tests: list[str]
     mutants: list[MutantDocument]
     equivalent: list[EquivalentDocument]
     roles: Mapping[Role, Counts]
@@ -168,7 +172,7 @@ class ScoreDocument(TypedDict):
 
 
 def document(
-    score: Score, version: str, seed: int, patterns: Sequence[str], *, with_tests: bool = False
+    score: Score, version: str, seed: int, patterns: Sequence[str], tests: Sequence[Path] = ()
 ) -> ScoreDocument:
     """Return the JSON document of a campaign."""
     return {
@@ -176,7 +180,8 @@ def document(
         "version": version,
         "seed": seed,
         "patterns": list(patterns),
-        "with_tests": with_tests,
+        "with_tests": bool(tests),
+        "tests": [folder.as_posix() for folder in tests],
         "mutants": [_entry(result) for result in score.results],
         "equivalent": [_equivalent(each) for each in score.equivalent],
         "roles": {role: _counts(score.of(role)) for role in Role if score.of(role).results},
@@ -236,7 +241,7 @@ def _equivalent(each: EquivalentMutant) -> EquivalentDocument:
     }
 
 
-def render(score: Score, version: str, seed: int, patterns: Sequence[str], *, with_tests: bool) -> str:
+def render(score: Score, version: str, seed: int, patterns: Sequence[str], tests: Sequence[Path] = ()) -> str:
     """Return the text of the JSON document."""
-    written = document(score, version, seed, patterns, with_tests=with_tests)
+    written = document(score, version, seed, patterns, tests)
     return json.dumps(written, indent=1) + "\n"

@@ -1,8 +1,8 @@
 """Whether tests notice a fault that the catalogue does not.
 
-pytest runs, one after the other until one fails, the tests that depend on the module at fault (see
-`dependent_tests`), with a copy of the package that has the fault ahead of the one that is installed, so
-that processes which tests start have it, too. A test that fails without the fault as well is left out.
+pytest runs the tests that execute what is at fault (`chosen_tests`), the nearest and cheapest first, until
+one fails, with a copy of the package that has the fault ahead of the one that is installed, so that processes
+which tests start have it, too. A test that fails without the fault as well is left out.
 """
 
 from __future__ import annotations
@@ -13,27 +13,32 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
 
-from . import failing_tests
-from .dependent_tests import dependent_tests
+from . import choosing_plugin
+from .chosen_tests import ChosenTests, batches
+from .recorded_tests import RecordedTest, RecordedTests, RecordingError
 from .scope import SpecificationModule
 from .source_faults import Fault
 
 LIMIT = 300
-"""Seconds of processor time that the tests of one fault may take."""
+"""Seconds of processor time that a run of tests on a fault may take."""
 
 _PATIENCE = 4
 """So many times as long they may take on the clock: others may use the machine, and what waits uses none."""
 
 _PASSED = (0, 5)
 """Exit codes of pytest: all tests pass, or there is none."""
+
+_RAN = (*_PASSED, 1)
+"""Exit codes of pytest with which tests were run."""
 
 _OUT_OF_TIME = tuple(-getattr(signal, name) for name in ("SIGXCPU", "SIGKILL") if hasattr(signal, name))
 """Exit codes of a process that used up its processor time."""
@@ -60,21 +65,37 @@ class SurvivorTests:
 
     Parameters
     ----------
-    folder : Path
+    folders : sequence of Path
         Where the tests are.
+    module : SpecificationModule
+        Any of the specification.
+    jobs : int
+        How many processes record what tests execute, where pytest-xdist is installed.
     limit : int
-        Seconds of processor time that those of one fault may take.
+        Seconds of processor time that a run on a fault may take.
     """
 
-    def __init__(self, folder: Path, limit: int = LIMIT) -> None:
-        self._folder = folder.resolve()
+    def __init__(
+        self, folders: Sequence[Path], module: SpecificationModule, jobs: int = 1, limit: int = LIMIT
+    ) -> None:
+        resolved = [folder.resolve() for folder in folders]
+        self._above = os.path.commonpath([folder.parent for folder in resolved])
+        self._jobs = jobs
         self._limit = limit
+        self._package = module.path.parents[max(0, module.name.count(".") - 1)]
+        inside = self._package.joinpath(*module.name.split(".")[1:2])
+        self._specification = [path for path in sorted(inside.rglob("*.py")) if path.stem != "__init__"]
+        names = ("test_*.py", "*_test.py")  # what pytest collects
+        self._files = sorted({path for each in resolved for name in names for path in each.rglob(name)})
+        self._recorded = RecordedTests(self._package, self._specification, self._files)
         self._lock = threading.Lock()
+        self._choosing = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
         self._closed = False
         self._unreliable: set[str] = set()
 
     def __enter__(self) -> Self:
+        self._closed = False
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -83,73 +104,111 @@ class SurvivorTests:
             for process in self._running:
                 _kill(process)
 
+    def unrecorded(self) -> int:
+        """Return of how many files of tests it is to be recorded what they execute."""
+        return len(self._recorded.missing())
+
+    def record(self) -> None:
+        """Run the tests of which nothing is recorded, as long as that takes.
+
+        Raises
+        ------
+        RecordingError
+            If pytest can't run them.
+        """
+
+        def run(arguments: Sequence[str], ahead: Path, variables: Mapping[str, str]) -> None:
+            shutil.copytree(self._package, ahead / self._package.name)
+            with TemporaryDirectory() as folder:
+                said = Path(folder, "said")
+                code = self._ended(
+                    _pytest(self._jobs, *arguments), _environment(ahead) | dict(variables), None, said
+                )
+                if code not in _RAN:
+                    lines = said.read_text(encoding="utf-8", errors="replace").split("\n")
+                    raise RecordingError(f"pytest ended with exit code {code}: {_error(lines)}")
+
+        self._recorded.record(run)
+
+    @cached_property
+    def _chosen(self) -> ChosenTests:
+        return ChosenTests(self._recorded, self._specification, self._files)
+
     def of(self, module: SpecificationModule, fault: Fault) -> Ending:
-        """Run the tests that depend on a module with a fault in it."""
-        package = _package(module)
-        files = dependent_tests(module.name, package, self._folder)
-        if not files:
-            return Ending("", "no test depends on the module")
-        with _copy(package, module.path, fault.source()) as copy:
-            while True:
-                left_out = set(self._unreliable)
-                named = [each for each in map(str, files) if each not in left_out]
-                if not named:
-                    return Ending("", "the tests that depend on it fail without a fault")
-                code, failing = self._run(named, copy, left_out)
-                if code is None:
-                    return Ending("", f"the tests that depend on it did not end in {self._limit} s")
-                if code in _PASSED:
-                    return Ending("", f"{len(named)} files of tests pass")
-                failing = failing or named[0]
-                again, _ = self._run([failing])
-                if again in _PASSED:
-                    return Ending(failing, "fails with the fault alone")
-                if failing in left_out:
-                    return Ending("", f"the tests can't be run: {failing} fails without a fault")
-                self._unreliable.add(failing)
-                if "::" not in failing:
-                    self._unreliable.add(str(self._folder.parent / failing))
+        """Run the tests that may notice a fault in a module."""
+        with self._choosing:
+            tests = self._chosen.of(module.path, fault)
+        if not tests:
+            return Ending("", "no test executes it")
+        ran = 0
+        with _copy(self._package, module.path, fault.source()) as copy:
+            for batch in batches(tests):
+                found = self._noticed(batch, copy)
+                if found is not None:
+                    return found
+                ran += len(batch)
+        others = f" of {len(tests)}" if ran < len(tests) else ""
+        return Ending("", f"{ran}{others} tests that execute it pass")
+
+    def _noticed(self, batch: Sequence[RecordedTest], copy: Path) -> Ending | None:
+        """Return the test that notices a fault, that there was no time; None if all pass."""
+        while True:
+            named = [test for test in batch if test.name not in self._unreliable]
+            files = {str(test.file): None for test in named if str(test.file) not in self._unreliable}
+            if not files:
+                return None
+            code, failing = self._run([*files], [test.name for test in named], copy)
+            if code is None:
+                return Ending("", f"the tests that execute it did not end in {self._limit} s")
+            if code in _PASSED:
+                return None
+            failing = failing or next(iter(files))
+            again, _ = self._run([_found_at(failing, batch)], [])
+            if again in _PASSED:
+                return Ending(failing, "fails with the fault alone")
+            if failing in self._unreliable:
+                return Ending("", f"the tests can't be run: {failing} fails without a fault")
+            self._unreliable |= {failing, _found_at(failing, batch)}
 
     def _run(
-        self, tests: Sequence[str], copy: Path | None = None, left_out: Collection[str] = ()
+        self, files: Sequence[str], chosen: Sequence[str], ahead: Path | None = None
     ) -> tuple[int | None, str]:
         """Return the exit code of pytest, None if it took too long, and the test that fails first."""
         with TemporaryDirectory() as folder:
-            found = Path(folder, "failing")
-            variables = os.environ | {
-                failing_tests.VARIABLE: str(found),
-                "CI": os.environ.get("CI", "1"),  # what CI runs is repeatable
-                "PYTHONDONTWRITEBYTECODE": "1",
-            }
-            if copy is not None:
-                paths = [str(copy), *filter(None, [os.environ.get("PYTHONPATH")])]
-                variables["PYTHONPATH"] = os.pathsep.join(paths)
-            command = [sys.executable, "-P", "-m", "pytest", "-x", "-q", "-p", failing_tests.__name__]
-            command += ["-p", "no:cacheprovider", *(("-n", "0") if find_spec("xdist") else ())]
-            command += [*(f"--deselect={each}" for each in sorted(left_out)), *tests]
-            code = self._ended(command, variables)
+            found, wanted = Path(folder, "failing"), Path(folder, "chosen")
+            wanted.write_text("\n".join(chosen), encoding="utf-8")
+            variables = {choosing_plugin.FAILING: str(found), choosing_plugin.CHOSEN: str(wanted)}
+            command = _pytest(1, "-x", "-p", choosing_plugin.__name__, *files)
+            code = self._ended(command, _environment(ahead) | variables, self._limit)
             text = found.read_text(encoding="utf-8") if found.exists() else ""
             return code, text.partition("\n")[0]
 
-    def _ended(self, command: Sequence[str], variables: dict[str, str]) -> int | None:
+    def _ended(
+        self,
+        command: Sequence[str],
+        variables: Mapping[str, str],
+        limit: int | None,
+        said: Path | None = None,
+    ) -> int | None:
         with self._lock:
             if self._closed:
                 return None
-            nothing = subprocess.DEVNULL
-            process = subprocess.Popen(
-                command,
-                stdin=nothing,
-                stdout=nothing,
-                stderr=nothing,
-                env=variables,
-                cwd=self._folder.parent,
-                start_new_session=True,
-            )
+            with Path(os.devnull if said is None else said).open("wb") as output:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=variables,
+                    cwd=self._above,
+                    start_new_session=True,
+                )
             self._running.add(process)
         try:
-            _limit_time(process, self._limit)
-            code = process.wait(_PATIENCE * self._limit)
-            return None if code in _OUT_OF_TIME else code
+            if limit is not None:
+                _limit_time(process, limit)
+            code = process.wait(None if limit is None else _PATIENCE * limit)
+            return None if limit is not None and code in _OUT_OF_TIME else code
         except subprocess.TimeoutExpired:
             return None
         finally:
@@ -157,6 +216,38 @@ class SurvivorTests:
                 _kill(process)  # what it started may run still
                 self._running.discard(process)
             process.wait()
+
+
+def _pytest(jobs: int, *arguments: str) -> list[str]:
+    """Return a command that runs tests."""
+    number = "0" if jobs == 1 else str(jobs)
+    distributed = ("-n", number) if find_spec("xdist") else ()
+    return [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *distributed, *arguments]
+
+
+def _environment(ahead: Path | None) -> dict[str, str]:
+    """Return the environment of tests, with a folder ahead of the installed packages."""
+    variables = os.environ | {
+        "CI": os.environ.get("CI", "1"),  # what CI runs is repeatable
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    if ahead is not None:
+        paths = [str(ahead), *filter(None, [os.environ.get("PYTHONPATH")])]
+        variables["PYTHONPATH"] = os.pathsep.join(paths)
+    return variables
+
+
+def _found_at(test: str, batch: Sequence[RecordedTest]) -> str:
+    """Return the id of a test, or of a file, with the path of the file, wherever pytest runs."""
+    name, separator, rest = test.partition("::")
+    found = (each.file for each in batch if each.file.as_posix().endswith(f"/{name}"))
+    return f"{next(found, name)}{separator}{rest}"
+
+
+def _error(lines: Sequence[str]) -> str:
+    """Return the line that tells the error, or the last one."""
+    told = [line.strip() for line in lines if line.strip()] or ["it printed nothing"]
+    return next((line for line in told if "error" in line.lower()), told[-1])
 
 
 def _limit_time(process: subprocess.Popen[bytes], seconds: int) -> None:
@@ -170,11 +261,6 @@ def _limit_time(process: subprocess.Popen[bytes], seconds: int) -> None:
 def _kill(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def _package(module: SpecificationModule) -> Path:
-    """Return the folder of the package that a module's name begins with."""
-    return module.path.parents[module.name.count(".") - 1]
 
 
 @contextmanager

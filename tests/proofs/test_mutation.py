@@ -270,3 +270,6 @@ def test_what_is_recorded_of_a_campaign_has_no_date_and_keeps_reasons(score: Sco
     assert "seconds" not in str(entry) and "elapsed" not in str(entry)
     entry["unnoticed"][0]["reason"] = "equivalent: nothing sees it"
     assert record(document, entry) == entry
+    later = record(score_json.document(score, "1.2.3", 1, ["toy"]), entry)
+    assert later["earlier"] == [{"command": entry["command"], "whole": entry["whole"], "equivalent": 1}]
+    assert record(score_json.document(score, "1.2.3", 1, ["toy"]), later) == later
