@@ -114,7 +114,7 @@ class RoundedOnce:
         self._ring = ring
         self._unknowns = unknowns
         self._exact = exact
-        self._sums: list[tuple[FloatFormat, Any]] = []
+        self._sums: list[tuple[FloatFormat, Array, Array]] = []
 
     def __getattr__(self, name: str) -> Any:
         """Return what the ring has."""
@@ -133,15 +133,18 @@ class RoundedOnce:
             return total
         rounded = np.empty(total.shape, dtype=object)
         for index in np.ndindex(total.shape):
-            rounded[index] = total[index] + self._unknowns[self._number(result, total[index])]
+            rounded[index] = total[index] + self._added(result, total[index])
         return rounded
 
-    def _number(self, result: FloatFormat, total: Any) -> int:
-        for number, (fmt, known) in enumerate(self._sums):
-            if fmt == result and known == total:
-                return number
-        self._sums.append((result, total))
-        return len(self._sums) - 1
+    def _added(self, result: FloatFormat, total: Any) -> Any:
+        """Return what was added to the same sum before, else a new unknown: a choice where sums are terms."""
+        number = np.asarray(total, dtype=object)
+        added = np.asarray(self._unknowns[len(self._sums)], dtype=object)
+        for fmt, known, unknown in self._sums:
+            if fmt == result:
+                added = self._ring.where(self._ring.same(known, number), unknown, added)
+        self._sums.append((result, number, added))
+        return added[()]
 
 
 def order(isa: str, source: str, blocks: Callable[[], Blocks], exact: Callable[..., bool] | None) -> Theorem:

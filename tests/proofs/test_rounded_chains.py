@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from theorem_checks import decided, unexpected
+from theorem_checks import SOLVE, decided, unexpected
 from theorem_mutants import of
 
 from mmaproof.proofs.families import rounded_chains
@@ -16,6 +16,7 @@ from mmaproof.proofs.mfma import chains as mfma
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.power import chains as power
 from mmaproof.proofs.ptx import rounding_error
+from mmaproof.proofs.recheck import Asking, recheck
 from mmaproof.spec.algebra import Algebra, Array
 from mmaproof.spec.formats import F32
 
@@ -37,6 +38,22 @@ def test_order_needs_exact_products() -> None:
         "power", "", lambda: _some(power.blocks(), "xvf16ger2pp"), lambda *_: False
     )
     assert decided(of(theorem, "xvf16ger2pp")).status is Status.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("xvf16ger2", Status.PROVED),
+        ("xvf16ger2pp", Status.PROVED),
+        ("xvf16ger2pp/left-alone", Status.REFUTED),
+    ],
+)
+def test_order_is_the_same_over_the_reals(name: str, status: Status) -> None:
+    """A sum of terms has no normal form: that it has been rounded before is a condition for the solver."""
+    theorem = rounded_chains.order("power", "", lambda: _some(power.blocks(), name.partition("/")[0]),
+                                   power.product_is_exact)  # fmt: skip
+    solver = Asking(SOLVE)
+    assert recheck(of(theorem, name), solver, solver, solver).status is status
 
 
 def test_the_order_of_integers_needs_all_products() -> None:
