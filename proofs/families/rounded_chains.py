@@ -1,4 +1,4 @@
-"""Chains of roundings: how far they are from the exact sum, their order, whether they keep what is less.
+"""Chains of roundings: how far they are from the exact sum, and their order.
 
 An instruction set says which of its instructions are chains, or trees, of sums that are rounded once each,
 and by which obligations; the formulas and the roundings themselves are those of `rounding_trees` and
@@ -17,8 +17,6 @@ import numpy as np
 from ...spec.algebra import Algebra, Array, Operand, Product
 from ...spec.formats import F64, FloatFormat, Format
 from ...spec.rounding import Rounding
-from ..induction import induction
-from ..invariants import Formula, Instance, Transition
 from ..obligation import (
     Case,
     Equality,
@@ -35,9 +33,6 @@ from .block_products import BlockProduct, Blocks
 from .rounding_trees import along_chains, along_trees
 from .sums import power_of_two
 
-MONOTONE = "ptx/rounding/monotone"
-"""The theorem that a rounding keeps what is less, and what is added to both."""
-
 
 @dataclass(frozen=True)
 class RoundedSum:
@@ -53,12 +48,15 @@ class RoundedSum:
         Whether products are added one after the other.
     choices : str
         In which reading.
+    negates : bool
+        Whether the accumulator, or a sum, is negated on the way.
     """
 
     result: FloatFormat
     proved: tuple[str, ...]
     is_chain: bool
     choices: str
+    negates: bool = False
 
 
 Sums = Callable[[], Mapping[str, RoundedSum]]
@@ -82,7 +80,7 @@ def bound(isa: str, source: str, sums: Sums, statement: str) -> Theorem:
             rounding = f"ptx/rounding/nearest/{each.result}/bound", f"ptx/rounding/exact-below/{each.result}"
             along = along_chains if each.is_chain else along_trees
             yield Case(
-                name, partial(along, *rounding, *each.proved), equality=Equality.VALUE,
+                name, partial(along, *rounding, *each.proved, negates=each.negates), equality=Equality.VALUE,
                 method=Method.INDUCTION, choices=each.choices,
             )  # fmt: skip
 
@@ -264,67 +262,3 @@ def _in_a_ring(block: BlockProduct, roles: tuple[str, ...], exact: Callable[...,
     roundings = 4 * _products(block)
     wanted = tuple(each for each in block.variables() if each.name != "rounding")
     return RingProperty((*wanted, Variable("r", F64, (roundings,))), claim)
-
-
-# -- what is less
-@dataclass(frozen=True)
-class Ordered(Formula):
-    """s_n ≤ t_n: the difference t_n - s_n is not negative."""
-
-    @property
-    def text(self) -> str:
-        """P(n)."""
-        return "s_n ≤ t_n"
-
-    def instance(self, transition: Transition) -> Instance:
-        """Return that what is rounded next is as far apart as s_n and t_n are."""
-        assert isinstance(transition, SameTerm)
-        return Instance(_NoLess(transition))
-
-
-@dataclass(frozen=True)
-class SameTerm:
-    """Both sums go on with the same term p, and are rounded: s + p and t + p."""
-
-    begins: bool = False
-
-    def following(self, v: Inputs) -> tuple[Array, Array]:
-        """Return what is rounded."""
-        return v["s"] + v["p"], v["t"] + v["p"]
-
-
-@dataclass(frozen=True)
-class _NoLess:
-    transition: SameTerm
-
-    def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        less, more = self.transition.following(v)
-        yield Equation(more - less, v["t"] - v["s"], label="t + p - (s + p) = t - s")
-
-
-def same_term() -> RingProperty:
-    """Return the step of `Ordered`."""
-    return RingProperty(
-        tuple(Variable(name, F64, (1,)) for name in "stp"), Ordered().instance(SameTerm()).claim
-    )
-
-
-def monotone(isa: str, source: str, sums: Sums) -> Theorem:
-    """Return the theorem that a greater accumulator gives no lesser sum."""
-
-    def cases() -> Iterator[Case]:
-        for name, each in sums().items():
-            goal = partial(
-                induction, Ordered(), {f"{MONOTONE}/sum": SameTerm()}, {},
-                (f"{MONOTONE}/{each.result}", *each.proved),
-            )  # fmt: skip
-            yield Case(name, goal, equality=Equality.VALUE, method=Method.INDUCTION, choices=each.choices)
-
-    return Theorem(
-        f"{isa}/numerics/monotone",
-        "a greater accumulator gives no lesser sum, after any number of products, to nearest",
-        "C ≤ C' ⇒ D ≤ D' for the same products, neither a NaN: s + p ≤ t + p is rounded to s' ≤ t', where "
-        "both sums go on with the same term p: a product, or what an instruction's products sum up to",
-        source,
-        cases,
-    )

@@ -64,7 +64,7 @@ class Bounded(Formula):
 
     def instance(self, transition: Transition) -> Instance:
         """Return P of a term, or of a node if P is true of its branches."""
-        assert isinstance(transition, Term | Node)
+        assert isinstance(transition, Term | Node | Negated)
         return Instance(_Brackets(self, transition))
 
 
@@ -138,9 +138,27 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Negated:
+    """A value with the other sign: nothing is rounded."""
+
+    begins: bool = False
+
+    def value(self, v: Inputs) -> Value:
+        """Return minus the value of which P is true."""
+        return self._before(v, -1)
+
+    def positive(self, formula: Bounded, v: Inputs, sign: int, _: int) -> tuple[Array, Array]:
+        """Return P of the value, of which both signs change places."""
+        return formula.brackets(v, self._before(v, 1), -sign)
+
+    def _before(self, v: Inputs, sign: int) -> Value:
+        return Value(v["h"], v["r1"], v["s1"], sign * v["x1"], sign * v["e1"])
+
+
+@dataclass(frozen=True)
 class _Brackets:
     formula: Bounded
-    transition: Term | Node
+    transition: Term | Node | Negated
 
     def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Equation]:
         """Yield that what P says is not negative is a sum of what is not."""
@@ -163,7 +181,7 @@ class Link(Node):
         return value, Value(zero, zero, v["s2"], v["x2"], zero)
 
 
-def instance(transition: Term | Node) -> RingProperty:
+def instance(transition: Term | Node | Negated) -> RingProperty:
     """Return P of a leaf, or P of a node from P of its branches."""
     names = ("t", "magnitude") if transition.begins else (*"htuf", *BRANCHES)
     return RingProperty(_ring("eta", *names), Bounded().instance(transition).claim)
@@ -183,11 +201,15 @@ TREE = "ptx/rounding/tree"
 LEAVES: Mapping[str, Transition] = {f"{TREE}/term": Term()}
 
 
-def along_trees(*lemmas: str) -> Induction:
+def along_trees(*lemmas: str, negates: bool = False) -> Induction:
     """Return the induction on trees; lemmas are a rounding's bound, when there is no η, what the tree is."""
-    return induction(Bounded(), {f"{TREE}/node": Node()}, LEAVES, lemmas)
+    return induction(Bounded(), {f"{TREE}/node": Node(), **_NEGATION[negates]}, LEAVES, lemmas)
 
 
-def along_chains(*lemmas: str) -> Induction:
+def along_chains(*lemmas: str, negates: bool = False) -> Induction:
     """Return the induction on chains, which add one term after the other."""
-    return induction(Bounded(), {f"{TREE}/link": Link()}, LEAVES, lemmas)
+    return induction(Bounded(), {f"{TREE}/link": Link(), **_NEGATION[negates]}, LEAVES, lemmas)
+
+
+_NEGATION: Mapping[bool, Mapping[str, Transition]] = {False: {}, True: {f"{TREE}/negated": Negated()}}
+"""The steps of sums that are negated on the way, or not."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...spec.formats import FloatFormat
-from ..families import rounded_chains
+from ..families import ordered_sums, rounded_chains
 from ..families.rounded_chains import RoundedSum
+from ..families.small_integers import small_integers
 from .blocked import blocks
 
 SOURCE = "CDNA4 ISA chapter 7 (D = C + A x B)"
@@ -20,7 +21,14 @@ def sums() -> dict[str, RoundedSum]:
 
 
 THEOREMS = (
-    rounded_chains.bound("mfma", SOURCE, sums, "r = K products, in the sequential reading"),
+    rounded_chains.bound(
+        "mfma",
+        SOURCE,
+        sums,
+        "r = K products, in the sequential reading, where nothing is "
+        "flushed (gfx90a flushes f16 and bf16); of xf32, of the factors as they are shortened",
+    ),
     rounded_chains.order("mfma", SOURCE, blocks, None),
-    rounded_chains.monotone("mfma", SOURCE, sums),
+    ordered_sums.monotone("mfma", SOURCE, sums),
+    small_integers("mfma", SOURCE, sums, blocks),
 )

@@ -41,12 +41,16 @@ def accumulating(family: Family) -> RankKUpdate:
     return UPDATES[family.name + "pp"]
 
 
-def full_product_step(alg: Algebra, family: Family, v: Inputs, acc: Array | None, choices: Choices) -> Array:
+def full_product_step(
+    alg: Algebra, update: RankKUpdate, v: Inputs, acc: Array | None, choices: Choices
+) -> Array:
     """Return the full product's next partial result, in its stated order, without the instruction.
 
     Integers add one product at a time modulo 2**32. f32 and f64 take one fused multiply-add per k. f16
-    and bf16 take two products at a time: their exact sum is rounded, then added.
+    and bf16 take two products at a time: their exact sum is rounded, then added. The letters of a form
+    negate what is rounded, of f32 and f64 once more afterwards.
     """
+    family = update.family
     if isinstance(family, IntegerFamily):
         start = alg.constant(0, family.result) if acc is None else acc
         factors = outer(v["x"], v["y"].swapaxes(-1, -2), (family.x, family.y))
@@ -60,15 +64,21 @@ def full_product_step(alg: Algebra, family: Family, v: Inputs, acc: Array | None
         total = Operand(alg.fused(target, v["rounding"], products, addends), target)
         return total if choices.nan == "default" else Operand(alg.propagate_nan(total, operands), target)
 
-    old = [] if acc is None else [Operand(acc, fmt)]
+    def signed(operand: Operand, negative: bool) -> Operand:
+        return Operand(alg.negate(operand), operand.format) if negative else operand
+
     pairs = [(Operand(x[..., p], family.x), Operand(y[..., p], family.y)) for p in range(family.rank)]
     if family.rank == 1:
         ((xk, yk),) = pairs
-        return rounded(fmt, pairs, old, [xk, *old, yk]).bits
+        subtracts = update.negative_accumulator != update.negative_product
+        old = [] if acc is None else [signed(Operand(acc, fmt), subtracts)]
+        return signed(rounded(fmt, pairs, old, [xk, *old, yk]), update.negative_product).bits
+    old = [] if acc is None else [signed(Operand(acc, fmt), update.negative_accumulator)]
     wide = SIGNIFICAND_24 if family.x.exponent_bits == F32.exponent_bits else fmt
     first = rounded(wide, pairs[:1], [], list(pairs[0]))
     target = wide if choices.bf16_sum == "two-step" else fmt
     total = rounded(target, pairs[1:], [first], [pairs[1][0], first, pairs[1][1]])
+    total = signed(total, update.negative_product)
     if acc is None and target is fmt:
         return total.bits
     return rounded(fmt, [], [total, *old], [total, *old]).bits
@@ -96,7 +106,7 @@ def block(update: RankKUpdate) -> BlockProduct:
         return updated(alg, update, v, choices, live=everything)
 
     def expected(alg: Algebra, v: Inputs, choices: Choices) -> Array:
-        return full_product_step(alg, family, v, v["acc"] if update.accumulates else None, choices)
+        return full_product_step(alg, update, v, v["acc"] if update.accumulates else None, choices)
 
     def total(v: Inputs) -> Array:
         added = sum_of_products({"a": v["x"], "b": v["y"].swapaxes(-1, -2)})
@@ -239,7 +249,7 @@ def _ragged(family: Family) -> Property:
                 name: alg.where(kept, v[name], alg.constant(0, fmt))
                 for name, fmt in (("x", family.x), ("y", family.y))
             }
-            full = full_product_step(alg, family, {**v, **ragged_operands}, v["acc"], choices)
+            full = full_product_step(alg, update, {**v, **ragged_operands}, v["acc"], choices)
             inside = masks.elements
             yield Equation(step, full, family.result, inside, f"inside, {choices}")
             yield Equation(

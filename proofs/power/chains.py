@@ -6,33 +6,39 @@ from collections.abc import Sequence
 
 from ...spec.algebra import Operand, Product
 from ...spec.formats import BF16, F32, FloatFormat
-from ...spec.power.catalogue import UPDATES
+from ...spec.power.catalogue import UPDATES, RankKUpdate
 from ...spec.power.rank_k_update import SIGNIFICAND_24
-from ..families import rounded_chains
+from ..families import ordered_sums, rounded_chains
 from ..families.block_products import Blocks
 from ..families.rounded_chains import RoundedSum
-from .blocked import block
-from .numerics import exact_product
+from ..families.small_integers import small_integers
+from .blocked import block, first, following
+from .numerics import exact_product, significand
 from .operands import FLOAT
+from .signs import negation_choice, step
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3"
 
 
 def sums() -> dict[str, RoundedSum]:
-    """Return the pp forms: of f32 and f64 chains, of f16 and bf16 trees, two exact products first."""
-    found = {}
-    for update in FLOAT:
-        family, result = update.family, update.family.result
-        if update.suffix != "pp":
-            continue
-        assert isinstance(result, FloatFormat)
-        proved = [f"power/blocked/next/{family.name}"]
-        if family.rank > 1:
-            wide = SIGNIFICAND_24 if family.x == BF16 else F32
-            proved.append(f"{exact_product.id}/{family.x}-in-{wide}")
-        read_as = "RN=0, bf16-sum=two-step" if family.x == BF16 else "RN=0"
-        found[update.mnemonic] = RoundedSum(result, tuple(proved), family.rank == 1, read_as)
-    return found
+    """Return the float forms: of f32 and f64 chains, of f16 and bf16 trees, two exact products first."""
+    return {update.mnemonic: _sum(update) for update in FLOAT}
+
+
+def _sum(update: RankKUpdate) -> RoundedSum:
+    family, result, name = update.family, update.family.result, update.mnemonic
+    assert isinstance(result, FloatFormat)
+    negated = {"": f"{first.id}/{family.name}", "pp": f"{following.id}/{family.name}"}
+    proved = [negated.get(update.suffix, f"{step.id}/{name}")]
+    if family.rank > 1:
+        proved.append(f"{exact_product.id}/{family.x}-in-{SIGNIFICAND_24 if family.x == BF16 else F32}")
+        if family.x == BF16:
+            proved += [f"{significand.id}/{name}" for name in ("half-a-place", "monotone", "as-f32")]
+    elif update.negative_product:
+        proved.append(f"{negation_choice.id}/{name}/symmetric")
+    negates = update.negative_product or update.negative_accumulator
+    read_as = "RN=0, bf16-sum=two-step" if family.x == BF16 else "RN=0"
+    return RoundedSum(result, tuple(proved), family.rank == 1, read_as, negates)
 
 
 def blocks() -> Blocks:
@@ -54,5 +60,6 @@ THEOREMS = (
         "r = K products, rounding direction 0; two products of f16 or bf16 are first added to each other",
     ),
     rounded_chains.order("power", SOURCE, blocks, product_is_exact),
-    rounded_chains.monotone("power", SOURCE, sums),
+    ordered_sums.monotone("power", SOURCE, sums),
+    small_integers("power", SOURCE, sums, blocks),
 )  # fmt: skip

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from ...spec.algebra import Algebra, Operand
-from ...spec.formats import BF16, F16, F32, F64, FloatFormat
+from ...spec.algebra import Algebra, Array, Operand
+from ...spec.formats import BF16, F16, F32, F64, FloatFormat, IntegerFormat
 from ...spec.matrix_product import chain, rounded, unfused
 from ...spec.power.catalogue import UPDATES, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.power.rank_k_update import SIGNIFICAND_24
 from ...spec.rounding import Rounding
-from ..obligation import Case, Equation, Inputs, Property, Status, Variable, theorem
+from ..obligation import Case, Equality, Equation, Inputs, Property, Status, Variable, holds, theorem
 from .operands import all_live, operand_variables, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-B3"
@@ -44,6 +44,71 @@ def _exact_product(operand: FloatFormat, result: FloatFormat) -> Property:
         yield Equation(up, down, result, label="upward = downward")
 
     return Property((Variable("x", operand, (1,)), Variable("y", operand, (1,))), claim, abstract=False)
+
+
+@theorem(
+    "power/numerics/significand",
+    "bf16's first rounding, to nearest: off by half a last place, in order, f32's where that has the number",
+    "every finite x of f64, and s, what it is rounded to with a 24-bit significand and unbounded exponent: "
+    "s is at most half a unit of its last place from x, of any size; x ≤ x' ⇒ s ≤ s'; s is x rounded to f32, "
+    "if that is finite and above 2^-126; toward zero not beyond f32's largest number (pinned)",
+    SOURCE,
+)
+def significand() -> Iterator[Case]:
+    """Yield what a rounding to nearest is, and toward zero, where f32 stops at its largest number."""
+    yield Case("half-a-place", partial(_of_magnitudes, _near))
+    yield Case("monotone", partial(_of_magnitudes, _in_order))
+    yield Case("as-f32", partial(_as_f32, Rounding.NEAREST_EVEN), equality=Equality.IEEE)
+    huge = (F64.bias + 200) << F64.fraction_bits
+    goal = partial(_as_f32, Rounding.TOWARD_ZERO, {"x": huge})
+    yield Case("as-f32/toward-zero", goal, Status.REFUTED, Equality.IEEE)
+
+
+def _of_magnitudes(claim: Callable[[Algebra, Array, Array], Array]) -> Property:
+    """Return a claim about the magnitudes of two numbers and of what they are rounded to, as encodings."""
+    magnitude = IntegerFormat("magnitude", F64.magnitude_bits, signed=False)
+
+    def read(alg: Algebra, v: Inputs) -> Array:
+        return alg.integer(alg.extract(v["x"], 0, magnitude), magnitude)
+
+    def claimed(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        s = alg.fused(SIGNIFICAND_24, Rounding.NEAREST_EVEN, (), [Operand(v["x"], F64)])
+        wide = alg.fused(F64, Rounding.NEAREST_EVEN, (), [Operand(s, SIGNIFICAND_24)])
+        yield holds(alg, claim(alg, read(alg, v), read(alg, {"x": wide})))
+
+    def finite(alg: Algebra, v: Inputs) -> Iterator[Array]:
+        x = Operand(v["x"], F64)
+        yield ~(alg.is_nan(x) | alg.is_infinite(x))
+
+    return Property((Variable("x", F64, (2,)),), claimed, finite, abstract=False)
+
+
+def _near(alg: Algebra, exact: Array, rounded: Array) -> Array:
+    half = 1 << (F64.fraction_bits - SIGNIFICAND_24.fraction_bits - 1)
+    unsigned = IntegerFormat("twice-half", (2 * half).bit_length(), signed=False)
+    off = rounded - exact + alg.whole(half)
+    return alg.in_range(off, unsigned) & alg.in_range(alg.whole(2 * half) - off, unsigned)
+
+
+def _in_order(alg: Algebra, exact: Array, rounded: Array) -> Array:
+    difference = IntegerFormat("difference", F64.bits, signed=False)
+    ordered, kept = (alg.in_range(each[..., 1:] - each[..., :1], difference) for each in (exact, rounded))
+    return ~ordered | kept
+
+
+def _as_f32(direction: Rounding, pinned: dict[str, int] | None = None) -> Property:
+    magnitude = IntegerFormat("magnitude", F32.magnitude_bits, signed=False)
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        x = Operand(v["x"], F64)
+        wide, narrow = (Operand(alg.fused(f, direction, (), [x]), f) for f in (SIGNIFICAND_24, F32))
+        one, other = (alg.fused(F64, Rounding.NEAREST_EVEN, (), [each]) for each in (wide, narrow))
+        size = alg.integer(alg.extract(narrow.bits, 0, magnitude), magnitude)
+        normal = alg.in_range(size - alg.whole((1 << F32.fraction_bits) + 1), magnitude)
+        where = normal & ~alg.is_infinite(narrow) & ~alg.is_nan(x)
+        yield Equation(one, other, F64, where, f"rounded {direction.name.lower()}")
+
+    return Property((Variable("x", F64, (1,)),), claim, pinned=pinned, abstract=False)
 
 
 @theorem(
@@ -137,4 +202,4 @@ def _bf16_sum(update: RankKUpdate) -> Property:
     return Property(operand_variables(update, masks=False), claim, pinned=pinned)
 
 
-THEOREMS = (exact_product, fused, two_roundings, bf16_sum)
+THEOREMS = (exact_product, significand, fused, two_roundings, bf16_sum)

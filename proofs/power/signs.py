@@ -11,7 +11,9 @@ from ...spec.formats import FloatFormat
 from ...spec.power.catalogue import FAMILIES, UPDATES, FloatFamily, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.rounding import Rounding
+from ..families.chains import adds
 from ..obligation import Case, Equality, Equation, Inputs, Property, Status, theorem
+from .blocked import block
 from .operands import live, operand_variables, readings, updated
 
 SOURCE = (
@@ -159,4 +161,21 @@ def _negation_choice(update: RankKUpdate, directions: tuple[int, ...]) -> Proper
     return Property(variables, claim, pinned=pinned)
 
 
-THEOREMS = (negative_accumulator, negated_result, negated_product, negation_choice)
+@theorem(
+    "power/signs/step",
+    "what each float form rounds, and what its letters negate",
+    "pn: fl(p - acc); np: -fl(p - acc), of f16 and bf16 fl(-fl(p) + acc); nn: -fl(p + acc), of f16 and bf16 "
+    "fl(-fl(p) - acc), where p is a product, of f16 and bf16 the exact sum of two; bit for bit",
+    SOURCE,
+)
+def step() -> Iterator[Case]:
+    """Yield the forms whose sign letters are not both positive; those are power/blocked/next."""
+    for family in FLOAT_FAMILIES:
+        for suffix in ("pn", "np", "nn"):
+            whole = block(form(family, suffix))
+            stated = tuple(each for each in whole.readings if each.negation == "after-rounding")
+            goal = partial(adds, replace(whole, readings=stated))
+            yield Case(form(family, suffix).mnemonic, goal, choices="negation=after-rounding")
+
+
+THEOREMS = (negative_accumulator, negated_result, negated_product, negation_choice, step)

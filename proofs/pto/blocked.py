@@ -96,6 +96,11 @@ def _forms() -> Iterator[tuple[str, str, Formats]]:
             yield f"{name}/tmatmul{suffix}", suffix, formats
 
 
+def float_forms() -> Iterator[tuple[str, str, Formats]]:
+    """Yield those that sum floats."""
+    return (each for each in _forms() if not is_integer(each[2]))
+
+
 @cache
 def _of_lengths() -> Blocks:
     """Return every form and types, for every length of a block."""

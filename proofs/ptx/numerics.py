@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from math import frexp
 
@@ -17,14 +16,14 @@ from ...spec.formats import (
     E5M2,
     F16,
     F32,
+    F64,
     S32,
     TF32,
     FloatFormat,
     IntegerFormat,
 )
 from ...spec.rounding import Rounding
-from ..induction import induction
-from ..invariants import Formula, Instance, Transition
+from ..families.small_integers import in_any_order, joined
 from ..obligation import (
     Case,
     Equality,
@@ -32,7 +31,6 @@ from ..obligation import (
     Inputs,
     Method,
     Property,
-    RingProperty,
     Status,
     Variable,
     holds,
@@ -102,12 +100,12 @@ def _exact_conversion(fmt: FloatFormat) -> Property:
 @theorem(
     "ptx/numerics/small-integers",
     "sums of small integers are exact in every order of accumulation",
-    "b²·K + |C| < 2^p, p the result's precision: partial sums stay below it, it is representable, "
+    "|C| + Σ |a·b| < 2^p, p the result's precision: partial sums stay below it, it is representable, "
     "and rounding what is representable changes nothing; so does each order, or tree, of roundings",
     SOURCE,
 )
 def small_integers() -> Iterator[Case]:
-    """Yield, for f16 and f32, the bound of two partial sums, representability, and rounding."""
+    """Yield, for each accumulator, the bound of two partial sums, representability, and rounding."""
     yield Case(
         "joined",
         joined,
@@ -115,7 +113,7 @@ def small_integers() -> Iterator[Case]:
         method=Method.STRUCTURAL,
         statement="|S| ≤ B, |S'| ≤ B' ⇒ |S + S'| ≤ B + B': B + B' ∓ (S + S') = [B ∓ S] + [B' ∓ S']",
     )
-    for fmt in (F16, F32):
+    for fmt in (F16, F32, F64):
         p = fmt.precision
         yield Case(
             f"{fmt}/partial-sums",
@@ -138,65 +136,20 @@ def small_integers() -> Iterator[Case]:
             Status.REFUTED,
             statement=f"n + 1/2 is a number of {fmt} for every integer n from 2^{p - 1} to 2^{p}",
         )
-        lemmas = tuple(f"ptx/numerics/small-integers/{fmt}/{name}" for name in LEMMAS)
         yield Case(
             f"{fmt}/any-order",
-            partial(induction, WithinSum(), {"ptx/numerics/small-integers/joined": Joined()}, {}, lemmas),
+            partial(in_any_order, fmt),
             method=Method.INDUCTION,
-            statement=f"b²·K + |C| < 2^{p} ⇒ every partial sum, in any order or tree, is an integer below "
+            statement=f"|C| + Σ |a·b| < 2^{p} ⇒ every partial sum, in any order or tree, is an integer below "
             f"2^{p}, so a number of {fmt}, so not changed by its rounding: the result is C + Σ a·b",
         )
 
 
-@dataclass(frozen=True)
-class WithinSum(Formula):
-    """A partial sum is within the sum of its terms' magnitudes: B - S and B + S are not negative."""
-
-    @property
-    def text(self) -> str:
-        """P of the sum of any n of the terms, in any tree."""
-        return "|S| ≤ B"
-
-    def instance(self, transition: Transition) -> Instance:
-        """Return P of a sum from P of what is added; P of a term is what a magnitude is."""
-        assert isinstance(transition, Joined)
-        return Instance(_Brackets(transition))
-
-
-@dataclass(frozen=True)
-class Joined:
-    """The sum of two partial sums."""
-
-    begins: bool = False
-
-    def following(self, v: Inputs) -> tuple[Array, Array]:
-        """Return the sum, and the sum of the magnitudes."""
-        return v["s"] + v["s2"], v["b"] + v["b2"]
-
-
-@dataclass(frozen=True)
-class _Brackets:
-    transition: Joined
-
-    def __call__(self, alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        total, bound = self.transition.following(v)
-        for sign in (1, -1):
-            known = (v["b"] - sign * v["s"]) + (v["b2"] - sign * v["s2"])
-            yield Equation(bound - sign * total, known, label="B ∓ S")
-
-
-def joined() -> RingProperty:
-    """Return P of two partial sums that are added."""
-    variables = tuple(Variable(name, F32, (1,)) for name in ("s", "s2", "b", "b2"))
-    return RingProperty(variables, WithinSum().instance(Joined()).claim)
-
-
-LEMMAS = ("partial-sums", "representable", "rounding")
-
-
 def _partial_sums(limit: int) -> Property:
+    integers = S32 if limit <= S32.maximum else IntegerFormat("s62", 62, signed=True)
+
     def read(alg: Algebra, v: Inputs) -> list[Array]:
-        return [alg.integer(v[name], S32) for name in ("s", "s2", "b", "b2")]
+        return [alg.integer(v[name], integers) for name in ("s", "s2", "b", "b2")]
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         left, right, *_ = read(alg, v)
@@ -209,7 +162,7 @@ def _partial_sums(limit: int) -> Property:
         yield within(alg, right, -b2, b2)
         yield within(alg, b + b2, alg.whole(0), alg.whole(limit - 1))
 
-    variables = tuple(Variable(name, S32, (1,)) for name in ("s", "s2", "b", "b2"))
+    variables = tuple(Variable(name, integers, (1,)) for name in ("s", "s2", "b", "b2"))
     return Property(variables, claim, assuming, abstract=False)
 
 

@@ -9,7 +9,7 @@ from ...spec.algebra import Algebra
 from ...spec.formats import F64, FloatFormat
 from ...spec.ptx.choices import SEQUENTIAL
 from ...spec.ptx.resolution import Multiplication
-from ..families.rounding_trees import TREE, Link, Node, Term, along_chains, along_trees, instance
+from ..families.rounding_trees import TREE, Link, Negated, Node, Term, along_chains, along_trees, instance
 from ..obligation import (
     Case,
     Equality,
@@ -56,6 +56,7 @@ def tree() -> Iterator[Case]:
             Link(),
             "the same where the second branch is a term: h2, r2 and e2 are 0",
         ),
+        ("negated", Status.PROVED, Negated(), "minus a value: B ± e and S ± x for B ∓ e and S ∓ x"),
         (
             "rounding-not-counted",
             Status.REFUTED,

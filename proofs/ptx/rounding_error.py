@@ -14,7 +14,7 @@ from functools import partial
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
-from ..families.rounded_chains import MONOTONE, same_term
+from ..families.ordered_sums import MONOTONE, STEPS, no_less
 from ..obligation import (
     Case,
     Equality,
@@ -243,12 +243,12 @@ def _exact_below(
     MONOTONE,
     "rounding to nearest keeps what is less: z ≤ z' is rounded to fl(z) ≤ fl(z')",
     "0 ≤ z = x + u·y ≤ z' = x' + u·y', each as in ptx/rounding/nearest rounded to the neighbour that this "
-    "says, and both alike if z = z' ⇒ fl(z) ≤ fl(z'); magnitudes of negative numbers alike. s ≤ t ⇒ "
-    "s + p ≤ t + p: the differences are the same polynomial",
+    "says, and both alike if z = z' ⇒ fl(z) ≤ fl(z'); magnitudes of negative numbers alike. What is rounded: "
+    "sums of what is no less, products with what is not negative; identities of differences",
     SOURCE,
 )
 def monotone() -> Iterator[Case]:
-    """Yield what follows from being a nearest neighbour for each format, and the same term added to both."""
+    """Yield what follows from being a nearest neighbour for each format, and what keeps order exactly."""
     for fmt in RESULTS:
         yield Case(str(fmt), partial(_monotone, fmt))
         yield Case(
@@ -257,7 +257,9 @@ def monotone() -> Iterator[Case]:
             Status.REFUTED,
             statement="the same of roundings that take ties now down and now up",
         )
-    yield Case("sum", same_term, equality=Equality.VALUE, method=Method.STRUCTURAL)
+    for name, (step, statement) in STEPS.items():
+        goal = partial(no_less, step)
+        yield Case(name, goal, equality=Equality.VALUE, method=Method.STRUCTURAL, statement=statement)
 
 
 def _monotone(fmt: FloatFormat, *, alike: bool = True) -> Property:

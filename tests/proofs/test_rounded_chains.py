@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from theorem_checks import SOLVE, decided, unexpected
 from theorem_mutants import of
 
-from mmaproof.proofs.families import rounded_chains
+from mmaproof.proofs.families import ordered_sums, rounded_chains, rounding_trees
+from mmaproof.proofs.families import small_integers as small_integers_family
 from mmaproof.proofs.families.block_products import Blocks
+from mmaproof.proofs.families.small_integers import small_integers
 from mmaproof.proofs.induction import Induction, mismatch
 from mmaproof.proofs.mfma import chains as mfma
-from mmaproof.proofs.obligation import Status
+from mmaproof.proofs.obligation import Equality, Obligation, Property, Status
 from mmaproof.proofs.power import chains as power
-from mmaproof.proofs.ptx import rounding_error
+from mmaproof.proofs.power import numerics as power_numerics
+from mmaproof.proofs.power import signs
+from mmaproof.proofs.pto import chains as pto
+from mmaproof.proofs.ptx import numerics as ptx_numerics
+from mmaproof.proofs.ptx import rounding_bound, rounding_error
 from mmaproof.proofs.recheck import Asking, recheck
+from mmaproof.proofs.replay import counterexample, pinned_encodings
+from mmaproof.smt.z3_algebra import Z3Algebra
 from mmaproof.spec.algebra import Algebra, Array
-from mmaproof.spec.formats import F32
+from mmaproof.spec.formats import F32, FloatFormat
+from mmaproof.spec.numpy_algebra import NumpyAlgebra
+from mmaproof.spec.power.catalogue import UPDATES
+from mmaproof.spec.power.rank_k_update import SIGNIFICAND_24
+from mmaproof.spec.rounding import Rounding
 
 
 def _some(blocks: Blocks, *names: str) -> Blocks:
@@ -72,16 +85,105 @@ def test_monotone_needs_ties_to_be_alike() -> None:
     assert decided(of(rounding_error.monotone, "f32/unequal-ties")).status is Status.REFUTED
 
 
-def test_a_term_that_differs_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    theorem = rounded_chains.monotone("mfma", "", mfma.sums)
-    goal = next(iter(theorem.obligations())).goal()
+def test_a_step_that_is_no_identity_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    theorem = ordered_sums.monotone("power", "", power.sums)
     named = {each.id: each for each in rounding_error.monotone.obligations()}
+    for obligation in theorem.obligations():
+        goal = obligation.goal()
+        assert isinstance(goal, Induction)
+        assert mismatch(goal, named) is None
+        negates = not obligation.id.endswith(("ger", "ger2", "pp"))
+        assert (f"{ordered_sums.MONOTONE}/negated" in goal.steps) is negates
+    for kind, name in (
+        (ordered_sums.NoLesserTerm, "sum"),
+        (ordered_sums.Negation, "negated"),
+        (ordered_sums.Factor, "product"),
+    ):
+        inner = kind.differences
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                kind,
+                "differences",
+                lambda self, v, inner=inner: (inner(self, v)[0] + v["s"], inner(self, v)[1]),
+            )
+            assert decided(of(rounding_error.monotone, name)).status is Status.REFUTED
+        assert decided(of(rounding_error.monotone, name)).status is Status.PROVED
+
+
+def test_bounds_of_negated_sums_need_both_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert decided(of(rounding_bound.tree, "negated")).status is Status.PROVED
+    inner = rounding_trees.Negated._before
+    monkeypatch.setattr(rounding_trees.Negated, "_before", lambda self, v, sign: inner(self, v, 1))
+    assert decided(of(rounding_bound.tree, "negated")).status is Status.REFUTED
+
+
+@pytest.mark.parametrize("name", ["half-a-place", "monotone", "as-f32", "as-f32/toward-zero"])
+def test_the_24_bit_significand(name: str) -> None:
+    obligation = of(power_numerics.significand, name)
+    assert decided(obligation).status is obligation.expect
+
+
+def _truncating(inner: Callable[..., Any]) -> Callable[..., Any]:
+    def fused(self: Any, result: FloatFormat, rounding: Any, *terms: Any) -> Any:
+        return inner(self, result, Rounding.TOWARD_ZERO if result == SIGNIFICAND_24 else rounding, *terms)
+
+    return fused
+
+
+def test_a_truncated_significand_is_further_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    for algebra in (Z3Algebra, NumpyAlgebra):
+        monkeypatch.setattr(algebra, "fused", _truncating(algebra.fused))
+    assert decided(of(power_numerics.significand, "half-a-place")).status is Status.REFUTED
+
+
+def test_the_letters_of_a_form_are_what_it_negates() -> None:
+    for name in ("xvf32gerpn", "xvf64gernn", "xvbf16ger2np"):
+        assert decided(of(signs.step, name)).status is Status.PROVED
+    update = UPDATES["xvf32gernp"]
+    other = replace(signs.block(update), multiply=signs.block(UPDATES["xvf32gerpn"]).multiply)
+    claimed = Obligation("power/signs/step/x", "", lambda: signs.adds(other))
+    assert decided(claimed).status is Status.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("isa", "module", "names"),
+    [
+        ("power", power, ("xvf32gerpp", "xvf64gerpn", "xvbf16ger2np", "xvf16ger2nn")),
+        ("mfma", mfma, ("k16/e4m3-e5m2-f32", "k4/f64-f64-f64")),
+        ("pto", pto, ("f16-f16-f32/tmatmul.acc", "f32-f32-f32/tmatmul.bias")),
+    ],
+)
+def test_one_more_than_a_small_integer_may_be_lost(isa: str, module: Any, names: tuple[str, ...]) -> None:
+    found = module.sums()
+    theorem = small_integers(isa, "", lambda: {name: found[name] for name in names}, module.blocks)
+    beyond = [each for each in theorem.obligations() if each.id.endswith("beyond")]
+    assert len(beyond) == sum("bias" not in name for name in names)
+    for obligation in beyond:
+        assert decided(obligation).status is Status.REFUTED
+    goal = of(theorem, names[0]).goal()
     assert isinstance(goal, Induction)
+    named = {each.id: each for each in ptx_numerics.small_integers.obligations()}
     assert mismatch(goal, named) is None
+    assert all(premise in named for premise in goal.premises if premise.startswith("ptx/"))
+
+
+def test_half_of_the_integer_that_is_too_large_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The counterexample is one because of its size."""
+    inner = small_integers_family.power_of_two
     monkeypatch.setattr(
-        rounded_chains.SameTerm, "following", lambda self, v: (v["s"] + v["p"], v["t"] + v["p"] + v["p"])
+        small_integers_family, "power_of_two", lambda fmt, exponent: inner(fmt, max(0, exponent - 1))
     )
-    assert decided(of(rounding_error.monotone, "sum")).status is Status.REFUTED
+    theorem = small_integers("power", "", power.sums, power.blocks)
+    prop = of(theorem, "xvf32gerpp/beyond").goal()
+    assert isinstance(prop, Property)
+    assert prop.pinned is not None
+    assert not counterexample("x", prop, pinned_encodings(prop, prop.pinned), Equality.BITS).replays
+
+
+def test_the_order_of_pto_s_products_matters() -> None:
+    name = "f16-f16-f32/tmatmul.acc"
+    theorem = rounded_chains.order("pto", "", lambda: _some(pto.blocks(), name), None)
+    assert unexpected((theorem,)) == {}
 
 
 def test_sums_are_rounded_to_their_types() -> None:
