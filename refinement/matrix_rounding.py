@@ -19,6 +19,7 @@ from ..spec.ptx.choices import PRESETS, Choices, choices_named
 from ..spec.ptx.resolution import Multiplication, multiplication
 from ..spec.ptx.targets import target_named
 from ..spec.ptx.variant import MULTIPLYING
+from ..spec.rounding import Rounding
 from .operations import DOT, SCALED_DOT, Accumulation
 from .terms import Operation
 
@@ -50,10 +51,13 @@ class ChainRounding:
         What they are.
     added_last : bool
         Whether the accumulator, or the bias, is added to the sum of the products.
+    rounding : Rounding
+        The direction of every sum.
     """
 
     name: str
     added_last: bool
+    rounding: Rounding
 
     def __str__(self) -> str:
         return self.name
@@ -65,8 +69,11 @@ class ChainRounding:
             return None
         if not isinstance(fmt, FloatFormat) or not how.order.startswith(ACCUMULATE):
             return None
+        kind: FloatFormat | RoundingStep = fmt
+        if self.rounding is not Rounding.NEAREST_EVEN:
+            kind = rounding_step(fmt, self.rounding)._replace(name=f"sums to {fmt} toward zero")
         of_products = how.length + self.added_last
-        return ((fmt, of_products),), ((fmt, 1 if self.added_last else how.length),)
+        return ((kind, of_products),), ((kind, 1 if self.added_last else how.length),)
 
 
 @dataclass(frozen=True)
@@ -181,7 +188,9 @@ def _of_chains(target: str, names: Sequence[str]) -> ChainRounding:
             )
     added_last = readings.accumulation == pto.ADDED_LAST
     start = "C or the bias added last" if added_last else "from C or the bias"
-    return ChainRounding(f"fused multiply-adds, k increasing, {start}: documented, not measured", added_last)
+    rounding = pto.DIRECTIONS[readings.accumulator_rounding]
+    name = f"fused multiply-adds, k increasing, {start}, {readings.accumulator_rounding}"
+    return ChainRounding(f"{name}: documented, not measured", added_last, rounding)
 
 
 def _counted(steps: Sequence[RoundingStep]) -> tuple[Counted, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from fractions import Fraction
 
 import pytest
 from cuda_contracts import CORPUS, contract_of
@@ -67,6 +68,18 @@ def test_readings_of_pto_whose_roundings_are_not_counted_are_refused(name: str) 
     """A factor that is rounded to 10 fraction bits is further off than all that the bound counts."""
     with pytest.raises(InputError, match="no bound that is known"):
         matrix_rounding("pto", "A5", [name])
+
+
+def test_an_accumulator_that_cuts_off_is_twice_as_far_off() -> None:
+    operation = operations.dot(F32, F16, F16, F32, Accumulation("accumulate", 16))
+    found = [matrix_rounding("pto", "A5", names) for names in ([], ["accumulator-rounding=toward-zero"])]
+    nearest, cut = (each.of(operation) for each in found if each is not None)
+    assert nearest is not None
+    assert cut is not None
+    assert nearest[0] == ((F32, 16),)
+    ((step, count),) = cut[0]
+    assert isinstance(step, RoundingStep)
+    assert (step.unit, count) == (Fraction(1, 1 << 23), 16)
 
 
 def test_a_choice_of_anything_else_leaves_the_worst_model() -> None:
