@@ -17,10 +17,12 @@ def print_certificates(found: Recheck, directory: Path) -> None:
     from ..proofs.obligation import Status
 
     without = Counter(v.message for v in found.again.values() if v.status is Status.UNKNOWN) + found.reasons
-    rows = [["certificate", "accepted by the checker", found.count(Status.PROVED)]]
+    rows = [["certificate", how, count] for how, count in found.by_solver.most_common()]
     rows += [["none", reason, count] for reason, count in without.most_common()]
     print()
-    print_table(["proof", "what, or why not", "obligations"], [[*map(str, row)] for row in rows], numbers=[2])
+    print_table(
+        ["proof", "made how, or why not", "obligations"], [[*map(str, row)] for row in rows], numbers=[2]
+    )
     for verdict in found.contradictions:
         say(f"{verdict.id}: defect of mmaproof or of a solver: {verdict.message}", "bold red")
     say(f"files in {directory}; checked by: python -m mmaproof.smt.clause_proofs FILE.cnf FILE.drup")

@@ -1,4 +1,4 @@
-"""Unsatisfiability with a checked proof: Bitwuzla makes clauses, Glucose refutes them, a checker agrees.
+"""Unsatisfiability with a checked proof: Bitwuzla makes clauses, Glucose refutes them, checkers agree.
 
 What is left to trust is the translation of terms to clauses, Bitwuzla's; the search for a refutation is not.
 """
@@ -14,8 +14,11 @@ from threading import Timer
 from typing import Any
 
 from ..spec.errors import InputError
-from . import clause_proofs
+from . import clause_proofs, proof_checkers
 from .solvers import Answer, Query, timed_out
+
+SUFFIXES = (".smt2", ".cnf", ".drup")
+"""Of the files: the query, those of its clauses that a refutation takes, and the refutation."""
 
 LARGEST = 200_000
 """Clauses of the largest formula that the checker takes on."""
@@ -29,9 +32,9 @@ def require_certifying() -> None:
     InputError
         If one is not installed.
     """
-    for name, package in (("bitwuzla", "solvers"), ("pysat", "certificates")):
+    for name in ("bitwuzla", "pysat", "dratify"):
         if find_spec(name) is None:
-            raise InputError(f"{name!r} is not installed; pip install 'mmaproof[{package}]'")
+            raise InputError(f"{name!r} is not installed; pip install 'mmaproof[certificates]'")
 
 
 class _NoClausesError(Exception):
@@ -39,12 +42,12 @@ class _NoClausesError(Exception):
 
 
 class Certified:
-    """A solver that answers ``unsat`` only with files that the checker has accepted.
+    """A solver that answers ``unsat`` only with files that every checker has accepted.
 
     Parameters
     ----------
     stem : Path
-        What files of clauses and proofs are called, with a number and ``.cnf`` and ``.drup`` appended.
+        What files of queries, clauses and proofs are called, with a number and one of `SUFFIXES` appended.
     started : callable
         Is called with the name of each program before it runs.
     """
@@ -70,14 +73,17 @@ class Certified:
         if proof is None:
             return Answer("unknown", self.name, message="the clauses have no refutation that came in time")
         self._started("checker")
-        clause_proofs.check(found, clause_proofs.read_steps(proof, "the proof"))
-        self._write(formula, proof)
-        return Answer("unsat", self.name)
+        refutation = clause_proofs.check(found, clause_proofs.read_steps(proof, "the proof"))
+        texts = query.smtlib(), refutation.formula(), refutation.proof()
+        accepting = proof_checkers.accepting(*texts[1:], refutation)
+        self._write(texts)
+        return Answer("unsat", f"{self.name} (accepted by {', '.join(accepting)})")
 
-    def _write(self, formula: str, proof: str) -> None:
-        for suffix, text in ((".cnf", formula), (".drup", proof)):
-            path = self._stem.with_name(f"{self._stem.name}.{len(self.written) // 2 + 1}{suffix}")
-            path.write_text(text, encoding="ascii")
+    def _write(self, texts: tuple[str, str, str]) -> None:
+        number = len(self.written) // len(SUFFIXES) + 1
+        for suffix, text in zip(SUFFIXES, texts, strict=True):
+            path = self._stem.with_name(f"{self._stem.name}.{number}{suffix}")
+            path.write_text(text, encoding="utf-8")
             self.written.append(path)
 
     def discard(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..spec.errors import InputError, MmaproofError
@@ -24,8 +25,34 @@ class RejectedProofError(MmaproofError):
     """A step of a proof does not follow, or the proof does not end in the empty clause."""
 
 
-def check(clauses: Iterable[Clause], steps: Iterable[Clause]) -> int:
-    """Check that steps prove clauses to have no model; returns the number of steps that were needed.
+@dataclass(frozen=True)
+class Refutation:
+    """What a proof takes: the clauses and steps that conflicts were found in, in their order.
+
+    Attributes
+    ----------
+    clauses, steps : tuple of Clause
+        Of those given; the last step is the empty clause.
+    reasons : tuple of tuple of Clause
+        For each step, clauses and earlier steps that its negation contradicts.
+    """
+
+    clauses: tuple[Clause, ...]
+    steps: tuple[Clause, ...]
+    reasons: tuple[tuple[Clause, ...], ...]
+
+    def formula(self) -> str:
+        """Return the clauses as a DIMACS file."""
+        variables = max((abs(literal) for clause in self.clauses for literal in clause), default=0)
+        return f"p cnf {variables} {len(self.clauses)}\n{_lines(self.clauses)}"
+
+    def proof(self) -> str:
+        """Return the steps as a DRUP file."""
+        return _lines(self.steps)
+
+
+def check(clauses: Iterable[Clause], steps: Iterable[Clause]) -> Refutation:
+    """Check that steps prove clauses to have no model; returns what was needed of both.
 
     Raises
     ------
@@ -35,32 +62,57 @@ def check(clauses: Iterable[Clause], steps: Iterable[Clause]) -> int:
     known = _Propagation()
     for clause in clauses:
         known.add(clause)
-    needed = 0
+    given = len(known.clauses)
+    from_which: list[list[int]] = []
     for step in steps:
-        if known.conflict:
+        if known.conflict is not None:
             break
-        needed += 1
-        if not known.implies(step):
-            literals = " ".join(map(str, step))
-            raise RejectedProofError(f"step {needed} of the proof does not follow: {literals} 0")
+        needed = known.implies(step)
+        if needed is None:
+            line = _lines([step]).rstrip()
+            raise RejectedProofError(f"step {len(from_which) + 1} of the proof does not follow: {line}")
+        from_which.append(needed)
         known.add(step)
-    if not known.conflict:
+    if known.conflict is None:
         raise RejectedProofError("the proof does not end in the empty clause")
-    return needed
+    reasons = {len(known.clauses): known.conflict}
+    used = set(known.conflict)
+    for number in reversed(range(given, len(known.clauses))):
+        if number in used:
+            reasons[number] = from_which[number - given]
+            used.update(reasons[number])
+    every = (*known.clauses, ())
+    return Refutation(
+        clauses=tuple(every[number] for number in sorted(used) if number < given),
+        steps=tuple(every[number] for number in sorted(reasons)),
+        reasons=tuple(tuple(every[each] for each in reasons[number]) for number in sorted(reasons)),
+    )
 
 
 class _Propagation:
-    """Clauses, what they settle alone, and two watched literals of each of the others."""
+    """Clauses, what they settle alone, and two watched literals of each of the others.
+
+    Attributes
+    ----------
+    clauses : list of Clause
+        All that were added.
+    conflict : list of int or None
+        Numbers of clauses that contradict each other, if any do by propagation alone.
+    """
 
     def __init__(self) -> None:
-        self.conflict = False
+        self.clauses: list[Clause] = []
+        self.conflict: list[int] | None = None
         self._true: dict[int, bool] = {}
         self._order: list[int] = []
         self._done = 0
-        self._watching: dict[int, list[list[int]]] = {}
+        self._from: dict[int, int] = {}
+        self._watching: dict[int, list[tuple[int, list[int]]]] = {}
 
     def add(self, clause: Clause) -> None:
         """Add a clause, and propagate what follows from it for good."""
+        number = len(self.clauses)
+        self.clauses.append(clause)
         literals = list(dict.fromkeys(clause))
         if any(-literal in literals for literal in literals):
             return  # it is always true
@@ -68,59 +120,89 @@ class _Propagation:
         if any(self._true.get(literal) for literal in literals):
             return  # what is settled for good stays so
         if len(free) > 1:
-            self._watch(free)
-        elif not free or not self._settle(free[0]) or not self._propagated():
-            self.conflict = True
+            self._watch(number, free)
+            return
+        if not free:
+            false: int | None = number
+        else:
+            self._settle(free[0], number)
+            false = self._propagated()
+        if false is not None:
+            self.conflict = self._behind(false)
 
-    def implies(self, clause: Clause) -> bool:
-        """Tell whether the clause's negation leads to a conflict; leaves no trace."""
+    def implies(self, clause: Clause) -> list[int] | None:
+        """Return clauses that the clause's negation contradicts, None if it need not; leaves no trace."""
         start = len(self._order)
         assert self._done == start
-        consistent = all(self._settle(-literal) for literal in clause) and self._propagated()
+        needed = self._contradicted(clause)
         for literal in self._order[start:]:
             del self._true[literal], self._true[-literal]
+            self._from.pop(literal, None)
         del self._order[start:]
         self._done = start
-        return not consistent
+        return needed
 
-    def _watch(self, literals: list[int]) -> None:
+    def _contradicted(self, clause: Clause) -> list[int] | None:
+        for literal in clause:
+            if not self._settle(-literal):
+                why = self._from.get(literal)
+                return [] if why is None else self._behind(why)  # else the clause is always true
+        false = self._propagated()
+        return None if false is None else self._behind(false)
+
+    def _behind(self, number: int) -> list[int]:
+        """Return a clause, and those that made its literals what they are."""
+        found = {number: None}
+        waiting = [number]
+        while waiting:
+            for literal in self.clauses[waiting.pop()]:
+                why = self._from.get(-literal)
+                if why is not None and why not in found:
+                    found[why] = None
+                    waiting.append(why)
+        return list(found)
+
+    def _watch(self, number: int, literals: list[int]) -> None:
         for literal in literals[:2]:
-            self._watching.setdefault(literal, []).append(literals)
+            self._watching.setdefault(literal, []).append((number, literals))
 
-    def _settle(self, literal: int) -> bool:
-        """Make a literal true; False if it is false."""
+    def _settle(self, literal: int, number: int | None = None) -> bool:
+        """Make a literal true, because of a clause; False if it is false."""
         if (known := self._true.get(literal)) is not None:
             return known
         self._true[literal], self._true[-literal] = True, False
         self._order.append(literal)
+        if number is not None:
+            self._from[literal] = number
         return True
 
-    def _propagated(self) -> bool:
-        """Propagate what is settled; False at a conflict."""
+    def _propagated(self) -> int | None:
+        """Propagate what is settled; returns the number of a clause that became false, if one did."""
         true = self._true
         while self._done < len(self._order):
             false = -self._order[self._done]
             self._done += 1
             watching, kept = self._watching.get(false, []), []
-            for position, clause in enumerate(watching):
+            for position, watched in enumerate(watching):
+                number, clause = watched
                 if clause[0] == false:
                     clause[0], clause[1] = clause[1], false
                 if true.get(clause[0]):
-                    kept.append(clause)
+                    kept.append(watched)
                     continue
                 for place in range(2, len(clause)):
                     if true.get(clause[place]) is not False:
                         clause[1], clause[place] = clause[place], false
-                        self._watching.setdefault(clause[1], []).append(clause)
+                        self._watching.setdefault(clause[1], []).append(watched)
                         break
                 else:
-                    kept.append(clause)
-                    if not self._settle(clause[0]):
+                    kept.append(watched)
+                    if not self._settle(clause[0], number):
                         self._watching[false] = kept + watching[position + 1 :]
-                        return False
+                        return number
             if watching:
                 self._watching[false] = kept
-        return True
+        return None
 
 
 def read_clauses(text: str, where: str) -> Iterator[Clause]:
@@ -161,6 +243,10 @@ def read_steps(text: str, where: str) -> Iterator[Clause]:
             yield _literals(fields, f"{where}:{number}")
 
 
+def _lines(clauses: Iterable[Clause]) -> str:
+    return "".join(" ".join(map(str, (*clause, 0))) + "\n" for clause in clauses)
+
+
 def _literals(fields: Sequence[str], where: str) -> Clause:
     try:
         *literals, end = map(int, fields)
@@ -178,14 +264,14 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     try:
         formula, proof = (read_text(Path(each)) for each in arguments)
-        needed = check(read_clauses(formula, arguments[0]), read_steps(proof, arguments[1]))
+        found = check(read_clauses(formula, arguments[0]), read_steps(proof, arguments[1]))
     except RejectedProofError as reason:
         print(reason)
         return 1
     except InputError as reason:
         print(reason, file=sys.stderr)
         return 2
-    print(f"the clauses have no model: proved in {needed} steps")
+    print(f"the clauses have no model: proved from {len(found.clauses)} of them in {len(found.steps)} steps")
     return 0
 
 
