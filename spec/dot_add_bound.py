@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from .dot_add_model import DotAddModel
@@ -134,3 +135,12 @@ def total_bound(steps: Sequence[RoundingStep]) -> tuple[Fraction, Fraction]:
         growth = growth_after_rounding(growth, step.unit)
     lost = sum((step.underflow for step in steps), start=Fraction(0))
     return growth, error_bound(growth, 1, Fraction(0), lost)
+
+
+def bound_text(steps: Sequence[RoundingStep]) -> str:
+    """Spell the relative part of `total_bound`, which counts unless a result underflows."""
+    factors = []
+    for formula, same in groupby(step.formula for step in steps):
+        count = len(list(same))
+        factors.append(f"(1 + {formula})" + (f"^{count}" if count > 1 else ""))
+    return f"|D - exact| ≤ ({'·'.join(factors)} - 1)·S, about {float(total_bound(steps)[0]):.3g}·S"

@@ -50,6 +50,8 @@ class RoundedSum:
         In which reading.
     negates : bool
         Whether the accumulator, or a sum, is negated on the way.
+    directed : tuple of str
+        For sums that may be rounded in the other directions too, the obligations that say what these are.
     """
 
     result: FloatFormat
@@ -57,6 +59,7 @@ class RoundedSum:
     is_chain: bool
     choices: str
     negates: bool = False
+    directed: tuple[str, ...] | None = None
 
 
 Sums = Callable[[], Mapping[str, RoundedSum]]
@@ -77,6 +80,8 @@ def bound(isa: str, source: str, sums: Sums, statement: str) -> Theorem:
 
     def cases() -> Iterator[Case]:
         for name, each in sums().items():
+            if each.directed is not None:
+                yield _directed(name, each, each.directed)
             rounding = f"ptx/rounding/nearest/{each.result}/bound", f"ptx/rounding/exact-below/{each.result}"
             along = along_chains if each.is_chain else along_trees
             yield Case(
@@ -86,12 +91,27 @@ def bound(isa: str, source: str, sums: Sums, statement: str) -> Theorem:
 
     return Theorem(
         f"{isa}/numerics/bound",
-        "a loop's D is near the exact sum, to nearest, if nothing overflows",
-        "|D - (C + Σ a·b)| ≤ ((1 + u)^r - 1)·(|C| + Σ |a·b|) + r·(1 + u)^r·η, u = 2^-p, η = u·2^emin, "
-        + statement,
+        "a loop's D is near the exact sum, if nothing overflows",
+        "to nearest |D - (C + Σ a·b)| ≤ ((1 + u)^r - 1)·(|C| + Σ |a·b|) + r·(1 + u)^r·η, u = 2^-p, "
+        f"η = u·2^emin, {statement}",
         f"{source}; Higham, Accuracy and Stability of Numerical Algorithms, section 4.2",
         cases,
     )
+
+
+def _directed(name: str, each: RoundedSum, proved: tuple[str, ...]) -> Case:
+    along = along_chains if each.is_chain else along_trees
+    directions = (f"ptx/rounding/directed/{each.result}/{way}" for way in DIRECTIONS)
+    below = f"ptx/rounding/exact-below/{each.result}"
+    return Case(
+        f"{name}/directed", partial(along, *directions, below, *proved, negates=each.negates),
+        equality=Equality.VALUE, method=Method.INDUCTION, choices="RN=1, 2, 3, negation=after-rounding",
+        statement="the same with 2u and 2η for u and η, in the other directions",
+    )  # fmt: skip
+
+
+DIRECTIONS = ("toward_zero", "upward", "downward")
+"""The other directions, as obligations name them."""
 
 
 # -- order of products

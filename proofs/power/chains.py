@@ -28,17 +28,21 @@ def sums() -> dict[str, RoundedSum]:
 def _sum(update: RankKUpdate) -> RoundedSum:
     family, result, name = update.family, update.family.result, update.mnemonic
     assert isinstance(result, FloatFormat)
-    negated = {"": f"{first.id}/{family.name}", "pp": f"{following.id}/{family.name}"}
-    proved = [negated.get(update.suffix, f"{step.id}/{name}")]
+    known = {"": f"{first.id}/{family.name}", "pp": f"{following.id}/{family.name}"}
+    proved, read_as = [known.get(update.suffix, f"{step.id}/{name}")], "RN=0"
+    nearest, directed = [], []
     if family.rank > 1:
         proved.append(f"{exact_product.id}/{family.x}-in-{SIGNIFICAND_24 if family.x == BF16 else F32}")
-        if family.x == BF16:
-            proved += [f"{significand.id}/{name}" for name in ("half-a-place", "monotone", "as-f32")]
     elif update.negative_product:
-        proved.append(f"{negation_choice.id}/{name}/symmetric")
+        nearest = [f"{negation_choice.id}/{name}/symmetric"]
+    if family.x == BF16:
+        read_as += ", bf16-sum=two-step"
+        nearest = [f"{significand.id}/{each}" for each in ("half-a-place", "monotone", "as-f32")]
+        directed = [f"{significand.id}/a-place/{way}" for way in rounded_chains.DIRECTIONS]
     negates = update.negative_product or update.negative_accumulator
-    read_as = "RN=0, bf16-sum=two-step" if family.x == BF16 else "RN=0"
-    return RoundedSum(result, tuple(proved), family.rank == 1, read_as, negates)
+    return RoundedSum(
+        result, (*proved, *nearest), family.rank == 1, read_as, negates, (*proved, *directed)
+    )  # fmt: skip
 
 
 def blocks() -> Blocks:
@@ -57,7 +61,7 @@ def product_is_exact(result: FloatFormat, products: Sequence[Product], addends: 
 THEOREMS = (
     rounded_chains.bound(
         "power", SOURCE, sums,
-        "r = K products, rounding direction 0; two products of f16 or bf16 are first added to each other",
+        "r = K products; in the other directions twice u and η; two products of f16 or bf16 are added first",
     ),
     rounded_chains.order("power", SOURCE, blocks, product_is_exact),
     ordered_sums.monotone("power", SOURCE, sums),

@@ -50,13 +50,19 @@ def _exact_product(operand: FloatFormat, result: FloatFormat) -> Property:
     "power/numerics/significand",
     "bf16's first rounding, to nearest: off by half a last place, in order, f32's where that has the number",
     "every finite x of f64, and s, what it is rounded to with a 24-bit significand and unbounded exponent: "
-    "s is at most half a unit of its last place from x, of any size; x ≤ x' ⇒ s ≤ s'; s is x rounded to f32, "
-    "if that is finite and above 2^-126; toward zero not beyond f32's largest number (pinned)",
+    "s is at most half a unit of its last place from x, of any size, in other directions less than one; "
+    "x ≤ x' ⇒ s ≤ s'; s is x rounded to f32, if that is finite and above 2^-126; toward zero not beyond "
+    "f32's largest number (pinned)",
     SOURCE,
 )
 def significand() -> Iterator[Case]:
     """Yield what a rounding to nearest is, and toward zero, where f32 stops at its largest number."""
-    yield Case("half-a-place", partial(_of_magnitudes, _near))
+    place = 1 << F64.fraction_bits - SIGNIFICAND_24.fraction_bits
+    for direction in Rounding:
+        if direction is not Rounding.NEAREST_EVEN:
+            name, goal = direction.name.lower(), partial(_of_magnitudes, partial(_near, place - 1), direction)
+            yield Case(f"a-place/{name}", goal, statement="s is less than a unit of x's last place from x")
+    yield Case("half-a-place", partial(_of_magnitudes, partial(_near, place // 2)))
     yield Case("monotone", partial(_of_magnitudes, _in_order))
     yield Case("as-f32", partial(_as_f32, Rounding.NEAREST_EVEN), equality=Equality.IEEE)
     huge = (F64.bias + 200) << F64.fraction_bits
@@ -64,7 +70,9 @@ def significand() -> Iterator[Case]:
     yield Case("as-f32/toward-zero", goal, Status.REFUTED, Equality.IEEE)
 
 
-def _of_magnitudes(claim: Callable[[Algebra, Array, Array], Array]) -> Property:
+def _of_magnitudes(
+    claim: Callable[[Algebra, Array, Array], Array], direction: Rounding = Rounding.NEAREST_EVEN
+) -> Property:
     """Return a claim about the magnitudes of two numbers and of what they are rounded to, as encodings."""
     magnitude = IntegerFormat("magnitude", F64.magnitude_bits, signed=False)
 
@@ -72,7 +80,7 @@ def _of_magnitudes(claim: Callable[[Algebra, Array, Array], Array]) -> Property:
         return alg.integer(alg.extract(v["x"], 0, magnitude), magnitude)
 
     def claimed(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        s = alg.fused(SIGNIFICAND_24, Rounding.NEAREST_EVEN, (), [Operand(v["x"], F64)])
+        s = alg.fused(SIGNIFICAND_24, direction, (), [Operand(v["x"], F64)])
         wide = alg.fused(F64, Rounding.NEAREST_EVEN, (), [Operand(s, SIGNIFICAND_24)])
         yield holds(alg, claim(alg, read(alg, v), read(alg, {"x": wide})))
 
@@ -83,11 +91,10 @@ def _of_magnitudes(claim: Callable[[Algebra, Array, Array], Array]) -> Property:
     return Property((Variable("x", F64, (2,)),), claimed, finite, abstract=False)
 
 
-def _near(alg: Algebra, exact: Array, rounded: Array) -> Array:
-    half = 1 << (F64.fraction_bits - SIGNIFICAND_24.fraction_bits - 1)
-    unsigned = IntegerFormat("twice-half", (2 * half).bit_length(), signed=False)
-    off = rounded - exact + alg.whole(half)
-    return alg.in_range(off, unsigned) & alg.in_range(alg.whole(2 * half) - off, unsigned)
+def _near(most: int, alg: Algebra, exact: Array, rounded: Array) -> Array:
+    unsigned = IntegerFormat("twice", (2 * most).bit_length(), signed=False)
+    off = rounded - exact + alg.whole(most)
+    return alg.in_range(off, unsigned) & alg.in_range(alg.whole(2 * most) - off, unsigned)
 
 
 def _in_order(alg: Algebra, exact: Array, rounded: Array) -> Array:

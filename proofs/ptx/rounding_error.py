@@ -33,6 +33,9 @@ SOURCE = "IEEE 754-2019 sections 4.3 and 7.4; Higham, Accuracy and Stability, se
 RESULTS = (F16, F32, F64)
 """The formats that PTX accumulates in."""
 
+DIRECTED = (F32, F64)
+"""The formats that an instruction may round to in every direction."""
+
 NEAREST = Rounding.NEAREST_EVEN
 
 DIFFERENCE = IntegerFormat("difference", 63, signed=False)
@@ -172,10 +175,11 @@ def _stays_finite(fmt: FloatFormat) -> Property:
     SOURCE,
 )
 def directed() -> Iterator[Case]:
-    """Yield the directions of f64 (``.rz``, ``.rm``, ``.rp``); nothing else is told to round so."""
-    for direction in Rounding:
-        if direction is not NEAREST:
-            yield Case(f"{F64}/{direction.name.lower()}", partial(_directed, F64, direction))
+    """Yield the directions of f64 (``.rz``, ``.rm``, ``.rp``), and of f32, which Power may round so."""
+    for fmt in DIRECTED:
+        for direction in Rounding:
+            if direction is not NEAREST:
+                yield Case(f"{fmt}/{direction.name.lower()}", partial(_directed, fmt, direction))
 
 
 def _directed(fmt: FloatFormat, direction: Rounding) -> Property:

@@ -111,8 +111,10 @@ class MfmaInstruction:
 
     def describe(self) -> Description:
         """Describe what the name stands for."""
+        from .error_bounds import error_bounds
+
         _, target = self._on(None)
-        sections = {"Semantics": self.formula()}
+        sections = {"Semantics": self.formula(), "Error bounds": tuple(error_bounds(self.written))}
         if self.written.operands is not None and not legality.violations(self.written, target):
             encoded = encode(self.written, target).to_bytes(8, "little")
             sections["Encoding"] = (f"{target.name}: {encoded.hex(' ')}",)

@@ -10,6 +10,7 @@ from ..algebra import Array
 from ..element_table import ElementTable
 from ..instruction_set import Description, Judgement, described, refuse_declarations
 from . import assembly, legality, tables
+from .catalogue import RankKUpdate
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .forms import FORMS
 from .formula import semantics
@@ -80,9 +81,14 @@ class PowerInstruction:
 
     def describe(self) -> Description:
         """Describe the form."""
+        from .error_bounds import error_bounds
+
         form = self.written.form
+        sections = {"Semantics": self.formula()}
+        if isinstance(form.operation, RankKUpdate):
+            sections["Error bounds"] = tuple(error_bounds(form.operation))
         rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in legality.RULES)
-        return described(f"{form.mnemonic} {form.syntax}", self.row(), {"Semantics": self.formula()}, rules)
+        return described(f"{form.mnemonic} {form.syntax}", self.row(), sections, rules)
 
 
 class PowerMMA:

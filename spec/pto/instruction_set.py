@@ -109,17 +109,18 @@ class TileInstruction:
 
     def describe(self) -> Description:
         """Describe the operation, and what it means on each profile."""
+        from .error_bounds import CONDITIONS, error_bounds
+
         operation = self.statement.operation
         rules = [
             f"{rule.id} ({_kinds(rule, operation)}): {rule.reason} ({rule.source})"
             for rule in legality.RULES
             if _kinds(rule, operation)
         ]
-        meanings = {
-            f"Semantics on {profile}": self.formula(profile.name)
-            for profile in PROFILES.values()
-            if profile.microscaling or not operation.microscaled
-        }
+        profiles = [each for each in PROFILES.values() if each.microscaling or not operation.microscaled]
+        meanings = {f"Semantics on {profile}": self.formula(profile.name) for profile in profiles}
+        bounds = [line for each in profiles for line in error_bounds(resolve_known(self.statement, each))]
+        meanings["Error bounds"] = (*bounds, CONDITIONS) if bounds else ()
         return described(f"{operation} {_operands(operation)}", self.row(), meanings, rules)
 
 

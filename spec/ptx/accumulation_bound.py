@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby
 
-from ..dot_add_bound import RoundingStep, rounding_step, step_bound, total_bound
+from ..dot_add_bound import RoundingStep, bound_text, rounding_step, step_bound, total_bound
 from ..formats import FloatFormat
 from .architectures import ARCHITECTURES, architecture_named
 from .choices import SEQUENTIAL, UNSPECIFIED, Choices
@@ -43,11 +42,7 @@ class AccumulationBound:
         return total_bound(self.of_products)[1]
 
     def __str__(self) -> str:
-        factors = []
-        for formula, same in groupby(step.formula for step in self.of_products):
-            count = len(list(same))
-            factors.append(f"(1 + {formula})" + (f"^{count}" if count > 1 else ""))
-        return f"|D - exact| ≤ ({'·'.join(factors)} - 1)·S, about {float(self.relative):.3g}·S"
+        return bound_text(self.of_products)
 
 
 def accumulation_bound(form: Multiplication, choices: Choices) -> AccumulationBound | None:
