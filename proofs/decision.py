@@ -17,14 +17,17 @@ from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import Z3Algebra, variable
 from ..spec.algebra import Array
 from ..spec.errors import UnsupportedError
+from .entailment import Entailment
 from .induction import decide_from_premises
-from .methods import BIT_ORIGINS, COUNTEREXAMPLE, ENUMERATION, NORMAL_FORM
+from .integer_claims import decide_over_integers
+from .methods import BIT_ORIGINS, COUNTEREXAMPLE, DEDUCTION, ENUMERATION, NORMAL_FORM
 from .obligation import (
     RN,
     Certificate,
     Deduction,
     EmptyClaimError,
     Equality,
+    IntegerProperty,
     Method,
     Obligation,
     Property,
@@ -118,7 +121,7 @@ def decide(
     solve : callable
         Answers SMT queries.
     known : mapping, optional
-        Statuses of the premises of a deduction.
+        Statuses of the premises of an induction; of an entailment it is decided whether it follows.
     obligations : mapping, optional
         The premises.
     """
@@ -140,12 +143,26 @@ def _decide(
     match goal:
         case Property():
             return _decide_property(obligation, goal, solve)
+        case IntegerProperty():
+            return decide_over_integers(obligation, goal, solve)
         case RingProperty():
             return decide_in_ring(obligation, goal)
         case Certificate():
             return _decide_by_certificate(obligation, goal, solve)
+        case Entailment():
+            return _decide_entailment(obligation, goal, solve)
         case Deduction():
             return decide_from_premises(obligation, goal, known, obligations)
+
+
+def _decide_entailment(obligation: Obligation, goal: Entailment, solve: Solve) -> Verdict:
+    """Decide whether a conclusion follows from its premises, whatever the verdicts on these are."""
+    implication = goal.implication
+    if isinstance(implication, IntegerProperty):
+        verdict = decide_over_integers(obligation, implication, solve)
+    else:
+        verdict = _decide_property(obligation, implication, solve)
+    return replace(verdict, method=DEDUCTION) if verdict.status is Status.PROVED else verdict
 
 
 def _decide_property(obligation: Obligation, prop: Property, solve: Solve) -> Verdict:

@@ -35,4 +35,5 @@ def enumerated(prop: Property, domains: Mapping[str, Sequence[int]]) -> Certific
 
     by_name = {v.name: v for v in prop.variables}
     ordered = [by_name[name] for name in domains]
-    return Certificate(check, prod(map(len, domains.values())), prop)
+    complete = all(len(set(domains[v.name])) == 1 << v.format.bits for v in prop.variables)
+    return Certificate(check, prod(map(len, domains.values())), prop, prop if complete else None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from .entailment import Entailment
 from .invariants import Formula, Instance, Transition
 from .methods import DEDUCTION, INDUCTION
 from .obligation import Deduction, Method, Obligation, Property, RingProperty, Status
@@ -80,8 +81,11 @@ def decide_from_premises(
     goal: Deduction,
     known: Mapping[str, Status],
     obligations: Mapping[str, Obligation],
+    follows: Verdict | None = None,
 ) -> Verdict:
-    """Decide a deduction: it holds when every premise is proved, and those of an induction its instances.
+    """Decide a deduction: it holds if every premise is proved, and the conclusion follows from these.
+
+    That of an induction does if base and step are its instances, that of an entailment if `decision` says so.
 
     Parameters
     ----------
@@ -91,13 +95,21 @@ def decide_from_premises(
         Statuses of obligations by id; a premise that is missing is not proved.
     obligations : mapping
         The obligations by id.
+    follows : Verdict, optional
+        For an entailment, the verdict on whether it follows.
     """
     method = INDUCTION if isinstance(goal, Induction) else DEDUCTION
     if isinstance(goal, Induction) and (wrong := mismatch(goal, obligations)) is not None:
         message = f"defect of mmaproof: this is no induction, {wrong}"
         return Verdict(obligation.id, Status.ERROR, method, message=message)
+    if isinstance(goal, Entailment):
+        if follows is None:
+            message = "nothing has decided whether it follows from its premises"
+            return Verdict(obligation.id, Status.UNKNOWN, method, message=message)
+        if follows.status is not Status.PROVED:
+            return follows
     failed = [premise for premise in goal.premises if known.get(premise) is not Status.PROVED]
     if failed:
         message = f"premise not proved: {', '.join(failed)}"
         return Verdict(obligation.id, Status.UNKNOWN, method, message=message)
-    return Verdict(obligation.id, Status.PROVED, method, method=method)
+    return follows or Verdict(obligation.id, Status.PROVED, method, method=method)

@@ -26,7 +26,7 @@ MEANINGS = {
     "no solver was asked",
     ENUMERATION: "numpy evaluated the claim on every point of a finite domain",
     INDUCTION: "base and step are obligations, proved, and checked to be instances of the formula",
-    DEDUCTION: "follows from obligations that are proved, by an argument in words, which nothing checks",
+    DEDUCTION: "a solver or rewriting showed that it follows from instances of what proved obligations claim",
     COUNTEREXAMPLE: "numpy evaluated the claim on given or sampled inputs, where it is false",
 }
 """What each method that is no solver does, in one line."""

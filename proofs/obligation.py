@@ -177,6 +177,19 @@ class RingProperty:
 
 
 @dataclass(frozen=True)
+class IntegerProperty(RingProperty):
+    """A claim over the integers, which are compared and divided, too; its variables are not negative.
+
+    Attributes
+    ----------
+    assuming : callable, optional
+        Conditions under which the claim is made.
+    """
+
+    assuming: Assumptions | None = None
+
+
+@dataclass(frozen=True)
 class Certificate:
     """A claim over a finite domain that numpy checks completely.
 
@@ -188,19 +201,19 @@ class Certificate:
         Size of the domain.
     witness : Property, optional
         The same claim for a solver, the second witness; two tables that are compared have none.
+    claim : Property, optional
+        What is checked, where that is one property and the domain is all encodings; for deductions to use.
     """
 
     check: Callable[[], str | None]
     points: int
     witness: Property | None = None
+    claim: Property | None = None
 
 
 @dataclass(frozen=True)
 class Deduction:
-    """A claim that follows from other obligations, by an argument in words that nothing checks.
-
-    An `induction.Induction` is one whose argument is checked.
-    """
+    """A claim that follows from other obligations: `induction.Induction` or `entailment.Entailment`."""
 
     premises: tuple[str, ...]
 
@@ -299,6 +312,16 @@ class Theorem:
                 case.choices,
                 self.source,
             )
+
+    def obligation(self, name: str) -> Obligation:
+        """Return the obligation of the case with a name.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        return {each.id: each for each in self.obligations()}[f"{self.id}/{name}"]
 
 
 def theorem_of(obligation: Obligation, theorems: Mapping[str, Theorem]) -> Theorem:

@@ -20,7 +20,18 @@ from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import Z3Algebra
 from ..spec.formats import FloatFormat
 from .decision import Solve, assignment_of, formula, only_moves_bits
-from .obligation import Certificate, Deduction, Method, Obligation, Property, RingProperty, Status
+from .entailment import Entailment
+from .integer_claims import follows, integer_formula
+from .obligation import (
+    Certificate,
+    Deduction,
+    IntegerProperty,
+    Method,
+    Obligation,
+    Property,
+    RingProperty,
+    Status,
+)
 from .replay import counterexample
 from .verdict import Verdict
 
@@ -123,6 +134,10 @@ def recheck(obligation: Obligation, solve: Asking, naively: Asking, over_reals: 
                 _again(obligation, goal, asked(solve), asked(naively))
             case Certificate() if goal.witness is not None:
                 _again(obligation, goal.witness, asked(solve), asked(naively))
+            case Entailment():
+                _follows(obligation, goal, asked(solve), asked(naively), asked(over_reals))
+            case IntegerProperty():
+                _over_the_integers(obligation, goal, asked(over_reals))
             case RingProperty():
                 _over_the_reals(obligation, goal, asked(over_reals))
             case Certificate() | Deduction():
@@ -154,6 +169,16 @@ def _again(obligation: Obligation, prop: Property, solve: Asking, naively: Askin
         if any(rewritten):
             _naively(obligation, prop, rewritten, naively)
         return
+
+
+def _follows(
+    obligation: Obligation, goal: Entailment, solve: Asking, naively: Asking, over_reals: Asking
+) -> None:
+    implication = goal.implication
+    if isinstance(implication, IntegerProperty):
+        _over_the_integers(obligation, implication, over_reals)
+    else:
+        _again(obligation, implication, solve, naively)
 
 
 def _naively(obligation: Obligation, prop: Property, which: Sequence[bool] | None, solve: Asking) -> None:
@@ -203,3 +228,14 @@ def _over_the_reals(obligation: Obligation, prop: RingProperty, solve: Asking) -
         raise _ContradictedError(f"{answer.solver} has real numbers for which the two sides differ")
     if answer.status == "unknown":
         raise _UnconfirmedError(answer.message or "no answer")
+
+
+def _over_the_integers(obligation: Obligation, prop: IntegerProperty, solve: Asking) -> None:
+    """Confirm a claim, with products that may be any functions, or else with products."""
+    for opaque in (True, False):
+        answer = follows(*integer_formula(prop, opaque), solve.quickly)
+        if answer.status == "unsat":
+            return
+    if answer.status == "sat":
+        raise _ContradictedError(f"{answer.solver} has integers for which the claim is false")
+    raise _UnconfirmedError(answer.message or "no answer")

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..smt.integers import IntegerAlgebra
 from ..smt.ring_algebra import RingAlgebra, polynomial_variables
 from ..spec.algebra import Algebra, Array
 from ..spec.errors import InputError
 from .methods import RING
-from .obligation import EmptyClaimError, Equality, Obligation, RingProperty, Status
+from .obligation import EmptyClaimError, Equality, IntegerProperty, Obligation, RingProperty, Status
 from .replay import Counterexample, Difference
 from .verdict import Verdict
 
@@ -88,9 +89,14 @@ def _difference(
     prop: RingProperty, elements: Mapping[str, Array], equality: Equality
 ) -> tuple[Difference | None, int]:
     """Return the first difference and how many elements were compared until then."""
+    inputs = {**elements, **prop.concrete}
     alg: Algebra = RingAlgebra()
     compared = 0
-    for equation in prop.claim(alg, {**elements, **prop.concrete}):
+    if isinstance(prop, IntegerProperty):
+        alg = IntegerAlgebra()
+        if prop.assuming and not all(np.all(condition) for condition in prop.assuming(alg, inputs)):
+            return None, 0
+    for equation in prop.claim(alg, inputs):
         wrong = ~equation.truth(alg, equality)
         compared += wrong.size
         if equation.where is not None:
@@ -107,7 +113,7 @@ def _difference(
 def _numbers_that_refute(obligation: Obligation, prop: RingProperty) -> Counterexample | None:
     for numbers in _numbers(prop):
         if (different := difference_at(prop, numbers, obligation.equality)) is not None:
-            inputs = {name: _documented(array) for name, array in numbers.items()}
+            inputs = {name: documented(array) for name, array in numbers.items()}
             return Counterexample(obligation.id, inputs, different)
     return None
 
@@ -128,7 +134,8 @@ def _array(numbers: list[int], shape: tuple[int, ...]) -> Array:
     return array.reshape(shape)
 
 
-def _documented(array: Array) -> dict[str, Any]:
+def documented(array: Array) -> dict[str, Any]:
+    """Return the values of a variable as a counterexample documents them."""
     numbers = array.ravel().tolist()
     return {
         "format": FORMAT,

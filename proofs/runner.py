@@ -14,6 +14,7 @@ from ..spec.errors import InputError
 from .cache import Cache, fingerprint
 from .cluster import Cluster, cluster
 from .counterexample_files import refutes_again
+from .entailment import Entailment
 from .induction import decide_from_premises
 from .obligation import FROM_PREMISES, Deduction, Obligation, Status
 from .pool import Pool, decide_elsewhere
@@ -120,8 +121,12 @@ def run(
                 raise ValueError(f"{obligation.id} is not in {settings.catalogue}; decide it with jobs=0")
     asked = {obligation.id: obligation for obligation in obligations}
     verdicts: dict[str, Verdict] = {}
+    following: dict[str, Verdict | None] = {}  # verdicts on whether deductions follow from their premises
 
     def found(verdict: Verdict) -> None:
+        if verdict.id in following and following[verdict.id] is None:
+            following[verdict.id] = verdict
+            return
         verdicts[verdict.id] = verdict
         if verdict.id in asked:
             report(verdict)
@@ -134,7 +139,9 @@ def run(
         known, undecided, deductions = _to_decide(catalogue, asked, kept)
         for verdict in known:
             found(verdict)
-        if undecided:
+        entailments = [obligation for obligation, goal in deductions if isinstance(goal, Entailment)]
+        following |= dict.fromkeys(obligation.id for obligation in entailments)
+        if undecided := [*undecided, *entailments]:
             _decide(undecided, settings, workers, cache, found)
             if cache is not None:
                 cache.prune()
@@ -143,9 +150,11 @@ def run(
             premises = [verdicts[premise] for premise in goal.premises if premise in verdicts]
             statuses = {premise.id: premise.status for premise in premises}
             obligation_of = {name: asked.get(name) or catalogue[name] for name in statuses}
-            verdict = decide_from_premises(obligation, goal, statuses, obligation_of)
+            follows = following.get(obligation.id)
+            verdict = decide_from_premises(obligation, goal, statuses, obligation_of, follows)
             deduced.append((obligation, verdict))
-            found(replace(verdict, cached=all(premise.cached for premise in premises)))
+            parts = [*premises, *([follows] if follows else [])]
+            found(replace(verdict, cached=all(each.cached for each in parts)))
         kept.keep(deduced)
     return [verdicts[obligation.id] for obligation in obligations]
 

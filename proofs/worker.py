@@ -23,7 +23,7 @@ from ..smt.portfolio import DEFAULT
 from ..spec.errors import MmaproofError, UnsupportedError
 from .cache import Cache, fingerprint, remembering
 from .memory_limit import limit_memory
-from .obligation import Obligation, Status
+from .obligation import FROM_PREMISES, Obligation, Status
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -201,8 +201,10 @@ def main() -> None:
     obligations = assignment.obligations()
     send({"phase": "ready"})
     while True:
-        verdict = decide(obligations[lines.get()])
-        if cache is not None and assignment.catalogue == CATALOGUE and not assignment.again:
+        obligation = obligations[lines.get()]
+        verdict = decide(obligation)
+        final = obligation.method not in FROM_PREMISES and not assignment.again
+        if cache is not None and assignment.catalogue == CATALOGUE and final:
             cache.keep_verdict(state, verdict)
         send(verdict.document())
 

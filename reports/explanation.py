@@ -8,10 +8,19 @@ from difflib import get_close_matches
 from html import escape
 
 from ..proofs.catalogue import matching, obligations, theorems
+from ..proofs.entailment import Entailment
 from ..proofs.induction import Induction
 from ..proofs.instruction_theorems import about
 from ..proofs.methods import MEANINGS, meaning
-from ..proofs.obligation import Certificate, Deduction, Obligation, Status, Theorem, theorem_of
+from ..proofs.obligation import (
+    Certificate,
+    Deduction,
+    IntegerProperty,
+    Obligation,
+    Status,
+    Theorem,
+    theorem_of,
+)
 from ..proofs.recorded_methods import recorded_method, recorded_methods
 from ..spec.errors import InputError
 from ..spec.instruction_set import (
@@ -176,6 +185,11 @@ def _variables(obligation: Obligation) -> Iterator[str]:
     goal = obligation.goal()
     if isinstance(goal, Induction):
         yield f"for every n: {goal.formula.text}"
+    if isinstance(goal, Entailment):
+        yield "follows, for all of the variables below, from instances of"
+        for premise in goal.premises:
+            yield f"{premise}: {obligations()[premise].statement}"
+        goal = goal.conclusion
     if isinstance(goal, Deduction):
         yield f"premises: {', '.join(goal.premises)}"
         return
@@ -187,7 +201,8 @@ def _variables(obligation: Obligation) -> Iterator[str]:
         goal = goal.witness
     for variable in goal.variables:
         extents = f"[{', '.join(map(str, variable.shape))}]" if variable.shape else ""
-        yield f"{variable.name}: {variable.format}{extents}"
+        kind = "integer" if isinstance(goal, IntegerProperty) else variable.format
+        yield f"{variable.name}: {kind}{extents}"
 
 
 def _theorem(theorem: Theorem) -> Description:

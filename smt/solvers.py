@@ -29,7 +29,7 @@ class Answer:
     solver : str
         Name and version.
     model : mapping of str to int
-        Values of the bit-vector constants, for ``sat``; what is missing may be anything.
+        Values of the bit-vector and integer constants, for ``sat``; what is missing may be anything.
     cached : bool
         Whether the answer was remembered.
     message : str
@@ -59,10 +59,13 @@ class Query:
         Z3 Boolean terms: the assumptions, and the negated claim last.
     trivial : bool
         Whether the claim became true by rewriting alone.
+    of_integers : bool
+        Whether it is about integers: Z3's core decides these at once, its tactics for them take long.
     """
 
     assertions: tuple[Any, ...]
     trivial: bool
+    of_integers: bool = False
 
     @classmethod
     def negating(cls, assumptions: Sequence[Any], goals: Sequence[Any]) -> Query:
@@ -120,12 +123,15 @@ class Z3:
         """Answer a query; see `Solver.check`."""
         end = time.monotonic() + timeout
         try:
-            if _has_no_floats(query):
+            if not query.of_integers and _has_no_floats(query):
                 preprocessed = z3.Then("simplify", "propagate-values", "solve-eqs", "smt").solver()
                 answer = self._asked(preprocessed, query, min(_FIRST_LIMIT, timeout / 2))
                 if answer.status != "unknown":
                     return answer
-            answer = self._asked(z3.Solver(), query, end - time.monotonic())
+            solver = z3.Solver()
+            if query.of_integers:
+                solver.push()  # from here on it is incremental, which the tactics are not
+            answer = self._asked(solver, query, end - time.monotonic())
         except z3.Z3Exception as reason:
             return Answer("unknown", self.name, message=str(reason))
         return replace(answer, message=timed_out(timeout)) if answer.message in _INTERRUPTED else answer
@@ -135,7 +141,7 @@ class Z3:
         solver.add(*query.assertions)
         status = solver.check()
         if status == z3.sat:
-            return Answer("sat", self.name, _bit_vectors(solver.model()))
+            return Answer("sat", self.name, _values(solver.model()))
         if status == z3.unsat:
             return Answer("unsat", self.name)
         return Answer("unknown", self.name, message=solver.reason_unknown())
@@ -147,9 +153,10 @@ def _has_no_floats(query: Query) -> bool:
     return bool(z3.Probe("is-qfaufbv")(goal))
 
 
-def _bit_vectors(model: Any) -> dict[str, int]:
+def _values(model: Any) -> dict[str, int]:
     return {
         declaration.name(): model[declaration].as_long()
         for declaration in model.decls()
-        if declaration.arity() == 0 and z3.is_bv_value(model[declaration])
+        if declaration.arity() == 0
+        and (z3.is_bv_value(model[declaration]) or z3.is_int_value(model[declaration]))
     }

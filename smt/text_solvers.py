@@ -67,10 +67,13 @@ class CVC5:
                 command.invoke(solver, symbols)
             result = solver.checkSat()
             if result.isSat():
-                constants = [term for term in symbols.getDeclaredTerms() if term.getSort().isBitVector()]
-                values = (solver.getValue(constant).getBitVectorValue(10) for constant in constants)
-                names = (_unquoted(constant.getSymbol()) for constant in constants)
-                return Answer("sat", self.name, dict(zip(names, map(int, values), strict=True)))
+                declared, model = symbols.getDeclaredTerms(), {}
+                for term in declared:
+                    if (sort := term.getSort()).isBitVector():
+                        model[_unquoted(term.getSymbol())] = int(solver.getValue(term).getBitVectorValue(10))
+                    elif sort.isInteger():
+                        model[_unquoted(term.getSymbol())] = int(solver.getValue(term).getIntegerValue())
+                return Answer("sat", self.name, model)
         except RuntimeError as reason:
             return Answer("unknown", self.name, message=_one_line(reason))
         if result.isUnsat():

@@ -18,8 +18,18 @@ from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import F64, UE4M3, UE8M0, FloatFormat
 from ...spec.matrix_product import scaled
 from ...spec.rounding import Rounding
+from ..entailment import Entailment, Use
 from ..enumeration import enumerated
-from ..obligation import Certificate, Equality, Equation, Inputs, Property, RingProperty, Variable
+from ..obligation import (
+    Certificate,
+    Equality,
+    Equation,
+    Inputs,
+    Obligation,
+    Property,
+    RingProperty,
+    Variable,
+)
 from .block_products import BlockProduct
 
 ONE = MappingProxyType({UE8M0: 0x7F, UE4M3: 0x38})
@@ -110,6 +120,30 @@ def unit_row(with_factors: BlockProduct, without: BlockProduct, met: Factors, wi
             yield Equation(scaled_by_one, plain, without.result, label="D")
 
     return Property(without.variables(), claim, assuming)
+
+
+def unscaled(row: Obligation, units: Mapping[str, Obligation], met: Factors) -> Entailment:
+    """Return the deduction that factors 1 are no factors: of a row whose elements factor 1 does not change.
+
+    Parameters
+    ----------
+    row : Obligation
+        Claims `unit_row`.
+    units : mapping of str to Obligation
+        Claim `unit`, by the names of the formats of elements.
+    met : callable
+        Its elements that are multiplied.
+    """
+    claimed = row.goal()
+    assert isinstance(claimed, Property)
+
+    def uses(alg: Algebra, v: Inputs) -> Iterator[Use]:
+        yield Use(row, v)
+        for bits, fmt in met(alg, v):
+            yield Use(units[fmt.name], {"x": bits[..., np.newaxis]})
+
+    premises = (row.id, *(unit.id for unit in units.values()))
+    return Entailment(premises, Property(claimed.variables, claimed.claim), uses)
 
 
 def commutes(with_factors: BlockProduct, without: BlockProduct, served: int) -> RingProperty:

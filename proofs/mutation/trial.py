@@ -21,6 +21,7 @@ from .dependencies import Recorder
 from .substitution import substitute
 
 if TYPE_CHECKING:
+    from ..decision import Solve
     from ..obligation import Obligation
     from ..verdict import Verdict
 
@@ -207,7 +208,7 @@ class _Deciding:
             elif obligation is not None:
                 self._judge(obligation, partial(decide_or_report, obligation, solve))
         for obligation in last:
-            self._judge(obligation, partial(self._concluded, obligation))
+            self._judge(obligation, partial(self._concluded, obligation, solve))
 
     def _judge(self, obligation: Obligation, decide: Callable[[], Verdict]) -> None:
         start = time.process_time()  # what else runs on the machine must not change what is tried
@@ -223,11 +224,12 @@ class _Deciding:
         else:  # without a solver it is unknown because something is not supported
             raise _Noticed("refuted" if status in _DECIDED else "error", verdict.id, verdict.message)
 
-    def _concluded(self, obligation: Obligation) -> Verdict:
+    def _concluded(self, obligation: Obligation, solve: Solve) -> Verdict:
         """Return the verdict on a deduction; a premise that is not tried is as without a fault."""
+        from ..entailment import Entailment
         from ..induction import decide_from_premises
         from ..obligation import Deduction, Status
-        from ..worker import reported
+        from ..worker import decide_or_report, reported
 
         def decided() -> Verdict:
             goal = obligation.goal()
@@ -235,7 +237,8 @@ class _Deciding:
             statuses = {each: self._statuses.get(each) or self._trial.known[each] for each in goal.premises}
             premises = {each: self._families.of(each)[each] for each in goal.premises}
             known = {each: Status(status) for each, status in statuses.items()}
-            return decide_from_premises(obligation, goal, known, premises)
+            follows = decide_or_report(obligation, solve) if isinstance(goal, Entailment) else None
+            return decide_from_premises(obligation, goal, known, premises, follows)
 
         return reported(obligation, decided)
 

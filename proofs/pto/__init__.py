@@ -1,7 +1,7 @@
 """Theorems about PTO's tile instructions."""
 
 FAMILIES = {
-    "layout": ("lines", "layouts", "tile_layouts"),
+    "layout": ("layouts", "tile_layouts"),
     "pitch": ("pitches",),
     "transport": ("transport",),
     "product": (

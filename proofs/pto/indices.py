@@ -1,8 +1,8 @@
-"""Symbolic sizes and coordinates: 31-bit variables in 64-bit words, so that no offset overflows."""
+"""Symbolic sizes and coordinates: any integers, or 31-bit ones in 64-bit words, where no offset overflows."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,13 +16,21 @@ SIZE_BITS = 31
 """Width of extents and coordinates: the product of two fits a signed 64-bit integer."""
 
 
+@runtime_checkable
+class Ordered(Protocol):
+    """An algebra of numbers that have an order, which integers have and words have not by themselves."""
+
+    def below(self, left: Array, right: Array) -> Array:
+        """Return the condition left < right."""
+
+
 def size(name: str, bits: int = SIZE_BITS) -> Variable:
     """Return a variable for an extent or a coordinate."""
     return Variable(name, immediate(bits), (1,))
 
 
 def word(alg: Algebra, bits: Array, width: int = SIZE_BITS) -> Array:
-    """Return encodings of `width` bits as 64-bit words, in which offsets are computed."""
+    """Return encodings of `width` bits as 64-bit words, in which offsets are computed; an integer is one."""
     return alg.assemble(bits[..., np.newaxis], immediate(width), (0,), U64)
 
 
@@ -32,12 +40,14 @@ def number(alg: Algebra, value: int) -> Array:
 
 
 def below(alg: Algebra, left: Array, right: Array) -> Array:
-    """Return the condition left < right of words less than 2**63."""
+    """Return the condition left < right of integers, or of words less than 2**63."""
+    if isinstance(alg, Ordered):
+        return alg.below(left, right)
     return alg.same(alg.extract(left - right, U64.bits - 1, B1), alg.constant(1, B1))
 
 
 def at_most(alg: Algebra, left: Array, right: Array) -> Array:
-    """Return the condition left ≤ right of words less than 2**63."""
+    """Return the condition left ≤ right of integers, or of words less than 2**63."""
     return ~below(alg, right, left)
 
 

@@ -1,8 +1,8 @@
 """Fractal layouts: bijections onto their buffers for every extent that is whole blocks.
 
-A layout is ``major·pitch + rest``. The rest is proved to be a bijection of one line of blocks onto
-[0, pitch) for every number of blocks; that lines of a pitch lie one after the other, for every pitch and
-any number of lines, is proved once, by induction (`lines`).
+A layout is ``major·pitch + rest``, and the rest is a bijection of one line of blocks onto [0, pitch) for
+every number of blocks. That lines of a pitch lie one after the other, for every pitch and any number of
+lines, is proved once (`lines`). All of it is about integers, so no size is too large.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.fractal import FractalLayout
 from ...spec.pto.sizes import rounded_up
 from ...spec.pto.tile import FRACTAL_BYTES, LAYOUT_NAMES, Order, box
+from ..entailment import Entailment, Use
 from ..obligation import (
     Case,
-    Deduction,
     Equality,
     Equation,
     Inputs,
+    IntegerProperty,
     Method,
+    Obligation,
     Property,
     RingProperty,
     holds,
     theorem,
 )
 from .indices import SIZE_BITS, at_most, below, box_bits, name_of, number, size, word
-from .lines import any_lines
 
 SOURCE = "pto-isa pto_tile.hpp at 3186c381; layouts as in its docs, checked on its CPU simulator"
 
@@ -79,8 +80,7 @@ def coordinates(layout: FractalLayout, line: Array, rest: Array) -> tuple[Array,
     "pto/layout/line",
     "a line of blocks fills as many elements as the pitch, for every number of blocks",
     "offset(r, c) = line·pitch + rest, of the stated formula; (block, i, j) ↦ rest is a bijection of the n"
-    " blocks of a line onto [0, n·IR·IC) with explicit inverse, and pitch = n·IR·IC; for all "
-    "coordinates and extents below 2^31",
+    " blocks of a line onto [0, n·IR·IC) with explicit inverse, and pitch = n·IR·IC; for all integers",
     SOURCE,
 )
 def line() -> Iterator[Case]:
@@ -89,40 +89,33 @@ def line() -> Iterator[Case]:
         yield Case(name_of(layout), partial(_line, layout))
 
 
-def _line(layout: FractalLayout) -> Property:
-    bits, area = box_bits(layout), layout.box[0] * layout.box[1]
-    along = bits[1] if layout.by_rows else bits[0]
-    number_of_blocks = SIZE_BITS - along
+def _line(layout: FractalLayout) -> IntegerProperty:
+    along = box_bits(layout)[1] if layout.by_rows else box_bits(layout)[0]
+    area = layout.box[0] * layout.box[1]
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        row, column, pitch = (word(alg, v[name]) for name in ("row", "column", "pitch"))
+        row, column, pitch, count = (v[name] for name in ("row", "column", "pitch", "blocks"))
         line, rest = digits(layout, row, column)
-        yield Equation(layout.offset(row, column, pitch), line * pitch + rest, U64, label="offset")
+        yield Equation(layout.offset(row, column, pitch), line * pitch + rest, label="offset")
 
-        count = word(alg, v["blocks"], number_of_blocks)
-        extent, across = count << along, word(alg, v["across"])
+        extent, across = count << along, v["across"]
         extents = (across, extent) if layout.by_rows else (extent, across)
-        yield Equation(layout.pitch(*extents), count * area, U64, label="pitch")
+        yield Equation(layout.pitch(*extents), count * area, label="pitch")
         inside = below(alg, column if layout.by_rows else row, extent)
         yield holds(alg, below(alg, rest, count * area), "the place is on the line", inside)
         for before, after in zip((row, column), coordinates(layout, line, rest), strict=True):
-            yield Equation(after, before, U64, label="the coordinate comes back")
+            yield Equation(after, before, label="the coordinate comes back")
 
-        on_line, place = word(alg, v["line"], SIZE_BITS - max(bits)), word(alg, v["place"], 2 * SIZE_BITS)
+        on_line, place = v["line"], v["place"]
         known = below(alg, place, count * area)
         at = coordinates(layout, on_line, place)
         for before, after in zip((on_line, place), digits(layout, *at), strict=True):
-            yield Equation(after, before, U64, known, "the place comes back")
+            yield Equation(after, before, where=known, label="the place comes back")
         reached = at[1] if layout.by_rows else at[0]
         yield holds(alg, below(alg, reached, extent), "the coordinate is inside", known)
 
-    variables = (
-        *map(size, ("row", "column", "pitch", "across")),
-        size("blocks", number_of_blocks),
-        size("line", SIZE_BITS - max(bits)),
-        size("place", 2 * SIZE_BITS),
-    )
-    return Property(variables, claim, abstract=False)
+    names = ("row", "column", "pitch", "across", "blocks", "line", "place")
+    return IntegerProperty(tuple(map(size, names)), claim)
 
 
 @theorem(
@@ -148,6 +141,36 @@ def _size(layout: FractalLayout) -> RingProperty:
 
 
 @theorem(
+    "pto/layout/lines",
+    "lines of any pitch, one after the other, have each place of their buffer once and no other",
+    "0 ≤ rest < pitch ⇒ line and rest are quotient and remainder of line·pitch + rest by the pitch, and "
+    "line < n ⇒ line·pitch + rest < n·pitch; x < n·pitch ⇒ x div pitch < n, x mod pitch < pitch, and "
+    "(x div pitch)·pitch + x mod pitch = x; for all integers that are not negative",
+    SOURCE,
+)
+def lines() -> Iterator[Case]:
+    """Yield the one claim."""
+    yield Case("any-number", _lines)
+
+
+def _lines() -> IntegerProperty:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        line, rest, pitch, count = (v[name] for name in ("line", "rest", "pitch", "lines"))
+        inside, at = below(alg, rest, pitch), line * pitch + rest
+        yield Equation(at // pitch, line, where=inside, label="the line comes back")
+        yield Equation(at % pitch, rest, where=inside, label="the place on it comes back")
+        end = count * pitch
+        yield holds(alg, below(alg, at, end), "before the end", inside & below(alg, line, count))
+        place, zero = v["place"], number(alg, 0)
+        known, on_line, place_on_it = below(alg, place, end), place // pitch, place % pitch
+        for part, limit in ((on_line, count), (place_on_it, pitch)):
+            yield holds(alg, at_most(alg, zero, part) & below(alg, part, limit), "a line and a place", known)
+        yield Equation(on_line * pitch + place_on_it, place, where=known, label="the place comes back")
+
+    return IntegerProperty(tuple(map(size, ("line", "rest", "pitch", "lines", "place"))), claim)
+
+
+@theorem(
     "pto/layout/any-extent",
     "every fractal layout is a bijection onto its buffer, for every extent that is whole blocks",
     "∀ rows ≡ 0 mod IR, columns ≡ 0 mod IC: (r, c) ↦ offset is a bijection of [0, rows) × [0, columns) onto "
@@ -156,15 +179,46 @@ def _size(layout: FractalLayout) -> RingProperty:
     SOURCE,
 )
 def any_extent() -> Iterator[Case]:
-    """Yield one deduction per layout and box: from one line, the number of lines, and the induction on it."""
-    for layout in layouts():
-        name = name_of(layout)
-        premises = (
-            f"{line.id}/{name}",
-            f"{buffer_size.id}/{name}",
-            *(variant.id for variant in any_lines.obligations()),
-        )
-        yield Case(name, partial(Deduction, premises), method=Method.DEDUCTION)
+    """Yield one deduction per layout and box, from the number of lines and from any number of them."""
+    of_lines = lines.obligation("any-number")
+    for layout, of_size in zip(layouts(), buffer_size.obligations(), strict=True):
+        goal = partial(_any_extent, layout, of_size, of_lines)
+        yield Case(name_of(layout), goal, method=Method.DEDUCTION)
+
+
+def _any_extent(layout: FractalLayout, of_size: Obligation, of_lines: Obligation) -> Entailment:
+    box_rows, box_columns = layout.box
+
+    def pitch(v: Inputs) -> Array:
+        extent: Array = layout.pitch(v["block_rows"] * box_rows, v["block_columns"] * box_columns)
+        return extent
+
+    def back(v: Inputs) -> tuple[Array, Array]:
+        return coordinates(layout, v["place"] // pitch(v), v["place"] % pitch(v))
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        row, column, place = (v[name] for name in ("row", "column", "place"))
+        rows, columns = v["block_rows"] * box_rows, v["block_columns"] * box_columns
+        offset = layout.offset(row, column, pitch(v))
+        inside = below(alg, row, rows) & below(alg, column, columns)
+        yield holds(alg, below(alg, offset, rows * columns), "inside the buffer", inside)
+        found = coordinates(layout, offset // pitch(v), offset % pitch(v))
+        for before, after in zip((row, column), found, strict=True):
+            yield Equation(after, before, where=inside, label="the element comes back")
+        known, (row, column) = below(alg, place, rows * columns), back(v)
+        yield holds(alg, below(alg, row, rows) & below(alg, column, columns), "an element", known)
+        yield Equation(layout.offset(row, column, pitch(v)), place, where=known, label="the place comes back")
+
+    def uses(alg: Algebra, v: Inputs) -> Iterator[Use]:
+        yield Use(of_size, {name: v[name] for name in ("block_rows", "block_columns")})
+        on_line, rest = digits(layout, v["row"], v["column"])
+        count = v["block_rows"] if layout.by_rows else v["block_columns"]
+        of_pitch = {"pitch": pitch(v), "lines": count, "place": v["place"]}
+        yield Use(of_lines, {"line": on_line, "rest": rest, **of_pitch})
+
+    names = ("row", "column", "block_rows", "block_columns", "place")
+    conclusion = IntegerProperty(tuple(map(size, names)), claim)
+    return Entailment((of_size.id, of_lines.id), conclusion, uses)
 
 
 @theorem(
@@ -194,4 +248,4 @@ def _compact(granule: int) -> Property:
     return Property((size("valid"), size("blocks", SIZE_BITS - shift)), claim, abstract=False)
 
 
-THEOREMS = (line, buffer_size, any_extent, compact)
+THEOREMS = (line, buffer_size, lines, any_extent, compact)

@@ -21,18 +21,16 @@ from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import DYNAMIC, Compact
 from ..obligation import (
     Case,
-    Deduction,
     Equation,
     Inputs,
-    Method,
+    IntegerProperty,
     Property,
     Status,
     Variable,
     holds,
     theorem,
 )
-from .indices import at_most, below, name_of, number, of_extent, size, word
-from .layouts import any_extent
+from .indices import at_most, below, number, of_extent, size, word
 
 SOURCE = "pto-isa headers at 3186c381 (TMov, TExtract, TStore), issue 253; pypto issue 2470"
 
@@ -135,91 +133,41 @@ def conditions(alg: Algebra, operand: UnitOperand, v: Inputs, sizes: Sizes) -> t
 
 
 @theorem(
-    "pto/pitch/sufficient",
-    "under the pitch condition the matrix unit finds, or puts, every element where movers put, or find, it",
-    f"{CONDITION} ⇒ offset(r, c, pitch of m, k, n) = offset(r, c, pitch of Rows, Columns) for every r, c "
-    "that takes part",
+    "pto/pitch/exact",
+    "the pitch condition is exactly when the matrix unit takes or makes the logical matrix",
+    f"for every m, k, n and extent, COND being {CONDITION}: COND ⇒ offset(r, c, pitch of m, k, n) = "
+    "offset(r, c, pitch of Rows, Columns) for every r, c that takes part; not COND ⇒ the first element of "
+    "the second line of blocks takes part, and its two offsets differ: one of the two is where the layout "
+    "has another element or none",
     SOURCE,
 )
-def sufficient() -> Iterator[Case]:
-    """Yield every operand: that the first part gives one pitch, and the second makes it irrelevant."""
+def exact() -> Iterator[Case]:
+    """Yield every operand, both directions."""
     for operand in unit_operands():
-        yield Case(f"{operand.name}/same-pitch", partial(_same_pitch, operand))
-        yield Case(f"{operand.name}/one-line", partial(_one_line, operand))
+        yield Case(operand.name, partial(_exact, operand))
 
 
-def _same_pitch(operand: UnitOperand) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        sizes = operand.sizes(alg, v)
-        same, _ = conditions(alg, operand, v, sizes)
-        unit, mover = operand.read(sizes), operand.mover(alg, v)
-        yield Equation(unit.pitch, mover.pitch, U64, same, "pitch")
-
-    return Property(operand.variables(), claim, abstract=False)
-
-
-def _one_line(operand: UnitOperand) -> Property:
-    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        sizes = operand.sizes(alg, v)
-        _, one = conditions(alg, operand, v, sizes)
-        row, column, inside = operand.element_at(alg, v, sizes)
-        unit, mover = operand.read(sizes), operand.mover(alg, v)
-        found, written = (placement.offset(row, column) for placement in (unit, mover))
-        yield Equation(found, written, U64, inside & one, "offset")
-
-    return Property(operand.variables(), claim, abstract=False)
-
-
-@theorem(
-    "pto/pitch/necessary",
-    "without the pitch condition the first element of the second line of blocks is somewhere else",
-    f"not ({CONDITION}) ⇒ that element takes part, and its two offsets differ: one of the two is where the "
-    "layout, a bijection, has another element or none",
-    SOURCE,
-)
-def necessary() -> Iterator[Case]:
-    """Yield every operand."""
-    for operand in unit_operands():
-        yield Case(operand.name, partial(_necessary, operand))
-
-
-def _necessary(operand: UnitOperand) -> Property:
+def _exact(operand: UnitOperand) -> IntegerProperty:
     layout = operand.layout
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         sizes = operand.sizes(alg, v)
         same, one = conditions(alg, operand, v, sizes)
+        row, column, inside = operand.element_at(alg, v, sizes)
+        unit, mover = operand.read(sizes), operand.mover(alg, v)
+        found, written = (placement.offset(row, column) for placement in (unit, mover))
+        yield Equation(found, written, where=inside & (same | one), label="offset")
+
         used, lines = along(layout, operand.valid(sizes))
         _, second = blocks_along(layout)
         violated = ~(same | one) & below(alg, number(alg, 0), used)
         yield holds(alg, below(alg, number(alg, second), lines), "it takes part", violated)
         at = (number(alg, second), number(alg, 0))
         row, column = at if layout.by_rows else at[::-1]
-        found, written = (
-            placement.offset(row, column) for placement in (operand.read(sizes), operand.mover(alg, v))
-        )
+        found, written = (placement.offset(row, column) for placement in (unit, mover))
         yield holds(alg, ~alg.same(found, written), "offsets differ", violated)
 
-    return Property(operand.variables(), claim, abstract=False)
-
-
-@theorem(
-    "pto/pitch/exact",
-    "the pitch condition is exactly when the matrix unit takes or makes the logical matrix",
-    f"for every m, k, n and extent: all offsets are the movers' ⇔ {CONDITION}",
-    SOURCE,
-)
-def exact() -> Iterator[Case]:
-    """Yield every operand, from both directions and the layout's bijectivity."""
-    for operand in unit_operands():
-        name = operand.name
-        premises = (
-            f"{sufficient.id}/{name}/same-pitch",
-            f"{sufficient.id}/{name}/one-line",
-            f"{necessary.id}/{name}",
-            f"{any_extent.id}/{name_of(operand.layout)}",
-        )
-        yield Case(name, partial(Deduction, premises), method=Method.DEDUCTION)
+    return IntegerProperty(operand.variables(), claim)
 
 
 @theorem(
@@ -294,13 +242,24 @@ def gemv() -> Iterator[Case]:
     """Yield A of tgemv on both profiles; one row in fractals, as tmatmul needs, is another order (pinned)."""
     for profile in (A2A3, A5):
         row = UnitOperand(OPERATIONS["tgemv"], profile, "a", ELEMENT_TYPES["f16"])
-        yield Case(row.name, partial(_one_line, row))
+        yield Case(row.name, partial(_linear_row, row))
         yield Case(
             f"fractal-row/{row.name}",
             partial(_fractal_row, row),
             Status.REFUTED,
             statement="tgemv finds the first row of a tile of 16 rows, as tmatmul takes it",
         )
+
+
+def _linear_row(operand: UnitOperand) -> Property:
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        sizes = operand.sizes(alg, v)
+        row, column, inside = operand.element_at(alg, v, sizes)
+        unit, mover = operand.read(sizes), operand.mover(alg, v)
+        found, written = (placement.offset(row, column) for placement in (unit, mover))
+        yield Equation(found, written, U64, inside, "offset")
+
+    return Property(operand.variables(), claim, abstract=False)
 
 
 def _fractal_row(operand: UnitOperand) -> Property:
@@ -344,4 +303,4 @@ def _simulator(operation: Operation, role: str, element: ElementType) -> Propert
     return Property(tuple(map(size, ("m", "k", "n", "row", "column"))), claim, abstract=False)
 
 
-THEOREMS = (sufficient, necessary, exact, compact, not_compact, gemv, simulator)
+THEOREMS = (exact, compact, not_compact, gemv, simulator)

@@ -20,7 +20,6 @@ from ..families.blocked import Loops
 from ..families.sums import power_of_two
 from ..obligation import (
     Case,
-    Deduction,
     Equality,
     Inputs,
     Method,
@@ -132,11 +131,12 @@ def unit_row() -> Iterator[Case]:
 
 
 def _unit_row(formats: Formats, suffix: str) -> Property:
-    def elements_of(alg: Algebra, v: Inputs) -> tuple[Operand, Operand]:
-        return Operand(v["a"], floating(formats, "a")), Operand(v["b"], floating(formats, "b"))
-
     with_factors, without = scaled_block(suffix, formats, K), block(suffix, formats, K)
-    return scaling.unit_row(with_factors, without, elements_of, SCALED)
+    return scaling.unit_row(with_factors, without, partial(_elements, formats), SCALED)
+
+
+def _elements(formats: Formats, alg: Algebra, v: Inputs) -> tuple[Operand, Operand]:
+    return Operand(v["a"], floating(formats, "a")), Operand(v["b"], floating(formats, "b"))
 
 
 @theorem(
@@ -147,16 +147,14 @@ def _unit_row(formats: Formats, suffix: str) -> Property:
 )
 def plain() -> Iterator[Case]:
     """Yield one obligation per types and form, from its row and from its elements."""
+    of_elements = {each.id.rpartition("/")[2]: each for each in unit.obligations()}
+    rows = {each.id.removeprefix(f"{unit_row.id}/"): each for each in unit_row.obligations()}
     for name, formats in typed(microscaled=True).items():
+        units = {fmt: of_elements[fmt] for fmt in (formats["a"].name, formats["b"].name)}
         for suffix in STARTS:
-            units = dict.fromkeys(f"{unit.id}/{formats[role]}" for role in "ab")
-            premises = (f"{unit_row.id}/{name}/tmatmul.mx{suffix}", *units)
-            yield Case(
-                f"{name}/tmatmul.mx{suffix}",
-                partial(Deduction, premises),
-                method=Method.DEDUCTION,
-                choices=SEEDED_ONLY,
-            )
+            case = f"{name}/tmatmul.mx{suffix}"
+            goal = partial(scaling.unscaled, rows[case], units, partial(_elements, formats))
+            yield Case(case, goal, method=Method.DEDUCTION, choices=SEEDED_ONLY)
 
 
 @theorem(

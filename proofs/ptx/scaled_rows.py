@@ -20,7 +20,6 @@ from ..families.block_products import BlockProduct, variables
 from ..families.sums import power_of_two
 from ..obligation import (
     Case,
-    Deduction,
     Equality,
     Equation,
     Inputs,
@@ -172,15 +171,16 @@ def unscaled_row() -> Iterator[Case]:
 
 
 def _unscaled_row(instruction: Multiplication) -> Property:
-    def met(alg: Algebra, v: Inputs) -> tuple[Operand, Operand]:
-        b = v["b"]
-        if instruction.sparsity is not None:
-            b = instruction.sparsity.select(alg, v["b"], v["metadata"])[..., 0, :, :]
-        return Operand(v["a"], instruction.floats(instruction.a)), Operand(
-            b, instruction.floats(instruction.b)
-        )
-
+    met = partial(_multiplied, instruction)
     return scaling.unit_row(block_of(instruction), block_of(unscaled_form(instruction)), met, SCALED)
+
+
+def _multiplied(instruction: Multiplication, alg: Algebra, v: Inputs) -> tuple[Operand, Operand]:
+    """Return the elements of A and of B that are multiplied."""
+    b = v["b"]
+    if instruction.sparsity is not None:
+        b = instruction.sparsity.select(alg, v["b"], v["metadata"])[..., 0, :, :]
+    return Operand(v["a"], instruction.floats(instruction.a)), Operand(b, instruction.floats(instruction.b))
 
 
 @theorem(
@@ -191,14 +191,14 @@ def _unscaled_row(instruction: Multiplication) -> Property:
 )
 def unscaled() -> Iterator[Case]:
     """Yield one obligation per instruction, from its row and from its elements."""
+    of_elements = {each.id.removeprefix(f"{unit.id}/"): each for each in unit.obligations()}
+    rows = {each.id.removeprefix(f"{unscaled_row.id}/"): each for each in unscaled_row.obligations()}
     for name, instruction in instructions().items():
         assert instruction.block_scale is not None
-        elements = dict.fromkeys((instruction.a.name, instruction.b.name))
-        premises = (
-            f"{unscaled_row.id}/{name}",
-            *(f"{unit.id}/{element}/{instruction.block_scale.format}" for element in elements),
-        )
-        yield Case(name, partial(Deduction, premises), method=Method.DEDUCTION, choices=SEQUENTIAL_ONLY)
+        scale = instruction.block_scale.format
+        units = {fmt.name: of_elements[f"{fmt}/{scale}"] for fmt in (instruction.a, instruction.b)}
+        goal = partial(scaling.unscaled, rows[name], units, partial(_multiplied, instruction))
+        yield Case(name, goal, method=Method.DEDUCTION, choices=SEQUENTIAL_ONLY)
 
 
 THEOREMS = (commutes, equal_pairs, kinds, unscaled_row, unscaled)

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from theorem_checks import decided, judged, unexpected, vacuous
+from theorem_checks import SOLVE, decided, judged, unexpected, vacuous
 
 from mmaproof.proofs.catalogue import obligations
+from mmaproof.proofs.entailment import Entailment
 from mmaproof.proofs.families import scaling
-from mmaproof.proofs.induction import mismatch
-from mmaproof.proofs.invariants import Same
-from mmaproof.proofs.obligation import Status, Theorem
+from mmaproof.proofs.integer_claims import follows as all_follow
+from mmaproof.proofs.integer_claims import integer_formula
+from mmaproof.proofs.obligation import IntegerProperty, Obligation, Status, Theorem
 from mmaproof.proofs.pto import (
     blocked,
     indices,
     layouts,
-    lines,
     narrowing,
     operands,
     pitches,
@@ -93,6 +93,15 @@ class TestTies:
         assert placement.physical(tile) == indices.of_extent(fractal.layout_of(tile), tile.rows, tile.columns)
 
 
+def follows(obligation: Obligation) -> bool:
+    """Tell whether a deduction over the integers follows, whatever products are."""
+    goal = obligation.goal()
+    assert isinstance(goal, Entailment)
+    implication = goal.implication
+    assert isinstance(implication, IntegerProperty)
+    return all_follow(*integer_formula(implication, opaque=True), SOLVE).status == "unsat"
+
+
 class TestLayoutMutants:
     """Wrong offsets."""
 
@@ -132,29 +141,34 @@ class TestLayoutMutants:
         refuted(layouts.buffer_size, "Nn-2x16")
         refuted(layouts.line, "Nn-2x16")
 
-    @pytest.mark.parametrize("shift", [1, -1])
-    def test_lines_that_overlap_or_leave_gaps(self, monkeypatch: pytest.MonkeyPatch, shift: int) -> None:
-        right = lines.Lines.following
+    def test_a_layout_that_is_wrong_does_not_follow(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        right = layouts.digits
+        monkeypatch.setattr(layouts, "digits", lambda layout, r, c: right(layout, r, c + 1))
+        refuted(layouts.line, "Zz-16x16")
+        assert not follows(layouts.any_extent.obligation("Zz-16x16"))
 
-        def shifted(self: Any, alg: Any, v: Any, before: Any, reading: Any) -> Any:
-            end, count = right(self, alg, v, before, reading)
-            return (end + (shift % 2**64) if before else end), count
+    @pytest.mark.parametrize("left_out", [layouts.lines, layouts.buffer_size])
+    @pytest.mark.parametrize("name", ["Zz-16x16", "Nz-16x8"])
+    def test_every_premise_is_needed(self, name: str, left_out: Theorem) -> None:
+        goal = layouts.any_extent.obligation(name).goal()
+        assert isinstance(goal, Entailment)
 
-        monkeypatch.setattr(lines.Lines, "following", shifted)
-        refuted(lines.next_line, "one-more")
+        def others(alg: Any, v: Any) -> Any:
+            return (use for use in goal.uses(alg, v) if not use.premise.id.startswith(left_out.id))
 
-    def test_a_first_line_before_the_induction_begins(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        one = lambda self, alg, v, *rest: (indices.number(alg, 1), indices.number(alg, 0))  # noqa: E731
-        monkeypatch.setattr(lines.Lines, "following", one)
-        refuted(lines.next_line, "none")
+        assert not follows(Obligation("test/less", "", lambda: replace(goal, uses=others)))
 
-    def test_a_step_of_another_formula_is_no_induction(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        goal = obligations()["pto/layout/lines/any-number"].goal()
-        premises = {name: obligations()[name] for name in goal.premises}
-        assert mismatch(goal, premises) is None
-        base, step = goal.base, goal.steps
-        assert mismatch(replace(goal, formula=Same()), premises)
-        assert mismatch(replace(goal, base=step, steps=base), premises)
+    def test_a_wrong_instance_does_not_do(self) -> None:
+        goal = layouts.any_extent.obligation("ND").goal()
+        assert isinstance(goal, Entailment)
+
+        def next_line(alg: Any, v: Any) -> Any:
+            for use in goal.uses(alg, v):
+                other = {"line": use.inputs["line"] + 1} if "lines" in use.inputs else {}
+                yield replace(use, inputs={**use.inputs, **other})
+
+        assert follows(Obligation("test/right", "", lambda: goal))
+        assert not follows(Obligation("test/wrong", "", lambda: replace(goal, uses=next_line)))
 
     def test_rounding_down_loses_elements(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(layouts, "rounded_up", lambda extent, granule: extent - (extent & (granule - 1)))
@@ -167,18 +181,18 @@ class TestPitchMutants:
     @pytest.mark.parametrize("name", ["A2A3/a/f16", "A5/a/f16", "A5/b/i8", "A2A3/d/f32"])
     def test_a_unit_that_does_not_round_up(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(placement, "rounded_up", lambda extent, granule: extent)
-        refuted(pitches.sufficient, f"{name}/same-pitch")
+        refuted(pitches.exact, name)
 
     def test_conditions_one_block_too_wide(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = pitches.at_most
         monkeypatch.setattr(pitches, "at_most", lambda alg, left, limit: right(alg, left, limit + 1))
-        refuted(pitches.sufficient, "A2A3/d/f32/one-line")
-        refuted(pitches.sufficient, "A5/b/f32/one-line")
+        refuted(pitches.exact, "A2A3/d/f32")
+        refuted(pitches.exact, "A5/b/f32")
 
     def test_conditions_too_narrow_are_not_necessary(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = pitches.at_most
         monkeypatch.setattr(pitches, "at_most", lambda alg, left, limit: right(alg, left, limit - 1))
-        refuted(pitches.necessary, "A5/d/f32")
+        refuted(pitches.exact, "A5/d/f32")
 
     def test_compact_movers_with_physical_pitches(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(pitches, "mover_placement", lambda profile, tile, valid: placement.physical(tile))

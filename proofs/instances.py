@@ -1,0 +1,96 @@
+"""Instances: what a proved claim says of given inputs, as conditions that a conclusion may assume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import and_
+from typing import Any
+
+import numpy as np
+
+from ..smt.integers import IntegerTermAlgebra
+from ..smt.z3_algebra import Z3Algebra
+from ..spec.algebra import Algebra, Array
+from .entailment import Entailment, Use
+from .obligation import (
+    Certificate,
+    Equality,
+    Equation,
+    IntegerProperty,
+    Property,
+    RingProperty,
+    Status,
+)
+
+SYMBOLIC = Z3Algebra | IntegerTermAlgebra
+"""Algebras of terms; of numbers, what is proved holds anyway."""
+
+
+class NoInstanceError(ValueError):
+    """A premise is used as what it does not claim."""
+
+    def __init__(self, use: Use, reason: str) -> None:
+        super().__init__(f"defect of mmaproof: {use.premise.id} is used, {reason}")
+
+
+def instances(alg: Algebra, use: Use) -> Iterator[Array]:
+    """Yield what a premise claims of inputs, a condition for each instance.
+
+    Raises
+    ------
+    NoInstanceError
+        If it expects no proof, or claims nothing of all inputs of these names and shapes in this algebra.
+    """
+    claimed = claim_of(use)
+    shapes = {v.name: v.shape for v in claimed.variables}
+    if set(shapes) != set(use.inputs):
+        raise NoInstanceError(use, f"with {', '.join(use.inputs)} for {', '.join(shapes)}")
+    further = set()
+    for name, shape in shapes.items():
+        array = np.asarray(use.inputs[name])
+        axes = array.ndim - len(shape)
+        if axes < 0 or array.shape[axes:] != shape:
+            raise NoInstanceError(use, f"with {name} of shape {array.shape}, not {shape}")
+        further.add(array.shape[:axes])
+    if len(further) > 1:
+        raise NoInstanceError(use, f"at {' and '.join(map(str, further))} instances")
+    for index in np.ndindex(*further):
+        one = {name: np.asarray(array)[index] for name, array in use.inputs.items()}
+        yield _instance(alg, use, claimed, one)
+
+
+def claim_of(use: Use) -> Property | RingProperty:
+    """Return the claim of a premise for all values of its variables."""
+    goal: Any = use.premise.goal()
+    if isinstance(goal, Entailment):
+        goal = goal.conclusion
+    if isinstance(goal, Certificate):
+        goal = goal.claim
+    if use.premise.expect is not Status.PROVED or not isinstance(goal, Property | RingProperty):
+        raise NoInstanceError(use, "but claims nothing of all inputs")
+    return goal
+
+
+def _instance(alg: Algebra, use: Use, claimed: Property | RingProperty, inputs: dict[str, Array]) -> Array:
+    in_a_ring = isinstance(claimed, RingProperty)
+    if in_a_ring is not isinstance(alg, IntegerTermAlgebra):
+        raise NoInstanceError(use, "but of other numbers")
+    assumed: list[Array] = []
+    if isinstance(claimed, IntegerProperty) and isinstance(alg, IntegerTermAlgebra):
+        assumed += [~alg.below(array, np.array(0, dtype=object)) for array in inputs.values()]
+    if isinstance(claimed, Property | IntegerProperty) and claimed.assuming is not None:
+        assumed += claimed.assuming(alg, inputs)
+    concrete = claimed.concrete if isinstance(claimed, RingProperty) else {}
+    claim = claimed.claim(alg, {**inputs, **concrete})
+    held = _all(_truth(alg, each, use.premise.equality) for each in claim)
+    return np.asarray(held if not assumed else ~_all(assumed) | held)
+
+
+def _truth(alg: Algebra, equation: Equation, equality: Equality) -> Array:
+    truth = equation.truth(alg, equality)
+    return truth if equation.where is None else ~np.asarray(equation.where) | truth
+
+
+def _all(conditions: Iterable[Array]) -> Any:
+    return reduce(and_, (element for each in conditions for element in np.asarray(each).flat))
