@@ -45,7 +45,7 @@ def logic(text: str) -> str:
     """Return the name of the smallest logic that `text` needs: of bit-vectors, functions, floats, numbers."""
     if re.search(r"^\(declare-fun \S+ \(\) Real\)", text, re.MULTILINE):
         return "QF_NRA"
-    functions = re.search(r"^\(declare-fun (\|[^|]*\||\S+) \(\(", text, re.MULTILINE)
+    functions = re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]", text, re.MULTILINE)
     if re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]*\) Int\)", text, re.MULTILINE):
         return f"QF_{'UF' if functions else ''}NIA"
     floats = re.search(r"\(_ to_fp |\bRoundingMode\b|\bFloatingPoint\b|\(fp[ .]", text)
