@@ -47,7 +47,7 @@ def logic(text: str) -> str:
         return "QF_NRA"
     functions = re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]", text, re.MULTILINE)
     if re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]*\) Int\)", text, re.MULTILINE):
-        return f"QF_{'UF' if functions else ''}NIA"
+        return "QF_UFLIA" if functions else "QF_NIA"  # products are functions, or they are products
     floats = re.search(r"\(_ to_fp |\bRoundingMode\b|\bFloatingPoint\b|\(fp[ .]", text)
     return f"QF_{'UF' if functions else ''}BV{'FP' if floats else ''}"
 
