@@ -2,7 +2,7 @@
 
 A condition is a polynomial over the field of two elements (its algebraic normal form), in which a product of
 a bit with itself is the bit. Its variables are comparisons of a polynomial with 0, written as ``<`` or ``==``
-of one whose leading coefficient is 1 or -1, and other bits.
+of one whose leading coefficient is 1 or -1, equalities of floats as they are computed, and other bits.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class ConditionForms:
         self._quantifier, self._store = quantifier, quantifier.store
         self._difference, self._identifiers = difference, identifiers
         self._functions, self._numbers = functions, numbers
+        self._computed = quantifier.computed_equality
         self._forms: dict[int, Form] = {}
 
     def of(self, conditions: Ids) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
@@ -177,11 +178,40 @@ class ConditionForms:
         same = constant & (sides[:, 0] == sides[:, 1])
         if same.any():
             self._take(operation, terms[same])
-        for term in terms[constant & ~same].tolist():  # only roundings decide: nothing to suppose here
-            self._forms[term] = self._variable(("bit", term))
         outcomes = operations.OUTCOMES[_relation(operation)]
-        for place in np.flatnonzero(~constant).tolist():
-            self._forms[int(terms[place])] = self._compared(found[place], outcomes)
+        for place in np.flatnonzero(~same).tolist():
+            term, (left, right) = int(terms[place]), sides[place].tolist()
+            holds: tuple[bool, bool, bool] | None = outcomes
+            if outcomes[0] == outcomes[2] and isinstance(fmt, FloatFormat):
+                holds = self._settled(left, right, outcomes)
+            if holds is None:
+                key = _EQUAL, frozenset((self._side(left, fmt), self._side(right, fmt)))
+                self._forms[term] = self._variable(key) ^ (_NEVER if outcomes[1] else _ALWAYS)
+            elif constant[place]:  # only roundings decide: nothing to suppose here
+                self._forms[term] = self._variable(("bit", term))
+            else:
+                self._forms[term] = self._compared(found[place], holds)
+
+    def _settled(
+        self, left: int, right: int, outcomes: tuple[bool, bool, bool]
+    ) -> tuple[bool, bool, bool] | None:
+        """Return for which signs of a difference an equality holds, or fails, as computed; None if for none.
+
+        A number is equal to the greatest of some, of which it is one, where it is not less.
+        """
+        if self._computed.is_of_reals(left, right):
+            return outcomes
+        for one, other, sign in ((left, right, 1), (right, left, -1)):
+            if (which := self._computed.extremum_of(one, other)) is not None:
+                beyond = sign if which == "max" else -sign
+                return (beyond < 0) == outcomes[1], outcomes[1], (beyond > 0) == outcomes[1]
+        return None
+
+    def _side(self, term: int, fmt: Format) -> Hashable:
+        """Return what a side of an equality is as it is computed, if it is rounded, else as a number."""
+        if not self._computed.is_exact(term):
+            return "computed", self._computed.key(term, fmt)
+        return "exact", int(self._identifiers(np.array([term], dtype=np.int32), fmt)[0])
 
     def _compared(self, difference: Sparse, outcomes: tuple[bool, bool, bool]) -> Form:
         """Return what a difference must be: which of negative, 0 and positive."""

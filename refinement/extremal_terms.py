@@ -174,21 +174,23 @@ class ExtremalTerms:
             if not of_floats or relation not in ("eq", "ne"):
                 continue
             members = np.flatnonzero(np.isin(choices[:, 0], conditions))
-            left, right = self._store.arguments(choices[members, 0])[:, :2].T
-            tested = sparse(self._difference(left, right, operation.operands[0]), len(members))
-            given = [self._read(choices[members, column], fmt) for column in (1, 2)]
+            sides = self._store.arguments(choices[members, 0])[:, :2]
+            numbers = sparse(self._difference(sides[:, 0], sides[:, 1], operation.operands[0]), len(members))
+            tested = zip(members.tolist(), sides.tolist(), numbers, strict=True)
+            of_reals = self._quantifier.computed_equality.is_of_reals
+            single = {place: number for place, pair, number in tested if _is_atom(number) and of_reals(*pair)}
+            places = np.array(list(single), dtype=np.intp)
+            given = [self._read(choices[places, column], fmt) for column in (1, 2)]
             zeros, others = given if relation == "eq" else given[::-1]
-            read = zip(members.tolist(), tested, zeros, others, strict=True)
+            read = zip(single.items(), zeros, others, strict=True)
             found |= {
-                place: other for place, number, zero, other in read if self._is_at_zero(number, zero, other)
+                place: other for (place, number), zero, other in read if self._is_at_zero(number, zero, other)
             }
         return found
 
     def _is_at_zero(self, number: Sparse, zero: Sparse, polynomial: Sparse) -> bool:
         """Tell whether a polynomial of inputs is another where a number, an input, is 0."""
-        if len(number) != 1 or len(monomial := next(iter(number))) != 1:
-            return False
-        (atom,) = monomial
+        (atom,) = next(iter(number))
         dropped = [each for each in polynomial if atom in each]
         atoms = np.array(sorted({each for product in dropped for each in product}), dtype=np.int64)
         if not len(atoms) or not self._store.are(INPUT, self._quantifier.terms(atoms)).all():
@@ -213,6 +215,11 @@ class ExtremalTerms:
             first, second = (slice(each[owner], each[owner + 1]) for each in bounds)
             signs[member] = sign_of_ratio(chosen, first, tested, second)
         return signs
+
+
+def _is_atom(number: Sparse) -> bool:
+    """Tell whether a polynomial is a multiple of a single atom."""
+    return len(number) == 1 and len(next(iter(number))) == 1
 
 
 def _is_extremum(operation: Operation, fmt: Format) -> bool:

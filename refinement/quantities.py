@@ -20,6 +20,7 @@ from . import operations
 from .bit_slices import extract, taken_apart
 from .choices import bits_of_choices
 from .coarse_sums import CoarseSums
+from .computed_equality import ComputedEquality
 from .evaluation import integers
 from .field_formats import field_format, repetitions
 from .finiteness import ARITHMETIC, Finiteness
@@ -96,6 +97,7 @@ class Quantifier:
         self.magnitudes = Magnitudes(store)
         self.finiteness = Finiteness(store)
         self.coarse = CoarseSums(store)
+        self.computed_equality = ComputedEquality(store)
         self.formats: list[Format] = []
         self.literals: dict[str, set[Fraction | None]] = {}
         """The numbers that stand for an irrational one, by its name; None is that itself."""

@@ -39,6 +39,8 @@ _DEPTH = 3
 
 _NEGATIVE, _NOTHING, _POSITIVE = -1, 0, 1
 
+_EQUALITIES = ("eq", "ne")
+
 Number = frozenset[tuple[Monomial, Coefficient]] | Form
 """A polynomial of which only the sign matters: its leading coefficient is 1. Or a comparison of integers.
 
@@ -59,6 +61,7 @@ class SignCases:
 
     def __init__(self, forms: NormalForms, unequal: Unequal) -> None:
         self._forms, self._store, self._unequal = forms, forms.store, unequal
+        self._is_of_reals = forms.quantifier.computed_equality.is_of_reals
         self._signs: dict[tuple[int, int, Format], tuple[Number, int] | None] = {}
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
@@ -155,6 +158,8 @@ class SignCases:
         if not isinstance(fmt, FloatFormat):
             return self._integers(term) if operation.name == operations.COMPARE else None
         left, right = self._store.arguments(np.array([term]))[0, :2].tolist()
+        if _relation(operation) in _EQUALITIES and not self._is_of_reals(left, right):
+            return None
         key = left, right, fmt
         if key not in self._signs:
             self._signs[key] = self._difference(left, right, fmt)
