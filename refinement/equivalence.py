@@ -250,6 +250,7 @@ def _at_once(
             except ExpansionError:
                 if not forms.quantifier.is_patient:
                     raise
+                break  # the others expand more sums
     start = 0
     while start < len(left):
         some = left[start : start + (_AT_A_TIME if start else _FIRST)]

@@ -119,6 +119,7 @@ class NormalForms:
         self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)
         self._condition_numbers: dict[Hashable, int] = {}
         self._known: dict[Format, NDArray[np.int32]] = {}
+        self._too_many: dict[tuple[Format, bool, bytes], ExpansionError] = {}
         self.poles = set[int]()
         self._needs_masks = False
         self.needs_fractions = False
@@ -321,7 +322,14 @@ class NormalForms:
             known = self._known[fmt] = grown
         missing = np.unique(terms[known[terms] == _UNKNOWN])
         if len(missing):
-            self._known[fmt][missing] = self._identified(missing, fmt)
+            failure = fmt, self.quantifier.is_patient, missing.tobytes()
+            if failure in self._too_many:  # outer sums are tried in several ways, each of which comes here
+                raise self._too_many[failure]
+            try:
+                self._known[fmt][missing] = self._identified(missing, fmt)
+            except ExpansionError as error:
+                self._too_many[failure] = error.with_traceback(None)
+                raise
         numbers: NDArray[np.int32] = self._known[fmt][terms]
         return numbers
 

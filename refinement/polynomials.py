@@ -52,6 +52,10 @@ class ExpansionError(UnsupportedError):
         super().__init__(f"multiplied out, a sum has so many products that they take over {MOST_CELLS} words")
 
 
+class _NestedExpansionError(ExpansionError):
+    """One inside of a function of which something is made."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """Products, each of an owner's polynomial.
@@ -172,15 +176,20 @@ class Expander:
         with suppress(_RecurrenceError):
             try:
                 return self._all_at_once(rows, recurrences=False)
+            except _NestedExpansionError:
+                raise  # in any other order it is met as well
             except ExpansionError:
                 if not self.quantifier.is_patient:
                     raise
                 return self._in_order(rows, MOST_CELLS_IN_ORDER)
         if not self.quantifier.is_patient:  # nested expansions would each be tried in every way
             return self._in_order(rows, _CELLS_OF_FRACTIONS)
-        with suppress(ExpansionError):
+        try:
             return self._in_order(rows, _CELLS_OF_FRACTIONS)
-        return self._all_at_once(rows, recurrences=True)
+        except _NestedExpansionError:
+            raise
+        except ExpansionError:
+            return self._all_at_once(rows, recurrences=True)
 
     def _all_at_once(self, rows: Rows, *, recurrences: bool) -> Rows:
         """Split what all rows have at their fronts, until nothing is left to be split."""
@@ -245,7 +254,11 @@ class Expander:
                 stepped += [_multiplied(rest.where(members), piece) for piece in pieces]
                 continue
             distinct, inverse = np.unique(front[members], return_inverse=True)
-            for indices, normal in self._normalise(distinct):
+            try:
+                normalised = self._normalise(distinct)
+            except ExpansionError as error:
+                raise _NestedExpansionError from error
+            for indices, normal in normalised:
                 chosen = np.isin(inverse.reshape(-1), indices)
                 place = np.searchsorted(indices, inverse.reshape(-1)[chosen])
                 some = rest.where(members[chosen])
