@@ -11,7 +11,7 @@ but their value:
 - a constant of one module, where every expression that reads it is worth the same;
 - a function of parameters of few values that returns the same, or raises the same kind of error, for all;
 - a name for a type, which only annotations read;
-- what is computed is only told in messages;
+- only messages of errors tell what is computed, which are left alone: no equivalence, but no part of a score;
 - the extent -1 that numpy computes, for which it takes any negative one.
 """
 

@@ -1,12 +1,13 @@
 """What of a source only tells: its value goes into messages, and nowhere else.
 
 A message is what is raised, what makes an error, and, in modules on legality, a text with words and values in
-it. What modules of texts read is for people too.
+it. What modules that make messages read is for people too.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from functools import cached_property
 from .blocks import first_line
 from .scope import Role, SpecificationModule
 from .source_faults import Fault, speaks
+from .surroundings import ancestors
 
 _WORDS = re.compile(r"[A-Za-z]{2}.* |^[;,:] | .*[A-Za-z]{2}")
 
@@ -30,11 +32,11 @@ class _Use:
     assigned: tuple[str, ...]
 
 
-_TEXTS = frozenset({
-    "contradictions", "errors", "expectations", "findings", "formula", "formula_algebra",
-    "formula_contraction", "formula_text", "shown_text", "tables", "wording",
-})  # fmt: skip
-"""Modules that write for people alone; what others present is read by programs, too."""
+_TEXTS = frozenset({"errors", "expectations", "wording"})
+"""Modules that write messages alone; formulas and tables that others print are what users read them for."""
+
+
+_NO_NUMBERS = (ast.List, ast.ListComp, ast.Tuple, ast.JoinedStr)
 
 
 class Speech:
@@ -77,7 +79,7 @@ class Speech:
     def only_tells(self, module: SpecificationModule, fault: Fault) -> bool:
         """Whether a fault is in what only messages tell."""
         function = self._functions.get((module, fault.function))
-        if function is None or _may_raise(fault.replacement):
+        if function is None or _may_raise(fault):
             return False
         if self._function_speaks(module, function.name, frozenset()):
             return True
@@ -119,15 +121,23 @@ class Speech:
         return bool(uses) and all(self._told(use, asked | {key}) for use in uses)
 
 
-def _may_raise(node: ast.AST) -> bool:
-    """Whether a fault makes an operator's operands lists or texts that it may not have."""
-    return any(
-        isinstance(each, ast.BinOp)
-        and not isinstance(each.op, ast.Add)
-        and any(isinstance(side, ast.List | ast.ListComp | ast.Tuple | ast.JoinedStr)
-                for side in (each.left, each.right))
-        for each in ast.walk(node)
-    )  # fmt: skip
+def _may_raise(fault: Fault) -> bool:
+    """Whether a message might not be made at all: a number may be no index, operands not of an operator.
+
+    Of conditions and texts, either is taken to be of use.
+    """
+    match fault.node, fault.replacement:
+        case ((ast.Compare() | ast.BoolOp() | ast.IfExp() | ast.UnaryOp(ast.Not())), _):
+            return False
+        case ast.Constant(str()), ast.Constant(str()):
+            return False
+        case _, ast.BinOp(left, operation, right) if not isinstance(operation, ast.Add):
+            if isinstance(left, _NO_NUMBERS) or isinstance(right, _NO_NUMBERS):
+                return True
+    around = itertools.takewhile(
+        lambda node: isinstance(node, ast.expr), reversed(ancestors(fault.module, fault.node)[:-1])
+    )
+    return any(isinstance(node, ast.Subscript | ast.Call) for node in around)
 
 
 def _assigned(function: ast.FunctionDef, line: int) -> list[str]:

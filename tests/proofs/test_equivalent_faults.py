@@ -264,6 +264,13 @@ def test_private_functions_whose_results_only_messages_tell(shown) -> None:
     assert shown(text.replace("_spelled", "spelled"))["x + 1", "x - 1"] == ""
 
 
+def test_what_a_message_is_made_of_must_be_there(shown) -> None:
+    text = "def f(xs):\n    if xs:\n        first = {}\n        raise ValueError(f'{{first}} is wrong')\n"
+    assert shown(text.format("len(xs) + 1"))["1", "2"] == SPEECH
+    assert shown(text.format("xs[0]"))["0", "1"] == ""
+    assert shown(text.format("min(xs | 1)"))["xs | 1", "xs & 1"] == ""
+
+
 def test_of_values_assigned_together_each_is_told_or_not(shown) -> None:
     text = "def _place(x):\n    return x + 1\ndef _value(x):\n    return x + 2\n"
     text += "def f(x):\n    place, value = _place(x), _value(x)\n"
