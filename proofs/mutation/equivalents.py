@@ -32,7 +32,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import smt
 from .annotations import Annotations
 from .expression_values import same
 from .scope import SpecificationModule
@@ -52,8 +51,8 @@ EXTENT = "numpy computes the extent, whichever negative number stands for it"
 _SECONDS = 5.0
 """Processor time that one fault may take: what is changed may be of any size, or not end."""
 
-_OTHERS = (Path(__file__).parents[1], *map(Path, smt.__path__))
-"""What else reads the specification while obligations are decided."""
+_PACKAGE = Path(__file__).parents[2]
+"""All that may read what the specification binds."""
 
 _WINDOW = 3
 """Comparisons with a number that was changed by one differ no further from it."""
@@ -95,13 +94,15 @@ class Equivalents:
 
     @cached_property
     def _annotations(self) -> Annotations:
-        others = (path for folder in _OTHERS for path in sorted(folder.rglob("*.py")))
-        return Annotations([*self._sources.values(), *(path.read_text(encoding="utf-8") for path in others)])
+        others = (path.read_text(encoding="utf-8") for path in sorted(_PACKAGE.rglob("*.py")))
+        return Annotations([*self._sources.values(), *others])
 
     def _names_a_type(self, module: SpecificationModule, fault: Fault) -> bool:
         """Whether a fault is in the value of a name that only annotations read, and is a value still."""
         around = ancestors(fault.module, fault.node)
         if len(around) < 2 or fault.function:
+            return False
+        if any(isinstance(node, ast.Call) for node in around):  # of an object, or for who reads annotations
             return False
         match around[1]:
             case ast.Assign([ast.Name(name)], value) if self._annotations.alone_read(name):

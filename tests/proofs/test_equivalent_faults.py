@@ -70,7 +70,8 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return of
 
 
-TYPES = "Row = tuple[str, dict[str, int]]\nRows = list[Row]\ndef f(rows: Rows):\n    return len(rows) + 1\n"
+TYPES = "Pairing = tuple[str, dict[str, int]]\nPairings = list[Pairing]\n"
+TYPES += "def f(rows: Pairings):\n    return len(rows) + 1\n"
 WORDS = "def f(bits):\n    return bits & 7 | 8\n"
 FORMATS = "def f(fmt: FloatFormat, x):\n    return x if fmt.bits <= {} else -x\n"
 BOUNDARY = """
@@ -92,10 +93,14 @@ def f(x, count: int):
 
 def test_a_name_that_only_annotations_read_is_no_part_of_a_run(shown) -> None:
     assert ANNOTATED in set(shown(TYPES).values())
-    read = TYPES + "\ndef g(rows):\n    return Rows(rows)\n"
+    read = TYPES + "\ndef g(rows):\n    return Pairings(rows)\n"
     assert ANNOTATED not in set(shown(read).values())
-    told = TYPES.replace("list[Row]", "list[Row]\nclass Some(Row):\n    pass")
+    told = TYPES.replace("list[Pairing]", "list[Pairing]\nclass Some(Pairing):\n    pass")
     assert ANNOTATED not in set(shown(told).values())
+    of_schemas = (
+        "from typing import Annotated\nPairing = Annotated[int, Size(1)]\ndef f(row: Pairing): pass\n"
+    )
+    assert ANNOTATED not in set(shown(f"class Size(int):\n    pass\n{of_schemas}").values())
 
 
 def test_bits_that_are_set_or_masked_anyway(shown) -> None:
