@@ -40,6 +40,14 @@ def test_what_stands_in_front_of_the_name_does_not_matter(text: str, name: str) 
     assert found is not None and found.name == name
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_no_two_sides_of_a_contradiction_say_the_same(name: str) -> None:
+    rows = instruction_set(name).tables["contradictions"]()
+    said = [(row["contradiction"], row["says"]) for row in rows]
+    assert len(set(said)) == len(said)
+    assert {row["who"] for row in rows}.isdisjoint(row["says"] for row in rows)
+
+
 @pytest.mark.parametrize(
     ("misspelt", "name"), [("xvf32gerp", "power"), ("ldmatix.sync", "ptx"), ("%d = tmatmull %a", "pto")]
 )
