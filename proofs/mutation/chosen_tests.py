@@ -21,7 +21,7 @@ from .source_faults import Fault
 _FURTHER = 3
 """So many times what reads a name may bind another one that is read."""
 
-BATCHES = ((8, 10.0), (48, 60.0), (1000, 240.0))
+BATCHES = ((8, 10.0), (48, 40.0), (1000, 70.0))
 """How many files of tests, and seconds of them, run at a time: reading files costs time as well."""
 
 

@@ -24,7 +24,7 @@ class MutantDocument(TypedDict):
         The module.
     role : Role
         What the module is about.
-    line : int
+    line, column : int
         Where the expression begins.
     kind : str
         What is changed.
@@ -47,6 +47,7 @@ class MutantDocument(TypedDict):
     file: Annotated[str, Keyword("pattern", r"\.py$")]
     role: Role
     line: Positive
+    column: Positive
     kind: FaultKind
     old: str
     new: str
@@ -216,6 +217,7 @@ def _entry(result: TriedMutant) -> MutantDocument:
         "file": result.mutant.module.shown,
         "role": result.mutant.module.role,
         "line": fault.line,
+        "column": fault.column,
         "kind": fault.kind,
         "old": fault.old,
         "new": fault.new,

@@ -87,6 +87,11 @@ class Fault:
         return self.node.lineno
 
     @property
+    def column(self) -> int:
+        """Where in its line, from 1."""
+        return self.node.col_offset + 1
+
+    @property
     def old(self) -> str:
         """The expression before."""
         return ast.unparse(self.node)

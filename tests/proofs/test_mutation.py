@@ -11,13 +11,14 @@ import pytest
 import toy_mutation_catalogue
 import toy_specification
 
-from mmaproof.proofs.mutation import scope, score_json
+from mmaproof.proofs.mutation import scope, score_json, tried_later
 from mmaproof.proofs.mutation.campaign import MEMORY, BaselineError, campaign
 from mmaproof.proofs.mutation.names import bound_at, readers
 from mmaproof.proofs.mutation.recorded_scores import record
 from mmaproof.proofs.mutation.scope import Role, SpecificationModule
-from mmaproof.proofs.mutation.score import Fate, Score
+from mmaproof.proofs.mutation.score import Fate, Mutant, Score
 from mmaproof.proofs.mutation.source_faults import faults
+from mmaproof.proofs.mutation.survivor_tests import Ending
 from mmaproof.proofs.mutation.trial import Trial
 from mmaproof.proofs.mutation.trial_process import TrialProcesses
 from mmaproof.proofs.runner import Settings
@@ -260,6 +261,27 @@ def test_a_deduction_may_have_premises_of_another_instruction_set() -> None:
 def test_what_a_module_is_about_splits_the_score(score: Score) -> None:
     assert score.of(Role.SEMANTICS).results == score.specifying.results == score.results
     assert not score.of(Role.PRESENTATION).results
+
+
+def test_survivors_are_tried_on_tests_later(score: Score, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried_later, "modules_of", lambda _: [TOY])
+    document = score_json.document(score, "1.2.3", 0, ["toy"])
+    asked = []
+
+    def ending(mutant: Mutant) -> Ending:
+        asked.append(mutant)
+        return Ending("test_it" if len(asked) > 1 else "", "ran")
+
+    tried_later.try_later(document, ending)
+    unnoticed = [result.mutant for result in score.results if result.outcome is Fate.SURVIVED]
+    assert [(m.fault.line, m.fault.column, m.fault.new) for m in asked] == [
+        (m.fault.line, m.fault.column, m.fault.new) for m in unnoticed
+    ]
+    assert document["summary"]["by_tests"] == document["roles"]["semantics"]["by_tests"] == len(asked) - 1
+    assert document["summary"]["together"] == pytest.approx(1 - 1 / len(score.results), abs=1e-4)
+    asked = [None]
+    tried_later.try_later(document, ending)  # what a test notices is not tried again
+    assert len(asked) == 2 and document["summary"]["together"] == 1
 
 
 def test_what_is_recorded_of_a_campaign_has_no_date_and_keeps_reasons(score: Score) -> None:
