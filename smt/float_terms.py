@@ -17,6 +17,7 @@ from ..spec.errors import UnsupportedError
 from ..spec.float_arithmetic import require_exact_terms
 from ..spec.formats import F16, F32, F64, FloatFormat, Special
 from ..spec.rounding import Rounding
+from .float_narrowing import narrowed
 
 _DOUBLE = z3.Float64()
 
@@ -216,7 +217,7 @@ def _rounded(value: Any, fmt: FloatFormat, direction: Any) -> Any:
         return _cut(value, F64, fmt, direction)
     if _is_short_single(fmt):
         return _cut(_single_to_odd(value), F32, fmt, direction)
-    raise UnsupportedError(f"rounding to {fmt} has no symbolic encoding")
+    return narrowed(value, fmt, direction)
 
 
 def _single_to_odd(value: Any) -> Any:

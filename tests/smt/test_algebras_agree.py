@@ -45,8 +45,10 @@ from mmaproof.spec.formats import (
     Format,
     IntegerFormat,
 )
+from mmaproof.spec.mfma.elements import E4M3FNUZ, E5M2FNUZ
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.rank_k_update import SIGNIFICAND_24
+from mmaproof.spec.pto.choices import E8M11
 from mmaproof.spec.ptx.block_scaling import SCALED
 from mmaproof.spec.rounding import Rounding
 
@@ -256,9 +258,8 @@ def test_a_symbolic_direction_is_the_direction_it_stands_for(rounding: Rounding)
         (F32, [F64, F64], []),
         (F64, [F64, F64, F64, F64], []),
         (F32, [F32, F32, F32, F32], [F32]),
-        (E4M3, [], [F32]),
-        (E5M2, [E4M3, E4M3], []),
-        (TF32, [], [E5M2]),
+        (UE4M3, [], [F32]),
+        (UE8M0, [], [E5M2]),
     ],
 )
 def test_what_has_no_exact_term_is_refused(
@@ -270,6 +271,29 @@ def test_what_has_no_exact_term_is_refused(
         SYMBOLIC.fused(
             result, Rounding.UPWARD, pairs, [Operand(numerals(np.array([1]), fmt), fmt) for fmt in addends]
         )
+
+
+NARROW = [TF32, E8M11, E4M3, E5M2, E3M2, E2M3, E2M1, E4M3FNUZ, E5M2FNUZ]
+"""Formats that no solver has, with signs and subnormal numbers."""
+
+
+@pytest.mark.parametrize("fmt", NARROW, ids=str)
+def test_numbers_are_rounded_to_narrow_formats(fmt: FloatFormat) -> None:
+    """Between and next to the format's numbers, at ties, where it underflows and overflows, NaNs too."""
+    rng = np.random.default_rng(3)
+    edges = [number for e in exact.edge_encodings(fmt) if (number := fmt.exact(e)) is not None]
+    quarter = 2.0 ** (fmt.quantum - 2)
+    near = [float(number) + sign * quarter for number in edges[:6] for sign in (-2, -1, 0, 1, 2)]
+    beyond = 2.0 ** (fmt.maximum_exponent - 1) * np.array([3.8, 3.9, 3.99])
+    numbers = np.concatenate([near, beyond, -beyond, [0.0, -0.0, np.inf, -np.inf, np.nan]])
+    numbers = np.concatenate([numbers, rng.standard_normal(6) * 2.0 ** rng.integers(fmt.quantum, 4, 6)])
+    with np.errstate(over="ignore"):
+        operand = Operand(numbers.astype(np.float32).view(np.uint32), F32)
+
+    def rounded(alg: Algebra, x: Operand) -> Array:
+        return np.stack([alg.fused(fmt, rounding, [], [x]) for rounding in Rounding], axis=-1)
+
+    both(rounded, operand)
 
 
 # -- signs, classes, NaNs
