@@ -6,7 +6,7 @@ in the target it is judged for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -116,31 +116,3 @@ class Note:
 def violations(rules: Iterable[Rule[Subject, Target]], subject: Subject, target: Target) -> list[Violation]:
     """Return every violation of every rule; an empty list means legal."""
     return [Violation(rule, message) for rule in rules for message in rule.check(subject, target)]
-
-
-def rule_rows(rules: Sequence[Rule[Any, Any]]) -> list[dict[str, str]]:
-    """Return the rules as table rows."""
-    return [
-        {
-            "rule": rule.id,
-            "reason": rule.reason,
-            "source": rule.source,
-            "contradictions": ", ".join(contradiction.id for contradiction in rule.contradictions),
-        }
-        for rule in rules
-    ]
-
-
-def contradiction_rows(contradictions: Sequence[Contradiction]) -> list[dict[str, str]]:
-    """Return contradictions as table rows, one for each claim."""
-    return [
-        {
-            "contradiction": contradiction.id,
-            "who": who,
-            "says": what,
-            "taken here": contradiction.side,
-            "source": contradiction.source,
-        }
-        for contradiction in contradictions
-        for who, what in contradiction.claims
-    ]

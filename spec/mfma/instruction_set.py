@@ -10,7 +10,7 @@ from ..algebra import Array
 from ..element_table import ElementTable
 from ..errors import InputError
 from ..instruction_set import Description, Judgement, described, refuse_declarations
-from ..legality import contradiction_rows, rule_rows
+from ..tables import contradiction_rows, rule_rows
 from . import assembly, legality, tables
 from .catalogue import ROWS, MatrixMultiply
 from .choices import OPEN_POINTS, PRESETS, choices_named

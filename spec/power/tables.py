@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from .. import legality
+from .. import tables as of_all
 from .catalogue import Family, IntegerFamily, RankKUpdate
 from .contradictions import CONTRADICTIONS
 from .encoding import LAYOUTS
@@ -99,9 +99,9 @@ def rows() -> list[Row]:
 
 def rule_rows() -> list[Row]:
     """Return one row for each legality rule."""
-    return legality.rule_rows(RULES)
+    return of_all.rule_rows(RULES)
 
 
 def contradiction_rows() -> list[Row]:
     """Return one row for each contradicting claim."""
-    return legality.contradiction_rows(CONTRADICTIONS)
+    return of_all.contradiction_rows(CONTRADICTIONS)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from .. import legality
+from .. import tables as of_all
 from .catalogue import OPERATIONS, ROLE_LOCATIONS, TYPE_TRIPLES, Operation, OperationKind, triples
 from .contradictions import CONTRADICTIONS
 from .element_types import ELEMENT_TYPES
@@ -227,7 +227,7 @@ def _spell_operations(names: Iterable[str]) -> str:
 def rule_rows() -> list[Row]:
     """Return one row for each legality rule, with its kinds, and the profiles and operations they are for."""
     found = []
-    for rule, row in zip(ALL_RULES, legality.rule_rows(ALL_RULES), strict=True):
+    for rule, row in zip(ALL_RULES, of_all.rule_rows(ALL_RULES), strict=True):
         kinds: dict[RuleKind, list[str]] = {}
         for enforcement in rule.enforcements:
             where = ", ".join(profile.name for profile in enforcement.profiles)
@@ -245,5 +245,5 @@ def contradiction_rows() -> list[Row]:
         for point in CONTRADICTIONS
     }
     return [
-        {**row, "rules": citing[row["contradiction"]]} for row in legality.contradiction_rows(CONTRADICTIONS)
+        {**row, "rules": citing[row["contradiction"]]} for row in of_all.contradiction_rows(CONTRADICTIONS)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .. import legality
+from .. import tables as of_all
 from .catalogue import ALL_FORMS, Form
 from .contradictions import CONTRADICTIONS
 from .forms import ProductRow
@@ -122,7 +122,7 @@ def rows() -> list[Row]:
 
 def rule_rows() -> list[Row]:
     """Return one row for each legality rule."""
-    return legality.rule_rows(RULES)
+    return of_all.rule_rows(RULES)
 
 
 GENERATIONS = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
@@ -157,4 +157,4 @@ def _machine_code_row(form: Multiplication) -> Row:
 
 def contradiction_rows() -> list[Row]:
     """Return one row for each contradicting claim."""
-    return legality.contradiction_rows(CONTRADICTIONS)
+    return of_all.contradiction_rows(CONTRADICTIONS)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mmaproof.spec.legality import Contradiction, Rule, contradiction_rows, rule_rows, violations
+from mmaproof.spec.legality import Contradiction, Rule, violations
+from mmaproof.spec.tables import contradiction_rows, rule_rows
 
 DISPUTE = Contradiction("limit", (("one manual", "8"), ("another", "16")), "16", "the assembler")
 
