@@ -186,11 +186,6 @@ class FloatFormat(Format):
             case Special.FNUZ:
                 return 1 << self.magnitude_bits
 
-    @property
-    def quiet_bit(self) -> int:
-        """The bit of an encoding that makes a NaN quiet (0 when the format does not signal)."""
-        return 1 << (self.fraction_bits - 1 + self.padding_bits) if self.special is Special.IEEE else 0
-
     def magnitude_exponent(self, magnitude: int) -> int:
         """Unbiased exponent of a finite magnitude encoding."""
         field = magnitude >> self.fraction_bits

@@ -102,8 +102,9 @@ def edge_values(fmt: FloatFormat) -> NDArray[Any]:
     assert fmt.infinity is not None
     one = fmt.bias << fmt.fraction_bits
     normal = 1 << fmt.fraction_bits
-    signalling = [fmt.infinity | 1, fmt.infinity | (fmt.quiet_bit - 1)]
-    quiet = [fmt.infinity | fmt.quiet_bit, fmt.infinity | fmt.quiet_bit | 1, fmt.infinity | (normal - 1)]
+    first_quiet = fmt.infinity | normal >> 1
+    signalling = [fmt.infinity | 1, first_quiet - 1]
+    quiet = [first_quiet, first_quiet | 1, fmt.infinity | (normal - 1)]
     finite = [0, 1, 2, normal >> 1, normal - 1, normal, normal + 1, one - 1, one, one + 1, fmt.largest]
     magnitudes = [*finite, fmt.infinity, *signalling, *quiet]
     return np.array([m | sign for m in magnitudes for sign in (0, fmt.sign_mask)], dtype=fmt.storage)

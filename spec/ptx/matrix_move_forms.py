@@ -82,13 +82,6 @@ class MatrixMoveForm(CatalogueRow):
         """32-bit registers of a thread that hold one matrix."""
         return self.shape.m * self.shape.n * self.element_bits // (REGISTER_BITS * WARP_LANES)
 
-    @property
-    def memory_rows(self) -> int:
-        """Rows of `ROW_BYTES` bytes of one matrix in memory, each addressed by a lane; 0 without memory."""
-        if self.family is Family.MOVMATRIX:
-            return 0
-        return self.shape.m * self.shape.n * self.element_bits // (8 * ROW_BYTES)
-
     def matrices(self, count: str | None) -> int:
         """Return how many matrices ``x1``, ``x2`` or ``x4`` moves; ``movmatrix`` moves one."""
         return int(count[1:]) if count else 1

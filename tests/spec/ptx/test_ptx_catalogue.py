@@ -10,6 +10,7 @@ from mmaproof.spec.ptx.catalogue import ALL_FORMS, forms
 from mmaproof.spec.ptx.instructions import Instruction
 from mmaproof.spec.ptx.legality import form_of, violations
 from mmaproof.spec.ptx.matrix_move_forms import MATRIX_MOVE_FORMS
+from mmaproof.spec.ptx.matrix_moves import matrix_move
 from mmaproof.spec.ptx.mma_forms import BLOCK_SCALING, DENSE_FORMS, MmaForm
 from mmaproof.spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from mmaproof.spec.ptx.sparsity import Sparsity
@@ -139,11 +140,8 @@ def test_matrix_moves_have_the_registers_and_rows_of_the_tables() -> None:
     lines = []
     for form in MATRIX_MOVE_FORMS:
         counts = [f"{count}:{form.registers(count)}" for count in form.counts]
-        lines.append(
-            " ".join(
-                [form.family, str(form.shape), ".".join(form.types), *counts, f"rows:{form.memory_rows}"]
-            )
-        )
+        rows = 0 if form.family is Family.MOVMATRIX else matrix_move(next(form.variants())).rows
+        lines.append(" ".join([form.family, str(form.shape), ".".join(form.types), *counts, f"rows:{rows}"]))
     assert lines == MOVES.strip().splitlines()
 
 
