@@ -125,8 +125,8 @@ class Coordinate:
 
 
 def is_power(number: int) -> bool:
-    """Whether a number is a power of two."""
-    return number > 0 and not number & (number - 1)
+    """Whether a number, not 0, is a power of two."""
+    return not number & (number - 1)
 
 
 def log2(power: int) -> int:

@@ -67,7 +67,7 @@ def _encode_integers(values: Array, fmt: IntegerFormat) -> tuple[Bits, Truths]:
         exact &= values == np.floor(values)
     else:
         exact = (values >= fmt.minimum) & (values <= fmt.maximum)
-    kept = np.where(exact, values, 0).astype(np.int64 if fmt.signed else np.uint64)
+    kept = np.where(exact, values, np.zeros_like(values)).astype(np.int64 if fmt.signed else np.uint64)
     return kept.astype(fmt.storage) & fmt.storage.type((1 << fmt.bits) - 1), exact
 
 

@@ -109,8 +109,8 @@ class Composed:
     """
 
     layout: CuteLayout
-    offset: int = 0
-    swizzle: Swizzle | None = None
+    offset: int
+    swizzle: Swizzle | None
 
     def __str__(self) -> str:
         before = f"{self.swizzle} o " if self.swizzle else ""

@@ -117,8 +117,8 @@ def _repeated(layout: LinearLayout, expected: Distribution) -> Comparison:
 
 def _with_exchanged(found: Comparison, claimed: Array, expected: Distribution) -> Comparison:
     rank = len(expected.axes)
-    exchanged = claimed[..., [*range(rank - 2), rank - 1, rank - 2]] if rank > 1 else claimed
-    if rank > 1 and np.array_equal(exchanged, expected.coordinates):
+    exchanged = claimed[..., [*range(rank - 2), rank - 1, rank - 2]]  # of one coordinate that is none's
+    if np.array_equal(exchanged, expected.coordinates):
         first, second = (axis.name for axis in expected.axes[-2:])
         return found.with_notes(
             f"it is equal if its coordinates are ({second}, {first}), not ({first}, {second})"

@@ -65,10 +65,9 @@ def _of_coordinates(claimed: Array, expected: Distribution) -> str | None:
     extents = [axis.extent for axis in expected.axes]
     if len(extents) == 1:  # every bijection permutes one coordinate
         return None
-    if extents[-1] == extents[-2]:
-        exchanged = [*range(len(extents) - 2), len(extents) - 1, len(extents) - 2]
-        if np.array_equal(given, wanted[:, exchanged]):
-            return f"{expected.axes[-2].name}s and {expected.axes[-1].name}s are exchanged"
+    exchanged = [*range(len(extents) - 2), len(extents) - 1, len(extents) - 2]
+    if np.array_equal(given, wanted[:, exchanged]):
+        return f"{expected.axes[-2].name}s and {expected.axes[-1].name}s are exchanged"
     found = []
     for place, axis in enumerate(expected.axes):
         image = np.zeros(axis.extent, dtype=np.int64)

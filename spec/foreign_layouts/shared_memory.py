@@ -81,8 +81,10 @@ def shared_tile(text: str, fragment: Fragment, by_columns: bool) -> SharedTile:
     if int(offsets.max()) >= MAX_OFFSET:
         raise InputError(f"{layout} reaches offset {int(offsets.max())}; no shared memory is that large")
     if any(have % need for have, need in zip(offsets.shape, fragment.shape, strict=True)):
-        need = fragment.shape[::-1] if by_columns else fragment.shape
-        raise InputError(f"the tile {layout.layout} in shared memory is no multiple of the operand's {need}")
+        raise InputError(
+            f"the tile {layout.layout} in shared memory is no multiple of the operand's "
+            f"{fragment.shape[::-1] if by_columns else fragment.shape}"
+        )
     return SharedTile(layout, offsets, fragment.packing.container)
 
 

@@ -11,6 +11,7 @@ import difflib
 import operator
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from ..errors import InputError, UnsupportedError
@@ -30,8 +31,8 @@ UNMODELLED = MappingProxyType(
 _COMMENT = re.compile(r"/\*.*?\*/|//.*|;.*", re.DOTALL)
 _EXPRESSION = r"[-+*()\w\s]+?"
 _TUPLE = re.compile(rf"(v|a|acc|s)\[({_EXPRESSION})(?::({_EXPRESSION}))?\]")
-_SINGLE = re.compile(r"(v|a|acc|s)([0-9]{1,6})(?!\w)")
-_LIST = re.compile(r"\[\s*((?:v|a|acc)[0-9]{1,6}(?:\s*,\s*(?:v|a|acc)[0-9]{1,6})*)\s*\]")
+_SINGLE = re.compile(r"(?P<file>v|a|acc|s)(?P<number>[0-9]{1,6})(?!\w)")
+_LIST = re.compile(r"\[\s*(?P<registers>(?:v|a|acc)[0-9]{1,6}(?:\s*,\s*(?:v|a|acc)[0-9]{1,6})*)\s*\]")
 _MODIFIER = re.compile(r"([a-z_]+)\s*:\s*(\[[^\]]*\]|[-+*()\w]+)")
 _EXPONENT = r"(?:e[-+]?[0-9]{1,4})"
 _FLOAT = re.compile(
@@ -127,23 +128,29 @@ def _operand(text: str, at: int) -> tuple[re.Match[str], Registers | Constant]:
         last = first if found[3] is None else _integer(found[3])
         if last < first:
             raise InputError(f"{found[0]} ends before it begins")
-        return found, Registers(found[1][0], first, last - first + 1)
+        return found, Registers(_file(found[1]), first, last - first + 1)
     if found := _SINGLE.match(text, at):
-        return found, Registers(found[1][0], int(found[2]), 1)
+        return found, Registers(_file(found["file"]), int(found["number"]), 1)
     if found := _LIST.match(text, at):
-        listed = re.findall(r"(v|a|acc)([0-9]+)", found[1])
-        first = int(listed[0][1])
-        if [(file[0], int(number)) for file, number in listed] != [
-            (listed[0][0][0], first + place) for place in range(len(listed))
-        ]:
+        listed = [
+            Registers(_file(single["file"]), int(single["number"]), 1)
+            for single in _SINGLE.finditer(found["registers"])
+        ]
+        whole = replace(listed[0], count=len(listed))
+        if listed != [replace(whole, first=whole.first + place, count=1) for place in range(whole.count)]:
             raise InputError(f"{found[0]} are not consecutive registers")
-        return found, Registers(listed[0][0][0], first, len(listed))
+        return found, whole
     if found := _FLOAT.match(text, at):
         return found, Constant(float(found[1] + found[2]), found[0])
     if found := _INTEGER.match(text, at):
         return found, Constant(_integer(found[0]), found[0].strip())
     word = text[at:].partition(",")[0].strip()
     raise InputError(f"{word!r} is no operand: registers such as v[0:1] or a5, or a number, are")
+
+
+def _file(spelled: str) -> str:
+    """Return ``v``, ``a`` or ``s``; ``acc`` is another spelling of ``a``."""
+    return "a" if spelled == "acc" else spelled
 
 
 def _require_place(name: str, before: Mapping[str, int]) -> None:

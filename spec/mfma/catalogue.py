@@ -14,14 +14,10 @@ from functools import cached_property
 from itertools import product
 from types import MappingProxyType
 
-from .targets import TARGETS, Target
+from .targets import DEFAULT_TARGET, TARGETS, Target
 
 LANES = 64
 """Lanes of a wavefront."""
-
-_BITS = MappingProxyType(
-    {"f64": 64, "f32": 32, "i32": 32, "xf32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8}
-)
 
 _TABLE = """
 f32 32x32x1    2 f32   40:8a45g
@@ -148,7 +144,7 @@ class MatrixMultiply:
 
     def registers(self, operand: str) -> int:
         """Return in how many 32-bit registers a lane holds them."""
-        return self.elements(operand) * _BITS[self.types[operand]] // 32
+        return self.elements(operand) * DEFAULT_TARGET.format(self.types[operand]).bits // 32
 
     @property
     def is_double(self) -> bool:

@@ -53,7 +53,7 @@ def encode(written: Written, target: Target) -> int:
     fields["blgp"] = written.modifier("neg") or written.modifier("blgp")
     word = 0
     for name, (low, width) in FIELDS.items():
-        if not 0 <= fields.get(name, -1) < 1 << width:
+        if fields.get(name) not in range(1 << width):
             raise InputError(f"{written} has no encoding on {target.name}: {name} does not fit")
         word |= fields[name] << low
     return word

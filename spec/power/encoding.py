@@ -261,7 +261,7 @@ def encode(instruction: Instruction) -> tuple[int, ...]:
         if value not in operand.values:
             raise InputError(f"{form.mnemonic}: {operand.name} must be {operand.allowed}, not {value}")
     word = LAYOUTS[form].assemble(instruction.values)
-    return (word >> 32, word & 0xFFFFFFFF) if form.prefixed else (word,)
+    return divmod(word, 1 << 32) if form.prefixed else (word,)
 
 
 def decode(*words: int) -> Instruction:

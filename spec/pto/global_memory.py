@@ -70,7 +70,7 @@ class GlobalView:
     def _digits(self, index: Any, axes: Sequence[int]) -> list[Any]:
         """Split an index over dimensions, the fastest first, as far as there are more than one of them."""
         digits = []
-        while len(axes) > 1 and any(self.shape[axis] > 1 for axis in axes[1:]):
+        while any(self.shape[axis] > 1 for axis in axes[1:]):
             digits.append(index % self.shape[axes[0]])
             index, axes = index // self.shape[axes[0]], axes[1:]
         return [*digits, index]

@@ -165,7 +165,7 @@ class _Marker:
         fresh = before in (None, ";", "{", "}") or _below(token, before)
         if token.type == "SSA":
             return before not in _BEFORE_VARIABLES and self._head(at) > at
-        if token.type in ("TYPE", "ATTRIBUTE"):
+        if token.type == "ATTRIBUTE":  # names of types are written out before
             return fresh and after == "="
         if token.type == "STRING":
             return fresh and after == "("
