@@ -257,6 +257,9 @@ _POWERS = FloatFormat("powers", 12, exponent_bits=11, fraction_bits=0, bias=1075
 
 _Sum = tuple[FloatFormat, tuple[tuple[FloatFormat, FloatFormat], ...], tuple[FloatFormat, ...], bool]
 
+_FINER = FloatFormat("finer", 32, exponent_bits=5, fraction_bits=25, bias=15)
+"""Its products with those of _FINE have 53 bits, as many as float64."""
+
 _SUMS: tuple[_Sum, ...] = (
     # result, products, addends, whether it is summed
     (F32, ((F32, F32),), (F32,), True), (F32, ((F16, BF16),), (F32,), True), (F32, (), (F64, F32), True),
@@ -267,7 +270,7 @@ _SUMS: tuple[_Sum, ...] = (
     (F32, (), (F64, F64), False), (F32, ((_WIDE, _WIDE),), (), False), (F32, ((_FINE, _FINE),), (), False),
     (F32, ((_LOW, F16),), (), True), (F32, ((_LOW, BF16),), (), False), (F32, (), (F64, _POWERS), False),
     (F32, ((_FINE, F32),), (), True), (F32, ((F16, _WIDE),), (F32,), False),
-    (F32, ((BF16, _FINE),), (), True),
+    (F32, ((BF16, _FINE),), (), True), (F32, ((_FINE, _FINER),), (), True),
     (F64, ((F32, F32), (F32, F32)), (), False), (F32, (), (F32, F32, F32), False), (F32, (), (), False),
     (F32, ((F32, F32), (F32, F32)), (F32,), False), (F64, ((F64, F64),), (F64, F64), False),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -18,7 +19,8 @@ TITLE = "the element types have the widths, constants and special encodings of t
 
 STATEMENT = (
     "bits, sign bit, exponent and fraction widths, bias; largest, least normal and least positive number; "
-    "which encodings are infinities and NaNs: as the standard's tables say, which are written down in numbers"
+    "which encodings are infinities and NaNs: as the standard's tables say, which are written down in "
+    "numbers; which formats have the zero, the sign and the listed numbers of which others"
 )
 
 SOURCE = (
@@ -31,6 +33,14 @@ def cases(formats: Iterable[Format]) -> Iterator[Case]:
     for fmt in dict.fromkeys((*formats, *FORMATS.values())):
         goal = _float if isinstance(fmt, FloatFormat) else _integer
         yield Case(fmt.name, partial(goal, fmt), method=Method.CERTIFICATE)
+    yield Case("contained", _contained, method=Method.CERTIFICATE)
+
+
+def _contained() -> Certificate:
+    floats = [fmt for fmt in FORMATS.values() if isinstance(fmt, FloatFormat)]
+    pairs = list(product(floats, floats))
+    expected = {(one.name, other.name): stated.contains(one.name, other.name) for one, other in pairs}
+    return compared(expected, lambda: {(one.name, other.name): one.contains(other) for one, other in pairs})
 
 
 def _integer(fmt: Format) -> Certificate:

@@ -15,7 +15,7 @@ from ...spec.power.catalogue import UPDATES
 from ...spec.power.choices import Choices
 from ...spec.power.float_exceptions import Exceptions, raised, sticky_bits
 from ...spec.power.operand_arrays import rounding_named
-from ...spec.power.rank_k_update import Live
+from ...spec.power.rank_k_update import Live, saturation
 from ...spec.rounding import Rounding
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
@@ -28,15 +28,16 @@ from .stated import texts
     "named arrays are taken and refused as docs/command-line.md says, and status bits are the ISA's",
     "accumulator moves copy registers row by row; matrix and register views agree, with an accumulator and "
     "without, of a batch; missing, surplus and "
-    "misshapen arrays, unknown roundings and moves without registers are refused; NaNs are kept by rows "
-    "and columns, those of each update of a batch in its own; FX and VX summarise what is raised, as listed",
+    "misshapen arrays, unknown roundings, moves without registers and listed instructions that are illegal "
+    "on Power10 are refused; elements that saturating forms clamp are told; NaNs are kept by rows and "
+    "columns, those of each update of a batch in its own; FX and VX summarise what is raised, as listed",
     "Power ISA 3.1 section 7.2",
 )
 def executed() -> Iterator[Case]:
     """Yield moves, views, roundings and status bits."""
     goals = {
         "moves": _moves, "views": _views, "roundings": _roundings, "status": _status, "nans": _nans,
-        "batches": _batches, "exceptions": _exceptions,
+        "saturated": _saturated, "batches": _batches, "exceptions": _exceptions,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -52,6 +53,16 @@ def _run(
 _BYTES = (np.arange(64) * 7 % 256).astype(np.uint8)
 
 
+_ILLEGAL = (
+    "xvi8ger4pp a0,vs3,vs36", "xvi8ger4pp a0,vs34,vs0", "xvi8ger4pp a1,vs34,vs7", "xvi8ger4pp a8,vs34,vs36",
+    "xvi8ger4pp a0,vs64,vs36", "xvi8ger4pp a0,vs34,vs36,15,15,15", "pmxvi8ger4pp a0,vs34,vs36,15,15",
+    "pmxvi8ger4pp a0,vs34,vs36,16,15,15", "pmxvi8ger4pp",
+)  # fmt: skip
+_LEGAL = ("xvi8ger4pp a0,vs4,vs36", "xvi8ger4pp a1,vs34,vs3", "pmxvi8ger4pp a0,vs34,vs36,15,15,15",
+          "xvi8ger4pp")  # fmt: skip
+"""What Power10 does not execute (operands overlap the accumulator, are none, or are missing), and does."""
+
+
 def _moves() -> Certificate:
     four = _BYTES.reshape(4, 16)
     expected: dict[object, object] = {
@@ -61,6 +72,7 @@ def _moves() -> Certificate:
         "xxmtacc a0 twice": {"acc": [_BYTES.tolist()] * 2},
         "xxmfacc a0 twice": {"vsr": [four.tolist()] * 2},
         "as matrices": True, "missing": True, "surplus": True, "shape": True, "type": True, "load": True,
+        **dict.fromkeys(_ILLEGAL, True), **dict.fromkeys(_LEGAL, False),
     }  # fmt: skip
 
     def specified() -> Mapping[object, object]:
@@ -73,6 +85,9 @@ def _moves() -> Certificate:
             text: {name: each.tolist() for name, each in _run(text.removesuffix(" twice"), arrays).items()}
             for text, arrays in runs.items()
         }
+        x, y, acc = (np.zeros(size, dtype=np.uint8) for size in (16, 16, 64))
+        for text in (*_ILLEGAL, *_LEGAL):
+            found[text] = refused(partial(_run, text, {"x": x, "y": y, "acc": acc}))
         return found | {
             "as matrices": refused(lambda: _run("xxsetaccz a0", {}, False)),
             "missing": refused(lambda: _run("xxmfacc a0", {})),
@@ -130,6 +145,40 @@ def _views() -> Certificate:
         return found
 
     return compared(expected, specified)
+
+
+_SATURATED = (
+    # mnemonic, X[i, p], Y[j, p], ACC, whether the sum of products (and ACC) is clamped where it is enabled
+    ("xvi16ger2s", -32768, -32768, 0, True),
+    ("xvi16ger2s", -32768, -32767, 0, False),
+    ("xvi16ger2", -32768, -32768, 0, False),
+    ("xvi16ger2spp", 1, 1, 2**31 - 3, False),
+    ("xvi16ger2spp", 1, 1, 2**31 - 2, True),
+    ("xvi16ger2spp", 1, -1, 2 - 2**31, False),
+    ("xvi16ger2spp", 1, -1, 1 - 2**31, True),
+    ("xvi16ger2pp", 1, 1, 2**31 - 2, False),
+    ("xvi8ger4spp", 1, 1, 2**31 - 4, True),
+    ("xvi8ger4pp", 1, 1, 2**31 - 4, False),
+)
+
+
+def _saturated() -> Certificate:
+    """Return the claim that what is clamped is told, of enabled rows and columns alone."""
+    rows, columns = np.array([True, False, True, True]), np.array([True, True, False, True])
+    enabled = rows[:, None] & columns
+    expected = {row[:-1]: (enabled & row[-1]).tolist() for row in _SATURATED}
+
+    def clamped(name: str, *numbers: int) -> object:
+        family = UPDATES[name].family
+        live = Live(rows, columns, np.ones(family.rank, dtype=bool))
+        shapes, formats = ((4, family.rank), (4, family.rank), (4, 4)), (family.x, family.y, family.result)
+        x, y, acc = (
+            np.full(shape, number & (1 << fmt.bits) - 1, dtype=fmt.storage)
+            for shape, number, fmt in zip(shapes, numbers, formats, strict=True)
+        )
+        return saturation(NumpyAlgebra(), UPDATES[name], x, y, acc, live).tolist()
+
+    return compared(expected, lambda: {row: clamped(*row) for row in expected})
 
 
 def _roundings() -> Certificate:

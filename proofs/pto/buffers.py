@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from ...spec.errors import UnsupportedError
 from ...spec.formats import Format
 from ...spec.instruction_set import instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
@@ -18,7 +20,7 @@ from ...spec.pto.choices import choices_of
 from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.fractal import buffer_layout, layout_of
 from ...spec.pto.global_memory import GlobalView, ViewOrder, contiguous, view_extents
-from ...spec.pto.placement import physical
+from ...spec.pto.placement import mover_placement, physical
 from ...spec.pto.sizes import Extents
 from ...spec.pto.targets import PROFILES
 from ...spec.pto.tile import Pad
@@ -85,9 +87,11 @@ def _matrices() -> Certificate:
 
 
 def _compact() -> Certificate:
-    """Insert into a compact tile from a compact one, on profiles that have them."""
+    """Insert into a compact tile from a compact one; modes that are not modelled have no pitch."""
     places = ((0, 0), (16, 16), (4, 3))
-    expected = {place: stated.compact_buffers(*place)[2].tolist() for place in places}
+    modes = list(product(range(4), tables.PROFILES))
+    expected: dict[object, object] = {place: stated.compact_buffers(*place)[2].tolist() for place in places}
+    expected |= {(mode, profile): mode < 2 or profile == "CPU" for mode, profile in modes}
 
     def inserted(row: int, column: int) -> object:
         before, moved, _ = stated.compact_buffers(row, column)
@@ -99,7 +103,19 @@ def _compact() -> Certificate:
             (moved, before), (extents[0], extents[1]), choices_of(PROFILES["A5"]), row, column,
         ).tolist()  # fmt: skip
 
-    return compared(expected, lambda: {place: inserted(*place) for place in places})
+    def has_pitch(mode: int, profile: str) -> bool:
+        tile = spelled_tile(f"{stated.COMPACT[0].partition(' compact')[0]} compact={mode}", profile)
+        try:
+            mover_placement(PROFILES[profile], tile, stated.COMPACT_EXTENTS[0])
+        except UnsupportedError:
+            return False
+        return True
+
+    def specified() -> Mapping[object, object]:
+        found: dict[object, object] = {place: inserted(*place) for place in places}
+        return found | {each: has_pitch(*each) for each in modes}
+
+    return compared(expected, specified)
 
 
 def _insertions(profile: str) -> Certificate:

@@ -20,7 +20,7 @@ from ...spec.pto.choices import choices_of
 from ...spec.pto.resolution import applied
 from ...spec.pto.run_time_extents import of_arrays
 from ...spec.pto.sizes import Extents
-from ...spec.pto.targets import A5
+from ...spec.pto.targets import A5, PROFILES
 from ...spec.pto.tile import Tile
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
@@ -81,9 +81,10 @@ def given() -> Iterator[Case]:
 
 @theorem(
     "pto/stated/scaled-sums",
-    "the simulator's scaled sums are exact in f64 and rounded to f32 at the end, before a bias",
+    "the simulator's scaled sums are kept in f64 and rounded to f32 at the end, before a bias",
     "∀ listed sums of a large product and small ones, scale factors, accumulators and biases: D is the exact "
-    "sum, with the accumulator, rounded once; with a bias the sum rounded, plus the bias, rounded again",
+    "sum, with the accumulator, rounded to f64 and then to f32; with a bias the sum rounded, plus the bias, "
+    "rounded again",
     "pto-isa headers at 3186c381: TMatmul.hpp of the simulator",
 )
 def scaled_sums() -> Iterator[Case]:
@@ -256,7 +257,8 @@ def _blocks() -> Certificate:
 
 
 _TILES = (
-    # source and target of textract, multiples that rows and columns begin at on the NPU
+    # source and target of textract, multiples that rows and columns begin at on the NPU, which takes the
+    # physical extents; the CPU takes the valid ones
     ("mat 64x64xf16 Nz", "left 32x32xf16 L", 16, 16),
     ("mat 64x64xf16 Nz", "right 32x32xf16 Zn", 16, 16),
     ("mat 8x512xf16 ND", "left 1x256xf16 ND", 1, 256),
@@ -265,18 +267,22 @@ _TILES = (
 
 def _indices() -> Certificate:
     starts = (-16, -1, 0, 1, 8, 16, 32, 48, 64, 256)
-    expected: dict[tuple[str, str, int, int], bool] = {}
+    valid = (40, 60), (8, 12)
+    expected: dict[tuple[str, str, str, int, int], bool] = {}
     for source, target, of_row, of_column in _TILES:
         held, moved = ([int(x) for x in text.split()[1].split("x")[:2]] for text in (source, target))
         for row, column in product(starts, starts):
             inside = 0 <= row <= held[0] - moved[0] and 0 <= column <= held[1] - moved[1]
-            expected[source, target, row, column] = inside and row % of_row == column % of_column == 0
+            aligned = row % of_row == column % of_column == 0
+            expected["A5", source, target, row, column] = inside and aligned
+            within = 0 <= row <= valid[0][0] - valid[1][0] and 0 <= column <= valid[0][1] - valid[1][1]
+            expected["CPU", source, target, row, column] = within
 
-    def is_taken(source: str, target: str, row: int, column: int) -> bool:
-        tiles = spelled_tile(source, "A5"), spelled_tile(target, "A5")
-        held, moved = (Extents(tile.rows, tile.columns) for tile in tiles)
+    def is_taken(profile: str, source: str, target: str, row: int, column: int) -> bool:
+        tiles = spelled_tile(source, profile), spelled_tile(target, profile)
+        held, moved = (Extents(*extent) for extent in valid)
         try:
-            movers.require_block(A5, *tiles, row, column, (held, moved))
+            movers.require_block(PROFILES[profile], *tiles, row, column, (held, moved))
         except InputError:
             return False
         return True

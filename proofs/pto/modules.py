@@ -23,13 +23,14 @@ SOURCE = "pto-isa headers at 3186c381: TASSIGN, TMATMUL_ACC, aliases of tiles; P
     "statements, declarations and addresses of a text are judged where they stand",
     "∀ lines of the listed text, ∀ profiles: what is judged there and the rules that it breaks; which "
     "statements leave something undecided; the tiles that short types stand for, and remarks on them; the "
-    "integers that constants are",
+    "integers that constants are; the processor that a text names, and that it is the same from any file",
     SOURCE,
 )
 def modules() -> Iterator[Case]:
     """Yield the lines of a text, what is undecided, tiles, remarks and constants."""
     goals = {
         "lines": _lines, "undecided": _undecided, "tiles": _tiles, "remarks": _remarks, "integers": _integers,
+        "targets": _targets,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -60,6 +61,16 @@ def _lines() -> Certificate:
         return found
 
     return compared(expected, specified)
+
+
+def _targets() -> Certificate:
+    expected = {text: (target, True) for text, target in stated.TARGETS.items()}
+
+    def specified(text: str) -> tuple[str | None, bool]:
+        module = parse_module(text)
+        return module.target, module == parse_module(text, "a.pto")
+
+    return compared(expected, lambda: {text: specified(text) for text in expected})
 
 
 def _place(message: str) -> str:

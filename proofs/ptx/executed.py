@@ -37,7 +37,8 @@ def _listed(array: Array) -> object:
     "ptx/stated/products",
     "products of whole numbers are those of the matrices",
     "D = C + A·B on small whole numbers, where every sum is exact: dense, with A stored sparsely as "
-    "metadata say, and with scale factors 2^s for each row, column and block of K; batches broadcast",
+    "metadata say, and with scale factors 2^s for each row, column and block of K; batches broadcast; of "
+    "f64, 1 + 2^-60 and -1 - 2^-60 rounded as each modifier says, and both readings of a NaN",
     SOURCE,
 )
 def whole_products() -> Iterator[Case]:
@@ -45,6 +46,7 @@ def whole_products() -> Iterator[Case]:
     yield Case("dense", _dense, method=Method.CERTIFICATE)
     yield Case("sparse", _sparse, method=Method.CERTIFICATE)
     yield Case("scaled", _scaled, method=Method.CERTIFICATE)
+    yield Case("doubles", _doubles, method=Method.CERTIFICATE)
 
 
 def shape(text: str) -> tuple[int, int, int]:
@@ -73,6 +75,34 @@ def _dense() -> Certificate:
     return compared(
         expected, lambda: {text: _listed(_executed(text, _operands(text))["d"]) for text in expected}
     )
+
+
+_DOUBLE, _WMMA_DOUBLE = "mma.sync.aligned.m16n8k8.row.col", "wmma.mma.sync.aligned.row.col.m8n8k4"
+_ONE, _MINUS = 0x3FF0000000000000, 0xBFF0000000000000
+_DIRECTED = {"": (0, 0), ".rn": (0, 0), ".rz": (0, 0), ".rm": (0, 1), ".rp": (1, 0)}
+"""Units in the last place beyond 1 and -1 that their sums with ±2^-60 have, by the modifier."""
+_NANS = {"positive": 0x7FF8000000000000, "negative": 0xFFF8000000000000}
+
+
+def _doubles() -> Certificate:
+    expected: dict[object, int] = {}
+    for modifier, (above, below) in _DIRECTED.items():
+        spelled = f"{_DOUBLE}{modifier}.f64.f64.f64.f64", f"{_WMMA_DOUBLE}{modifier}.f64.f64.f64.f64"
+        for text in spelled:
+            expected |= {(text, 1): _ONE + above, (text, -1): _MINUS + below}
+    expected |= {(f"{_DOUBLE}.f64.f64.f64.f64", reading): nan for reading, nan in _NANS.items()}
+
+    def specified(text: str, what: object) -> int:
+        m, n, k = shape(text)
+        a, b, c = np.zeros((m, k)), np.zeros((k, n)), np.zeros((m, n))
+        if isinstance(what, int):
+            a[0, 0], b[0, 0], c[0, 0] = what * 2.0**-30, 2.0**-30, what
+            return int(_executed(text, {"a": a, "b": b, "c": c})["d_bits"][0, 0])
+        a[0, 0] = np.nan
+        found = _executed(text, {"a": a, "b": b, "c": c}, (f"f64-nan={what}",))["d_bits"]
+        return int(found[0, 0])
+
+    return compared(expected, lambda: {key: specified(*key) for key in expected})  # type: ignore[misc]
 
 
 def _sparse_operands(text: str, chunk: int, nibbles: tuple[int, int]) -> dict[str, Array]:

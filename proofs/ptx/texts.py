@@ -11,7 +11,7 @@ from ...spec.errors import InputError
 from ...spec.ptx.assembly import WORDS, first_word, parse
 from ...spec.ptx.declarations import read_declarations
 from ...spec.ptx.launch_limits import launch_limits
-from ...spec.ptx.legality import Module, violations
+from ...spec.ptx.legality import Module, form_of, violations
 from ...spec.ptx.leniency import may_be_taken
 from ...spec.ptx.operands import (
     UNDECLARED,
@@ -35,15 +35,15 @@ from .stated import constants, launches, leniency, texts
 @theorem(
     "ptx/stated/texts",
     "texts are read as listed, and written in the manual's order; what is listed as none is refused",
-    "spellings, operands, modifiers, beginnings and declarations are what the lists say, which are of the "
-    "manual's syntax, and of orders that ptxas takes",
+    "spellings, operands, modifiers, defaults, beginnings and declarations are what the lists say, which are "
+    "of the manual's syntax, and of orders that ptxas takes",
     "PTX ISA 9.1 chapter 4 (syntax), section 9.7.14; ptxas of CUDA 13.0",
 )
 def read_texts() -> Iterator[Case]:
-    """Yield spellings, operands, modifiers, beginnings, declarations, and what is refused."""
+    """Yield spellings, operands, modifiers, beginnings, declarations, defaults, and what is refused."""
     goals = {
         "spellings": _spellings, "operands": _operands, "modifiers": _modifiers, "words": _words,
-        "declarations": _declarations, "refused": _no_texts,
+        "declarations": _declarations, "refused": _no_texts, "defaults": _defaults,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -52,6 +52,16 @@ def read_texts() -> Iterator[Case]:
 def _spellings() -> Certificate:
     expected = dict(texts.SPELLINGS)
     return compared(expected, lambda: {text: str(parse(text)) for text in expected})
+
+
+def _defaults() -> Certificate:
+    """Return the claim that the vector size is spelled where it was left out, and all else stays."""
+
+    def spelled(text: str) -> str:
+        variant = parse(text).variant
+        return str(form_of(variant).canonical(variant))
+
+    return compared(texts.DEFAULTS, lambda: {text: spelled(text) for text in texts.DEFAULTS})
 
 
 def _operands() -> Certificate:

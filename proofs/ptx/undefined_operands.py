@@ -32,6 +32,7 @@ SOURCE = "PTX ISA 9.1 sections 9.7.14.2 to 9.7.14.6"
     "what has no result is refused and nothing else, each message names what is allowed, and batches are "
     "executed one by one",
     "∀ listed operands of products, in matrices and in registers: refused or executed as the list says; "
+    "∀ sparse instructions of the tables: the metadata that each takes; "
     "selectors are those of the text; a product of any element and any scale factor is exact where they are "
     "multiplied; ldmatrix, stmatrix and wmma on batches of memory and addresses are those of each; what is "
     "wrong in a mnemonic is told with what may stand there",
@@ -41,12 +42,27 @@ def undefined_operands() -> Iterator[Case]:
     """Yield operands, selectors, scaled elements, batches and messages."""
     for name, goal in (
         ("operands", _operands), ("selectors", _selectors), ("scaled", _scaled), ("batches", _batches),
-        ("messages", _messages),
+        ("messages", _messages), ("nibbles", _nibbles),
     ):  # fmt: skip
         yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 # -- operands
+def _nibbles() -> Certificate:
+    expected = {}
+    for text in every_stated_instruction():
+        if text.startswith("mma.sp"):
+            _, _, _, (_, a, b, *_) = neighbours.meaning(text)
+            expected[text] = undefined.nibbles(a, b, text.startswith("mma.sp::ordered_metadata"))
+
+    def specified(text: str) -> list[int]:
+        sparsity = multiplication(parse(text).variant).sparsity
+        assert sparsity is not None
+        return sorted(sparsity.legal_nibbles)
+
+    return compared(expected, lambda: {text: specified(text) for text in expected})
+
+
 def _zeros(text: str, registers: bool) -> dict[str, Array]:
     """Return operands of zeros, metadata that are valid: matrices of encodings, or registers."""
     listed = every_stated_instruction()[text.split(" ", maxsplit=1)[0]][0]

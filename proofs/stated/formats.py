@@ -136,6 +136,30 @@ NUMBERS = {(row["name"], int(row["encoding"], 16)): number(row["number"]) for ro
 """The number that an encoding stands for."""
 
 
+def _has(name: str, value: Fraction) -> bool:
+    """Tell whether a format has a number: a multiple of its last place, and no larger than the largest."""
+    bias, fraction = int(WIDTHS[name]["bias"]), int(WIDTHS[name]["fraction"])
+    numbers = [each for (of, _), each in NUMBERS.items() if of == name]
+    if value == 0:
+        return fraction > 0  # e8m0 has no zero
+    if value < 0 and not WIDTHS[name]["sign bit"]:
+        return False
+    exponent = abs(value).numerator.bit_length() - abs(value).denominator.bit_length()
+    exponent -= Fraction(2) ** exponent > abs(value)
+    place = Fraction(2) ** (max(exponent, (1 if fraction else 0) - bias) - fraction)
+    return abs(value) <= max(numbers) and (value / place).denominator == 1
+
+
+def contains(name: str, other: str) -> bool:
+    """Tell whether a format has another one's zero, 1 and its neighbour, ends, and their negatives."""
+    numbers = [each for (of, _), each in NUMBERS.items() if of == other]
+    numbers += [Fraction(1), 1 + Fraction(1, 2 ** int(WIDTHS[other]["fraction"]))]
+    if WIDTHS[other]["sign bit"]:
+        numbers += [-each for each in numbers]
+    zero = [Fraction(0)] if int(WIDTHS[other]["fraction"]) else []
+    return all(_has(name, value) for value in (*numbers, *zero))
+
+
 def kinds(name: str) -> dict[int, str]:
     """Return which encodings of a format are ``infinity`` or ``NaN``, and which are a ``number``."""
     row = SPECIAL[name]

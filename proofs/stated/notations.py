@@ -100,6 +100,7 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
      "permutation: registers (1 2)"),
     ("a", "{register: [[8,1],[8,0],[0,8]], lane: [[0,2],[0,4],[1,0],[2,0],[4,0]]}", "other-bijection",
      "permutation: elements (1 3)(5 7) of every owner"),
+    ("u", "((2,2),1):((2,1),0)", "other-bijection", "permutation: lanes (1 2)"),
     ("s", "((4,8),(4,2)):((64,1),(16,8))", "equal", "note: equal, counting the uncompressed K"),
     ("s", "((4,8),(4,2)):((64,1),(32,8))", "out-of-range", "tile of 16 rows x 16 ks"),
     ("c", "((4,8),(4,2)):((64,1),(16,8))", "wrong-size", "32 lanes of 8 elements"),

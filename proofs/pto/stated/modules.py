@@ -55,6 +55,17 @@ PLACES = ("line 2, alloc_tile %a: ", "line 3, alloc_tile %a: ")
 UNKNOWN = "no rule is known on pto.tadd"
 """What is said of the whole text besides."""
 
+TARGETS: dict[str, str | None] = {
+    'module attributes {pto.target_arch = "a5"} {\n}': "a5",
+    'module attributes {pto.other = "a5"} {\n  module attributes {pto.target_arch = "a3"} {\n  }\n}': "a3",
+    'module {\n  x.y\n  module {\n  }\n  module attributes {pto.target_arch = "a2"} {\n  }\n}': "a2",
+    'module attributes {pto.target_arch = "a5"} {\n  module attributes {pto.target_arch = "a3"} {}\n}': "a5",
+    'module attributes {pto.target_arch = "a5" : !x.y} {\n}': "a5",
+    "module {\n  x.y\n}": None,
+    "x.y": None,
+}
+"""Texts, and the processor that they say they are for."""
+
 _LEFT = "!pto.tile_buf<left, 64x64xf16, blayout=col_major, slayout=row_major>"
 _RIGHT = "!pto.tile_buf<right, 64x64xf16, slayout=col_major>"
 _ACC = "!pto.tile_buf<acc, 64x64xf32, blayout=col_major, slayout=row_major, fractal=1024>"

@@ -145,6 +145,7 @@ MOVES = (
         given={"valid_target": [20, 40]},
     ),
     _of_move("move", "tmov", ALL, _NZ, "left 64x64xf16 L", (64, 64)),
+    _of_move("move to a blank tile", "tmov", ALL, _NZ, "left 64x64xf16 L", (64, 64), blank=True),
     _of_move("transpose", "tmov", ALL, _NZ, "right 64x64xf16 Zn", (64, 64)),
     _of_move("move a part", "tmov", ALL, f"{_NZ} valid=20x40", "left 64x64xf16 L valid=20x40", (20, 40)),
     _of_move(

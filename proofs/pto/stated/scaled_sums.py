@@ -21,9 +21,11 @@ LARGE, SMALL = Fraction(256), Fraction(1, 64)
 ROWS = tuple(product((31, 16, 15, 3), (0, 3)))
 """Of A: how many small elements follow the large one, and the exponent of the scale factors."""
 
-COLUMNS = tuple(product((0, -5), (Fraction(0), Fraction(1, 256), Fraction(-65536), Fraction(1, 1024))))
-"""Of B, all of whose elements but the first are small: the exponent of the scale factors, and what the sum
-starts from or is added to it."""
+_STARTS = (Fraction(0), Fraction(1, 256), Fraction(-65536), Fraction(1, 1024), Fraction(1, 2**60))
+COLUMNS = tuple(product((0, -5), _STARTS))
+"""Of B, all of whose elements but the first are small: the exponent of the scale factors, and what is added
+to the sum, before or after it is rounded. The last one f64 loses: a sum half way between two numbers of f32
+stays there."""
 
 OPERATIONS = {"tmatmul.mx": "", "tmatmul.mx.acc": "c", "tmatmul.mx.bias": "bias"}
 """Products, and the operand that each has besides factors and scale factors."""
@@ -62,7 +64,7 @@ def arrays(operation: str) -> dict[str, NDArray[np.float64]]:
 
 
 def result(operation: str, row: int, column: int) -> float:
-    """Return an element of D: f64 holds every sum exactly, so that all roundings are those to f32."""
+    """Return an element of D: f64 holds every sum of products exactly."""
     (small, left), (right, start) = ROWS[row], COLUMNS[column]
     products = (each * each for each in _ELEMENTS[: 1 + small])
     total = sum(products, Fraction(0)) * Fraction(2) ** (left + right)

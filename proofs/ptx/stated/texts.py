@@ -124,3 +124,26 @@ NAMES = {
 
 NO_DECLARATIONS = ("%r", "%r<x>:b32", "%r:b33", "%r:b32, %r:f32", "tile<3>:shared")
 """What is refused."""
+
+_SCALED = "mma.sync.aligned.{}.row.col.kind::{}.block_scale{}.f32.{}.f32.ue8m0"
+_SPARSE = "mma.sp::ordered_metadata.sync.aligned.{}.row.col.kind::{}.block_scale{}.f32.{}.f32.ue8m0"
+_NARROW, _MIXED = "e2m1.e2m1", "e4m3.e3m2"
+
+DEFAULTS = {
+    form.format(shape, kind, written, types): form.format(shape, kind, f".scale_vec::{vector}", types)
+    for form, shape, kind, types, vector in (
+        (_SCALED, "m16n8k64", "mxf4", _NARROW, "2X"), (_SCALED, "m16n8k32", "mxf8f6f4", _MIXED, "1X"),
+        (_SPARSE, "m16n8k128", "mxf4", _NARROW, "2X"), (_SPARSE, "m16n8k64", "mxf8f6f4", _MIXED, "1X"),
+    )
+    for written in ("", f".scale_vec::{vector}")
+}  # fmt: skip
+DEFAULTS |= {
+    text: text
+    for text in (
+        _SCALED.format("m16n8k64", "mxf4nvf4", ".scale_vec::2X", _NARROW),
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+        "wmma.load.a.sync.aligned.row.m16n16k16.f16",
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+    )
+}
+"""Mnemonics, and the same with the vector size that is the kind's where none is spelled."""

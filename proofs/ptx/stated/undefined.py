@@ -38,6 +38,23 @@ MATRICES = (
 )  # fmt: skip
 """Matrices of zeros (metadata 0100) with one other element."""
 
+_INCREASING = [0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110]
+_DIFFERENT = [0b0001, 0b0010, 0b0011, 0b0110, 0b0111, 0b1011]
+_HALVES = [0b0100, 0b1110]
+_WIDE = ("f16", "bf16", "s8", "u8", "s4", "u4")
+
+
+def nibbles(a: str, b: str, ordered: bool) -> list[int]:
+    """Return the metadata of a chunk that a product of these types takes (9.7.14.6.1).
+
+    Of tf32 the two that keep a whole element; else two different quarters, which have to increase in ordered
+    metadata and of 8-, 6- and 4-bit floats.
+    """
+    if a == "tf32":
+        return _HALVES
+    return _INCREASING if ordered or not {a, b} <= {*_WIDE} else sorted(_INCREASING + _DIFFERENT)
+
+
 REGISTERS = (
     # instruction, choice, operand, (lane, register), word, whether it is executed
     (_NARROW, "padding=zero", "a", (31, 3), 0x3C3C3C3C, True),

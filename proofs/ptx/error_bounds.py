@@ -1,0 +1,94 @@
+"""The bounds of errors that are told and used: numbers and texts, as they are stated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+
+from ...spec.formats import FloatFormat, format_named
+from ...spec.ptx.accumulation_bound import accumulation_bound, error_bounds
+from ...spec.ptx.assembly import parse
+from ...spec.ptx.choices import choices_named
+from ...spec.ptx.resolution import multiplication
+from ...spec.rounding import Rounding
+from ...spec.rounding_bound import rounding_bound
+from ..comparison import compared
+from ..obligation import Case, Certificate, Method, theorem
+from ..refusals import refused
+from ..stated.arithmetic import DIRECTIONS
+from .stated import error_bounds as stated
+
+
+@theorem(
+    "ptx/stated/error-bounds",
+    "bounds of errors are the numbers of their formulas, and are printed as these",
+    "of listed products and models, relative = Π (1 + w·n·2^-F + 2^-p) - 1 and absolute = (1 + relative)·"
+    "Σ (n·2^-F + 2^-p)·2^e over the steps; of listed sums with r roundings, d of them between a term and the "
+    "result, (1 + 2^-p)^d - 1 and r·(1 + 2^-p)^d·2^(e - p), or 0 where the terms are multiples of the least "
+    "number; the texts with these; depths that there can't be are refused",
+    "Higham, sections 2.2 and 4.2; MMA-Sim, arXiv 2511.10909",
+)
+def bounds() -> Iterator[Case]:
+    """Yield bounds of products, what is told of instructions, and bounds of sums."""
+    yield Case("products", _products, method=Method.CERTIFICATE)
+    yield Case("told", _told, method=Method.CERTIFICATE)
+    yield Case("sums", _sums, method=Method.CERTIFICATE)
+
+
+def _products() -> Certificate:
+    expected = {key: tuple(stated.bound(steps)) for key, steps in stated.PRODUCTS.items()}
+
+    def specified(text: str, model: str) -> tuple[Fraction, Fraction, str]:
+        found = accumulation_bound(multiplication(parse(text).variant), choices_named([model]))
+        assert found is not None
+        return found.relative, found.absolute, str(found)
+
+    return compared(expected, lambda: {key: specified(*key) for key in expected})
+
+
+def _told() -> Certificate:
+    expected = {
+        text: [f"{models}: {stated.bound(stated.PRODUCTS[key]).text}" for models, key in told]
+        for text, told in stated.TOLD.items()
+    }
+
+    def specified(text: str) -> list[str]:
+        lines = list(error_bounds(parse(text).variant))
+        return [line for line in lines if "≤" in line]
+
+    return compared(expected, lambda: {text: specified(text) for text in expected})
+
+
+def _float(name: str) -> FloatFormat:
+    fmt = format_named(name)
+    assert isinstance(fmt, FloatFormat)
+    return fmt
+
+
+def _sums() -> Certificate:
+    expected: dict[object, object] = {}
+    for row in stated.ROUNDINGS:
+        roundings, _, bits, normal, least, _, depth, quantum = row
+        said = stated.rounded_sum(roundings, bits, normal, least, depth, quantum)
+        expected[row] = (said.relative, said.absolute, said.relative * 3 + said.absolute, said.text)
+        expected[row, "underflow"] = said.underflows
+    expected |= dict.fromkeys(stated.NO_ROUNDINGS, True)
+
+    def specified() -> Mapping[object, object]:
+        found: dict[object, object] = {}
+        for row in stated.ROUNDINGS:
+            roundings, name, *_, direction, depth, quantum = row
+            rounding = Rounding(DIRECTIONS.index(direction))
+            bound = rounding_bound(roundings, _float(name), rounding, depth=depth, quantum=quantum)
+            found[row] = bound.relative, bound.absolute, bound.of(Fraction(3)), str(bound)
+            found[row, "underflow"] = not any("underflow" in each for each in bound.hypotheses)
+        for roundings, name, depth in stated.NO_ROUNDINGS:
+            wrong = partial(rounding_bound, roundings, _float(name), depth=depth)
+            found[roundings, name, depth] = refused(wrong)
+        return found
+
+    return compared(expected, specified)
+
+
+THEOREMS = (bounds,)

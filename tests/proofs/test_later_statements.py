@@ -1,0 +1,98 @@
+"""Faults in bounds, parts of dot-adds, metadata, directions, defaults, formats and targets are refuted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mmaproof.proofs.catalogue import theorems
+from mmaproof.proofs.obligation import Certificate, Theorem
+from mmaproof.proofs.power import executed as power_executed
+from mmaproof.proofs.pto import modules
+from mmaproof.proofs.ptx import dot_add_parts, error_bounds, executed, texts, undefined_operands
+from mmaproof.spec import dot_add, formats, matrix_product, rounding_bound
+from mmaproof.spec.dot_add import Terms
+from mmaproof.spec.numpy_algebra import NumpyAlgebra
+from mmaproof.spec.pto.text.module import Module
+from mmaproof.spec.ptx import accumulation_bound, resolution
+from mmaproof.spec.ptx.mma_forms import MmaForm
+from mmaproof.spec.ptx.sparsity import Sparsity
+
+(FORMATS,) = (each for each in theorems(("ptx/stated/formats",)))
+BOUNDS, PARTS = error_bounds.bounds, dot_add_parts.parts
+
+Change = Callable[[Any], Any]
+
+MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
+    "steps that lose nothing": (
+        BOUNDS, "products", accumulation_bound, "total_bound", lambda old: lambda steps: old(steps[:1]),
+    ),
+    "an architecture less": (
+        BOUNDS, "told", accumulation_bound, "ARCHITECTURES", lambda old: old[:-1],
+    ),
+    "no growth": (
+        BOUNDS, "sums", rounding_bound, "error_bound",
+        lambda old: lambda growth, *rest: old(0 * growth, *rest),
+    ),
+    "any depth": (BOUNDS, "sums", rounding_bound, "min", lambda old: lambda *_: -1),
+    "one block": (
+        PARTS, "batch/addends", dot_add, "truncated_sum",
+        lambda old: lambda model, factors, addend: old(model, factors, first_of(addend)),
+    ),
+    "factors in reverse": (
+        PARTS, "parts", matrix_product, "spread",
+        lambda old: lambda factors, *rest: old(factors[..., ::-1], *rest),
+    ),
+    "an exponent forgotten": (
+        PARTS, "terms/1", Terms, "times",
+        lambda old: lambda self, other: Terms(self.values * other.values, self.exponents),
+    ),
+    "any number held": (FORMATS, "contained", formats.FloatFormat, "contains", lambda old: lambda *_: True),
+    "up for down": (
+        executed.whole_products, "doubles", resolution, "ROUNDINGS",
+        lambda old: {**old, "rm": old["rp"], "rp": old["rm"]},
+    ),
+    "any metadata": (
+        undefined_operands.undefined_operands, "nibbles", Sparsity, "legal_nibbles",
+        lambda old: property(lambda self: tuple(range(16))),
+    ),
+    "no default": (
+        texts.read_texts, "defaults", MmaForm, "canonical", lambda old: lambda self, variant: variant,
+    ),
+    "no greatest number": (
+        power_executed.executed, "saturated", NumpyAlgebra, "in_range",
+        lambda old: lambda self, value, fmt: old(self, value + 1, fmt),
+    ),
+    "the outermost module alone": (
+        modules.modules, "targets", Module, "target",
+        lambda old: property(lambda self: dict(self.attributes).get("pto.target_arch")),
+    ),
+}  # fmt: skip
+
+
+def first_of(addend: Terms) -> Terms:
+    """Return the first addend for all of them."""
+    return Terms(0 * addend.values + addend.values.flat[0], addend.exponents)
+
+
+def defect(theorem: Theorem, name: str) -> str | None:
+    (obligation,) = (o for o in theorem.obligations() if o.id == f"{theorem.id}/{name}")
+    goal = obligation.goal()
+    assert isinstance(goal, Certificate)
+    return goal.check()
+
+
+@pytest.mark.parametrize("what", MUTANTS)
+def test_a_fault_is_refuted(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    theorem, name, owner, attribute, change = MUTANTS[what]
+    assert defect(theorem, name) is None
+    monkeypatch.setattr(owner, attribute, change(getattr(owner, attribute, None)), raising=False)
+    assert defect(theorem, name) is not None
+
+
+@pytest.mark.parametrize("theorem", [BOUNDS, PARTS], ids=lambda theorem: theorem.id)
+def test_the_specification_agrees(theorem: Theorem) -> None:
+    found = {o.id: defect(theorem, o.id.removeprefix(f"{theorem.id}/")) for o in theorem.obligations()}
+    assert found == dict.fromkeys(found)
