@@ -64,7 +64,8 @@ def ended(reason: BaseException, arguments: Sequence[str] = ()) -> int:
             return BROKEN_PIPE
         case OSError():
             _discard_output()
-            return _said(str(reason), ExitCode.WRONG_USE)
+            named = reason.filename is not None or reason.strerror is None
+            return _said(str(reason) if named else f"can't write: {reason.strerror}", ExitCode.WRONG_USE)
     return _defect(reason, arguments)
 
 

@@ -47,10 +47,9 @@ def result_file(path: Path) -> Iterator[IO[bytes]]:
     try:
         with _reported(path):
             stream = temporary.open("xb")
-        with stream:
+        with stream, _named(path):
             yield stream
-            with _reported(path):
-                stream.flush()
+            stream.flush()
         with _reported(path):
             temporary.replace(target)
     finally:
@@ -99,6 +98,17 @@ def directory(path: Path) -> Path:
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(None, "permission denied")
     return path
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Report an error that names no file as one of writing this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.strerror is None:
+            raise
+        raise InputError(f"can't be written: {error.strerror}", str(path)) from None
 
 
 @contextmanager

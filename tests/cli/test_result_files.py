@@ -28,6 +28,19 @@ def test_nothing_is_left_of_a_file_that_was_not_finished(tmp_path: Path, reason:
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old", "precious")]
 
 
+def test_a_disk_that_fills_up_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("precious")
+    full = OSError(28, "No space left on device")
+    with (
+        pytest.raises(InputError, match="old: can't be written: No space"),
+        files.result_file(tmp_path / "old"),
+    ):
+        raise full
+    with pytest.raises(OSError, match="other"), files.result_file(tmp_path / "old"):
+        raise OSError(28, "No space left on device", "other")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old", "precious")]
+
+
 def test_what_is_left_of_a_process_that_ends_at_once_can_be_removed(tmp_path: Path) -> None:
     with pytest.raises(InputError), files.result_file(tmp_path / "new") as stream:
         stream.write(b"half")
