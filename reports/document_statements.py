@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+
+from .document_statement import Statement
+from .power_paper import PAPER
 
 _HEADING = """# What the documents say, and what answers for it
 
@@ -20,134 +22,26 @@ has the reason.
 """
 
 
-class Statement(NamedTuple):
-    """A sentence of a document.
-
-    Attributes
-    ----------
-    text : str
-        The sentence, in short.
-    answers : tuple of str
-        Names that `mmaproof explain` knows.
-    remark : str
-        What it lacks, or the reason that nothing answers for it.
-    """
-
-    text: str
-    answers: tuple[str, ...] = ()
-    remark: str = ""
-
-
-_NO_MEMORY_MODEL = "not modelled: there is one thread of control, and no other traffic to be ordered"
-_TOOLS = "about tools, not about what is computed"
+_ORDERS_NOTHING = (
+    "verify lets it order its own pipe or thread alone, so that what no barrier or flag orders is a race; "
+    "an instruction by itself has no other traffic"
+)
 
 DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
     {
-        "Moreira et al., A matrix math facility for Power ISA processors": (
-            Statement("ACC[0:7] are eight accumulators", ("power/accumulator-range",)),
-            Statement(
-                "as long as an accumulator is in use its four VSRs must not be used",
-                ("power/state/accepted", "power/state/aliasing", "aliasing"),
-            ),
-            Statement("VSR[32:63] can always be used", ("power/state/accepted",)),
-            Statement(
-                "moving data in, or setting to zero, primes an accumulator",
-                ("power/state/transition", "power/state/primed-again"),
-            ),
-            Statement(
-                "after a depriming event an accumulator should not be used until primed again",
-                ("power/state/after-xxmfacc", "power/state/after-clobber"),
-            ),
-            Statement(
-                "forms that write X·Yᵀ prime the accumulator; accumulating ones require it primed",
-                ("power/state/transition", "power/state/accepted"),
-            ),
-            Statement(
-                "X and Y must not overlap the accumulator", ("power/vsr-overlap", "power/state/overlap")
-            ),
-            Statement(
-                "integers: A ← X·Yᵀ [+ A], k = 2, 4 or 8",
-                ("power/blocked/first", "power/blocked/next", "power/blocked/ring"),
-            ),
-            Statement(
-                "some integer forms saturate, others are modulo",
-                ("power/integers/saturation", "power/integers/overflow"),
-            ),
-            Statement(
-                "8-bit X is signed, 8-bit Y unsigned; others are signed",
-                ("power/integers/product-range",),
-            ),
-            Statement(
-                "modulo: behind the largest integer comes the smallest; saturating: it stays the largest",
-                ("power/integers/saturation", "power/integers/one-clamp"),
-            ),
-            Statement(
-                "int8 saturates in the accumulating form only, for a product alone can't overflow",
-                ("power/integers/overflow", "power/stated/updates"),
-            ),
-            Statement(
-                "int4 is modulo alone",
-                ("power/stated/updates", "power/integers/overflow"),
-                "nor can its product overflow; with an accumulator it wraps",
-            ),
-            Statement(
-                "VSRs have 128 bits, an accumulator 512, which are those of four VSRs",
-                ("power/stated/targets", "power/layout/accumulator"),
-            ),
-            Statement(
-                "floats: A ← [−] X·Yᵀ [± A]; p and n are the signs of product and accumulator",
-                ("power/blocked/ring", "power/signs/negative-accumulator", "power/signs/negated-result"),
-            ),
-            Statement(
-                "xvf64ger: X is an even-odd pair of VSRs, the accumulator is 4 x 2",
-                ("power/odd-pair", "power/layout/accumulator", "power/encoding/odd-pair"),
-            ),
-            Statement(
-                "equation (3): masks switch rows, columns and products off",
-                (
-                    "power/masking/live",
-                    "power/masking/disabled",
-                    "power/masking/equation-3",
-                    "masked-element",
-                ),
-                "a disabled element is +0, which equation (3) does not say",
-            ),
-            Statement(
-                "computations on disabled rows and columns are not performed, exceptions are not generated",
-                ("power/masking/exceptions",),
-                "OX and UX are not told apart; where they are raised XX is",
-            ),
-            Statement(
-                "of xvf32ger and xvf64ger only x and y masks can be specified", ("power/mask-unexpected",)
-            ),
-            Statement(
-                "masks are fields of 4, 2 and k bits of an instruction with the prefix, which others lack",
-                ("power/mask-range", "power/stated/words", "power/legal/complete", "power/encoding/unique"),
-            ),
-            Statement("prefixed forms compute residual iterations", ("power/blocked/ragged",)),
-            Statement(
-                "Figures 4 to 6: DGEMM on eight accumulators computes X·Yᵀ",
-                ("power/kernels/dgemm/any-n", "power/kernels/dgemm/stored"),
-            ),
-            Statement(
-                "Figures 8 and 9: SCONV is a 3 x 3 convolution of three channels",
-                ("power/kernels/sconv",),
-                "as printed its macro does not parenthesise arguments, and it is not (pinned)",
-            ),
-            Statement(
-                "built-ins assemble, build and disassemble accumulators", ("power/transport/built-ins",)
-            ),
-            Statement(
-                "the programmer must not use an accumulator that has not been primed",
-                ("power/state/accepted", "power/state/rules-needed"),
-            ),
-            Statement("passing accumulators across calls, or more than eight, costs performance", (), _TOOLS),
-            Statement("results of latency, throughput and power", (), "measured on hardware, not specified"),
-        ),
+        "Moreira et al., A matrix math facility for Power ISA processors": PAPER,
         "PTX ISA 9.7.14.3, Block Scaling for mma.sync": (
             Statement(
                 "D = (A · scale_A) · (B · scale_B) + C, each chunk of a row or column times its factor",
                 ("ptx/blocked/step", "ptx/block-scale/chunk", "ptx/block-scale/exact"),
+            ),
+            Statement(
+                "block scaling is of the kinds mxf8f6f4, mxf4 and mxf4nvf4",
+                ("ptx/legal/combinations", "ptx/kind", "mx-kinds-without-scale"),
+            ),
+            Statement(
+                "each row of A, and each column of B, is divided into as many chunks as it has factors",
+                ("ptx/block-scale/chunk", "ptx/selector/scale-layout", "ptx/stated/products"),
             ),
             Statement(
                 "table 35: shapes of scale_A and scale_B",
@@ -155,7 +49,16 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             ),
             Statement(
                 "table 36: kinds, element types, scale types and sizes",
-                ("ptx/kind", "ptx/scale-type", "ptx/legal/combinations"),
+                ("ptx/kind", "ptx/scale-type", "ptx/legal/combinations", "scale-vec-4x-ue8m0"),
+                "ue8m0 with 4X since PTX 9.1",
+            ),
+            Statement(
+                "scale-a-data and scale-b-data hold the factors of A and of B",
+                ("ptx/selector/gathered", "ptx/stated/scale-factors", "ptx/operand-sort"),
+            ),
+            Statement(
+                "figures 42 to 45: which threads and bytes hold which factors",
+                ("ptx/stated/scale-factors", "ptx/selector/once"),
             ),
             Statement(
                 "thread-id-a selects a thread pair of the quad, thread-id-b a thread",
@@ -179,7 +82,40 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
                 ("ptx/multiplicand-types", "mixed-signedness"),
                 "of wmma; mma takes s8 with u8 and s4 with u4, as the manual has it",
             ),
-            Statement("accumulators of integers are s32", ("ptx/accumulator-types",)),
+            Statement(
+                "accumulators of integers are s32", ("ptx/accumulator-types", "ptx/legal/combinations")
+            ),
+            Statement(
+                "a fragment that an operation returns is an operand of another of its shape, layout and type",
+                ("ptx/wmma/load-mma-store", "undefined"),
+                "verify keeps fragments opaque: another use of one is a finding, or unsupported",
+            ),
+            Statement(
+                "rows (columns) of a matrix are contiguous, lines need not be",
+                ("ptx/wmma/transfer", "ptx/stated/wmma-memory"),
+            ),
+            Statement(
+                "example of alignment: fragments of 32 bytes, so p and 2 s are multiples of 32",
+                ("ptx/wmma/alignment", "ptx/stated/wmma-memory", "wmma-line-alignment"),
+            ),
+            Statement(
+                "4-bit wmma: A by rows and B by columns, C and D by either",
+                ("ptx/layout", "ptx/legal/combinations", "ptx/stated/instructions"),
+            ),
+            Statement("stride is an optional 32-bit integer", ("ptx/legal/operands", "ptx/operand-count")),
+            Statement(
+                "wmma.store.d: shapes and types",
+                ("ptx/stated/instructions", "ptx/legal/combinations", "wmma-integer-shapes-f32"),
+            ),
+            Statement(
+                "wmma.mma without types of A and B is of f16",
+                ("ptx/stated/instructions", "ptx/legal/combinations"),
+            ),
+            Statement(
+                "examples of wmma and mma",
+                ("ptx/stated/texts/examples", "example-operands"),
+                "legal as printed but for those that lack .aligned, and an f64 fragment in a .b32 register",
+            ),
             Statement(
                 "4-bit and single-bit wmma need sm_75 and PTX 6.3, where they are a preview",
                 ("ptx/target", "ptx/legal/available", "ptx/stated/instructions"),
@@ -213,11 +149,22 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             Statement(".sync and .aligned are mandatory", ("ptx/sync", "ptx/aligned")),
             Statement(
                 "all threads of the warp execute the same wmma.load, with one p and stride; none has exited",
-                ("divergence",),
-                "reported by verify where it runs a kernel; a single instruction has one pointer and stride",
+                ("divergence", "undefined"),
+                "verify reports threads that are missing, and pointers or strides that differ; a single "
+                "instruction has one of each",
             ),
-            Statement("wmma.load is a weak memory operation", (), _NO_MEMORY_MODEL),
-            Statement("D = A·B + C; single-bit products are XOR or AND, then popc", ("ptx/blocked/step",)),
+            Statement("wmma.load is a weak memory operation", ("race",), _ORDERS_NOTHING),
+            Statement(
+                "D = A·B + C; single-bit products are XOR or AND, then popc",
+                ("ptx/blocked/step", "ptx/stated/products", "ptx/bit-operation"),
+            ),
+            Statement(
+                "the other mma compute one product in a warp", ("ptx/warp/product", "ptx/fragment/manual")
+            ),
+            Statement(
+                "mma of 8- and 4-bit integers: shapes, types, .row.col, .satfinite",
+                ("ptx/stated/instructions", "ptx/legal/combinations"),
+            ),
             Statement(
                 "shape, layouts and types of wmma.mma must match those of the loads",
                 ("ptx/wmma/load-mma-store",),
@@ -235,6 +182,10 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
                 "m8n8k4: .f32 of C needs .f32 of D; m16n8k8: D as C, A as B", ("ptx/legal/combinations",)
             ),
             Statement(
+                "ldmatrix: shapes, numbers, .trans, .shared, .b16, from shared memory",
+                ("ptx/stated/instructions", "ptx/legal/combinations", "ptx/state-space"),
+            ),
+            Statement(
                 "ldmatrix and stmatrix: rows by the lanes' addresses, .trans transposes",
                 ("ptx/matrix-move/layout", "ptx/matrix-move/addresses", "ptx/matrix-move/sees-tile"),
             ),
@@ -250,6 +201,14 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
                 ("pto/product/any-size", "pto/blocked/full", "pto/product/bias-order"),
             ),
             Statement(
+                "M, K and N are valid rows of A, valid columns of A and valid columns of B",
+                ("pto/stated/sizes", "pto/legal/products"),
+            ),
+            Statement(
+                "the bias extends across M; 'broadcast along M=1 rows'",
+                ("pto/product/any-size", "pto/product/bias", "02-bias-broadcast"),
+            ),
+            Statement(
                 "bias has exactly 1 row and N columns, row-major on A5",
                 ("pto/bias-rows", "pto/bias-columns", "pto/bias-width", "pto/bias-row-major"),
             ),
@@ -258,13 +217,18 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             Statement(
                 "all constraints of TMATMUL apply", ("pto/static-shape", "pto/type-triple", "pto/size-range")
             ),
-            Statement("the operation iterates over dst's valid region", ("pto/result-extent",)),
+            Statement(
+                "the operation iterates over dst's valid region",
+                ("pto/result-extent", "06-iteration-domain"),
+                "m, k and n come from the sources; static extents that differ are refused",
+            ),
+            Statement("a is in Left, b in Right", ("pto/location", "pto/legal/products")),
             Statement(
                 "no side effects beyond the destination",
                 ("pto/transport/pipeline", "pto/transport/load-store"),
                 "what is computed is a function of the operands; nothing else is written",
             ),
-            Statement("does not implicitly fence unrelated traffic", (), _NO_MEMORY_MODEL),
+            Statement("does not implicitly fence unrelated traffic", ("race",), _ORDERS_NOTHING),
             Statement(
                 "illegal operand tuples are rejected", ("pto/operand-type",), "which, the rules above say"
             ),
@@ -276,6 +240,12 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             Statement(
                 "syntax: assembly and IR at two levels, with the C++ intrinsic",
                 ("pto/stated/texts", "pto/stated/names"),
+            ),
+            Statement("the intrinsic with AccPhase", ("pto/legal/phases", "19-phase-signatures")),
+            Statement(
+                "examples: TASSIGN(bias, 0x3000)",
+                ("pto/legal/modules", "05-bias-address"),
+                "which is outside the bias table",
             ),
             Statement(
                 "examples: a bias of half and an accumulator of float",
@@ -296,29 +266,71 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
                 ("pto/product/gemv", "pto/product/gemv-sizes"),
             ),
             Statement(
+                "M is 1",
+                ("pto/gemv-row", "09-gemv-m"),
+            ),
+            Statement(
                 "A2/A3: int32_t or float, int8 in 32 bits, floats round to nearest even",
-                ("pto/blocked/step", "accumulation"),
+                ("pto/blocked/step", "accumulation", "accumulator-rounding"),
             ),
             Statement(
                 "A5: the accumulator's native rounding mode",
-                ("accumulation",),
-                "seeded and added-last round to nearest even; what is proved for unspecified holds for any",
+                ("accumulator-rounding", "accumulation"),
+                "a choice, as no document names the mode; what is proved for unspecified holds for any",
             ),
             Statement("static shapes of A, B and the result match", ("pto/static-shape",)),
             Statement("locations are Left, Right and Acc", ("pto/location",)),
-            Statement("m must be 1", ("pto/gemv-row",)),
+            Statement(
+                "the simulator follows A5's semantics",
+                ("14-cpu-follows-a5", "pto/legal/kinds"),
+                "it does not: its header is a profile of its own",
+            ),
+            Statement("syntax: texts at two levels, intrinsics", ("pto/stated/texts", "pto/stated/names")),
+            Statement(
+                "the operation iterates over dst's valid region",
+                ("pto/result-extent", "06-iteration-domain"),
+            ),
+            Statement("m must be 1", ("pto/gemv-row", "09-gemv-m")),
             Statement(
                 "k and n must be in [1, 4095]",
-                ("pto/size-range",),
+                ("pto/size-range", "pto/legal/products", "11-size-range"),
                 "a rule of its own, apart from that of capacity",
             ),
-            Statement("supported triples of A2A3 and A5", ("pto/type-triple", "pto/mixed-fp8")),
+            Statement(
+                "the section of datatypes has the rules of the bias",
+                ("pto/legal/types", "12-gemv-datatype-section"),
+            ),
+            Statement(
+                "supported triples of A2A3 and A5",
+                ("pto/type-triple", "pto/mixed-fp8", "pto/legal/types", "13-hifloat8"),
+                "on A5 hif8, too; selected fp8 pairs are e4m3 and e5m2 in any pairing",
+            ),
             Statement(
                 "A5: Left is Nz, Right Zn, Acc Nz",
                 ("pto/left-inner", "pto/left-blocks", "pto/right-layout", "pto/accumulator-layout"),
             ),
             Statement("bias: type, one row, location", ("pto/bias-type", "pto/bias-rows", "pto/location")),
-            Statement("does not implicitly fence unrelated traffic", (), _NO_MEMORY_MODEL),
+            Statement("does not implicitly fence unrelated traffic", ("race",), _ORDERS_NOTHING),
+            Statement(
+                "illegal operand tuples are rejected", ("pto/operand-type",), "which, the rules above say"
+            ),
+            Statement(
+                "programs must not rely on behaviour outside the documented domain", (), "advice to programs"
+            ),
+            Statement(
+                "examples: TGEMV_ACC(c1, c0, a, b) on two accumulators",
+                ("18-accumulator-input", "pto/product/in-place", "accumulator-read"),
+                "which the NPU adds to c1's old contents",
+            ),
+            Statement(
+                "examples: TGEMV_BIAS with a bias of half at 0x3000",
+                ("01-bias-type", "05-bias-address", "pto/legal/modules"),
+            ),
+            Statement(
+                "examples: a Left tile of 1 x 16 half",
+                ("pto/row-chunks",),
+                "a legal type, which no mover can fill on an NPU: rows are moved in chunks of 512 bytes",
+            ),
             Statement(
                 "A5 enforces no separate assertions on m, k and n",
                 ("pto/size-range", "10-a5-size-assertions"),

@@ -29,21 +29,22 @@ from ...spec.ptx.variant import Family, Variant
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from ..refusals import refused
-from .stated import constants, launches, leniency, texts
+from .stated import constants, examples, launches, leniency, texts
 
 
 @theorem(
     "ptx/stated/texts",
     "texts are read as listed, and written in the manual's order; what is listed as none is refused",
     "spellings, operands, modifiers, defaults, beginnings and declarations are what the lists say, which are "
-    "of the manual's syntax, and of orders that ptxas takes",
+    "of the manual's syntax, and of orders that ptxas takes; the manual's examples, as notes of 2023 print "
+    "them, break no rule on sm_90 from PTX 7.8 on, but for the listed ones",
     "PTX ISA 9.1 chapter 4 (syntax), section 9.7.14; ptxas of CUDA 13.0",
 )
 def read_texts() -> Iterator[Case]:
     """Yield spellings, operands, modifiers, beginnings, declarations, defaults, and what is refused."""
     goals = {
         "spellings": _spellings, "operands": _operands, "modifiers": _modifiers, "words": _words,
-        "declarations": _declarations, "refused": _no_texts, "defaults": _defaults,
+        "declarations": _declarations, "refused": _no_texts, "defaults": _defaults, "examples": _examples,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -62,6 +63,20 @@ def _defaults() -> Certificate:
         return str(form_of(variant).canonical(variant))
 
     return compared(texts.DEFAULTS, lambda: {text: spelled(text) for text in texts.DEFAULTS})
+
+
+def _examples() -> Certificate:
+    expected = {
+        (text, version): broken for _, text, broken in examples.EXAMPLES for version in ("7.8", "9.1")
+    }
+    names = {text: declared for declared, text, _ in examples.EXAMPLES}
+
+    def broken(text: str, version: str) -> str:
+        instruction = parse(text, read_declarations(names[text]))
+        found = violations(instruction, target_named("sm_90"), version_named(version))
+        return " ".join(sorted({violation.rule.id for violation in found}))
+
+    return compared(expected, lambda: {at: broken(*at) for at in expected})
 
 
 def _operands() -> Certificate:

@@ -25,6 +25,7 @@ from mmaproof.proofs.power import documented as power
 from mmaproof.proofs.power import executed as power_executed
 from mmaproof.proofs.power import results as power_results
 from mmaproof.proofs.pto import documented as pto
+from mmaproof.proofs.ptx import texts as ptx_texts
 from mmaproof.spec.formats import E4M3, E5M2, U8, FloatFormat, Special
 from mmaproof.spec.layout import Layout
 from mmaproof.spec.power import builtins, float_exceptions, kernels
@@ -155,6 +156,13 @@ def underflow_after_rounding(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+def no_mandatory_aligned(patch: pytest.MonkeyPatch) -> None:
+    broken = ptx_texts.violations
+    patch.setattr(
+        ptx_texts, "violations", lambda *given: [v for v in broken(*given) if v.rule.id != "aligned"]
+    )
+
+
 def smaller_left_buffer(patch: pytest.MonkeyPatch) -> None:
     less = replace(A5, capacities=MappingProxyType({**A5.capacities, Location.LEFT: 32768}))
     patch.setattr(pto_tables, "PROFILES", {**PROFILES, "A5": less})
@@ -185,6 +193,7 @@ MUTANTS: tuple[Mutant, ...] = (
     (columns_backwards, power_results.kernel_results, "sconv/equation-25/little"),
     (masks_of_any_width, power.rank_k_built_ins, "table-2"),
     (underflow_after_rounding, power_executed.executed, "exceptions"),
+    (no_mandatory_aligned, ptx_texts.read_texts, "examples"),
     (smaller_left_buffer, pto_tables.buffers, "A5"),
     (no_mixed_fp8, pto_legal.types, "tmatmul.mx/CPU"),
 )
