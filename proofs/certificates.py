@@ -1,6 +1,6 @@
 """Certificates: for what was proved, clauses and a refutation of them, in files that a checker has accepted.
 
-The queries are those of `recheck`: naive ones of what was rewritten, and what a solver was asked. Nothing is
+The queries are those of `recheck`: naive ones, or what a solver was asked where those have none. Nothing is
 rewritten between them and the clauses; see `certified` for what makes and checks them.
 """
 

@@ -1,7 +1,8 @@
 """Decide a proved obligation a second time, by other programs than the first time.
 
 What rewriting proved goes to a solver in a naive translation (`naive_algebra`); what a solver proved goes to
-another solver. A second answer that contradicts the first is an error, one that does not come is unknown.
+another solver, in a naive translation too, and only where that is beyond it as it was asked. A second answer
+that contradicts the first is an error, one that does not come is unknown.
 """
 
 from __future__ import annotations
@@ -150,18 +151,22 @@ def recheck(obligation: Obligation, solve: Asking, naively: Asking, over_reals: 
 
 
 def _again(obligation: Obligation, prop: Property, solve: Asking, naively: Asking) -> None:
-    """Ask about what a solver proved as it was asked, and naively about what rewriting proved."""
+    """Ask naively about what a solver proved and what rewriting proved, of one solver and of another."""
     if obligation.method is Method.STRUCTURAL and only_moves_bits(prop, obligation.equality):
         _naively(obligation, prop, None, naively)
         return
-    abstract = ([NumberAlgebra()] if prop.abstract else []) + [Z3Algebra()]
-    for position, alg in enumerate(abstract):
+    algebras: list[tuple[Z3Algebra, Z3Algebra]] = [(Z3Algebra(), NaiveAlgebra())]
+    if prop.abstract:
+        algebras.insert(0, (NumberAlgebra(), NaiveNumberAlgebra()))
+    for position, (alg, plain) in enumerate(algebras):
         assumptions, goals, _ = formula(prop, alg, obligation.equality)
         rewritten = [z3.is_true(z3.simplify(goal)) for goal in goals]
         left = [goal for goal, away in zip(goals, rewritten, strict=True) if not away]
         if left:
-            answer = solve.about(assumptions, left)
-            last = position == len(abstract) - 1
+            last = position == len(algebras) - 1
+            answer = _answer(obligation, prop, plain, [not away for away in rewritten], solve)
+            if answer.status == "unknown" or (answer.status == "sat" and not last):
+                answer = solve.about(assumptions, left)
             if answer.status != "unsat":
                 if last:
                     _fails(obligation, prop, answer)
@@ -185,13 +190,20 @@ def _naively(obligation: Obligation, prop: Property, which: Sequence[bool] | Non
     """Confirm the equations that `which` marks (all for None) in the naive translations."""
     answer = None
     for alg in ([NaiveNumberAlgebra()] if prop.abstract else []) + [NaiveAlgebra()]:
-        assumptions, goals, _ = formula(prop, alg, obligation.equality, naive=True)
-        marked = goals if which is None else [g for g, m in zip(goals, which, strict=True) if m]
-        answer = solve.about(assumptions, marked)
+        answer = _answer(obligation, prop, alg, which, solve)
         if answer.status == "unsat":
             return
     assert answer is not None
     _fails(obligation, prop, answer)
+
+
+def _answer(
+    obligation: Obligation, prop: Property, alg: Z3Algebra, which: Sequence[bool] | None, solve: Asking
+) -> Answer:
+    """Return the answer about the equations that `which` marks, in a naive translation."""
+    assumptions, goals, _ = formula(prop, alg, obligation.equality, naive=True)
+    marked = goals if which is None else [g for g, m in zip(goals, which, strict=True) if m]
+    return solve.about(assumptions, marked)
 
 
 def _fails(obligation: Obligation, prop: Property, answer: Answer) -> None:

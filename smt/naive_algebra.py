@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import z3
 
-from ..spec.algebra import Array, Operand
+from ..spec.algebra import Array, Encodings, Operand, Product
 from ..spec.errors import UnsupportedError
-from ..spec.formats import Format
+from ..spec.formats import F64, FloatFormat, Format
 from .exact_integer import ExactInteger
-from .float_terms import is_nan
+from .float_terms import Direction, is_nan, rounding_bits
 from .number_algebra import NumberAlgebra
 from .ring_algebra import RingAlgebra
 from .z3_algebra import Z3Algebra, elementwise
@@ -66,6 +66,14 @@ class NaiveAlgebra(Z3Algebra):
             return reduce(lambda left, right: left | right, placed)
 
         return elementwise(word_of, *(fields[..., i] for i in range(fields.shape[-1])))
+
+    def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
+        """Apply an uninterpreted function, declared anew for each application."""
+        rows = np.broadcast_arrays(*(bits[..., i] for bits, _ in arguments for i in range(bits.shape[-1])))
+        widths = [fmt.bits for bits, fmt in arguments for _ in range(bits.shape[-1])]
+        counts = "_".join(f"{bits.shape[-1]}{fmt}" for bits, fmt in arguments)
+        function = _uninterpreted(f"{name}_{counts}_to_{result}", widths, result)
+        return elementwise(function, *rows)
 
     def negate(self, operand: Operand) -> Array:
         """Flip the sign bit of what is not a NaN."""
@@ -116,9 +124,30 @@ class NaiveNumberAlgebra(NaiveAlgebra, NumberAlgebra):
 
     integers = GuardedProduct
 
-    fused = NumberAlgebra.fused
     dot_add = NumberAlgebra.dot_add
     propagate_nan = NumberAlgebra.propagate_nan
+
+    def fused(
+        self,
+        result: FloatFormat,
+        rounding: Direction,
+        products: Sequence[Product] = (),
+        addends: Sequence[Operand] = (),
+    ) -> Array:
+        """Apply a function of the direction and of the numbers of the factors, then of the addends."""
+        operands = [*(factor for product in products for factor in product), *addends]
+        numbers = [self._number(operand) for operand in operands]
+        if result == F64 and not products and len(numbers) == 1:
+            return numbers[0]
+        name = f"fused_{len(products)}_of_{len(numbers)}_to_{result}"
+        function = _uninterpreted(name, [2] + [F64.bits] * len(numbers), result)
+        direction = rounding_bits(rounding)
+        return elementwise(lambda *terms: function(direction, *terms), *numbers)
+
+    def _number(self, operand: Operand) -> Array:
+        """Apply the function from encodings to the f64 of the same number."""
+        function = _uninterpreted(f"number_{operand.format}", [operand.format.bits], F64)
+        return elementwise(function, operand.bits)
 
 
 class RealAlgebra(RingAlgebra):
@@ -161,6 +190,10 @@ def _numeral(value: Any) -> Any:
 
 def _choose_number(condition: Any, then: Any, otherwise: Any) -> Any:
     return _choose(condition, _numeral(then), _numeral(otherwise))
+
+
+def _uninterpreted(name: str, widths: Sequence[int], result: Format) -> Any:
+    return z3.Function(name, *map(z3.BitVecSort, widths), z3.BitVecSort(result.bits))
 
 
 def _joined(*parts: Any) -> Any:

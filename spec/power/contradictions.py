@@ -189,7 +189,7 @@ MACRO_ARGUMENTS = Contradiction(
         ("paper, Figure 9 and equation (25)", "H+ 8 is 8 elements on, R+1 one pixel"),
     ),
     "elements, as the equation has it; what the macro computes as printed is in power/kernels/sconv",
-    "compiled and run both ways",
+    "measured: compiled and run both ways",
 )
 
 # -- compilers

@@ -28,11 +28,13 @@ from mmaproof.proofs.recheck import Asking, recheck
 from mmaproof.proofs.rechecking import Recheck, decide_again, possible
 from mmaproof.proofs.runner import Settings
 from mmaproof.proofs.verdict import Verdict
+from mmaproof.smt import bit_fields, number_algebra
 from mmaproof.smt.dyadic import NO_TRANSLATION
 from mmaproof.smt.solvers import Answer, Query
 from mmaproof.smt.z3_algebra import Z3Algebra, elementwise
-from mmaproof.spec.algebra import Algebra, Array
-from mmaproof.spec.formats import U8, U32
+from mmaproof.spec.algebra import Algebra, Array, Operand
+from mmaproof.spec.formats import F32, U8, U32
+from mmaproof.spec.rounding import Rounding
 
 WORDS = (Variable("w", U32, (2,)),)
 
@@ -88,6 +90,57 @@ def test_a_normal_form_that_proves_a_falsehood_is_contradicted(
     assert second.status is Status.REFUTED and "numpy confirms" in second.message
     worth = Recheck({"a/b/c": second}).worth(verdict)
     assert worth.status is Status.ERROR and "normal form proved it" in worth.message
+
+
+def halves(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+    """The words with their middle bytes exchanged have the squares that the words have: false."""
+    exchanged = alg.integer(alg.unpack(alg.pack(v["w"], U32)[..., [0, 2, 1, 3, 4, 5, 6, 7]], U32), U32)
+    words = alg.integer(v["w"], U32)
+    yield Equation(alg.wrap(exchanged * exchanged + exchanged, U32), alg.wrap(words * (words + 1), U32), U32)
+
+
+def exchanged_factors(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+    """A sum is the same with a factor for the addend, which is false."""
+    x, y, z = (Operand(v[name], F32) for name in "xyz")
+    sums = [alg.fused(F32, Rounding.NEAREST_EVEN, [(x, a)], [b]) for a, b in ((y, z), (z, y))]
+    yield Equation(*sums, F32)
+
+
+def joins_what_does_not_fit(patch: pytest.MonkeyPatch) -> None:
+    def extended(field: bit_fields._Field, lower: bit_fields._Field) -> bit_fields._Field | None:
+        return bit_fields._Field(field.base, field.high, lower.low) if field.base.eq(lower.base) else None
+
+    patch.setattr(bit_fields._Field, "extended", extended)
+
+
+def sorts_the_operands_of_sums(patch: pytest.MonkeyPatch) -> None:
+    applied = number_algebra.applied
+
+    def sorted_first(function: z3.FuncDeclRef, *arguments: z3.ExprRef) -> z3.ExprRef:
+        return applied(function, *sorted(arguments, key=lambda each: (each.size() > 2, each.get_id())))
+
+    patch.setattr(number_algebra, "applied", sorted_first)
+
+
+FLOATS = tuple(Variable(name, F32, (1,)) for name in "xyz")
+
+
+@pytest.mark.parametrize(
+    ("fault", "prop", "method"),
+    [
+        (joins_what_does_not_fit, Property(WORDS, halves, abstract=False), "z3"),
+        (sorts_the_operands_of_sums, Property(FLOATS, exchanged_factors), "normal form"),
+    ],
+)
+def test_a_fault_of_the_translation_that_a_solver_is_given_does_not_survive(
+    monkeypatch: pytest.MonkeyPatch, fault: Callable[[pytest.MonkeyPatch], None], prop: Property, method: str
+) -> None:
+    wrong = Obligation("a/b/c", "", lambda: prop)
+    fault(monkeypatch)
+    verdict = decide(wrong, SOLVE)
+    assert (verdict.status, verdict.method) == (Status.PROVED, method)
+    second = again(prop)
+    assert second.status is Status.REFUTED and "numpy confirms" in second.message
 
 
 def test_what_a_solver_proved_goes_to_the_other_as_it_was_asked() -> None:
