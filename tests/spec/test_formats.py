@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmaproof.spec.errors import InputError
-from mmaproof.spec.float_encoding import decode, encode, is_nan
+from mmaproof.spec.float_encoding import decode, encode, is_nan, rounded
 from mmaproof.spec.formats import (
     BF16,
     E2M1,
@@ -278,3 +278,15 @@ def test_unknown_format_is_one_clear_line() -> None:
 def test_formats_without_a_numpy_type(fmt: FloatFormat) -> None:
     with pytest.raises(InputError, match=rf"^{fmt} has no numpy type; these have: f16, bf16, "):
         numpy_type(fmt)
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+@pytest.mark.parametrize("fmt", FLOATS, ids=str)
+def test_what_is_rounded_is_the_value_of_what_is_encoded(fmt: FloatFormat, rounding: Rounding) -> None:
+    words = np.random.default_rng(5).integers(0, 1 << 64, 2000, dtype=np.uint64)
+    codes = (words >> np.uint64(64 - fmt.bits)).astype(fmt.storage)
+    values = np.concatenate([words.view(np.float64), decode(codes, fmt)])
+    values = values[np.isfinite(values)]
+    if fmt is F64:
+        np.testing.assert_array_equal(rounded(values, fmt, rounding), values)
+    np.testing.assert_array_equal(rounded(values, fmt, rounding), decode(encode(values, fmt, rounding), fmt))

@@ -124,6 +124,18 @@ def test_run_time_extents_of_buffers_are_given() -> None:
     np.testing.assert_array_equal(full[:5, :9], after[:5, :9])
 
 
+@pytest.mark.parametrize("name", ["valid_a", "valid_b"])
+def test_extents_that_nobody_reads_may_be_given_as_numbers(name: str) -> None:
+    of = resolved("tmatmul", A5, (16, 16, 16))
+    drawn, given = (
+        run(of, DrawnArrays(literals, 7), as_registers=True)["d"]
+        for literals in ({}, {name: np.array([16, 16])})
+    )
+    np.testing.assert_array_equal(drawn, given)
+    with pytest.raises(InputError, match=f"{name} has 3 numbers; .2. takes 2"):
+        run(of, DrawnArrays({name: np.array([16, 16, 16])}, 7), as_registers=True)
+
+
 def test_gemv_reads_one_row_of_a_on_the_npu_and_all_on_the_simulator() -> None:
     rng = np.random.default_rng(5)
     a, b = integers(rng, 3, 32), integers(rng, 32, 4)

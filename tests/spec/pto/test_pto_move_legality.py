@@ -50,6 +50,15 @@ def test_a_load_from_an_accumulator_is_judged_everywhere(profile):
     assert found["move-types"].startswith("f32 to f16; elements in memory and in the tile have one size")
 
 
+@pytest.mark.parametrize("profile", (A2A3, A5), ids=str)
+def test_where_the_target_is_not_known_what_comes_out_of_mat_has_the_sources_type(profile: Profile) -> None:
+    assert set(broken(extract(0, 0, MAT.replace("f16", "i64"), "memref<?xi64>"), profile)) == {
+        "extract-types"
+    }
+    elsewhere = ACC.replace("f32", "i64"), "!pto.tile_buf<vec, 64x128xi64>"  # may be converted on the way
+    assert not any("extract-types" in broken(extract(0, 0, each, "index"), profile) for each in elsewhere)
+
+
 LEGAL = [
     extract(0, 32),
     extract(0, 96),
