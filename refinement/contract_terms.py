@@ -42,9 +42,10 @@ from .formula import (
     Sum,
     walk,
 )
+from .formula_checking import ON_BITS
 from .formula_parser import FUNCTIONS
 from .formula_space import FormulaSpace, Scope, factors
-from .integer_ranges import Range, range_of
+from .integer_ranges import Range, given_side, range_of
 from .interning import Ids
 from .operations import Accumulation
 from .term_arithmetic import TermArithmetic, Value, grouped
@@ -242,6 +243,8 @@ class _Expected:
                 return self.make.resized(self._leaf(node, scope), width)
             case Negative():
                 return self.make.negative(self._integer(node.operand, scope, width), width)
+            case Binary() if node.operator in ON_BITS:
+                return self._on_bits(node, scope, width)
             case Binary():
                 left, right = (self._integer(each, scope, width) for each in node.operands)
                 if node.operator == "*":
@@ -266,6 +269,34 @@ class _Expected:
             case Cast():
                 return self._integer_cast(node, scope, width)
         raise AssertionError(node)
+
+    def _on_bits(self, node: Binary, scope: Scope, width: int) -> Ids:
+        """Return integers that are shifted, or of which some of the lowest bits are taken."""
+        by = given_side(self.space, node, scope)
+        if node.operator == "<<":
+            powers = self.make.integers(1 << by, width)
+            return self.make.ring(width, [self._integer(node.left, scope, width), powers])
+        fmt = self._word(node.left, range_of(self.space, node.left, scope))
+        words, by = np.broadcast_arrays(self._integer(node.left, scope, fmt.bits), by)
+        found = np.empty(words.shape, dtype=np.int32)
+        compute = self._masked if node.operator in ("%", "&") else self._shifted
+        for number in np.unique(by).tolist():
+            found[by == number] = compute(words[by == number], number, fmt)
+        return self.make.resized(Value(found, fmt), width)
+
+    def _shifted(self, words: Ids, amount: int, fmt: IntegerFormat) -> Ids:
+        """Return words (n,) of a format moved down; a signed one keeps its sign."""
+        if amount >= fmt.bits and not fmt.signed:
+            return self.make.integers(np.zeros(len(words), dtype=np.int64), fmt.bits)
+        low = min(amount, fmt.bits - 1)
+        kept = bit_slices.extract(self.store, words, low, fmt.bits - low)
+        extend = bit_slices.sign_extend if fmt.signed else bit_slices.zero_extend
+        return extend(self.store, kept, fmt.bits)
+
+    def _masked(self, words: Ids, mask: int, fmt: IntegerFormat) -> Ids:
+        """Return the bits of words (n,) that a mask has, which is no more than they hold."""
+        given = self.store.constants(mask & ((1 << fmt.bits) - 1), fmt.bits)
+        return bit_slices.bitwise(self.store, A & B, words, given, words)
 
     def _integer_extremum(self, node: Extremum, scope: Scope, width: int) -> Ids:
         left, right = (range_of(self.space, each, scope) for each in node.operands)

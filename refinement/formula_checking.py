@@ -8,7 +8,6 @@ from ..spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
 from .contract import Contract
 from .formula import (
     LOGICAL,
-    RELATIONS,
     Binary,
     Cast,
     Choice,
@@ -29,6 +28,9 @@ from .index_arithmetic import unknown_name
 from .parameters import Access, ArrayParameter, Parameter, ScalarParameter
 
 _ON_DATA = ("+", "-", "*", "/")
+
+ON_BITS = ("<<", ">>", "//", "%", "&")
+"""Operators of integers by what indices, sizes and given contents decide."""
 
 
 class Kinds:
@@ -200,12 +202,22 @@ class _Checker:
             case Binary() if node.operator in _ON_DATA or self.kinds.is_concrete(node):
                 self._both(node, known)
             case Binary():
-                assert node.operator not in (*RELATIONS, *LOGICAL)
-                raise self.source.error(
-                    node.at, f"{node.operator} is for indices; data has {', '.join(_ON_DATA)}"
-                )
+                assert node.operator in ON_BITS
+                self._on_bits(node, known)
             case _:
                 self._both(node, known)
+
+    def _on_bits(self, node: Binary, known: set[str]) -> None:
+        """Check a shift, a quotient, a rest or a mask of integers."""
+        if self.kinds.is_real(node.left):
+            raise self.source.error(node.at, f"{node.operator} is for integers, and this is a real number")
+        if not self.kinds.is_concrete(node.right):
+            raise self.source.error(
+                node.right.at,
+                f"behind {node.operator} stands what indices, sizes and given contents decide, never data",
+            )
+        self._number(node.left, known)
+        self._index(node.right, known)
 
     def _condition(self, node: Node, known: set[str]) -> None:
         """Check what a choice goes by: indices or data."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from math import prod
+from operator import lshift, rshift
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..spec.formats import S32, S64, U32, U64, IntegerFormat
 from .formula import Binary, Cast, Choice, Element, Extremum, Name, Negative, Node, ReducedExtremum, Sum
+from .formula_checking import ON_BITS
 from .formula_space import FormulaSpace, Scope
 from .operations import signed
 
@@ -49,6 +54,53 @@ def range_of_format(fmt: IntegerFormat) -> Range:
     return Range(fmt.minimum, fmt.maximum)
 
 
+_MOST_SHIFTED = 62
+
+
+def given_side(space: FormulaSpace, node: Binary, scope: Scope) -> NDArray[np.int64]:
+    """Return by how many bits integers are shifted (``//`` as ``>>``), or what masks them (``%`` as ``&``).
+
+    Raises
+    ------
+    InputError
+        If it is negative, or too large, or data are divided by what is no power of two.
+    """
+    by: NDArray[np.int64] = np.asarray(space.numbers(node.right, scope), dtype=np.int64)
+    if node.operator in ("//", "%"):
+        if (by <= 0).any() or (by & (by - 1)).any():
+            wrong = by[(by <= 0) | (by & (by - 1) != 0)].flat[0]
+            raise space.source.error(node.at, f"{node.operator} of data is by powers of two, not by {wrong}")
+        return by - 1 if node.operator == "%" else np.log2(by).astype(np.int64)
+    most = 62 if node.operator != "&" else None
+    if (by < 0).any() or (most is not None and (by > most).any()):
+        wrong, allowed = (
+            int(by.min() if (by < 0).any() else by.max()),
+            "at least 0" if most is None else f"0 to {most}",
+        )
+        raise space.source.error(node.right.at, f"{wrong} stands behind {node.operator}; allowed: {allowed}")
+    return by
+
+
+def _of_binary(space: FormulaSpace, node: Binary, scope: Scope) -> Range:
+    if node.operator in ON_BITS:
+        return _of_bits(space, node, scope)
+    left, right = (range_of(space, each, scope) for each in node.operands)
+    if node.operator == "*":
+        return left * right
+    return left + (right if node.operator == "+" else -right)
+
+
+def _of_bits(space: FormulaSpace, node: Binary, scope: Scope) -> Range:
+    """Return the range of integers that are shifted or masked."""
+    by, values = given_side(space, node, scope), range_of(space, node.left, scope)
+    least, most = int(by.min(initial=0)), int(by.max(initial=0))
+    if node.operator in ("%", "&"):
+        return Range(0, most)
+    shift = lshift if node.operator == "<<" else rshift
+    corners = [shift(x, y) for x in values for y in (least, most)]
+    return Range(min(corners), max(corners))
+
+
 def range_of(space: FormulaSpace, node: Node, scope: Scope) -> Range:
     """Return a range that holds all values of an integer part of a formula."""
     if space.kinds.is_concrete(node):
@@ -62,10 +114,7 @@ def range_of(space: FormulaSpace, node: Node, scope: Scope) -> Range:
         case Negative():
             return -range_of(space, node.operand, scope)
         case Binary():
-            left, right = (range_of(space, each, scope) for each in node.operands)
-            if node.operator == "*":
-                return left * right
-            return left + (right if node.operator == "+" else -right)
+            return _of_binary(space, node, scope)
         case Sum():
             inside, axes = space.summed(node, scope)
             length = prod(axes.values())

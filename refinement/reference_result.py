@@ -307,12 +307,20 @@ def _exactly(fits: bool, *arrays: Values) -> list[Values]:
     return [array if plain else array.astype(object) for array in arrays]
 
 
+_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
+    {
+        "+": np.add, "-": np.subtract, "*": np.multiply, "//": np.floor_divide, "%": np.mod,
+        "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and,
+    }
+)  # fmt: skip
+
+
 def _arithmetic(node: Node, given: Sequence[Values]) -> Values:
     if isinstance(node, Negative):
         return np.asarray(-given[0])
     assert isinstance(node, Binary)
     left, right = given
-    return np.asarray({"+": np.add, "-": np.subtract, "*": np.multiply}[node.operator](left, right))
+    return np.asarray(_ARITHMETIC[node.operator](left, right))
 
 
 def _wrapped(values: Values, fmt: IntegerFormat) -> Values:

@@ -153,7 +153,7 @@ def test_given_contents_fill_the_array() -> None:
         ("B[k, j])", "B[k, A[i, k]])", 42, "only sizes, indices, integer scalars"),
         ("B[k, j])", "C[k, j])", 42, 'C has access "out"'),
         ("B[k, j])", "B[k, j]) + x", 42, "column 39: unknown name x"),
-        ("B[k, j])", "B[k, j] % 2)", 42, "% is for indices; data has +, -, *, /"),
+        ("B[k, j])", "B[k, j] % 2)", 42, "% is for integers, and this is a real number"),
         ("B[k, j])", "B[k, j] / a[i, k])", 42, "column 38: unknown name a"),
         ("sum(k, A", "sum(i, A", 42, "i already has a meaning here"),
         ("sum(k, A", "sum(k, r, A", 42, "no array is indexed by r itself"),
