@@ -130,7 +130,7 @@ def block(update: RankKUpdate) -> BlockProduct:
 
 @theorem(
     "power/blocked/indices",
-    "tile indices are a bijection for every size",
+    "indices in tiles of 2, 4 and 8 are a bijection, for rows, columns and k of any number",
     "r = size·block + i with i < size ⇔ block = r div size, i = r mod size, for 32-bit rows, columns and k",
     SOURCE,
 )
@@ -182,7 +182,7 @@ def following() -> Iterator[Case]:
 
 @theorem(
     "power/blocked/any-k",
-    "an accumulator updated over any K holds its block of the full product",
+    "an accumulator updated over any multiple of k holds its block of the full product",
     "∀ K ≡ 0 mod k, K > 0: after K / k updates ACC is rows of A times columns of B, in the stated order; "
     "that blocks of a grid do not touch each other is power/blocked/tiles and power/blocked/indices",
     SOURCE,

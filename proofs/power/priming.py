@@ -124,7 +124,7 @@ AFTER_XXMFACC = "∀ priming states, registers: ¬accepted(i) after xxmfacc AT"
 
 @theorem(
     "power/state/after-xxmfacc",
-    "after xxmfacc nothing reads the accumulator until it is primed again",
+    "what reads an accumulator is rejected after xxmfacc; that others leave it so is power/state/transition",
     AFTER_XXMFACC,
     SOURCE,
 )

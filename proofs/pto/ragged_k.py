@@ -37,7 +37,7 @@ def zero_lane() -> Iterator[Case]:
 @theorem(
     "pto/blocked/granules",
     "a matrix unit that takes whole C0 groups of K computes what lies behind k, zero or stale (pinned)",
-    "k counts in whole groups ⇒ D on buffers = form(A and B with zero lanes appended), which "
+    "k = 18 counts in whole groups of 16 ⇒ D on buffers = form(A and B with zero lanes appended), which "
     "pto/blocked/zero-lane compares with form(A, B)",
     "tilelang-ascend issue 1341 and pull request 1723",
 )

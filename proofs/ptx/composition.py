@@ -248,7 +248,7 @@ def integers() -> Iterator[Case]:
 
 @theorem(
     "ptx/composition/saturation",
-    "saturating products compose if both factors are unsigned, else not (pinned)",
+    "two clamps are one for sums of unsigned products; with a signed factor they are not (pinned)",
     "clamp(A·B + C) = clamp(A₂·B₂ + clamp(A₁·B₁ + C))",
     SOURCE + "; PTX ISA section 9.7.14.4 (wmma): one clamp of the exact total",
 )

@@ -162,7 +162,7 @@ def _selector(sparsity: Sparsity, legal: int) -> Property:
         exact = alg.integer(v["selector"], U16)
         stays = []
         for row in range(sparsity.shape.m):
-            for chunk in range(0, sparsity.chunks, sparsity.run):
+            for chunk in range(sparsity.chunks):
                 lane = sparsity.slot(row, chunk, exact).lane
                 stays.append(in_four(alg, lane - QUAD_LANES * (row & (QUADS - 1))))
         listed = one_of(alg, v["selector"], range(legal))

@@ -115,10 +115,10 @@ def _table_37(factors: ScaleFactors, aligned: bool) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         exact = Selectors(*(alg.integer(v[name], U16) for name in Selectors._fields))
         stays = []
-        for line in range(factors.lines):
-            lane = factors.slot(line, 0, exact).lane
-            stays.append(in_four(alg, lane - QUAD_LANES * (line & (QUADS - 1))))
-        stays.extend(in_four(alg, factors.slot(0, chunk, exact).byte) for chunk in range(factors.size))
+        for line, chunk in product(range(factors.lines), range(factors.size)):
+            slot = factors.slot(line, chunk, exact)
+            stays.append(in_four(alg, slot.lane - QUAD_LANES * (line & (QUADS - 1))))
+            stays.append(in_four(alg, slot.byte))
         if aligned:
             stays.append(alg.same(v["byte_id"] & (factors.size - 1), alg.constant(0, U16)))
         listed = one_of(alg, v["byte_id"], BYTE_IDS[factors.size]) & one_of(
