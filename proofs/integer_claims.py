@@ -12,9 +12,10 @@ import z3
 from ..smt.integers import IntegerTermAlgebra, integer_variables
 from ..smt.solvers import Answer, Query
 from ..spec.algebra import Array
+from .methods import COUNTEREXAMPLE
 from .obligation import EmptyClaimError, IntegerProperty, Obligation, Status
 from .replay import Counterexample
-from .ring_claims import difference_at, documented
+from .ring_claims import difference_at, documented, numbers_that_refute
 from .verdict import Verdict
 
 
@@ -47,21 +48,26 @@ def integer_formula(prop: IntegerProperty, opaque: bool) -> tuple[list[Any], lis
 def decide_over_integers(
     obligation: Obligation, prop: IntegerProperty, solve: Callable[[Query], Answer]
 ) -> Verdict:
-    """Decide a claim: whatever products, quotients and remainders are first, then as they are."""
-    for opaque in (True, False):
-        answer = follows(*integer_formula(prop, opaque), solve)
-        if answer.status == "unsat":
+    """Decide a claim: whatever products, quotients and remainders are first, then as they are.
+
+    A model of the former need not be numbers that refute it; those of it and some others are tried.
+    """
+    answer = follows(*integer_formula(prop, opaque=True), solve)
+    if answer.status != "unsat":
+        found = _refuting(obligation, prop, answer) or numbers_that_refute(obligation, prop)
+        if found is not None:
             return Verdict(
-                obligation.id, Status.PROVED, answer.solver, cached=answer.cached, method=answer.names
+                obligation.id, Status.REFUTED, "numpy", counterexample=found, method=COUNTEREXAMPLE
             )
+        answer = follows(*integer_formula(prop, opaque=False), solve)
+    if answer.status == "unsat":
+        return Verdict(obligation.id, Status.PROVED, answer.solver, cached=answer.cached, method=answer.names)
     if answer.status == "unknown":
         return Verdict(obligation.id, Status.UNKNOWN, answer.solver, message=answer.message)
-    numbers = _numbers(prop, answer.model)
-    different = difference_at(prop, numbers, obligation.equality)
-    found = Counterexample(obligation.id, {name: documented(a) for name, a in numbers.items()}, different)
-    if different is None:
+    found = _refuting(obligation, prop, answer)
+    if found is None:
         message = "defect of mmaproof: the counterexample does not replay with Python's integers"
-        return Verdict(obligation.id, Status.ERROR, answer.solver, message=message, counterexample=found)
+        return Verdict(obligation.id, Status.ERROR, answer.solver, message=message)
     return Verdict(obligation.id, Status.REFUTED, answer.solver, counterexample=found, method=answer.names)
 
 
@@ -74,6 +80,18 @@ def follows(assumptions: list[Any], goals: list[Any], solve: Callable[[Query], A
         if answer.status != "unsat":
             return answer
     return replace(answer, cached=cached)
+
+
+def _refuting(obligation: Obligation, prop: IntegerProperty, answer: Answer) -> Counterexample | None:
+    """Return the counterexample that a model is, if it is one; what divides by 0 refutes nothing."""
+    numbers = _numbers(prop, answer.model)
+    try:
+        different = difference_at(prop, numbers, obligation.equality)
+    except ZeroDivisionError:
+        return None
+    if different is None:
+        return None
+    return Counterexample(obligation.id, {name: documented(a) for name, a in numbers.items()}, different)
 
 
 def _numbers(prop: IntegerProperty, model: Mapping[str, int]) -> dict[str, Array]:

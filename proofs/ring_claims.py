@@ -44,7 +44,7 @@ def decide_in_ring(obligation: Obligation, prop: RingProperty) -> Verdict:
         if not compared:
             raise EmptyClaimError
         return Verdict(obligation.id, Status.PROVED, "sympy", method=RING)
-    found = _numbers_that_refute(obligation, prop) or Counterexample(obligation.id, {}, different)
+    found = numbers_that_refute(obligation, prop) or Counterexample(obligation.id, {}, different)
     return Verdict(obligation.id, Status.REFUTED, "sympy", counterexample=found, method=RING)
 
 
@@ -110,7 +110,8 @@ def _difference(
     return None, compared
 
 
-def _numbers_that_refute(obligation: Obligation, prop: RingProperty) -> Counterexample | None:
+def numbers_that_refute(obligation: Obligation, prop: RingProperty) -> Counterexample | None:
+    """Look for numbers for which the two sides of a claim differ; None when none was met."""
     for numbers in _numbers(prop):
         if (different := difference_at(prop, numbers, obligation.equality)) is not None:
             inputs = {name: documented(array) for name, array in numbers.items()}

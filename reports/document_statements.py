@@ -198,7 +198,7 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
         "PTO ISA, pto.tmatmul_bias": (
             Statement(
                 "C[i,j] = Σ_k A[i,k]·B[k,j] + Bias[0,j] for i < M, j < N of the valid regions",
-                ("pto/product/any-size", "pto/blocked/full", "pto/product/bias-order"),
+                ("pto/product/any-size", "pto/blocked/any-trip-count", "pto/product/bias-order"),
             ),
             Statement(
                 "M, K and N are valid rows of A, valid columns of A and valid columns of B",

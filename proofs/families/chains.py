@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import Format
 from ...spec.rounding import Rounding
@@ -84,6 +86,50 @@ class TwoLoops(Chain):
 
 
 @dataclass(frozen=True)
+class InTiles(Chain):
+    """The same of a D that is computed in tiles, each from its parts of the operands and its own D."""
+
+    def following(self, alg: Algebra, v: Inputs, before: Terms | None, reading: Any) -> Terms:
+        """Return both D, the tiles put together."""
+        _, stated = super().following(alg, v, before, reading)
+        one = {**v, self.block.accumulator: before[0]} if before else v
+        lines = []
+        for rows in ROWS:
+            tiles = []
+            for columns in COLUMNS:
+                parts = {name: o.part(one[name], rows, columns) for name, o in self.block.operands.items()}
+                tiles.append(self.block.multiply(alg, parts, reading))
+            lines.append(np.concatenate(tiles, axis=-1))
+        return np.concatenate(lines, axis=-2), stated
+
+
+@dataclass(frozen=True)
+class FirstOf(Chain):
+    """D of the first block of two loops: as `block` computes it, and as another form does from a start.
+
+    Attributes
+    ----------
+    other : BlockProduct
+        The other form.
+    start : callable
+        Maps the operands of `block` to the accumulator of `other`.
+    """
+
+    other: BlockProduct
+    start: Callable[[Inputs], Array]
+
+    @property
+    def begins(self) -> bool:
+        """It does."""
+        return True
+
+    def following(self, alg: Algebra, v: Inputs, before: Terms | None, reading: Any) -> Terms:
+        """Return both D."""
+        from_start = {**v, self.other.accumulator: self.start(v)}
+        return self.block.multiply(alg, v, reading), self.other.multiply(alg, from_start, reading)
+
+
+@dataclass(frozen=True)
 class LaterBy(Image):
     """The second loop's D is the first one's, and q added to it; q is the same for every n."""
 
@@ -102,6 +148,11 @@ class LaterBy(Image):
 def adds(block: BlockProduct, m: int = 1, n: int = 1) -> Property:
     """Return the claim that an instruction computes the sum that is stated without it."""
     return Property(block.variables(m, n), Commutes(Same(), Chain(block)))
+
+
+def adds_in_tiles(block: BlockProduct) -> Property:
+    """Return the same claim of tiles of 2 x 2 to 1 x 1 of a D of 3 x 3."""
+    return Property(block.variables(ROWS[-1].stop, COLUMNS[-1].stop), Commutes(Same(), InTiles(block)))
 
 
 def polynomial(block: BlockProduct, m: int = 1, n: int = 1) -> RingProperty:

@@ -14,8 +14,9 @@ from ...spec.pto.choices import UNSPECIFIED, Choices
 from ..families.block_products import BlockProduct, Blocks, sum_of_products
 from ..families.chains import (
     Chain,
+    InTiles,
     Totals,
-    adds,
+    adds_in_tiles,
     over_bits,
     over_the_reals,
     polynomial,
@@ -28,7 +29,6 @@ from ..induction import induction
 from ..invariants import Same
 from ..obligation import (
     Case,
-    Deduction,
     Equality,
     Equation,
     Inputs,
@@ -114,13 +114,16 @@ def _chains(name: str, make: Callable[[BlockProduct], Chain]) -> dict[str, Chain
 
 @theorem(
     "pto/blocked/step",
-    "a block adds its products to what it starts from, one after the other",
-    "D = fma(a[k−1], b[k−1], … fma(a[0], b[0], start)), start = 0, C or the bias row; integers modulo 2^32",
+    "a block adds the products of a row and a column to what their element starts from, one after the other, "
+    "in tiles, too",
+    "D[i, j] = fma(a[i, k−1], b[k−1, j], … fma(a[i, 0], b[0, j], start[i, j])), start = 0, C or the bias "
+    "row, on tiles of 2 x 2 to 1 x 1 of a D of 3 x 3, each computed from its rows, columns and start; "
+    "integers modulo 2^32",
     SOURCE,
 )
 def step() -> Iterator[Case]:
     """Yield every form and types for several lengths of a block."""
-    return over_bits(adds, _of_lengths())
+    return over_bits(adds_in_tiles, _of_lengths())
 
 
 @theorem(
@@ -152,19 +155,20 @@ def _one_more(suffix: str, formats: Formats) -> Property:
 
 @theorem(
     "pto/blocked/any-trip-count",
-    "a first block and any number of accumulating ones, of 1, 3, 32 or 64 products each, are the unsplit "
-    "product",
-    "∀ T ≥ 1: D_T = the chain over all of K from the start, where D_1 = form(A_1, B_1) and "
-    "D_{t+1} = acc(D_t, A_t, B_t), blocks of 1, 3, 32 and 64 products in any sequence, so any K: "
-    "integers modulo 2^32, f32 bit for bit in the order of K; start = 0, C, or the bias, once",
+    "a first block and any number of accumulating ones, of 1, 3, 32 or 64 products each, in tiles of D, are "
+    "the unsplit product",
+    "∀ T ≥ 1: D_T[i, j] = the chain over all of K of row i and column j from start[i, j], where D_1 = "
+    "form(A_1, B_1) and D_{t+1} = acc(D_t, A_t, B_t), tile by tile of a D of 3 x 3, blocks of 1, 3, 32 and "
+    "64 products in any sequence, so any K: integers modulo 2^32, f32 bit for bit in the order of K; start = "
+    "0, C, or the bias, once",
     SOURCE,
 )
 def any_trip_count() -> Iterator[Case]:
     """Yield one induction per form and types; the first block of an accumulating form starts from any C."""
     for name, _, formats in _forms():
         accumulating = _accumulating(name)
-        base = {} if name == accumulating else _chains(name, Chain)
-        goal = partial(induction, Same(), _chains(accumulating, Chain), base)
+        base = {} if name == accumulating else _chains(name, InTiles)
+        goal = partial(induction, Same(), _chains(accumulating, InTiles), base)
         choices = "all" if is_integer(formats) else SEEDED_ONLY
         yield Case(name, goal, method=Method.INDUCTION, choices=choices)
 
@@ -287,11 +291,11 @@ def _bias_twice(formats: Formats) -> Property:
 )
 def split_step() -> Iterator[Case]:
     """Yield a proof for integers; for floats one over the reals, and a refutation."""
-    return splits(_partial_sums(), _partial_sums())
+    return splits(partial_sums(), partial_sums())
 
 
 @cache
-def _partial_sums() -> Blocks:
+def partial_sums() -> Blocks:
     """Return the accumulating form on four products and a partial sum p, for every types."""
     return {name: _partial_sum(formats) for name, formats in typed().items()}
 
@@ -317,7 +321,7 @@ def _partial_sum(formats: Formats) -> BlockProduct:
 )
 def split_k() -> Iterator[Case]:
     """Yield one induction per types: modulo 2^32 for integers, over the reals for floats."""
-    return split_loops(split_step, _partial_sums(), _partial_sums())
+    return split_loops(split_step, partial_sums(), partial_sums())
 
 
 # -- edges
@@ -325,7 +329,7 @@ def split_k() -> Iterator[Case]:
     "pto/blocked/tiles",
     "a tile of D depends on its rows of A, its columns of B and its start only",
     "D[tile i, j] = form(A[rows i], B[columns j], start[tile i, j]), for tiles of 2 x 2 to 1 x 1 of a D of "
-    "3 x 3: every element is the same function, so tiles are of any size: ragged M and N",
+    "3 x 3, however products are accumulated",
     SOURCE,
 )
 def tiles() -> Iterator[Case]:
@@ -340,22 +344,6 @@ def tiles() -> Iterator[Case]:
     )
 
 
-@theorem(
-    "pto/blocked/full",
-    "a grid of tiles, each a loop over K, is the full product for every M, N and K",
-    "∀ partitions of rows and columns, and of K into blocks of 1, 3, 32 and 64: D = start + A·B, integers "
-    "modulo 2^32, f32 bit for bit in the order of K",
-    SOURCE,
-)
-def full() -> Iterator[Case]:
-    """Yield one induction per form and types: tiles are independent, each is a loop."""
-    for name, _, formats in _forms():
-        premises = (f"{tiles.id}/{name}", f"{tiles.id}/{_accumulating(name)}", f"{any_trip_count.id}/{name}")
-        goal = partial(Deduction, tuple(dict.fromkeys(premises)))
-        choices = "all" if is_integer(formats) else SEEDED_ONLY
-        yield Case(name, goal, method=Method.DEDUCTION, choices=choices)
-
-
 THEOREMS = (
     step,
     one_more,
@@ -366,5 +354,4 @@ THEOREMS = (
     split_step,
     split_k,
     tiles,
-    full,
 )

@@ -15,10 +15,13 @@ from theorem_checks import SOLVE, decided, judged, unexpected, vacuous
 from mmaproof.proofs.catalogue import obligations
 from mmaproof.proofs.entailment import Entailment
 from mmaproof.proofs.families import scaling
+from mmaproof.proofs.families.block_products import BlockOperand
+from mmaproof.proofs.induction import Induction, mismatch
 from mmaproof.proofs.integer_claims import follows as all_follow
 from mmaproof.proofs.integer_claims import integer_formula
 from mmaproof.proofs.obligation import IntegerProperty, Obligation, Status, Theorem
 from mmaproof.proofs.pto import (
+    any_size,
     blocked,
     indices,
     layouts,
@@ -39,7 +42,9 @@ from mmaproof.spec.pto.targets import A2A3, A5, alias
 from mmaproof.spec.pto.tile import Location, Order
 from mmaproof.spec.rounding import Rounding
 
-MODULES = (layouts, tile_layouts, pitches, transport, products, microscaling, blocked, ragged_k, narrowing)
+MODULES = (
+    layouts, tile_layouts, pitches, transport, products, any_size, microscaling, blocked, ragged_k, narrowing
+)  # fmt: skip
 
 
 def test_every_obligation_has_the_expected_verdict() -> None:
@@ -298,6 +303,33 @@ class TestProductMutants:
             sizes, "size_sources", lambda op, p: swapped(op, p) if op.name == "tgemv" else right(op, p)
         )
         refuted(products.gemv_sizes, "A5")
+
+
+class TestLoopMutants:
+    """Wrong tiles and wrong beginnings of loops."""
+
+    def test_tiles_of_the_first_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        right = BlockOperand.part
+
+        def of_the_first_rows(self: Any, array: Any, rows: slice, columns: slice) -> Any:
+            return right(self, array, slice(rows.stop - rows.start), columns)
+
+        monkeypatch.setattr(BlockOperand, "part", of_the_first_rows)
+        for form in ("tmatmul", "tmatmul.acc"):
+            refuted(blocked.step, f"s8-s8-s32/{form}/k3")
+
+    def test_a_bias_that_moves_along_the_rows(self) -> None:
+        first = any_size._biased()["s8-s8-s32/k1"]
+        assert judged(any_size._alike(first)).status is Status.PROVED
+        wrong = replace(first, start=lambda v: any_size._rows_of_bias(v)[..., ::-1])
+        assert judged(any_size._alike(wrong)).status is Status.REFUTED
+
+    def test_loops_that_begin_otherwise_are_no_induction(self) -> None:
+        goal = any_size.any_size.obligation("bias/s8-s8-s32").goal()
+        assert isinstance(goal, Induction)
+        assert mismatch(goal, obligations()) is None
+        plain = dict.fromkeys(goal.base, any_size._plain()["s8-s8-s32"])
+        assert mismatch(replace(goal, base=plain), obligations())
 
 
 class TestMicroscalingMutants:
