@@ -125,6 +125,35 @@ def unfused(step: Step) -> Step:
     return in_two
 
 
+def pairwise(step: Step, fmt: FloatFormat, x: Operand, y: Operand, start: Operand, group: int) -> Operand:
+    """Add groups of neighbouring products, k increasing: rounded, added pairwise, and then to the sum so far.
+
+    Parameters
+    ----------
+    step : Step
+        What one operation does.
+    fmt : FloatFormat
+        Rounded to each time.
+    x, y : Operand (…, K)
+        Factors; they broadcast.
+    start : Operand (…)
+        What the first group is added to.
+    group : int
+        Products in one, a power of two; K is a multiple of it.
+    """
+    total = start
+    for first in range(0, max(x.bits.shape[-1], y.bits.shape[-1]), group):
+        pairs = [
+            (Operand(x.bits[..., k], x.format), Operand(y.bits[..., k], y.format))
+            for k in range(first, first + group)
+        ]
+        sums = [step(fmt, [pair], ()) for pair in pairs]
+        while len(sums) > 1:
+            sums = [step(fmt, (), both) for both in zip(sums[::2], sums[1::2], strict=True)]
+        total = step(fmt, (), [total, *sums])
+    return total
+
+
 def converted(step: Step, x: Operand, fmt: FloatFormat) -> Operand:
     """Return numbers in another format."""
     return x if x.format == fmt else step(fmt, (), [x])

@@ -26,7 +26,7 @@ ptx   | zero-sign | positive | negative
 ptx   | f64-nan | positive | negative
 ptx   | padding | zero | ignored
 ptx   | tf32-low-bits | ignored | zero
-mfma  | accumulation | sequential | unspecified
+mfma  | accumulation | sequential | pairwise unspecified
 mfma  | broadcast | neighbours | lanes
 mfma  | xf32 | truncated | rounded
 mfma  | integer-overflow | wrap | clamp
@@ -52,6 +52,7 @@ ptx   | hopper      | accumulation=hopper
 ptx   | blackwell-sm100 | accumulation=blackwell-sm100
 ptx   | blackwell   | accumulation=blackwell
 mfma  | sequential  |
+mfma  | pairwise    | accumulation=pairwise
 mfma  | unspecified | accumulation=unspecified
 mfma  | manual      | broadcast=lanes xf32=rounded
 """

@@ -8,19 +8,24 @@ from types import MappingProxyType
 
 from ..choices import OpenPoint, choose
 
-SEQUENTIAL, UNSPECIFIED = "sequential", "unspecified"
+SEQUENTIAL, PAIRWISE, UNSPECIFIED = "sequential", "pairwise", "unspecified"
 
 OPEN_POINTS = (
     OpenPoint(
         "accumulation",
         (
             (SEQUENTIAL, "fused multiply-adds in C's type, k increasing from C, to nearest even"),
+            (
+                PAIRWISE,
+                "of f16 and bf16 on gfx908 and gfx90a, the products that a lane holds are rounded to f32 and "
+                "added pairwise, then to C, k increasing; of f32 and f64 as sequential; of others unknown",
+            ),
             (UNSPECIFIED, "an arbitrary function of the row of A, the column of B and C; proofs only"),
         ),
         SEQUENTIAL,
         "no document gives order, width or intermediate rounding of the sums; for f32 and f64 MMA-Sim "
-        "(arXiv 2511.10909) does the same, for narrower types it aligns and truncates, which is not "
-        "modelled; NaN results are the default NaN",
+        "(arXiv 2511.10909) is sequential, for f16 and bf16 of CDNA1 and CDNA2 pairwise; that CDNA3 aligns "
+        "and truncates narrower types, by MMA-Sim alone, is not modelled; NaN results are the default NaN",
     ),
     OpenPoint(
         "broadcast",
@@ -84,6 +89,7 @@ class Choices:
 PRESETS = MappingProxyType(
     {
         SEQUENTIAL: Choices(),
+        PAIRWISE: replace(Choices(), accumulation=PAIRWISE),
         UNSPECIFIED: replace(Choices(), accumulation=UNSPECIFIED),
         "manual": Choices(broadcast="lanes", xf32="rounded"),
     }

@@ -15,11 +15,11 @@ from .. import operand_arrays
 from ..algebra import Algebra, Array
 from ..errors import InputError, UnsupportedError
 from ..operand_arrays import Arrays, Matrix, Observer
-from .choices import UNSPECIFIED, Choices
+from .choices import PAIRWISE, UNSPECIFIED, Choices
 from .instructions import Constant, Written
 from .layouts import fragment
 from .legality import permutes_lanes
-from .product import modifiers_of, product
+from .product import modifiers_of, product, sums_pairwise
 from .targets import Target
 
 
@@ -45,6 +45,14 @@ def execute(
     assert row is not None
     if choices.accumulation == UNSPECIFIED and row.result != "i32":
         raise InputError(f"{UNSPECIFIED} accumulation has no value to compute; --list-choices prints others")
+    if (
+        choices.accumulation == PAIRWISE
+        and row.result == "f32"
+        and not (row.factors == "f32" or sums_pairwise(row, target))
+    ):
+        raise InputError(
+            f"{PAIRWISE} accumulation is of f16 and bf16 on gfx908 and gfx90a, not of {row} on {target.name}"
+        )
     if written.modifier("blgp") and not permutes_lanes(row, target):
         raise UnsupportedError(f"{written}: what blgp does here is not known (contradiction blgp-one-block)")
     held = {name: fragment(row, name, target) for name in row.types}

@@ -15,10 +15,10 @@ import numpy as np
 from ..algebra import Algebra, Array, Operand
 from ..formats import S32, TF32, FloatFormat
 from ..layout import Layout
-from ..matrix_product import arbitrary_sum, chain, flushed, integer_sum, paired, rounded
+from ..matrix_product import arbitrary_sum, chain, flushed, integer_sum, paired, pairwise, rounded
 from ..rounding import Rounding
 from .catalogue import LANES, MatrixMultiply
-from .choices import UNSPECIFIED, Choices
+from .choices import PAIRWISE, UNSPECIFIED, Choices
 from .instructions import MODIFIERS, Written
 from .layouts import layout
 from .targets import Target
@@ -126,8 +126,16 @@ def product(
     left, right, start = operands.values()
     if choices.accumulation == UNSPECIFIED:
         return arbitrary_sum(alg, f"accumulate_{row.name}", (left, right), start, None, start.format)
-    total = chain(rounded(alg), start.format, left, right, start)
+    if choices.accumulation == PAIRWISE and sums_pairwise(row, target):
+        total = pairwise(rounded(alg), start.format, left, right, start, row.elements("a"))
+    else:
+        total = chain(rounded(alg), start.format, left, right, start)
     return (flushed(alg, total) if "d" in flushing else total).bits
+
+
+def sums_pairwise(row: MatrixMultiply, target: Target) -> bool:
+    """Tell whether an instruction adds groups of products, where that is the choice: of CDNA1 and CDNA2."""
+    return target.short_names and row.factors in ("f16", "bf16")
 
 
 def flushes(row: MatrixMultiply, target: Target, choices: Choices) -> frozenset[str]:

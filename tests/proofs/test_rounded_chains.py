@@ -13,9 +13,11 @@ from theorem_mutants import of
 from mmaproof.proofs.families import ordered_sums, rounded_chains, rounding_trees
 from mmaproof.proofs.families import small_integers as small_integers_family
 from mmaproof.proofs.families.block_products import Blocks
+from mmaproof.proofs.families.chains import adds
 from mmaproof.proofs.families.small_integers import small_integers
 from mmaproof.proofs.induction import Induction, mismatch
 from mmaproof.proofs.mfma import chains as mfma
+from mmaproof.proofs.mfma import pairwise
 from mmaproof.proofs.obligation import Equality, Obligation, Property, Status
 from mmaproof.proofs.power import chains as power
 from mmaproof.proofs.power import numerics as power_numerics
@@ -165,6 +167,30 @@ def test_one_more_than_a_small_integer_may_be_lost(isa: str, module: Any, names:
     named = {each.id: each for each in ptx_numerics.small_integers.obligations()}
     assert mismatch(goal, named) is None
     assert all(premise in named for premise in goal.premises if premise.startswith("ptx/"))
+
+
+@pytest.mark.parametrize("name", ["k8/f16-f16-f32/pairwise-by-4", "k4/bf16-bf16-f32/pairwise-by-2"])
+def test_the_pairwise_sum_is_one_tree_and_no_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert decided(of(pairwise.step, name)).status is Status.PROVED
+    assert decided(of(pairwise.order, name)).status is Status.REFUTED
+    block = pairwise.blocks()[name]
+    chained = replace(block, readings=(replace(block.readings[0], accumulation="sequential"),))
+    claimed = Obligation("mfma/numerics/pairwise/x", "", lambda: adds(chained))
+    assert decided(claimed).status is Status.REFUTED
+    monkeypatch.setattr(pairwise, "_tree", _other_pairs(pairwise._tree))
+    expected = Status.REFUTED if name.endswith("by-4") else Status.PROVED  # p1 + p0 = p0 + p1
+    assert decided(of(pairwise.step, name)).status is expected
+
+
+def _other_pairs(inner: Callable[..., Any]) -> Callable[..., Any]:
+    """Add 0 to 2 and 1 to 3."""
+    return lambda alg, factors: inner(alg, [*factors[::2], *factors[1::2]] if len(factors) == 4 else factors)
+
+
+def test_every_group_of_products_of_a_lane_is_stated() -> None:
+    found = set(pairwise.blocks())
+    assert {"k2/bf16-bf16-f32/pairwise-by-2", "k4/bf16-bf16-f32/pairwise-by-4"} <= found
+    assert all(f"mfma/numerics/bound/{name}" in set(_ids()) for name in found)
 
 
 def test_half_of_the_integer_that_is_too_large_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from mmaproof.spec.mfma import error_bounds as mfma
 from mmaproof.spec.mfma.assembly import parse
 from mmaproof.spec.mfma.catalogue import ROWS
 from mmaproof.spec.mfma.choices import Choices as MfmaChoices
-from mmaproof.spec.mfma.product import Modifiers, flushes
+from mmaproof.spec.mfma.product import Modifiers, flushes, sums_pairwise
 from mmaproof.spec.mfma.product import product as mfma_product
 from mmaproof.spec.mfma.targets import TARGETS
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
@@ -131,16 +131,19 @@ def test_mfma(name: str) -> None:
         x, y, c = rows(a, b, d, row.k, np.random.default_rng(1))
         if row.factors == "xf32":
             x, y = (each & np.uint32(0xFFFFFFFF << 13 & 0xFFFFFFFF) for each in (x, y))
-        flushed = flushes(row, target, MfmaChoices())
-        assert flushed <= frozenset("abcd") and (target.name in list(mfma.error_bounds(written))[1]) >= bool(
-            flushed
-        )
-        read = x[:, None], y[:, :, None], c[:, None, None]
-        found = mfma_product(ALGEBRA, row, target, *read, Modifiers(), MfmaChoices())[:, 0, 0]
-        steps = mfma.roundings(row, target)
-        part = furthest(exact(x, a), exact(y, b), exact(c, d), exact(found, d), (1, 1), steps)
-        assert Fraction(1, 3) < part <= 1
-        assert bound_text(steps) in next(mfma.error_bounds(written))
+        lines = list(mfma.error_bounds(written))
+        assert not flushes(row, target, MfmaChoices()) or target.name in lines[-1]
+        for accumulation in ("sequential", "pairwise"):
+            if accumulation == "pairwise" and not sums_pairwise(row, target):
+                continue
+            choices = MfmaChoices(accumulation=accumulation)
+            read = x[:, None], y[:, :, None], c[:, None, None]
+            found = mfma_product(ALGEBRA, row, target, *read, Modifiers(), choices)[:, 0, 0]
+            steps = mfma.roundings(row, target, accumulation)
+            part = furthest(exact(x, a), exact(y, b), exact(c, d), exact(found, d), (1, 1), steps)
+            assert part <= 1
+            assert part > Fraction(1, 3) or accumulation == "pairwise"
+            assert any(line.startswith(accumulation) and bound_text(steps) in line for line in lines)
 
 
 @pytest.mark.parametrize("name", ["tmatmul", "tmatmul.acc", "tmatmul.bias", "tmatmul.mx.acc", "tgemv.mx"])

@@ -55,6 +55,14 @@ f32_16x16x32_fp8_bf8             | gfx942 |                   | 40              
 f32_16x16x32_fp8_bf8             | gfx950 |                   | 40                | 40                | 00000000         | 40800000
 f32_16x16x32_bf8_fp8             | gfx942 |                   | 44                | 41                | 00000000         | 40100000
 f32_16x16x32_fp8_fp8             | gfx942 |                   | 80                | 40                | 00000000         | 7fc00000
+f32_32x32x8f16                   | gfx908 |                   | 3c00 3c00 3c00 3c00 | 3c00 3c00 3c00 3c00 | 4b800000 | 4b800000
+f32_32x32x8f16                   | gfx908 | accumulation=pairwise | 3c00 3c00 3c00 3c00 | 3c00 3c00 3c00 3c00 | 4b800000 | 4b800002
+f32_32x32x8f16                   | gfx90a | accumulation=pairwise | 6c00 0000 3c00 3c00 | 6c00 0000 3c00 3c00 | 00000000 | 4b800001
+f32_32x32x8f16                   | gfx908 | accumulation=pairwise | 3c00 0000 0000 0000 3c00 | 3c00 0000 0000 0000 3c00 | 4b800000 | 4b800000
+f32_32x32x4bf16                  | gfx908 | accumulation=pairwise | 3f80 0000 3f80 0000 | 3f80 0000 3f80 0000 | 4b800000 | 4b800000
+f32_32x32x4bf16                  | gfx908 | accumulation=pairwise | 3f80 3f80 | 3f80 3f80 | 4b800000 | 4b800001
+f32_32x32x8bf16_1k               | gfx90a | accumulation=pairwise | 3f80 0000 3f80 0000 | 3f80 0000 3f80 0000 | 4b800000 | 4b800001
+f32_32x32x2f32                   | gfx908 | accumulation=pairwise | 3f800000 3f800000 | 3f800000 3f800000 | 4b800000 | 4b800000
 i32_16x16x32_i8                  | gfx942 |                   | 80                | 80                | 00000000         | 00004000
 i32_16x16x32_i8                  | gfx942 |                   | 80                | 7f                | 00000000         | ffffc080
 i32_16x16x32_i8                  | gfx942 |                   | 01                | 01                | 7fffffff         | 80000000
@@ -106,6 +114,11 @@ UNDEFINED = (
     ("f32_32x32x4_2b_f16 blgp:1", "gfx942", "", "computed"),
     ("f32_32x32x2_f32", "gfx942", "accumulation=unspecified", "refused"),
     ("f32_32x32x2_f32", "gfx942", "accumulation=other", "refused"),
+    ("f32_32x32x2_f32", "gfx942", "accumulation=pairwise", "computed"),
+    ("f32_32x32x8_f16", "gfx942", "accumulation=pairwise", "refused"),
+    ("f32_32x32x4_xf32", "gfx942", "accumulation=pairwise", "refused"),
+    ("f32_16x16x32_fp8_fp8", "gfx942", "accumulation=pairwise", "refused"),
+    ("i32_16x16x32_i8", "gfx942", "accumulation=pairwise", "computed"),
     ("f32_32x32x2_f32", "gfx90a", "", "refused"),
 )
 """What no document says, or has no value: instruction, target, choice, and what comes of executing it."""
