@@ -50,7 +50,8 @@ def _block(row: MatrixMultiply, target: Target) -> BlockProduct:
     read_as = f"accumulation={PAIRWISE}" + (f", subnormals={keeping}" if keeping == "kept" else "")
 
     def expected(alg: Algebra, v: Inputs, choices: Choices) -> Array:
-        total, factors = v["c"], outer(v["a"], v["b"], formats)
+        total: Array = v["c"]
+        factors = outer(v["a"], v["b"], formats)
         for first in range(0, row.k, group):
             total = added(alg, total, _tree(alg, factors[first : first + group]), F32)
         return total
@@ -116,8 +117,8 @@ def _exchanged(block: BlockProduct) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         for reading in block.readings:
             other = {**v, "a": v["a"][..., places], "b": v["b"][..., places, :]}
-            sides = (block.multiply(alg, each, reading) for each in (other, v))
-            yield Equation(*sides, block.result, label="1 and 2 exchanged")
+            one, d = (block.multiply(alg, each, reading) for each in (other, v))
+            yield Equation(one, d, block.result, label="1 and 2 exchanged")
 
     numbers = {}
     for name in "ab":
