@@ -209,7 +209,7 @@ def round_significand(
     if right.any():
         low = (_ONE << right) - _ONE
         kept = (significand + _increment(kept & _ONE, low, negative, rounding)) >> right
-    kept <<= np.maximum(-shift, 0).astype(np.uint64)  # at most the precision
+    kept <<= np.maximum(-shift, 0).astype(np.uint64)  # at most the precision, or of 0
     if not fmt.subnormals:
         kept = np.maximum(kept, _ONE << np.uint64(fmt.fraction_bits)) - (_ONE << np.uint64(fmt.fraction_bits))
 
@@ -233,10 +233,10 @@ def round_significand(
 
 
 def _bit_length(value: Integers) -> Integers:
-    """Return bit lengths of uint64 values below 2**63."""
+    """Return bit lengths of uint64 values below 2**63, of 0 less than any."""
     leading = value & ~(value >> _ONE)  # a leading one with a zero after it can't round up
     exponent = leading.astype(np.int64).astype(np.float64).view(np.int64) >> F64.fraction_bits
-    length: Integers = np.maximum(exponent - (F64.bias - 1), 0)
+    length: Integers = exponent - (F64.bias - 1)
     return length
 
 

@@ -85,7 +85,7 @@ _TYPES = (
     ElementType("bf16", BF16, 16, ("bfloat16_t", "bfloat16")),
     ElementType("f32", F32, 32, ("float", "float32")),
     ElementType("f8E4M3FN", E4M3, 8, ("float8_e4m3_t", "e4m3", "f8e4m3")),
-    ElementType("f8E5M2", E5M2, 8, ("float8_e5m2_t", "e5m2", "f8e5m2")),
+    ElementType("f8E5M2", E5M2, 8, ("float8_e5m2_t", "e5m2")),
     ElementType("hif8", None, 8, ("hifloat8_t", "hifloat8")),
     ElementType("f4E2M1x2", E2M1, 4, ("float4_e2m1x2_t", "e2m1", "f4E2M1FN")),
     ElementType("f4E1M2x2", E1M2, 4, ("float4_e1m2x2_t", "e1m2")),
