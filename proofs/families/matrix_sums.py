@@ -76,6 +76,7 @@ def _batches() -> Certificate:
     shapes = {
         "both": ((2, 3, 1, 5), (2, 1, 4, 5)), "of x": ((2, 3, 5), (3, 5)), "of y": ((3, 5), (2, 3, 5)),
         "a column each": ((2, 3, 5), (2, 1, 5)), "a row each": ((2, 1, 5), (2, 3, 5)), "none": ((5,), (5,)),
+        "of no elements": ((2, 0, 1, 5), (1, 4, 5)),
     }  # fmt: skip
     given = {
         name: (np.arange(math.prod(left)).reshape(left) * 53 % 256 - 128,

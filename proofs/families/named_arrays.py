@@ -242,6 +242,7 @@ def _drawn() -> Certificate:
         powers = drawn(np.random.default_rng(1), UE8M0, (2000,))
         whole = drawn(np.random.default_rng(1), S8, (5000,)), drawn(np.random.default_rng(1), U4, (500,))
         words = Words((64,), np.dtype(np.uint32)).drawn("w", np.random.default_rng(1))["w"]
+        data = Words((5000,), np.dtype(np.uint8)).drawn("m", np.random.default_rng(1))["m"]
         return {
             "below 16": bool(magnitudes.max() < 16) and bool(magnitudes.max() >= 8),
             "not below 1/16": bool(magnitudes.min() >= 1 / 16) and bool(magnitudes.min() < 1 / 8),
@@ -253,7 +254,7 @@ def _drawn() -> Certificate:
             "without a seed": DrawnArrays({}, None).generator("a"),
             "narrow ones are numbers": bool((narrow % 128 < 127).all()) and len(np.unique(narrow)) > 60,
             "scale factors": (int(powers.min()), int(powers.max())),
-            "every integer": (len(np.unique(whole[0])), len(np.unique(whole[1]))),
+            "every integer": (len(np.unique(whole[0])), len(np.unique(whole[1])), len(np.unique(data))),
             "words": (words.dtype.name, bool((words >> 31).any()), bool((words >> 31 == 0).any())),
             "extents": [drawn(np.random.default_rng(1), fmt, (2, 3)).shape for fmt in (S8, F16)],
         }
@@ -262,7 +263,7 @@ def _drawn() -> Certificate:
         "below 16": True, "not below 1/16": True, "of any sign": True, "with fractions": True,
         "the same again": True, "others for another name": False, "others for another seed": False,
         "without a seed": None, "narrow ones are numbers": True, "scale factors": (123, 131),
-        "every integer": (256, 16), "words": ("uint32", True, True), "extents": [(2, 3), (2, 3)],
+        "every integer": (256, 16, 256), "words": ("uint32", True, True), "extents": [(2, 3), (2, 3)],
     }  # fmt: skip
     return compared(expected, specified)
 

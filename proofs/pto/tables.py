@@ -10,6 +10,7 @@ from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.fractal import layout_of
 from ...spec.pto.legality import address_violations, tile_violations
 from ...spec.pto.sizes import size_sources
+from ...spec.pto.sizes import sizes as size_of
 from ...spec.pto.targets import PROFILES, alias
 from ...spec.pto.tile import Location, Order, Tile, box
 from ..comparison import compared
@@ -143,12 +144,14 @@ def _whole() -> Certificate:
 @theorem(
     "pto/stated/sizes",
     "m, k and n of every product come from the operands that the headers read them from",
-    "(product, profile) ↦ (source of m, of k, of n) is the table written down from the headers",
+    "(product, profile) ↦ (source of m, of k, of n) is the table written down from the headers; of each "
+    "extent the lowest 16 bits are taken",
     "pto-isa headers at 3186c381: TMatmul.hpp and TGemv.hpp of each profile",
 )
 def sizes() -> Iterator[Case]:
-    """Yield one comparison."""
+    """Yield the sources, and what is taken of them."""
     yield Case("sources", _sizes, method=Method.CERTIFICATE)
+    yield Case("narrowed", _narrowed, method=Method.CERTIFICATE)
 
 
 def _sizes() -> Certificate:
@@ -162,6 +165,17 @@ def _sizes() -> Certificate:
         }
 
     return compared(tables.SIZES, specified)
+
+
+def _narrowed() -> Certificate:
+    extents = (1, 4095, 4096, 32768, 65535, 65536, 65537, 131071)
+    expected = {(name, extent): extent % 65536 for name in ("tmatmul", "tmatmul.mx") for extent in extents}
+
+    def taken(name: str, extent: int) -> int:
+        found = size_of(OPERATIONS[name], PROFILES["A5"], {"a": (extent, extent), "b": (extent, extent)})
+        return int(found.m) if found.m == found.k == found.n else -1
+
+    return compared(expected, lambda: {key: taken(*key) for key in expected})
 
 
 THEOREMS = (buffers, tiles, sizes)

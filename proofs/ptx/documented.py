@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from itertools import product
 
 from ...spec.formats import BF16, F16, F32, F64, FORMATS, FloatFormat
+from ...spec.ptx.assembly import parse
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.choices import choices_named
+from ...spec.ptx.legality import form_of
 from ...spec.ptx.signatures import OperandForm, Sort, signature
-from ...spec.ptx.targets import TARGETS, Version
+from ...spec.ptx.targets import TARGETS, VERSIONS, Version
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Case, Certificate, Method, theorem
@@ -96,16 +99,40 @@ def _instructions(name: str) -> Certificate:
 @theorem(
     "ptx/stated/targets",
     "there are the targets that the manual lists, from their PTX version on",
-    "target ↦ lowest PTX version is the table written down from the release notes",
+    "target ↦ lowest PTX version is the table written down from the release notes; every 40th instruction of "
+    "the tables can be used on a target from the version on that both have",
     "PTX ISA 9.1, .target directive and chapter 13; ptxas",
 )
 def target_versions() -> Iterator[Case]:
-    """Yield one comparison."""
+    """Yield the versions of targets, and those of some instructions on each."""
+    yield Case("allowed", _allowed, method=Method.CERTIFICATE)
     yield Case(
         "versions",
         lambda: compared(targets.SINCE, lambda: {name: target.since for name, target in TARGETS.items()}),
         method=Method.CERTIFICATE,
     )
+
+
+def _allowed() -> Certificate:
+    listed = dict(list(every_stated_instruction().items())[::40])
+    expected = {
+        text: {
+            (name, version)
+            for name, first in since.items()
+            for version in VERSIONS
+            if version >= max(first, targets.SINCE[name])
+        }
+        for text, (_, since) in listed.items()
+        if "::cta" not in text  # which has a rule of its own
+    }
+
+    def specified(text: str) -> set[tuple[str, Version]]:
+        variant = parse(text).variant
+        available = form_of(variant).availability(variant)
+        pairs = product(TARGETS.items(), VERSIONS)
+        return {(name, version) for (name, target), version in pairs if available.allows(target, version)}
+
+    return compared(expected, lambda: {text: specified(text) for text in expected})
 
 
 def _steps() -> Iterator[tuple[FloatFormat, FloatFormat, FloatFormat]]:

@@ -167,14 +167,15 @@ def _scaled() -> Certificate:
     "moves take the rows at the threads' addresses, and wmma matrices at their strides",
     "ldmatrix, stmatrix and movmatrix of 8 x 8 matrices on bytes of memory, for permuted addresses, by the "
     "tables of threads; wmma.load by row and column strides; an address that is no multiple of 16, or "
-    "outside memory, of a lane that has a row (of any on sm_75), two rows for one address, and addresses of "
-    "other than 32 lanes are refused",
+    "outside memory, of a lane that has a row (of any on sm_75), two rows for one address, addresses of "
+    "other than 32 lanes, and pointers and strides of wmma that the list calls wrong are refused",
     "PTX ISA 9.1 sections 9.7.14.4.3, 9.7.14.4.4, 9.7.14.5.15 and 9.7.14.5.16",
 )
 def executed_moves() -> Iterator[Case]:
     """Yield loads, stores, addresses and wmma's matrices."""
     for name, goal in (("loads", _loads), ("stores", _stores), ("addresses", _addresses), ("wmma", _wmma)):
         yield Case(name, goal, method=Method.CERTIFICATE)
+    yield Case("strides", _strides, method=Method.CERTIFICATE)
     yield Case("lanes", _lanes, method=Method.CERTIFICATE)
     yield Case("movmatrix", _transposed, method=Method.CERTIFICATE)
 
@@ -220,7 +221,8 @@ def _stores() -> Certificate:
         kept[rows] = memory[rows]
         expected[name, "in two memories"] = [memory.tolist(), kept.tolist()]
         expected[name, "twice"] = [kept.tolist(), np.where(np.isin(np.arange(1024), rows), 0, 7).tolist()]
-    expected["two rows at one address"] = "refused"
+    expected["two rows at one address"] = expected["two neighbours at one address"] = "refused"
+    expected["threads without a row at one address"] = "taken"
 
     def specified() -> Mapping[object, object]:
         found: dict[object, object] = {}
@@ -237,6 +239,12 @@ def _stores() -> Certificate:
             found[name, "twice"] = _executed(f"stmatrix.{name}", twice)["memory"].tolist()
         equal = {**arrays, "addresses": np.where(np.arange(32) == 31, _ADDRESSES[0], _ADDRESSES)}
         found["two rows at one address"] = _refused(f"stmatrix.{name}", equal)
+        neighbours = {**arrays, "addresses": np.where(np.arange(32) == 1, _ADDRESSES[0], _ADDRESSES)}
+        found["two neighbours at one address"] = _refused(f"stmatrix.{name}", neighbours)
+        one, *_ = (each for each, count, _ in _variants() if count == 1)
+        others = {"addresses": np.where(np.arange(32) < 8, _ADDRESSES, _ADDRESSES[8]),
+                  "r": _registers(1, False, _MEMORY), "memory": arrays["memory"]}  # fmt: skip
+        found["threads without a row at one address"] = _refused(f"stmatrix.{one}", others)
         return found
 
     return compared(expected, specified)
@@ -315,6 +323,20 @@ def _wmma() -> Certificate:
         expected,
         lambda: {name: _listed(_executed(name.split(" ")[0], arrays[name])["d"]) for name in expected},
     )
+
+
+def _strides() -> Certificate:
+    """Return the claim about pointers and strides of loads and stores."""
+
+    def said(text: str, pointer: int, stride: int, size: int) -> str:
+        arrays: dict[str, Array] = {"memory": np.zeros(size, dtype=np.uint8), "address": np.array(pointer)}
+        arrays["stride"] = np.array(stride)
+        if text.startswith("wmma.store"):
+            arrays["d"] = np.zeros((16, 16), dtype=np.float32)
+        return _refused(text, arrays)
+
+    expected = {row[:-1]: row[-1] for row in executions.WMMA_STRIDES}
+    return compared(expected, lambda: {row: said(*row) for row in expected})
 
 
 THEOREMS = (whole_products, executed_moves)

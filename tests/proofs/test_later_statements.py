@@ -10,15 +10,25 @@ import pytest
 from mmaproof.proofs.catalogue import theorems
 from mmaproof.proofs.obligation import Certificate, Theorem
 from mmaproof.proofs.power import executed as power_executed
-from mmaproof.proofs.pto import modules
-from mmaproof.proofs.ptx import dot_add_parts, error_bounds, executed, texts, undefined_operands
+from mmaproof.proofs.pto import modules, tables
+from mmaproof.proofs.ptx import (
+    documented,
+    dot_add_parts,
+    error_bounds,
+    executed,
+    texts,
+    undefined_operands,
+)
 from mmaproof.spec import dot_add, formats, matrix_product, rounding_bound
 from mmaproof.spec.dot_add import Terms
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
+from mmaproof.spec.pto import sizes
 from mmaproof.spec.pto.text.module import Module
-from mmaproof.spec.ptx import accumulation_bound, resolution
+from mmaproof.spec.ptx import accumulation_bound, resolution, shared_memory
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.sparsity import Sparsity
+from mmaproof.spec.ptx.targets import Availability
+from mmaproof.spec.ptx.wmma import MemoryOperand
 
 (FORMATS,) = (each for each in theorems(("ptx/stated/formats",)))
 BOUNDS, PARTS = error_bounds.bounds, dot_add_parts.parts
@@ -65,6 +75,18 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
         power_executed.executed, "saturated", NumpyAlgebra, "in_range",
         lambda old: lambda self, value, fmt: old(self, value + 1, fmt),
     ),
+    "lines anywhere": (
+        executed.executed_moves, "strides", MemoryOperand, "fragment_bytes",
+        lambda old: property(lambda self: 1),
+    ),
+    "rows at one address": (
+        executed.executed_moves, "stores", shared_memory, "_require_distinct", lambda old: lambda *_: None,
+    ),
+    "any version": (
+        documented.target_versions, "allowed", Availability, "allows",
+        lambda old: lambda self, target, version: self.on(target),
+    ),
+    "twelve bits": (tables.sizes, "narrowed", sizes, "SIZE_BITS", lambda old: 12),
     "the outermost module alone": (
         modules.modules, "targets", Module, "target",
         lambda old: property(lambda self: dict(self.attributes).get("pto.target_arch")),

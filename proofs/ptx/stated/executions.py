@@ -63,3 +63,21 @@ WMMA_MEMORY = (
     ("a", "row", "m8n8k4", "f64", (8, 4), "<f8"), ("b", "col", "m16n16k8", "tf32", (8, 16), "<f4"),
 )  # fmt: skip
 """Loads: rows (of ``col`` columns) follow each other at the stride."""
+
+_HALVES, _BYTES = "wmma.load.a.sync.aligned.row.m16n16k16.f16", "wmma.load.a.sync.aligned.col.m32n8k16.s8"
+_STORE = "wmma.store.d.sync.aligned.row.m16n16k16.f32"
+
+WMMA_STRIDES = (
+    # instruction, pointer, elements from line to line, bytes of memory; fragments have 32, 16 and 32 bytes
+    (_HALVES, 0, 16, 512, "taken"), (_HALVES, 0, 16, 511, "refused"), (_HALVES, 32, 16, 543, "refused"),
+    (_HALVES, 32, 16, 544, "taken"), (_HALVES, 16, 16, 544, "refused"), (_HALVES, 1, 16, 544, "refused"),
+    (_HALVES, -32, 16, 544, "refused"), (_HALVES, 0, 32, 992, "taken"), (_HALVES, 0, 32, 991, "refused"),
+    (_HALVES, 0, 24, 2048, "refused"), (_HALVES, 0, 17, 2048, "refused"), (_HALVES, 0, 8, 2048, "refused"),
+    (_HALVES, 0, 0, 2048, "refused"), (_HALVES, 0, -16, 2048, "refused"),
+    (_BYTES, 0, 32, 512, "taken"), (_BYTES, 16, 32, 528, "taken"), (_BYTES, 8, 32, 528, "refused"),
+    (_BYTES, 0, 48, 752, "taken"), (_BYTES, 0, 48, 751, "refused"), (_BYTES, 0, 40, 2048, "refused"),
+    (_BYTES, 0, 16, 2048, "refused"),
+    (_STORE, 0, 16, 1024, "taken"), (_STORE, 0, 16, 1023, "refused"), (_STORE, 16, 16, 2048, "refused"),
+    (_STORE, 0, 20, 2048, "refused"), (_STORE, 0, 24, 1504, "taken"), (_STORE, 0, 24, 1503, "refused"),
+)  # fmt: skip
+"""A line is as long as the matrix at least, and begins at a multiple of the fragment of a thread."""
