@@ -173,8 +173,8 @@ def products() -> Iterator[Case]:
 def _products(profile: str) -> Certificate:
     """Compare with the table of verdicts.
 
-    Its cells were printed by the specification and read: they show
-    that verdicts stay, and are less independent than tables written down from the headers.
+    Its cells were printed by the specification and read. That the conditions of the headers give each of
+    them is shown without it, in tests/proofs/pto/test_product_verdicts_derived.py.
     """
     whole, changes = stated_table("products.txt")
     declared = {row["name"]: (row["operation"], row["operands"]) for row in whole}
