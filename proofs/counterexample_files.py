@@ -10,6 +10,7 @@ from ..spec.errors import InputError, MmaproofError
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
 from .catalogue import obligations
+from .entailment import Entailment
 from .obligation import Certificate, Deduction, Obligation, Property, RingProperty
 from .replay import SCHEMA, Counterexample, Difference, counterexample, difference_on, read_inputs
 from .verdict import Verdict
@@ -89,6 +90,8 @@ def _execute(obligation: Obligation, document: dict[str, Any], where: str) -> Co
             wrong = goal.check()
             return Counterexample(obligation.id, {}, None if wrong is None else Difference(wrong, (), "", ""))
         goal = goal.witness
+    if isinstance(goal, Entailment):
+        goal = goal.conclusion
     match goal:
         case Property():
             encodings = read_inputs(document, goal, where)

@@ -7,9 +7,19 @@ from ..smt.solvers import Query
 from ..smt.z3_algebra import Z3Algebra
 from ..spec.errors import UnsupportedError
 from .decision import formula, query
+from .entailment import Entailment
 from .induction import Induction
-from .methods import DEDUCTION, ENUMERATION, INDUCTION, RING
-from .obligation import Certificate, Deduction, Equality, Obligation, Property, RingProperty
+from .integer_claims import integer_formula
+from .methods import ARGUMENT, ENUMERATION, INDUCTION, RING
+from .obligation import (
+    Certificate,
+    Deduction,
+    Equality,
+    IntegerProperty,
+    Obligation,
+    Property,
+    RingProperty,
+)
 
 
 def scripts(obligation: Obligation) -> dict[str, str]:
@@ -30,6 +40,17 @@ def scripts(obligation: Obligation) -> dict[str, str]:
     """
     goal = obligation.goal()
     prop = goal.witness if isinstance(goal, Certificate) else goal
+    if isinstance(prop, Entailment):
+        prop = prop.implication
+    if isinstance(prop, IntegerProperty):
+        return {
+            name: _header(obligation, f"{products} products", meaning)
+            + Query.negating(*integer_formula(prop, opaque)).smtlib()
+            for name, products, opaque, meaning in (
+                ("uninterpreted", "uninterpreted", True, "unsat proves it, sat decides nothing"),
+                ("exact", "exact", False, "unsat proves it, sat refutes it"),
+            )
+        }
     if not isinstance(prop, Property):
         raise UnsupportedError(f"{obligation.id} is decided without a solver ({_method(prop)})")
     found = {}
@@ -52,20 +73,24 @@ def _method(goal: RingProperty | Deduction | None) -> str:
         return ENUMERATION
     if isinstance(goal, Induction):
         return INDUCTION
-    return DEDUCTION if isinstance(goal, Deduction) else RING
+    return ARGUMENT if isinstance(goal, Deduction) else RING
 
 
 def _script(obligation: Obligation, prop: Property, alg: Z3Algebra, encoding: str, meaning: str) -> str:
     question = query(prop, alg, obligation.equality)
     if question.trivial:
         question = _unsimplified(prop, alg, obligation.equality)
+    return _header(obligation, encoding, meaning) + question.smtlib()
+
+
+def _header(obligation: Obligation, encoding: str, meaning: str) -> str:
     header = [
         f"{obligation.id} ({encoding})",
         *obligation.statement.splitlines(),
         f"equality: {obligation.equality}, {obligation.equality.meaning}",
         f"the claim, expected to be {obligation.expect}, is negated: {meaning}",
     ]
-    return "".join(f"; {line}\n" for line in header) + question.smtlib()
+    return "".join(f"; {line}\n" for line in header)
 
 
 def _unsimplified(prop: Property, alg: Z3Algebra, equality: Equality) -> Query:

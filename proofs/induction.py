@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from .entailment import Entailment
 from .invariants import Formula, Instance, Transition
-from .methods import DEDUCTION, INDUCTION
+from .methods import ARGUMENT, DEDUCTION, INDUCTION
 from .obligation import Deduction, Method, Obligation, Property, RingProperty, Status
 from .verdict import Verdict
 
@@ -98,7 +98,9 @@ def decide_from_premises(
     follows : Verdict, optional
         For an entailment, the verdict on whether it follows.
     """
-    method = INDUCTION if isinstance(goal, Induction) else DEDUCTION
+    method = ARGUMENT
+    if isinstance(goal, Induction | Entailment):
+        method = INDUCTION if isinstance(goal, Induction) else DEDUCTION
     if isinstance(goal, Induction) and (wrong := mismatch(goal, obligations)) is not None:
         message = f"defect of mmaproof: this is no induction, {wrong}"
         return Verdict(obligation.id, Status.ERROR, method, message=message)

@@ -14,6 +14,7 @@ RING = "ring"
 ENUMERATION = "enumeration"
 INDUCTION = "induction"
 DEDUCTION = "deduction"
+ARGUMENT = "argument"
 COUNTEREXAMPLE = "counterexample"
 
 REWRITING = (NORMAL_FORM, BIT_ORIGINS, RING)
@@ -27,6 +28,7 @@ MEANINGS = {
     ENUMERATION: "numpy evaluated the claim on every point of a finite domain",
     INDUCTION: "base and step are obligations, proved, and checked to be instances of the formula",
     DEDUCTION: "a solver or rewriting showed that it follows from instances of what proved obligations claim",
+    ARGUMENT: "follows from obligations that are proved, by an argument in words, which nothing checks",
     COUNTEREXAMPLE: "numpy evaluated the claim on given or sampled inputs, where it is false",
 }
 """What each method that is no solver does, in one line."""

@@ -213,7 +213,10 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Deduction:
-    """A claim that follows from other obligations: `induction.Induction` or `entailment.Entailment`."""
+    """A claim that follows from other obligations, by an argument in words that nothing checks.
+
+    The arguments of an `induction.Induction` and of an `entailment.Entailment` are checked.
+    """
 
     premises: tuple[str, ...]
 

@@ -144,7 +144,7 @@ def test_obligations_without_a_query_are_said(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("mmaproof.proofs.catalogue.select", lambda patterns: [COMMUTES, INDUCTIVE])
     result = mmaproof("export", "power/toy", "--out", tmp_path / "smt")
     assert result.status == 0
-    assert result.err == f"mmaproof: not exported: {INDUCTIVE.id} is decided without a solver (deduction)\n"
+    assert result.err == f"mmaproof: not exported: {INDUCTIVE.id} is decided without a solver (argument)\n"
     assert COMMUTES.id in result.out
     monkeypatch.setattr("mmaproof.proofs.catalogue.select", lambda patterns: [INDUCTIVE, IN_RING])
     result = mmaproof("export", "power/toy/other", "--out", tmp_path / "none")

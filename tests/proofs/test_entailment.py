@@ -15,9 +15,11 @@ from theorem_checks import SOLVE
 
 from mmaproof.proofs.decision import decide
 from mmaproof.proofs.entailment import Entailment, Use
+from mmaproof.proofs.export import scripts
 from mmaproof.proofs.induction import decide_from_premises
 from mmaproof.proofs.instances import NoInstanceError
 from mmaproof.proofs.obligation import (
+    Deduction,
     Equality,
     Equation,
     Inputs,
@@ -31,6 +33,7 @@ from mmaproof.proofs.obligation import (
     holds,
 )
 from mmaproof.proofs.recheck import Asking, recheck
+from mmaproof.proofs.rechecking import possible
 from mmaproof.proofs.runner import Settings, run
 from mmaproof.smt.integers import IntegerAlgebra, IntegerTermAlgebra, integer_variables
 from mmaproof.spec.algebra import Algebra, Array, Operand
@@ -115,6 +118,22 @@ def test_the_runner_decides_both_parts() -> None:
 
 def _always_less(alg: Any, v: Inputs) -> Iterator[Equation]:
     yield holds(alg, alg.below(v["x"], v["y"]), "less")
+
+
+def test_it_is_exported_with_its_hypotheses() -> None:
+    for text in scripts(deduction(WIDER)).values():
+        solver = z3.Solver()
+        solver.from_string(text)
+        assert solver.check() == z3.unsat
+
+
+def test_an_argument_in_words_is_called_so() -> None:
+    words = Obligation("test/words", "", lambda: Deduction((GROWS.id,)), method=Method.DEDUCTION)
+    verdicts = run([GROWS, words, deduction(WIDER)], Settings(jobs=0, cache=None))
+    assert [v.method for v in verdicts] == ["z3", "argument", "deduction"]
+    ids, not_possible = possible(verdicts)
+    assert ids == [GROWS.id, "test/deduction"]
+    assert "in words" in not_possible[words.id]
 
 
 # -- of encodings
