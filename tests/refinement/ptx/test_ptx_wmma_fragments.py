@@ -239,3 +239,21 @@ def test_fragments_of_wmma_are_none_of_mma() -> None:
 def test_a_short_stride_is_reported() -> None:
     _, done, _ = finished("mov.u32 %r30, 8;", STORE.replace(";", ", %r30;"))
     assert Kind.UNDEFINED in kinds(done)
+
+
+def test_a_warp_has_one_pointer_and_one_stride() -> None:
+    lane = "mov.u32 %r30, %laneid;"
+    apart = "mad.wide.u32 %d9, %r30, 32, %d0;"
+    for loads in (
+        lane + apart + LOADS.replace("[%d0]", "[%d9]"),
+        lane + "add.u32 %r30, %r30, 16;" + re.sub(r"\[%d0\], \d+;|\[%d0\];", "[%d0], %r30;", LOADS),
+    ):
+        _, done, _ = finished("", loads=loads)
+        found = [each for each in done.findings if "the same in a whole warp" in each.message]
+        assert found and found[0].kind is Kind.UNDEFINED
+
+
+def test_a_warp_of_which_a_thread_has_exited_loads_nothing() -> None:
+    leave = "mov.u32 %r30, %laneid; setp.eq.u32 %p0, %r30, 31; @%p0 ret;\n"
+    _, done, _ = finished("", loads=leave + LOADS)
+    assert Kind.DIVERGENCE in kinds(done)
