@@ -3,7 +3,7 @@
 FAMILIES = {
     "layout": ("layouts",),
     "blocked": ("blocked",),
-    "numerics": ("exact_steps", "pairwise", "chains"),
+    "numerics": ("exact_steps", "shortened", "pairwise", "chains"),
     "foreign": ("foreign_layouts",),
     "stated": ("documented", "results"),
     "legal": ("legality",),

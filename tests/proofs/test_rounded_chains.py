@@ -17,7 +17,7 @@ from mmaproof.proofs.families.chains import adds
 from mmaproof.proofs.families.small_integers import small_integers
 from mmaproof.proofs.induction import Induction, mismatch
 from mmaproof.proofs.mfma import chains as mfma
-from mmaproof.proofs.mfma import pairwise
+from mmaproof.proofs.mfma import pairwise, shortened
 from mmaproof.proofs.obligation import Equality, Obligation, Property, Status
 from mmaproof.proofs.power import chains as power
 from mmaproof.proofs.power import numerics as power_numerics
@@ -29,7 +29,7 @@ from mmaproof.proofs.recheck import Asking, recheck
 from mmaproof.proofs.replay import counterexample, pinned_encodings
 from mmaproof.smt.z3_algebra import Z3Algebra
 from mmaproof.spec.algebra import Algebra, Array
-from mmaproof.spec.formats import F32, FloatFormat
+from mmaproof.spec.formats import F32, FloatFormat, IntegerFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.catalogue import UPDATES
 from mmaproof.spec.power.rank_k_update import SIGNIFICAND_24
@@ -185,6 +185,13 @@ def test_the_pairwise_sum_is_one_tree_and_no_other(name: str, monkeypatch: pytes
 def _other_pairs(inner: Callable[..., Any]) -> Callable[..., Any]:
     """Add 0 to 2 and 1 to 3."""
     return lambda alg, factors: inner(alg, [*factors[::2], *factors[1::2]] if len(factors) == 4 else factors)
+
+
+@pytest.mark.parametrize("name", ["truncated", "rounded"])
+def test_a_factor_of_eleven_fraction_bits_is_shortened(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert decided(of(shortened.xf32, name)).status is Status.PROVED
+    monkeypatch.setattr(shortened, "LOW", IntegerFormat("low", 12, signed=False))
+    assert decided(of(shortened.xf32, name)).status is Status.REFUTED
 
 
 def test_every_group_of_products_of_a_lane_is_stated() -> None:
