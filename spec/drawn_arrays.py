@@ -45,6 +45,8 @@ class DrawnArrays(Mapping[str, "NDArray[np.generic]"]):
     def of_shape(self, name: str, shape: tuple[int, ...]) -> NDArray[np.generic] | None:
         """Return the numbers that are given under a name in a shape; None where there are none.
 
+        In a shape of -1 there are as many as are given.
+
         Raises
         ------
         InputError
@@ -52,7 +54,8 @@ class DrawnArrays(Mapping[str, "NDArray[np.generic]"]):
         """
         if name not in self.literals:
             return None
-        given, count = self.literals[name], int(np.prod(shape))
+        given = self.literals[name]
+        count = given.size if -1 in shape else int(np.prod(shape))
         if given.size not in (1, count):
             extents = ", ".join(map(str, shape))
             raise InputError(f"{name} has {given.size} numbers; ({extents}) takes {count}, or one for all")

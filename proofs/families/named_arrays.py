@@ -206,6 +206,9 @@ def _literals() -> Certificate:
             else:
                 found[name] = {key: array.tolist() for key, array in said.items()}
         memory = DrawnArrays({"a": one, "w": three}, 1)
+        for size in (1, 3):
+            data = DrawnArrays({"m": np.arange(size, dtype=np.uint8)}, None)
+            found[f"memory of {size}"] = read("toy", {"m": ByteArray()}, data)["m"].tolist()
         found["memory is not drawn"] = _refuses(lambda: read("toy", {**operands, "m": ByteArray()}, memory))
         found["what is not needed is not drawn"] = sorted(read("toy", operands, memory, {"m": ByteArray()}))
         both = DrawnArrays({"a": one, "w": three, "x": one}, 1)
@@ -214,6 +217,7 @@ def _literals() -> Certificate:
         return found
 
     expected: dict[str, object] = {name: said for name, (_, said) in table.items()}
+    expected |= {"memory of 1": [0], "memory of 3": [0, 1, 2]}
     expected["memory is not drawn"] = True
     expected["what is not needed is not drawn"] = ["a", "w"]
     expected["what is not needed without a shape"] = ["a", "w"]
