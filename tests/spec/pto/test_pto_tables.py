@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fnmatch import filter as matching
+
 import pytest
 from pto_products import element_types, product_tiles
 
 from mmaproof.spec.pto import tables
-from mmaproof.spec.pto.catalogue import OPERATIONS, Operation
+from mmaproof.spec.pto.catalogue import OPERATIONS, Operation, OperationKind
 from mmaproof.spec.pto.contradictions import CONTRADICTIONS, cited
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.legality import judge
@@ -94,3 +96,24 @@ def test_rules_and_contradictions_name_each_other() -> None:
             assert row["rule"] in by_contradiction[point].split(", ")
     assert by_contradiction["01-bias-type"] == "bias-type"
     assert by_contradiction["05-bias-address"] == "address-range"
+
+
+def test_operations_of_a_rule_are_spelled_so_that_they_can_be_told() -> None:
+    products = {name for name, each in OPERATIONS.items() if each.kind is not OperationKind.MOVE}
+    words = {
+        "everything": {*OPERATIONS},
+        "products": products,
+        "without mx": {name for name in products if ".mx" not in name},
+    }
+    groups = {
+        *tables._GROUPS.values(),
+        *(each.operations for rule in tables.ALL_RULES for each in rule.enforcements),
+    }
+    for group in groups:
+        text = tables._spell_operations(group)
+        told = words.get(text) or {
+            name
+            for each in text.split(", ")
+            for name in matching(products if "*" in each else OPERATIONS, each)
+        }
+        assert told == group, text
