@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from ..proofs.mutation.recorded_scores import EQUIVALENT, UNNOTICED, recorded
+from ..proofs.mutation.recorded_scores import EQUIVALENT, TESTED_SINCE, UNNOTICED, recorded
 from ..proofs.mutation.scope import Role
 
 _HEADING = """# Which faults in the specification the catalogue and the tests notice
@@ -63,6 +63,7 @@ class _Figures:
     by_catalogue: int
     equivalent: int
     by_tests: int
+    since: int
 
     @classmethod
     def of(cls, campaign: dict[str, Any], *, presentation: bool) -> _Figures:
@@ -75,6 +76,7 @@ class _Figures:
             sum(each["refuted"] + each["error"] for each in counts),
             sum(each["reason"].startswith(EQUIVALENT) for each in listed),
             sum(bool(each["test"]) for each in listed),
+            sum(bool(each["test"]) and each["reason"].startswith(TESTED_SINCE) for each in listed),
         )
 
     def __add__(self, other: _Figures) -> _Figures:
@@ -91,7 +93,8 @@ class _Figures:
             _share(self.by_catalogue, self.drawn),
             str(self.equivalent),
             _share(self.by_catalogue, different),
-            _share(together, different) if with_tests else "not tried",
+            _share(together - self.since, different) if with_tests else "not tried",
+            _share(together, different) if with_tests else "",
             str(different - together) if with_tests else "",
         ]
 
@@ -104,13 +107,15 @@ def _summary(campaigns: dict[str, dict[str, Any]]) -> str:
         found = {
             name: _Figures.of(campaign, presentation=presentation) for name, campaign in campaigns.items()
         }
-        everything = sum(found.values(), _Figures(0, 0, 0, 0))
+        everything = sum(found.values(), _Figures(0, 0, 0, 0, 0))
         if not presentation:
             rows += [each.row(name, with_tests=tested[name]) for name, each in found.items()]
         name = "**all, with presentation**" if presentation else "**all**"
         rows.append(everything.row(name, with_tests=all(tested.values())))
     head = ["sample", "faults", "by the catalogue", "equivalent", "by the catalogue, of the others"]
-    return _table([*head, "together with the tests, of the others", "not noticed"], rows)
+    return _table(
+        [*head, "together with the tests there were", "with those written since", "not noticed"], rows
+    )
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

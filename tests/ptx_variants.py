@@ -13,7 +13,7 @@ from ptx_assembler import DECLARATIONS, REGISTER_TYPES
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, forms
 from mmaproof.spec.ptx.instructions import Instruction
-from mmaproof.spec.ptx.mma_forms import KINDS, NARROW_FLOATS, ROUNDINGS, SCALE_TYPES, MmaForm
+from mmaproof.spec.ptx.mma_forms import KINDS, NARROW_FLOATS, ROUNDINGS, MmaForm
 from mmaproof.spec.ptx.operands import (
     Address,
     Decimal,
@@ -33,6 +33,7 @@ from mmaproof.spec.ptx.variant_rules import narrow
 LEGAL = tuple(dict.fromkeys(variant for form in ALL_FORMS for variant in form.variants()))
 """Every legal variant."""
 
+SCALE_TYPES = ("ue8m0", "ue4m3")
 PRODUCTS = (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
 
 

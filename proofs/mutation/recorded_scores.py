@@ -31,6 +31,9 @@ _LISTED = ("file", "line", "role", "old", "new", "outcome", "test", "tested")
 EQUIVALENT = "equivalent"
 """How a reason begins that says why nothing can notice a fault."""
 
+TESTED_SINCE = "tested since"
+"""How a reason begins that says which test was written when the fault had been seen."""
+
 UNNOTICED = ("crashed", "timeout", "survived")
 """What becomes of faults that are listed."""
 

@@ -18,7 +18,6 @@ from .variant import WARP_LANES, Family, Shape, Variant
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 KINDS = ("f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4")
-SCALE_TYPES = ("ue8m0", "ue4m3")
 REGISTER_BITS = 32
 
 EIGHT_BIT_FLOATS = ("e4m3", "e5m2")
