@@ -52,7 +52,7 @@ class TrialProcesses:
         except OSError:
             line = ""
         if not line:
-            return {"outcome": "error", "message": "the process that runs trials ended"}
+            return {"outcome": "timeout", "message": "the process that runs trials was ended"}
         with self._lock:
             self._idle.append(server)
         answer: dict[str, Any] = json.loads(line)

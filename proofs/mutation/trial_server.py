@@ -56,6 +56,8 @@ def _forked(trial: Trial, limit: float) -> dict[str, Any]:
         return {"outcome": "timeout", "message": f"no end after {limit:.0f} s"}
     if not said:
         code = os.waitstatus_to_exitcode(status)
+        if code == -signal.SIGKILL:  # by whoever is short of memory: that says nothing of the fault
+            return {"outcome": "timeout", "message": "the process was killed"}
         return {"outcome": "error", "message": f"the process ended with exit code {code}"}
     answer: dict[str, Any] = json.loads(said)
     return answer

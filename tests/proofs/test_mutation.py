@@ -138,6 +138,26 @@ def test_a_trial_may_not_take_all_memory(monkeypatch: pytest.MonkeyPatch) -> Non
     assert limits == {MEMORY}
 
 
+@pytest.mark.parametrize("killed", ["getpid", "getppid"])
+def test_a_trial_that_is_killed_is_no_error_of_the_fault(killed: str) -> None:
+    known = {name: each.expect.value for name, each in toy_mutation_catalogue.obligations().items()}
+    source = f"import os\nos.kill(os.{killed}(), 9)\n{TOY.path.read_text(encoding='utf-8')}".replace(
+        "from __future__ import annotations\n", ""
+    )
+    trial = Trial(
+        list(sys.path),
+        SETTINGS.assignment.catalogue,
+        [*known],
+        known,
+        "z3",
+        5.0,
+        module=TOY.name,
+        source=source,
+    )
+    with TrialProcesses() as processes:
+        assert processes.run(trial, 60)["outcome"] == "timeout"
+
+
 def outcomes(score: Score) -> dict[tuple[int, str], Fate]:
     return {(result.mutant.fault.line, result.mutant.fault.new): result.outcome for result in score.results}
 
