@@ -21,7 +21,8 @@ each is tried on.
 The catalogue notices a fault when a verdict is not the expected one (refuted) or an obligation can't be
 decided (error). A crash is neither: the specification can't be imported, or obligations not be built, and no
 other obligation refutes. *Of those that can be built* leaves them out. Tests notice what makes one fail that
-passes without it.
+passes without it; `python -m mmaproof.proofs.mutation.tried_later FILE DIR…` tries survivors on tests that
+were written later.
 
 Faults that are shown to change nothing are not drawn, as theorems.md says. Where a reader found another one
 to be equivalent, the list says so, and why. These are about half of what survives: a word that is masked
