@@ -383,8 +383,9 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
     if (choices >= 0).all():
         return [Piece(1, (q.read(choices, fmt),))]
     parts = q.store.elements(q.store.arguments(terms)[:, 0])
-    pieces, position = [], 0
-    for part, field in zip(parts.T, fields(operation), strict=True):
+    pieces, position, cut = [], 0, fields(operation)
+    among_constants = len(cut) > 1 and sum(not field.constant for field in cut) == 1
+    for part, field in zip(parts.T, cut, strict=True):
         left = fmt.bits - position
         if left <= 0:
             break
@@ -392,16 +393,21 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
             return None
         repeated = repetitions(operation, position + field.width)
         if field.low == 0 and not (field.constant or repeated or is_raw(fmt)) and field.width <= left:
-            number = _uncut(q, part, field.width, fmt.signed and field.width == left)
-            if number is not None:
-                pieces.append(Piece(1 << position, (number,)))
+            uncut = _uncut(q, part, field.width, fmt.signed and field.width == left)
+            if uncut is not None:
+                pieces.append(Piece(1 << position, (uncut,)))
                 position += field.width
                 continue
         whole = field.low == 0 and bool((q.store.widths(part) == field.width).all())
         read = field_format(field, whole, fmt, left, repeated)
+        number = part
+        reach = field.width + (fmt.signed and not is_raw(fmt))
+        if read is None and among_constants and reach <= left:  # the same number in every format
+            number = extract(q.store, part, field.low, field.width)
+            read = operations.unsigned(field.width)
         if read is None:
             return None
-        pieces.append(Piece(1 << position, (q.read(part, read),)))
+        pieces.append(Piece(1 << position, (q.read(number, read),)))
         if read.signed:
             break
         position += field.width

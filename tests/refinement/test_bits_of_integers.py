@@ -44,6 +44,18 @@ KERNELS = {
         {"A": "s32", "B": "s32", "C": "s32 out"},
         ("%d1, 64", "%d1, 0"),
     ),
+    "a field as a number": Kernel(
+        "shr.u32 %r1, %W, 4; and.b32 %r1, %r1, 15; cvt.rn.f32.u32 %f1, %r1; mul.f32 %C, %f1, %A;",
+        "C[i] = A[i] * (W[i] >> 4 & 15)",
+        {"A": "f32", "W": "u32", "C": "f32 out"},
+        ("%W, 4", "%W, 5"),
+    ),
+    "a field of a sign extended byte as a number": Kernel(
+        "and.b32 %r1, %W, 240; cvt.rn.f32.s32 %f1, %r1; mul.f32 %C, %f1, %A;",
+        "C[i] = A[i] * 16 * (W[i] // 16 % 16)",
+        {"A": "f32", "W": "s8", "C": "f32 out"},
+        ("240", "224"),
+    ),
     "chosen by a bit": Kernel(
         "and.b32 %r1, %M, 4; setp.ne.s32 %p1, %r1, 0; selp.f32 %C, %A, 0f00000000, %p1;",
         "C[i] = where(M[i] & 4 != 0, A[i], 0)",
