@@ -191,7 +191,13 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
             ),
             Statement(
                 "mma.sp: metadata say where the stored elements of A are",
-                ("ptx/sparsity/columns", "ptx/sparsity/product", "ptx/sparsity/chunks"),
+                (
+                    "ptx/sparsity/columns",
+                    "ptx/sparsity/product",
+                    "ptx/sparsity/chunks",
+                    "ptx/stated/metadata",
+                ),
+                "which bits those of m16n8k16 (f16), k8 (tf32), k32 (s8) and k64 (s4) are is not confirmed",
             ),
             Statement("m16n8k32 may exploit parallelism in time", (), "a guess about hardware"),
         ),

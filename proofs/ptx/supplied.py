@@ -129,9 +129,10 @@ def _scale_factors(operand: str, size: int) -> Certificate:
 
 @theorem(
     "ptx/stated/metadata",
-    "metadata come from the threads and bits that the manual's figures show, and name the columns they show",
+    "metadata come from the threads that the manual names, the bits that CUTLASS has, and name columns",
     "∀ selectors, rows, chunks: the nibble is that of the thread's register that the tables name; the legal "
-    "nibbles are the listed ones, and the stored columns of a chunk those of the figures",
+    "nibbles are the listed ones, and the stored columns of a chunk those of the figures; that shapes of "
+    "half a K have the bits of the first half is not confirmed: no figure was read, and no hardware asked",
     "PTX ISA 9.1 section 9.7.14.6, figures of metadata and of the sparsity of each type",
 )
 def metadata() -> Iterator[Case]:

@@ -82,7 +82,11 @@ class FractalLayout:
 
 
 def layout_of(tile: Tile) -> FractalLayout:
-    """Return the order of a tile's elements: a single row in boxes by rows is linear."""
+    """Return the order of a tile's elements: a single row in boxes by rows is linear.
+
+    Of A the headers' movers say so; of scale factors it is not confirmed (PTOAS issues 831 and 1365 expand
+    them to boxes of 16 x 2).
+    """
     if tile.boxed and tile.rows == 1 and tile.inner is Order.ROW_MAJOR:
         return FractalLayout(Order.ROW_MAJOR, Order.NONE_BOX, (1, 1))
     return FractalLayout(tile.blocks, tile.inner, tile.box)

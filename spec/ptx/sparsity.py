@@ -3,7 +3,9 @@
 A row of A is cut into chunks; of each, half of the columns are stored. A nibble of metadata describes
 a chunk: its two 2-bit indices name the two quarters of the chunk that are stored, a quarter being half
 an element (tf32, 1:2), one element (2:4) or a pair (4:8 pairwise). The stored half is a matrix M x K/2,
-laid out as `fragments.in_runs` says. Source: PTX ISA 9.1 sections 9.7.14.6.1 and 9.7.14.6.2.
+laid out as `fragments.in_runs` says. Which bits of a register the metadata of m16n8k16 on f16 and bf16,
+m16n8k8 on tf32, m16n8k32 on 8-bit and m16n8k64 on 4-bit integers are follows from the shapes of twice the K,
+and is not confirmed. Source: PTX ISA 9.1 sections 9.7.14.6.1 and 9.7.14.6.2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Who supplies which scale factor, and which metadata: the figures and their legends, as tables of threads.
 
 Sources: PTX ISA 9.1 section 9.7.14.3 (which threads of a quad, which bytes) with the rows of each thread from
-CuTe's layouts; section 9.7.14.6 (threads by selector, the figures of metadata).
+CuTe's layouts; section 9.7.14.6 (threads by selector); bits of metadata: CUTLASS's reordering on the host and
+CuTe's layout of E, for m16n8k32 on 16 bits, m16n8k64 on 8 and m16n8k128 on 4, which those of half the K
+(k16 on 16 bits, k8 on tf32, k32 on 8, k64 on 4) are restricted from. That is not confirmed.
 """
 
 from __future__ import annotations
