@@ -57,6 +57,8 @@ class IntegerTermAlgebra(IntegerAlgebra):
 class IntegerTerm:
     """An integer term, with the operators of Python's integers; shifts and masks are by numbers.
 
+    Divisors are not negative: for negative ones SMT-LIB rounds quotients otherwise than Python.
+
     Parameters
     ----------
     term : Z3 term
