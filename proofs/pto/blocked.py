@@ -315,8 +315,8 @@ def _partial_sum(formats: Formats) -> BlockProduct:
 @theorem(
     "pto/blocked/split-k",
     "the sum of the loops over two parts of K, the bias in one of them, is the loop over K",
-    "∀ T: loop_T(p) + q = loop_T(p + q), hence loop over K₁ from the start + loop over K₂ from 0 = "
-    "loop over K",
+    "∀ T blocks of four products each: loop_T(p) + q = loop_T(p + q), hence loop over K₁ from the start + "
+    "loop over K₂ from 0 = loop over K; modulo 2^32, over the reals for floats",
     SOURCE,
 )
 def split_k() -> Iterator[Case]:
