@@ -39,6 +39,7 @@ def _patterns(variant: Variant) -> Iterator[str]:
         case Family.WMMA_MMA:
             product = multiplication(variant)
             yield f"load-mma-store/{product.shape}/{product.d}.{product.a}.{product.c}"
+            yield from _of_models(product)
         case _ if isinstance(form, MatrixMoveForm):
             move = str(matrix_move(variant))
             yield re.escape(move)
@@ -51,7 +52,7 @@ def _patterns(variant: Variant) -> Iterator[str]:
 
 def _product(form: MmaForm, product: Multiplication) -> Iterator[str]:
     variant, shape = product.variant, str(product.shape)
-    a, b, c, d = product.a, product.b, product.c, product.d
+    a, b, d = product.a, product.b, product.d
     yield re.escape(str(variant).replace(".sync.aligned", ""))
     for role in "abcd":
         fmt = product.format(role)
@@ -76,9 +77,15 @@ def _product(form: MmaForm, product: Multiplication) -> Iterator[str]:
         yield rf"{variant.family}/{variant.kind}/{vector}X/{scale_type}/{a}-{b}"
     if product.is_quad_pairs:
         yield "fragment/quad-pairs"
+    yield from _of_models(product, scale)
+
+
+def _of_models(product: Multiplication, scale: str = "") -> Iterator[str]:
+    """Yield the parts of ids that name how the architectures' models sum a product's terms."""
+    types = "-".join(str(product.format(role)) for role in "abcd") + scale
     if not (product.is_integer or product.is_double):
         for architecture in filter(product.is_executable_on, ARCHITECTURES):
-            yield from _sums(accumulation(architecture, product), f"{a}-{b}-{c}-{d}{scale}")
+            yield from _sums(accumulation(architecture, product), types)
 
 
 def _sums(each: ModelAccumulation, types: str) -> Iterator[str]:

@@ -36,6 +36,10 @@ def test_every_model_with_several_steps_depends_on_them() -> None:
             "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16",
             {"dot-add-bound", "dot-add-integers", "dot-add-order", "dot-add-step-order", "dot-add-overflow"},
         ),
+        (
+            "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32",
+            {"dot-add-bound", "dot-add-integers", "dot-add-order", "dot-add-monotone", "dot-add-split-k"},
+        ),
     ],
 )
 def test_an_instruction_names_its_theorems(mnemonic: str, expected: set[str]) -> None:
