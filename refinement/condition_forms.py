@@ -67,6 +67,10 @@ class ConditionForms:
         self._functions, self._numbers = functions, numbers
         self._computed = quantifier.computed_equality
         self._forms: dict[int, Form] = {}
+        self._rounded: frozenset[int] = frozenset()
+        """Variables that are comparisons of rounded numbers."""
+        self._opposites: dict[int, int] = {}
+        """Of comparisons ``x < 0``, the variable of ``-x < 0``."""
 
     def of(self, conditions: Ids) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Return numbers of conditions (n,), the same for opposites, and which are the opposite of theirs.
@@ -133,7 +137,14 @@ class ConditionForms:
                 for place in product:
                     factor = _multiplied(factor, given[place])
                 found = None if found is None or factor is None else found ^ factor
-            self._forms[term] = self._variable(("bit", term)) if found is None else found
+            if found is None or self._is_rounded_equality(found):
+                found = self._variable(("bit", term))
+            self._forms[term] = found
+
+    def _is_rounded_equality(self, form: Form) -> bool:
+        """Tell whether a rounded number is to be neither less nor greater than another one."""
+        variables = frozenset[int]().union(*form)
+        return any(self._opposites.get(each) in variables for each in variables & self._rounded)
 
     def _take(self, operation: Operation, terms: Ids) -> None:
         """Take bits of which nothing is known for variables."""
@@ -190,7 +201,9 @@ class ConditionForms:
             elif constant[place]:  # only roundings decide: nothing to suppose here
                 self._forms[term] = self._variable(("bit", term))
             else:
-                self._forms[term] = self._compared(found[place], holds)
+                self._forms[term] = form = self._compared(found[place], holds)
+                if isinstance(fmt, FloatFormat) and not self._computed.is_of_reals(left, right):
+                    self._rounded |= frozenset().union(*form)
 
     def _settled(
         self, left: int, right: int, outcomes: tuple[bool, bool, bool]
@@ -222,7 +235,12 @@ class ConditionForms:
         lead = Fraction(difference[max(difference)])
         scale = lead if zero else (-abs(lead) if positive else abs(lead))
         number = frozenset((key, Fraction(value) / scale) for key, value in difference.items())
-        return self._variable((_EQUAL if zero else _LESS, number)) ^ opposite
+        form = self._variable((_EQUAL if zero else _LESS, number))
+        if not zero:
+            ((variable,),) = form
+            other = frozenset((key, -value) for key, value in number)
+            self._opposites[variable] = self._number((_LESS, other))
+        return form ^ opposite
 
 
 def _relation(operation: Operation) -> str:

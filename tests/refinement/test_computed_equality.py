@@ -25,6 +25,14 @@ ROUNDED = {
         f"add.f32 %f1, %A, %B; sub.f32 %f1, %f1, %A; setp.eq.f32 %p1, %f1, 0f00000000; {CHOSEN}", "B[i] == 0",
     ),
     "only one side narrowed": (f"setp.eq.f32 %p1, %A, %B; {CHOSEN}", "f16(A[i]) == B[i]"),
+    "neither less nor greater": (
+        f"{NARROWED} setp.ge.f32 %p2, %f1, %B; setp.le.and.f32 %p1, %f1, %B, %p2; {CHOSEN}",
+        "A[i] >= B[i] and A[i] <= B[i]",
+    ),
+    "less or greater": (
+        f"{NARROWED} setp.lt.f32 %p2, %f1, %B; setp.gt.or.f32 %p1, %f1, %B, %p2; {CHOSEN}",
+        "A[i] < B[i] or A[i] > B[i]",
+    ),
     "zero put in": (
         "add.f32 %f1, %A, 0f3F800000; setp.eq.f32 %p1, %f1, 0f3F800000; fma.rn.f32 %f2, %A, %B, %B; "
         "selp.f32 %C, %B, %f2, %p1;",
@@ -42,6 +50,14 @@ KEPT = {
     "a magnitude and 0": (
         "mul.f32 %f1, %A, %B; abs.f32 %f1, %f1; setp.neu.f32 %p2, %f1, 0f00000000; not.pred %p1, %p2;",
         "abs(A[i] * B[i]) == 0",
+    ),
+    "neither less nor greater, not rounded": (
+        "setp.ge.f32 %p2, %A, %B; setp.le.and.f32 %p1, %A, %B, %p2;",
+        "B[i] >= A[i] and A[i] >= B[i]",
+    ),
+    "between two, rounded": (
+        f"{NARROWED} setp.ge.f32 %p2, %f1, %B; setp.le.and.f32 %p1, %f1, 0f3F800000, %p2;",
+        "A[i] >= B[i] and A[i] <= 1",
     ),
     "the same rounding": (f"{NARROWED} setp.eq.f32 %p1, %B, %f1;", "f16(A[i]) == B[i]"),
     "a number that the format has": (f"{NARROWED} setp.eq.f32 %p1, %f1, %A;", "f16(A[i]) == A[i]"),
