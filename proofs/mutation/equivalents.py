@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
+import re
 import signal
 import threading
 import types
@@ -53,6 +54,9 @@ _SECONDS = 5.0
 
 _PACKAGE = Path(__file__).parents[2]
 """All that may read what the specification binds."""
+
+_OTHERS = ("proofs", "smt")
+"""Layers that read it while obligations are decided; what others only mention counts as read."""
 
 _WINDOW = 3
 """Comparisons with a number that was changed by one differ no further from it."""
@@ -94,8 +98,16 @@ class Equivalents:
 
     @cached_property
     def _annotations(self) -> Annotations:
-        others = (path.read_text(encoding="utf-8") for path in sorted(_PACKAGE.rglob("*.py")))
-        return Annotations([*self._sources.values(), *others])
+        others = (path for layer in _OTHERS for path in sorted((_PACKAGE / layer).rglob("*.py")))
+        return Annotations([*self._sources.values(), *(path.read_text(encoding="utf-8") for path in others)])
+
+    @cached_property
+    def _mentioned(self) -> frozenset[str]:
+        """Words in the sources of upper layers."""
+        layers = (path for path in sorted(_PACKAGE.iterdir()) if path.name not in {"spec", *_OTHERS})
+        files = (file for path in layers for file in ([path] if path.is_file() else path.rglob("*.py")))
+        texts = (file.read_text(encoding="utf-8") for file in files if file.suffix == ".py")
+        return frozenset(word for text in texts for word in re.findall(r"\w+", text))
 
     def _names_a_type(self, module: SpecificationModule, fault: Fault) -> bool:
         """Whether a fault is in the value of a name that only annotations read, and is a value still."""
@@ -105,7 +117,9 @@ class Equivalents:
         if any(isinstance(node, ast.Call) for node in around):  # of an object, or for who reads annotations
             return False
         match around[1]:
-            case ast.Assign([ast.Name(name)], value) if self._annotations.alone_read(name):
+            case ast.Assign([ast.Name(name)], value) if (
+                name not in self._mentioned and self._annotations.alone_read(name)
+            ):
                 changed = copy.deepcopy(value, {id(fault.node): fault.replacement})
                 with suppress(Exception):
                     eval(compile(ast.unparse(changed), "", "eval"), dict(vars(import_module(module.name))))
