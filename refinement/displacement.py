@@ -39,6 +39,8 @@ def sources(forms: NormalForms, terms: Ids, expected: Ids, covered: Indices, fmt
     array (n,), optional
         None unless there is one for each: then nothing is wrong with them but their places.
     """
+    if forms.are_slow(terms).any() != forms.are_slow(expected[covered]).any():
+        return None  # one computes functions or extrema, and the other does not
     try:
         held = forms.identifiers(terms, fmt)
         wanted = forms.identifiers(expected[covered], fmt)

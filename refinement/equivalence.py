@@ -174,16 +174,16 @@ def _differing(
     Where only a thorough comparison can tell, it ends with the first members that differ: all that are
     left then count as not shown.
     """
-    plain = ~(forms.has_functions(actual[members]) | forms.has_functions(expected[members]))
-    functions, members = members[~plain], members[plain]
+    plain = ~(forms.are_slow(actual[members]) | forms.are_slow(expected[members]))
+    slow, members = members[~plain], members[plain]
     found = forms.difference(actual[members], expected[members], fmt)
     doubtful = members[np.unique(found.owners)]
     if len(forms.certain(found)):
-        return np.union1d(doubtful, functions), None
+        return np.union1d(doubtful, slow), None
     differing, reason = _thoroughly(forms, actual, expected, doubtful, fmt)
     if len(differing):
-        return np.union1d(differing, functions), reason
-    return _by_shape(forms, actual, expected, functions, fmt)
+        return np.union1d(differing, slow), reason
+    return _by_shape(forms, actual, expected, slow, fmt)
 
 
 def _by_shape(

@@ -68,9 +68,8 @@ class IdleOperations:
             neutral = _NEUTRAL[str(operation.attribute[0])]
             for column in (0, 1):  # the least number, or the greatest, beside another one
                 bound = self._infinities.signs(arguments[:, column], operation.operands[column]) == neutral
-                bound |= self._is_limit(arguments[:, column], fmt, neutral) & self._is_number(
-                    arguments[:, 1 - column]
-                )
+                limit = np.flatnonzero(self._is_limit(arguments[:, column], fmt, neutral))
+                bound[limit] |= self._is_number(arguments[limit, 1 - column])
                 found[bound] = self._quantifier.read(arguments[bound, 1 - column], fmt)
         return found
 

@@ -27,6 +27,7 @@ from .factored_products import FactoredProducts
 from .idle_operations import IdleOperations
 from .interning import Ids
 from .monomial_reduction import MonomialReduction
+from .nested_operations import NestedOperations
 from .opaque_forms import OpaqueForms, atom_numbers
 from .overflow import Overflows
 from .polynomial_numbers import PolynomialNumbers
@@ -68,6 +69,10 @@ _FRACTIONS = "literals for the simple fractions that they are next to"
 _UNKNOWN = -1
 _ZERO = 0
 """The number of the polynomial 0; those of other polynomials are odd, those of long sums even."""
+
+
+_MANY_EXTREMA = 4
+"""Of extrema that are nested, from which on terms are slow to compare; a number that is clamped has two."""
 
 
 class NormalForms:
@@ -168,6 +173,10 @@ class NormalForms:
             self.quantifier, self._extrema, self.polynomials, self.difference, self.identifiers
         )
 
+    @cached_property
+    def _nested_extrema(self) -> NestedOperations:
+        return NestedOperations(self.store, operations.EXTREMUM, _MANY_EXTREMA)
+
     @property
     def element_functions(self) -> ElementFunctions:
         """What is a function of one small element."""
@@ -221,9 +230,9 @@ class NormalForms:
         taken = (_MASK.format(f"{each:g}") for each in masks)
         return tuple(dict.fromkeys((*literals, *taken, *self.software.recognised)))
 
-    def has_functions(self, terms: Ids) -> NDArray[np.bool_]:
-        """Tell which terms (n,) depend on functions of real numbers."""
-        return self._sums.have_functions(terms)
+    def are_slow(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which terms (n,) depend on functions of real numbers, or on extrema of many."""
+        return self._sums.have_functions(terms) | self._nested_extrema.are_many(terms)
 
     def difference(self, left: Ids, right: Ids, fmt: Format) -> Polynomials:
         """Return the polynomials of ``left - right``, terms (n,) read in a format; owners are indices.

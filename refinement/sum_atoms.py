@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +12,11 @@ from ..spec.formats import FloatFormat
 from . import operations
 from .factored_products import FactoredProducts
 from .interning import Ids
+from .nested_operations import NestedOperations
 from .product_chains import Whole, unrolled
 from .quantities import Piece, Pieces, Quantifier
 from .quantity_words import Quantities
-from .terms import NORMAL_FORM, VECTOR, Operation
-from .traversal import fill, operands
+from .terms import NORMAL_FORM, Operation
 
 Groups = list[tuple[NDArray[np.intp], Pieces]]
 """Expansions of quantities, and the indices of those that have each."""
@@ -27,8 +26,6 @@ _SUMS = (operations.FUSED, operations.RING, operations.DOT, operations.SCALED_DO
 
 _MANY = 8
 """Products from which on a sum is an atom."""
-
-_UNKNOWN = -1
 
 
 class Expanded(Enum):
@@ -62,7 +59,7 @@ class SumAtoms:
         self._store = quantifier.store
         self._products = products
         self._expanded = expanded
-        self._with_functions = np.empty(0, dtype=np.int8)
+        self._functions = NestedOperations(self._store, operations.FUNCTION, 1)
 
     def may_be(self, quantities: Quantities) -> bool:
         """Tell whether quantities of one kind may be sums that are atoms."""
@@ -122,22 +119,4 @@ class SumAtoms:
 
     def have_functions(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms depend on functions of real numbers."""
-        missing = max(0, len(self._store) - len(self._with_functions))
-        self._with_functions = np.concatenate(
-            [self._with_functions, np.full(missing, _UNKNOWN, dtype=np.int8)]
-        )
-
-        def depends(operation: Operation, members: Ids) -> list[Ids]:
-            return operands(self._store, operation, members)
-
-        def compute(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
-            if operation.name == operations.FUNCTION:
-                return 1
-            if operation.name == VECTOR:
-                return known[self._store.elements(members)].max(axis=-1)
-            given = depends(operation, members)
-            return np.max([known[each] for each in given], axis=0) if given else 0
-
-        fill(self._store, terms, self._with_functions, _UNKNOWN, depends, compute)
-        found: NDArray[np.bool_] = self._with_functions[terms] == 1
-        return found
+        return self._functions.are_many(terms)
