@@ -162,7 +162,8 @@ def _ldmatrix(instruction: InstructionStatement) -> Step:
         if not len(warps):
             return
         at, lanes = _rows(execution, move, source, warps)
-        words = load(execution, space_of(execution, instruction), at, size, ROW_BYTES // size, lanes)
+        space = space_of(execution, instruction)
+        words = load(execution, space, at, size, ROW_BYTES // size, lanes, by_warps=True)
         rows = words.reshape(len(warps), move.count, move.rows, -1)
         algebra = TermAlgebra(execution.store)
         if move.expansion:

@@ -28,11 +28,13 @@ def load(
     count: int,
     threads: Indices,
     alignment: int = 0,
+    *,
+    by_warps: bool = False,
 ) -> Ids:
     """Return what `count` neighbouring words (n, count) of `size` bytes hold.
 
     What can't be read is reported, and undefined. Each access must be aligned to all of its bytes, or as
-    `alignment` says.
+    `alignment` says. What is read `by_warps` is read by all threads of those that name the addresses.
     """
     total = size * count
     words = np.full((len(at), count), ABSENT, dtype=np.int32)
@@ -41,7 +43,7 @@ def load(
             each = read(execution, part, offsets[:1], size, count, threads[:1])
             words[members] = each
         else:
-            words[members] = read(execution, part, offsets, size, count, threads[members])
+            words[members] = read(execution, part, offsets, size, count, threads[members], by_warps=by_warps)
     lost = words == ABSENT
     if lost.any():
         words[lost] = execution.store.undefined(int(lost.sum()), 8 * size)
@@ -248,6 +250,7 @@ def read(
     threads: Indices,
     *,
     atomic: bool = False,
+    by_warps: bool = False,
 ) -> Ids:
     """Return words (n, count) from lanes that are there, `ABSENT` where a byte was never written.
 
@@ -256,7 +259,7 @@ def read(
     lanes = part.lanes
     spread = (offsets[:, None] + size * np.arange(count)).reshape(-1)
     if part.history is not None and part.read_only_from and not atomic:
-        _note_reading(execution, part, offsets, size * count, threads)
+        _note_reading(execution, part, offsets, size * count, threads, by_warps=by_warps)
     if part.unowned_reads is not None and not atomic:
         _note_unowned(execution, part, offsets[:, None] + np.arange(size * count), threads)
     there = lanes.written(spread, size)
@@ -270,7 +273,15 @@ def read(
     return words.reshape(-1, count)
 
 
-def _note_reading(execution: Execution, part: Space, offsets: Offsets, total: int, threads: Indices) -> None:
+def _note_reading(
+    execution: Execution,
+    part: Space,
+    offsets: Offsets,
+    total: int,
+    threads: Indices,
+    *,
+    by_warps: bool = False,
+) -> None:
     """Keep who reads, and report races with writers, where somebody may write."""
     history = part.history
     assert history is not None
@@ -286,8 +297,10 @@ def _note_reading(execution: Execution, part: Space, offsets: Offsets, total: in
         history.on_data.add(execution.instruction.line)
     if execution.instruction.has("nc"):
         _report_stale(execution, part, places, threads_of)
-    found = history.read(execution.ordering, places, threads_of, execution.instruction.line)
-    _report_races(execution, part, found, places, threads_of, "reads")
+    line = execution.instruction.line
+    found = history.read(execution.ordering, places, threads_of, line, by_warps=by_warps)
+    does = "reads for its whole warp" if by_warps else "reads"
+    _report_races(execution, part, found, places, threads_of, does)
 
 
 def _report_stale(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:

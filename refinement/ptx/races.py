@@ -123,14 +123,25 @@ class AccessHistory:
         return places
 
     def read(
-        self, ordering: Ordering, places: Places, threads: Indices, line: int, *, atomic: bool = False
+        self,
+        ordering: Ordering,
+        places: Places,
+        threads: Indices,
+        line: int,
+        *,
+        atomic: bool = False,
+        by_warps: bool = False,
     ) -> Conflicts:
         """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
 
-        Atomics are like reads, in that they race with other accesses but not with each other.
+        Atomics are like reads, in that they race with other accesses but not with each other. Where whole
+        warps read, what a thread wrote itself reaches others: another one of its warp is the reader.
         """
         writer = self._plain_writer[places]
         mine = ordering.names[threads]
+        if by_warps and (own := writer == mine).any():
+            threads = np.where(own, threads ^ 1, threads)
+            mine = ordering.names[threads]
         suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
         suspects = suspects[~self._writes_over(ordering, places[suspects], threads[suspects])]
         if self.copies:
@@ -327,7 +338,14 @@ class StoreHistory(AccessHistory):
     """Who wrote each granule of memory last, and nothing that tells races: for kernels known to have none."""
 
     def read(
-        self, ordering: Ordering, places: Places, threads: Indices, line: int, *, atomic: bool = False
+        self,
+        ordering: Ordering,
+        places: Places,
+        threads: Indices,
+        line: int,
+        *,
+        atomic: bool = False,
+        by_warps: bool = False,
     ) -> Conflicts:
         """Find no conflict."""
         return self._conflicts(places, np.empty(0, dtype=np.intp))

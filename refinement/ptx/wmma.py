@@ -158,9 +158,8 @@ def _load(instruction: InstructionStatement, variant: Variant) -> Step:
             words = memory_of_any_size(execution).load(rows, size, count, unit, threads)
         else:
             at = _lines(execution, instruction, operand, pointer, distance, warps)
-            words = load(
-                execution, space_of(execution, instruction), at.reshape(-1), size, count, threads, unit
-            )
+            space = space_of(execution, instruction)
+            words = load(execution, space, at.reshape(-1), size, count, threads, unit, by_warps=True)
         if operand.format.bits < 8:
             algebra = TermAlgebra(execution.store)
             fields = [algebra.extract(words, low, operand.format) for low in range(0, 8, operand.format.bits)]

@@ -182,6 +182,30 @@ def test_no_barrier_orders_blocks() -> None:
     assert races(alone, grid=2) == [6]
 
 
+# -- what whole warps read
+
+ROW = """
+and.b32 %r5, %r0, 31;
+mad.lo.u32 %r6, %r5, 16, %r9;
+st.shared.v4.u32 [%r6], {%r0, %r0, %r0, %r0};
+"""
+
+
+@pytest.mark.parametrize(
+    "loaded",
+    [
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, [%r6];",
+        "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r7, %r8, %r10, %r11}, [%r6];",
+        "wmma.load.c.sync.aligned.row.m16n16k16.shared.f16 {%r7, %r8, %r10, %r11}, [%r9];",
+    ],
+)
+def test_what_a_thread_wrote_reaches_others_of_its_warp_behind_a_barrier(loaded: str) -> None:
+    """Even where each lane names the row that it wrote itself."""
+    line = len(ROW.strip().splitlines())
+    assert races(ROW + loaded, block=32) == [line + 1]
+    assert races(ROW + "bar.warp.sync 0xffffffff;\n" + loaded, block=32) == []
+
+
 # -- asynchronous copies
 
 COPY = """
