@@ -9,8 +9,12 @@ from itertools import product
 import numpy as np
 
 from ...spec.algebra import Operand
+from ...spec.errors import InputError
+from ...spec.float_encoding import rounded
 from ...spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
 from ...spec.numpy_algebra import NumpyAlgebra
+from ...spec.rounding import Rounding
+from ...spec.values import checked_encodings
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method
 from ..stated import formats as stated
@@ -20,7 +24,9 @@ TITLE = "the element types have the widths, constants and special encodings of t
 STATEMENT = (
     "bits, sign bit, exponent and fraction widths, bias; largest, least normal and least positive number; "
     "which encodings are infinities and NaNs: as the standard's tables say, which are written down in "
-    "numbers; which formats have the zero, the sign and the listed numbers of which others"
+    "numbers; which formats have the zero, the sign and the listed numbers of which others. A number of a "
+    "format rounds to itself in every direction; a word with a digit beyond the format's is refused; in the "
+    "values of an arbitrary function every digit of the format is 0 and 1"
 )
 
 SOURCE = (
@@ -43,6 +49,35 @@ def _contained() -> Certificate:
     return compared(expected, lambda: {(one.name, other.name): one.contains(other) for one, other in pairs})
 
 
+WORDS = (8, 16, 32, 64)
+"""Bits of the unsigned integers that encodings come in."""
+
+
+def _words(bits: int) -> Mapping[str, object]:
+    """Return which digits words may have, and those that an arbitrary function changes, for a width."""
+    taken = {f"{word} bits, 1 in digit {at}": at < bits for word, at in _digits(bits)}
+    return {**taken, "changed": f"{(1 << bits) - 1:b}"}
+
+
+def _digits(bits: int) -> Iterator[tuple[int, int]]:
+    """Yield words with their last digit, and the digits at the end of so many bits."""
+    yield from ((word, at) for word in WORDS for at in sorted({bits - 1, bits, word - 1}) if at < word)
+
+
+def _words_specified(fmt: Format) -> Mapping[str, object]:
+    def is_taken(word: int, at: int) -> bool:
+        try:
+            found = checked_encodings("x", np.array([1 << at], dtype=f"u{word // 8}"), fmt)
+        except InputError:
+            return False
+        return int(found[0]) == 1 << at
+
+    taken = {f"{word} bits, 1 in digit {at}": is_taken(word, at) for word, at in _digits(fmt.bits)}
+    values = NumpyAlgebra().arbitrary("f", [(np.arange(256, dtype=np.uint16)[:, None], fmt)], fmt)
+    changed = int(np.bitwise_or.reduce(values)) & ~int(np.bitwise_and.reduce(values))
+    return {**taken, "changed": f"{changed:b}"}
+
+
 def _integer(fmt: Format) -> Certificate:
     def specified() -> Mapping[str, object]:
         assert isinstance(fmt, IntegerFormat)
@@ -50,11 +85,12 @@ def _integer(fmt: Format) -> Certificate:
         exact = fmt.bits < 64  # exact integers are int64 here
         values = list(map(int, NumpyAlgebra().integer(ones, fmt))) if exact else []
         limits = fmt.bits, fmt.minimum, fmt.maximum
-        return {"limits": limits, "signed": fmt.signed, "values": values}
+        return {"limits": limits, "signed": fmt.signed, "values": values, **_words_specified(fmt)}
 
     bits, least, greatest = stated.INTEGERS[fmt.name]
     values = [] if bits == 64 else [-1 if least < 0 else greatest]
-    return compared({"limits": (bits, least, greatest), "signed": least < 0, "values": values}, specified)
+    listed = {"limits": (bits, least, greatest), "signed": least < 0, "values": values, **_words(bits)}
+    return compared(listed, specified)
 
 
 def _float(fmt: Format) -> Certificate:
@@ -65,8 +101,15 @@ def _float(fmt: Format) -> Certificate:
         **{column: int(cell) if cell else None for column, cell in widths.items()},
         **{f"{encoding:#x}": kind for encoding, kind in kinds.items()},
         **{f"{at:#x} is": value for (name, at), value in stated.NUMBERS.items() if name == fmt.name},
+        **{f"rounded {rounding.name}": _numbers(fmt) for rounding in Rounding},
+        **_words(int(widths["bits"])),
     }
     return compared(expected, lambda: _specified(fmt, list(kinds)))
+
+
+def _numbers(fmt: Format) -> list[float]:
+    """Return the listed numbers of a format, which double precision has, too."""
+    return [float(value) for (name, _), value in stated.NUMBERS.items() if name == fmt.name]
 
 
 def _specified(fmt: FloatFormat, encodings: list[int]) -> Mapping[str, object]:
@@ -83,4 +126,7 @@ def _specified(fmt: FloatFormat, encodings: list[int]) -> Mapping[str, object]:
         found[f"{encoding:#x}"] = "NaN" if nan else "infinity" if infinite else "number"
         if not nan and not infinite:
             found[f"{encoding:#x} is"] = fmt.exact(encoding)
+    for rounding in Rounding:
+        found[f"rounded {rounding.name}"] = rounded(np.array(_numbers(fmt)), fmt, rounding).tolist()
+    found |= _words_specified(fmt)
     return found

@@ -12,7 +12,7 @@ from ...spec.algebra import Array
 from ...spec.drawn_arrays import DrawnArrays
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.formats import BF16, F16, F32, S8, S32, format_named
-from ...spec.instruction_set import instruction_set
+from ...spec.instruction_set import Instruction, instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.pto import movers
 from ...spec.pto.catalogue import OPERATIONS
@@ -60,7 +60,8 @@ BATCHED = (
     "the NPU and of scaled factors. Encodings and numbers of a result are the same. ∀ blocks at the edges "
     "of a matrix: those inside are its rows and columns from the indices on, others are refused, as are "
     "those of textract at no multiple; no move turns integers into floats, or back. Valid "
-    "extents are two integers within the tile; an accumulator that is not declared is the result",
+    "extents are two integers within the tile, also where nobody reads them; textract's formula is the block "
+    "from its indices on; an accumulator that is not declared is the result",
     "docs/command-line.md, mmaproof run; PTO IR manual, valid extents",
 )
 def given() -> Iterator[Case]:
@@ -239,7 +240,7 @@ def _blocks() -> Certificate:
     rows, columns = 4, 3
     matrix = [[10 * row + column for column in range(columns)] for row in range(rows)]
     windows = list(product((-1, 0, 1, 3, 4), (-1, 0, 2, 3), (1, 3, 4, 5), (1, 2, 3, 4)))
-    expected: dict[tuple[int, ...], object] = {
+    expected: dict[object, object] = {
         (row, column, height, width): [line[column : column + width] for line in matrix[row : row + height]]
         if row >= 0 and column >= 0 and row + height <= rows and column + width <= columns
         else REFUSED
@@ -253,7 +254,12 @@ def _blocks() -> Certificate:
             return REFUSED
         return found
 
-    return compared(expected, lambda: {window: taken(*window) for window in windows})
+    expected["formula"] = "target[i,j] = source[row + i, column + j]"
+
+    def formula() -> str:
+        return instruction_set("pto").read("textract").formula("A5")[0].partition(" for ")[0]
+
+    return compared(expected, lambda: {**{at: taken(*at) for at in windows}, "formula": formula()})
 
 
 _TILES = (
@@ -320,6 +326,13 @@ _REGIONS: dict[str, tuple[object, object]] = {
 """What is given as the valid extent of 32 rows and 64 columns, and what becomes of it."""
 
 
+def _whole_product() -> Instruction:
+    """Read a product of 16 x 16 x 16 whose extents the text gives."""
+    types = (operand(text, "A5") for text in ("left 16x16xf16 L", "right 16x16xf16 Zn", "acc 16x16xf32 Nz"))
+    a, b, d = map(str, types)
+    return instruction_set("pto").read(f"pto.tmatmul ins(%a, %b : {a}, {b}) outs(%d : {d})")
+
+
 def _regions() -> Certificate:
     tile = spelled_tile("left 32x64xf16 L valid=?x?", "A5")
 
@@ -330,9 +343,28 @@ def _regions() -> Certificate:
             return REFUSED
         return found.rows, found.columns
 
+    def is_taken_unread(array: str, numbers: int) -> bool:
+        try:
+            drawn, given = (
+                _whole_product().execute(
+                    DrawnArrays(literals, 7), as_registers=True, rounding=None, choices=(), target="A5"
+                )["d"]
+                for literals in ({}, {array: np.array([16] * numbers)})
+            )
+        except InputError:
+            return False
+        return bool((drawn == given).all())
+
+    unread = list(product(("valid_a", "valid_b"), (2, 3)))
     return compared(
-        {name: due for name, (_, due) in _REGIONS.items()},
-        lambda: {name: extent(given) for name, (given, _) in _REGIONS.items()},
+        {
+            **{name: due for name, (_, due) in _REGIONS.items()},
+            **{f"{array}, {numbers} numbers": numbers == 2 for array, numbers in unread},
+        },
+        lambda: {
+            **{name: extent(given) for name, (given, _) in _REGIONS.items()},
+            **{f"{array}, {numbers} numbers": is_taken_unread(array, numbers) for array, numbers in unread},
+        },
     )
 
 

@@ -12,7 +12,7 @@ from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.choices import choices_named
 from ...spec.ptx.legality import form_of
 from ...spec.ptx.signatures import OperandForm, Sort, signature
-from ...spec.ptx.targets import TARGETS, VERSIONS, Version
+from ...spec.ptx.targets import TARGETS, VERSIONS, Target, Version
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Case, Certificate, Method, theorem
@@ -100,12 +100,15 @@ def _instructions(name: str) -> Certificate:
     "ptx/stated/targets",
     "there are the targets that the manual lists, from their PTX version on",
     "target ↦ lowest PTX version is the table written down from the release notes; every 40th instruction of "
-    "the tables can be used on a target from the version on that both have",
+    "the tables can be used on a target from the version on that both have; each row is there on a chip of "
+    "any number exactly from the least one of the tables on, which is a listed target, or on the targets "
+    "of its group alone",
     "PTX ISA 9.1, .target directive and chapter 13; ptxas",
 )
 def target_versions() -> Iterator[Case]:
     """Yield the versions of targets, and those of some instructions on each."""
     yield Case("allowed", _allowed, method=Method.CERTIFICATE)
+    yield Case("least", _least, method=Method.CERTIFICATE)
     yield Case(
         "versions",
         lambda: compared(targets.SINCE, lambda: {name: target.since for name, target in TARGETS.items()}),
@@ -133,6 +136,29 @@ def _allowed() -> Certificate:
         return {(name, version) for (name, target), version in pairs if available.allows(target, version)}
 
     return compared(expected, lambda: {text: specified(text) for text in expected})
+
+
+CHIPS = range(60, 130)
+"""Numbers of chips, most of which there are none of."""
+
+
+def _least() -> Certificate:
+    """Return the claim about a variant of each row and availability, also on chips that do not exist."""
+    rows = {
+        (number, form.availability(variant)): str(variant)
+        for number, form in enumerate(ALL_FORMS)
+        for variant in form.variants()
+    }
+
+    def chips(text: str) -> list[int]:
+        plain = [name.removeprefix("sm_") for name in every_stated_instruction()[text][1]]
+        least = min((int(number) for number in plain if number.isdecimal()), default=CHIPS.stop)
+        return list(range(least, CHIPS.stop))
+
+    return compared(
+        {at: chips(text) for at, text in rows.items()},
+        lambda: {at: [chip for chip in CHIPS if at[1].on(Target(chip, "", VERSIONS[0]))] for at in rows},
+    )
 
 
 def _steps() -> Iterator[tuple[FloatFormat, FloatFormat, FloatFormat]]:

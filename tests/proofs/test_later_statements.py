@@ -1,4 +1,4 @@
-"""Faults in bounds, parts of dot-adds, metadata, directions, defaults, formats and targets are refuted."""
+"""Faults in bounds, dot-adds, metadata, directions, defaults, formats, targets and moves are refuted."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from mmaproof.proofs.catalogue import theorems
+from mmaproof.proofs.families import formats as stated_formats
 from mmaproof.proofs.obligation import Certificate, Theorem
 from mmaproof.proofs.power import executed as power_executed
-from mmaproof.proofs.pto import modules, tables
+from mmaproof.proofs.pto import given_arrays, modules, tables, verdicts
 from mmaproof.proofs.ptx import (
     documented,
     dot_add_parts,
@@ -22,7 +23,9 @@ from mmaproof.proofs.ptx import (
 from mmaproof.spec import dot_add, formats, matrix_product, rounding_bound
 from mmaproof.spec.dot_add import Terms
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
-from mmaproof.spec.pto import sizes
+from mmaproof.spec.pto import formula, operand_arrays, sizes
+from mmaproof.spec.pto.element_types import ELEMENT_TYPES
+from mmaproof.spec.pto.rules import move_types
 from mmaproof.spec.pto.text.module import Module
 from mmaproof.spec.ptx import accumulation_bound, resolution, shared_memory
 from mmaproof.spec.ptx.mma_forms import MmaForm
@@ -85,6 +88,31 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     "any version": (
         documented.target_versions, "allowed", Availability, "allows",
         lambda old: lambda self, target, version: self.on(target),
+    ),
+    "a chip less": (
+        documented.target_versions, "least", Availability, "on",
+        lambda old: lambda self, target: not self.exactly and target.number >= self.minimum - 1,
+    ),
+    "a digit that is always 0": (
+        FORMATS, "u8", NumpyAlgebra, "arbitrary", lambda old: lambda *given: old(*given) >> 1,
+    ),
+    "numbers that change in rounding": (
+        FORMATS, "f64", stated_formats, "rounded", lambda old: lambda value, *rest: old(value, *rest) / 2,
+    ),
+    "words of any width": (
+        FORMATS, "e2m3", stated_formats, "checked_encodings", lambda old: lambda name, bits, fmt: bits,
+    ),
+    "types of any extract": (
+        verdicts.rules, "extract-types", move_types, "_EXTRACTED",
+        lambda old: {profile: {*types, ELEMENT_TYPES["i64"]} for profile, types in old.items()},
+    ),
+    "one valid extent": (
+        given_arrays.given, "regions", operand_arrays, "IntegerArray",
+        lambda old: lambda shape=(): old(shape and (1,)),
+    ),
+    "blocks from the first element": (
+        given_arrays.given, "blocks", formula, "block",
+        lambda old: lambda matrix, row, column, extent: old(matrix, 0, 0, extent),
     ),
     "twelve bits": (tables.sizes, "narrowed", sizes, "SIZE_BITS", lambda old: 12),
     "the outermost module alone": (

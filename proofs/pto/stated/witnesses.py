@@ -32,6 +32,10 @@ _PLAIN = (
     "pto.tload ins(%view : !pto.partition_tensor_view<64x64xf16>) "
     "outs(%t : !pto.tile_buf<vec, 64x64xf16, valid=64x32>)"
 )
+_EXTRACT = (
+    "pto.textract ins(%s, 0, 0 : !pto.tile_buf<mat, 64x128xf16, blayout=col_major, slayout=row_major>, "
+    "index, index) outs(%t : memref<?xf16>)"
+)
 
 WITNESSES = (
     # rule, profile, what is legal, and the change of it that breaks the rule: each this to that
@@ -52,6 +56,8 @@ WITNESSES = (
     ("line-alignment", "A5", _PLAIN, "vec, 64x64xf16", "vec, 64x60xf16"),
     ("view-extent", "A5", _LOAD, "view<64x128", "view<32x128"),
     ("move-places", "A5", _LOAD, "<mat", "<left"),
+    ("extract-types", "A5", _EXTRACT, "f16", "i64"),
+    ("extract-types", "A2A3", _EXTRACT, "128xf16", "128xi64"),
     ("load-layout", "A5", _LOAD, "slayout=row_major", "slayout=col_major"),
 )
 """Rule, profile, a legal statement, and what of all that is replaced by what."""
