@@ -61,8 +61,8 @@ class Judge:
         """Report every rule that an instruction violates."""
         actual = {role: in_role(role, tile.actual) for role, tile in operands.tiles.items()}
         view = operands.given_view
-        shape = None if view is None else view.shape
-        key = (id(statement), tuple(actual.items()), shape, operands.indices)
+        seen = None if view is None else (view.shape, view.order)
+        key = (id(statement), tuple(actual.items()), seen, operands.indices)
         if key in self._judged:
             return
         self._judged.add(key)
@@ -113,7 +113,7 @@ def in_role(role: str, tile: Tile) -> Tile:
 
 
 def _with_numbers(statement: InstructionStatement, operands: Operands) -> InstructionStatement:
-    """Return a statement with the numbers that its indices are, and the extents that its view has."""
+    """Return a statement with the numbers that its indices are, and the extents and order of its view."""
     view = operands.given_view
     roles = dict(zip(INDICES, operands.indices, strict=True))
     operation = statement.operation
@@ -129,4 +129,13 @@ def _with_numbers(statement: InstructionStatement, operands: Operands) -> Instru
 
     inputs = [with_number(role, each) for role, each in zip(operation.inputs, statement.inputs, strict=False)]
     outputs = [with_number(operation.output, each) for each in statement.outputs]
-    return replace(statement, inputs=(*inputs, *statement.inputs[len(inputs) :]), outputs=tuple(outputs))
+    attributes = statement.attributes
+    if view is not None:
+        others = (each for each in attributes if each[0] != "layout")
+        attributes = (*others, ("layout", view.order.value))
+    return replace(
+        statement,
+        inputs=(*inputs, *statement.inputs[len(inputs) :]),
+        outputs=tuple(outputs),
+        attributes=attributes,
+    )

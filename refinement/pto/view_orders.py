@@ -5,11 +5,10 @@ Source: PTO IR manual (make_tensor_view); pto-isa headers at 3186c381 (TLoad, TS
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from ...spec.pto.global_memory import ViewOrder
+from ...spec.pto.global_memory import ViewOrder, written_layout
 from ...spec.pto.targets import Profile
 from ...spec.pto.text.syntax import Attributes
 from ...spec.pto.tile import Tile
@@ -18,8 +17,6 @@ from .values import View
 
 SCALES = 32
 """Bytes of a fractal of scale factors."""
-
-_LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>|#pto<layout\s+(\w+)\s*>|(\w+)", re.IGNORECASE)
 
 _SCALES = MappingProxyType({"MX_A_ND": "ND", "MX_A_DN": "DN", "MX_B_ND": "ND", "MX_B_DN": "DN"})
 """Layouts of views of scale factors, which movers take element by element too."""
@@ -42,14 +39,11 @@ def view_order(shape: Sequence[int], strides: Sequence[int], attributes: Attribu
     EndedError
         If it is declared to be one that is not modelled.
     """
-    for name, value in attributes:
-        if name == "layout":
-            found = _LAYOUT.fullmatch(value.strip())
-            written = next(filter(None, found.groups())).upper() if found else value
-            written = _SCALES.get(written, written)
-            if written not in ViewOrder.__members__:
-                raise unsupported(f"a view of layout {value}")
-            return ViewOrder[written]
+    if (written := written_layout(attributes)) is not None:
+        order = _SCALES.get(written, written)
+        if order not in ViewOrder.__members__:
+            raise unsupported(f"a view of layout {written}")
+        return ViewOrder[order]
     if len(shape) >= 2 and strides[-1] != 1 and strides[-2] == 1 and shape[-1] > 1:
         return ViewOrder.DN
     return ViewOrder.ND

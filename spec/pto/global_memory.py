@@ -6,7 +6,8 @@ cpu/TLoad.hpp.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
@@ -126,12 +127,29 @@ def view_extents(shape: Sequence[Extent]) -> list[tuple[Extent, Extent]]:
     """
     if not 2 <= len(shape) <= 5:
         return []
-    whole = (*(1,) * (5 - len(shape)), *shape)
+    whole = five_dimensions(shape)
     orders = _AXES.values() if len(shape) > 2 else [_AXES[ViewOrder.ND]]
     return [
         (_product([whole[axis] for axis in rows]), _product([whole[axis] for axis in columns]))
         for rows, columns in orders
     ]
+
+
+def five_dimensions(shape: Sequence[Extent]) -> tuple[Extent, ...]:
+    """Return the shape of a view of at most five dimensions with those in front that its type leaves out."""
+    return (*(1,) * (5 - len(shape)), *shape)
+
+
+_LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>|#pto<layout\s+(\w+)\s*>|(\w+)", re.IGNORECASE)
+
+
+def written_layout(attributes: Iterable[tuple[str, str]]) -> str | None:
+    """Return the layout that attributes name of a view, a name in capitals; None where they name none."""
+    for name, value in attributes:
+        if name == "layout":
+            found = _LAYOUT.fullmatch(value.strip())
+            return next(filter(None, found.groups())).upper() if found else value
+    return None
 
 
 def _product(extents: Sequence[Extent]) -> Extent:

@@ -311,7 +311,9 @@ MATRICES = (
     _of_matrices("load open", "tload", "view ?x?xf16", _OPEN, (20, 40), (20, 40)),
     _of_matrices("load of an open view", "tload", "view ?x40xf16", f"{_NZ} valid=20x40", (20, 40), (20, 40)),
     _of_matrices("load a part", "tload", "view 64x64xf16", f"{_NZ} valid=20x40", (64, 64), (20, 40)),
-    _of_matrices("load a stack", "tload", "view 2x10x40xf16", f"{_NZ} valid=20x40", (20, 40), (20, 40)),
+    _of_matrices(
+        "load a stack", "tload", "view 2x10x40xf16", "vec 64x64xf16 ND valid=20x40", (20, 40), (20, 40)
+    ),
     _of_matrices("move", "tmov", _PART, _LEFT_PART, (20, 40), (20, 40)),
     _of_matrices("move open", "tmov", _OPEN, "left 64x64xf16 L valid=?x?", (20, 40), (20, 40)),
     _of_matrices("extract", "textract", _NZ, _SMALL, (64, 64), (32, 16), at=(16, 48)),

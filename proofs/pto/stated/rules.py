@@ -128,6 +128,7 @@ vec-size            | tmov               | static         | silent         |    
 view-extent         | tload              | silent         | silent         | silent         |
 view-extent         | tstore             | silent         | silent         | silent         |
 load-layout         | tload              | static         | static         |                |
+load-dimensions     | tload              | static         | static         |                |
 store-extent        | tstore             | static         | static         |                |
 address-capacity    | all                | static         | static         | run-time       |
 address-range       | all                | static         | static         | run-time       | 5

@@ -59,5 +59,7 @@ WITNESSES = (
     ("extract-types", "A5", _EXTRACT, "f16", "i64"),
     ("extract-types", "A2A3", _EXTRACT, "128xf16", "128xi64"),
     ("load-layout", "A5", _LOAD, "slayout=row_major", "slayout=col_major"),
+    ("load-dimensions", "A5", _LOAD, "view<64x128", "view<2x32x128"),
+    ("load-dimensions", "A2A3", _LOAD, "view<64x128", "view<?x64x128"),
 )
 """Rule, profile, a legal statement, and what of all that is replaced by what."""

@@ -5,10 +5,10 @@ Source: pto-isa headers at 3186c381 (TLoad, TStore).
 
 from __future__ import annotations
 
-from ..global_memory import view_extents
+from ..global_memory import ViewOrder, five_dimensions, view_extents, written_layout
 from ..resolution import Resolved
 from ..targets import Profile
-from ..tile import Location, Tile
+from ..tile import DYNAMIC, Location, Tile
 from .enforcement import Enforcement, Messages, PtoRule, RuleKind, of_moves, on_tiles
 
 
@@ -43,6 +43,24 @@ def _load_layout(_: Profile, tile: Tile) -> Messages:
             yield f"target has {tile.rows} rows; a load that re-orders has at most 16384"
 
 
+def _load_dimensions(resolved: Resolved, _: Profile) -> Messages:
+    view = resolved.extent("source")
+    if not resolved.has("target") or view is None or len(view) > 5:
+        return
+    tile, whole = resolved.tiles["target"], five_dimensions(view)
+    re_ordered = tile.location is Location.MAT and tile.layout_name in ("Nz", "Zn") and tile.fractal == 512
+    if not re_ordered or all(extent == 1 for extent in whole[:3]):
+        return
+    in_fractals = (
+        tile.layout_name == "Nz"
+        and written_layout(resolved.instruction.attributes) in (None, ViewOrder.NZ.value)
+        and all(there in (held, DYNAMIC) for there, held in zip(whole[3:], tile.box, strict=True))
+    )
+    if not in_fractals:
+        of = "x".join(map(str, whole))
+        yield f"the view is of {of}; a load that re-orders takes 1x1x1 of rows and columns, statically"
+
+
 def _store_extent(resolved: Resolved, _: Profile) -> Messages:
     if resolved.location("source") is Location.ACC:
         tile = resolved.tiles["source"]
@@ -64,6 +82,11 @@ MEMORY_RULES: tuple[PtoRule[Resolved], ...] = (
     PtoRule(
         "load-layout", "a load to boxes in mat makes Nz or Zn", "TLoad.hpp: ND to Nz, DN to Zn", _load_layout,
         enforcements=(of_moves("tload"),),
+    ),
+    PtoRule(
+        "load-dimensions",
+        "a load that re-orders takes a view of two dimensions, one from fractals of any number",
+        "TLoad.hpp: ND to Nz, DN to Zn; NZ to Nz", _load_dimensions, enforcements=(of_moves("tload"),),
     ),
     PtoRule(
         "store-extent",

@@ -211,6 +211,31 @@ def test_what_can_not_be_run_has_its_line(tmp_path: Path, statement: str, kind: 
     assert alike[0].line in [line_of(text, statement) + i for i in range(statement.count("\n") + 1)]
 
 
+@pytest.mark.parametrize(
+    ("layout", "tile", "illegal"),
+    [
+        ("nd", "mat, 32x8xf32, blayout=col_major, slayout=row_major", True),
+        ("nz", "mat, 32x8xf32, blayout=col_major, slayout=row_major", False),
+        ("nd", "mat, 32x8xf32", False),
+    ],
+)
+def test_a_load_that_re_orders_takes_no_stack(tmp_path: Path, layout: str, tile: str, illegal: bool) -> None:
+    stack = "!pto.tensor_view<?x?x?xf32>"
+    shape = "shape = [%c2, %c16, %c8], strides = [%c128, %c8, %c1]"
+    found = outcome(
+        tmp_path,
+        "Y[i, j] = 2 * X[i, j]",
+        *(f"%c{number} = arith.constant {number} : index" for number in (2, 8, 128)),
+        f"%stack = pto.make_tensor_view %xp, {shape} {{layout = #pto.layout<{layout}>}} : {stack}",
+        f"%m = pto.alloc_tile : !pto.tile_buf<{tile}>",
+        f"pto.tload ins(%stack : {stack}) outs(%m : !pto.tile_buf<{tile}>)",
+        op("tadd", "%x, %x", TWO),
+    )
+    assert found.verdict == ("refuted" if illegal else "verified")
+    assert [each.kind for each in found.findings] == [Kind.ILLEGAL] * illegal
+    assert all("load-dimensions" in each.message for each in found.findings)
+
+
 def test_a_loop_of_nothing_without_an_end_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -172,6 +172,7 @@ ILLEGAL = [
     (move(ACC, "!pto.partition_tensor_view<16x48xf32>", "tstore"), A5, "view-extent"),
     (move(VIEW, MAT.replace("64x128", "64x144"), "tload"), A5, "view-extent"),
     (move(VIEW, "!pto.tile_buf<mat, 64x128xf16, slayout=row_major>", "tload"), A5, "load-layout"),
+    (move("!pto.partition_tensor_view<2x32x128xf16>", MAT, "tload"), A5, "load-dimensions"),
     (
         move(
             ACC.replace("32x48xf32", "16x4096xf32"), "!pto.partition_tensor_view<16x4096xf32>", "tstore"
