@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import operations
 from .bit_slices import extract
@@ -45,8 +46,18 @@ def _known_side(store: TermStore, conditions: Ids, terms: Ids, side: int) -> Ids
     return np.where(same, arguments[..., side], terms)
 
 
-def bits_of_choices(store: TermStore, terms: Ids) -> Ids:
-    """Return some bits of choices as choices of bits, for terms (n,) of one operation; else -1."""
+def are_by_order(store: TermStore, choices: Ids) -> NDArray[np.bool_]:
+    """Tell which choices (n,) are by the order of two integers."""
+    numbers = store.operation_numbers(store.arguments(choices)[:, 0])
+    return np.array([operations.orders_integers(store.operations[each]) for each in numbers], dtype=bool)
+
+
+def bits_of_choices(store: TermStore, terms: Ids, *, modular: bool = False) -> Ids:
+    """Return some bits of choices as choices of bits, for terms (n,) of one operation; else -1.
+
+    The lowest bits of choices by the order of integers are the choices themselves, if they are read as
+    `modular` numbers: what is chosen may be an extremum.
+    """
     found = np.full(len(terms), -1, dtype=np.int32)
     operation = store.operation(int(terms[0]))
     if operation.name != CONCATENATION:
@@ -57,6 +68,9 @@ def bits_of_choices(store: TermStore, terms: Ids) -> Ids:
     parts = store.elements(store.arguments(terms)[:, 0])[:, 0]
     choices = np.flatnonzero(store.are(operations.SELECT, parts))
     if len(choices):
+        if modular and cut[0].low == 0 and are_by_order(store, parts[choices]).all():
+            found[choices] = parts[choices]
+            return found
         conditions, *sides = store.arguments(parts[choices]).T
         then, otherwise = (extract(store, each, cut[0].low, cut[0].width) for each in sides)
         found[choices] = chosen(store, conditions, then, otherwise)

@@ -28,7 +28,6 @@ _MOST_MONOMIALS = 64
 """Of a condition; another one is a variable itself."""
 
 _LESS, _EQUAL = "<", "=="
-_UNSIGNED = ("lo", "ls", "hi", "hs")
 
 Form = frozenset[frozenset[int]]
 """Products of variables that are added modulo 2."""
@@ -169,7 +168,7 @@ class ConditionForms:
         if is_raw(fmt):
             return relation in ("eq", "ne")
         signed = isinstance(fmt, IntegerFormat) and fmt.signed
-        return not (signed and relation in _UNSIGNED)
+        return not (signed and relation in operations.UNSIGNED_RELATIONS)
 
     def _compare(self, operation: Operation, terms: Ids) -> None:
         fmt = operation.operands[0]

@@ -7,21 +7,24 @@ that are clamped to the limits of their format.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from . import operations
+from .bit_slices import extract
+from .choices import are_by_order, chosen
 from .congruence import clamps, sign_of_ratio
 from .elementary_forms import gathered
 from .extrema import Extrema
 from .interning import Ids
 from .polynomials import Polynomials
 from .quantities import Piece, Pieces, Quantifier
-from .sparse_polynomials import Sparse, sparse
+from .sparse_polynomials import Sparse, added, sparse
 from .sum_atoms import Groups
-from .terms import INPUT, NORMAL_FORM, Operation
+from .terms import INPUT, NORMAL_FORM, Operation, is_raw
 from .traversal import by_operation
 
 
@@ -61,7 +64,8 @@ class ExtremalTerms:
     def expanded(self, terms: Ids, fmt: Format) -> Groups:
         """Return the expansions of those of some terms (n,) of one operation that are extrema."""
         operation = self._store.operation(int(terms[0]))
-        if not (_is_extremum(operation, fmt) or _is_choice(operation, fmt) or clamps(operation, fmt)):
+        kinds = (_is_extremum, _is_choice, _is_choice_of_integers, clamps)
+        if not any(is_one(operation, fmt) for is_one in kinds):
             return []
         missing = np.array([each for each in terms.tolist() if (each, fmt) not in self._known], np.int32)
         if len(missing):
@@ -94,6 +98,9 @@ class ExtremalTerms:
         arguments = self._store.arguments(terms)
         if _is_choice(operation, fmt):
             found = self._chosen(arguments, fmt)
+        elif _is_choice_of_integers(operation, fmt):
+            assert isinstance(fmt, IntegerFormat)
+            found = self._integers_chosen(terms, operation.result.bits, fmt)
         elif clamps(operation, fmt):
             found = dict(enumerate(self._clamped(operation, arguments[:, 0])))
         else:
@@ -140,7 +147,66 @@ class ExtremalTerms:
             read = [self._extrema.of(which, (each, bound), whole=True) for each in read]
         return read
 
-    # -- choices
+    # -- choices of integers
+    def _integers_chosen(self, choices: Ids, width: int, fmt: IntegerFormat) -> dict[int, Sparse]:
+        """Return the extrema among choices of integers, by their places, each read as it is compared.
+
+        The condition compares what is chosen from, or a multiple of it. Words modulo a power of two have no
+        order: they are the lowest bits of numbers that are chosen.
+        """
+        found: dict[int, Sparse] = {}
+        ordered = are_by_order(self._store, choices)
+        arguments = self._store.arguments(choices)
+        for condition, conditions in by_operation(self._store, np.unique(arguments[ordered, 0])):
+            members = np.flatnonzero(np.isin(arguments[:, 0], conditions))
+            compared = condition.operands[0]
+            assert isinstance(compared, IntegerFormat)
+            length = width if compared.bits < fmt.bits else min(width, compared.bits)
+            whole = (operations.signed if compared.signed else operations.unsigned)(length)
+            if not is_raw(fmt) and fmt != whole and not self._is_same_number(choices[members], whole, fmt):
+                continue
+            sides = np.stack(
+                [extract(self._store, arguments[members, column], 0, length) for column in (1, 2)], axis=1
+            )
+            signs = self._orders(arguments[members, 0], sides, condition, whole)
+            which = operations.EXTREMES[str(condition.attribute)]
+            for sign, name in ((1, which), (-1, operations.OPPOSITE_EXTREMES[which])):
+                alike = np.flatnonzero(signs == sign)
+                if len(alike):
+                    extreme = self._extreme(name, sides[alike], whole)
+                    found.update(zip(members[alike].tolist(), extreme, strict=True))
+        if fmt.bits < width:
+            others = np.setdiff1d(np.flatnonzero(ordered), list(found)).astype(np.intp)
+            if len(others):
+                conditions, *given = arguments[others].T[:3]
+                low = (extract(self._store, each, 0, fmt.bits) for each in given)
+                read = self._read(chosen(self._store, conditions, *low), fmt)
+                found.update(zip(others.tolist(), read, strict=True))
+        return found
+
+    def _is_same_number(self, terms: Ids, one: IntegerFormat, other: IntegerFormat) -> bool:
+        """Tell whether words of one width are the same numbers in two formats, of which one has a sign."""
+        least, greatest = self._quantifier.magnitudes.intervals(terms, one).T
+        return bool((least >= other.minimum).all() and (greatest <= other.maximum).all())
+
+    def _orders(
+        self, conditions: Ids, sides: NDArray[np.int32], condition: Operation, whole: IntegerFormat
+    ) -> NDArray[np.int64]:
+        """Return the signs that `_proportions` does, of integers: ``x > 126`` is ``x >= 127``."""
+        compared = condition.operands[0]
+        tested = self._store.arguments(conditions)[:, :2]
+        differences = (
+            sparse(self._difference(pair[:, 0], pair[:, 1], fmt), len(pair))
+            for pair, fmt in ((sides, whole), (tested, compared))
+        )
+        shift = _shift(str(condition.attribute))
+        signs = [
+            _sign_of_ratio(one, other) or _sign_of_ratio(one, added(other, {(): shift}))
+            for one, other in zip(*differences, strict=True)
+        ]
+        return np.array(signs, dtype=np.int64)
+
+    # -- choices of real numbers
     def _chosen(self, choices: NDArray[np.int32], fmt: Format) -> dict[int, Sparse]:
         """Return the extrema among choices, by their places.
 
@@ -217,6 +283,24 @@ class ExtremalTerms:
         return signs
 
 
+def _shift(relation: str) -> int:
+    """Return by how much a difference of integers is changed that is to be 0 beside where a relation begins.
+
+    ``d > 0`` is ``d - 1 >= 0``.
+    """
+    strict = operations.OUTCOMES[relation].count(True) == 1
+    greater = operations.EXTREMES[relation] == "max"
+    return -1 if strict == greater else 1
+
+
+def _sign_of_ratio(one: Sparse, other: Sparse) -> int:
+    """Return the sign of the number by which one polynomial is the other; 0 if there is none."""
+    if not one or one.keys() != other.keys():
+        return 0
+    (first, *rest) = (Fraction(value) / Fraction(other[key]) for key, value in one.items())
+    return 0 if any(each != first for each in rest) else 1 if first > 0 else -1
+
+
 def _is_atom(number: Sparse) -> bool:
     """Tell whether a polynomial is a multiple of a single atom."""
     return len(number) == 1 and len(next(iter(number))) == 1
@@ -232,3 +316,9 @@ def _is_choice(operation: Operation, fmt: Format) -> bool:
         and isinstance(fmt, FloatFormat)
         and fmt.bits == operation.result.bits
     )
+
+
+def _is_choice_of_integers(operation: Operation, fmt: Format) -> bool:
+    if operation.name != operations.SELECT or not isinstance(fmt, IntegerFormat):
+        return False
+    return fmt.bits == operation.result.bits or (is_raw(fmt) and fmt.bits < operation.result.bits)

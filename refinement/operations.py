@@ -158,6 +158,9 @@ OUTCOMES = MappingProxyType(
 )
 """Whether a comparison holds where the difference of the two numbers is negative, 0, positive."""
 
+UNSIGNED_RELATIONS = ("lo", "ls", "hi", "hs")
+"""Names of comparisons that are of unsigned integers only."""
+
 OPPOSITE_EXTREMES = MappingProxyType({"max": "min", "min": "max"})
 
 
@@ -182,6 +185,16 @@ def divides(operation: Operation) -> bool:
     """Tell whether an operation is a quotient of floats, rounded or approximated."""
     name = str(operation.attribute).partition(".")[0]
     return operation.name == FUNCTION and name == "div" and isinstance(operation.result, FloatFormat)
+
+
+def orders_integers(operation: Operation) -> bool:
+    """Tell whether an operation is the comparison of two integers, which are not modular, by their order."""
+    if operation.name != COMPARE or operation.attribute not in EXTREMES:
+        return False
+    fmt = operation.operands[0]
+    if not isinstance(fmt, IntegerFormat) or fmt == bits(fmt.bits):
+        return False
+    return not (fmt.signed and operation.attribute in UNSIGNED_RELATIONS)
 
 
 def signed(width: int) -> IntegerFormat:

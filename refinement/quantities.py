@@ -379,7 +379,7 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
     """Split an integer into its fields, weighted; they are unsigned, but for one whose sign is on top."""
     if not isinstance(fmt, IntegerFormat):
         return None
-    choices = bits_of_choices(q.store, terms)
+    choices = bits_of_choices(q.store, terms, modular=is_raw(fmt))
     if (choices >= 0).all():
         return [Piece(1, (q.read(choices, fmt),))]
     parts = q.store.elements(q.store.arguments(terms)[:, 0])

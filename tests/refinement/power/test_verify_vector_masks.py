@@ -47,6 +47,18 @@ void f(signed char *C, const signed char *A, const unsigned char *B, long k)
 """
 
 
+SCALARS = """
+void f(signed char *C, const int *A, long k)
+{
+  for (int i = 0; i < 4; i++) {
+    int v = A[i];
+    v = v > 127 ? 127 : v;
+    C[i] = v < -128 ? -128 : v;
+  }
+}
+"""
+
+
 def contract(formula: str, *arrays: tuple[str, str, str]) -> str:
     text = '[kernel]\nisa = "power"\nentry = "f"\n'
     for name, kind, shape in arrays:
@@ -77,9 +89,12 @@ INTEGERS = contract(
     ("A", "s8", "[3, 4, 4]"),
     ("B", "u8", "[3, 4, 4]"),
 )
+SCALAR = contract("C[i] = min(max(A[i], -128), 127)", ("C", "s8", "[4]"), ("A", "s32", "[4]"))
 
 
-@pytest.mark.parametrize(("text", "of"), [(ACTIVATION, FLOATS), (TWO_MASKS, MASKED), (PACKED, INTEGERS)])
+@pytest.mark.parametrize(
+    ("text", "of"), [(ACTIVATION, FLOATS), (TWO_MASKS, MASKED), (PACKED, INTEGERS), (SCALARS, SCALAR)]
+)
 def test_choices_and_clamps_are_verified(text: str, of: str, tmp_path: Path) -> None:
     found = verified(compiled(TYPES + text, tmp_path, "-O2"), of)
     assert found.result.verdict == "verified", messages(found)
@@ -96,6 +111,9 @@ def test_choices_and_clamps_are_verified(text: str, of: str, tmp_path: Path) -> 
         (PACKED, INTEGERS, "row[0], row[1]", "row[1], row[0]"),
         (PACKED, INTEGERS, "vec_packs(vec_packs(", "(__vector signed char)vec_packsu(vec_packs("),
         (PACKED, INTEGERS, "vec_packs(row[2], row[3])", "vec_pack(row[2], row[3])"),
+        (SCALARS, SCALAR, "127 :", "126 :"),
+        (SCALARS, SCALAR, "v > 127", "v < 127"),
+        (SCALARS, SCALAR, "v > 127", "(unsigned)v > 127"),
     ],
 )
 def test_faults_in_them_are_refuted(text: str, of: str, old: str, new: str, tmp_path: Path) -> None:
