@@ -49,15 +49,18 @@ def _load_dimensions(resolved: Resolved, _: Profile) -> Messages:
         return
     tile, whole = resolved.tiles["target"], five_dimensions(view)
     re_ordered = tile.location is Location.MAT and tile.layout_name in ("Nz", "Zn") and tile.fractal == 512
-    if not re_ordered or all(extent == 1 for extent in whole[:3]):
+    if not re_ordered:
         return
-    in_fractals = (
-        tile.layout_name == "Nz"
-        and written_layout(resolved.instruction.attributes) in (None, ViewOrder.NZ.value)
-        and all(there in (held, DYNAMIC) for there, held in zip(whole[3:], tile.box, strict=True))
-    )
-    if not in_fractals:
-        of = "x".join(map(str, whole))
+    layout = written_layout(resolved.instruction.attributes)
+    may_be_fractals = tile.layout_name == "Nz" and layout in (None, ViewOrder.NZ.value)
+    box = tile.box if tile.element.bits >= 8 else (DYNAMIC, DYNAMIC)  # C0 of 4-bit elements is open
+    fits = all(there == held or DYNAMIC in (there, held) for there, held in zip(whole[3:], box, strict=True))
+    of = "x".join(map(str, whole))
+    if may_be_fractals and layout is not None:
+        if not fits:
+            last = "x".join(map(str, box))
+            yield f"the view is of {of} in fractals; its last dimensions must be {last}"
+    elif any(extent != 1 for extent in whole[:3]) and not (may_be_fractals and fits):
         yield f"the view is of {of}; a load that re-orders takes 1x1x1 of rows and columns, statically"
 
 
@@ -85,7 +88,7 @@ MEMORY_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "load-dimensions",
-        "a load that re-orders takes a view of two dimensions, one from fractals of any number",
+        "a load that re-orders takes a view of two dimensions, one from NZ any number of whole fractals",
         "TLoad.hpp: ND to Nz, DN to Zn; NZ to Nz", _load_dimensions, enforcements=(of_moves("tload"),),
     ),
     PtoRule(
