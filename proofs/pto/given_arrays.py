@@ -59,9 +59,9 @@ BATCHED = (
     "the k columns of A, also of none on the CPU; a B with fewer rows is refused, and an extent of 0 of "
     "the NPU and of scaled factors. Encodings and numbers of a result are the same. ∀ blocks at the edges "
     "of a matrix: those inside are its rows and columns from the indices on, others are refused, as are "
-    "those of textract at no multiple; no move turns integers into floats, or back. Valid "
-    "extents are two integers within the tile, also where nobody reads them; textract's formula is the block "
-    "from its indices on; an accumulator that is not declared is the result",
+    "those of textract at no multiple, also when it is executed; no move turns integers into floats, or "
+    "back. Valid extents are two integers within the tile, also where nobody reads them; textract's formula "
+    "is the block from its indices on; an accumulator that is not declared is the result",
     "docs/command-line.md, mmaproof run; PTO IR manual, valid extents",
 )
 def given() -> Iterator[Case]:
@@ -293,7 +293,28 @@ def _indices() -> Certificate:
             return False
         return True
 
-    return compared(expected, lambda: {at: is_taken(*at) for at in expected})
+    moves = {f"executed from ({row}, {column})": (row, column) for row, column in product((0, 8, 16), (0, 8))}
+
+    def is_moved(row: int, column: int) -> bool:
+        source, target = (spelled_tile(text, "A5") for text in _TILES[0][:2])
+        buffers = np.zeros(64 * 64, dtype=F16.storage), np.zeros(32 * 32, dtype=F16.storage)
+        try:
+            movers.move(
+                NumpyAlgebra(), OPERATIONS["textract"], A5, (source, target), (F16, F16), buffers,
+                (Extents(64, 64), Extents(32, 32)), choices_of(A5), row, column,
+            )  # fmt: skip
+        except InputError:
+            return False
+        return True
+
+    aligned_moves = {name: row % 16 == column % 16 == 0 for name, (row, column) in moves.items()}
+    return compared(
+        {**{str(at): taken for at, taken in expected.items()}, **aligned_moves},
+        lambda: {
+            **{str(at): is_taken(*at) for at in expected},
+            **{name: is_moved(*at) for name, at in moves.items()},
+        },
+    )
 
 
 def _types() -> Certificate:

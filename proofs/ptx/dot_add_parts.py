@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -31,7 +32,8 @@ Pairs = list[tuple[stated.Number, stated.Number]]
     "sampled fused dot-adds of parts, of long batches and with scale factors are the sums of their terms",
     "a batch of addends, or of factors, longer than is computed at a time; rows in parts of 4 to 32 "
     "products, each scale factor serving 8; the products, exponents and weight of aligned terms; elements of "
-    "block-scaled products on blackwell: each is the sum of its terms cut off, in fractions",
+    "block-scaled products on blackwell: each is the sum of its terms cut off, in fractions; sums that "
+    "differ in a parameter have different names",
     "MMA-Sim, arXiv 2511.10909; PTX ISA 9.1 section 9.7.14.3",
 )
 def parts() -> Iterator[Case]:
@@ -104,6 +106,11 @@ def _parts() -> Certificate:
             total = stated.dot_add(MODEL, "f32", pairs[some], stated.number("f32", total), factors[some])
         expected[length] = total
 
+    kinds = [
+        DotAddModel(*fields)
+        for fields in product((24, 25), Rounding, (None, 13), (1, 2, 4), (False, True), (False, True))
+    ]
+
     def specified(length: int) -> int:
         slices = [slice(start, start + length) for start in range(0, _ROW, length)]
         scales = _operand("ue8m0", p), _operand("ue8m0", q)
@@ -113,7 +120,11 @@ def _parts() -> Certificate:
         )  # fmt: skip
         return int(total.bits)
 
-    return compared(expected, lambda: {length: specified(length) for length in expected})
+    sums = {str(length): total for length, total in expected.items()}
+    return compared(
+        {**sums, "names": len(kinds)},
+        lambda: {**{str(length): specified(length) for length in expected}, "names": len({*map(str, kinds)})},
+    )
 
 
 _ALIGNED = (stated.Model(24, "toward-zero"), stated.Model(35, "toward-zero", group=4))

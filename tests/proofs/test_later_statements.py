@@ -22,8 +22,9 @@ from mmaproof.proofs.ptx import (
 )
 from mmaproof.spec import dot_add, formats, matrix_product, rounding_bound
 from mmaproof.spec.dot_add import Terms
+from mmaproof.spec.dot_add_model import DotAddModel
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
-from mmaproof.spec.pto import formula, operand_arrays, sizes
+from mmaproof.spec.pto import formula, movers, operand_arrays, sizes
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
 from mmaproof.spec.pto.rules import move_types
 from mmaproof.spec.pto.text.module import Module
@@ -114,6 +115,10 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
         given_arrays.given, "blocks", formula, "block",
         lambda old: lambda matrix, row, column, extent: old(matrix, 0, 0, extent),
     ),
+    "moves from anywhere": (
+        given_arrays.given, "indices", movers, "require_block", lambda old: lambda *_: None,
+    ),
+    "models of one name": (PARTS, "parts", DotAddModel, "__str__", lambda old: lambda self: "dot_add"),
     "twelve bits": (tables.sizes, "narrowed", sizes, "SIZE_BITS", lambda old: 12),
     "the outermost module alone": (
         modules.modules, "targets", Module, "target",
