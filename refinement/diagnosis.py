@@ -32,6 +32,9 @@ MOST = 4
 _SPELLED = 2
 """Products of one term that are spelled."""
 
+_NUMBERS = 6
+"""Numbers that are spelled of those of which one is the greatest or the least."""
+
 
 @dataclass(frozen=True)
 class Monomial:
@@ -110,8 +113,7 @@ class Namer:
             return self.term(int(arguments[0]), depth, operation.operands[0])
         name = str(operation.attribute) if operation.name == FUNCTION else operation.name
         if operation.name == EXTREMUM:
-            assert isinstance(operation.attribute, tuple)
-            name = str(operation.attribute[0])
+            return self._extremum(term, depth)
         if depth == 0 or operation.name == CONCATENATION:
             return f"{name}(…)"
         if operation.name in (FUSED, DOT, RING):
@@ -123,6 +125,23 @@ class Namer:
         if operation.name == COMPARE and (relation := _SIGNS.get(str(operation.attribute).removesuffix("u"))):
             return f" {relation} ".join(given)
         return f"{_NAMES.get(name, name)}({', '.join(given)})"
+
+    def _extremum(self, term: int, depth: int) -> str:
+        """Spell the first numbers of which one is the greatest or the least, however they nest."""
+        store = self._quantifier.store
+        operation, pending, found = store.operation(term), [term], list[int]()
+        assert isinstance(operation.attribute, tuple)
+        if depth == 0:
+            return f"{operation.attribute[0]}(…)"
+        while pending and len(found) <= _NUMBERS:
+            each = pending.pop()
+            if store.operation(each) == operation:
+                pending += reversed(store.arguments(np.array([each]))[0, :2].tolist())
+            else:
+                found.append(each)
+        given = [self.term(each, depth - 1, operation.result) for each in found[:_NUMBERS]]
+        more = ["…"] * (len(found) > _NUMBERS)
+        return f"{operation.attribute[0]}({', '.join(given + more)})"
 
     def _place(self, quantity: int) -> tuple[int, int]:
         """Return where a factor stands in a product: inputs as the contract has them, others after them."""
