@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.errors import UnsupportedError
 from ..spec.formats import FloatFormat
 from .absent_writers import should_write
 from .accuracy import AccuracyCheck, Limit
@@ -159,6 +160,15 @@ class OutputComparison:
         self._wrong_values = WrongValues(kernel, instance, self._forms, outcome, reference, self._namer)
         self.compared: list[Compared] = []
 
+    def _require_every_digit(self, output: Array, actual: Ids, expected: Ids) -> None:
+        """Refuse outputs whose type drops digits of what is stored there, which no bound counts."""
+        fmt = output.format
+        if isinstance(fmt, FloatFormat) and fmt.padding_bits and (actual != expected).any():
+            raise UnsupportedError(
+                f"its type {fmt} drops digits of what is stored; "
+                f"state it as f32, with {fmt}(…) in the formula"
+            )
+
     def compare(self, output: Array) -> None:
         """Compare one output, and note what is wrong with it."""
         expected, wanted = self._reference.expected(output), self._reference.covered(output)
@@ -169,6 +179,7 @@ class OutputComparison:
         self._examination.coverage.append(_coverage(self._instance, output, wanted))
         members = np.flatnonzero(written & wanted)
         self.compared.append(Compared(output, members, actual, expected))
+        self._require_every_digit(output, actual[members], expected[members])
         try:
             found = compare(self._forms, actual[members], expected[members], output.format, patient=False)
         except ExpansionError:

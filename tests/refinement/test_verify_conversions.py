@@ -35,6 +35,15 @@ def test_a_rounding_to_a_wide_format_vanishes(wide: str) -> None:
     assert verdict(COPY, f"C[i] = {wide}(A[i])") is Verdict.VERIFIED
 
 
+@pytest.mark.parametrize("body", [COPY, "add.rn.f32 %C, %A, %A;", "cvt.rna.tf32.f32 %C, %A;"])
+def test_an_output_of_a_type_that_drops_digits_is_not_compared(body: str) -> None:
+    """Reading f32 as tf32 cuts what is stored off, by twice what a rounding to nearest is off by."""
+    found = result_of(body, "C[i] = A[i] + A[i]", {"A": "f32", "C": "tf32 out"})
+    assert found.verdict is Verdict.UNSUPPORTED
+    assert "tf32 drops digits of what is stored" in found.findings[0].message
+    assert result_of(COPY, "C[i] = A[i]", {"A": "tf32", "C": "tf32 out"}).verdict is Verdict.VERIFIED
+
+
 @pytest.mark.parametrize("to", ["e4m3", "e5m2"])
 def test_a_conversion_is_what_it_is_of_whatever_was_rounded(to: str) -> None:
     """Which wide format the number was rounded to before is a rounding; which it is quantised to is not."""
