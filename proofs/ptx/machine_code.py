@@ -16,7 +16,7 @@ from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .documented import TABLES, stated_instructions
 from .stated import neighbours
-from .stated.machine_code import STEPS, code, told
+from .stated.machine_code import STEPS, Code, code, told
 
 
 @theorem(
@@ -35,8 +35,15 @@ def machine_codes() -> Iterator[Case]:
     yield Case("steps", _steps, method=Method.CERTIFICATE)
 
 
-def _codes(name: str) -> Certificate:
-    expected: dict[tuple[str, str], object] = {}
+def stated_codes(name: str) -> dict[tuple[str, str], tuple[Code | None, str | None]]:
+    """Return what the products of a table become, by instruction and target, and what is said of it.
+
+    Parameters
+    ----------
+    name : str
+        The table, ``mma`` or ``wmma``.
+    """
+    found: dict[tuple[str, str], tuple[Code | None, str | None]] = {}
     seen = set()
     for text, (_, since) in stated_instructions(TABLES[name]()).items():
         opcode, modifiers, _, types = neighbours.meaning(text)
@@ -46,10 +53,15 @@ def _codes(name: str) -> Certificate:
         seen.add(alike)
         for target in since:
             number = int(target.removeprefix("sm_").rstrip("af"))
-            expected[text, target] = (
+            found[text, target] = (
                 code(opcode, modifiers, types, number),
                 told(opcode, modifiers, types, number),
             )
+    return found
+
+
+def _codes(name: str) -> Certificate:
+    expected = stated_codes(name)
 
     def specified() -> Mapping[tuple[str, str], object]:
         found: dict[tuple[str, str], object] = {}
