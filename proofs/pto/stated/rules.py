@@ -114,7 +114,7 @@ accumulator-source  | tmov               | static         | static         |    
 accumulator-source  | textract           | static         | static         |                |
 accumulator-source  | tinsert            | static         | static         |                |
 extract-window      | textract           | debug-only     | debug-only     | run-time       |
-insert-window       | tinsert            | debug-only     | debug-only     |                |
+insert-window       | tinsert            | debug-only     | debug-only     | silent         |
 extract-alignment   | textract           | debug-only     | debug-only     |                |
 move-types          | tload              | static         | static         | static         |
 move-types          | tmov               | static         | static         |                |

@@ -280,6 +280,16 @@ def test_windows_are_physical_on_the_npu_and_valid_on_the_simulator() -> None:
     assert "extract-window" in broken(extract(0, 32, part), CPU)
 
 
+def test_the_simulator_inserts_valid_elements_into_physical_ones() -> None:
+    part = ACC.replace("fractal", "valid=16x48, fractal")
+    text = extract(16, 0, part, NZ).replace("textract", "tinsert")
+    assert "insert-window" in broken(text, A5)
+    assert "insert-window" not in broken(text, CPU)
+    assert "insert-window" not in broken(text.replace("32x48xf16,", "32x48xf16, valid=8x48,"), CPU)
+    assert "insert-window" in broken(text.replace("valid=16x48", "valid=17x48"), CPU)
+    assert "insert-window" in broken(extract(0, -16, part, NZ).replace("textract", "tinsert"), CPU)
+
+
 def test_a_quantised_store_is_not_judged_by_types() -> None:
     text = move(ACC, "!pto.partition_tensor_view<32x48xi8>", "tstore") + " {quantPre = 1 : i64}"
     assert "move-types" not in broken(text)
