@@ -42,8 +42,9 @@ def moves() -> Iterator[Case]:
 def _moves(profile: str) -> Certificate:
     """Compare with the table of verdicts.
 
-    Its cells were printed by the specification and read: they show that verdicts stay, and are less
-    independent than tables written down from the headers.
+    Its cells were printed by the specification and read. Most are derived without it, from the reference and
+    the headers' tables, in tests/proofs/pto/test_move_verdicts_derived.py, which counts those and names what
+    the others take over from the specification.
     """
     (listed,) = stated_table("moves.txt")
     expected = {(row["operation"], row["source"], row["target"], row["with"]): row[profile] for row in listed}
