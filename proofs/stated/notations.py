@@ -1,5 +1,9 @@
 """A fragment of a 16x8x16 product, as CUTLASS and Triton write it, and what is said of other layouts.
 
+Vectors and strides are those of the PTX manual's formulas, and verdicts those of the notations' formulas
+and of docs/layout-notations.md: tests/proofs/test_notations_by_hand.py derives them by itself. What is said
+beside a verdict is this project's own wording; which of several readings is the nearest, its own choice.
+
 Sources: CUTLASS, include/cute/atom/mma_traits_sm80.hpp; Triton, LinearLayoutConversions.cpp (nvidiaMmaTile,
 nvidiaDotToLinearLayout).
 """
