@@ -57,8 +57,6 @@ ROUTES = {
 
 CAST = {("f32", "f16"), ("f32", "bf16")}
 STORED = {("f32", "f32"), ("f32", "f16"), ("f32", "bf16"), ("i32", "i32")}
-
-
 Extents = Sequence[int | None]
 
 
@@ -477,12 +475,8 @@ CELLS = {
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_each_listed_verdict_is_derived(profile: str) -> None:
-    different = {
-        at: found[-1] ^ listed
-        for at, (listed, found) in CELLS.items()
-        if at[-1] == profile and found[-1] != listed
-    }
-    assert different == {}
+    cells = {at: found for at, found in CELLS.items() if at[-1] == profile}
+    assert {at: found[-1] ^ listed for at, (listed, found) in cells.items() if found[-1] != listed} == {}
 
 
 def test_most_verdicts_are_those_of_the_reference_alone() -> None:
