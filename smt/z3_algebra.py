@@ -18,6 +18,9 @@ from .dot_add_terms import dot_add_term
 from .exact_integer import ExactInteger, OpaqueInteger
 from .float_terms import Direction, fused_term, is_nan, magnitude_of, rounding_bits
 
+_OPERANDS_OF_UFUNCS = 32
+"""So many, the result among them, numpy's functions of elements take in every release."""
+
 
 def element(term: Any) -> Array:
     """Return a zero-dimensional array that holds `term`."""
@@ -28,8 +31,14 @@ def element(term: Any) -> Array:
 
 def elementwise(function: Callable[..., Any], *arrays: Any) -> Array:
     """Apply a function of terms over broadcast arrays; always returns an array."""
-    result = np.frompyfunc(function, len(arrays), 1)(*arrays)
-    return result if isinstance(result, np.ndarray) else element(result)
+    if len(arrays) < _OPERANDS_OF_UFUNCS:
+        result = np.frompyfunc(function, len(arrays), 1)(*arrays)
+        return result if isinstance(result, np.ndarray) else element(result)
+    given = np.broadcast_arrays(*arrays)
+    terms = np.empty(given[0].shape, dtype=object)
+    for index in np.ndindex(terms.shape):
+        terms[index] = function(*(each[index] for each in given))
+    return terms
 
 
 def variable(name: str, shape: tuple[int, ...], fmt: Format) -> Array:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from symbolic_values import evaluated, numerals
 
-from mmaproof.smt.z3_algebra import UninterpretedAlgebra, Z3Algebra, variable
+from mmaproof.smt.z3_algebra import UninterpretedAlgebra, Z3Algebra, elementwise, variable
 from mmaproof.spec.formats import (
     B1,
     BF16,
@@ -109,6 +109,15 @@ def test_flags(immediate: int, count: int) -> None:
     assert evaluated(SYMBOLIC.flags(z3.BitVecVal(immediate, 8), count)).tolist() == expected
     several = numerals(np.array([immediate, 255]), U8)
     assert evaluated(SYMBOLIC.flags(several, count)).tolist() == [expected, [True] * count]
+
+
+@pytest.mark.parametrize("count", [1, 31, 32, 133])
+def test_functions_of_any_number_of_operands_broadcast(count: int) -> None:
+    operands = [np.full((2, 1), 1), *[np.arange(3) * (place % 5) for place in range(1, count)]]
+    expected = sum(operands)
+    found = elementwise(lambda *each: int(sum(each)), *operands)
+    assert found.dtype == object
+    assert found.tolist() == np.asarray(expected).tolist()
 
 
 def test_choices_broadcast() -> None:
