@@ -138,10 +138,6 @@ def integer_variables(shapes: dict[str, tuple[int, ...]], opaque: bool = False) 
     return arrays
 
 
-def _chosen(condition: Any, then: Any, otherwise: Any) -> IntegerTerm:
-    return IntegerTerm(z3.If(condition, _term(then), _term(otherwise)))
-
-
 def _term(value: Any) -> Any:
     if isinstance(value, IntegerTerm):
         return value.term

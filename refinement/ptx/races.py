@@ -135,9 +135,10 @@ class AccessHistory:
         """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
 
         Atomics are like reads, in that they race with other accesses but not with each other. Where whole
-        warps read, what a thread wrote itself reaches others: another one of its warp is the reader.
+        warps read, what a thread wrote itself reaches others: another one of its warp must know it, too. They
+        go on together, so that this thread may write there again.
         """
-        writer = self._plain_writer[places]
+        writer, naming = self._plain_writer[places], threads
         mine = ordering.names[threads]
         if by_warps and (own := writer == mine).any():
             threads = np.where(own, threads ^ 1, threads)
@@ -154,7 +155,7 @@ class AccessHistory:
             others = np.flatnonzero(self._atomic[places] != atomic)
             conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
             self._atomics = True
-        self._note_readers(ordering, places, threads, line, atomic)
+        self._note_readers(ordering, places, naming, line, atomic)
         return conflicts
 
     def _note_readers(
