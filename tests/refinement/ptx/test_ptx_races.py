@@ -205,7 +205,7 @@ def test_what_a_thread_wrote_reaches_others_of_its_warp_behind_a_barrier(loaded:
     assert races(ROW + loaded, block=32) == [line + 1]
     ordered = ROW + "bar.warp.sync 0xffffffff;\n" + loaded
     assert races(ordered, block=32) == []
-    again = "\nst.shared.v4.u32 [%r6], {%r0, %r0, %r0, %r0};"
+    again = "\nst.shared.v4.u32 [%r6], {%r1, %r1, %r1, %r1};"
     if loaded.startswith("ldmatrix"):  # which threads of a warp wmma.load reads which line for is open
         assert races(ordered + again, block=32) == []
 
