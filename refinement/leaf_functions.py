@@ -75,14 +75,14 @@ class LeafFunctions:
         return found
 
     def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
-        return [] if operation.name in _NEVER else operands(self.store, operation, terms)
+        return [] if operation.name in NOT_TABULATED else operands(self.store, operation, terms)
 
     def _leaf_of(self, operation: Operation, terms: Ids, known: NDArray[np.int64]) -> NDArray[Any] | int:
         if operation.name == CONSTANT:
             return _NOTHING
         if operation.name == INPUT:
             return terms if operation.result.bits <= LARGEST else _MUCH
-        if operation.name in _NEVER:
+        if operation.name in NOT_TABULATED:
             return _MUCH
         if operation.name == VECTOR:
             among = known[self.store.elements(terms)]
@@ -123,12 +123,12 @@ class LeafFunctions:
     def all_values(self, term: int, leaf: int) -> NDArray[np.uint64]:
         """Return the values of a term, a function of one element, at all encodings of that."""
         encodings = np.arange(1 << self.store.operation(leaf).result.bits, dtype=np.uint64)
-        return np.broadcast_to(self._values(term, {leaf: encodings}), encodings.shape)
+        return np.broadcast_to(self.values(term, {leaf: encodings}), encodings.shape)
 
     def _computed(self, term: int, leaf: int, fmt: Format) -> Affine | Table:
         natural = self.store.operation(leaf).result
         encodings = np.arange(1 << natural.bits, dtype=np.uint64)
-        values = self._values(term, {leaf: encodings})
+        values = self.values(term, {leaf: encodings})
         affine = _affine(encodings, natural, np.broadcast_to(values, encodings.shape), fmt)
         if affine is not None:
             return affine
@@ -137,7 +137,8 @@ class LeafFunctions:
             values = values[np.isfinite(decode(encodings.astype(natural.storage), natural))]
         return _table(values, fmt)
 
-    def _values(self, term: int, known: dict[int, NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    def values(self, term: int, known: dict[int, NDArray[np.uint64]]) -> NDArray[np.uint64]:
+        """Return the values of a term, given those of what it depends on; these are added to."""
         if term not in known:
             operation = self.store.operation(term)
             one = np.array([term], dtype=np.int32)
@@ -145,15 +146,15 @@ class LeafFunctions:
                 known[term] = self.store.constant_values(one)
             elif operation.name == CONCATENATION:
                 parts = self.store.elements(self.store.arguments(one)[:, 0])[0]
-                columns = np.broadcast_arrays(*(self._values(int(part), known) for part in parts))
+                columns = np.broadcast_arrays(*(self.values(int(part), known) for part in parts))
                 known[term] = evaluate(operation, [np.stack(columns, axis=-1)])
             else:
-                given = [self._values(int(each[0]), known) for each in operands(self.store, operation, one)]
+                given = [self.values(int(each[0]), known) for each in operands(self.store, operation, one)]
                 known[term] = evaluate(operation, np.broadcast_arrays(*given))
         return known[term]
 
 
-_NEVER = (
+NOT_TABULATED = (
     UNDEFINED,
     NORMAL_FORM,
     operations.FUNCTION,

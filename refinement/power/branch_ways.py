@@ -112,6 +112,11 @@ class BranchWays:
         self._depth = 0
         self._steps = 0
 
+    def is_decided_by_data(self, condition: int) -> bool:
+        """Tell whether a bit is neither undefined nor one of scalars alone, which are cases."""
+        origins = self._origins.of(np.array([condition], dtype=np.int32))[0]
+        return not (origins & Origin.UNDEFINED or origins == Origin.SCALAR)
+
     def meet(self, branch: int, parting: Parting) -> int:
         """Go all ways from a branch, and return where they meet.
 
@@ -168,8 +173,7 @@ class BranchWays:
 
     def _parted(self, order: CodeOrder, way: _Way, branch: int, parting: Parting) -> list[_Way]:
         """Return the ways into which a branch parts one: two, or the one that is decided before."""
-        origins = self._origins.of(np.array([parting.condition], dtype=np.int32))[0]
-        if origins & Origin.UNDEFINED or origins == Origin.SCALAR:
+        if not self.is_decided_by_data(parting.condition):
             raise UnknownNumberError("a branch", parting.condition)
         found = []
         for at, holds in (

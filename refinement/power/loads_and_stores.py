@@ -13,6 +13,7 @@ import numpy as np
 from ...spec.power.registers import REGISTER_BYTES
 from . import scalars
 from .accumulators import check_read, check_write
+from .chosen_addresses import access_each
 from .fixed_point import relative
 from .instruction_forms import Instruction
 from .machine import Handler, Machine
@@ -45,15 +46,15 @@ def _accessing(access: Loaded) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         word = _address(machine, instruction)
-        address = known("an address", word)
         updated = [
             value
             for operand, value in zip(instruction.form.operands[1:], instruction.values[1:], strict=True)
             if operand.name == "RA"
         ]
         if 1 in updated:  # what is below the stack pointer is the function's with the store that moves it
-            machine.storage.low = min(machine.storage.low, address - RED_ZONE)
-        access(machine, instruction, _register(instruction), address)
+            machine.storage.low = min(machine.storage.low, known("an address", word) - RED_ZONE)
+        register = _register(instruction)
+        access_each(machine, word, lambda address: access(machine, instruction, register, address))
         for number in updated:
             machine.set_general(number, word)
 

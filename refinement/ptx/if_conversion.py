@@ -22,6 +22,7 @@ from . import memory_choice
 from .barrier_objects import BarrierObjects
 from .bits import combined
 from .branch_regions import LOADS, STORES
+from .chosen_addresses import chosen_base
 from .dependence import DataDependenceError
 from .execution import Execution
 from .guards import Guards, mask_of
@@ -30,7 +31,7 @@ from .program import Decoded, Program, Sort
 from .threads import Indices
 from .undo_log import UndoLog
 from .value_operations import chosen
-from .values import KNOWN, Value
+from .values import KNOWN, Value, of_terms
 
 MOST_STEPS = 4096
 """Instructions run between a branch on data and where its ways meet, at most."""
@@ -43,6 +44,8 @@ Begin = Callable[[InstructionStatement, Indices], None]
 
 Truths = NDArray[np.bool_]
 """Of threads."""
+
+_ACCESSES = LOADS | STORES
 
 _NOBODY: Indices = np.empty(0, dtype=np.intp)
 
@@ -113,20 +116,44 @@ class IfConversion:
 
     def act(self, decoded: Decoded, decision: Decision) -> None:
         """Run an instruction that does not move the flow of control."""
-        execution, step = self._execution, decoded.step
+        step = decoded.step
         assert step is not None
         if len(decision.acting):
             self._note_mask(decoded, decision.acting)
-            step(execution, decision.acting)
+            self._step(decoded, decision.acting)
         if not len(decision.data):
             return
         if decoded.selectable:
-            execution.conditionally(step, decision.conditions, decision.data)
+            self._execution.conditionally(step, decision.conditions, decision.data)
             return
         self._check_origins(decoded, decision)
-        if decoded.instruction.opcode not in LOADS | STORES:
+        if decoded.instruction.opcode not in _ACCESSES:
             raise dependence(decoded, decision)
-        self._both(lambda: step(execution, decision.data), lambda: None, decision, None)
+        self._both(lambda: self._step(decoded, decision.data), lambda: None, decision, None)
+
+    def _step(self, decoded: Decoded, threads: Indices) -> None:
+        """Run an instruction; threads whose address a bit of the data chooses, at both of its places."""
+        execution, instruction, step = self._execution, decoded.instruction, decoded.step
+        assert step is not None
+        chosen_by = None
+        if instruction.opcode in _ACCESSES:
+            chosen_by = chosen_base(execution, instruction, threads, self._origins)
+        if chosen_by is None:
+            step(execution, threads)
+            return
+        register, (places, bits, then, otherwise) = chosen_by
+        decision = Decision(_NOBODY, threads[places], of_terms(execution.store, bits, 1))
+        rest = np.delete(threads, places)
+        if len(rest):
+            step(execution, rest)
+
+        def way(terms: Ids) -> None:
+            held = execution.registers[register.name]
+            value = of_terms(execution.store, terms, held.width)
+            execution.registers[register.name] = held.updated(decision.data, value)
+            self._step(decoded, decision.data)
+
+        self._both(lambda: way(then), lambda: way(otherwise), decision, None)
 
     def _note(self, instruction: InstructionStatement, condition: str, holds: Truths, known: Truths) -> None:
         if not self._guards.are_settled(instruction, condition):

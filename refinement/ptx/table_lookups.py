@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.ptx.operands import Address, Register
 from .. import operations
@@ -83,17 +84,29 @@ def possible_values(execution: Execution, value: Value, what: str) -> Iterator[t
     UnsupportedError
         If others depend on more; `what` says what the value is for.
     """
-    functions = execution.state.setdefault("leaf functions", LeafFunctions(execution.store))
-    terms = value.as_terms(execution.store)
-    leaves = functions.leaves(terms)
-    found = leaves >= 0
-    found[found] = execution.store.widths(leaves[found]) <= WIDEST
+    functions, terms = functions_of(execution), value.as_terms(execution.store)
+    found = is_of_small_element(execution, terms)
     if not found.all():
         require_known(f"{what} of {execution.instruction.mnemonic}", value.at(~found))
+    leaves = functions.leaves(terms)
     shapes = np.where(found, functions.shapes(terms), -1)
     for shape in np.unique(shapes[found]):
         some = np.flatnonzero(shapes == shape)
         yield some, np.unique(functions.all_values(int(terms[some[0]]), int(leaves[some[0]])))
+
+
+def functions_of(execution: Execution) -> LeafFunctions:
+    """Return what terms of an execution are functions of."""
+    found: LeafFunctions = execution.state.setdefault("leaf functions", LeafFunctions(execution.store))
+    return found
+
+
+def is_of_small_element(execution: Execution, terms: Ids) -> NDArray[np.bool_]:
+    """Tell which terms (n,) depend on one element of at most `WIDEST` bits and nothing else."""
+    leaves = functions_of(execution).leaves(terms)
+    found = leaves >= 0
+    found[found] = execution.store.widths(leaves[found]) <= WIDEST
+    return np.asarray(found)
 
 
 def chosen_entry(store: TermStore, terms: Ids, entries: Words, words: Ids) -> Ids:

@@ -93,6 +93,18 @@ KERNELS = {
         loop("float v = x[i]; if (v > 6) v = 6; else if (v < 0) v = 0; y[i] = v;"),
         contract("y[i] = min(max(x[i], 0), 6)"),
     ),
+    "picked": (
+        loop("const float *p = x[i] > 0 ? x : x + 1; y[i] = p[3 - (i & 3)];"),
+        contract("y[i] = where(x[i] > 0, x[3 - i % 4], x[4 - i % 4])"),
+    ),
+    "scattered": (
+        loop("float *p = x[i] > 0 ? y : y + n; p[i] = x[i];"),
+        contract(
+            "y[k] = where((k < 5 and x[k % 5] > 0) or (k >= 5 and not x[k % 5] > 0), x[k % 5], old(y[k]))",
+            access="inout",
+            count=10,
+        ),
+    ),
     "greatest": (GREATEST, contract("y[i] = max(s, x[s])", count=1)),
     "skipped": (SKIPPED, contract("y[j] = old(y[j]) + sum(i < 3, x[i] * x[j])", access="inout")),
 }
@@ -120,6 +132,8 @@ def test_kernels_that_branch_on_data_are_verified(flags: str, tmp_path: Path) ->
         ("clamped", "v < 0)", "v < 1)"),
         ("clamped", "v > 6)", "v > 7)"),
         ("clamped", "v > 6) v = 6", "v > 6) v = 0"),
+        ("picked", "x + 1", "x + 2"),
+        ("scattered", "y : y + n", "y + n : y"),
         ("greatest", "x[i] > m", "x[i] < m"),
         ("skipped", "v == 0", "v == 1"),
     ],
