@@ -10,7 +10,7 @@ FAMILIES = {
     ),
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
-    "numerics": ("exact_steps", "narrowing", "chains"),
+    "numerics": ("exact_steps", "narrowing", "chains", "printed_bounds"),
     "stated": ("documented", "names", "tables", "texts", "buffers", "given_arrays"),
     "legal": ("verdicts", "moves", "modules"),
 }

@@ -98,6 +98,7 @@ move-source-layout  | tmov               | static         | static         |    
 move-source-layout  | textract           | static         | static         |                |
 move-target-layout  | tmov               |                | static         |                | 25 27
 move-target-layout  | textract           | static         | static         |                | 25 27
+filled-order        | tmov               | silent         |                |                | 25 27
 row-chunks          | tmov               | static         | static         |                |
 row-chunks          | textract           | static         | static         |                |
 bias-move           | tmov               | static         | static         |                |
@@ -129,6 +130,7 @@ view-extent         | tload              | silent         | silent         | sil
 view-extent         | tstore             | silent         | silent         | silent         |
 load-layout         | tload              | static         | static         |                |
 load-dimensions     | tload              | static         | static         |                |
+store-layout        | tstore             | static         | static         |                |
 store-extent        | tstore             | static         | static         |                |
 address-capacity    | all                | static         | static         | run-time       |
 address-range       | all                | static         | static         | run-time       | 5

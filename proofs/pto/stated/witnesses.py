@@ -37,6 +37,16 @@ _EXTRACT = (
     "index, index) outs(%t : memref<?xf16>)"
 )
 
+_RE_ORDERED = _LOAD + " {layout = #pto.layout<nd>}"
+_FILLED = (
+    "pto.tmov ins(%s : !pto.tile_buf<mat, 64x128xf16, blayout=col_major, slayout=row_major>) "
+    "outs(%t : !pto.tile_buf<right, 64x128xf16, slayout=col_major>)"
+)
+_STORED = (
+    "pto.tstore ins(%s : !pto.tile_buf<acc, 32x48xf32, blayout=col_major, slayout=row_major, fractal=1024>) "
+    "outs(%t : !pto.partition_tensor_view<1x3x2x16x16xf32>) {layout = #pto.layout<nz>}"
+)
+
 WITNESSES = (
     # rule, profile, what is legal, and the change of it that breaks the rule: each this to that
     ("type-triple", "A5", _MATMUL, "64x64xf32", "64x64xi32"),
@@ -59,6 +69,10 @@ WITNESSES = (
     ("extract-types", "A5", _EXTRACT, "f16", "i64"),
     ("extract-types", "A2A3", _EXTRACT, "128xf16", "128xi64"),
     ("load-layout", "A5", _LOAD, "slayout=row_major", "slayout=col_major"),
+    ("load-layout", "A2A3", _RE_ORDERED, "<nd>", "<dn>"),
+    ("filled-order", "A2A3", _FILLED, "slayout=col_major", "slayout=row_major"),
+    ("store-layout", "A5", _STORED, "<nz>", "<dn>"),
+    ("store-extent", "A2A3", _STORED, "1x3x2x16x16", "1x3x4x8x16"),
     ("load-dimensions", "A5", _LOAD, "view<64x128", "view<2x32x128"),
     ("load-dimensions", "A2A3", _LOAD, "view<64x128", "view<?x64x128"),
 )

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from ..catalogue import INDICES
 from ..contradictions import cited
+from ..fractal import layout_of
 from ..placement import GEMV_CHUNK_BYTES, alignment
 from ..resolution import Resolved
 from ..targets import A2A3, A5, CPU, Profile, alias
@@ -133,6 +134,14 @@ def _operand_layout(profile: Profile, _: Tile, target: Tile) -> Messages:
     if target.layout_name != wanted.layout_name:
         needs = f"on {profile} {target.location} is {wanted.layout_name}"
         yield f"target is {target.blocks}, {target.inner}; {needs}"
+
+
+@_to(*_OPERANDS)
+def _filled_order(profile: Profile, _: Tile, target: Tile) -> Messages:
+    wanted = alias(profile, target.location, target.element, (target.rows, target.columns))
+    said, filled = layout_of(target), layout_of(wanted)
+    if (said.blocks, said.inner) != (filled.blocks, filled.inner):
+        yield f"target is {target.layout_name}; {profile} fills {target.location} as {wanted.layout_name}"
 
 
 @_to(Location.SCALING)
@@ -284,6 +293,12 @@ MOVE_RULES: tuple[PtoRule[Resolved], ...] = (
         "TExtract.hpp: TEXTRACT_TILE_IMPL, TExtractToLeft; TMov.hpp of A5: TMovToLeft, TMovToRight",
         _operand_layout, cited(25, 27),
         enforcements=(of_moves("textract"), of_moves("tmov", profiles=(A5,))),
+    ),
+    PtoRule(
+        "filled-order", "left and right are filled in the profile's order, whatever order their type says",
+        "TMov.hpp of A2A3: TMovToLeft and TMovToRight assert none, and move as for the profile's tiles",
+        _filled_order, cited(25, 27),
+        enforcements=(of_moves("tmov", kind=RuleKind.SILENT, profiles=(A2A3,)),),
     ),
     PtoRule(
         "row-chunks", f"a one-row left is filled in chunks of {GEMV_CHUNK_BYTES} bytes",
