@@ -216,14 +216,18 @@ def _layouts() -> Certificate:
             order = layout_of(tile)
             r, c = np.indices((tile.rows, tile.columns))
             offsets = order.offset(r, c, order.pitch(tile.rows, tile.columns))
-            formula = order.formula(tile.rows, tile.columns).replace("/", "//")
-            spelled = eval(formula, {"r": r, "c": c})
+            formula = order.formula(tile.rows, tile.columns)
+            spelled = eval(formula.replace("/", "//"), {"r": r, "c": c})
             (table,) = buffer_layout(tile).forward(r, c)
             same = np.array_equal(offsets, spelled) and np.array_equal(offsets, table)
             found[text] = offsets.tolist() if same else "its text says otherwise"
+            if text in stated.FORMULAS:
+                found[f"formula of {text}"] = formula
         return found
 
-    return compared({text: stated.offsets_of(text).tolist() for text in stated.LAYOUTS}, specified)
+    expected: dict[str, object] = {text: stated.offsets_of(text).tolist() for text in stated.LAYOUTS}
+    expected |= {f"formula of {text}": formula for text, formula in stated.FORMULAS.items()}
+    return compared(expected, specified)
 
 
 THEOREMS = (executed,)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from ...spec.legality import NoteKind
+from ...spec.instruction_set import Judgement
+from ...spec.legality import Note, NoteKind
 from ...spec.pto.assembly import parse, parse_module
 from ...spec.pto.module_legality import judge_module, judged_statements
 from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
 from ...spec.pto.text.statements import ConstantDefinition
 from ...spec.pto.tile import Compact, Pad, Tile
+from ..broken_rules import broken_rules
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import modules as stated
@@ -22,15 +24,16 @@ SOURCE = "pto-isa headers at 3186c381: TASSIGN, TMATMUL_ACC, aliases of tiles; P
     "pto/legal/modules",
     "statements, declarations and addresses of a text are judged where they stand",
     "∀ lines of the listed text, ∀ profiles: what is judged there and the rules that it breaks; which "
-    "statements leave something undecided; the tiles that short types stand for, and remarks on them; the "
+    "statements leave something undecided; the tiles that short types stand for, and remarks on them; moves "
+    "of tiles whose place is not known leave others where their extents say; the "
     "integers that constants are; the processor that a text names, and that it is the same from any file",
     SOURCE,
 )
 def modules() -> Iterator[Case]:
-    """Yield the lines of a text, what is undecided, tiles, remarks and constants."""
+    """Yield the lines of a text, what is undecided, tiles, remarks, constants, and moves of short types."""
     goals = {
         "lines": _lines, "undecided": _undecided, "tiles": _tiles, "remarks": _remarks, "integers": _integers,
-        "targets": _targets,
+        "targets": _targets, "short": _short,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -85,19 +88,26 @@ def _broken(lines: tuple[str, ...]) -> list[str]:
 
 
 def _undecided() -> Certificate:
-    def specified() -> Mapping[str, str]:
+    def profiles(judged: Mapping[str, Judgement], is_undecided: Callable[[Note], bool]) -> str:
+        return " ".join(name for name, found in judged.items() if any(map(is_undecided, found.notes)))
+
+    def specified() -> Mapping[str, tuple[str, str]]:
         found = {}
         for text in stated.UNDECIDED:
             module = parse_module(text)
             judged = {name: judge_module(module, profile) for name, profile in PROFILES.items()}
-            found[text] = " ".join(
-                name
-                for name, judgement in judged.items()
-                if any(note.kind is NoteKind.UNDECIDED for note in judgement.notes)
+            found[text] = (
+                profiles(judged, lambda note: note.kind is NoteKind.UNDECIDED),
+                profiles(judged, lambda note: "undecided" in str(note)),
             )
         return found
 
-    return compared(stated.UNDECIDED, specified)
+    return compared({text: (names, names) for text, names in stated.UNDECIDED.items()}, specified)
+
+
+def _short() -> Certificate:
+    expected = {(text, name): rules for text, rules in stated.SHORT_MOVES.items() for name in PROFILES}
+    return compared(expected, lambda: {at: " ".join(sorted(broken_rules("pto", *at))) for at in expected})
 
 
 def _spelled(tile: Tile) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
+from math import ceil
 
 from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.fractal import layout_of
 from ...spec.pto.legality import address_violations, tile_violations
-from ...spec.pto.sizes import size_sources
+from ...spec.pto.sizes import operand_extents, size_sources
 from ...spec.pto.sizes import sizes as size_of
 from ...spec.pto.targets import PROFILES, alias
 from ...spec.pto.tile import Location, Order, Tile, box
@@ -145,12 +147,13 @@ def _whole() -> Certificate:
     "pto/stated/sizes",
     "m, k and n of every product come from the operands that the headers read them from",
     "(product, profile) ↦ (source of m, of k, of n) is the table written down from the headers; of each "
-    "extent the lowest 16 bits are taken",
+    "extent the lowest 16 bits are taken; operands have the rows and columns of the formulas",
     "pto-isa headers at 3186c381: TMatmul.hpp and TGemv.hpp of each profile",
 )
 def sizes() -> Iterator[Case]:
-    """Yield the sources, and what is taken of them."""
+    """Yield the sources, what is taken of them, and the extents of operands."""
     yield Case("sources", _sizes, method=Method.CERTIFICATE)
+    yield Case("extents", _extents, method=Method.CERTIFICATE)
     yield Case("narrowed", _narrowed, method=Method.CERTIFICATE)
 
 
@@ -165,6 +168,14 @@ def _sizes() -> Certificate:
         }
 
     return compared(tables.SIZES, specified)
+
+
+def _extents() -> Certificate:
+    expected = {}
+    for m, k, n in product((1, 5, 4095), (1, 31, 32, 33, 64, 4095), (1, 9)):
+        size = {"1": 1, "m": m, "k": k, "n": n, "k / 32": ceil(k / 32)}
+        expected[m, k, n] = {role: (size[r], size[c]) for role, (r, c) in tables.EXTENTS.items()}
+    return compared(expected, lambda: {sizes: operand_extents(*sizes) for sizes in expected})
 
 
 def _narrowed() -> Certificate:

@@ -101,6 +101,19 @@ LAYOUTS = (
     "acc 16x16xf32 Nz fractal=512",
 )  # fmt: skip
 
+FORMULAS = {
+    "left 32x48xf16 Nz": "(c/16)*512 + (r/16)*256 + (r%16)*16 + c%16",
+    "left 32x48xf16 Zz": "(r/16)*768 + (c/16)*256 + (r%16)*16 + c%16",
+    "right 64x48xi8 Zn": "(r/32)*1536 + (c/16)*512 + (c%16)*32 + r%32",
+    "right 24x48xf32 Zn": "(r/8)*384 + (c/16)*128 + (c%16)*8 + r%8",
+    "scale_left 32x4xf8E8M0FNU Zz": "(r/16)*64 + (c/2)*32 + (r%16)*2 + c%2",
+    "scale_right 4x32xf8E8M0FNU Nn": "(c/16)*64 + (r/2)*32 + (c%16)*2 + r%2",
+    "vec 6x16xf32 ND": "r*16 + c",
+    "vec 8x6xf32 DN": "c*8 + r",
+    "left 1x64xf16 Zz": "r*64 + c",
+}
+"""The same as formulas, written out for the extents."""
+
 
 def offsets_of(text: str) -> Numbers:
     """Return where all elements of a tile lie."""

@@ -164,3 +164,17 @@ INTEGERS = {
     "dense<1> : tensor<4xi32>": None,
 }
 """Constants and their integers: a hexadecimal float is its bits, and none."""
+
+_FROM_PANEL = "%t = textract %p[{}, {}] : (!pto.tile<64x128x{}>, index, index) -> !pto.tile<{}x{}>"
+
+SHORT_MOVES = {
+    _FROM_PANEL.format(0, 96, "bf16", "64x32", "bf16"): "",
+    _FROM_PANEL.format(0, 112, "bf16", "64x32", "bf16"): "extract-window",
+    _FROM_PANEL.format(48, 0, "bf16", "16x128", "bf16"): "",
+    _FROM_PANEL.format(48, 0, "bf16", "32x32", "bf16"): "extract-window",
+    _FROM_PANEL.format(0, 0, "bf16", "128x64", "bf16"): "extract-window",
+    _FROM_PANEL.replace("64x128x{}", "...").format(0, 112, "64x32", "bf16"): "",
+    "%t = tinsert %p[32, 96] : (!pto.tile<32x32xf32>, index, index) -> !pto.tile<64x128xf16>": "",
+    "%t = tinsert %p[48, 0] : (!pto.tile<32x32xf32>, index, index) -> !pto.tile<64x128xf16>": "insert-window",
+}
+"""Moves of tiles of which only extents and types are written, and the rules that are broken of all others."""

@@ -138,3 +138,17 @@ SIZES = {
     for profile in row["profiles"].split()
 }
 """Where the sizes of a product come from."""
+
+_EXTENTS = """
+operand | rows   | columns
+a       | m      | k
+b       | k      | n
+c       | m      | n
+d       | m      | n
+bias    | 1      | n
+scale_a | m      | k / 32
+scale_b | k / 32 | n
+"""
+
+EXTENTS = {row["operand"]: (row["rows"], row["columns"]) for row in rows(_EXTENTS)}
+"""Rows and columns of the operands of a product; one scale factor belongs to 32 elements or fewer of K."""
