@@ -91,6 +91,13 @@ def compare_transport(text: str, instruction: str, operand: str) -> Comparison:
     move = matrix_move(loading)
     if move.family is not Family.LDMATRIX or move.expansion is not None:
         raise UnsupportedError(f"{move} expands its elements: what it delivers is not compared")
+    if fragment.word != move.fragment.word:
+        return Comparison(
+            Verdict.UNDELIVERABLE,
+            f"an element of {operand} is {fragment.word.bits // 8} neighbouring bytes, of which {move} "
+            f"brings no lane more than {move.fragment.word.bits // 8}: what it has of other rows is at the "
+            f"same place of {ROW_BYTES} bytes",
+        )
     selected = _selected(match[2], move, fragment)
     shared = shared_tile(memory, fragment, by_columns)
     if (collision := clash(shared)) is not None:

@@ -201,6 +201,17 @@ def test_what_is_no_load_of_the_operand_is_refused(operand: str, text: str, mess
     assert message in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("shape", "operand", "load"),
+    [("m8n8k4", "a", "x1"), ("m16n8k4", "a", "x2"), ("m16n8k16", "b", "x4"), ("m16n8k8", "c", "x4.trans")],
+)
+def test_elements_of_64_bits_are_not_delivered(shape: str, operand: str, load: str) -> None:
+    product = f"mma.sync.aligned.{shape}.row.col.f64.f64.f64.f64"
+    text = f"ldmatrix.sync.aligned.m8n8.{load}.shared.b16 <- (16,16):(16,1)"
+    found = compare_layout(product, operand, text)
+    assert found.verdict is Verdict.UNDELIVERABLE and "8 neighbouring bytes" in found.witness
+
+
 def test_an_expanding_load_is_unsupported() -> None:
     load = "ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64"
     narrow = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32"
