@@ -21,6 +21,7 @@ FAMILIES = {
     "rounding": ("rounding_error", "rounding_bound"),
     "stated": (
         "documented",
+        "printed_tables",
         "supplied",
         "parameters",
         "texts",

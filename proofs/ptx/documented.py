@@ -37,7 +37,7 @@ def stated_instructions(entries: list[products.Entry]) -> dict[str, Stated]:
     for mnemonic, operands, (ptx, group) in entries:
         _, since = found.setdefault(mnemonic, (operands, {}))
         added = dict.fromkeys(targets.named(group), targets.version(ptx))
-        found[mnemonic] = operands, _earliest(since, added)
+        found[mnemonic] = operands, earliest(since, added)
     return found
 
 
@@ -47,7 +47,8 @@ def every_stated_instruction() -> Mapping[str, Stated]:
     return stated_instructions([entry for table in TABLES.values() for entry in table()])
 
 
-def _earliest(one: Mapping[str, Version], other: Mapping[str, Version]) -> dict[str, Version]:
+def earliest(one: Mapping[str, Version], other: Mapping[str, Version]) -> dict[str, Version]:
+    """Return the lower version of each target that one of two tables has."""
     return {**one, **{target: min(ptx, one.get(target, ptx)) for target, ptx in other.items()}}
 
 
@@ -60,7 +61,7 @@ def specified_instructions() -> dict[str, Stated]:
             _, since = found.setdefault(str(variant), (operands, {}))
             available = form.availability(variant)
             added = dict.fromkeys((t.name for t in TARGETS.values() if available.on(t)), available.ptx)
-            found[str(variant)] = operands, _earliest(since, added)
+            found[str(variant)] = operands, earliest(since, added)
     return found
 
 

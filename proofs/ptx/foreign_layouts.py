@@ -197,7 +197,8 @@ def _refused() -> Certificate:
 @theorem(
     "ptx/foreign/loads",
     "a load from a tile in shared memory delivers a fragment exactly if its rows are where the lanes point",
-    "∀ listed tiles, swizzles, loads and addresses: simulated row by row and byte by byte, the registers "
+    "∀ listed tiles, swizzles, loads and addresses, of elements of 1 to 32 bits: simulated row by row and "
+    "bit by bit, the registers "
     "hold the operand's elements where MMA_Traits has them ⇔ the load is found to deliver it (without given "
     "addresses: some addresses make it so); as many rows of a matrix lie in the same banks as is noted",
     SOURCE,
@@ -208,22 +209,17 @@ def loads() -> Iterator[Case]:
 
 
 def _loads() -> Certificate:
-    instruction = stated.mma("m16n8k16", stated.F16)
-    expected: dict[str, object] = {}
+    expected: dict[tuple[str, str, str], object] = {}
     for load in stated.LOADS:
         arrives = delivered(load)
-        expected[f"{load.operand} {load}"] = (arrives, conflicts(load) if arrives else None)
+        expected[load.instruction, load.operand, str(load)] = arrives, conflicts(load) if arrives else None
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
-        for load in stated.LOADS:
-            comparison = compare_layout(instruction, load.operand, str(load))
-            note = comparison.notes[-1] if comparison.equal else ""
-            ways = 1 if note == "no bank conflicts" else int(note.partition("-way")[0] or 0)
-            found[f"{load.operand} {load}"] = (comparison.equal, ways if comparison.equal else None)
-        return found
+    def said(found: Comparison) -> object:
+        note = found.notes[-1] if found.equal else ""
+        ways = 1 if note == "no bank conflicts" else int(note.partition("-way")[0] or 0)
+        return found.equal, ways if found.equal else None
 
-    return compared(expected, specified)
+    return compared(expected, lambda: {at: said(compare_layout(*at)) for at in expected})
 
 
 THEOREMS = (notations("ptx"), published, written, verdicts, loads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
+from itertools import product
 
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
@@ -21,7 +22,8 @@ Written = tuple[str, str]
     "an operand takes the registers, constants and sinks that the manual and ptxas allow, and nothing else",
     "each operand of an instruction for each opcode and element type, ∀ types of registers, ∀ spellings of "
     "constants: the instruction with that operand breaks exactly the rule that the table says, or none; "
-    "vectors may be declared as such; _ stands for some results, not for all of them, nor for what is read; "
+    "vectors may be declared as such, pairs of selectors are two numbers; _ stands for "
+    "some results, not for all of them, nor for what is read; "
     "addresses are in the state space that is spelled",
     "PTX ISA 9.1 sections 4.5, 5.4.2, 9.2 and 9.7.14.4 to 9.7.14.6; ptxas",
 )
@@ -130,6 +132,8 @@ def _constants(name: str) -> Certificate:
 
 _FOUR = "{%f0, %f1, %f2, %f3}", "{%r0, %r1, %r2, %r3}", "{%r4, %r5}", "{%f4, %f5, %f6, %f7}"
 _MULTIPLY = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+_SCALED = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0"
+_SELECTORS = "{0}", "{0, 0}", "{0, 0, 0}"
 _NAMES = "%f<8>: f32, %r<8>: b32, %v: v4.b32, %w: v2.b32, %u: v4.f32, %x: v2.f32, %h: v4.b16, %o: v8.b32"
 
 VECTORS = (
@@ -149,6 +153,10 @@ def _vectors() -> Certificate:
     for place, vector, rules in VECTORS:
         spelled = [*_FOUR[:place], vector, *_FOUR[place + 1 :]]
         expected[f"{_MULTIPLY} {', '.join(spelled)}", _NAMES] = frozenset(rules)
+    for one, other in product(_SELECTORS, _SELECTORS):
+        fit = one == other == _SELECTORS[1]
+        scaled = f"{_SCALED} {', '.join(_FOUR)}, %r6, {one}, %r7, {other}"
+        expected[scaled, _NAMES] = frozenset(() if fit else ("register-count",))
     return _judged(expected)
 
 

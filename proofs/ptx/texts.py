@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -29,7 +30,8 @@ from ...spec.ptx.variant import Family, Variant
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
 from ..refusals import refused
-from .stated import constants, examples, launches, leniency, texts
+from .documented import every_stated_instruction
+from .stated import constants, examples, launches, leniency, neighbours, texts
 
 
 @theorem(
@@ -37,14 +39,16 @@ from .stated import constants, examples, launches, leniency, texts
     "texts are read as listed, and written in the manual's order; what is listed as none is refused",
     "spellings, operands, modifiers, defaults, beginnings and declarations are what the lists say, which are "
     "of the manual's syntax, and of orders that ptxas takes; the manual's examples, as notes of 2023 print "
-    "them, break no rule on sm_90 from PTX 7.8 on, but for the listed ones",
+    "them, break no rule on sm_90 from PTX 7.8 on, but for the listed ones; in place of a modifier that is "
+    "none, those are named that the manual's tables have of the instruction, or of the class that is meant",
     "PTX ISA 9.1 chapter 4 (syntax), section 9.7.14; ptxas of CUDA 13.0",
 )
 def read_texts() -> Iterator[Case]:
-    """Yield spellings, operands, modifiers, beginnings, declarations, defaults, and what is refused."""
+    """Yield spellings, operands, modifiers, beginnings, declarations, defaults, and what is refused, how."""
     goals = {
         "spellings": _spellings, "operands": _operands, "modifiers": _modifiers, "words": _words,
         "declarations": _declarations, "refused": _no_texts, "defaults": _defaults, "examples": _examples,
+        "named": _named,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -149,6 +153,34 @@ def _no_texts() -> Certificate:
         }
 
     return compared(dict.fromkeys((*texts.REFUSED, *texts.NO_DECLARATIONS), True), specified)
+
+
+def _named() -> Certificate:
+    """Return the claim about what is named instead of a modifier that is none."""
+    has: dict[str, set[str]] = {"mma": {"sp", "sp::ordered_metadata"}}
+    for text in every_stated_instruction():
+        opcode, modifiers = neighbours.split(text)
+        for name in texts.ALIKE.get(opcode, (opcode,)):
+            has.setdefault(name, set()).update(modifiers)
+    expected = {}
+    for opcode, words in has.items():
+        shapes = words & set(neighbours.SHAPES)
+        for unknown, shown, close, begins in texts.UNKNOWN:
+            similar = {each for each in words if begins and each.startswith(begins)}
+            named = shapes if begins == "m" else similar or words - shapes
+            expected[f"{opcode}.{unknown}", close] = shown, close in words, named
+
+    def said(text: str, close: str) -> tuple[str, bool, set[str]]:
+        try:
+            parse(text)
+        except InputError as error:
+            before, _, allowed = str(error).partition("; ")[2].rpartition("allowed: ")
+            meant = re.findall(r"\.([\w:]+)", before)
+            is_meant = close in meant if close else bool(meant)
+            return str(error).split("'")[1], is_meant, {each[1:] for each in allowed.split(", ")}
+        return "", False, set()
+
+    return compared(expected, lambda: {at: said(*at) for at in expected})
 
 
 # -- constant expressions

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from math import prod
 
 Tree = int | tuple["Tree", ...]
@@ -42,6 +43,7 @@ def swizzled(bits: int, base: int, shift: int, offset: int) -> int:
     return offset
 
 
+@cache
 def cute(text: str) -> tuple[Tree, Tree]:
     """Return the shape and the stride of a layout as CuTe prints it, ``((4,8),2):((16,1),8)``."""
     shape, _, stride = text.partition(":")

@@ -8,6 +8,7 @@ ISA 9.1 section 9.7.14.5.15 (ldmatrix).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 F16 = "f32.f16.f16.f32"
@@ -124,16 +125,16 @@ LINEAR: tuple[tuple[str, str, dict[str, list[list[int]]]], ...] = (
 )  # fmt: skip
 """Instruction, operand, and Triton's vectors; a register has one element, coordinates are (row, column)."""
 
-X4, X2 = "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
+X4, X2, X1 = (f"ldmatrix.sync.aligned.m8n8.x{count}.shared.b16" for count in (4, 2, 1))
 
 
 class Load(NamedTuple):
-    """A load of f16 fragments of ``m16n8k16`` from a tile in shared memory.
+    """A load of fragments from a tile in shared memory.
 
     Attributes
     ----------
     operand : str
-        ``a`` (16 x 16) or ``b`` (16 x 8), whose tile is given as (N, K).
+        ``a`` or ``b``, whose tile is given as (N, K).
     load : str
         The instruction, with the registers that are the operand's.
     registers : tuple of int
@@ -146,6 +147,10 @@ class Load(NamedTuple):
         The layout of the lanes' addresses, empty where these are derived.
     lanes_swizzled : bool
         Whether the swizzle is applied to these too.
+    instruction : str
+        Whose fragments they are.
+    bits : int
+        Width of an element.
     """
 
     operand: str
@@ -155,6 +160,8 @@ class Load(NamedTuple):
     swizzle: tuple[int, int, int] = (0, 0, 0)
     lanes: str = ""
     lanes_swizzled: bool = False
+    instruction: str = mma("m16n8k16", F16)
+    bits: int = 16
 
     @property
     def transposed(self) -> bool:
@@ -184,7 +191,31 @@ def _loads() -> Iterator[Load]:
     yield Load("b", X4 + "[0,2]", (0, 2), "(16,16):(16,1)")
     for lanes in ("(8,2,2):(64,8,512)", "(16,2):(64,4)", "(16,2):(64,2048)", "(16,2):(0,8)", "(32,1):(32,0)"):
         yield Load("a", X4, all_of_a, "(16,64):(64,1)", (0, 0, 0), lanes)
+    for shape, types, bits, of_a, of_b in _OTHER_WIDTHS:
+        of = partial(Load, instruction=mma(shape, types), bits=bits)
+        k = int(shape.partition("k")[2])
+        for operand, load, lines in (("a", of_a, int(shape[1:].partition("n")[0])), ("b", of_b, 8)):
+            if not load:
+                continue
+            registers = tuple(range(int(load.partition(".x")[2][0])))
+            phases, whole = len(registers) * 8 // lines, 16 * 8 // bits
+            for tile in (f"({lines},{k}):({k},1)", f"({lines},{k}):(1,{lines})"):
+                yield of(operand, load, registers, tile)
+            for step in (whole, whole // 2) if bits > 1 else ():
+                lanes = f"({lines},{phases}):({2 * k},{step})"
+                yield of(operand, load, registers, f"({lines},{2 * k}):({2 * k},1)", lanes=lanes)
+            trans = load.replace(".shared", ".trans.shared")
+            yield of(operand, trans, registers, f"({lines},{k}):({k},1)")
 
+
+_OTHER_WIDTHS = (
+    # shape, types, bits of an element, what loads A and B
+    ("m16n8k32", "s32.s8.s8.s32", 8, X4, X2), ("m8n8k16", "s32.s8.s8.s32", 8, X1, X1),
+    ("m16n8k8", "f32.tf32.tf32.f32", 32, X4, X2), ("m16n8k4", "f32.tf32.tf32.f32", 32, X2, X1),
+    ("m8n8k32", "s32.s4.s4.s32", 4, X1, ""), ("m16n8k32", "s32.s4.s4.s32", 4, X2, ""),
+    ("m16n8k256", "s32.b1.b1.s32.and.popc", 1, X4, X2),
+)  # fmt: skip
+"""Products of elements that are wider or narrower than those that ``ldmatrix`` moves."""
 
 LOADS = tuple(_loads())
 """Loads with and without swizzles, with addresses given and derived, of tiles that are delivered and not."""
@@ -225,6 +256,12 @@ SAID: tuple[tuple[str, str, str, str, str], ...] = (
     (_TF32, "a", f"{X4} at (16,2):(8,2) <- (16,8):(8,1)", "undeliverable", "lane 16 passes offset 2, byte 8"),
     (_TF32, "a", f"{X4} at (16,2):(1,64) <- (16,8):(1,16)", "undeliverable",
      "lane 1 passes offset 1, byte 4"),
+    *((mma(shape, "f64.f64.f64.f64"), operand, f"{load} <- {tile}", "undeliverable", "8 neighbouring bytes")
+      for shape, operand, load, tile in (
+          ("m8n8k4", "a", X1, "(8,4):(4,1)"), ("m16n8k4", "a", X2, "(16,4):(4,1)"),
+          ("m8n8k4", "c", X2.replace(".x2", ".x2.trans"), "(8,8):(8,1)"),
+          ("m16n8k16", "b", X4, "(8,16):(16,1)"),
+      )),
     (_TF32, "a", f"{X4} at (16,2):(8,4) <- Swizzle<1,2,2> o (16,8):(8,1)", "other-bijection",
      "specified is (row"),
 )  # fmt: skip

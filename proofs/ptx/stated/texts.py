@@ -67,6 +67,22 @@ REFUSED = (
 )  # fmt: skip
 """What is no instruction."""
 
+ALIKE = {
+    **dict.fromkeys(("mma", "mma.sp", "mma.sp::ordered_metadata"), ("mma",)),
+    **dict.fromkeys(("wmma.load.a", "wmma.load.b", "wmma.load.c"), ("wmma.load.a", "wmma.load.c")),
+}
+"""Instructions of which one is told the modifiers of all."""
+
+UNKNOWN = (
+    # no modifier, how it is shown, one that is close to it, how those of its class begin
+    ("qq", ".qq", "", ""), ("alignd", ".alignd", "aligned", ""), ("tranz", ".tranz", "trans", ""),
+    ("satfin", ".satfin", "satfinite", ""), ("kind::mxf5", ".kind::mxf5", "kind::mxf4", "kind::"),
+    ("scale_vec::8X", ".scale_vec::8X", "scale_vec::4X", "scale_vec::"), ("m8n8x", ".m8n8x", "m8n8", "m"),
+    ("sp::q", ".sp::q", "", "sp::"), ("q" * 59, "." + "q" * 59, "", ""),
+    ("q" * 60, "." + "q" * 58 + "…", "", ""),
+)  # fmt: skip
+"""What is no modifier; of a long one a line has 60 characters."""
+
 MODIFIERS = {
     "satfinite": ("satfinite", True), "trans": ("trans", True), "block_scale": ("block_scale", True),
     "sync": ("sync", True), "aligned": ("aligned", True),

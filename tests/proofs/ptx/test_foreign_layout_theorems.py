@@ -60,6 +60,17 @@ def half_the_banks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(shared_memory, "ROW_BITS", 64)
 
 
+def halves_exchanged(patch: pytest.MonkeyPatch) -> None:
+    found = transport._pieces
+
+    def turned(*arguments: Any) -> transport.Pieces:
+        pieces = found(*arguments)
+        place = pieces.place ^ 1 if pieces.bits < 16 else pieces.place
+        return transport.Pieces(pieces.bits, pieces.row, place)
+
+    patch.setattr(transport, "_pieces", turned)
+
+
 NOTATIONS = foreign_layouts.THEOREMS[0]
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -71,6 +82,7 @@ MUTANTS: tuple[Mutant, ...] = (
     (returns(transport, "bank_conflicts", lambda ways: ways + 1), loads, "delivered"),
     (upward_swizzles, loads, "delivered"),
     (half_the_banks, loads, "delivered"),
+    (halves_exchanged, loads, "delivered"),
     (returns(linear, "_holder", lambda name: "register" if name == "offset" else name), NOTATIONS, "refused"),
     (everything_is_equal, NOTATIONS, "strides"),
 )

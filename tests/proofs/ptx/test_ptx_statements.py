@@ -10,23 +10,37 @@ import numpy as np
 import pytest
 
 from mmaproof.proofs.obligation import Certificate, Theorem
-from mmaproof.proofs.ptx import contradicted, dot_adds, machine_code, operand_verdicts, undefined_operands
+from mmaproof.proofs.ptx import (
+    contradicted,
+    dot_adds,
+    machine_code,
+    operand_verdicts,
+    printed_tables,
+    texts,
+    undefined_operands,
+)
 from mmaproof.spec import dot_add
 from mmaproof.spec.ptx import (
     accumulation_bound,
+    assembly,
     block_scaling,
     leniency,
     operand_arrays,
     operand_rules,
     shared_memory,
     signatures,
+    tables,
     variant_rules,
 )
 from mmaproof.spec.ptx import legality as rules
 from mmaproof.spec.ptx.machine_code import MachineCode
+from mmaproof.spec.ptx.matrix_move_forms import MatrixMoveForm
+from mmaproof.spec.ptx.signatures import Sort
+from mmaproof.spec.ptx.targets import Availability
+from mmaproof.spec.ptx.wmma_forms import WmmaForm
 from mmaproof.spec.rounding import Rounding
 
-SUMS = dot_adds.dot_adds
+SUMS, PRINTED, TEXTS = dot_adds.dot_adds, printed_tables.printed_tables, texts.read_texts
 OPERANDS, CONTRADICTIONS, CODES, UNDEFINED = (
     operand_verdicts.operands, contradicted.contradictions, machine_code.machine_codes,
     undefined_operands.undefined_operands,
@@ -43,6 +57,10 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
         lambda old: {**old, "s32": old["f32"]},
     ),
     "sinks that are read": (OPERANDS, "vectors", operand_rules, "SINK", lambda old: operand_rules.CLASS),
+    "pairs of any length": (
+        OPERANDS, "vectors", operand_rules, "_length",
+        lambda old: lambda form, length: iter(()) if form.sort is Sort.PAIR else old(form, length),
+    ),
     "any space": (OPERANDS, "addresses", operand_rules, "_space", lambda old: lambda *_: iter(())),
     "other words": (
         CODES, "mma", MachineCode, "described", lambda old: lambda self, form: "native",
@@ -90,6 +108,20 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
         CODES, "mma", machine_code, "machine_code",
         lambda old: lambda form, target: (found := old(form, target)) and replace(found, interleaved=False),
     ),
+    "rows of one register": (PRINTED, "wmma", WmmaForm, "registers", lambda old: lambda *_: 1),
+    "moves of no matrix": (
+        PRINTED, "matrix-move", MatrixMoveForm, "matrices",
+        lambda old: lambda self, count: old(self, count) if count else 0,
+    ),
+    "one pair": (
+        PRINTED, "mma", tables, "spell_pairs", lambda old: lambda pairs, between: old([*pairs][:1], between),
+    ),
+    "one target more": (PRINTED, "mma", Availability, "targets", lambda old: property(lambda self: "sm_70+")),
+    "dense ones alone": (
+        TEXTS, "named", assembly, "_allowed",
+        lambda old: lambda family: tuple(name for name in old(family) if name != "sp"),
+    ),
+    "longer lines": (TEXTS, "named", assembly, "_quoted", lambda old: lambda text: old(text, 61)),
     "C with the products": (
         CODES, "steps", accumulation_bound, "rounding_step",
         lambda old: lambda fmt, *direction: replace_unit(old(fmt)),
@@ -140,7 +172,9 @@ def test_a_fault_is_refuted(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "theorem", [OPERANDS, CONTRADICTIONS, CODES, UNDEFINED, SUMS], ids=lambda theorem: theorem.id
+    "theorem",
+    [OPERANDS, CONTRADICTIONS, CODES, UNDEFINED, SUMS, PRINTED, TEXTS],
+    ids=lambda theorem: theorem.id,
 )
 def test_the_specification_agrees(theorem: Theorem) -> None:
     found = {
