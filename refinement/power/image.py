@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from .instruction_forms import Instruction, decode_prefixed, decode_word, is_prefix
+from .invalid_forms import invalid
 
 IMPORTS = 0x180_0000
 """Where functions of other files seem to be, of a file that is not linked: a branch reaches it."""
@@ -177,10 +178,16 @@ class Image:
         if word is None or address % 4:
             return f"a branch to {address:#x}, where there is no code"
         if not is_prefix(word):
-            found = decode_word(word)
-            return f"the word {word:#010x} at {where}" if found is None else found
+            return _valid(decode_word(word), f"the word {word:#010x} at {where}")
         suffix = self.word(address + 4)
         if suffix is None:
             return f"a prefix without a suffix at {where}"
-        found = decode_prefixed(word, suffix)
-        return f"the words {word:#010x} {suffix:#010x} at {where}" if found is None else found
+        return _valid(decode_prefixed(word, suffix), f"the words {word:#010x} {suffix:#010x} at {where}")
+
+
+def _valid(found: Instruction | None, words: str) -> Instruction | str:
+    """Return an instruction, or the words of which there is none, or an invalid form."""
+    reason = None if found is None else invalid(found)
+    if reason is not None:
+        return f"{words}, {found}, whose form is invalid: {reason}"
+    return words if found is None else found

@@ -308,10 +308,12 @@ class Instruction:
         """Return it as GNU as reads it; distances of branches from an address, or from ``.``."""
         if not self.form.operands:
             return self.mnemonic
-        words = iter(self._spelled(each, value, address) for each, value in self._pairs())
+        words = iter(self._spelled(each, value, address) for each, value in self.pairs)
         return f"{self.mnemonic} " + re.sub(r"[A-Za-z]\w*", lambda _: next(words), self.form.syntax)
 
-    def _pairs(self) -> zip[tuple[Operand, int]]:
+    @property
+    def pairs(self) -> zip[tuple[Operand, int]]:
+        """Its operands, each with its value."""
         return zip(self.form.operands, self.values, strict=True)
 
     @staticmethod

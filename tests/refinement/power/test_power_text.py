@@ -98,6 +98,28 @@ def test_an_instruction_that_is_not_known_is_unsupported_where_it_runs(tmp_path:
     assert "stqcx. 4,0,3" in messages(found)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lwzu 4,0(0)", "lwzu r4,0(r0), whose form is invalid: RA, which is updated, is 0"),
+        ("ldux 4,4,5", "r4 is both loaded and updated"),
+        ("stfsux 1,0,5", "RA, which is updated, is 0"),
+        ("plwz 4,0(3),1", "R is 1, and RA is r3, not 0"),
+        ("bcctr 16,0", "CTR can't be both decremented and where to branch"),
+        ("mtocrf 6,4", "FXM is 6, not one bit"),
+        ("lfdu 1,8(3)", None),
+        ("mtvsrd 1,0", None),
+    ],
+)
+def test_an_invalid_form_is_unsupported_where_it_runs(text: str, message: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.s"
+    path.write_text(f"\t.globl f\n\t.type f, @function\nf:\n\tli 0,0\n\tli 4,0\n\tli 5,0\n\t{text}\n\tblr\n")
+    contract = '[kernel]\nisa = "power"\n[[param]]\nname = "x"\ntype = "f32"\nshape = [4]\n'
+    found = verified(path, contract)
+    assert found.result.verdict == ("unsupported" if message else "safe")
+    assert message is None or message in messages(found)
+
+
 ENDLESS = "\t.globl f\n\t.type f, @function\nf:\n{before}.L1:\n{body}\tb .L1\n"
 
 
