@@ -30,7 +30,7 @@ UNMODELLED = MappingProxyType(
 
 _COMMENT = re.compile(r"/\*.*?\*/|//.*|;.*", re.DOTALL)
 _EXPRESSION = r"[-+*()\w\s]+?"
-_TUPLE = re.compile(rf"(v|a|acc|s)\[({_EXPRESSION})(?::({_EXPRESSION}))?\]")
+_TUPLE = re.compile(rf"(v|a|acc|s)\s*\[({_EXPRESSION})(?::({_EXPRESSION}))?\]")
 _SINGLE = re.compile(r"(?P<file>v|a|acc|s)(?P<number>[0-9]{1,6})(?!\w)")
 _LIST = re.compile(r"\[\s*(?P<registers>(?:v|a|acc)[0-9]{1,6}(?:\s*,\s*(?:v|a|acc)[0-9]{1,6})*)\s*\]")
 _MODIFIER = re.compile(r"([a-z_]+)\s*:\s*(\[[^\]]*\]|[-+*()\w]+)")

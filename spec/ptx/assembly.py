@@ -146,7 +146,10 @@ def _parse(text: str, declarations: Mapping[str, str]) -> Instruction:
             f"an instruction is expected, such as 'mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32', "
             f"not {_quoted(text)}"
         )
-    variant = parse_mnemonic(re.sub(r"\s+", "", mnemonic[1], flags=re.ASCII))
+    name = re.sub(r"\s+", "", mnemonic[1], flags=re.ASCII)
+    variant = parse_mnemonic(name)
+    if not mnemonic[1].startswith(_opcode(name)):
+        raise InputError(f"{_opcode(name)!r} is one word: no white space may stand in it")
     operands = _Operands(text[mnemonic.end() :], declarations).parse()
     return Instruction(variant, operands, predicate)
 
@@ -160,10 +163,8 @@ def parse_mnemonic(text: str) -> Variant:
     InputError
         If the name or a modifier is not known, or a modifier is repeated.
     """
-    opcode, *modifiers = text.split(".")
-    if opcode == "wmma":
-        words = 1 if modifiers[:1] == ["mma"] else 2
-        opcode, modifiers = ".".join([opcode, *modifiers[:words]]), modifiers[words:]
+    opcode = _opcode(text)
+    modifiers = text.split(".")[opcode.count(".") + 1 :]
     if opcode not in _OPCODES:
         raise InputError(f"unknown instruction {_quoted(opcode)}; known: {KNOWN}")
     family, role = _OPCODES[opcode]
@@ -187,6 +188,14 @@ def parse_mnemonic(text: str) -> Variant:
     return Variant(
         family, types=tuple(listed["types"]), layouts=tuple(listed["layouts"]), role=role, **fields
     )
+
+
+def _opcode(name: str) -> str:
+    """Return the part of a name that is no modifier: `wmma` with what it does, and to which role."""
+    words = name.split(".")
+    if words[0] != "wmma":
+        return words[0]
+    return ".".join(words[: 2 if words[1:2] == ["mma"] else 3])
 
 
 def _modifier(modifier: str, opcode: str, family: Family) -> tuple[str, Any]:

@@ -23,6 +23,8 @@ SPELLINGS = [
     "v_mfma_f32_32x32x8_f16 A[0:15], V[0:1], v[2:3], a[0:15]",
     "v_mfma_f32_32x32x8_f16 a[0x0:0xf],v[ 0 : 1 ],v[0+2:(1+1)*1+1],a[0:15] // comment",
     "v_mfma_f32_32x32x8_f16 a[0:15], [v0,v1], [v2, v3], a[0:15] ; comment",
+    "v_mfma_f32_32x32x8_f16 a [0:15], v\t[ 0:1 ], v [2:3], acc [0:15]",
+    "v_mfma_f32_32x32x8_f16 a[0:15], v 0, v[2:3], a[0:15]",
     "v_mfma_f32_32x32x8_f16 a[0:15], [v0,v2], [v2, v3], a[0:15]",
     "v_mfma_f32_32x32x8_f16 a[0:15] v[0:1] v[2:3] 0 cbsz:1 abid:1 blgp:1",
     *(EXACT + rest for rest in (
