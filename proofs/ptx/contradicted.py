@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from ...spec.errors import InputError
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.braces import refuses_braces
+from ...spec.ptx.contradictions import CONTRADICTIONS
 from ...spec.ptx.declarations import read_declarations
 from ...spec.ptx.legality import RULES, Module, violations
 from ...spec.ptx.leniency import LENIENCIES, may_be_taken
@@ -24,15 +25,17 @@ SOURCE = "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it s
 @theorem(
     "ptx/stated/contradictions",
     "each rule names who disagrees with it, and what ptxas takes all the same is named with its reason",
-    "rule ↦ contradictions is the listed table; ∀ listed exceptions, and what differs from them in one "
-    "token, operand, target or version: what is named for an illegal instruction are the listed exceptions "
-    "that it matches, if they explain every rule that it breaks, else none; sparse types ↦ targets on which "
-    "metadata have no braces; examples stand on the listed target and version",
+    "rule ↦ contradictions and contradiction ↦ its sides are the listed tables; ∀ listed exceptions, and "
+    "what differs from them in one token, operand, target or version: what is named for an illegal "
+    "instruction are the listed exceptions that it matches, if they explain every rule that it breaks, else "
+    "none; sparse types ↦ targets on which metadata have no braces; examples stand on the listed target "
+    "and version",
     SOURCE,
 )
 def contradictions() -> Iterator[Case]:
-    """Yield the rules, the neighbours of exceptions, their releases, and braces."""
+    """Yield the rules, who contradicts whom, the neighbours of exceptions, their releases, and braces."""
     yield Case("rules", _rules, method=Method.CERTIFICATE)
+    yield Case("sides", _sides, method=Method.CERTIFICATE)
     yield Case("exceptions", _exceptions, method=Method.CERTIFICATE)
     yield Case("releases", _releases, method=Method.CERTIFICATE)
     yield Case("shown", _shown, method=Method.CERTIFICATE)
@@ -48,6 +51,19 @@ def _rules() -> Certificate:
             if rule.contradictions
         },
     )
+
+
+def _sides() -> Certificate:
+    expected: dict[str, object] = {**leniency.SIDES, "said twice": 0}
+
+    def specified() -> Mapping[str, object]:
+        said = [claim for each in CONTRADICTIONS for claim in each.claims]
+        found: dict[str, object] = {"said twice": len(said) - len({what for _, what in said})}
+        for each in CONTRADICTIONS:
+            found[each.id] = tuple(one.partition(",")[0] for who, _ in each.claims for one in who.split("; "))
+        return found
+
+    return compared(expected, specified)
 
 
 def _releases() -> Certificate:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 
+from ...spec.dot_add_bound import step_bound
+from ...spec.dot_add_model import DotAddModel
 from ...spec.formats import FloatFormat, format_named
 from ...spec.ptx.accumulation_bound import accumulation_bound, error_bounds
 from ...spec.ptx.assembly import parse
@@ -24,16 +26,18 @@ from .stated import error_bounds as stated
     "ptx/stated/error-bounds",
     "bounds of errors are the numbers of their formulas, and are printed as these",
     "of listed products and models, relative = Π (1 + w·n·2^-F + 2^-p) - 1 and absolute = (1 + relative)·"
-    "Σ (n·2^-F + 2^-p)·2^e over the steps; of listed sums with r roundings, d of them between a term and the "
-    "result, (1 + 2^-p)^d - 1 and r·(1 + 2^-p)^d·2^(e - p), or 0 where the terms are multiples of the least "
-    "number; the texts with these; depths that there can't be are refused",
+    "Σ (n·2^-F + 2^-p)·2^e over the steps, which of listed dot-adds are these; of listed sums with r "
+    "roundings, d of them between a term and the result, (1 + 2^-p)^d - 1 and r·(1 + 2^-p)^d·2^(e - p), "
+    "or 0 where the terms are multiples of the least number; the texts with these; depths that there "
+    "can't be are refused",
     "Higham, sections 2.2 and 4.2; MMA-Sim, arXiv 2511.10909",
 )
 def bounds() -> Iterator[Case]:
-    """Yield bounds of products, what is told of instructions, and bounds of sums."""
+    """Yield bounds of products, what is told of instructions, and bounds of sums and of fused dot-adds."""
     yield Case("products", _products, method=Method.CERTIFICATE)
     yield Case("told", _told, method=Method.CERTIFICATE)
     yield Case("sums", _sums, method=Method.CERTIFICATE)
+    yield Case("dot-adds", _dot_adds, method=Method.CERTIFICATE)
 
 
 def _products() -> Certificate:
@@ -64,6 +68,19 @@ def _float(name: str) -> FloatFormat:
     fmt = format_named(name)
     assert isinstance(fmt, FloatFormat)
     return fmt
+
+
+def _dot_adds() -> Certificate:
+    expected = {key: (step.relative, step.absolute, step.text) for key, step in stated.DOT_ADDS.items()}
+
+    def specified(
+        bits: int, group: int, kept: int | None, factors: str, addend: str, products: int
+    ) -> tuple[Fraction, Fraction, str]:
+        model = DotAddModel(bits, Rounding.TOWARD_ZERO, kept, group)
+        found = step_bound(model, products, list(map(_float, factors.split())), _float(addend))
+        return found.unit, found.underflow, found.formula
+
+    return compared(expected, lambda: {key: specified(*key) for key in expected})
 
 
 def _sums() -> Certificate:

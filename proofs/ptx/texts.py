@@ -40,7 +40,8 @@ from .stated import constants, examples, launches, leniency, neighbours, texts
     "spellings, operands, modifiers, defaults, beginnings and declarations are what the lists say, which are "
     "of the manual's syntax, and of orders that ptxas takes; the manual's examples, as notes of 2023 print "
     "them, break no rule on sm_90 from PTX 7.8 on, but for the listed ones; in place of a modifier that is "
-    "none, those are named that the manual's tables have of the instruction, or of the class that is meant",
+    "none, those are named that the manual's tables have of the instruction, or of the class that is meant; "
+    "what is said of listed texts that are none names the token at which they go wrong",
     "PTX ISA 9.1 chapter 4 (syntax), section 9.7.14; ptxas of CUDA 13.0",
 )
 def read_texts() -> Iterator[Case]:
@@ -48,7 +49,7 @@ def read_texts() -> Iterator[Case]:
     goals = {
         "spellings": _spellings, "operands": _operands, "modifiers": _modifiers, "words": _words,
         "declarations": _declarations, "refused": _no_texts, "defaults": _defaults, "examples": _examples,
-        "named": _named,
+        "named": _named, "reasons": _reasons,
     }  # fmt: skip
     for name, goal in goals.items():
         yield Case(name, goal, method=Method.CERTIFICATE)
@@ -153,6 +154,16 @@ def _no_texts() -> Certificate:
         }
 
     return compared(dict.fromkeys((*texts.REFUSED, *texts.NO_DECLARATIONS), True), specified)
+
+
+def _reasons() -> Certificate:
+    def said(text: str) -> str:
+        try:
+            return str(parse(text))
+        except InputError as error:
+            return str(error)
+
+    return compared(texts.REASONS, lambda: {text: said(text) for text in texts.REASONS})
 
 
 def _named() -> Certificate:

@@ -257,6 +257,7 @@ REFUSED: tuple[tuple[str, str], ...] = (
     ("c", "{thread: [[0,1]], lane: [[0,1]]}"), ("c", " - register=1 -> (0, 1)\n   register=4 -> (8, 0)"),
     ("c", "{offset: [[0,1]]}"), ("c", "lane,element,row,column\n0,0,0\n"),
     ("c", "lane,element,row,column\n0,0,0,0\n0,0,0,1\n"), ("c", "lane,element,row,column\n0,0,x,0\n"),
+    ("c", 'lane,element,row,column\n"0"0,0,0,0\n'),
     ("c", "lane,element,row\n0,0,0\n"), ("c", "lane,element,row,column,colour\n0,0,0,0,1\n"),
     ("c", "lane,row,column\n0,0,0\n"), ("c", "[]"), ("c", "[1, 2]"), ("c", "[{"), ("c", ""),
     ("c", "anything at all"),

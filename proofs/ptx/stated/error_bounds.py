@@ -144,3 +144,23 @@ def rounded_sum(
     if absolute:
         text += f", plus {roundings}·(1 + 2^-{bits})^{longest}·2^-{bits - normal} if results underflow"
     return Sum(growth - 1, absolute, f"|computed - exact| ≤ {text}", not exact)
+
+
+DOT_ADDS = {
+    # F, products of a group, bits kept of the result, factors, C, products: the step
+    (35, 2, None, "e2m1 e2m1", "f32", 8): Step(4, 35, 23, weight=4),
+    (35, 1, None, "e2m1 e2m1", "f32", 8): Step(8, 35, 23),
+    (20, 1, None, "e2m1 e2m1", "f32", 8): Step(9, 20, 23),
+    (20, 2, None, "e2m1 e2m1", "f32", 8): Step(5, 20, 23, weight=4),
+    (35, 4, 13, "e2m1 e2m1 ue4m3 ue4m3", "f32", 8): Step(2, 35, 13, weight=4),
+    (23, 1, None, "f16 f16", "f32", 4): Step(4, 23, 23),
+    (22, 1, None, "f16 f16", "f32", 4): Step(5, 22, 23),
+    (20, 1, None, "f16 f16", "f16", 4): Step(4, 20, 10, -14),
+    (19, 1, None, "f16 f16", "f16", 4): Step(5, 19, 10, -14),
+    (14, 1, None, "bf16 bf16", "f16", 3): Step(3, 14, 10, -14),
+    (13, 1, None, "bf16 bf16", "f16", 3): Step(4, 13, 10, -14),
+    (20, 1, None, "bf16 f16 ue4m3 ue8m0", "bf16", 5): Step(5, 20, 7),
+    (19, 1, None, "bf16 f16 ue4m3 ue8m0", "bf16", 5): Step(6, 19, 7),
+}
+"""Fused dot-adds that truncate, of models that nobody published too. The largest term alone is whole, where F
+places hold its fraction and C's; a group is one term, a multiple of 2^-q, so that its weight is 2^q."""

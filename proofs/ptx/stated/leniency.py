@@ -102,6 +102,31 @@ RULES = {
 }
 """The contradictions on each rule, of those that have any."""
 
+_MANUAL, _BOTH = ("manual", "ptxas"), ("manual", "manual", "ptxas")
+
+SIDES = {
+    **dict.fromkeys((
+        "f16-sparsity-selector", "f8f6f4-m16n8k16", "mx-kinds-without-scale", "bf16-m8n8k4", "f8f6f4-targets",
+        "bit-operation-on-4-bit-integers", "x8", "wmma-integer-shapes-f32", "wmma-f64-rounding-position",
+        "wmma-stride", "tf32-m16n8k16", "layout-of-moves", "unchecked-constants", "refused-sink",
+        "repeated-modifier",
+    ), _MANUAL),
+    **dict.fromkeys((
+        "mixed-signedness", "fp8-sparse-m16n8k32", "fp8-sparse-f16-accumulators", "stmatrix-m16n8-trans",
+        "wmma-f64-fragment", "mma-f64-rounding", "b1-operation-position", "example-operands",
+    ), _BOTH),
+    **dict.fromkeys(("ldmatrix-m16n16-addresses", "wmma-default-stride"), ("manual", "manual")),
+    "m16n8k256-a-columns": ("manual", "the bijection", "CuTe"),
+    "fp8-m16n8k16-b": ("manual", "ptxas of CUDA 13.5", "ptxas of CUDA 13.0"),
+    "scale-vec-4x-ue8m0": ("manual", "manual", "ptxas of CUDA 13.5", "ptxas of CUDA 13.0"),
+    "unchecked-register-classes": ("manual", "ptxas", "ptxas", "ptxas"),
+    "braced-register": ("manual", "ptxas", "inline assembly of CUTLASS and others", "ptxas"),
+    "sm-88-version": ("manual", "LLVM", "ptxas of CUDA 13.5", "ptxas of CUDA 13.0"),
+    "wmma-line-alignment": ("PTX manual", "CUDA C++ guide"),
+    "fp8-accumulation-on-hopper": ("MMA-Sim", "machine code by ptxas for sm_90"),
+}  # fmt: skip
+"""Who contradicts whom, up to the place; no two say the same."""
+
 SHOWN_ON = {"f8f6f4-targets": ("sm_100a", "8.6"), "sm-88-version": ("sm_88", "7.8")}
 """The least target and version that takes an example, where the newest does not show it."""
 

@@ -67,6 +67,32 @@ REFUSED = (
 )  # fmt: skip
 """What is no instruction."""
 
+_NO_OPERAND = "an operand can't begin with {}; allowed: registers, {{vectors}}, [addresses], constants"
+_NO_INSTRUCTION = (
+    "an instruction is expected, such as 'mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32', not {}"
+)
+
+REASONS = {
+    "mma {r0": "expected '}', not the end", "mma [p": "expected ']', not the end",
+    "mma [r0-4]": "expected ']', not '-'", "mma r0,": "expected a register, '_' or a constant, not the end",
+    "mma {a, [p]}": "expected a register, '_' or a constant, not '['",
+    "mma -r0": "expected a number, not 'r0'",
+    "mma p]": "expected ',' or the end of the instruction, not ']'",
+    "mma r0; mma r0;": "expected ',' or the end of the instruction, not 'mma'",
+    "mma 099, r0": _NO_OPERAND.format("'099, r0'"), f"mma {'é' * 61}": _NO_OPERAND.format(f"'{'é' * 59}…'"),
+    "mma [_]": "an address must begin with a register or variable, not '_'",
+    "mma [p+0.5]": "an address offset must be an integer, not '0.5'",
+    "mma.sync.sync": "mma: '.sync' repeats a modifier; only one of its kind is allowed",
+    "mma.sp.sp": "mma: '.sp' repeats a modifier; only one of its kind is allowed",
+    "mma.popc.xor": "mma: '.popc' must follow '.xor' or '.and'",
+    "wmma.load.d.sync": "unknown instruction 'wmma.load.d'; known: mma, wmma.mma, wmma.load.a, wmma.load.b, "
+    "wmma.load.c, wmma.store.d, ldmatrix, stmatrix, movmatrix",
+    "mma 18446744073709551616": "an integer constant must fit 64 bits, unlike '18446744073709551616'",
+    "": _NO_INSTRUCTION.format("''"), "@!p": _NO_INSTRUCTION.format("'@!p'"),
+    "mma.m99999n8k4": "'m99999n8k4' is no shape; a shape looks like m16n8k16 or m8n8",
+}  # fmt: skip
+"""What is no instruction, and what is said of it."""
+
 ALIKE = {
     **dict.fromkeys(("mma", "mma.sp", "mma.sp::ordered_metadata"), ("mma",)),
     **dict.fromkeys(("wmma.load.a", "wmma.load.b", "wmma.load.c"), ("wmma.load.a", "wmma.load.c")),

@@ -12,7 +12,15 @@ from theorem_mutants import Mutant, Patch, entry_changed, refutation_of
 from mmaproof.proofs.ptx import foreign_layouts
 from mmaproof.proofs.ptx.foreign_layouts import loads, published, verdicts, written
 from mmaproof.proofs.ptx.stated import foreign_layouts as stated
-from mmaproof.spec.foreign_layouts import against, cute, cute_comparison, linear, shared_memory, transport
+from mmaproof.spec.foreign_layouts import (
+    against,
+    cute,
+    cute_comparison,
+    linear,
+    rows,
+    shared_memory,
+    transport,
+)
 from mmaproof.spec.foreign_layouts.comparison import Comparison, Verdict
 from mmaproof.spec.foreign_layouts.distribution import Distribution
 
@@ -71,6 +79,11 @@ def halves_exchanged(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(transport, "_pieces", turned)
 
 
+def lenient_tables(patch: pytest.MonkeyPatch) -> None:
+    found = rows.csv.DictReader
+    patch.setattr(rows.csv, "DictReader", lambda lines, **how: found(lines, **{**how, "strict": False}))
+
+
 NOTATIONS = foreign_layouts.THEOREMS[0]
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -84,6 +97,7 @@ MUTANTS: tuple[Mutant, ...] = (
     (half_the_banks, loads, "delivered"),
     (halves_exchanged, loads, "delivered"),
     (returns(linear, "_holder", lambda name: "register" if name == "offset" else name), NOTATIONS, "refused"),
+    (lenient_tables, NOTATIONS, "refused"),
     (everything_is_equal, NOTATIONS, "strides"),
 )
 

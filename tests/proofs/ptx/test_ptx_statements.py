@@ -13,13 +13,14 @@ from mmaproof.proofs.obligation import Certificate, Theorem
 from mmaproof.proofs.ptx import (
     contradicted,
     dot_adds,
+    error_bounds,
     machine_code,
     operand_verdicts,
     printed_tables,
     texts,
     undefined_operands,
 )
-from mmaproof.spec import dot_add
+from mmaproof.spec import dot_add, dot_add_bound
 from mmaproof.spec.ptx import (
     accumulation_bound,
     assembly,
@@ -68,6 +69,11 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     "a rule without its contradiction": (
         CONTRADICTIONS, "rules", contradicted, "RULES", lambda old: [replace(old[0], contradictions=())],
     ),
+    "a claim that two have": (
+        CONTRADICTIONS, "sides", contradicted, "CONTRADICTIONS",
+        lambda old: (*old[:-1], replace(old[-1], claims=old[-1].claims[:1] * 2)),
+    ),
+    "a contradiction less": (CONTRADICTIONS, "sides", contradicted, "CONTRADICTIONS", lambda old: old[1:]),
     "an exception less": (CONTRADICTIONS, "exceptions", leniency, "LENIENCIES", lambda old: old[:-1]),
     "a wider exception": (
         CONTRADICTIONS, "exceptions", leniency, "LENIENCIES",
@@ -120,6 +126,11 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     "dense ones alone": (
         TEXTS, "named", assembly, "_allowed",
         lambda old: lambda family: tuple(name for name in old(family) if name != "sp"),
+    ),
+    "shorter lines": (TEXTS, "reasons", assembly, "_quoted", lambda old: lambda text: old(text, 59)),
+    "groups of no weight": (
+        error_bounds.bounds, "dot-adds", dot_add_bound, "truncated_terms",
+        lambda old: lambda *step: old(*step)._replace(weight=1),
     ),
     "longer lines": (TEXTS, "named", assembly, "_quoted", lambda old: lambda text: old(text, 61)),
     "C with the products": (
