@@ -17,6 +17,7 @@ from ..terms import Operation, TermStore
 from ..terms import bits as raw
 from ..truth_tables import A, B
 from .bit_moves import Field, Fill, Pieces, moved, moving
+from .byte_permutation import permutation
 from .execution import Decoders, Execution, Step
 from .handlers import Modifiers, pointwise
 from .module import TYPE_BITS, InstructionStatement
@@ -232,38 +233,6 @@ def _brev(modifiers: Modifiers) -> tuple[Sequence[int], Rule]:
     return (width,), moving(lambda: [Field(low, 1) for low in reversed(range(width))])
 
 
-# -- permutation of bytes
-
-_PERMUTATIONS: MappingProxyType[str, Callable[[int], Sequence[int]]] = MappingProxyType(
-    {
-        "f4e": lambda n: (n, n + 1, n + 2, n + 3),
-        "b4e": lambda n: (n, n + 7 & 7, n + 6 & 7, n + 5 & 7),
-        "rc8": lambda n: (n, n, n, n),
-        "ecl": lambda n: (n, max(n, 1), max(n, 2), 3),
-        "ecr": lambda n: (0, min(n, 1), min(n, 2), n),
-        "rc16": lambda n: (2 * (n & 1), 2 * (n & 1) + 1) * 2,
-    }
-)
-"""Bytes of {b, a} that each mode of ``prmt`` picks, least significant first."""
-
-
-def _prmt(modifiers: Modifiers) -> tuple[Sequence[int], Rule]:
-    modifiers.type(("b32",))
-    mode = modifiers.one_of(_PERMUTATIONS, default="")
-
-    def plan(selector: int) -> Pieces:
-        if mode:
-            return [_byte(number & 7) for number in _PERMUTATIONS[mode](selector & 3)]
-        return [_byte(selector >> shift & 7, sign=bool(selector >> shift & 8)) for shift in (0, 4, 8, 12)]
-
-    return (32, 32, 32), moving(plan, 1, "the selector of prmt")
-
-
-def _byte(number: int, *, sign: bool = False) -> Field:
-    source, byte = divmod(number, 4)
-    return Field(8 * byte + 7, 1, source, 8) if sign else Field(8 * byte, 8, source)
-
-
 _POINTWISE: MappingProxyType[str, Callable[[Modifiers], tuple[Sequence[int], Rule]]] = MappingProxyType(
     {
         "and": partial(_logic, A & B, 2),
@@ -279,7 +248,7 @@ _POINTWISE: MappingProxyType[str, Callable[[Modifiers], tuple[Sequence[int], Rul
         "bmsk": _bmsk,
         "szext": _szext,
         "brev": _brev,
-        "prmt": _prmt,
+        "prmt": permutation,
     }
 )
 

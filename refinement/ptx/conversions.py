@@ -143,9 +143,11 @@ def _between_floats(
             raise modifiers.unsupported(f".{rounding} is for one floating-point type, or to an integer")
         steps = [_integral(source, rounding)]
     else:
-        exact = target.contains(source)
-        if exact == bool(rounding):
-            raise modifiers.unsupported("takes no rounding" if exact else "needs one of .rn, .rz, .rm, .rp")
+        if target.contains(source):
+            if rounding:
+                raise modifiers.unsupported("takes no rounding")
+        elif source.contains(target) and not rounding:  # between f16 and bf16, ptxas takes none for .rn
+            raise modifiers.unsupported("needs one of .rn, .rz, .rm, .rp")
         steps = [_float_to_float(source, target, ROUNDINGS.get(rounding, Rounding.NEAREST_EVEN))]
     if flush:  # of single precision only
         before = [partial(flushed, fmt=source)] if source == F32 else []

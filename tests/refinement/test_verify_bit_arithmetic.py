@@ -35,6 +35,13 @@ KERNELS = {
         "prmt.b32 %r1, %A, 0, 0x8880; prmt.b32 %C, %r1, 0, 0x9910;",
         "C[i] = A[i]", {"A": "s8", "C": "s32 out"}, ("0x9910", "0x9900"),
     ),
+    "4-bit floats looked up by prmt with a selector of data": Kernel(
+        "and.b32 %r1, %A, 7; prmt.b32 %r2, 0xc0800000, 0xc0804000, %r1;"
+        "prmt.b32 %r3, 0x3f3f3f00, 0x40404040, %r1;"
+        "shl.b32 %r4, %r3, 24; and.b32 %r5, %r2, 255; shl.b32 %r6, %r5, 16; or.b32 %C, %r4, %r6;",
+        "C[i] = lookup(A[i] & 7, 0, 0.5, 1, 1.5, 2, 3, 4, 6)", {"A": "u8", "C": "f32 out"},
+        ("0xc0804000", "0xc0804080"),
+    ),
     "a product of halves of a word": Kernel(
         "and.b32 %r1, %A, 0xffff; shl.b32 %r2, %B, 16; or.b32 %r3, %r1, %r2;"
         "mov.b32 {%h1, %h2}, %r3; mul.wide.s16 %C, %h1, %h2;",

@@ -130,6 +130,25 @@ def test_floats_are_rounded_to_narrower_floats(to: str, of: str) -> None:
     check(text, operands, kinds, reference, formats=dict.fromkeys(kinds, target))
 
 
+@pytest.mark.parametrize(("to", "of"), [("bf16", "f16"), ("f16", "bf16")])
+def test_formats_of_which_neither_has_all_of_the_other_are_rounded_to_nearest_without_a_word(
+    to: str, of: str
+) -> None:
+    """As ptxas does it: Triton writes ``cvt.bf16.f16``."""
+    source, target = FLOATS[of], FLOATS[to]
+
+    def reference(a: int) -> int:
+        return exact.encode(exact.decode(a, source), target, Rounding.NEAREST_EVEN)
+
+    check(
+        f"cvt.{to}.{of} d, a;",
+        {"a": ("b16", floats(source, 4))},
+        {"d": "b16"},
+        reference,
+        formats={"d": target},
+    )
+
+
 @pytest.mark.parametrize(("to", "of"), WIDENING)
 def test_wider_floats_have_every_number(to: str, of: str) -> None:
     source, target = FLOATS[of], FLOATS[to]
