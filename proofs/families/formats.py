@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from functools import partial
 from itertools import product
 
@@ -14,6 +15,7 @@ from ...spec.float_encoding import rounded
 from ...spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
+from ...spec.rounding_bound import underflow_unit, unit_roundoff
 from ...spec.values import checked_encodings
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method
@@ -25,8 +27,9 @@ STATEMENT = (
     "bits, sign bit, exponent and fraction widths, bias; largest, least normal and least positive number; "
     "which encodings are infinities and NaNs: as the standard's tables say, which are written down in "
     "numbers; which formats have the zero, the sign and the listed numbers of which others. A number of a "
-    "format rounds to itself in every direction; a word with a digit beyond the format's is refused; in the "
-    "values of an arbitrary function every digit of the format is 0 and 1"
+    "format rounds to itself in every direction, and others are off by half a last place at most to nearest, "
+    "by one otherwise; a word with a digit beyond the format's is refused; in the values of an arbitrary "
+    "function every digit of the format is 0 and 1"
 )
 
 SOURCE = (
@@ -103,8 +106,31 @@ def _float(fmt: Format) -> Certificate:
         **{f"{at:#x} is": value for (name, at), value in stated.NUMBERS.items() if name == fmt.name},
         **{f"rounded {rounding.name}": _numbers(fmt) for rounding in Rounding},
         **_words(int(widths["bits"])),
+        **_errors(int(widths["fraction"]), int(widths["bias"])),
     }
     return compared(expected, lambda: _specified(fmt, list(kinds)))
+
+
+def _errors(fraction: int, bias: int) -> Mapping[str, object]:
+    """Return how far rounding can be off: by a part of the number, and below the normal ones."""
+    found: dict[str, object] = {}
+    for rounding in Rounding:
+        part = Fraction(1, 2 if rounding is Rounding.NEAREST_EVEN else 1)
+        found[f"{rounding.name} of the number"] = part / 2**fraction
+        least = Fraction(2) ** (1 - bias - fraction)
+        found[f"{rounding.name} of small ones"] = part * least if fraction else "refused"
+    return found
+
+
+def _errors_specified(fmt: FloatFormat) -> Mapping[str, object]:
+    found: dict[str, object] = {}
+    for rounding in Rounding:
+        found[f"{rounding.name} of the number"] = unit_roundoff(fmt, rounding)
+        try:
+            found[f"{rounding.name} of small ones"] = underflow_unit(fmt, rounding)
+        except InputError:
+            found[f"{rounding.name} of small ones"] = "refused"
+    return found
 
 
 def _numbers(fmt: Format) -> list[float]:
@@ -129,4 +155,4 @@ def _specified(fmt: FloatFormat, encodings: list[int]) -> Mapping[str, object]:
     for rounding in Rounding:
         found[f"rounded {rounding.name}"] = rounded(np.array(_numbers(fmt)), fmt, rounding).tolist()
     found |= _words_specified(fmt)
-    return found
+    return found | _errors_specified(fmt)

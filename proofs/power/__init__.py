@@ -6,7 +6,7 @@ FAMILIES = {
     "masking": ("masking", "exceptions"),
     "integers": ("integers",),
     "signs": ("signs",),
-    "numerics": ("numerics", "exact_steps", "chains"),
+    "numerics": ("numerics", "exact_steps", "chains", "printed_bounds"),
     "state": ("priming", "state"),
     "encoding": ("encoding",),
     "blocked": ("blocked",),

@@ -277,9 +277,10 @@ def _batches() -> Certificate:
 
 
 def _exceptions() -> Certificate:
-    expected = {row[:-1]: row[-1] for row in texts.EXCEPTIONS}
+    listed = {"after-rounding": texts.EXCEPTIONS, "before-rounding": texts.NEGATED_FIRST}
+    expected = {(negated, *row[:-1]): row[-1] for negated, rows in listed.items() for row in rows}
 
-    def seen(mnemonic: str, rounding: int, x: str, y: str, acc: str) -> str:
+    def seen(negated: str, mnemonic: str, rounding: int, x: str, y: str, acc: str) -> str:
         update = UPDATES[mnemonic]
         family, alg = update.family, NumpyAlgebra()
         shapes = {"x": (4, family.rank), "y": (family.columns, family.rank), "acc": (4, family.columns)}
@@ -289,7 +290,8 @@ def _exceptions() -> Certificate:
             for name, word in zip(shapes, (x, y, acc), strict=True)
         )
         every = Live(*(np.ones(size, dtype=bool) for size in (4, family.columns, family.rank)))
-        found = raised(alg, update, x_words, y_words, accumulator, every, Rounding(rounding), Choices())
+        choices = Choices(negation=negated)
+        found = raised(alg, update, x_words, y_words, accumulator, every, Rounding(rounding), choices)
         assert all(np.all(some == np.asarray(some).flat[0]) for some in found)
         return " ".join(name for name, some in zip(_EXCEPTIONS, found, strict=True) if np.any(some))
 

@@ -24,7 +24,8 @@ from .stated import names as stated
     "pto/stated/names",
     "element types, operations, profiles and choices have the names of the documents",
     "widths, units of storage and formats of the element types, under all their names; operands of the "
-    "operations in the order of the text, under all names; profiles under the names of the tools; the option "
+    "operations in the order of the text, under all names, and what is said of products; profiles under the "
+    "names of the tools; the option "
     "that a name of choices takes of every open point; how a text of PTO begins; types, as they are read "
     "and printed",
     "PTO IR manual; pto-isa headers at 3186c381; ptoas at a56b18c3",
@@ -79,10 +80,15 @@ def _operations() -> Certificate:
         found: dict[str, object] = {
             each.name: (each.inputs, each.output, each.optional, each.view) for each in OPERATIONS.values()
         }
+        for name in products:
+            summary = OPERATIONS[name].summary
+            found[f"{name} says"] = tuple(word in summary for word in stated.SAID.values())
         return found | {f"name {name}": _or_none(partial(operation_named, name)) for name in stated.SPELLED}
 
     spelled = {f"name {name}": operation for name, operation in stated.SPELLED.items()}
-    return compared({**stated.OPERATIONS, **spelled}, specified)
+    products = [name for name in stated.OPERATIONS if name.startswith(("tmatmul", "tgemv"))]
+    said = {f"{name} says": tuple(part in name for part in stated.SAID) for name in products}
+    return compared({**stated.OPERATIONS, **spelled, **said}, specified)
 
 
 def _profiles() -> Certificate:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
 from math import ceil
 
+from ...spec.foreign_layouts.against import Notation, written_layout
 from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.fractal import layout_of
@@ -17,7 +19,8 @@ from ...spec.pto.targets import PROFILES, alias
 from ...spec.pto.tile import Location, Order, Tile, box
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
-from .stated import tables
+from .stated import buffer_orders, tables
+from .stated.operand_spelling import operand
 
 SOURCE = "pto-isa headers at 3186c381: pto_tile.hpp, TASSIGN, buffer sizes"
 
@@ -67,12 +70,16 @@ def _buffers(profile: str) -> Certificate:
     "pto/stated/tiles",
     "predefined tiles have the orders of the headers, and elements lie where their formulas say",
     "block sizes by fractal, order and width, the orders and names of each profile's predefined tiles, and "
-    "the listed offsets are those of the tables written down from the headers",
+    "the listed offsets are those of the tables written down from the headers; so are those of what is "
+    "written of a tile in the notations of CuTe and of vectors",
     "pto-isa headers at 3186c381: pto_tile.hpp",
 )
 def tiles() -> Iterator[Case]:
     """Yield the blocks, the predefined tiles and the offsets."""
-    for name, goal in (("blocks", _blocks), ("aliases", _aliases), ("offsets", _offsets), ("whole", _whole)):
+    for name, goal in (
+        ("blocks", _blocks), ("aliases", _aliases), ("offsets", _offsets), ("whole", _whole),
+        ("written", _written),
+    ):  # fmt: skip
         yield Case(name, goal, method=Method.CERTIFICATE)
 
 
@@ -117,6 +124,47 @@ def _offsets() -> Certificate:
         return found
 
     return compared(places, specified)
+
+
+_WRITTEN = {"a": "left 32x64xf16 L", "b": "right 64x16xf16 Zn", "d": "acc 32x16xf32 Nz"}
+
+
+def _written() -> Certificate:
+    """Compare where CuTe's strides and the vectors of a product's operands say that elements lie."""
+    expected = {}
+    for profile, role in (("A2A3", "a"), ("A5", "a"), ("A5", "b")):
+        text = _WRITTEN[role]
+        spelled = buffer_orders.tile(text, profile)
+        offsets = buffer_orders.offsets(spelled, spelled.rows, spelled.columns)
+        expected[profile, role] = offsets.tolist()
+
+    def specified(profile: str, role: str) -> object:
+        operands = [f"{operand(text, profile)}" for text in _WRITTEN.values()]
+        text = "pto.tmatmul ins(%a, %b : {}, {}) outs(%d : {})".format(*operands)
+        shape, strides = map(literal_eval, written_layout(text, role, Notation.CUTE, profile).split(":"))
+        rows, columns = (_steps(*mode) for mode in zip(shape, strides, strict=True))
+        offsets = [[row + column for column in columns] for row in rows]
+        vectors = literal_eval(written_layout(text, role, Notation.LINEAR, profile).partition(" = ")[2][:-1])
+        for offset, (row, column) in enumerate(_images(vectors)):
+            if offsets[row][column] != offset:
+                return "its vectors say otherwise"
+        return offsets
+
+    return compared(expected, lambda: {at: specified(*at) for at in expected})
+
+
+def _steps(shape: object, stride: object) -> list[int]:
+    """Return how far each number of a coordinate is, the first of its digits counting first."""
+    extents, steps = (part if isinstance(part, tuple) else (part,) for part in (shape, stride))
+    digits = product(*(range(extent) for extent in reversed(extents)))
+    return [sum(d * step for d, step in zip(digit, reversed(steps), strict=True)) for digit in digits]
+
+
+def _images(vectors: list[list[int]]) -> list[tuple[int, int]]:
+    found = [(0, 0)]
+    for row, column in vectors:
+        found += [(r ^ row, c ^ column) for r, c in found]
+    return found
 
 
 def _whole() -> Certificate:

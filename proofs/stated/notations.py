@@ -262,4 +262,4 @@ REFUSED: tuple[tuple[str, str], ...] = (
     ("c", "lane,row,column\n0,0,0\n"), ("c", "[]"), ("c", "[1, 2]"), ("c", "[{"), ("c", ""),
     ("c", "anything at all"),
 )  # fmt: skip
-"""What is no layout in any notation."""
+"""What is no layout in any notation: tests/proofs/test_refused_notations.py reads them by itself."""

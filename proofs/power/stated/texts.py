@@ -132,6 +132,19 @@ EXCEPTIONS = (
 )
 """What instructions raise (Power ISA 3.1 sections 7.2 and 7.4)."""
 
+NEGATED_FIRST = (
+    # the same where a result is negated before it is rounded: up to a magnitude is down to its negative
+    ("xvf32gernp", 2, "7f000000", "40000000", "00000001", "XX"),
+    ("xvf32gernp", 3, "7f000000", "40000000", "00000001", "OX XX"),
+    ("xvf32gernn", 2, "7f7fffff", "3f800000", "00000001", "XX"),
+    ("xvf32gernn", 3, "7f7fffff", "3f800000", "00000001", "OX XX"),
+    ("xvf32gerpp", 2, "7f7fffff", "3f800000", "00000001", "OX XX"),
+    ("xvf32gerpn", 3, "7f7fffff", "3f800000", "80000001", "XX"),
+    ("xvf64gernp", 2, "7fe0000000000000", "4000000000000000", "0000000000000001", "XX"),
+    ("xvf64gernp", 3, "7fe0000000000000", "4000000000000000", "0000000000000001", "OX XX"),
+)
+"""What QEMU's order of negating and rounding raises (softfloat, ``float_muladd_negate_result``)."""
+
 PROGRAMS = (
     # a program from a start without primed accumulators; instruction and rule of what is wrong on Power10;
     # and where accumulators are registers of their own

@@ -6,6 +6,7 @@ Sources: pto-isa headers at 3186c381: TLOAD, TMOV, TEXTRACT, TSTORE, pto_tile.hp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -144,6 +145,21 @@ MOVES = (
         zeros=(20, 48),
         given={"valid_target": [20, 40]},
     ),
+    _of_move("load a blank tile", "tload", NPU, "view 64x64xf16", _NZ, (64, 64), blank=True),
+    _of_move(
+        "load and fill a blank tile",
+        "tload",
+        ALL,
+        _VIEW,
+        f"{_NZ} valid=20x40",
+        (20, 40),
+        fill=0,
+        choices=("load-fill=buffer",),
+        blank=True,
+    ),
+    _of_move(
+        "store a blank memory", "tstore", ALL, "acc 32x48xf32 Nz", "view 32x48xf32", (32, 48), blank=True
+    ),
     _of_move("move", "tmov", ALL, _NZ, "left 64x64xf16 L", (64, 64)),
     _of_move("move to a blank tile", "tmov", ALL, _NZ, "left 64x64xf16 L", (64, 64), blank=True),
     _of_move("transpose", "tmov", ALL, _NZ, "right 64x64xf16 Zn", (64, 64)),
@@ -220,6 +236,15 @@ MOVES = (
 )
 
 REFUSED = (
+    _of_move(
+        "a part of a blank memory",
+        "tstore",
+        NPU,
+        "acc 32x48xf32 Nz valid=20x40",
+        "view 20x48xf32",
+        (20, 40),
+        blank=True,
+    ),
     _of_move("a part of a blank", "tload", NPU, _VIEW, f"{_NZ} valid=20x40", (20, 40), blank=True),
     _of_move(
         "a part of a blank tile",
@@ -306,7 +331,21 @@ _OPEN = f"{_NZ} valid=?x?"
 _SMALL = "left 32x16xf16 L"
 _PART, _LEFT_PART = f"{_NZ} valid=20x40", "left 64x64xf16 L valid=20x40"
 
+
+def _of_no_type(run: Run, view: str) -> Run:
+    """Return a move whose view has another type, which does not say of which elements it is."""
+    written = str(operand(view, "A5"))
+    return replace(run, name=f"{run.name}, {view}", text=lambda on: run.text(on).replace(written, _NO_TYPE))
+
+
+_NO_TYPE = "!pto.memref<...>"
+
 MATRICES = (
+    _of_no_type(
+        _of_matrices("store anywhere", "tstore", "acc 32x48xf32 Nz", "view ?x?xf32", (32, 48), (32, 48)),
+        "view ?x?xf32",
+    ),
+    _of_no_type(_of_matrices("load", "tload", _VIEW, f"{_NZ} valid=20x40", (20, 40), (20, 40)), _VIEW),
     _of_matrices("load", "tload", _VIEW, f"{_NZ} valid=20x40", (20, 40), (20, 40)),
     _of_matrices("load open", "tload", "view ?x?xf16", _OPEN, (20, 40), (20, 40)),
     _of_matrices("load of an open view", "tload", "view ?x40xf16", f"{_NZ} valid=20x40", (20, 40), (20, 40)),

@@ -75,6 +75,9 @@ OPERATIONS = {
 }  # fmt: skip
 """Operands read, in the order of a text, the one written, optional ones, and which is memory."""
 
+SAID = {"tgemv": "row vector", ".mx": "scaled", ".acc": "accumulator", ".bias": "bias"}
+"""What a part of a product's name stands for, in the words of what is said of it."""
+
 SPELLED = {
     "pto.tmatmul": "tmatmul",
     "TMATMUL": "tmatmul",

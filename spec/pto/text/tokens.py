@@ -201,7 +201,7 @@ class _Marker:
         if token.type == "STRING" and _is_modelled(token.strip('"')):
             return "QUOTED"
         if token.type != "WORD":
-            return "OTHER" if token.type in ("STRING", "LABEL", "TYPE", "ATTRIBUTE") else str(token.type)
+            return "OTHER" if token.type in ("STRING", "LABEL", "ATTRIBUTE") else str(token.type)
         if plain_name(token) in OPERATIONS:
             return "PREFIXED" if token.startswith("pto.") else "PLAIN"
         return "ARITHMETIC" if token.startswith("arith.") else "OTHER"
