@@ -70,6 +70,17 @@ def _far(step: int) -> str:
     return f"{{register: [[0,1],[8,0]], lane: [[0,2],[0,4],[1,0],[2,0],[{step},0]]}}"
 
 
+def _printed(names: str, transposed: bool = False) -> str:
+    """Return C's vectors as Triton prints them, with coordinates of these names, columns first."""
+    lines = []
+    for holder, basis in VECTORS["c"].items():
+        for bit, (row, column) in enumerate(basis):
+            dash = " " if bit else "-"
+            place = (row, column) if transposed else (column, row)
+            lines.append(f" {dash} {holder}={1 << bit} -> ({place[0]}, {place[1]})")
+    return "\n".join((*lines, f"where out dims are: [{names}]"))
+
+
 def _listed(operand: str, exchanged: tuple[int, int]) -> str:
     """Return a layout with two elements of every lane exchanged, as an object's list, the last first."""
     number, owner = VECTORS[operand].values()
@@ -233,6 +244,11 @@ SAID: tuple[tuple[str, str, str, str], ...] = (
     ),
     ("c", "lane,element,row,column\n40,0,0,0\n", "out-of-range",
      "has no lane 40, element 0"),
+    ("c", _printed("dim1 (size 8), dim0 (size 16)"), "equal", ""),
+    ("c", _printed("column (size 8), row (size 16)"), "equal", ""),
+    ("c", _printed("row (size 16), column (size 8)", transposed=True), "equal", ""),
+    ("c", _printed("dim0 (size 16), dim1 (size 8)", transposed=True), "equal", ""),
+    ("c", _printed("x (size 16), y (size 8)", transposed=True), "equal", ""),
 )  # fmt: skip
 """Layouts in every notation, what they are, and a part of what is said of them."""
 

@@ -173,9 +173,19 @@ def judged(claimed: list[tuple[tuple[int, int], Place]], due: Reading) -> str:
     return "equal" if dict(claimed) == due.due else "other-bijection"
 
 
+def braced(text: str) -> str:
+    """Return printed vectors as those in braces, rows first: of dimensions 0 and 1 or of these names."""
+    bases: dict[str, list[list[int]]] = {}
+    columns_first = re.search(r"\[(dim1|column) ", text) is not None
+    for holder, *place in re.findall(r"(\w+)=\d+ -> \((\d+), (\d+)\)", text):
+        bases.setdefault(holder, []).append([*map(int, place)][:: -1 if columns_first else 1])
+    return "{" + ", ".join(f"{holder}: {basis}" for holder, basis in bases.items()) + "}"
+
+
 def verdicts(operand: str, text: str) -> set[str]:
     """Return what a layout is in each way to read its operand that has its size."""
     found = set()
+    text = braced(text) if "->" in text else text
     for due in readings(operand):
         if re.match(r"\{\w+:", text):
             found.add(of_vectors(text, due))

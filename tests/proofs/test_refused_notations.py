@@ -121,8 +121,9 @@ def read(operand: str, text: str) -> None:
     if re.match(r"\{\w+:", text):
         read_vectors(operand, text)
     elif re.match(r"\s*- register=", text):
-        powers = [int(power) for power in re.findall(r"register=(\d+)", text)]
-        require(powers == [1 << place for place in range(len(powers))], "a power is missing")
+        for holder in ("register", "lane"):
+            powers = [int(power) for power in re.findall(rf"{holder}=(\d+)", text)]
+            require(powers == [1 << place for place in range(len(powers))], "a power is missing")
     elif text[0] in "({" + "0123456789" and "elements" not in text:
         read_strides(text)
     elif text[0] in "[{":
@@ -132,7 +133,10 @@ def read(operand: str, text: str) -> None:
             raise Refusal("no JSON") from None
         read_rows(operand, entries["elements"] if isinstance(entries, dict) else entries)
     elif "," in text and "\n" in text:
-        read_rows(operand, [*csv.DictReader(io.StringIO(text))])
+        try:
+            read_rows(operand, [*csv.DictReader(io.StringIO(text), strict=True)])
+        except csv.Error:
+            raise Refusal("no CSV") from None
     else:
         raise Refusal("no notation of registers begins so")
 
