@@ -155,4 +155,5 @@ def _specified(fmt: FloatFormat, encodings: list[int]) -> Mapping[str, object]:
     for rounding in Rounding:
         found[f"rounded {rounding.name}"] = rounded(np.array(_numbers(fmt)), fmt, rounding).tolist()
     found |= _words_specified(fmt)
-    return found | _errors_specified(fmt)
+    found |= _errors_specified(fmt)
+    return found
