@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from . import operations
-from .polynomials import Polynomials, compacted
 from .slices import Field
 from .terms import Operation, is_raw
-
-
-def sign_of_ratio(one: Polynomials, rows: slice, other: Polynomials, others: slice) -> int:
-    """Return the sign of the number by which one polynomial is the other; 0 if there is none."""
-    left, right = one.coefficients[rows].tolist(), other.coefficients[others].tolist()
-    if not left or not np.array_equal(compacted(one.atoms[rows]), compacted(other.atoms[others])):
-        return 0
-    ratio = Fraction(left[0]) / Fraction(right[0])
-    proportional = all(x == ratio * y for x, y in zip(left, right, strict=True))
-    return (1 if ratio > 0 else -1) if proportional else 0
-
 
 CONGRUENT = (
     operations.EXTREMUM,

@@ -16,7 +16,7 @@ from ..spec.formats import FloatFormat, Format, IntegerFormat
 from . import operations
 from .bit_slices import extract
 from .choices import are_by_order, chosen
-from .congruence import clamps, sign_of_ratio
+from .congruence import clamps
 from .elementary_forms import gathered
 from .extrema import Extrema
 from .interning import Ids
@@ -276,10 +276,8 @@ class ExtremalTerms:
         others = np.flatnonzero(signs == 0)
         chosen = self._difference(choices[others, 1], choices[others, 2], fmt)
         tested = self._difference(sides[others, 0], sides[others, 1], compared)
-        bounds = [np.searchsorted(each.owners, np.arange(len(others) + 1)) for each in (chosen, tested)]
-        for owner, member in enumerate(others):
-            first, second = (slice(each[owner], each[owner + 1]) for each in bounds)
-            signs[member] = sign_of_ratio(chosen, first, tested, second)
+        pairs = zip(*(sparse(each, len(others)) for each in (chosen, tested)), strict=True)
+        signs[others] = [_sign_of_ratio(*pair) for pair in pairs]
         return signs
 
 

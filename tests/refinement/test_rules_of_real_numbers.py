@@ -230,7 +230,7 @@ FAULTS = [
     Fault(extremal_terms.ExtremalTerms, "_chosen",
           "(-1, operations.OPPOSITE_EXTREMES[which])", "(-1, which)", maxima, at=8),
     Fault(extremal_terms.ExtremalTerms, "_proportions",
-          "signs[member] = sign_of_ratio(chosen, first, tested, second)", "signs[member] = 1", maxima, at=21),
+          "= [_sign_of_ratio(*pair) for pair in pairs]", "= [1 for pair in pairs]", maxima, at=21),
     # choices by signs
     Fault(SignCases, "_are_equal", "signs.append(_NOTHING)", "pass", signs, at=11),
     Fault(SignCases, "_are_equal", "signs = [_NEGATIVE, _POSITIVE]", "signs = [_POSITIVE]", signs, at=4),
