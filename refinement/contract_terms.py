@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import prod
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -128,15 +127,6 @@ def element_terms(array: Array, linear: Any, store: TermStore) -> Ids:
     return store.constants(array.contents[linear], array.format.bits)
 
 
-_RELATIONS = MappingProxyType({"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"})
-"""The names of relations as operations have them."""
-
-_OPPOSITES = MappingProxyType(
-    dict(zip(("lt", "le", "eq", "ge", "gt", "ne"), ("ge", "gt", "ne", "lt", "le", "eq"), strict=True))
-)
-"""What holds of two numbers where a relation does not."""
-
-
 class _Expected:
     """Makes the terms of a formula's parts."""
 
@@ -193,7 +183,7 @@ class _Expected:
             return self._truths(node.operand, scope, holds=not holds)
         assert isinstance(node, Binary)
         if node.operator not in LOGICAL:
-            return self._compared(node, scope, _RELATIONS[node.operator], holds=holds)
+            return self._compared(node, scope, holds=holds)
         both = (node.operator == "and") == holds
         left = self._truths(node.left, scope, holds=holds)
         right = self._truths(node.right, self._where(left, scope, holds=both), holds=holds)
@@ -202,17 +192,15 @@ class _Expected:
         table = A & B if both else A | B
         return bit_slices.bitwise(self.store, table, one, other, one).reshape(shape)
 
-    def _compared(self, node: Binary, scope: Scope, relation: str, *, holds: bool) -> Ids:
-        if not holds:
-            relation = _OPPOSITES[relation]
+    def _compared(self, node: Binary, scope: Scope, *, holds: bool) -> Ids:
         if any(self.kinds.is_real(each) for each in node.operands):
             sides = self.make.alike(*(self._real(each, scope) for each in node.operands))
-            given = [each.terms for each in sides]
-            return apply(self.store, operations.compare(sides[0].format, relation), *given)
+            operation = operations.compare_as(sides[0].format, node.operator, holds=holds)
+            return apply(self.store, operation, *(each.terms for each in sides))
         left, right = (range_of(self.space, each, scope) for each in node.operands)
         fmt = self._word(node, left.union(right))
         given = [self._integer(each, scope, fmt.bits) for each in node.operands]
-        return apply(self.store, operations.compare(fmt, relation), *given)
+        return apply(self.store, operations.compare_as(fmt, node.operator, holds=holds), *given)
 
     # -- integers
     def _exact(self, node: Node, scope: Scope) -> Value:

@@ -123,6 +123,17 @@ def compare(fmt: Format, relation: str) -> Operation:
     return Operation(COMPARE, bits(1), (fmt, fmt), relation)
 
 
+def compare_as(fmt: Format, sign: str, *, holds: bool = True) -> Operation:
+    """Return the comparison that a mathematical sign stands for, or its opposite.
+
+    As IEEE 754 has it, of comparisons with a NaN ``!=`` holds alone, and what does not hold has an opposite
+    that does.
+    """
+    relation = SIGNS[sign] if holds else _OPPOSITES[SIGNS[sign]]
+    unordered = isinstance(fmt, FloatFormat) and (sign == "!=") == holds
+    return compare(fmt, f"{relation}u" if unordered else relation)
+
+
 def select(width: int) -> Operation:
     """Return the choice of the second argument where the first (one bit) is 1, else of the third."""
     return Operation(SELECT, bits(width), (bits(1), bits(width), bits(width)))
@@ -132,6 +143,14 @@ def extremum(fmt: Format, which: str, *, nan: bool = False, flush: bool = False)
     """Return ``max`` or ``min``; with `nan`, a NaN operand gives a NaN, else the other operand."""
     return Operation(EXTREMUM, fmt, (fmt, fmt), (which, nan, flush))
 
+
+SIGNS = MappingProxyType({"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"})
+"""The relations that signs stand for, of numbers."""
+
+_OPPOSITES = MappingProxyType(
+    dict(zip(("lt", "le", "eq", "ge", "gt", "ne"), ("ge", "gt", "ne", "lt", "le", "eq"), strict=True))
+)
+"""What holds of two numbers where a relation does not."""
 
 EXTREMES = MappingProxyType(
     {

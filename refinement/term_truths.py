@@ -65,13 +65,13 @@ def chosen_by(condition: Any, then: TermArray, otherwise: TermArray) -> TermArra
 
 def _truths(array: TermArray) -> TermArray:
     """Return truths as they are, and of numbers whether they are other than 0."""
-    return array if array.value.format == _BIT else _compared("ne")(array, array.lifted(0))
+    return array if array.value.format == _BIT else _compared("!=")(array, array.lifted(0))
 
 
-def _compared(relation: str) -> Callable[[TermArray, TermArray], TermArray]:
+def _compared(sign: str) -> Callable[[TermArray, TermArray], TermArray]:
     def found(left: TermArray, right: TermArray) -> TermArray:
         fmt, words, _ = alike(left, right)
-        terms = apply(left.space.store, operations.compare(fmt, relation), *np.broadcast_arrays(*words))
+        terms = apply(left.space.store, operations.compare_as(fmt, sign), *np.broadcast_arrays(*words))
         return TermTruths(left.space, Value(terms, _BIT))
 
     return found
@@ -101,8 +101,8 @@ def _product(left: TermArray, right: TermArray) -> TermArray:
 
 TRUTHS: Mapping[str, Callable[..., TermArray]] = MappingProxyType(
     {
-        "less": _compared("lt"), "less_equal": _compared("le"), "greater": _compared("gt"),
-        "greater_equal": _compared("ge"), "equal": _compared("eq"), "not_equal": _compared("ne"),
+        "less": _compared("<"), "less_equal": _compared("<="), "greater": _compared(">"),
+        "greater_equal": _compared(">="), "equal": _compared("=="), "not_equal": _compared("!="),
         "logical_and": _combined(A & B), "logical_or": _combined(A | B), "logical_xor": _combined(A ^ B),
         "logical_not": _combined(0xFF ^ A), "bitwise_and": _combined(A & B, of_bits=True),
         "bitwise_or": _combined(A | B, of_bits=True), "bitwise_xor": _combined(A ^ B, of_bits=True),
