@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import z3
 
+from ..smt.euclidean_division import by_definition
 from ..smt.naive_algebra import NaiveAlgebra, NaiveNumberAlgebra, RealAlgebra, real_variables
-from ..smt.named_sums import with_named_sums
+from ..smt.named_sums import with_named_addends, with_named_sums
 from ..smt.number_algebra import NumberAlgebra
+from ..smt.query_shape import shape
 from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import Z3Algebra
 from ..spec.formats import FloatFormat
@@ -53,38 +56,76 @@ class Asking(NamedTuple):
     quickly : callable
         Answers what is easy, and gives up soon.
     patiently : callable, optional
-        Answers what that did not; by default nobody does.
+        Answers what that did not; by default nobody does, and nothing is taken apart.
+    briefly : callable, optional
+        Asked before; gives up sooner still, so that another solver or a part of the query has its turn.
     """
 
     quickly: Solve
     patiently: Solve | None = None
+    briefly: Solve | None = None
+
+    def of(self, query: Query) -> Answer:
+        """Return the answer to a query of who gives up soon."""
+        return _in_turn(query, self.briefly, self.quickly)
 
     def about(self, assumptions: list[Any], goals: list[Any]) -> Answer:
-        """Return the answer to whether goals follow: of all together, or of each where that is too much."""
+        """Return the answer to whether goals follow: of all together, or of each where that is too much.
+
+        Of goals that are the same but for the names in them, one is asked about: who proves it for whatever
+        the names stand for has proved the others.
+        """
         together = Query.negating(assumptions, goals)
-        answer = self.quickly(together)
-        if answer.status != "unknown" or self.patiently is None:
+        if self.patiently is None:
+            return self.of(together)
+        answer = (self.briefly or self.quickly)(together)
+        if answer.status != "unknown":
             return answer
+        proved: set[str] = set()
         for goal in goals:
-            answer = self._about_one(assumptions, goal)
-            if answer.status != "unsat":
-                return answer
+            one = Query.negating(assumptions, [goal])
+            form = shape(one.smtlib())
+            if form not in proved:
+                answer = self._about_one(assumptions, goal, one, asked=len(goals) == 1)
+                if answer.status != "unsat":
+                    return answer
+                proved.add(form)
         return answer
 
-    def _about_one(self, assumptions: list[Any], goal: Any) -> Answer:
-        """Return the answer to whether a goal follows, with its sums by their names if that does."""
+    def _about_one(self, assumptions: list[Any], goal: Any, one: Query, asked: bool) -> Answer:
+        """Return the answer to whether a goal follows, with its sums by their names if that does.
+
+        With `asked`, who gives up soonest has done so with this query.
+        """
 
         def follows(equality: Any) -> bool:
-            return self.quickly(Query.negating(assumptions, [equality])).status == "unsat"
+            return self.of(Query.negating(assumptions, [equality])).status == "unsat"
 
-        assert self.patiently is not None
-        one, general = Query.negating(assumptions, [goal]), with_named_sums(goal, follows)
+        soon = self.briefly or self.quickly
+        general = with_named_addends(goal, follows)
         if not general.eq(goal):
-            answer = self.quickly(Query.negating(assumptions, [general]))
+            answer = soon(Query.negating(assumptions, [general]))
             if answer.status == "unsat":
                 return answer
-        answer = self.quickly(one)
-        return self.patiently(one) if answer.status == "unknown" else answer
+        if not asked:
+            answer = soon(one)
+            if answer.status != "unknown":
+                return answer
+        general = with_named_sums(goal, follows)
+        if not general.eq(goal):
+            answer = self.of(Query.negating(assumptions, [general]))
+            if answer.status == "unsat":
+                return answer
+        return _in_turn(one, self.quickly if self.briefly else None, self.patiently)
+
+
+def _in_turn(query: Query, *solvers: Solve | None) -> Answer:
+    """Return the first answer that is no ``unknown``, else the last."""
+    answer = Answer("unknown", "", message="nobody was asked")
+    for solver in solvers:
+        if solver is not None and answer.status == "unknown":
+            answer = solver(query)
+    return answer
 
 
 def recheck(obligation: Obligation, solve: Asking, naively: Asking, over_reals: Asking) -> Verdict:
@@ -126,7 +167,8 @@ def recheck(obligation: Obligation, solve: Asking, naively: Asking, over_reals: 
         return ask
 
     def asked(whom: Asking) -> Asking:
-        return Asking(noting(whom.quickly), whom.patiently and noting(whom.patiently))
+        later = [solver and noting(solver) for solver in (whom.patiently, whom.briefly)]
+        return Asking(noting(whom.quickly), *later)
 
     status, message = Status.PROVED, ""
     try:
@@ -243,9 +285,16 @@ def _over_the_reals(obligation: Obligation, prop: RingProperty, solve: Asking) -
 
 
 def _over_the_integers(obligation: Obligation, prop: IntegerProperty, solve: Asking) -> None:
-    """Confirm a claim, with products that may be any functions, or else with products."""
+    """Confirm a claim, with products that may be any functions, or else with products.
+
+    Quotients and remainders by numerals are given by their definition, unlike the first time.
+    """
+
+    def defined(query: Query) -> Answer:
+        return solve.of(replace(query, assertions=tuple(by_definition(query.assertions))))
+
     for opaque in (True, False):
-        answer = follows(*integer_formula(prop, opaque), solve.quickly)
+        answer = follows(*integer_formula(prop, opaque), defined)
         if answer.status == "unsat":
             return
     if answer.status == "sat":

@@ -30,8 +30,13 @@ if TYPE_CHECKING:
     from ..smt.solvers import Answer, Query, Solver
     from .decision import Solve
 
+BRIEF = 0.5
+"""Seconds, and again so many for every `CHARACTERS` of its text, that a query decided again has at first."""
+
+CHARACTERS = 100_000
+
 QUICK = 5.0
-"""Seconds after which a query that is decided again is taken apart, or asked of other solvers."""
+"""Seconds that each solver has after that, before what takes longest is tried."""
 
 CATALOGUE = "mmaproof.proofs.catalogue:obligations"
 """Where the obligations of mmaproof are."""
@@ -98,12 +103,15 @@ class WorkerAssignment:
         from ..smt.portfolio import others, others_for_reals, patient, solvers_for
         from .recheck import Asking, recheck
 
+        def within(seconds: float, solvers: Sequence[Solver]) -> Solve:
+            limited = replace(self, timeout=min(self.timeout, seconds))
+            return in_turn([limited._asking([solver], cache, started) for solver in solvers])
+
         def asking(solvers: Sequence[Solver]) -> Asking:
-            quickly = replace(self, timeout=min(self.timeout, QUICK))
-            return Asking(
-                in_turn([quickly._asking([solver], cache, started) for solver in solvers]),
-                in_turn([self._asking([solver], cache, started) for solver in patient(solvers)]),
-            )
+            def briefly(query: Query) -> Answer:
+                return within(BRIEF * (1 + len(query.smtlib()) / CHARACTERS), solvers)(query)
+
+            return Asking(within(QUICK, solvers), within(self.timeout, patient(solvers)), briefly)
 
         other = others(self.solver)
         whom = [asking(each) for each in (other, other or solvers_for(DEFAULT), others_for_reals())]

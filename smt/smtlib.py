@@ -11,6 +11,7 @@ import z3
 _SYMBOL = re.compile(r"\|[^|]*\||[?$]x\d+")
 _TOKEN = re.compile(r"\|[^|]*\||[()]|[^\s()|]+")
 _TO_BITS = "fp.to_ieee_bv"
+_FLOATS = re.compile(r"\(_ to_fp |\bRoundingMode\b|\bFloatingPoint\b|\(fp[ .]")
 
 
 def printed(assertions: Sequence[Any]) -> str:
@@ -20,17 +21,24 @@ def printed(assertions: Sequence[Any]) -> str:
     before. Renumbered in order of appearance, a formula has one text in every process, so the text can
     stand for the formula.
     """
-    solver = z3.Solver()
-    solver.add(*assertions)
     names: dict[str, str] = {}
 
     def renamed(match: re.Match[str]) -> str:
         name = match[0]
         return name if name[0] == "|" else names.setdefault(name, f"{name[:2]}{len(names)}")
 
-    lines = solver.to_smt2().splitlines()
+    lines = _benchmark(assertions).splitlines()
     kept = (line for line in lines if not line.startswith((";", "(set-info", "(check-sat")))
     return _SYMBOL.sub(renamed, "\n".join(kept)) + "\n"
+
+
+def _benchmark(assertions: Sequence[Any]) -> str:
+    """Return Z3's text, straight from its C interface: a solver takes longer to accept the assertions."""
+    *before, last = assertions or (z3.BoolVal(True),)
+    terms = (z3.Ast * len(before))(*(term.as_ast() for term in before))
+    context = z3.main_ctx().ref()
+    text = z3.Z3_benchmark_to_smtlib_string(context, "", "", "unknown", "", len(before), terms, last.as_ast())
+    return str(text)
 
 
 def script(assertions: Sequence[Any]) -> str:
@@ -38,17 +46,28 @@ def script(assertions: Sequence[Any]) -> str:
     text = printed(assertions)
     if _TO_BITS in text:
         text = printed(without_ieee_bits(assertions))
-    return f"(set-logic {logic(text)})\n{without_unary_connectives(text)}(check-sat)\n"
+    name = logic(text)
+    if name == "QF_NIA" and _is_linear(assertions):
+        name = "QF_LIA"
+    return f"(set-logic {name})\n{without_unary_connectives(text)}(check-sat)\n"
+
+
+def _is_linear(assertions: Sequence[Any]) -> bool:
+    """Tell whether integers, without functions, are multiplied and divided by numerals only."""
+    goal = z3.Goal()
+    goal.add(*assertions)
+    return bool(z3.Probe("is-lia")(goal))
 
 
 def logic(text: str) -> str:
     """Return the name of the smallest logic that `text` needs: of bit-vectors, functions, floats, numbers."""
-    if re.search(r"^\(declare-fun \S+ \(\) Real\)", text, re.MULTILINE):
+    declarations = text.partition("(assert")[0]
+    if re.search(r"^\(declare-fun \S+ \(\) Real\)", declarations, re.MULTILINE):
         return "QF_NRA"
-    functions = re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]", text, re.MULTILINE)
-    if re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]*\) Int\)", text, re.MULTILINE):
+    functions = re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]", declarations, re.MULTILINE)
+    if re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]*\) Int\)", declarations, re.MULTILINE):
         return "QF_UFLIA" if functions else "QF_NIA"  # products are functions, or they are products
-    floats = re.search(r"\(_ to_fp |\bRoundingMode\b|\bFloatingPoint\b|\(fp[ .]", text)
+    floats = _FLOATS.search(text)
     return f"QF_{'UF' if functions else ''}BV{'FP' if floats else ''}"
 
 

@@ -80,6 +80,10 @@ class Query:
 
     def smtlib(self) -> str:
         """Return the query as an SMT-LIB 2 script that ends in ``(check-sat)``."""
+        return self._script
+
+    @cached_property
+    def _script(self) -> str:
         return smtlib.script(self.assertions)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 import toy_theorems as toy
 import z3
@@ -18,11 +19,13 @@ from mmaproof.proofs.obligation import (
     Equation,
     Goal,
     Inputs,
+    IntegerProperty,
     Obligation,
     Property,
     RingProperty,
     Status,
     Variable,
+    holds,
 )
 from mmaproof.proofs.recheck import Asking, recheck
 from mmaproof.proofs.rechecking import Recheck, decide_again, possible
@@ -33,7 +36,7 @@ from mmaproof.smt.dyadic import NO_TRANSLATION
 from mmaproof.smt.solvers import Answer, Query
 from mmaproof.smt.z3_algebra import Z3Algebra, elementwise
 from mmaproof.spec.algebra import Algebra, Array, Operand
-from mmaproof.spec.formats import F32, U8, U32
+from mmaproof.spec.formats import F32, U8, U16, U32, U64
 from mmaproof.spec.rounding import Rounding
 
 WORDS = (Variable("w", U32, (2,)),)
@@ -196,29 +199,100 @@ def test_the_catalogue_is_decided_again_in_processes() -> None:
     assert found.not_possible == dict.fromkeys(truncated, NO_TRANSLATION)
 
 
-def test_what_is_too_much_together_is_asked_one_by_one() -> None:
-    asked: list[tuple[str, Query]] = []
+class Asked:
+    """Solvers that answer what they are said to, and note who was asked."""
 
-    def whoever(name: str, answers: Callable[[Query], bool]) -> Callable[[Query], Answer]:
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def whoever(self, name: str, answers: Callable[[Query], bool]) -> Callable[[Query], Answer]:
         def solve(query: Query) -> Answer:
-            asked.append((name, query))
+            self.names.append(name)
             return SOLVE(query) if answers(query) else Answer("unknown", name, message="too much")
 
         return solve
 
-    words = Property((Variable("w", U32, (3,)),), twice, abstract=False)
-    single = lambda query: query.text.count("concat") <= 4  # noqa: E731
-    quick = whoever("quick", lambda query: single(query) and "w_1" not in query.text)
-    verdict = again(words, never, Asking(quick, whoever("patient", single)), never)
+
+THREE = {"first": U16, "second": U32, "third": U64}
+
+
+def apart(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+    """Words of three widths that are taken apart and put together are the words."""
+    for name, fmt in THREE.items():
+        yield Equation(alg.unpack(alg.pack(v[name], fmt), fmt), v[name], fmt)
+
+
+def single(query: Query) -> bool:
+    return sum(name in query.text for name in THREE) == 1
+
+
+def test_what_is_too_much_together_is_asked_one_by_one() -> None:
+    words = Property(tuple(Variable(name, fmt, (1,)) for name, fmt in THREE.items()), apart, abstract=False)
+    asked = Asked()
+    quick = asked.whoever("quick", lambda query: single(query) and "second" not in query.text)
+    verdict = again(words, never, Asking(quick, asked.whoever("patient", single)), never)
     assert verdict.status is Status.PROVED
-    assert [name for name, _ in asked] == ["quick", "quick", "quick", "patient", "quick"]
-    asked.clear()
-    verdict = again(words, never, Asking(quick, whoever("patient", lambda query: False)), never)
+    assert asked.names == ["quick", "quick", "quick", "patient", "quick"]
+    asked.names.clear()
+    verdict = again(words, never, Asking(quick, asked.whoever("patient", lambda query: False)), never)
     assert (verdict.status, verdict.message) == (Status.UNKNOWN, "too much")
-    assert [name for name, _ in asked] == ["quick", "quick", "quick", "patient"]
+    assert asked.names == ["quick", "quick", "quick", "patient"]
     wrong = Property(WORDS, swapped, abstract=False)
-    verdict = again(wrong, Asking(whoever("quick", lambda query: False), SOLVE), never, never)
+    verdict = again(wrong, Asking(asked.whoever("quick", lambda query: False), SOLVE), never, never)
     assert verdict.status is Status.REFUTED
+
+
+def test_who_gives_up_soonest_is_asked_first_and_once_where_there_is_one_goal() -> None:
+    asked = Asked()
+    nobody, somebody = (lambda query: False), (lambda query: True)
+    whom = Asking(
+        asked.whoever("quick", nobody), asked.whoever("patient", somebody), asked.whoever("brief", nobody)
+    )
+    one = Property((Variable("w", U32, (1,)),), twice, abstract=False)
+    assert again(one, never, whom, never).status is Status.PROVED
+    assert asked.names == ["brief", "quick", "patient"]
+
+
+def test_goals_that_are_the_same_but_for_names_are_asked_about_once() -> None:
+    asked = Asked()
+    quick = asked.whoever("quick", lambda query: "w_1" not in query.text)
+    whom = Asking(quick, asked.whoever("patient", lambda query: False))
+    words = Property((Variable("w", U32, (4,)),), twice, abstract=False)
+    assert again(words, never, whom, never).status is Status.PROVED
+    assert asked.names == ["quick", "quick"]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_one_wrong_goal_among_many_alike_is_found(place: int) -> None:
+    """Its shape is another one, so that what was proved of the others says nothing of it."""
+
+    def one_swapped(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        order = np.arange(4)
+        order[place] = (place + 1) % 4
+        yield Equation(alg.unpack(alg.pack(v["w"][order], U32), U32), v["w"], U32)
+
+    whom = Asking(Asked().whoever("quick", lambda query: query.text.count("concat") <= 3), SOLVE)
+    words = Property((Variable("w", U32, (4,)),), one_swapped, abstract=False)
+    assert again(words, whom, whom, never).status is Status.REFUTED
+
+
+def test_quotients_go_to_the_other_solver_by_their_definition() -> None:
+    """Also where it divides itself, it does not decide them in time otherwise."""
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        place, blocks = v["place"], v["blocks"]
+        inside = alg.below(place, blocks * 1024)
+        yield holds(alg, alg.below((place // 1024) * 64 + place % 1024 % 64, blocks * 64), "line", inside)
+
+    texts: list[str] = []
+
+    def recording(query: Query) -> Answer:
+        texts.append(query.text)
+        return SOLVE(query)
+
+    prop = IntegerProperty((Variable("place", U32), Variable("blocks", U32)), claim)
+    assert again(prop, never, never, recording).status is Status.PROVED
+    assert texts and not any("(div" in text or "(mod" in text for text in texts)
 
 
 @pytest.mark.sweep

@@ -1,4 +1,4 @@
-"""Sums that are equal get one name, others keep theirs, and what is then proved holds without names."""
+"""What is equal gets one name, the rest keeps its own, and what is then proved holds without names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import z3
 
 from mmaproof.smt.exact_integer import ExactInteger
 from mmaproof.smt.naive_algebra import GuardedProduct
-from mmaproof.smt.named_sums import with_named_sums
+from mmaproof.smt.named_sums import with_named_addends, with_named_sums
 
 A, B, C = z3.BitVecs("a b c", 8)
 
@@ -53,3 +53,42 @@ def test_a_sum_of_guarded_products_is_exact(values: tuple[int, ...]) -> None:
         assert z3.simplify(nested.term).as_signed_long() == sum(values)
     negated = -reduce(add, [GuardedProduct(z3.BitVecVal(value, 8)) for value in values])
     assert z3.simplify(negated.term).as_signed_long() == -sum(values)
+
+
+ON, OFF, DOWN = z3.Bools("on off down")
+F = z3.Function("f", *[z3.BitVecSort(8)] * 3)
+ZERO = z3.BitVecVal(0, 8)
+
+
+def test_addends_that_are_equal_where_it_is_asked_get_one_name() -> None:
+    """Under the condition, in another order, extended to other widths."""
+    chosen = z3.ZeroExt(2, F(B, A)) + z3.ZeroExt(2, z3.If(ON, F(A, A), ZERO))
+    plain = z3.ZeroExt(1, z3.If(DOWN, ZERO, F(A, A))) + z3.ZeroExt(1, F(B, z3.If(ON, A, B)))
+    goal = z3.Implies(z3.And(ON, z3.Not(DOWN)), z3.Extract(7, 0, chosen) == z3.Extract(7, 0, plain))
+    general = with_named_addends(goal, follows)
+    assert "f(" not in str(general).replace("If(", "")
+    assert follows(general)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        A + F(A, B) == A + F(B, A),
+        z3.Implies(ON, z3.If(ON, A, ZERO) + B == z3.If(OFF, A, ZERO) + B),
+        A + A + B == A + B + B,
+        z3.Implies(A == B, A + C == C + C),
+        z3.Implies(OFF, z3.If(ON, A, B) + C == z3.If(OFF, A, B) + A),
+    ],
+)
+def test_a_falsehood_is_no_truth_with_names(goal: z3.BoolRef) -> None:
+    assert not follows(goal)
+    assert not follows(with_named_addends(goal, follows)) and not follows(with_named_sums(goal, follows))
+
+
+def test_sums_are_compared_where_the_condition_holds() -> None:
+    left, right = z3.If(ON, A, C) + B, B + z3.If(ON, A, ZERO)
+    goal = z3.Implies(ON, z3.Extract(7, 4, left) == z3.Extract(7, 4, right))
+    general = with_named_sums(goal, follows)
+    assert not general.eq(goal) and follows(general)
+    falsehood = z3.Implies(OFF, z3.Extract(7, 4, left) == z3.Extract(7, 4, right))
+    assert with_named_sums(falsehood, follows).eq(falsehood)
