@@ -133,7 +133,7 @@ def _print(report: CheckReport, saved: dict[str, Path]) -> None:
     _print_spoiling(report.run, saved)
     _print_unpinned(report.run)
     if report.run.recheck is not None:
-        print_recheck(report.run.recheck)
+        print_recheck(report.run)
     _print_totals(report)
 
 

@@ -105,11 +105,26 @@ class CatalogueRun(Tally):
     recheck: Recheck | None = None
 
     @property
+    def longest_again(self) -> list[tuple[Theorem, tuple[Verdict, ...]]]:
+        """The theorems with the second verdicts on their obligations, what took longest first."""
+        again = {} if self.recheck is None else self.recheck.again
+        found = []
+        for entry in self.theorems:
+            verdicts = [again[o.obligation.id] for o in entry.outcomes if o.obligation.id in again]
+            if verdicts:
+                found.append((entry.theorem, tuple(sorted(verdicts, key=_duration, reverse=True))))
+        return sorted(found, key=lambda each: sum(map(_duration, each[1])), reverse=True)
+
+    @property
     def spoiling(self) -> tuple[DecidedObligation, ...]:
         """The outcomes that are not the expected ones: failures first, then the undecided."""
         spoils = (Agreement.UNEXPECTED, Agreement.DEFECT, Agreement.UNKNOWN)
         spoiling = (outcome for outcome in self.outcomes if outcome.agreement in spoils)
         return tuple(sorted(spoiling, key=lambda outcome: outcome.agreement is Agreement.UNKNOWN))
+
+
+def _duration(verdict: Verdict) -> float:
+    return verdict.seconds
 
 
 def tallied(

@@ -21,7 +21,7 @@ class SecondVerdict(TypedDict):
     solver : str
         What decided.
     seconds : float
-        What it took.
+        Time it took, with building what was asked.
     message : str
         Why, where it is not confirmed.
     """
@@ -101,6 +101,25 @@ class Unpinned(TypedDict):
     expect: Expected | None
 
 
+class RecheckTotals(TypedDict):
+    """What came out the second time, in numbers.
+
+    Attributes
+    ----------
+    confirmed, contradicted, error, unknown, not_possible : int
+        By what came out.
+    seconds : float
+        Added up.
+    """
+
+    confirmed: Natural
+    contradicted: Natural
+    error: Natural
+    unknown: Natural
+    not_possible: Natural
+    seconds: Amount
+
+
 class CheckTotals(TypedDict):
     """A run in numbers.
 
@@ -122,6 +141,8 @@ class CheckTotals(TypedDict):
         On the wall clock.
     conclusion : Conclusion
         What it means as a whole.
+    recheck : RecheckTotals
+        With `--recheck`: what came out when it was decided again.
     """
 
     obligations: Natural
@@ -136,6 +157,7 @@ class CheckTotals(TypedDict):
     seconds: Amount
     elapsed: Amount
     conclusion: Conclusion
+    recheck: NotRequired[RecheckTotals]
 
 
 class CheckDocument(TypedDict):

@@ -11,7 +11,14 @@ from ..proofs.outcomes import Agreement, CatalogueRun, DecidedObligation, Theore
 from ..proofs.pinned import COMMAND, FILE, REASON, RULE, PinnedDifference
 from ..proofs.rechecking import Recheck
 from ..spec.findings import NOWHERE, Cause, Checked, Finding, Standing
-from .check_document import CheckDocument, CheckedObligation, CheckTotals, SecondVerdict, Unpinned
+from .check_document import (
+    CheckDocument,
+    CheckedObligation,
+    CheckTotals,
+    RecheckTotals,
+    SecondVerdict,
+    Unpinned,
+)
 from .counterexample_text import counterexample_text
 from .report import Conclusion, Report, Wording
 
@@ -100,7 +107,7 @@ class CheckReport(Report):
         """The run in numbers."""
         run = self.run
         statuses = Counter(outcome.verdict.status for outcome in run.outcomes)
-        return {
+        totals: CheckTotals = {
             "obligations": len(run.outcomes),
             "proved": statuses[Status.PROVED],
             "refuted": statuses[Status.REFUTED],
@@ -114,6 +121,9 @@ class CheckReport(Report):
             "elapsed": round(self.elapsed, 3),
             "conclusion": self.conclusion,
         }
+        if run.recheck is not None:
+            totals["recheck"] = _second_totals(run.recheck)
+        return totals
 
     def document(self) -> CheckDocument:
         """Return the JSON document."""
@@ -213,6 +223,17 @@ def _second(identifier: str, recheck: Recheck) -> SecondVerdict:
         "solver": again.solver,
         "seconds": round(again.seconds, 6),
         "message": again.message,
+    }
+
+
+def _second_totals(recheck: Recheck) -> RecheckTotals:
+    return {
+        "confirmed": recheck.count(Status.PROVED),
+        "contradicted": recheck.count(Status.REFUTED),
+        "error": recheck.count(Status.ERROR),
+        "unknown": recheck.count(Status.UNKNOWN),
+        "not_possible": len(recheck.not_possible),
+        "seconds": round(recheck.seconds, 3),
     }
 
 

@@ -354,9 +354,15 @@ def test_a_real_obligation_is_decided_again(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     result = mmaproof("check", REAL, "--recheck", "--jobs", 1, "--no-cache", "--json", report)
     assert result.status == 0 and "1 obligations decided again" in result.out
+    _, _, listed = result.out.partition("took longest again")
+    theorem, _, variant = REAL.rpartition("/")
+    assert theorem in listed and f"{variant} (" in listed
     document = json.loads(report.read_text())
     validate("check", document)
-    assert document["obligations"][0]["recheck"]["status"] == "confirmed"
+    (again,) = (entry["recheck"] for entry in document["obligations"])
+    totals = document["summary"]["recheck"]
+    assert again["status"] == "confirmed" and totals["confirmed"] == 1
+    assert 0 < totals["seconds"] == pytest.approx(again["seconds"], abs=1e-3)
 
 
 def test_what_is_contradicted_is_a_defect_and_named(
