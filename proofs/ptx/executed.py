@@ -10,8 +10,10 @@ import numpy as np
 from ...spec.algebra import Array
 from ...spec.errors import InputError
 from ...spec.instruction_set import instruction_set
+from ...spec.operand_arrays import ALGEBRA
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.matrix_moves import matrix_move
+from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.shared_memory import ldmatrix
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
@@ -37,8 +39,8 @@ def _listed(array: Array) -> object:
     "ptx/stated/products",
     "products of whole numbers are those of the matrices",
     "D = C + A·B on small whole numbers, where every sum is exact: dense, with A stored sparsely as "
-    "metadata say, and with scale factors 2^s for each row, column and block of K; batches broadcast; of "
-    "f64, 1 + 2^-60 and -1 - 2^-60 rounded as each modifier says, and both readings of a NaN",
+    "metadata say, and expanded, and with scale factors 2^s for each row, column and block of K; batches "
+    "broadcast; of f64, 1 + 2^-60 and -1 - 2^-60 rounded as each modifier says, and both readings of a NaN",
     SOURCE,
 )
 def whole_products() -> Iterator[Case]:
@@ -123,13 +125,19 @@ def _sparse() -> Certificate:
         for place in range(dense.shape[-1] // chunk):
             for slot, column in enumerate(kept[place % 2][1]):
                 dense[..., chunk * place + column] = stored[..., half * place + slot]
-        expected[text] = _listed(given["c"] + dense @ given["b"])
+        expected[text, "D"] = _listed(given["c"] + dense @ given["b"])
+        expected[text, "A"] = _listed(dense)
 
-    def specified() -> Mapping[str, object]:
-        return {
-            text: _listed(_executed(text, _sparse_operands(text, chunk, (first[0], second[0])))["d"])
-            for text, chunk, first, second in executions.SPARSE
-        }
+    def specified() -> Mapping[tuple[str, str], object]:
+        found: dict[tuple[str, str], object] = {}
+        for text, chunk, first, second in executions.SPARSE:
+            given = _sparse_operands(text, chunk, (first[0], second[0]))
+            found[text, "D"] = _listed(_executed(text, given)["d"])
+            sparsity = multiplication(parse(text).variant).sparsity
+            assert sparsity is not None
+            metadata = np.broadcast_to(given["metadata_bits"], (2, *given["metadata_bits"].shape))
+            found[text, "A"] = _listed(sparsity.expand(ALGEBRA, given["a"], metadata, np.array(0)))
+        return found
 
     return compared(expected, specified)
 

@@ -186,6 +186,7 @@ def _loads() -> Iterator[Load]:
         yield Load("a", X4, all_of_a, tile)
         yield Load("a", X4.replace(".x4", ".x4.trans"), all_of_a, tile)
     yield Load("b", X2, all_of_b, "(8,64):(64,1)")
+    yield Load("b", X2, all_of_b, "(8,64):(64,1)", lanes="(8,2,2):(64,8,0)")
     yield Load("b", X2.replace(".x2", ".x2.trans"), all_of_b, "(8,64):(1,8)")
     yield Load("b", X4 + "[2,3]", (2, 3), "(16,16):(16,1)")
     yield Load("b", X4 + "[0,2]", (0, 2), "(16,16):(16,1)")
@@ -213,7 +214,7 @@ _OTHER_WIDTHS = (
     ("m16n8k32", "s32.s8.s8.s32", 8, X4, X2), ("m8n8k16", "s32.s8.s8.s32", 8, X1, X1),
     ("m16n8k8", "f32.tf32.tf32.f32", 32, X4, X2), ("m16n8k4", "f32.tf32.tf32.f32", 32, X2, X1),
     ("m8n8k32", "s32.s4.s4.s32", 4, X1, ""), ("m16n8k32", "s32.s4.s4.s32", 4, X2, ""),
-    ("m16n8k256", "s32.b1.b1.s32.and.popc", 1, X4, X2),
+    ("m8n8k128", "s32.b1.b1.s32.xor.popc", 1, X1, ""), ("m16n8k256", "s32.b1.b1.s32.and.popc", 1, "", X2),
 )  # fmt: skip
 """Products of elements that are wider or narrower than those that ``ldmatrix`` moves."""
 
@@ -250,6 +251,11 @@ SAID: tuple[tuple[str, str, str, str, str], ...] = (
       for one in "o∘" for start in ("0", "_0") for other in "o∘"),
     (mma("m16n8k16", F16), "a", f"{X4} <- Swizzle<3,2,3> o (16,16):(32,1)", "undeliverable",
      "8 bytes after (row 1, column 0)"),
+    (mma("m16n8k16", F16), "a", f"{X4} <- Sw<1,1,3> o smem_ptr[16b](unset) o (16,64):(64,1)", "undeliverable",
+     "2 bytes after (row 0, column 8)"),
+    (f"{_SP}.m16n8k64.row.col.kind::f8f6f4.f32.e4m3.e5m2.f32", "a",
+     "((4,8),(2,2,2,2,2)):((128,1),(16,64,32,8,512))", "other-bijection", "permutation: elements (2 4)(3 5)"),
+    (mma("m16n8k16", F16), "a", f"{X4} <- (16,16):(279616,1)", "equal", "bank conflicts"),
     (_TF32, "a", f"{X4} at (16,2):(8,4) <- (16,8):(8,1)", "equal", "2-way bank conflicts"),
     (_TF32, "a", f"{X4.replace('.x4', '.x4.trans')} at (16,2):(8,4) <- (16,8):(8,1)", "undeliverable",
      "lane 0, element 0 gets parts of two elements"),
@@ -272,6 +278,8 @@ REFUSED: tuple[tuple[str, str], ...] = (
     ("a", f"{X2} <- (16,16):(16,1)"), ("b", f"{X4} <- (8,16):(16,1)"), ("b", f"{X4}[0,4] <- (8,16):(16,1)"),
     ("a", f"{X4} <- (16,24):(24,1)"), ("a", f"{X4} <- (16,16,2):(16,1,256)"),
     ("a", f"{X4} <- ((4,4),16):(16,1)"), ("a", f"{X4} <- (16,16):(-16,1)"),
+    ("a", f"{X4} <- Sw<1,0,3> o smem_ptr[16b](unset) o (16,64):(64,1)"),
+    ("a", f"{X4} <- (16,16):(279632,1)"), ("b", f"{X2} at (8,3):(16,8) <- (8,16):(16,1)"),
     ("a", f"{X4} <- (16,16):(99999999,1)"), ("a", f"{X4} <- (100000,10000):(1,100000)"),
     ("a", f"{X4} at (16,4):(16,1) <- (16,16):(16,1)"), ("a", f"{X4} <- Swizzle<9,3,3> o (16,16):(16,1)"),
     ("a", f"{X4} <- Swizzle<3,3> o (16,16):(16,1)"), ("a", f"{X4} <- Sw<3,3,3> o 16"), ("a", X4),

@@ -16,6 +16,7 @@ from mmaproof.spec.foreign_layouts import (
     against,
     cute,
     cute_comparison,
+    cute_text,
     linear,
     rows,
     shared_memory,
@@ -79,6 +80,19 @@ def halves_exchanged(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(transport, "_pieces", turned)
 
 
+def pairs_in_a_register(patch: pytest.MonkeyPatch) -> None:
+    found = against.uncompressed
+    patch.setattr(against, "uncompressed", lambda stored: replace(found(stored), per_register=2))
+
+
+def elements_of_two_bytes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(cute_text, "_BYTE_BITS", 16)
+
+
+def twice_the_memory(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(shared_memory, "MAX_OFFSET", 1 << 23)
+
+
 def lenient_tables(patch: pytest.MonkeyPatch) -> None:
     found = rows.csv.DictReader
     patch.setattr(rows.csv, "DictReader", lambda lines, **how: found(lines, **{**how, "strict": False}))
@@ -96,6 +110,9 @@ MUTANTS: tuple[Mutant, ...] = (
     (upward_swizzles, loads, "delivered"),
     (half_the_banks, loads, "delivered"),
     (halves_exchanged, loads, "delivered"),
+    (twice_the_memory, verdicts, "refused"),
+    (elements_of_two_bytes, verdicts, "refused"),
+    (pairs_in_a_register, verdicts, "said"),
     (returns(linear, "_holder", lambda name: "register" if name == "offset" else name), NOTATIONS, "refused"),
     (lenient_tables, NOTATIONS, "refused"),
     (everything_is_equal, NOTATIONS, "strides"),

@@ -14,6 +14,7 @@ from mmaproof.proofs.ptx import (
     contradicted,
     dot_adds,
     error_bounds,
+    executed,
     machine_code,
     operand_verdicts,
     printed_tables,
@@ -25,6 +26,7 @@ from mmaproof.spec.ptx import (
     accumulation_bound,
     assembly,
     block_scaling,
+    constant_expressions,
     leniency,
     operand_arrays,
     operand_rules,
@@ -37,6 +39,7 @@ from mmaproof.spec.ptx import legality as rules
 from mmaproof.spec.ptx.machine_code import MachineCode
 from mmaproof.spec.ptx.matrix_move_forms import MatrixMoveForm
 from mmaproof.spec.ptx.signatures import Sort
+from mmaproof.spec.ptx.sparsity import Sparsity
 from mmaproof.spec.ptx.targets import Availability
 from mmaproof.spec.ptx.wmma_forms import WmmaForm
 from mmaproof.spec.rounding import Rounding
@@ -133,6 +136,14 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
         lambda old: lambda *step: old(*step)._replace(weight=1),
     ),
     "longer lines": (TEXTS, "named", assembly, "_quoted", lambda old: lambda text: old(text, 61)),
+    "stored backwards": (
+        executed.whole_products, "sparse", Sparsity, "expand",
+        lambda old: lambda self, alg, stored, *rest: old(self, alg, stored[..., ::-1], *rest),
+    ),
+    "any condition": (
+        texts.constant_expressions, "taken", constant_expressions, "_chosen",
+        lambda old: lambda condition, yes, no: yes,
+    ),
     "C with the products": (
         CODES, "steps", accumulation_bound, "rounding_step",
         lambda old: lambda fmt, *direction: replace_unit(old(fmt)),
