@@ -24,7 +24,7 @@ from .evaluation import evaluate, order
 from .interning import Ids
 from .library_functions import FUNCTIONS, LibraryFunction, approximate, exact, exponential, powers, values
 from .terms import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore, bits
-from .traversal import fill, operands
+from .traversal import fill, leaves_of, operands
 from .turning_points import turning_points
 
 MOST_OPERATIONS = 128
@@ -38,6 +38,8 @@ _OVERFLOWING = (1 - 2.0**-20) * 2.0**128
 
 _FLUSHED = 2.0**-125
 """What values of subnormal numbers are less than, about: such numbers may be taken for zeros."""
+
+_INFINITIES = np.array([-np.inf, np.inf], dtype=np.float32).view(np.uint32)
 
 _SAMPLE = 256
 """Numbers on which it mostly shows that something is none of the functions."""
@@ -58,11 +60,14 @@ class Written(NamedTuple):
         By how much of its value it was off at most, where it was tried.
     tried : int
         On how many numbers it was.
+    of_infinities : bool
+        Whether it is right of infinite arguments too.
     """
 
     function: LibraryFunction
     error: float
     tried: int
+    of_infinities: bool
 
     @property
     def name(self) -> str:
@@ -186,21 +191,34 @@ class SoftwareFunctions:
     def _approximate(self, term: int, known: Ids) -> int:
         """Return an approximate function in place of one that is written out."""
         for argument, above in self._cuts(term):
-            written = self._of_structure.get(self._key(argument, above))
+            written = self._written(argument, above)
             if written is not None:
                 return approximate(self._store, written.function, int(known[argument]))
         raise AssertionError(term)
 
     def _recognised(self, term: int) -> int:
         for argument, above in self._cuts(term):
-            key = self._key(argument, above)
-            if key not in self._of_structure:
-                self._of_structure[key] = self._tried(argument, above)
-            written = self._of_structure[key]
+            written = self._written(argument, above)
             if written is not None:
                 self._used.add(str(written))
                 return exact(self._store, written.function, argument)
         return _NONE
+
+    def _written(self, argument: int, above: list[int]) -> Written | None:
+        """Return the function that operations compute of an argument, whatever that is made of."""
+        key = self._key(argument, above)
+        if key not in self._of_structure:
+            self._of_structure[key] = self._tried(argument, above)
+        written = self._of_structure[key]
+        if written is None or written.of_infinities or not self._has_infinities(argument):
+            return written
+        return None
+
+    def _has_infinities(self, argument: int) -> bool:
+        """Tell whether something that a term is made of is an infinite constant."""
+        found = leaves_of(self._store, np.array([argument], dtype=np.int32))
+        words = self._store.constant_values(found[self._store.are(CONSTANT, found)])
+        return bool(np.isin(words, _INFINITIES).any())
 
     def _cuts(self, term: int) -> Iterator[tuple[int, list[int]]]:
         """Yield numbers that all of a term depends on by them alone, and the operations above, from the top.
@@ -243,8 +261,10 @@ class SoftwareFunctions:
 
     def _tried(self, argument: int, above: list[int]) -> Written | None:
         """Return the function that operations compute of an argument."""
-        least, greatest = self._limits(argument)
+        limits = least, greatest = self._limits(argument)
         numbers = _numbers()[(_numbers() >= least) & (_numbers() <= greatest)]
+        ends = np.array([each for each in limits if np.isfinite(each)], dtype=np.float32)
+        numbers = np.concatenate([numbers, ends])  # a clamp makes its limit of many numbers
         some = np.concatenate([[1.0, 2.0], numbers[:: len(numbers) // _SAMPLE + 1]]).astype(np.float32)
         try:
             got = self._values(argument, above, some)
@@ -259,7 +279,9 @@ class SoftwareFunctions:
         for function in likely if len(numbers) >= _SAMPLE else ():
             error = _error(function, numbers, got)
             if error <= SURELY:
-                return Written(function, error, len(numbers))
+                ends = np.array([each for each in limits if np.isinf(each)], dtype=np.float32)
+                of_infinities = _equal(function, ends, self._values(argument, above, ends))
+                return Written(function, error, len(numbers), of_infinities)
         return None
 
     def _turning_points(
@@ -322,9 +344,10 @@ class SoftwareFunctions:
 def _error(function: LibraryFunction, numbers: NDArray[np.float32], got: NDArray[np.float64]) -> float:
     """Return how far values are off at most, as a part: nothing where both overflow, or nearly underflow.
 
-    It is no number where a value is none, and infinite where there is none.
+    It is no number where a value is none, and infinite where there is none. At the ends of where the function
+    has values it may be infinite.
     """
-    inside = (numbers > function.least) & (numbers < function.greatest)
+    inside = (numbers >= function.least) & (numbers <= function.greatest)
     if not inside.any():
         return np.inf
     got, wanted = got[inside], values(function, numbers[inside])
@@ -333,6 +356,13 @@ def _error(function: LibraryFunction, numbers: NDArray[np.float32], got: NDArray
         relative = np.where(off <= _FLUSHED, 0.0, off / np.abs(wanted))
     beyond = (np.abs(wanted) >= _OVERFLOWING) & np.isinf(got) & ((got > 0) == (wanted > 0))
     return float(np.where(beyond, 0.0, relative).max())
+
+
+def _equal(function: LibraryFunction, numbers: NDArray[np.float32], got: NDArray[np.float64]) -> bool:
+    """Tell whether values are the function's, as f32 has them, wherever it has one."""
+    inside = (numbers >= function.least) & (numbers <= function.greatest)
+    wanted = values(function, numbers).astype(np.float32)
+    return bool((got == wanted)[inside & ~np.isnan(wanted)].all())
 
 
 @cache

@@ -88,6 +88,30 @@ def test_what_deals_with_few_numbers_apart_is_another_function(apart: str, body:
     assert result_of(other, formula, ARRAYS).verdict != "verified"
 
 
+@pytest.mark.parametrize("limit", ["0f00000000", "0f3F333333"])  # 0 and 0.7
+def test_a_clamped_argument_is_tried_at_its_limit(limit: str) -> None:
+    body = f"max.f32 %f20, %A, {limit}; {TANH.replace('%A', '%f20')}"
+    formula = f"C[i] = tanh(max(A[i], {'0' if limit == '0f00000000' else '0.7'}))"
+    assert result_of(body, formula, ARRAYS).verdict == "verified"
+    apart = f"setp.eq.f32 %p3, %f20, {limit}; selp.f32 %C, 0f40400000, %C, %p3;"
+    assert result_of(f"{body} {apart}", formula, ARRAYS).verdict == "refuted"
+
+
+def test_a_logarithm_is_tried_at_0() -> None:
+    finite = LOG2.replace("0fFF800000", "0f40A00000")
+    assert result_of(finite, "C[i] = log2(A[i])", ARRAYS).verdict == "refuted"
+
+
+def test_an_argument_that_a_mask_makes_infinite_is_tried() -> None:
+    arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
+    masked = "setp.gt.f32 %p5, %B, 0f00000000; selp.f32 %f20, %A, 0fFF800000, %p5;"
+    body = f"{masked} {EXP.replace('%A', '%f20')}"
+    formula = "C[i] = exp(where(B[i] > 0, A[i], -inf))"
+    assert result_of(body, formula, arrays).verdict == "verified"
+    apart = "setp.eq.f32 %p3, %f20, 0fFF800000; selp.f32 %C, 0f40400000, %C, %p3;"
+    assert result_of(f"{body} {apart}", formula, arrays).verdict == "refuted"
+
+
 @pytest.mark.parametrize(
     ("formula", "more"),
     [
