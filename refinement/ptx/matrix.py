@@ -186,7 +186,8 @@ def _stmatrix(instruction: InstructionStatement) -> Step:
         at, lanes = _rows(execution, move, destination, warps)
         registers = registers_of(execution, source, U32.bits, warps)
         rows = move.fragment.gather(TermAlgebra(execution.store), registers)
-        store(execution, space_of(execution, instruction), at, rows.reshape(len(at), -1), lanes)
+        space = space_of(execution, instruction)
+        store(execution, space, at, rows.reshape(len(at), -1), lanes, by_warps=True)
 
     return step
 

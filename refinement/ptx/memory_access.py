@@ -58,14 +58,18 @@ def store(
     threads: Indices,
     *,
     alignment: int = 0,
+    by_warps: bool = False,
 ) -> None:
-    """Write neighbouring words (n, count) of one width; what can't be written is reported and left out."""
+    """Write neighbouring words (n, count) of one width; what can't be written is reported and left out.
+
+    What is written `by_warps` is written by all threads of those that name the addresses.
+    """
     size = int(execution.store.widths(words[:1, 0])[0]) // 8 if len(words) else 1
     total = size * words.shape[1]
     for part, members, offsets in located(
         execution, space, at, total, threads, alignment or total, stores=True
     ):
-        write(execution, part, offsets, words[members], size, threads[members])
+        write(execution, part, offsets, words[members], size, threads[members], by_warps=by_warps)
 
 
 def load_bytes(
@@ -110,6 +114,7 @@ def write(
     threads: Indices,
     *,
     atomic: bool = False,
+    by_warps: bool = False,
 ) -> None:
     """Write words (n, count) of `size` bytes to lanes that are there."""
     if not len(words):
@@ -119,7 +124,7 @@ def write(
             execution.note_semaphores(part, offsets + size * index, column, size, threads)
     terms, lows = part.lanes.bytes_of(words.reshape(-1))
     data = terms.reshape(len(words), -1), lows.reshape(len(words), -1)
-    _write_bytes(execution, part, offsets, data, threads, words, atomic=atomic)
+    _write_bytes(execution, part, offsets, data, threads, words, atomic=atomic, by_warps=by_warps)
 
 
 def _write_bytes(
@@ -131,6 +136,7 @@ def _write_bytes(
     words: Ids | None = None,
     *,
     atomic: bool = False,
+    by_warps: bool = False,
 ) -> None:
     """Write bytes (n, total), of words (n, count) where they are such, to lanes that are there."""
     history, lanes = part.history, part.lanes
@@ -150,7 +156,7 @@ def _write_bytes(
         found = history.read(execution.ordering, places, threads_of, line, atomic=True)
         history.note_store(execution.ordering, places, threads_of, line)
     else:
-        found = history.write(execution.ordering, places, threads_of, line)
+        found = history.write(execution.ordering, places, threads_of, line, by_warps=by_warps)
     if len(found) and execution.semaphores is not None:
         ordered = execution.semaphores.puts_in_order(part, places[found.which] * history.granule)
         found = found.some(~ordered | found.reads)
@@ -388,7 +394,9 @@ def _report_races(
         place = part.place(int(places[rest.which[0]]) * part.history.granule)
         other = execution.threads.name_in_grid(int(rest.others[0]))
         of_one_block = bool(execution.ordering.same_block(threads[rest.which[:1]], rest.others[:1])[0])
-        did = f"{'reads' if rest.reads[0] else 'writes'} in line {int(rest.lines[0])}{doubt}"
+        of_warp = not rest.reads[0] and part.history.of_warps[places[rest.which[0]]]
+        did = f"{'reads' if rest.reads[0] else 'writes'}{' for its whole warp' * bool(of_warp)}"
+        did += f" in line {int(rest.lines[0])}{doubt}"
         execution.report(
             kind,
             f"{does} {place}, which {other} {did}, with no barrier between",

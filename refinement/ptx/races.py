@@ -107,6 +107,8 @@ class AccessHistory:
         """What was written since the first of those that read it did."""
         self._joint = JointWriters(count)
         self.atomic_users = AtomicUsers()
+        self.of_warps = np.zeros(count, dtype=bool)
+        """Where the last plain store was one of a whole warp, whichever thread named the address."""
         self._copying = np.zeros(count, dtype=bool)
         self.copies = 0
         """How many instructions' copies are under way."""
@@ -135,12 +137,12 @@ class AccessHistory:
         """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
 
         Atomics are like reads, in that they race with other accesses but not with each other. Where whole
-        warps read, what a thread wrote itself reaches others: another one of its warp must know it, too. They
-        go on together, so that this thread may write there again.
+        warps read or wrote, what a thread wrote itself reaches others, or is others': another one of its warp
+        must know it, too. They go on together, so that this thread may write there again.
         """
         writer, naming = self._plain_writer[places], threads
         mine = ordering.names[threads]
-        if by_warps and (own := writer == mine).any():
+        if (own := (writer == mine) & (by_warps | self.of_warps[places])).any():
             threads = np.where(own, threads ^ 1, threads)
             mine = ordering.names[threads]
         suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
@@ -195,8 +197,13 @@ class AccessHistory:
             missing = (self._warps[places] & own) == 0
             places, own = places[missing], own[missing]
 
-    def write(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> Conflicts:
-        """Note that threads (n,) write places (n,), and return what that races with."""
+    def write(
+        self, ordering: Ordering, places: Places, threads: Indices, line: int, *, by_warps: bool = False
+    ) -> Conflicts:
+        """Note that threads (n,) write places (n,), and return what that races with.
+
+        What is written `by_warps` is written by all threads of those that name the places.
+        """
         mine = ordering.names[threads]
         writer, now = self._plain_writer[places], ordering.times(threads)
         suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
@@ -218,6 +225,7 @@ class AccessHistory:
         self._plain_writer[places] = mine
         self._written[places] = now
         self._rewritten[places] = True
+        self.of_warps[places] = by_warps
         self._joint.keep(places, late)
         last = self._plain_writer[places]
         self._joint.add(ordering, at, *former, last[plain])
@@ -302,11 +310,13 @@ class AccessHistory:
             still = (who != NOBODY) & (times >= ordering.slowest(blocks))
             kept = (who, times - latest[blocks], *more)
             found += [np.where(still, each, 0) for each in (still, *kept)]
-        return [*found, self._rewritten & found[2], *self._joint.open_accesses(ordering, latest)]
+        marks = self._rewritten & found[2], self.of_warps & found[7]
+        return [*found, *marks, *self._joint.open_accesses(ordering, latest)]
 
     def arrays(self) -> list[NDArray[Any]]:
         """Return all that is kept."""
-        writes = (self.writer, self.line, self._plain_writer, self._written, self._atomic, self._rewritten)
+        marks = (self._atomic, self._rewritten, self.of_warps)
+        writes = (self.writer, self.line, self._plain_writer, self._written, *marks)
         reads = (self._reader, self._read, self._warps, self._several)
         return [*(each.copy() for each in (*writes, *reads)), *self._joint.arrays()]
 
@@ -316,13 +326,13 @@ class AccessHistory:
 
     def end_copies(self, ordering: Ordering, places: Places, threads: Indices) -> None:
         """Note that threads (n,) know their copies to places (n,) to be done."""
-        self._copying[places] = False
+        self._copying[places] = self.of_warps[places] = False
         self._plain_writer[places] = ordering.names[threads]
         self._written[places] = ordering.times(threads)
 
     def hand_copies(self, places: Places, agent: int, phase: int) -> None:
         """Note that copies to some places are over for who knows a phase of a barrier object to be."""
-        self._copying[places] = False
+        self._copying[places] = self.of_warps[places] = False
         if self._waited is not None:
             self._waited[0, places] = NOBODY
         self._plain_writer[places], self._written[places] = agent, phase
@@ -351,7 +361,9 @@ class StoreHistory(AccessHistory):
         """Find no conflict."""
         return self._conflicts(places, np.empty(0, dtype=np.intp))
 
-    def write(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> Conflicts:
+    def write(
+        self, ordering: Ordering, places: Places, threads: Indices, line: int, *, by_warps: bool = False
+    ) -> Conflicts:
         """Note who stores last, and find no conflict."""
         self.note_store(ordering, places, threads, line)
         return self._conflicts(places, np.empty(0, dtype=np.intp))

@@ -231,7 +231,8 @@ def _store(instruction: InstructionStatement, variant: Variant) -> Step:
             store_rows_of_any_size(execution, rows, words, unit, threads)
             return
         at = _lines(execution, instruction, operand, pointer, distance, warps)
-        store(execution, space_of(execution, instruction), at.reshape(-1), words, threads, alignment=unit)
+        space = space_of(execution, instruction)
+        store(execution, space, at.reshape(-1), words, threads, alignment=unit, by_warps=True)
 
     return step
 

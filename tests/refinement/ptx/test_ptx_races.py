@@ -26,11 +26,11 @@ setp.eq.u32 %p0, %r0, 0;
 TILE = ".shared .align 16 .b8 tile[4096];"
 
 
-def races(body: str, partner: int = 64, block: int = 128, grid: int = 1) -> list[int]:
+def races(body: str, partner: int = 64, block: int = 128, grid: int = 1, target: str = "sm_80") -> list[int]:
     """Return the lines in the body, from 0, where races are; nothing else may be found."""
     bench = Bench()
     setup = SETUP.format(partner=partner)
-    done = bench.run(kernel(setup + body, 1, TILE), [written("c", 4096)], block=block, grid=grid)
+    done = bench.run(kernel(setup + body, 1, TILE, target), [written("c", 4096)], block=block, grid=grid)
     found = kinds(done)
     assert set(found) <= {Kind.RACE}
     first = BODY + len(setup.strip().splitlines())
@@ -208,6 +208,24 @@ def test_what_a_thread_wrote_reaches_others_of_its_warp_behind_a_barrier(loaded:
     again = "\nst.shared.v4.u32 [%r6], {%r1, %r1, %r1, %r1};"
     if loaded.startswith("ldmatrix"):  # which threads of a warp wmma.load reads which line for is open
         assert races(ordered + again, block=32) == []
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r6], {%r0, %r1, %r5, %r9};",
+        "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%r6], {%r0, %r1, %r5, %r9};",
+    ],
+)
+def test_what_a_warp_wrote_reaches_its_threads_behind_a_barrier(stored: str) -> None:
+    """Also the one that named the row."""
+    text = f"and.b32 %r5, %r0, 31;\nmad.lo.u32 %r6, %r5, 16, %r9;\n{stored}\n"
+    read, barrier = "ld.shared.u32 %r7, [%r6];", "bar.warp.sync 0xffffffff;\n"
+    own = "st.shared.v4.u32 [%r6], {%r0, %r0, %r0, %r0};\n"
+    assert races(text + read, block=32, target="sm_90") == [3]
+    assert races(text + barrier + read, block=32, target="sm_90") == []
+    assert races(text + stored, block=32, target="sm_90") == []  # the same threads write there again
+    assert races(text + barrier + own + read, block=32, target="sm_90") == []
 
 
 # -- asynchronous copies
