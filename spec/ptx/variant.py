@@ -131,11 +131,7 @@ class Variant:
 
     @cached_property
     def element_types(self) -> Mapping[str, str]:
-        """Element types by operand: ``d``, ``a``, ``b``, ``c`` and ``scale`` as far as there are any.
-
-        A matrix move has one, under ``d`` of a load or ``a`` of a store; where it expands, the type in
-        registers.
-        """
+        """Element types by operand: ``d``, ``a``, ``b``, ``c`` and ``scale``; none of matrix moves."""
         match self.family, self.types:
             case (Family.WMMA_MMA, (d, c)):
                 return MappingProxyType({"d": d, "a": "f16", "b": "f16", "c": c})
@@ -143,10 +139,6 @@ class Variant:
                 return MappingProxyType(dict(zip(("d", "a", "b", "c", "scale"), self.types, strict=False)))
             case (Family.WMMA_LOAD | Family.WMMA_STORE, (element,)) if self.role is not None:
                 return MappingProxyType({self.role: element})
-            case (Family.LDMATRIX | Family.MOVMATRIX, (element, *_)):
-                return MappingProxyType({"d": element.partition("x")[0]})
-            case (Family.STMATRIX, (element, *_)):
-                return MappingProxyType({"a": element})
             case _:
                 return MappingProxyType({})
 
