@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ...spec.errors import InputError
+from ...spec.instruction_set import instruction_set
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.braces import refuses_braces
-from ...spec.ptx.contradictions import CONTRADICTIONS
 from ...spec.ptx.declarations import read_declarations
 from ...spec.ptx.legality import RULES, Module, violations
 from ...spec.ptx.leniency import LENIENCIES, may_be_taken
@@ -57,10 +57,11 @@ def _sides() -> Certificate:
     expected: dict[str, object] = {**leniency.SIDES, "said twice": 0}
 
     def specified() -> Mapping[str, object]:
-        said = [claim for each in CONTRADICTIONS for claim in each.claims]
-        found: dict[str, object] = {"said twice": len(said) - len({what for _, what in said})}
-        for each in CONTRADICTIONS:
-            found[each.id] = tuple(one.partition(",")[0] for who, _ in each.claims for one in who.split("; "))
+        rows = instruction_set("ptx").tables["contradictions"]()
+        found: dict[str, object] = {"said twice": len(rows) - len({row["says"] for row in rows})}
+        for name in dict.fromkeys(row["contradiction"] for row in rows):
+            sides = [row["who"] for row in rows if row["contradiction"] == name]
+            found[name] = tuple(one.partition(",")[0] for who in sides for one in who.split("; "))
         return found
 
     return compared(expected, specified)

@@ -45,6 +45,7 @@ from mmaproof.spec.ptx.wmma_forms import WmmaForm
 from mmaproof.spec.rounding import Rounding
 
 SUMS, PRINTED, TEXTS = dot_adds.dot_adds, printed_tables.printed_tables, texts.read_texts
+CONSTANTS, PRODUCTS = texts.constant_expressions, executed.whole_products
 OPERANDS, CONTRADICTIONS, CODES, UNDEFINED = (
     operand_verdicts.operands, contradicted.contradictions, machine_code.machine_codes,
     undefined_operands.undefined_operands,
@@ -73,10 +74,10 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
         CONTRADICTIONS, "rules", contradicted, "RULES", lambda old: [replace(old[0], contradictions=())],
     ),
     "a claim that two have": (
-        CONTRADICTIONS, "sides", contradicted, "CONTRADICTIONS",
+        CONTRADICTIONS, "sides", tables, "CONTRADICTIONS",
         lambda old: (*old[:-1], replace(old[-1], claims=old[-1].claims[:1] * 2)),
     ),
-    "a contradiction less": (CONTRADICTIONS, "sides", contradicted, "CONTRADICTIONS", lambda old: old[1:]),
+    "a contradiction less": (CONTRADICTIONS, "sides", tables, "CONTRADICTIONS", lambda old: old[1:]),
     "an exception less": (CONTRADICTIONS, "exceptions", leniency, "LENIENCIES", lambda old: old[:-1]),
     "a wider exception": (
         CONTRADICTIONS, "exceptions", leniency, "LENIENCIES",
@@ -125,6 +126,7 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     "one pair": (
         PRINTED, "mma", tables, "spell_pairs", lambda old: lambda pairs, between: old([*pairs][:1], between),
     ),
+    "a column less": (PRINTED, "columns", tables, "GENERATIONS", lambda old: old[1:]),
     "one target more": (PRINTED, "mma", Availability, "targets", lambda old: property(lambda self: "sm_70+")),
     "dense ones alone": (
         TEXTS, "named", assembly, "_allowed",
@@ -137,11 +139,11 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     ),
     "longer lines": (TEXTS, "named", assembly, "_quoted", lambda old: lambda text: old(text, 61)),
     "stored backwards": (
-        executed.whole_products, "sparse", Sparsity, "expand",
+        PRODUCTS, "sparse", Sparsity, "expand",
         lambda old: lambda self, alg, stored, *rest: old(self, alg, stored[..., ::-1], *rest),
     ),
     "any condition": (
-        texts.constant_expressions, "taken", constant_expressions, "_chosen",
+        CONSTANTS, "taken", constant_expressions, "_chosen",
         lambda old: lambda condition, yes, no: yes,
     ),
     "C with the products": (
@@ -195,7 +197,7 @@ def test_a_fault_is_refuted(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "theorem",
-    [OPERANDS, CONTRADICTIONS, CODES, UNDEFINED, SUMS, PRINTED, TEXTS],
+    [OPERANDS, CONTRADICTIONS, CODES, UNDEFINED, SUMS, PRINTED, TEXTS, CONSTANTS, PRODUCTS],
     ids=lambda theorem: theorem.id,
 )
 def test_the_specification_agrees(theorem: Theorem) -> None:
