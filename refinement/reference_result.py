@@ -35,6 +35,7 @@ from .formula import (
     Number,
     ReducedExtremum,
     Sum,
+    walk,
 )
 from .formula_space import FormulaSpace, Scope, Truths, factors
 from .integer_ranges import range_of, range_of_format
@@ -213,6 +214,18 @@ class _Reference:
             return self._literal(np.full((1,) * self.space.rank, float(node.value)))
         if not self.kinds.is_real(node):
             return self._integer(node, scope).astype(np.float64)
+        found = self._computed(node, scope)
+        return self._literal(found) if isinstance(node, Binary) and self._is_known(node) else found
+
+    def _is_known(self, node: Node) -> bool:
+        """Tell whether a number is no data: compilers fold it as it would be computed, each step rounded."""
+        elements = (each for each in walk(node) if isinstance(each, Element))
+        scalars = (self.instance.scalars.get(each.name) for each in walk(node) if isinstance(each, Name))
+        return all(self.instance.arrays[each.array].contents is not None for each in elements) and all(
+            each is None or each.value is not None for each in scalars
+        )
+
+    def _computed(self, node: Node, scope: Scope) -> Values:
         match node:
             case Infinite():
                 return np.full((1,) * self.space.rank, np.inf)
