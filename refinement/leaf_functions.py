@@ -171,7 +171,7 @@ def _grown(table: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     return np.concatenate([table, np.full(2 * size - len(table), _UNKNOWN, dtype=np.int64)])
 
 
-def _numbers(encodings: NDArray[np.uint64], fmt: Format) -> list[Fraction | None]:
+def exact_numbers(encodings: NDArray[np.uint64], fmt: Format) -> list[Fraction | None]:
     """Return exact values, None for what is no number."""
     if isinstance(fmt, FloatFormat):
         return [fmt.exact(int(encoding)) for encoding in encodings]
@@ -208,7 +208,7 @@ def _affine(
             return found if holds else None
     pairs = [
         (element, value)
-        for element, value in zip(_numbers(encodings, natural), _numbers(values, fmt), strict=True)
+        for element, value in zip(exact_numbers(encodings, natural), exact_numbers(values, fmt), strict=True)
         if element is not None
     ]
     if any(value is None for _, value in pairs):

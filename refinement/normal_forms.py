@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from ..spec.operand_arrays import blocks
 from . import operations
+from .bit_products import BitProducts
 from .common_denominators import CommonDenominators
 from .condition_forms import ConditionForms
 from .element_functions import ElementFunctions
@@ -111,6 +112,7 @@ class NormalForms:
         self.quantifier = quantifier or Quantifier(store)
         self.overflows = Overflows(store, self.quantifier.magnitudes)
         self._functions = ElementFunctions(self.quantifier)
+        self._of_bits = BitProducts(self.quantifier)
         self._products = FactoredProducts(self.quantifier, self._identify)
         self._sums = SumAtoms(self.quantifier, self._products, expanded, self._functions.of_integers)
         self._expander = Expander(self.quantifier, self._normalise, self._is_whole)
@@ -414,10 +416,10 @@ class NormalForms:
             if turned is not None:
                 found += [(others[at], each) for at, each in turned[1]]
                 others = others[turned[0]]
-        if len(others):
-            extremal = self._extremal.expanded(terms[others], fmt)
-            found += [(others[at], each) for at, each in extremal]
-            others = np.delete(others, [place for at, _ in extremal for place in at.tolist()])
+        for expanded in (self._of_bits.expanded, self._extremal.expanded):
+            groups = expanded(terms[others], fmt) if len(others) else []
+            found += [(others[at], each) for at, each in groups]
+            others = np.delete(others, [place for at, _ in groups for place in at.tolist()])
         if len(others):
             ((operation, members),) = by_operation(self.store, terms[others])
             if is_elementary(operation, fmt, hyperbolic=self._expanded is Expanded.OF_FUNCTIONS):
