@@ -15,7 +15,7 @@ from ..spec.pto.targets import profile_named
 from ..spec.ptx.accumulation_bound import AccumulationBound, accumulation_bound
 from ..spec.ptx.architectures import ARCHITECTURES
 from ..spec.ptx.catalogue import forms
-from ..spec.ptx.choices import PRESETS, Choices, choices_named
+from ..spec.ptx.choices import PRESETS, SEQUENTIAL, Choices, choices_named
 from ..spec.ptx.resolution import Multiplication, multiplication
 from ..spec.ptx.targets import target_named
 from ..spec.ptx.variant import MULTIPLYING
@@ -169,6 +169,19 @@ def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRoundi
     later = [each.name for each, age in by_age.items() if age >= own]
     name = " with ".join(filter(None, (f"at worst of {', '.join(later)}", ", ".join(names))))
     return PtxRounding(name, tuple(choices_named([each, *names]) for each in later))
+
+
+def require_order(names: Sequence[str]) -> None:
+    """Check that choices for PTX let matrix units sum in order, as a contract has it.
+
+    Raises
+    ------
+    InputError
+        If they do not.
+    """
+    chosen = choices_named(list(names)).accumulation
+    if chosen != SEQUENTIAL:
+        raise InputError(f'--choice {chosen} contradicts the contract\'s accumulate = "{SEQUENTIAL}"')
 
 
 _OF_ARITHMETIC = ("microscaled-sum", "tf32", "subnormals", "conversion")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..spec.errors import InputError
-from .contract import Contract, Instance
+from .contract import Accumulate, Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
 from .elsewhere import Submit
@@ -21,7 +21,7 @@ from .guard_outcomes import notes_of, one_sided
 from .guard_sizes import sizes_of_the_other_way
 from .instance_verification import Told, words_of
 from .launch_sequence import kernel_of
-from .matrix_rounding import matrix_rounding
+from .matrix_rounding import matrix_rounding, require_order
 from .output_comparison import Examination
 from .parameters import ArrayParameter
 from .result import (
@@ -113,6 +113,8 @@ def verify(
         raise InputError('nothing can be compared: no array has access = "out"', str(contract_path))
     kernel = kernel_of(contract, kernel_path)
     unit = matrix_rounding(contract.isa, kernel.target, choices)
+    if contract.isa == "ptx" and contract.accumulate is Accumulate.SEQUENTIAL:
+        require_order(choices)
     contract = replace(contract, matrix_rounding=unit)
     former = None
     if against is not None:

@@ -87,7 +87,7 @@ class BetweenBlocks:
 
     def end(self, execution: Execution) -> None:
         """Note what is behind a batch of blocks."""
-        self.assumptions |= BarrierObjects.of(execution).assumptions
+        self.assumptions |= execution.assumptions | BarrierObjects.of(execution).assumptions
         if execution.ordering.assumes:
             self.assumptions[NO_FENCE] = None
         if execution.ordering.presumes:

@@ -123,6 +123,7 @@ class Execution:
         self.ordering = Ordering(threads)
         self.instruction = InstructionStatement("", (), ())
         self.state: dict[str, Any] = {}
+        self.assumptions: dict[str, None] = {}
         self.unordered = False
         self.path: Value | None = None
         self.undo_log: UndoLog | None = None

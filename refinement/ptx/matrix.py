@@ -9,11 +9,11 @@ from types import MappingProxyType
 import numpy as np
 
 from ...spec.errors import InputError
-from ...spec.formats import U16, U32
+from ...spec.formats import F64, U16, U32
 from ...spec.legality import Violation
 from ...spec.ptx import matrix_moves, warp
 from ...spec.ptx.block_scaling import Selectors
-from ...spec.ptx.choices import Choices
+from ...spec.ptx.choices import SEQUENTIAL, Choices
 from ...spec.ptx.legality import violations
 from ...spec.ptx.matrix_move_forms import ROW_BYTES
 from ...spec.ptx.matrix_moves import MatrixMove, matrix_move
@@ -80,6 +80,17 @@ def write_registers(execution: Execution, operand: Operand, terms: Ids, width: i
         execution.write_terms(element, np.ascontiguousarray(column), width, lanes)
 
 
+IN_ORDER = "matrix instructions sum floats in order, by fused multiply-adds, which PTX leaves open"
+"""What `accumulate = "sequential"` says of the processor too."""
+
+
+def accumulation_of(execution: Execution, form: Multiplication) -> Choices:
+    """Return how a product sums; where that is chosen, the verdict rests on it."""
+    if execution.accumulation == SEQUENTIAL and not form.is_integer and form.format("a") != F64:
+        execution.assumptions[IN_ORDER] = None
+    return Choices(accumulation=execution.accumulation)
+
+
 def _mma(instruction: InstructionStatement) -> Step:
     form = multiplication(instruction.specified().variant)
     given = operands_by_name(instruction, form)
@@ -98,7 +109,7 @@ def _mma(instruction: InstructionStatement) -> Step:
         registers, selected = WarpRegisters(**held), _selected(execution, given, warps)
         if form.sparsity is not None:
             _check_metadata(execution, form, registers, selected, warps)
-        choices = Choices(accumulation=execution.accumulation)
+        choices = accumulation_of(execution, form)
         result = warp.execute(TermAlgebra(execution.store), form, registers, selected, choices)
         write_registers(execution, given["d"], result, widths["d"], warps)
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ...spec.errors import InputError
 from ...spec.formats import Format
-from ...spec.ptx.choices import Choices
 from ...spec.ptx.legality import form_of
 from ...spec.ptx.operands import Vector
 from ...spec.ptx.product import Matrices, product
@@ -24,7 +23,7 @@ from ..term_algebra import TermAlgebra
 from .addressing import Addresses, addresses, space_of
 from .any_size import memory_of_any_size, number_of_any_size, rows_of_any_size, store_rows_of_any_size
 from .execution import Decoders, Execution, Step
-from .matrix import operands_by_name, registers_of, write_registers
+from .matrix import accumulation_of, operands_by_name, registers_of, write_registers
 from .memory_access import load, store
 from .module import InstructionStatement
 from .opaque_fragments import FragmentKind
@@ -201,7 +200,7 @@ def _multiply(instruction: InstructionStatement, variant: Variant) -> Step:
         if not len(warps):
             return
         held = {role: _matrices(execution, given[role], kinds[role], warps) for role in "abc"}
-        choices = Choices(accumulation=execution.accumulation)
+        choices = accumulation_of(execution, form)
         result = product(TermAlgebra(execution.store), form, Matrices(**held), choices)
         registers = kinds["d"].held(execution.store, result, _next_instance(execution))
         write_registers(execution, given["d"], registers, kinds["d"].packing.word.bits, warps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from cuda_contracts import CORPUS, contract_of
@@ -12,6 +13,8 @@ from cuda_contracts import CORPUS, contract_of
 from mmaproof.refinement import operations
 from mmaproof.refinement.matrix_rounding import MatrixRounding, matrix_rounding
 from mmaproof.refinement.operations import Accumulation
+from mmaproof.refinement.ptx.matrix import IN_ORDER
+from mmaproof.refinement.result import Result
 from mmaproof.refinement.terms import Operation
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.dot_add_bound import RoundingStep
@@ -50,6 +53,26 @@ def test_without_a_choice_the_bound_is_that_of_the_worst_model_that_runs_the_ker
 def test_a_choice_that_does_not_exist_is_wrong_use(choices: Sequence[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         bound_of(*choices)
+
+
+def in_order(kernel: str, folder: Path, *choices: str) -> Result:
+    path = folder / "contract.toml"
+    path.write_text(contract_of(kernel).read_text() + 'accumulate = "sequential"\n')
+    return verify(CORPUS / kernel, path, choices=choices).result
+
+
+@pytest.mark.parametrize(("kernel", "said"), [(KERNEL, True), ("mma_f64_sm80.ptx", False)])
+def test_a_verdict_says_that_matrix_units_sum_in_order(kernel: str, said: bool, tmp_path: Path) -> None:
+    result = in_order(kernel, tmp_path)
+    assert result.verdict == "verified"
+    assert (IN_ORDER in result.assumptions) == said
+    assert IN_ORDER not in verify(CORPUS / kernel, contract_of(kernel)).result.assumptions
+
+
+def test_a_model_that_does_not_sum_in_order_contradicts_a_contract_that_does(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='hopper contradicts the contract\'s accumulate = "sequential"'):
+        in_order(KERNEL, tmp_path, "hopper")
+    assert in_order(KERNEL, tmp_path, "sequential").verdict == "verified"
 
 
 def test_a_model_without_the_instruction_is_wrong_use() -> None:
