@@ -479,3 +479,11 @@ def test_any_text_is_read_or_refused(text):
 def test_strings_of_statements_without_a_grammar_keep_their_blanks() -> None:
     text = 'x.y "a  b" (%a) {c = "d  e"}'
     assert str(parse_module(text)) == text + "\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["arith.constant 3 : i32", "x.y\narith.addi %a, %b : i32", "x.y {\narith.constant\n}"]
+)
+def test_where_a_statement_is_expected_no_word_of_one_is_named_besides(text: str) -> None:
+    with pytest.raises(InputError, match=r"expected a statement( or '}')?, found 'arith\."):
+        parse_module(text)
