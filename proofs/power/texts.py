@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from ...spec.errors import InputError
 from ...spec.power.assembly import WORDS, first_word, parse
 from ...spec.power.encoding import crosses_boundary, decode, disassemble, encode, to_bytes
 from ...spec.power.memory import Endian
@@ -24,7 +25,7 @@ SOURCE = "Moreira et al. Figure 7; GNU as; llvm-mc; Power ISA 3.1 section 7.2"
     "texts and words are read as assemblers read them, and refused where they refuse them",
     "∀ listed spellings: the printed text; ∀ listed lines: the words, both ways, in memory of either byte "
     "order; a prefixed instruction crosses 64 bytes exactly at addresses 60 mod 64; what is listed as no "
-    "text, word or code is refused",
+    "text, word or code is refused, and which mnemonics there are is told to who writes another",
     SOURCE,
 )
 def read_texts() -> Iterator[Case]:
@@ -102,16 +103,29 @@ def _boundary() -> Certificate:
     )
 
 
+def _told() -> tuple[set[str], set[str]]:
+    """Return which mnemonics are told to who asks for one that there is not, and which updates stars mean."""
+    try:
+        parse("qwerty 1,2")
+    except InputError as error:
+        names = set(str(error).partition("known are ")[2].split(", "))
+        stems = {name.removeprefix("[pm]").removesuffix("*") for name in names if name.endswith("*")}
+        meant = {name for name in table.UPDATES if any(name.startswith(stem) for stem in stems)}
+        return {name for name in names if not name.endswith("*")}, meant
+    return set(), set()
+
+
 def _no_texts() -> Certificate:
-    def specified() -> Mapping[object, bool]:
-        found: dict[object, bool] = {text: refused(partial(parse, text)) for text in texts.REFUSED}
+    def specified() -> Mapping[object, object]:
+        found: dict[object, object] = {text: refused(partial(parse, text)) for text in texts.REFUSED}
+        found["told"] = _told()
         found |= {words: refused(partial(decode, *_numbers(words))) for words in texts.NO_WORDS}
         for code, at in texts.NO_CODE:
             found[code, at] = refused(partial(_disassembled, bytes.fromhex(code), at))
         return found
 
-    expected: dict[object, bool] = dict.fromkeys((*texts.REFUSED, *texts.NO_WORDS, *texts.NO_CODE), True)
-    return compared(expected, specified)
+    expected: dict[object, object] = dict.fromkeys((*texts.REFUSED, *texts.NO_WORDS, *texts.NO_CODE), True)
+    return compared({**expected, "told": (set(table.OTHERS), set(table.UPDATES))}, specified)
 
 
 def _disassembled(code: bytes, at: int) -> list[object]:

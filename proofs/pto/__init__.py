@@ -11,6 +11,7 @@ FAMILIES = {
     "microscaling": ("scaling",),
     "blocked": ("blocked", "ragged_k"),
     "numerics": ("exact_steps", "narrowing", "chains", "printed_bounds"),
+    "foreign": ("foreign_layouts",),
     "stated": ("documented", "names", "tables", "texts", "buffers", "given_arrays"),
     "legal": ("verdicts", "moves", "modules"),
 }

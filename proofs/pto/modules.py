@@ -107,6 +107,11 @@ def _undecided() -> Certificate:
 
 def _short() -> Certificate:
     expected = {(text, name): rules for text, rules in stated.SHORT_MOVES.items() for name in PROFILES}
+    unplaced = "%t = pto.tmov %s : (!pto.tile<loc=mat, {}, 1, 32>) -> !pto.tile<1x32x{}>"
+    for types, refusing in stated.UNPLACED.items():
+        for name in PROFILES:
+            wrong = "move-types" if name in refusing.split() else ""
+            expected[unplaced.format(*types), name] = wrong
     return compared(expected, lambda: {at: " ".join(sorted(broken_rules("pto", *at))) for at in expected})
 
 

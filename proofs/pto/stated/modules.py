@@ -174,7 +174,15 @@ SHORT_MOVES = {
     _FROM_PANEL.format(48, 0, "bf16", "32x32", "bf16"): "extract-window",
     _FROM_PANEL.format(0, 0, "bf16", "128x64", "bf16"): "extract-window",
     _FROM_PANEL.replace("64x128x{}", "...").format(0, 112, "64x32", "bf16"): "",
+    "%t = pto.tmov %s : (!pto.tile<16x32xf32>) -> !pto.tile<loc=left, f16, 16, 32>": "",
+    "%t = textract %s[0, 0] : (!pto.tile<64x128xf16>, index, index) -> !pto.tile<loc=left, f32, 64, 32>": "",
     "%t = tinsert %p[32, 96] : (!pto.tile<32x32xf32>, index, index) -> !pto.tile<64x128xf16>": "",
     "%t = tinsert %p[48, 0] : (!pto.tile<32x32xf32>, index, index) -> !pto.tile<64x128xf16>": "insert-window",
 }
-"""Moves of tiles of which only extents and types are written, and the rules that are broken of all others."""
+"""Moves of tiles of which only extents and types are written, and the rules that any profile finds broken."""
+
+UNPLACED = {
+    ("f16", "f32"): "", ("bf16", "f32"): "A2A3", ("f32", "f16"): "A2A3 A5", ("f16", "f16"): "",
+    ("i32", "f32"): "A2A3 A5", ("f16", "bf16"): "A2A3 A5",
+}  # fmt: skip
+"""Element types of a row that moves out of mat to who knows where, and where not even a bias takes them."""

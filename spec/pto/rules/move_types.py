@@ -109,7 +109,9 @@ def _move_types(resolved: Resolved, profile: Profile) -> Messages:
             )
             yield f"{source} to {target}; the bias takes {taken}"
     elif places[0] is not None and source != target and not _in_vec(resolved):
-        yield f"{source} to {target}; the move does not convert"
+        bias = resolved.operation.name == "tmov" and places == (_MAT, None)
+        if not bias or target not in _BIAS[profile.name].get(source.name, ()):
+            yield f"{source} to {target}; the move does not convert"
 
 
 def _in_vec(resolved: Resolved) -> bool:

@@ -41,8 +41,12 @@ C = f"{{register: [[0,1],[8,0]], {QUADS}}}"
 
 
 @pytest.mark.parametrize(
-    "text", [A, A_ATTRIBUTE, A_GLUON, A_JSON, A_PLAIN, A.replace("\n", "\\n"), A.strip()]
-)
+    "text",
+    [
+        A, A_ATTRIBUTE, A_GLUON, A_JSON, A_PLAIN, A.replace("\n", "\\n"), A.strip(),
+        A.replace("register", "value").replace("lane", "thread"),
+    ],
+)  # fmt: skip
 def test_every_way_to_print_a_layout_is_read(text: str) -> None:
     assert compare_layout(F16, "a", text).equal
     read, attribute = parse_linear(text.replace("\\n", "\n")), parse_linear(A_ATTRIBUTE)

@@ -359,3 +359,17 @@ def test_moves_go_where_the_headers_take_them(operation: str, profile: Profile) 
     everywhere = {f"{source}>{target}" for source, target in product(PLACED, PLACED)}
     routes = ROUTES.get((operation, profile.name))
     assert found == (everywhere if routes is None else set(routes.split()))
+
+
+@pytest.mark.parametrize("profile", [A2A3, A5])
+def test_types_of_what_comes_from_who_knows_where_are_not_compared(profile: Profile) -> None:
+    assert (
+        broken("%t = pto.tmov %s : (!pto.tile<16x32xf32>) -> !pto.tile<loc=left, f16, 16, 32>", profile) == {}
+    )
+
+
+@pytest.mark.parametrize("profile", [A2A3, A5])
+def test_what_may_be_a_bias_may_be_converted(profile: Profile) -> None:
+    text = "%t = pto.tmov %s : (!pto.tile<loc=mat, {}, 1, 32>) -> !pto.tile<1x32x{}>"
+    assert broken(text.format("f16", "f32"), profile) == {}
+    assert [*broken(text.format("f32", "f16"), profile)] == ["move-types"]
