@@ -59,3 +59,15 @@ def test_one_disabled_row_raises_nothing() -> None:
         sticky_bits(raised(alg, update, x, y, acc, masks, Rounding.NEAREST_EVEN, Choices())) for masks in live
     ]
     assert bits == [0, SNAN]
+
+
+@pytest.mark.parametrize("sign", [0, 0x80000000])
+@pytest.mark.parametrize(("magnitude", "expected"), [(0x00FFFFFF, 0x8A000000), (0x01FFFFFF, 0)])
+def test_what_is_tiny_and_inexact_underflows_whatever_its_sign(
+    sign: int, magnitude: int, expected: int
+) -> None:
+    x, half = np.full((4, 1), sign | magnitude, np.uint32), np.full((4, 1), 0x3F000000, np.uint32)
+    live = Live(*(np.ones(width, dtype=bool) for width in (4, 4, 1)))
+    acc = np.zeros((4, 4), np.uint32)
+    found = raised(NumpyAlgebra(), UPDATES["xvf32ger"], x, half, acc, live, Rounding.NEAREST_EVEN, Choices())
+    assert sticky_bits(found) == expected
