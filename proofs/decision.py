@@ -31,10 +31,12 @@ from .obligation import (
     Method,
     Obligation,
     Property,
+    RealProperty,
     RingProperty,
     Status,
     Variable,
 )
+from .real_claims import decide_over_reals
 from .replay import Counterexample, Difference, counterexample, pinned_encodings, search
 from .ring_claims import decide_in_ring
 from .verdict import Verdict
@@ -145,6 +147,8 @@ def _decide(
             return _decide_property(obligation, goal, solve)
         case IntegerProperty():
             return decide_over_integers(obligation, goal, solve)
+        case RealProperty():
+            return decide_over_reals(obligation, goal, solve)
         case RingProperty():
             return decide_in_ring(obligation, goal)
         case Certificate():

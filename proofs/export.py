@@ -18,8 +18,10 @@ from .obligation import (
     IntegerProperty,
     Obligation,
     Property,
+    RealProperty,
     RingProperty,
 )
+from .real_claims import whole_query
 
 
 def scripts(obligation: Obligation) -> dict[str, str]:
@@ -51,6 +53,10 @@ def scripts(obligation: Obligation) -> dict[str, str]:
                 ("exact", "exact", False, "unsat proves it, sat refutes it"),
             )
         }
+    if isinstance(prop, RealProperty):
+        meaning = "unsat proves it, sat decides nothing"
+        header = _header(obligation, "named products", meaning)
+        return {"uninterpreted": header + whole_query(prop).smtlib()}
     if not isinstance(prop, Property):
         raise UnsupportedError(f"{obligation.id} is decided without a solver ({_method(prop)})")
     found = {}

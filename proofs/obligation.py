@@ -6,10 +6,10 @@ counterexample of a solver is replayed by calling the very function that produce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..spec.algebra import Algebra, Array, Operand
 from ..spec.formats import FloatFormat, Format, IntegerFormat
@@ -189,6 +189,36 @@ class IntegerProperty(RingProperty):
     assuming: Assumptions | None = None
 
 
+class RealClaim(NamedTuple):
+    """A claim about real numbers, as Z3 terms.
+
+    Attributes
+    ----------
+    assumptions : sequence of Z3 terms
+        Under which it is made.
+    goals : sequence of (str, Z3 term)
+        What is claimed, each with a label; what comes before may be used for what follows.
+    """
+
+    assumptions: Sequence[Any]
+    goals: Sequence[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class RealProperty:
+    """A claim about all real numbers that meet what it assumes, and what is true of `real_terms.Facts`.
+
+    Numbers that do not meet it refute nothing: more may be true of what its constants name.
+
+    Attributes
+    ----------
+    claim : callable
+        Builds it.
+    """
+
+    claim: Callable[[], RealClaim]
+
+
 @dataclass(frozen=True)
 class Certificate:
     """A claim over a finite domain that numpy checks completely.
@@ -221,7 +251,7 @@ class Deduction:
     premises: tuple[str, ...]
 
 
-Goal = Property | RingProperty | Certificate | Deduction
+Goal = Property | RingProperty | RealProperty | Certificate | Deduction
 
 
 FROM_PREMISES = (Method.INDUCTION, Method.DEDUCTION)

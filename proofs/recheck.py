@@ -33,9 +33,11 @@ from .obligation import (
     Method,
     Obligation,
     Property,
+    RealProperty,
     RingProperty,
     Status,
 )
+from .real_claims import last_answer
 from .replay import counterexample
 from .verdict import Verdict
 
@@ -181,6 +183,8 @@ def recheck(obligation: Obligation, solve: Asking, naively: Asking, over_reals: 
                 _follows(obligation, goal, asked(solve), asked(naively), asked(over_reals))
             case IntegerProperty():
                 _over_the_integers(obligation, goal, asked(over_reals))
+            case RealProperty():
+                _goal_by_goal(goal, asked(over_reals))
             case RingProperty():
                 _over_the_reals(obligation, goal, asked(over_reals))
             case Certificate() | Deduction():
@@ -280,6 +284,15 @@ def _over_the_reals(obligation: Obligation, prop: RingProperty, solve: Asking) -
     answer = solve.about([], goals)
     if answer.status == "sat":
         raise _ContradictedError(f"{answer.solver} has real numbers for which the two sides differ")
+    if answer.status == "unknown":
+        raise _UnconfirmedError(answer.message or "no answer")
+
+
+def _goal_by_goal(prop: RealProperty, solve: Asking) -> None:
+    """Confirm a claim over the reals; that it does not follow contradicts that it does."""
+    label, answer = last_answer(prop, solve.quickly)
+    if answer.status == "sat":
+        raise _ContradictedError(f"{label}: {answer.solver} has real numbers for which it is false")
     if answer.status == "unknown":
         raise _UnconfirmedError(answer.message or "no answer")
 

@@ -17,6 +17,7 @@ from ..proofs.obligation import (
     Deduction,
     IntegerProperty,
     Obligation,
+    RealProperty,
     Status,
     Theorem,
     theorem_of,
@@ -199,6 +200,9 @@ def _variables(obligation: Obligation) -> Iterator[str]:
             return
         yield f"{goal.points} points, enumerated; for the solver:"
         goal = goal.witness
+    if isinstance(goal, RealProperty):
+        yield "any real numbers and exponents, of which what the statement says is true"
+        return
     for variable in goal.variables:
         extents = f"[{', '.join(map(str, variable.shape))}]" if variable.shape else ""
         kind = "integer" if isinstance(goal, IntegerProperty) else variable.format

@@ -62,10 +62,11 @@ def _is_linear(assertions: Sequence[Any]) -> bool:
 def logic(text: str) -> str:
     """Return the name of the smallest logic that `text` needs: of bit-vectors, functions, floats, numbers."""
     declarations = text.partition("(assert")[0]
-    if re.search(r"^\(declare-fun \S+ \(\) Real\)", declarations, re.MULTILINE):
-        return "QF_NRA"
+    integers = re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]*\) Int\)", declarations, re.MULTILINE)
+    if re.search(r"^\(declare-fun (\|[^|]*\||\S+) \(\) Real\)", declarations, re.MULTILINE):
+        return "QF_LIRA" if integers else "QF_NRA"
     functions = re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]", declarations, re.MULTILINE)
-    if re.search(r"^\(declare-fun (\|[^|]*\||\S+) \([^)]*\) Int\)", declarations, re.MULTILINE):
+    if integers:
         return "QF_UFLIA" if functions else "QF_NIA"  # products are functions, or they are products
     floats = _FLOATS.search(text)
     return f"QF_{'UF' if functions else ''}BV{'FP' if floats else ''}"

@@ -34,14 +34,11 @@ from .rounding import Rounding
 EXPONENT_OF_ZERO = -126
 """What a zero brings to the largest exponent: the least exponent of f32."""
 
-_NO_EXPONENT = -(1 << 12)
+NO_EXPONENT = -(1 << 12)
 """Exponent of a zero factor: below `EXPONENT_OF_ZERO`, whatever three others are added to it."""
 
 _BLOCK = 1 << 17
 """Products computed at a time: they stay in a core's cache."""
-
-_POWERS_OF_TWO = np.ldexp(1.0, np.roll(np.arange(-F64.bias, F64.bias + 1), -F64.bias))
-"""2**i at index i, negative ones too."""
 
 _TO_INTEGER = MappingProxyType(
     {
@@ -144,7 +141,7 @@ def _alone(terms: Terms) -> Terms:
 def _decoded_operands(model: DotAddModel, operands: Sequence[Operand]) -> list[Terms]:
     """Decode factors (K, …), scale factors (G, …) and last the addend (1, …), whose axis is dropped."""
     *factors, (last, fmt) = operands
-    of_zero = EXPONENT_OF_ZERO if model.zero_terms else _NO_EXPONENT
+    of_zero = EXPONENT_OF_ZERO if model.zero_terms else NO_EXPONENT
     return [*(_terms(*factor, of_zero) for factor in factors), _terms(last[0], fmt, EXPONENT_OF_ZERO)]
 
 
@@ -211,11 +208,15 @@ def _table(fmt: FloatFormat, of_zero: int) -> Terms:
 
 
 def _decoded(bits: Bits, fmt: FloatFormat, of_zero: int) -> Terms:
-    values = decode(bits, fmt)
     fields = (bits >> (fmt.fraction_bits + fmt.padding_bits)) & ((1 << fmt.exponent_bits) - 1)
-    exponents = np.maximum(fields, int(fmt.subnormals)).astype(np.int16) - fmt.bias
+    return numbers(decode(bits, fmt), fields.astype(np.int16), fmt, of_zero)
+
+
+def numbers(values: Reals, fields: Integers, fmt: FloatFormat, of_zero: int) -> Terms:
+    """Return numbers of a format with the exponents that align them, from their exponent fields (int16)."""
+    exponents = np.maximum(fields, int(fmt.subnormals)) - fmt.bias
     if of_zero != fmt.minimum_exponent:
-        exponents[values == 0] = of_zero
+        exponents = np.where(values == 0, np.int16(of_zero), exponents)
     return Terms(values, exponents)
 
 
@@ -237,7 +238,7 @@ def truncated_sum(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -
 def _alignment(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -> Alignment:
     terms = _grouped(model, *factors) if model.group > 1 else _scaled_products(*factors)
     largest = np.maximum(terms.exponents.max(axis=0), addend.exponents)
-    return Alignment(terms, addend, _POWERS_OF_TWO.take(model.fraction_bits - largest))
+    return Alignment(terms, addend, np.ldexp(1.0, model.fraction_bits - largest))
 
 
 def _all_negative(terms: Terms, addend: Terms) -> Truths:
@@ -266,9 +267,9 @@ def _grouped(model: DotAddModel, left: Terms, right: Terms, *scales: Terms) -> T
     terms = Terms(sums, np.zeros_like(sums, dtype=np.int16))
     for scale in scales:
         terms = terms.times(_repeated(scale, len(sums)))
-    if not model.zero_terms:
-        terms.exponents[terms.values == 0] = _NO_EXPONENT
-    return terms
+    if model.zero_terms:
+        return terms
+    return Terms(terms.values, np.where(terms.values == 0, np.int16(NO_EXPONENT), terms.exponents))
 
 
 def _repeated(scale: Terms, count: int) -> Terms:
@@ -277,12 +278,18 @@ def _repeated(scale: Terms, count: int) -> Terms:
     return Terms(np.repeat(scale.values, times, axis=0), np.repeat(scale.exponents, times, axis=0))
 
 
-def _rounded(value: Reals, result: FloatFormat, model: DotAddModel) -> Bits:
-    """Round at the last place that the result keeps."""
+def rounded_sum(value: Reals, result: FloatFormat, model: DotAddModel) -> Reals:
+    """Return numbers rounded at the last place that the result keeps."""
     kept = result.fraction_bits if model.result_fraction_bits is None else model.result_fraction_bits
     _, above = np.frexp(value)  # the exponent of a power of two above
-    last_place = _POWERS_OF_TWO.take(np.maximum(above, result.minimum_exponent + 1) - (kept + 1))
-    rounded = _TO_INTEGER[model.rounding](value / last_place) * last_place
+    last_place = np.ldexp(1.0, np.maximum(above, result.minimum_exponent + 1) - (kept + 1))
+    found: Reals = _TO_INTEGER[model.rounding](value / last_place) * last_place
+    return found
+
+
+def _rounded(value: Reals, result: FloatFormat, model: DotAddModel) -> Bits:
+    """Encode numbers, rounded as by `rounded_sum`."""
+    rounded = rounded_sum(value, result, model)
     bits: Bits = rounded.astype(numpy_type(result)).view(result.storage)
     nan = np.isnan(rounded)
     if nan.any():

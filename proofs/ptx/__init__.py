@@ -14,6 +14,7 @@ FAMILIES = {
         "exact_steps",
         "integers",
         "numerics",
+        "dot_add_steps",
         "dot_add_integers",
         "dot_add_bounds",
         "dot_add_order",

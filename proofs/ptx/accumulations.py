@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -110,10 +111,16 @@ class ModelAccumulation:
         return min(self.step_digits, *(fmt.precision for fmt in self.types[2:]))
 
 
-@cache
 def accumulations() -> tuple[ModelAccumulation, ...]:
     """Return every way in which an architecture sums the products of a float instruction."""
-    found = {}
+    return tuple(lengths())
+
+
+@cache
+def lengths() -> Mapping[ModelAccumulation, tuple[int, ...]]:
+    """Return all of them, with the numbers of steps that instructions take."""
+    found: dict[str, ModelAccumulation] = {}
+    steps: dict[str, set[int]] = {}
     for family in MULTIPLYING:
         for form in forms(family):
             for variant in form.variants():
@@ -122,7 +129,8 @@ def accumulations() -> tuple[ModelAccumulation, ...]:
                     for architecture in executing(instruction):
                         each = accumulation(architecture, instruction)
                         found[each.name] = each
-    return tuple(found.values())
+                        steps.setdefault(each.name, set()).add(each.sequence.total // each.products)
+    return {each: tuple(sorted(steps[name])) for name, each in found.items()}
 
 
 def accumulation(architecture: Architecture, instruction: Multiplication) -> ModelAccumulation:

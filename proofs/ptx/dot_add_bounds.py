@@ -41,7 +41,7 @@ from ..obligation import (
 )
 from .accumulations import ModelAccumulation, accumulations
 from .dot_add_integers import READINGS, SOURCE
-from .dot_add_integers import rounding as kept_exactly
+from .dot_add_steps import name_of, near_step
 from .integers import within
 from .numerics import exact_product
 from .rounding_error import Tail, at_most, between, nearest
@@ -372,14 +372,11 @@ def bound() -> Iterator[Case]:
     """Yield one obligation per architecture, types and length of a step."""
     for each in accumulations():
         premises = (
-            f"{truncation.id}/{each.sums}",
+            f"{near_step.id}/{name_of(each, 1)}",
             *(f"{alignment.id}/{name}/{lemma}" for name in each.aligned for lemma in ("at-least", "exact")),
             f"{alignment.id}/addend-{each.accumulator}",
-            f"{kept_exactly.id}/{each.rounds}",
-            f"{last_rounding.id}/{_rounds(each)}",
             *(f"{nearest.id}/{fmt}/bound" for fmt in each.rounded_alone),
             *(f"{exact_product.id}/{fmt}-is-{each.a}" for fmt in each.widened),
-            f"{step.id}/bound",
             f"{step.id}/chained",
         )
         yield Case(

@@ -40,7 +40,8 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .accumulations import ModelAccumulation, accumulations
+from .accumulations import ModelAccumulation, accumulations, lengths
+from .dot_add_steps import exact_steps, name_of
 from .integers import within
 from .numerics import exact_product, small_integers
 
@@ -267,8 +268,7 @@ def integers() -> Iterator[Case]:
             ),
             *(f"{exponent.id}/{name}" for name in each.aligned),
             f"{exponent.id}/addend-{each.accumulator}",
-            f"{aligned_sum.id}/{each.sums}",
-            f"{rounding.id}/{each.rounds}",
+            *(f"{exact_steps.id}/{name_of(each, steps)}" for steps in lengths()[each]),
         )
         yield Case(
             each.name,
