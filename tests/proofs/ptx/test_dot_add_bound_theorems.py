@@ -10,7 +10,7 @@ from theorem_checks import judged, unexpected
 
 from mmaproof.proofs.obligation import Deduction, Status
 from mmaproof.proofs.ptx import dot_add_bounds as theorems
-from mmaproof.proofs.ptx import dot_add_integers, numerics, rounding_error
+from mmaproof.proofs.ptx import dot_add_steps, numerics, rounding_error
 from mmaproof.proofs.ptx.accumulations import accumulations
 from mmaproof.spec.dot_add_model import DotAddModel
 from mmaproof.spec.formats import F16, F32
@@ -24,7 +24,7 @@ def test_the_identities_have_the_expected_verdicts() -> None:
 
 
 def test_every_premise_is_an_obligation() -> None:
-    known = (*numerics.THEOREMS, *dot_add_integers.THEOREMS, *rounding_error.THEOREMS, *theorems.THEOREMS)
+    known = (*numerics.THEOREMS, *dot_add_steps.THEOREMS, *rounding_error.THEOREMS, *theorems.THEOREMS)
     ids = {obligation.id for theorem in known for obligation in theorem.obligations()}
     for obligation in theorems.bound.obligations():
         goal = obligation.goal()

@@ -12,7 +12,7 @@ from theorem_checks import judged, unexpected, vacuous
 
 from mmaproof.proofs.obligation import Deduction, Status
 from mmaproof.proofs.ptx import dot_add_integers as theorems
-from mmaproof.proofs.ptx import numerics
+from mmaproof.proofs.ptx import dot_add_steps, numerics
 from mmaproof.proofs.ptx.accumulations import accumulations
 from mmaproof.spec.algebra import Operand
 from mmaproof.spec.dot_add_model import DotAddModel
@@ -38,7 +38,9 @@ def test_no_obligation_is_vacuous() -> None:
 
 def test_every_architecture_and_premise_is_covered() -> None:
     assert {each.architecture for each in accumulations()} == set(ARCHITECTURES)
-    ids = {obligation.id for theorem in KNOWN for obligation in theorem.obligations()}
+    ids = {
+        obligation.id for theorem in (*KNOWN, *dot_add_steps.THEOREMS) for obligation in theorem.obligations()
+    }
     for obligation in theorems.integers.obligations():
         goal = obligation.goal()
         assert isinstance(goal, Deduction)
