@@ -184,7 +184,7 @@ class FaultLocator:
         if not leaves:
             return False
         terms = np.arange(len(self._store), dtype=np.int32)
-        cover = self._covers(terms, leaves)
+        cover = self._covers(terms[~self._store.are(VECTOR, terms)], leaves)  # a normal form's are no terms'
         everything = (1 << len(leaves)) - 1
         for x, y in self._multiplications(terms[self._store.lines(terms) > 0]):
             whole = (cover[x] | cover[y]) == everything

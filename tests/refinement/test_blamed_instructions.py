@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 from operator_kernels import CORPUS, contract_of
 
+from mmaproof.refinement.diagnosis import Monomial
+from mmaproof.refinement.fault_location import FaultLocator
 from mmaproof.refinement.findings import KernelFinding, Kind
+from mmaproof.refinement.opaque_forms import atom_numbers
+from mmaproof.refinement.quantities import Quantifier
+from mmaproof.refinement.terms import TermStore
 from mmaproof.refinement.verification import verify
+from mmaproof.spec.formats import F32
 
 KERNEL = "gemm_relu_f16_sm80.ptx"
 
@@ -88,3 +95,12 @@ def test_the_instruction_at_fault_is_blamed_once(edit: Edit, tmp_path: Path) -> 
         assert each in findings[0].message
     if edit.blamed:
         assert edit.blamed in text.splitlines()[findings[0].line - 1]
+
+
+def test_vectors_of_polynomials_are_not_followed_as_terms() -> None:
+    store = TermStore()
+    quantifier = Quantifier(store)
+    inputs = store.inputs("A", F32, np.arange(2))
+    store.vectors(atom_numbers(inputs)[None])
+    missing = Monomial((int(quantifier.read(inputs, F32)[0]),), 0, 1)
+    assert not FaultLocator(quantifier).makes([missing])
