@@ -17,8 +17,11 @@ def decide_over_reals(
     label, answer = last_answer(prop, solve)
     if answer.status == "unsat":
         return Verdict(obligation.id, Status.PROVED, answer.solver, cached=answer.cached, method=answer.names)
-    reason = "it does not follow from what is known" if answer.status == "sat" else answer.message
-    return Verdict(obligation.id, Status.UNKNOWN, answer.solver, message=f"{label}: {reason}")
+    if answer.status == "sat":  # no solver is named, since none would answer otherwise
+        return Verdict(
+            obligation.id, Status.UNKNOWN, "", message=f"{label}: it does not follow from what is known"
+        )
+    return Verdict(obligation.id, Status.UNKNOWN, answer.solver, message=f"{label}: {answer.message}")
 
 
 def last_answer(prop: RealProperty, solve: Callable[[Query], Answer]) -> tuple[str, Answer]:
