@@ -171,17 +171,25 @@ def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRoundi
     return PtxRounding(name, tuple(choices_named([each, *names]) for each in later))
 
 
-def require_order(names: Sequence[str]) -> None:
-    """Check that choices for PTX let matrix units sum in order, as a contract has it.
+def require_order(isa: str, target: str, names: Sequence[str]) -> None:
+    """Check that choices let matrix units sum in order, as a contract has it, and kernels are run.
 
     Raises
     ------
     InputError
         If they do not.
     """
-    chosen = choices_named(list(names)).accumulation
-    if chosen != SEQUENTIAL:
-        raise InputError(f'--choice {chosen} contradicts the contract\'s accumulate = "{SEQUENTIAL}"')
+    if isa == "ptx":
+        pairs = [(choices_named(list(names)).accumulation, SEQUENTIAL)]
+    elif isa == "pto":
+        profile = profile_named(target)
+        readings = pto.choices_named(names, profile), pto.choices_of(profile)
+        pairs = [(getattr(readings[0], each), getattr(readings[1], each)) for each in pto.OF_SUMS]
+    else:
+        return
+    for chosen, taken in pairs:
+        if chosen != taken:
+            raise InputError(f'--choice {chosen} contradicts the contract\'s accumulate = "{SEQUENTIAL}"')
 
 
 _OF_ARITHMETIC = ("microscaled-sum", "tf32", "subnormals", "conversion")

@@ -113,8 +113,8 @@ def verify(
         raise InputError('nothing can be compared: no array has access = "out"', str(contract_path))
     kernel = kernel_of(contract, kernel_path)
     unit = matrix_rounding(contract.isa, kernel.target, choices)
-    if contract.isa == "ptx" and contract.accumulate is Accumulate.SEQUENTIAL:
-        require_order(choices)
+    if contract.accumulate is Accumulate.SEQUENTIAL:
+        require_order(contract.isa, kernel.target, choices)
     contract = replace(contract, matrix_rounding=unit)
     former = None
     if against is not None:

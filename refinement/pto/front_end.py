@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import InputError
+from ...spec.formats import FloatFormat
 from ...spec.pto.assembly import parse_module
 from ...spec.pto.targets import Profile, profile_named
 from ...spec.pto.text.module import Function, Module
@@ -124,7 +125,13 @@ class PtoKernel:
             done.depends,
             done.counts,
             lambda block: f"block {block}",
+            assumptions=self._assumptions(instance),
         )
+
+    def _assumptions(self, instance: Instance) -> tuple[str, ...]:
+        if not any(isinstance(each.format, FloatFormat) for each in instance.outputs):
+            return ()
+        return machine.assumptions(self.profile, instance.contract.accumulate)
 
     def _is_explicit(self, said: Synchronisation | None) -> bool:
         """Tell whether the kernel puts its pipes in order itself; the CPU simulator has no pipes."""

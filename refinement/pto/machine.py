@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...spec.pto.choices import UNSPECIFIED, Choices, choices_of
+from ...spec.pto.choices import OF_SUMS, OPEN_POINTS, UNSPECIFIED, Choices, choices_of
 from ...spec.pto.targets import Profile
 from ...spec.pto.text.module import Function
 from ..contract import Accumulate
@@ -53,6 +53,16 @@ def accumulation(profile: Profile, accumulate: Accumulate) -> Choices:
     """Return the readings that a kernel is run with: sums in an order that nobody knows, or as documented."""
     found = choices_of(profile)
     return found if accumulate is Accumulate.SEQUENTIAL else replace(found, accumulation=UNSPECIFIED)
+
+
+def assumptions(profile: Profile, accumulate: Accumulate) -> tuple[str, ...]:
+    """Return what is assumed of sums of floats where their order is to be known; no document fixes it."""
+    if accumulate is not Accumulate.SEQUENTIAL:
+        return ()
+    readings = choices_of(profile)
+    points = [point for point in OPEN_POINTS if point.attribute in OF_SUMS]
+    taken = (f"{point.name}={getattr(readings, point.attribute)}" for point in points)
+    return (f"products of floats are summed as {' and '.join(taken)} say, which the documents leave open",)
 
 
 def run(

@@ -121,6 +121,10 @@ OPEN_POINTS = (
 """Every open point of the PTO specification; the defaults are those of the NPU profiles."""
 
 
+OF_SUMS = ("accumulation", "accumulator_rounding")
+"""The fields of `Choices` that say how products of floats are summed."""
+
+
 @dataclass(frozen=True)
 class Choices:
     """One reading of every open point; the field names are those of `OPEN_POINTS`."""

@@ -8,6 +8,7 @@ import pytest
 
 from mmaproof.refinement.findings import Kind
 from mmaproof.refinement.verification import verify
+from mmaproof.spec.errors import InputError
 from tests.pto_kernels import CORPUS, KERNELS, PROFILES, contract_of, text_of, verified
 
 ILLEGAL = {("mx_e4m3", "A2A3"): "profile", ("gemv_f16", "CPU"): "static-shape"}
@@ -43,7 +44,25 @@ def test_memory_alone_is_safe(tmp_path: Path, name: str) -> None:
 
 def test_sums_in_the_documented_order_are_the_very_bits(tmp_path: Path) -> None:
     contract = contract_of("gemv_f16", "A5") + 'accumulate = "sequential"\n'
-    assert verified(tmp_path, text_of("gemv_f16"), contract).result.equality == "bits"
+    result = verified(tmp_path, text_of("gemv_f16"), contract).result
+    assert result.equality == "bits"
+    assert any("accumulation=seeded" in each for each in result.assumptions)
+
+
+@pytest.mark.parametrize("choice", ["accumulation=added-last", "accumulator-rounding=toward-zero"])
+def test_a_choice_of_another_order_contradicts_it(tmp_path: Path, choice: str) -> None:
+    kernel, contract = tmp_path / "k.pto", tmp_path / "c.toml"
+    kernel.write_text(text_of("gemv_f16"), encoding="utf-8")
+    contract.write_text(contract_of("gemv_f16", "A5") + 'accumulate = "sequential"\n', encoding="utf-8")
+    with pytest.raises(InputError, match="contradicts the contract's accumulate"):
+        verify(kernel, contract, choices=[choice])
+
+
+def test_integers_and_sums_in_any_order_assume_nothing_of_it(tmp_path: Path) -> None:
+    for name, more in (("transposed_s8", 'accumulate = "sequential"\n'), ("gemv_f16", "")):
+        result = verified(tmp_path, text_of(name), contract_of(name, "A5") + more).result
+        assert result.verdict == "verified"
+        assert not any("summed" in each for each in result.assumptions)
 
 
 def test_the_text_says_the_profile_and_the_contract_may_say_another(tmp_path: Path) -> None:
