@@ -15,7 +15,7 @@ from ..spec.pto.targets import profile_named
 from ..spec.ptx.accumulation_bound import AccumulationBound, accumulation_bound
 from ..spec.ptx.architectures import ARCHITECTURES
 from ..spec.ptx.catalogue import forms
-from ..spec.ptx.choices import PRESETS, SEQUENTIAL, Choices, choices_named
+from ..spec.ptx.choices import AS_TWICE_K, PRESETS, SEQUENTIAL, Choices, choices_named
 from ..spec.ptx.resolution import Multiplication, multiplication
 from ..spec.ptx.targets import target_named
 from ..spec.ptx.variant import MULTIPLYING
@@ -160,6 +160,8 @@ def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRoundi
         if names:
             raise InputError(f"--choice {names[0]}: {isa} kernels leave nothing open that a bound depends on")
         return None
+    if choices_named(list(names)).half_k_metadata != AS_TWICE_K:
+        raise InputError(f"--choice half-k-metadata: verify reads metadata by {AS_TWICE_K}, and says so")
     accumulations = [choices_named([name, *names]).accumulation for name in PRESETS]
     if len(set(accumulations)) == 1:
         return PtxRounding(", ".join(names), (choices_named(list(names)),))

@@ -197,7 +197,8 @@ DOCUMENTS: Mapping[str, tuple[Statement, ...]] = MappingProxyType(
                     "ptx/sparsity/chunks",
                     "ptx/stated/metadata",
                 ),
-                "which bits those of m16n8k16 (f16), k8 (tf32), k32 (s8) and k64 (s4) are is not confirmed",
+                "which bits those of m16n8k16 (f16), k8 (tf32), k32 (s8) and k64 (s4) are is open: "
+                "half-k-metadata",
             ),
             Statement("m16n8k32 may exploit parallelism in time", (), "a guess about hardware"),
         ),

@@ -14,7 +14,7 @@ from ...spec.errors import InputError
 from ...spec.formats import S32, U4, U32, IntegerFormat
 from ...spec.ptx.accumulation import float_sum
 from ...spec.ptx.architectures import ARCHITECTURES, Architecture
-from ...spec.ptx.choices import SEQUENTIAL, Choices
+from ...spec.ptx.choices import AS_TWICE_K, SEQUENTIAL, Choices
 from ...spec.ptx.mma_forms import DENSE_FORMS
 from ...spec.ptx.product import Matrices, product
 from ...spec.ptx.resolution import Multiplication, multiplication
@@ -160,14 +160,20 @@ def _fragments(each: Composition) -> Property:
 @theorem(
     "ptx/composition/metadata",
     "the metadata register of a bigger sparse instruction serves both smaller ones, which only select",
-    "metadata(R, selector s)[chunks of half h] = metadata of half the size(R, selector 2s + h)",
+    "metadata(R, selector s)[chunks of half h] = metadata of half the size(R, selector 2s + h), which "
+    f"half-k-metadata={AS_TWICE_K} says",
     SOURCE,
 )
 def metadata() -> Iterator[Case]:
     """Yield one obligation per pair of sparse instructions."""
     for each in halves_of_k():
         if each.big.sparsity and not each.big.variant.satfinite:
-            yield Case(each.name, partial(_metadata, each), method=Method.STRUCTURAL)
+            yield Case(
+                each.name,
+                partial(_metadata, each),
+                method=Method.STRUCTURAL,
+                choices=f"half-k-metadata={AS_TWICE_K}",
+            )
 
 
 def _metadata(each: Composition) -> Property:

@@ -12,6 +12,7 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U4, U16
 from ...spec.ptx.catalogue import forms
+from ...spec.ptx.choices import AS_TWICE_K
 from ...spec.ptx.fragments import QUAD_LANES, QUADS
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.sparsity import Sparsity
@@ -74,7 +75,8 @@ def _placed_types() -> tuple[SparseType, ...]:
     "ptx/sparsity/metadata-layout",
     "metadata nibbles and nibbles of the warp's registers correspond one to one",
     "(lane, nibble) ↦ (selector, row, chunk) is a bijection; for each legal selector (row, chunk) ↦ "
-    "(lane, nibble) stays in the row's quad and in the register, with an explicit inverse",
+    "(lane, nibble) stays in the row's quad and in the register, with an explicit inverse; "
+    f"of shapes of half a K by half-k-metadata={AS_TWICE_K}",
     SOURCE,
 )
 def metadata_layout() -> Iterator[Case]:
@@ -108,7 +110,8 @@ def _picked(sparsity: Sparsity, selector: int) -> Certificate:
 @theorem(
     "ptx/sparsity/metadata-gathered",
     "what is written under a sparsity selector is read under it, and lies in the nibbles of the formula only",
-    "gather(scatter(E, f), f) = E; scatter(E, f) holds E in the nibbles of the formula, 0 in the others",
+    "gather(scatter(E, f), f) = E; scatter(E, f) holds E in the nibbles of the formula, 0 in the others; "
+    f"of shapes of half a K by half-k-metadata={AS_TWICE_K}",
     SOURCE,
 )
 def metadata_gathered() -> Iterator[Case]:

@@ -10,7 +10,7 @@ from ...spec.algebra import Algebra, Array
 from ...spec.formats import U4
 from ...spec.fragment import Fragment, Packing
 from ...spec.ptx.catalogue import ALL_FORMS
-from ...spec.ptx.choices import Choices
+from ...spec.ptx.choices import AS_TWICE_K, Choices
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.warp import Immediates, WarpRegisters, execute
@@ -73,7 +73,9 @@ def operands(form: Multiplication, selected: Immediates) -> dict[str, RegisterOp
 def product() -> Iterator[Case]:
     """Yield one obligation per instruction; modifiers of the arithmetic do not move elements."""
     for name, form in products().items():
-        yield Case(name, partial(_on_registers, form), method=Method.STRUCTURAL)
+        sparse = form.sparsity is not None and form.sparsity.is_of_half_k
+        choices = f"half-k-metadata={AS_TWICE_K}" if sparse else "all"
+        yield Case(name, partial(_on_registers, form), method=Method.STRUCTURAL, choices=choices)
 
 
 def _on_registers(form: Multiplication) -> Property:

@@ -26,6 +26,7 @@ ptx   | zero-sign | positive | negative
 ptx   | f64-nan | positive | negative
 ptx   | padding | zero | ignored
 ptx   | tf32-low-bits | ignored | zero
+ptx   | half-k-metadata | as-twice-k | unspecified
 mfma  | accumulation | sequential | pairwise unspecified
 mfma  | broadcast | neighbours | lanes
 mfma  | xf32 | truncated | rounded

@@ -13,7 +13,7 @@ from ...spec.formats import F64, U16, U32
 from ...spec.legality import Violation
 from ...spec.ptx import matrix_moves, warp
 from ...spec.ptx.block_scaling import Selectors
-from ...spec.ptx.choices import SEQUENTIAL, Choices
+from ...spec.ptx.choices import AS_TWICE_K, SEQUENTIAL, Choices
 from ...spec.ptx.legality import violations
 from ...spec.ptx.matrix_move_forms import ROW_BYTES
 from ...spec.ptx.matrix_moves import MatrixMove, matrix_move
@@ -91,6 +91,13 @@ def accumulation_of(execution: Execution, form: Multiplication) -> Choices:
     return Choices(accumulation=execution.accumulation)
 
 
+METADATA_AS_TWICE_K = (
+    "metadata of mma.sp of half a K are in the bits that they have in twice the K "
+    f"(half-k-metadata={AS_TWICE_K}), which no source confirms"
+)
+"""What a verdict on a kernel takes for granted that multiplies with such metadata."""
+
+
 def _mma(instruction: InstructionStatement) -> Step:
     form = multiplication(instruction.specified().variant)
     given = operands_by_name(instruction, form)
@@ -109,6 +116,8 @@ def _mma(instruction: InstructionStatement) -> Step:
         registers, selected = WarpRegisters(**held), _selected(execution, given, warps)
         if form.sparsity is not None:
             _check_metadata(execution, form, registers, selected, warps)
+            if form.sparsity.is_of_half_k:
+                execution.assumptions[METADATA_AS_TWICE_K] = None
         choices = accumulation_of(execution, form)
         result = warp.execute(TermAlgebra(execution.store), form, registers, selected, choices)
         write_registers(execution, given["d"], result, widths["d"], warps)

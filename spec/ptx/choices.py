@@ -12,6 +12,7 @@ from .architectures import ARCHITECTURES
 SEQUENTIAL = "sequential"
 UNSPECIFIED = "unspecified"
 NEGATIVE_NAN = "negative"
+AS_TWICE_K = "as-twice-k"
 
 OPEN_POINTS = (
     OpenPoint(
@@ -85,6 +86,20 @@ OPEN_POINTS = (
         "ignored",
         "PTX ISA section 5.2.3 leaves the layout of tf32 to the implementation; hardware truncates",
     ),
+    OpenPoint(
+        "half-k-metadata",
+        (
+            (
+                AS_TWICE_K,
+                "metadata of mma.sp m16n8k16 (f16, bf16), m16n8k8 (tf32), m16n8k32 (8-bit integers) and "
+                "m16n8k64 (4-bit) are in the bits that either half of twice the K has",
+            ),
+            (UNSPECIFIED, "in bits that are not known: registers of these shapes are refused, matrices not"),
+        ),
+        AS_TWICE_K,
+        "PTX ISA section 9.7.14.6.2 draws the bits in figures, which were not read; those of twice the K are "
+        "CUTLASS's, which has none of these shapes; no hardware was asked",
+    ),
 )
 """Every open point of the PTX specification."""
 
@@ -100,6 +115,7 @@ class Choices:
     zero_groups: str = "ignored"
     zero_sign: str = "positive"
     f64_nan: str = "positive"
+    half_k_metadata: str = AS_TWICE_K
 
     def read(self, model: DotAddModel) -> DotAddModel:
         """Return a model with what it leaves open read as chosen."""

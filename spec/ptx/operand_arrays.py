@@ -30,7 +30,7 @@ from .product import Matrices, product
 from .resolution import Multiplication, multiplication
 from .signatures import signature
 from .variant import MULTIPLYING
-from .warp import Immediates, held
+from .warp import Immediates, held, require_known_metadata
 
 
 def multiply(
@@ -62,6 +62,8 @@ def multiply(
         undefined.
     """
     require_concrete(form, choices)
+    if selected is not None:
+        require_known_metadata(form, choices)
 
     def compute(alg: Algebra, matrices: Mapping[str, Array]) -> dict[str, Array]:
         return {"d": product(alg, form, Matrices(**matrices), choices)}

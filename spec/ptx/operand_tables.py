@@ -9,6 +9,7 @@ from ..errors import InputError, UnsupportedError
 from ..formats import U4
 from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout
+from .choices import AS_TWICE_K
 from .fragments import LANE
 from .legality import form_of
 from .matrix_moves import MatrixMove, matrix_move
@@ -70,6 +71,8 @@ def _product(form: Multiplication, operand: str) -> ElementTable:
     title = f"{operand} of {form.variant}"
     if operand == "metadata":
         assert form.sparsity is not None
+        if form.sparsity.is_of_half_k:
+            title += f", half-k-metadata={AS_TWICE_K}"
         table = fragment_table(title, Fragment(form.sparsity.layout, Packing(U4, U4.bits)))
         return replace(table, served=form.sparsity.chunk)
     if operand.startswith("scale_"):

@@ -3,9 +3,9 @@
 A row of A is cut into chunks; of each, half of the columns are stored. A nibble of metadata describes
 a chunk: its two 2-bit indices name the two quarters of the chunk that are stored, a quarter being half
 an element (tf32, 1:2), one element (2:4) or a pair (4:8 pairwise). The stored half is a matrix M x K/2,
-laid out as `fragments.in_runs` says. Which bits of a register the metadata of m16n8k16 on f16 and bf16,
-m16n8k8 on tf32, m16n8k32 on 8-bit and m16n8k64 on 4-bit integers are follows from the shapes of twice the K,
-and is not confirmed. Source: PTX ISA 9.1 sections 9.7.14.6.1 and 9.7.14.6.2.
+laid out as `fragments.in_runs` says. Which bits of a register are the metadata of the shapes of half a K is
+the open point ``half-k-metadata``; `Sparsity.layout` has its default reading.
+Source: PTX ISA 9.1 sections 9.7.14.6.1 and 9.7.14.6.2.
 """
 
 from __future__ import annotations
@@ -82,6 +82,11 @@ class Sparsity:
     def threads(self) -> int:
         """Lanes of a quad that hold the metadata of its two rows."""
         return self.shape.m // QUADS * self.chunks // _NIBBLES.per_register
+
+    @property
+    def is_of_half_k(self) -> bool:
+        """Whether there is a shape of twice the K, which the bits of the metadata are taken from."""
+        return self.chunks == self.run
 
     @property
     def selectors(self) -> int:

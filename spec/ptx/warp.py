@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..algebra import Algebra, Array
+from ..errors import InputError
 from ..fragment import Selection
 from .block_scaling import Selectors
-from .choices import Choices
+from .choices import UNSPECIFIED, Choices
 from .product import Matrices, product
 from .resolution import Multiplication
 
@@ -73,6 +74,21 @@ def held(form: Multiplication, selected: Immediates) -> dict[str, Selection]:
     return operands
 
 
+def require_known_metadata(form: Multiplication, choices: Choices) -> None:
+    """Refuse to read metadata from registers where the choice leaves open which bits they are.
+
+    Raises
+    ------
+    InputError
+        If it does.
+    """
+    if form.sparsity is not None and form.sparsity.is_of_half_k and choices.half_k_metadata == UNSPECIFIED:
+        raise InputError(
+            f"half-k-metadata={UNSPECIFIED}: which bits of a register are the metadata of {form.variant} "
+            "is not known; give matrices"
+        )
+
+
 def execute(
     alg: Algebra,
     form: Multiplication,
@@ -97,8 +113,14 @@ def execute(
         Readings of what PTX leaves open.
     multiply : callable, optional
         Instead of the instruction's own product of matrices.
+
+    Raises
+    ------
+    InputError
+        If the choice is that the bits of its metadata are not known.
     """
     multiply = multiply or partial(product, alg, form, choices=choices)
+    require_known_metadata(form, choices)
     operands = held(form, selected)
     d = operands.pop("d")
     matrices = {name: each.gather(alg, getattr(registers, name)) for name, each in operands.items()}

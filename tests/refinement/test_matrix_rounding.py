@@ -55,6 +55,11 @@ def test_a_choice_that_does_not_exist_is_wrong_use(choices: Sequence[str], messa
         bound_of(*choices)
 
 
+def test_metadata_are_read_by_the_reading_that_a_verdict_names() -> None:
+    with pytest.raises(InputError, match="half-k-metadata: verify reads metadata by as-twice-k"):
+        bound_of("half-k-metadata=unspecified")
+
+
 def in_order(kernel: str, folder: Path, *choices: str) -> Result:
     path = folder / "contract.toml"
     path.write_text(contract_of(kernel).read_text() + 'accumulate = "sequential"\n')

@@ -3,7 +3,8 @@
 Sources: PTX ISA 9.1 section 9.7.14.3 (which threads of a quad, which bytes) with the rows of each thread from
 CuTe's layouts; section 9.7.14.6 (threads by selector); bits of metadata: CUTLASS's reordering on the host and
 CuTe's layout of E, for m16n8k32 on 16 bits, m16n8k64 on 8 and m16n8k128 on 4, which those of half the K
-(k16 on 16 bits, k8 on tf32, k32 on 8, k64 on 4) are restricted from. That is not confirmed.
+(k16 on 16 bits, k8 on tf32, k32 on 8, k64 on 4) are restricted from: the reading ``as-twice-k`` of the open
+point ``half-k-metadata``.
 """
 
 from __future__ import annotations
@@ -122,3 +123,6 @@ def metadata(shape: str, element_bits: int) -> dict[tuple[int, int, int], tuple[
 
 SHAPES = tuple(dict.fromkeys((row["shape"], int(row["bits"])) for row in rows(_METADATA)))
 """Shapes of ``mma.sp``, and the bits of an element."""
+
+HALF_K = (("m16n8k16", 16), ("m16n8k8", 32), ("m16n8k32", 8), ("m16n8k64", 4))
+"""Those of them whose bits of metadata no source confirms."""

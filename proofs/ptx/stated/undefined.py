@@ -17,14 +17,32 @@ _NVF4 = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec:
 _MX = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
 
 _C4, _A4, _B2 = "{%f0, %f1, %f2, %f3}", "{%r0, %r1, %r2, %r3}", "{%r4, %r5}"
-_A2 = "{%r0, %r1}"
+_A2, _B4 = "{%r0, %r1}", "{%r4, %r5, %r6, %r7}"
 _SCALED = f"{_MX} {_C4}, {_A4}, {_B2}, {_C4}"
 _SP = f"{_SPARSE} {_C4}, {_A2}, {_B2}, {_C4}, %r6"
+_HALF = (
+    f"{_SP}, 0",
+    f"{_ORDERED} {_C4}, {_A2}, {_B2}, {_C4}, %r6, 3",
+    f"{_SPARSE.replace('f16', 'bf16')} {_C4}, {_A2}, {_B2}, {_C4}, %r6, 0",
+    f"mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {_C4}, {_A2}, {_B2}, {_C4}, %r6, 0",
+    f"mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {_C4}, {_A2}, {_B2}, {_C4}, %r6, 0",
+    f"mma.sp.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32 {_C4}, {_A2}, {_B2}, {_C4}, %r6, 1",
+)
+"""Sparse products of half a K, whose metadata are an open point."""
+
+_WHOLE = (
+    f"mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {_C4}, {_A4}, {_B4}, {_C4}, %r6, 0",
+    f"mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {_C4}, {_A4}, {_B4}, {_C4}, %r6, 0",
+    f"mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {_C4}, {_A4}, {_B4}, {_C4}, %r6, 0",
+    f"mma.sp.sync.aligned.m16n8k128.row.col.s32.u4.u4.s32 {_C4}, {_A4}, {_B4}, {_C4}, %r6, 0",
+)
+"""Those of twice the K."""
 
 MATRICES = (
     # instruction, choice, operand, element, encoding, whether it is executed
     (_SPARSE, "", "metadata", (3, 1), 0b0100, True), (_SPARSE, "", "metadata", (3, 1), 0b0000, False),
     (_SPARSE, "", "metadata", (15, 3), 0b1111, False), (_SPARSE, "", "metadata", (0, 0), 0b0001, True),
+    (_SPARSE, "half-k-metadata=unspecified", "metadata", (3, 1), 0b0100, True),
     (_ORDERED, "", "metadata", (0, 0), 0b0001, False), (_ORDERED, "", "metadata", (0, 0), 0b1110, True),
     (_TF32, "tf32-low-bits=zero", "a", (15, 7), 1 << 12, False),
     (_TF32, "tf32-low-bits=zero", "b", (7, 7), 1, False),
@@ -67,6 +85,9 @@ REGISTERS = (
     (_SPARSE, "", "a", (0, 0), 0, False),  # the selector is not spelled
     (f"{_SP}, 0", "", "metadata", (0, 0), 0x44444444, True),
     (f"{_SP}, 0", "", "metadata", (0, 0), 0x44444440, False),
+    *((text, "half-k-metadata=as-twice-k", "metadata", (0, 0), 0x44444444, True) for text in _WHOLE + _HALF),
+    *((text, "half-k-metadata=unspecified", "metadata", (0, 0), 0x44444444, True) for text in _WHOLE),
+    *((text, "half-k-metadata=unspecified", "metadata", (0, 0), 0x44444444, False) for text in _HALF),
     (f"{_SCALED}, %r8, {{0, 0}}, %r9, {{0, 0}}", "", "a", (0, 0), 0, True),
     (f"{_SCALED}, %r8, {{0, 0}}, %r9, {{%h0, 0}}", "", "a", (0, 0), 0, False),
 )  # fmt: skip

@@ -91,6 +91,12 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
         CONTRADICTIONS, "braces", contradicted, "refuses_braces", lambda old: lambda *_: False,
     ),
     "no bits refused": (UNDEFINED, "operands", operand_arrays, "_refuse_bits", lambda old: lambda *_: None),
+    "metadata of any shape known": (
+        UNDEFINED, "operands", operand_arrays, "require_known_metadata", lambda old: lambda *_: None,
+    ),
+    "metadata of no shape known": (
+        UNDEFINED, "operands", Sparsity, "is_of_half_k", lambda old: property(lambda self: True),
+    ),
     "no scale factor refused": (
         UNDEFINED, "operands", block_scaling.BlockScale, "require_valid", lambda old: lambda *_: None,
     ),

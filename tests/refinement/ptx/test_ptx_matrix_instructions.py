@@ -9,6 +9,7 @@ import pytest
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
 from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.ptx.matrix import METADATA_AS_TWICE_K
 from mmaproof.spec.formats import U8, U32, U64, FloatFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import matrix_moves
@@ -204,6 +205,14 @@ SPARSE = (
 def test_metadata_must_be_ordered(metadata: str, found: dict[Kind, list[int]]) -> None:
     done = Bench().run(kernel(f"mov.u32 %r5, {metadata}; {SPARSE}", 0), [])
     assert kinds(done) == found
+
+
+def test_a_verdict_says_which_bits_of_metadata_it_takes_for_granted() -> None:
+    four = "{%r1, %r2, %r3, %r4}"
+    twice = SPARSE.replace("k16", "k32").replace("{%r1, %r2}, {%r3, %r4}", f"{four}, {four}")
+    for text, said in ((SPARSE, True), (twice, False)):
+        done = Bench().run(kernel(f"mov.u32 %r5, 0x44444444; {text}", 0), [])
+        assert (METADATA_AS_TWICE_K in done.assumptions) == said
 
 
 def test_matrix_views_and_kernels_agree_on_scale_factors() -> None:

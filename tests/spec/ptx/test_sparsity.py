@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,10 +11,17 @@ from hypothesis import strategies as st
 
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
+from mmaproof.spec.ptx import warp
+from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.catalogue import forms
+from mmaproof.spec.ptx.choices import Choices, choices_named
+from mmaproof.spec.ptx.operand_arrays import multiply
+from mmaproof.spec.ptx.operand_tables import operand_table
 from mmaproof.spec.ptx.resolution import multiplication
+from mmaproof.spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from mmaproof.spec.ptx.sparsity import Sparsity
 from mmaproof.spec.ptx.variant import Family, Shape
+from mmaproof.spec.ptx.warp import Immediates, WarpRegisters
 
 ALG = NumpyAlgebra()
 
@@ -168,3 +177,40 @@ def test_selection_and_expansion_follow_the_columns(name: str, seed: int, ordere
             expanded[m, column] = stored[m, s]
     assert np.array_equal(sparse.expand(ALG, stored, nibbles, np.uint8(0)), expanded)
     assert np.count_nonzero(expanded) == stored.size
+
+
+HALF_K = {("m16n8k16", 16), ("m16n8k8", 32), ("m16n8k32", 8), ("m16n8k64", 4)}
+
+
+def test_metadata_that_no_source_confirms_are_an_open_point() -> None:
+    found = {
+        (str(form.shape), form.container)
+        for form in SPARSE_FORMS
+        if Sparsity(form.shape, form.container, form.chunk, form.ordered_metadata).is_of_half_k
+    }
+    assert found == HALF_K
+
+
+@pytest.mark.parametrize("half", [True, False])
+def test_registers_whose_metadata_are_not_known_are_refused(half: bool) -> None:
+    variant = parse(f"mma.sp.sync.aligned.m16n8k{16 if half else 32}.row.col.f32.f16.f16.f32").variant
+    form = multiplication(variant)
+    assert form.sparsity is not None
+    legal = np.full((32, 1), 0x44444444, dtype=np.uint32)
+    registers = {role: np.zeros((32, form.fragment(role).registers), np.uint32) for role in "abc"}
+    unknown = choices_named(["half-k-metadata=unspecified"])
+    executed = partial(multiply, form, registers | {"metadata": legal}, selected=Immediates(sparsity=0))
+    held = WarpRegisters(**registers, metadata=legal)
+    on_terms = partial(warp.execute, NumpyAlgebra(), form, held, Immediates(sparsity=0))
+    assert not executed(choices=Choices())["d"].any()
+    if half:
+        for run in (executed, on_terms):
+            with pytest.raises(InputError, match="half-k-metadata=unspecified"):
+                run(choices=unknown)
+    else:
+        assert not executed(choices=unknown)["d"].any()
+    matrices = {f"{role}_bits": np.zeros(form.matrix_shape(role), np.uint32) for role in "c"}
+    matrices |= {f"{role}_bits": np.zeros(form.matrix_shape(role), np.uint16) for role in "ab"}
+    matrices["metadata_bits"] = np.full((16, form.sparsity.chunks), 4, np.uint8)
+    assert not multiply(form, matrices, unknown)["d_bits"].any()
+    assert ("half-k-metadata" in operand_table(variant, "metadata").title) == half
