@@ -189,6 +189,24 @@ class IntegerProperty(RingProperty):
     assuming: Assumptions | None = None
 
 
+class RealGoal(NamedTuple):
+    """A part of a claim about real numbers.
+
+    Attributes
+    ----------
+    label : str
+        Its name.
+    condition : Z3 term
+        What is claimed.
+    needs : sequence of Z3 terms, optional
+        The assumptions and the goals before it that it is shown from; None for all of them.
+    """
+
+    label: str
+    condition: Any
+    needs: Sequence[Any] | None = None
+
+
 class RealClaim(NamedTuple):
     """A claim about real numbers, as Z3 terms.
 
@@ -196,12 +214,12 @@ class RealClaim(NamedTuple):
     ----------
     assumptions : sequence of Z3 terms
         Under which it is made.
-    goals : sequence of (str, Z3 term)
-        What is claimed, each with a label; what comes before may be used for what follows.
+    goals : sequence of RealGoal
+        What is claimed; what comes before may be used for what follows.
     """
 
     assumptions: Sequence[Any]
-    goals: Sequence[tuple[str, Any]]
+    goals: Sequence[RealGoal]
 
 
 @dataclass(frozen=True)

@@ -31,22 +31,30 @@ def last_answer(prop: RealProperty, solve: Callable[[Query], Answer]) -> tuple[s
     ------
     EmptyClaimError
         If there is no goal.
+    ValueError
+        If a goal needs what is neither assumed nor shown.
     """
     claim = prop.claim()
     if not claim.goals:
         raise EmptyClaimError
-    known, cached, label = list(claim.assumptions), True, ""
-    for name, goal in claim.goals:
-        label = name
-        answer = solve(replace(Query.negating(known, [goal]), of_integers=True))
+    known = {each.get_id(): each for each in claim.assumptions}
+    cached, label = True, ""
+    for goal in claim.goals:
+        label = goal.label
+        needs = known if goal.needs is None else {each.get_id(): each for each in goal.needs}
+        if not needs.keys() <= known.keys():
+            raise ValueError(f"{label}: it needs what is neither assumed nor shown")
+        answer = solve(replace(Query.negating(list(needs.values()), [goal.condition]), of_integers=True))
         cached = cached and answer.cached
         if answer.status != "unsat":
             break
-        known.append(goal)
+        known[goal.condition.get_id()] = goal.condition
     return label, replace(answer, cached=cached)
 
 
 def whole_query(prop: RealProperty) -> Query:
     """Return the query of all goals together."""
     claim = prop.claim()
-    return replace(Query.negating(claim.assumptions, [goal for _, goal in claim.goals]), of_integers=True)
+    return replace(
+        Query.negating(claim.assumptions, [goal.condition for goal in claim.goals]), of_integers=True
+    )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import z3
@@ -27,12 +28,12 @@ class Facts:
     """What is true of the constants that terms are made of, each stated once."""
 
     _stated: dict[int, Any] = field(default_factory=dict)
-    _named: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    _named: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     def named(self, kind: str, *of: Any, sort: Any = None) -> tuple[Any, bool]:
         """Return the constant of a kind that belongs to some terms, and whether it is new."""
-        key = (kind, *(each.sexpr() for each in of))
+        key = (kind, *(each.get_id() for each in of))  # equal terms are one in Z3 while one of them is kept
         if key in self._named:
             return self._named[key][0], False
         number = self._counts[kind] = self._counts.get(kind, -1) + 1
@@ -104,15 +105,26 @@ class Facts:
         """Return |x|; that it is x or -x is not said, since few sums need it."""
         found, new = self.named("magnitude", term)
         if new:
-            self.add(found >= term, found >= -term, z3.Implies(term == 0, found == 0))
+            self.add(*_of_magnitude(term, found))
         return found
+
+    def of_magnitude(self, term: Any) -> list[Any]:
+        """Return what is known of |x|."""
+        return _of_magnitude(term, self.magnitude(term))
 
     def whole(self, constant: Any) -> Any:
         """Return the condition that a constant is an integer: then it is 0, or at least 1 in magnitude."""
         found, new = self.named("whole", constant, sort=z3.BoolSort())
         if new:
-            self.add(z3.Implies(z3.And(found, constant != 0), self.magnitude(constant) >= 1))
+            self.add(self._of_whole(constant, found))
         return found
+
+    def of_whole(self, constant: Any) -> list[Any]:
+        """Return what is known of a constant that may be an integer."""
+        return [*self.of_magnitude(constant), self._of_whole(constant, self.whole(constant))]
+
+    def _of_whole(self, constant: Any, is_whole: Any) -> Any:
+        return z3.Implies(z3.And(is_whole, constant != 0), self.magnitude(constant) >= 1)
 
     def product(self, factors: Sequence[Any]) -> Any:
         """Return a product of constants, known to be whole if they are, and 0 exactly if one of them is."""
@@ -159,7 +171,7 @@ class RealTerm:
         """Return the number that a constant stands for."""
         return cls(facts, {(term.sexpr(),): Fraction(1)}, {term.sexpr(): term}, **known)
 
-    @property
+    @cached_property
     def term(self) -> Any:
         """The polynomial, linear in products."""
         parts = [
@@ -172,7 +184,7 @@ class RealTerm:
             return z3.RealVal(0)
         return parts[0] if len(parts) == 1 else z3.Sum(parts)
 
-    @property
+    @cached_property
     def whole(self) -> Any:
         """The condition that the polynomial is an integer since its products are; else it may be one, too."""
         if any(coefficient.denominator != 1 for coefficient in self.polynomial.values()):
@@ -180,7 +192,7 @@ class RealTerm:
         products = ([self.constants[name] for name in monomial] for monomial in sorted(self.polynomial))
         return z3.And(*(self.facts.whole(self.facts.product(factors)) for factors in products if factors))
 
-    @property
+    @cached_property
     def magnitude(self) -> Any:
         """The polynomial's magnitude."""
         return self.facts.magnitude(self.term)
@@ -294,6 +306,10 @@ class PowerOfTwo:
         return other * self
 
     __rmul__ = __mul__
+
+
+def _of_magnitude(term: Any, magnitude: Any) -> list[Any]:
+    return [magnitude >= term, magnitude >= -term, z3.Implies(term == 0, magnitude == 0)]
 
 
 def _integer(value: Any) -> Any:

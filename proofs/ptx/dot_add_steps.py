@@ -23,7 +23,7 @@ from ...spec.algebra import Array
 from ...spec.dot_add import EXPONENT_OF_ZERO, NO_EXPONENT, Terms, rounded_sum, truncated_sum
 from ...spec.dot_add_bound import step_bound, truncated_terms
 from ...spec.formats import FloatFormat
-from ..obligation import Case, Equality, RealClaim, RealProperty, theorem
+from ..obligation import Case, Equality, RealClaim, RealGoal, RealProperty, theorem
 from .accumulations import ModelAccumulation, lengths
 
 SOURCE = "MMA-Sim (arXiv 2511.10909); Khattak and Mikaitis (arXiv 2512.07004)"
@@ -56,6 +56,8 @@ class _Step(NamedTuple):
         The exponent that they are aligned to.
     total, result : RealTerm
         Their sum, truncated; and rounded.
+    of_terms, of_rounding : list of Z3 terms
+        What was known before the terms were aligned, and the facts of the last rounding.
     """
 
     terms: list[RealTerm]
@@ -63,6 +65,8 @@ class _Step(NamedTuple):
     largest: Any
     total: RealTerm
     result: RealTerm
+    of_terms: list[Any]
+    of_rounding: list[Any]
 
 
 def _any_numbers(
@@ -109,17 +113,28 @@ def _executed(facts: Facts, each: ModelAccumulation, place: int, addend: RealTer
     last = z3.Int(f"exponent_c{place}")
     known = RealTerm.constant(facts, addend.term, places={"last": last - each.accumulator.fraction_bits})
     final = Terms(_column(facts, [known])[0], _column(facts, [last])[0])
+    terms, exponents = [*terms, known], [*exponents, last]
+    largest = _largest(facts, terms, exponents, groups=group > 1)
+    for term, exponent in zip(terms, exponents, strict=True):
+        facts.of_magnitude(term.term)
+        facts.power(exponent)
+    of_terms = facts.conditions
     columns = [Terms(_column(facts, numbers), _column(facts, powers)) for numbers, powers in factors]
     total = truncated_sum(model, columns, final)
+    of_sum = len(facts.conditions)
     result = rounded_sum(total, each.accumulator, model)
-    aligned = exponents
-    if group > 1:
-        zero = np.asarray(_column(facts, terms) == 0)[:, 0]
-        pairs = zip(zero, exponents, strict=True)
+    of_rounding = facts.conditions[of_sum:]
+    return _Step(terms, exponents, largest, _only(total), _only(result), of_terms, of_rounding)
+
+
+def _largest(facts: Facts, terms: list[RealTerm], exponents: list[Any], groups: bool) -> Any:
+    """Return the exponent that a step's terms are aligned to; no group of zeros counts."""
+    aligned = exponents[:-1]
+    if groups:
+        zero = np.asarray(_column(facts, terms[:-1]) == 0)[:, 0]
+        pairs = zip(zero, aligned, strict=True)
         aligned = [facts.chosen(is_zero, NO_EXPONENT, exponent) for is_zero, exponent in pairs]
-    largest = facts.largest([facts.largest(aligned), last])
-    found = [_only(total), _only(result)]
-    return _Step([*terms, known], [*exponents, last], largest, found[0], found[1])
+    return facts.largest([facts.largest(aligned), exponents[-1]])
 
 
 def _only(array: Array) -> RealTerm:
@@ -165,30 +180,47 @@ def _exact(each: ModelAccumulation, steps: int, bits_more: int = 0) -> RealPrope
 
 
 def _exact_claim(each: ModelAccumulation, count: int, bits_more: int) -> RealClaim:
-    """Claim the sums of integers, of so many bits more than are kept."""
-    facts = Facts()
-    executed = list(_steps(facts, each, count))
+    """Claim the sums of integers, of so many bits more than are kept: each step's from its own facts."""
+    facts, stated = Facts(), 0
     assumptions: list[Any] = []
-    goals: list[tuple[str, Any]] = []
-    exact = executed[0].terms[-1]
-    magnitudes = [facts.magnitude(exact.term)]
-    for place, step in enumerate(executed):
-        assumptions += _zeros(each, step)
+    rows: list[tuple[_Step, RealTerm, list[Any]]] = []
+    signs: list[Any] = []
+    given: set[str] = set()
+    results: set[str] = set()
+    exact = RealTerm.number(facts, 0)
+    for step in _steps(facts, each, count):
+        exact = reduce(add, step.terms if not rows else step.terms[:-1], exact)
+        own = list(_zeros(each, step))
         for term, exponent in zip(step.terms, step.exponents, strict=True):
-            assumptions.append(z3.Implies(term.term != 0, term.magnitude >= facts.power(exponent)))
+            own.append(z3.Implies(term.term != 0, term.magnitude >= facts.power(exponent)))
+            new = {name: one for name, one in term.constants.items() if name not in given | results}
+            own += [facts.whole(one) for one in new.values()]
+            given |= set(new)
         so_far, magnitude = step.terms[-1].term, step.terms[-1].magnitude
-        assumptions.append(z3.Or(magnitude == so_far, magnitude == -so_far))
-        exact = reduce(add, step.terms[:-1], exact)
-        magnitudes += [term.magnitude for term in step.terms[:-1]]
-        goals += [
-            (f"step {place}, the sum", step.total.term == exact.term),
-            (f"step {place}, rounded", step.result.term == exact.term),
-        ]
-    of_results = {step.result.term.sexpr() for step in executed}
-    given = {name: one for step in executed for term in step.terms for name, one in term.constants.items()}
-    assumptions += [facts.whole(one) for name, one in given.items() if name not in of_results]
-    assumptions.append(z3.Sum(magnitudes) < (1 << each.step_digits + bits_more))
-    return RealClaim([*assumptions, *facts.conditions], goals)
+        signs.append(z3.Or(magnitude == so_far, magnitude == -so_far))
+        results.add(step.result.term.sexpr())
+        assumptions += own
+        conditions = facts.conditions
+        rows.append((step, exact, [*own, *conditions[stated:], *facts.of_whole(so_far)]))
+        stated = len(conditions)
+    limit = 1 << each.step_digits + bits_more
+    everything = [rows[0][0].terms[-1], *(term for step, _, _ in rows for term in step.terms[:-1])]
+    small = z3.Sum([term.magnitude for term in everything]) < limit
+    of_magnitudes = [
+        fact for step, _, _ in rows for term in step.terms for fact in facts.of_magnitude(term.term)
+    ]
+    goals: list[RealGoal] = []
+    before: list[Any] = []
+    for place, (step, exact, own) in enumerate(rows):
+        left = z3.Sum([term.magnitude for term in (step.terms[-1], *step.terms[:-1])]) < limit
+        if count > 1:
+            goals.append(RealGoal(f"step {place}, the terms", left, [small, *signs, *of_magnitudes, *before]))
+        total = z3.And(step.total.term == exact.term, step.total.whole)
+        goals.append(RealGoal(f"step {place}, the sum", total, [left, *own, *before]))
+        rounded = z3.And(step.result.term == exact.term, step.result.whole)
+        goals.append(RealGoal(f"step {place}, rounded", rounded, [left, total, *own, *before]))
+        before = [rounded]
+    return RealClaim([*assumptions, *signs, small, *facts.conditions], goals)
 
 
 @theorem(
@@ -230,18 +262,23 @@ def _near_claim(each: ModelAccumulation, terms_too_few: int) -> RealClaim:
     exact = reduce(add, step.terms)
     limit = z3.RealVal(bound.unit) * total + z3.RealVal(bound.underflow)
     goals = [
-        ("the largest exponent", power <= lost.weight * total + least),
+        RealGoal(
+            "the largest exponent", power <= lost.weight * total + least, [*assumptions, *step.of_terms]
+        ),
         *_within("truncated", step.total - exact, z3.RealVal(off_by) * power),
         *_within("no greater", step.total, total),
-        *_within("rounded", step.result - exact, limit),
     ]
+    shown = [*(goal.condition for goal in goals), *step.of_rounding]
+    goals += _within("rounded", step.result - exact, limit, shown)
     return RealClaim([*assumptions, *facts.conditions], goals)
 
 
-def _within(label: str, number: RealTerm, limit: Any) -> Iterator[tuple[str, Any]]:
+def _within(
+    label: str, number: RealTerm, limit: Any, needs: Sequence[Any] | None = None
+) -> Iterator[RealGoal]:
     """Yield that a number is no greater in magnitude than a limit."""
-    yield f"{label}, from above", number.term <= limit
-    yield f"{label}, from below", -number.term <= limit
+    yield RealGoal(f"{label}, from above", number.term <= limit, needs)
+    yield RealGoal(f"{label}, from below", -number.term <= limit, needs)
 
 
 THEOREMS = (exact_steps, near_step)

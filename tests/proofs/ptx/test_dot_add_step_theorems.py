@@ -9,7 +9,7 @@ import pytest
 import z3
 from theorem_checks import SOLVE, judged
 
-from mmaproof.proofs.obligation import RealClaim, RealProperty, Status
+from mmaproof.proofs.obligation import RealClaim, RealGoal, RealProperty, Status
 from mmaproof.proofs.ptx import dot_add_steps as theorems
 from mmaproof.proofs.ptx.accumulations import ModelAccumulation, lengths
 from mmaproof.proofs.real_claims import last_answer
@@ -41,6 +41,26 @@ def test_what_is_assumed_can_be_met(each: ModelAccumulation) -> None:
         solver.push()
         solver.add(*goal.claim().assumptions)
         assert solver.check() == z3.sat
+
+
+def test_what_is_assumed_of_steps_after_each_other_can_be_met() -> None:
+    solver = z3.Solver()
+    solver.push()
+    solver.add(*theorems._exact(VOLTA, 2).claim().assumptions)
+    assert solver.check() == z3.sat
+
+
+def test_a_goal_is_shown_from_nothing_but_assumptions_and_goals_before_it() -> None:
+    x = z3.Real("x")
+    positive, other = x > 0, x > 1
+    later = RealGoal("later", other, [other])
+    claim = RealClaim([positive], [RealGoal("at once", x >= 0, [positive]), later])
+    with pytest.raises(ValueError, match="later: it needs what is neither assumed nor shown"):
+        last_answer(RealProperty(lambda: claim), SOLVE)
+    shown = RealClaim([positive], [RealGoal("one", x >= 0), RealGoal("two", x > -1, [x >= 0])])
+    assert judged(RealProperty(lambda: shown)).status is Status.PROVED
+    without = RealClaim([positive], [RealGoal("none", x >= 0, [])])
+    assert fails(RealProperty(lambda: without)) == "none"
 
 
 def test_a_claim_of_nothing_is_an_error() -> None:
