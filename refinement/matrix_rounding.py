@@ -209,6 +209,8 @@ def _of_chains(target: str, names: Sequence[str]) -> ChainRounding:
             raise InputError(
                 f"--choice {point.name}={option} has no bound that is known; choose {point.default}"
             )
+    if readings.one_row_scales != pto.LINE:
+        raise InputError(f"--choice one-row-scales: verify finds them in a {pto.LINE}, and says so")
     added_last = readings.accumulation == pto.ADDED_LAST
     start = "C or the bias added last" if added_last else "from C or the bias"
     rounding = pto.DIRECTIONS[readings.accumulator_rounding]

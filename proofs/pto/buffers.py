@@ -31,7 +31,7 @@ from .spelled import spelled_tile
 from .stated import buffers as stated
 from .stated import tables
 from .stated.move_runs import EXTENTS, MATRICES, MOVES, NO_MATRICES, REFUSED
-from .stated.product_runs import PRODUCTS
+from .stated.product_runs import PRODUCTS, REFUSED_PRODUCTS
 from .stated.runs import Run
 
 SOURCE = "pto-isa headers at 3186c381: TMATMUL, TGEMV, TLOAD, TMOV, TEXTRACT, TINSERT, TSTORE, pto_tile.hpp"
@@ -197,12 +197,14 @@ def _refused() -> Certificate:
     def specified() -> Mapping[object, bool]:
         found: dict[object, bool] = {
             (run.name, profile): refused(partial(_run, run, profile))
-            for run in REFUSED
+            for run in (*REFUSED, *REFUSED_PRODUCTS)
             for profile in run.profiles
         }
         return found | {n: refused(each) for n, each in part.items()}
 
-    expected: dict[object, bool] = {(run.name, profile): True for run in REFUSED for profile in run.profiles}
+    expected: dict[object, bool] = {
+        (run.name, profile): True for run in (*REFUSED, *REFUSED_PRODUCTS) for profile in run.profiles
+    }
     return compared(expected | {1023: True, 1024: False}, specified)
 
 

@@ -19,6 +19,7 @@ pto   | load-fill | granule | buffer none
 pto   | tf32 | off | e8m10 e8m11
 pto   | subnormals | kept | flushed
 pto   | conversion | nearest-even | unspecified
+pto   | one-row-scales | line | boxes
 ptx   | accumulation | sequential | unspecified volta turing ampere ada hopper blackwell-sm100 blackwell
 ptx   | zero-products | ignored | factors
 ptx   | zero-groups | ignored | scales

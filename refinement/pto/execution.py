@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.pto.choices import Choices
+from ...spec.pto.choices import LINE, Choices
+from ...spec.pto.fractal import is_row_of_scales
 from ...spec.pto.targets import Profile
 from ...spec.pto.tile import Location
 from ..findings import Kind
@@ -27,6 +28,11 @@ from .undefined_reads import UndefinedReads
 
 Reserved = tuple[Location, int, int, int]
 """A buffer, where memory in it begins and ends, in bytes, and the line that says so."""
+
+SCALES_IN_A_LINE = (
+    f"scale factors of a one-row tile lie in a line (one-row-scales={LINE}), which no source confirms"
+)
+"""What a verdict on a kernel takes for granted that has such a tile."""
 
 CORES = 2
 """Of a block, at most: one for products, one for vectors."""
@@ -77,6 +83,8 @@ class Execution:
         Tiles of the running block that have no address of their own.
     reserved : list of Reserved
         Memory that it keeps for tiles that another core pushes.
+    assumptions : dict of str to None
+        Readings of what documents leave open that the tiles it used rest on, in order.
     """
 
     def __init__(
@@ -102,6 +110,7 @@ class Execution:
         self.block = 0
         self.line = 0
         self.unordered = False
+        self.assumptions: dict[str, None] = {}
         self.alignments: dict[str, int] = {}
         self.loads: dict[int, list[Ids]] = {}
         self.local_loads: dict[int, list[Ids]] = {}
@@ -172,6 +181,8 @@ class Execution:
 
     def _note_tile(self, tile: TileBuffer, elements: Elements, stamp: Stamp, *, writes: bool) -> None:
         tile.memory.use(self.counts.instructions)
+        if is_row_of_scales(tile.tile):
+            self.assumptions[SCALES_IN_A_LINE] = None
         if not self.pipes.explicit or not len(elements):
             return
         lanes = tile.lanes(elements)

@@ -125,7 +125,7 @@ class PtoKernel:
             done.depends,
             done.counts,
             lambda block: f"block {block}",
-            assumptions=self._assumptions(instance),
+            assumptions=(*self._assumptions(instance), *done.assumptions),
         )
 
     def _assumptions(self, instance: Instance) -> tuple[str, ...]:

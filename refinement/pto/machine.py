@@ -47,6 +47,7 @@ class Done:
     alignments: Mapping[str, int]
     depends: Ids
     counts: Mapping[str, Any]
+    assumptions: tuple[str, ...]
 
 
 def accumulation(profile: Profile, accumulate: Accumulate) -> Choices:
@@ -165,6 +166,7 @@ def run(
         {},
         depends,
         counts | {"blocks": len(running), "terms": len(store)},
+        tuple(dict.fromkeys(each for core in cores for each in core.assumptions)),
     )
 
 

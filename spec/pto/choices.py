@@ -19,6 +19,8 @@ ADDED_LAST = "added-last"
 UNSPECIFIED = "unspecified"
 IN_PLACE = "in-place"
 OPERAND = "operand"
+LINE = "line"
+BOXES = "boxes"
 
 E8M11 = FloatFormat("e8m11", 32, exponent_bits=8, fraction_bits=11, bias=127, padding_bits=12)
 """What A2A3 calls HF32."""
@@ -117,6 +119,20 @@ OPEN_POINTS = (
         "nearest-even",
         "no document states the rounding of a move from the accumulator; there are saturating modes",
     ),
+    OpenPoint(
+        "one-row-scales",
+        (
+            (LINE, "more than two scale factors of a one-row tile follow each other, as in a one-row left"),
+            (
+                BOXES,
+                "they lie in boxes of 16 x 2, which end after the tile: such a tile's buffer is neither read "
+                "nor written",
+            ),
+        ),
+        LINE,
+        "pto_tile.hpp's formula leaves the buffer; the headers' movers put a one-row left in a line, and say "
+        "nothing of scale factors; PTOAS issues 831 and 1365 expand these to boxes of 16 x 2",
+    ),
 )
 """Every open point of the PTO specification; the defaults are those of the NPU profiles."""
 
@@ -138,6 +154,7 @@ class Choices:
     tf32: str = "off"
     subnormals: str = "kept"
     conversion: str = "nearest-even"
+    one_row_scales: str = LINE
 
 
 _CPU_2026_07 = Choices(accumulation=ADDED_LAST, accumulator_read=OPERAND, load_fill="buffer")

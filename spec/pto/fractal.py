@@ -15,6 +15,9 @@ from ..layout import Axis, Layout
 from ..rearrangement import rearranged
 from .tile import LAYOUT_NAMES, Order, Tile
 
+SCALE_FRACTAL = 32
+"""Bytes of a box of scale factors."""
+
 
 @dataclass(frozen=True)
 class FractalLayout:
@@ -84,12 +87,18 @@ class FractalLayout:
 def layout_of(tile: Tile) -> FractalLayout:
     """Return the order of a tile's elements: a single row in boxes by rows is linear.
 
-    Of A the headers' movers say so; of scale factors it is not confirmed (PTOAS issues 831 and 1365 expand
-    them to boxes of 16 x 2).
+    Of A the headers' movers say so; of scale factors it is a reading of the open point ``one-row-scales``:
+    see `is_row_of_scales`.
     """
     if tile.boxed and tile.rows == 1 and tile.inner is Order.ROW_MAJOR:
         return FractalLayout(Order.ROW_MAJOR, Order.NONE_BOX, (1, 1))
     return FractalLayout(tile.blocks, tile.inner, tile.box)
+
+
+def is_row_of_scales(tile: Tile) -> bool:
+    """Tell whether a tile is one row of more scale factors than a row of a box has."""
+    by_rows = tile.boxed and tile.rows == 1 and tile.inner is Order.ROW_MAJOR
+    return by_rows and tile.fractal == SCALE_FRACTAL and tile.columns > tile.box[1]
 
 
 def buffer_layout(tile: Tile) -> Layout:

@@ -30,12 +30,14 @@ from ..operand_arrays import ALGEBRA, IntegerArray, Matrix, Observer, common_bat
 from . import cube, move_arrays
 from .buffers import buffer_words, elements_of
 from .catalogue import OperationKind
-from .choices import IN_PLACE, UNSPECIFIED, Choices
+from .choices import BOXES, IN_PLACE, UNSPECIFIED, Choices
+from .fractal import is_row_of_scales
 from .products import formats_of, product
 from .resolution import Resolved
 from .run_time_extents import of_arrays, of_matrix
 from .sizes import Extents, Sizes, executed_rows, operand_extents, sizes
 from .text.statements import TextualForm
+from .tile import Tile
 
 
 def execute(
@@ -73,12 +75,23 @@ def execute(
         raise InputError(
             f"an {UNSPECIFIED} function has no value to compute; --list-choices prints those that have"
         )
+    if as_registers and choices.one_row_scales == BOXES:
+        _refuse_rows_of_scales(resolved.tiles)
     formats = formats_of(resolved.tiles)
     if resolved.operation.kind is OperationKind.MOVE:
         return move_arrays.execute(ALGEBRA, resolved, formats, arrays, choices, as_registers=as_registers)
     if as_registers:
         return _multiply_buffers(resolved, formats, arrays, choices)
     return _multiply_matrices(resolved, formats, arrays, choices, observer)
+
+
+def _refuse_rows_of_scales(tiles: Mapping[str, Tile]) -> None:
+    for role, tile in tiles.items():
+        if is_row_of_scales(tile):
+            raise InputError(
+                f"one-row-scales={BOXES}: the {tile.columns} scale factors of {role} in one row leave its "
+                "buffer; give matrices, or 16 rows"
+            )
 
 
 def _multiply_matrices(

@@ -7,7 +7,8 @@ from ..element_table import ElementTable, element_table
 from ..errors import InputError
 from ..layout import Axis
 from .buffers import require_whole_units
-from .fractal import buffer_layout, layout_of
+from .choices import LINE
+from .fractal import buffer_layout, is_row_of_scales, layout_of
 from .legality import tile_violations
 from .resolution import resolve_known
 from .targets import Profile
@@ -67,7 +68,8 @@ def operand_table(instruction: InstructionStatement, role: str, profile: Profile
         return {owners.name: owner, "offset": offset, "byte": bit // 8, "bit": bit}
 
     return element_table(
-        f"{role} of {operation} on {profile}, {layout.name}, in {tile.location}",
+        f"{role} of {operation} on {profile}, {layout.name}, in {tile.location}"
+        + (f", one-row-scales={LINE}" if is_row_of_scales(tile) else ""),
         tile.element.name,
         tile.element.bits,
         layout.inverted.regrouped(source=(owners, Axis("element", length))),

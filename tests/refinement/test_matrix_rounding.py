@@ -60,6 +60,11 @@ def test_metadata_are_read_by_the_reading_that_a_verdict_names() -> None:
         bound_of("half-k-metadata=unspecified")
 
 
+def test_scale_factors_are_found_by_the_reading_that_a_verdict_names() -> None:
+    with pytest.raises(InputError, match="one-row-scales: verify finds them in a line"):
+        matrix_rounding("pto", "CPU", ["one-row-scales=boxes"])
+
+
 def in_order(kernel: str, folder: Path, *choices: str) -> Result:
     path = folder / "contract.toml"
     path.write_text(contract_of(kernel).read_text() + 'accumulate = "sequential"\n')

@@ -120,18 +120,19 @@ OTHER_WORDS = {"": "", "mma.sync": "mma", "v_mfma": "v", "xvf32ger": "xvf32ger",
 """What other texts begin with."""
 
 _CHOICES = """
-names            | profile | accumulation | accumulator_rounding | microscaled_sum | accumulator_read | k_tail   | load_fill | tf32  | subnormals | conversion
--                | A2A3    | seeded       | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | nearest-even
--                | A5      | seeded       | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | nearest-even
--                | CPU     | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | off   | kept       | nearest-even
-npu              | CPU     | seeded       | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | nearest-even
-cpu              | A5      | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | off   | kept       | nearest-even
-cpu-2026-07      | A5      | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | off   | kept       | nearest-even
-cpu-2026-06      | A5      | added-last   | nearest-even         | f64             | operand          | valid    | buffer    | off   | kept       | nearest-even
-unspecified      | A5      | unspecified  | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | unspecified
-cpu tf32=e8m11   | A2A3    | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | e8m11 | kept       | nearest-even
-k-tail=granules load-fill=none subnormals=flushed | A5 | seeded | nearest-even         | accumulator | in-place | granules | none    | off   | flushed    | nearest-even
-accumulator-rounding=toward-zero | A5 | seeded | toward-zero | accumulator | in-place | valid | granule | off | kept | nearest-even
+names            | profile | accumulation | accumulator_rounding | microscaled_sum | accumulator_read | k_tail   | load_fill | tf32  | subnormals | conversion | one_row_scales
+-                | A2A3    | seeded       | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | nearest-even | line
+-                | A5      | seeded       | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | nearest-even | line
+-                | CPU     | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | off   | kept       | nearest-even | line
+npu              | CPU     | seeded       | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | nearest-even | line
+cpu              | A5      | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | off   | kept       | nearest-even | line
+cpu-2026-07      | A5      | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | off   | kept       | nearest-even | line
+cpu-2026-06      | A5      | added-last   | nearest-even         | f64             | operand          | valid    | buffer    | off   | kept       | nearest-even | line
+unspecified      | A5      | unspecified  | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | unspecified | line
+cpu tf32=e8m11   | A2A3    | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | e8m11 | kept       | nearest-even | line
+k-tail=granules load-fill=none subnormals=flushed | A5 | seeded | nearest-even         | accumulator | in-place | granules | none    | off   | flushed    | nearest-even | line
+accumulator-rounding=toward-zero | A5 | seeded | toward-zero | accumulator | in-place | valid | granule | off | kept | nearest-even | line
+one-row-scales=boxes | CPU | added-last | nearest-even | accumulator | operand | valid | buffer | off | kept | nearest-even | boxes
 """  # noqa: E501 (a table)
 
 CHOICES = {(row.pop("names"), row.pop("profile")): row for row in rows(_CHOICES)}

@@ -104,6 +104,19 @@ _ONE = {"a": "left 16x64xf16 L valid=1x64", "b": "right 64x32xf16 Zn", "d": "acc
 _SCALED = {"a": "left 16x64xf8E4M3FN L", "scale_a": "scale_left 16x2xf8E8M0FNU Zz",
            "b": "right 64x32xf8E5M2 Zn", "scale_b": "scale_right 2x32xf8E8M0FNU Nn",
            "d": "acc 16x32xf32 Nz"}  # fmt: skip
+
+
+def _scaled_row(k: int) -> dict[str, str]:
+    """Return the operands of a product of one row of k elements, each 32 with a factor."""
+    return {
+        "a": f"left 1x{k}xf8E4M3FN L",
+        "scale_a": f"scale_left 1x{k // 32}xf8E8M0FNU Zz",
+        "b": f"right {k}x32xf8E5M2 Zn",
+        "scale_b": f"scale_right {k // 32}x32xf8E8M0FNU Nn",
+        "d": "acc 1x32xf32 Nz",
+    }
+
+
 _VECTOR = {"a": "left 1x256xf16 L", "b": "right 256x32xf16 Zn", "d": "acc 16x32xf32 Nz valid=1x32"}
 
 _EXACT = (
@@ -156,6 +169,15 @@ _EXACT = (
     ),
     _of_product("one row of 16", "tmatmul", ("A2A3",), _ONE, (1, 64, 32), read=(16, 64)),
     _of_product("one row", "tmatmul", ("A5", "CPU"), _ONE, (1, 64, 32)),
+    _of_product("scaled row", "tgemv.mx", ("CPU",), _scaled_row(128), (1, 128, 32)),
+    _of_product(
+        "scaled row in a box",
+        "tgemv.mx",
+        ("CPU",),
+        _scaled_row(64),
+        (1, 64, 32),
+        choices=("one-row-scales=boxes",),
+    ),
 )
 
 
@@ -275,3 +297,15 @@ _ROUNDED = (
 
 PRODUCTS = (*_EXACT, *_ROUNDED)
 """On whole numbers, and on numbers that are rounded."""
+
+REFUSED_PRODUCTS = (
+    _of_product(
+        "scaled row in boxes",
+        "tgemv.mx",
+        ("CPU",),
+        _scaled_row(128),
+        (1, 128, 32),
+        choices=("one-row-scales=boxes",),
+    ),
+)
+"""Whose factors leave their buffer."""

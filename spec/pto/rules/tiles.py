@@ -129,7 +129,7 @@ TILE_RULES: tuple[PtoRule[Resolved], ...] = (
     ),
     PtoRule(
         "buffer-range", "elements of a tile whose rows are not whole blocks lie in its buffer",
-        "pto_tile.hpp, GetTileOffset (one row)", _inside_buffer,
+        "pto_tile.hpp, GetTileOffset (one row; of scale factors by one-row-scales=line)", _inside_buffer,
         enforcements=(Enforcement(RuleKind.SILENT),),
     ),
     PtoRule(

@@ -110,10 +110,15 @@ def sums_in_f32(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(products, "F64", F32)
 
 
+def rows_of_scales_in_boxes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(operand_arrays, "is_row_of_scales", lambda tile: False)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     (blocks_anywhere, given_arrays.given, "blocks"),
     (another_element(0), buffers.executed, "runs/A5"),
     (another_element(10), buffers.executed, "runs/CPU"),
+    (rows_of_scales_in_boxes, buffers.executed, "refused"),
     (rows_in_the_columns_order, buffers.executed, "views"),
     (signed_pads, buffers.executed, "pads"),
     (entry_changed(stated_buffers, "PADS", ("i8", "MIN"), 0x81), buffers.executed, "pads"),

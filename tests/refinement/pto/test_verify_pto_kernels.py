@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.pto.execution import SCALES_IN_A_LINE
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 from tests.pto_kernels import CORPUS, KERNELS, PROFILES, contract_of, text_of, verified
@@ -63,6 +64,26 @@ def test_integers_and_sums_in_any_order_assume_nothing_of_it(tmp_path: Path) -> 
         result = verified(tmp_path, text_of(name), contract_of(name, "A5") + more).result
         assert result.verdict == "verified"
         assert not any("summed" in each for each in result.assumptions)
+
+
+ONE_ROW = (
+    ("32x128x", "1x128x"),
+    ("32x4x", "1x4x"),
+    ("32x64x", "1x64x"),
+    ("%m = arith.constant 32", "%m = arith.constant 1"),
+)
+
+
+@pytest.mark.parametrize("changes", [ONE_ROW, ()])
+def test_a_verdict_says_where_scale_factors_of_one_row_are(
+    tmp_path: Path, changes: tuple[tuple[str, str], ...]
+) -> None:
+    contract = contract_of("mx_e4m3", "CPU", first_sizes=True)
+    if changes:
+        contract = contract.replace("[32, ", "[1, ")
+    result = verified(tmp_path, text_of("mx_e4m3", *changes), contract).result
+    assert result.verdict == "verified"
+    assert (SCALES_IN_A_LINE in result.assumptions) == bool(changes)
 
 
 def test_the_text_says_the_profile_and_the_contract_may_say_another(tmp_path: Path) -> None:

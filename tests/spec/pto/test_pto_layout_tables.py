@@ -13,6 +13,7 @@ from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.pto.assembly import parse
 from mmaproof.spec.pto.catalogue import OPERATIONS
 from mmaproof.spec.pto.element_types import ELEMENT_TYPES
+from mmaproof.spec.pto.fractal import is_row_of_scales
 from mmaproof.spec.pto.operand_tables import operand_table
 from mmaproof.spec.pto.resolution import applied
 from mmaproof.spec.pto.targets import A2A3, A5, CPU, PROFILES, Profile, alias
@@ -54,6 +55,14 @@ def test_vectors_of_the_reference(
     assert row["offset"] == offset
     assert row["bit"] == offset * tile.element.bits
     assert row["byte"] == row["bit"] // 8
+
+
+@pytest.mark.parametrize(("extent", "said"), [((1, 4), True), ((1, 2), False), ((16, 4), False)])
+def test_a_table_names_the_reading_of_scale_factors_in_one_row(extent: tuple[int, int], said: bool) -> None:
+    tile = alias(CPU, Location.SCALE_LEFT, ELEMENT_TYPES["f8E8M0FNU"], extent)
+    assert is_row_of_scales(tile) == said
+    if extent != (1, 2):  # less than a box of the order that is said
+        assert ("one-row-scales=line" in table_of("scale_a", tile, CPU).title) == said
 
 
 @given(
