@@ -56,8 +56,8 @@ class _Step(NamedTuple):
         The exponent that they are aligned to.
     total, result : RealTerm
         Their sum, truncated; and rounded.
-    of_terms, of_rounding : list of Z3 terms
-        What was known before the terms were aligned, and the facts of the last rounding.
+    of_largest, of_rounding : list of Z3 terms
+        The facts of that exponent, and of the last rounding.
     """
 
     terms: list[RealTerm]
@@ -65,7 +65,7 @@ class _Step(NamedTuple):
     largest: Any
     total: RealTerm
     result: RealTerm
-    of_terms: list[Any]
+    of_largest: list[Any]
     of_rounding: list[Any]
 
 
@@ -114,17 +114,15 @@ def _executed(facts: Facts, each: ModelAccumulation, place: int, addend: RealTer
     known = RealTerm.constant(facts, addend.term, places={"last": last - each.accumulator.fraction_bits})
     final = Terms(_column(facts, [known])[0], _column(facts, [last])[0])
     terms, exponents = [*terms, known], [*exponents, last]
+    before = len(facts.conditions)
     largest = _largest(facts, terms, exponents, groups=group > 1)
-    for term, exponent in zip(terms, exponents, strict=True):
-        facts.of_magnitude(term.term)
-        facts.power(exponent)
-    of_terms = facts.conditions
+    of_largest = facts.conditions[before:]
     columns = [Terms(_column(facts, numbers), _column(facts, powers)) for numbers, powers in factors]
     total = truncated_sum(model, columns, final)
     of_sum = len(facts.conditions)
     result = rounded_sum(total, each.accumulator, model)
     of_rounding = facts.conditions[of_sum:]
-    return _Step(terms, exponents, largest, _only(total), _only(result), of_terms, of_rounding)
+    return _Step(terms, exponents, largest, _only(total), _only(result), of_largest, of_rounding)
 
 
 def _largest(facts: Facts, terms: list[RealTerm], exponents: list[Any], groups: bool) -> Any:
@@ -251,20 +249,27 @@ def _near_claim(each: ModelAccumulation, terms_too_few: int) -> RealClaim:
     off_by = Fraction(lost.terms - terms_too_few, 1 << model.fraction_bits)
     least = z3.RealVal(Fraction(2) ** each.accumulator.minimum_exponent)
     (step,) = _steps(facts, each, 1)
-    assumptions = list(_zeros(each, step))
+    zeros = list(_zeros(each, step))
+    assumptions, of_terms = [*zeros], []
     counted = [z3.Real(f"counted_{k}") for k in range(len(step.terms))]
     for term, exponent, s in zip(step.terms, step.exponents, counted, strict=True):
-        large_enough = z3.Implies(term.term != 0, lost.weight * s >= facts.power(exponent))
-        assumptions += [s >= term.magnitude, large_enough]
+        of_term, power = facts.power(exponent), lost.weight * s
+        assumptions += [s >= term.magnitude, z3.Implies(term.term != 0, power >= of_term)]
+        near = of_term <= power + least
         if term is step.terms[-1] or model.group == 1:
-            assumptions.append(z3.Implies(term.term == 0, facts.power(exponent) <= least))
+            assumptions.append(z3.Implies(term.term == 0, of_term <= least))
+        else:
+            near = z3.Or(term.term == 0, near)
+        of_terms += [s >= 0, near]
+    needs = [*assumptions, *(fact for term in step.terms for fact in facts.of_magnitude(term.term))]
+    terms = RealGoal("the terms", z3.And(*of_terms), needs)
     total, power = z3.Sum(counted), facts.power(step.largest)
     exact = reduce(add, step.terms)
     limit = z3.RealVal(bound.unit) * total + z3.RealVal(bound.underflow)
+    needs = [terms.condition, *zeros, *step.of_largest]
     goals = [
-        RealGoal(
-            "the largest exponent", power <= lost.weight * total + least, [*assumptions, *step.of_terms]
-        ),
+        terms,
+        RealGoal("the largest exponent", power <= lost.weight * total + least, needs),
         *_within("truncated", step.total - exact, z3.RealVal(off_by) * power),
         *_within("no greater", step.total, total),
     ]
