@@ -215,8 +215,10 @@ def _exact_claim(each: ModelAccumulation, count: int, bits_more: int) -> RealCla
             goals.append(RealGoal(f"step {place}, the terms", left, [small, *signs, *of_magnitudes, *before]))
         total = z3.And(step.total.term == exact.term, step.total.whole)
         goals.append(RealGoal(f"step {place}, the sum", total, [left, *own, *before]))
+        of_sum = [fact for one in (*step.terms, step.total) for fact in facts.of_magnitude(one.term)]
+        needs = [left, total, *before, *signs, *of_sum, *step.of_rounding]
         rounded = z3.And(step.result.term == exact.term, step.result.whole)
-        goals.append(RealGoal(f"step {place}, rounded", rounded, [left, total, *own, *before]))
+        goals.append(RealGoal(f"step {place}, rounded", rounded, needs))
         before = [rounded]
     return RealClaim([*assumptions, *signs, small, *facts.conditions], goals)
 
@@ -270,20 +272,17 @@ def _near_claim(each: ModelAccumulation, terms_too_few: int) -> RealClaim:
     goals = [
         terms,
         RealGoal("the largest exponent", power <= lost.weight * total + least, needs),
-        *_within("truncated", step.total - exact, z3.RealVal(off_by) * power),
-        *_within("no greater", step.total, total),
+        _within("truncated", step.total - exact, z3.RealVal(off_by) * power),
+        _within("no greater", step.total, total),
     ]
     shown = [*(goal.condition for goal in goals), *step.of_rounding]
-    goals += _within("rounded", step.result - exact, limit, shown)
+    goals.append(_within("rounded", step.result - exact, limit, shown))
     return RealClaim([*assumptions, *facts.conditions], goals)
 
 
-def _within(
-    label: str, number: RealTerm, limit: Any, needs: Sequence[Any] | None = None
-) -> Iterator[RealGoal]:
-    """Yield that a number is no greater in magnitude than a limit."""
-    yield RealGoal(f"{label}, from above", number.term <= limit, needs)
-    yield RealGoal(f"{label}, from below", -number.term <= limit, needs)
+def _within(label: str, number: RealTerm, limit: Any, needs: Sequence[Any] | None = None) -> RealGoal:
+    """Return that a number is no greater in magnitude than a limit."""
+    return RealGoal(label, z3.And(number.term <= limit, -number.term <= limit), needs)
 
 
 THEOREMS = (exact_steps, near_step)
