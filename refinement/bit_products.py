@@ -112,14 +112,15 @@ class BitProducts:
         if operation.name == INPUT or not columns:
             return np.full(len(terms), _MUCH)
         among = known[np.stack(columns, axis=-1)]
-        few = ~(among == _MUCH).any(axis=1)
-        all_bits = self._sets.rows[np.maximum(among, 0)].reshape(len(terms), -1)
-        distinct = -np.sort(-all_bits, axis=1)
+        found = np.full(len(terms), _MUCH)
+        few = np.flatnonzero((among != _MUCH).all(axis=1))
+        if not len(few):  # there need not be any set
+            return found
+        distinct = -np.sort(-self._sets.rows[among[few]].reshape(len(few), -1), axis=1)
         distinct[:, 1:][distinct[:, 1:] == distinct[:, :-1]] = _NONE
         distinct = -np.sort(-distinct, axis=1)
-        few &= (distinct != _NONE).sum(axis=1) <= _MOST
-        found = np.full(len(terms), _MUCH)
-        found[few] = self._sets.numbers(np.ascontiguousarray(distinct[few, :_MOST]))
+        fits = (distinct != _NONE).sum(axis=1) <= _MOST
+        found[few[fits]] = self._sets.numbers(np.ascontiguousarray(distinct[fits, :_MOST]))
         return found
 
     def _values_of(self, operation: Operation, terms: Ids, known: NDArray[np.int64]) -> NDArray[np.int64]:

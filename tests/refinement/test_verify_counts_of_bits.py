@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mmaproof.refinement import operations
+from mmaproof.refinement.bit_products import BitProducts
+from mmaproof.refinement.quantities import Quantifier
 from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.terms import TermStore
 from mmaproof.refinement.verification import verify
+from mmaproof.spec.formats import F32
 
 KERNEL = """.version 8.8
 .target sm_80
@@ -77,3 +83,11 @@ def test_any_function_of_three_bits_is_a_sum_of_products(tmp_path: Path) -> None
     chosen = "lop3.b32 %r3, %r0, %r1, %r2, 0xCA;"
     assert _verdict(tmp_path, chosen, "where(A[k] != 0, B[k], M[k])") == Verdict.VERIFIED
     assert _verdict(tmp_path, chosen, "where(A[k] != 0, M[k], B[k])") == Verdict.REFUTED
+
+
+def test_where_no_term_is_made_of_the_bits_there_are_nothing_is_expanded() -> None:
+    store = TermStore()
+    store.inputs("bit", operations.unsigned(1), np.arange(2))
+    numbers = store.inputs("x", F32, np.arange(4))
+    squares = store.apply(operations.fused(F32, products=((F32, F32),)), numbers, numbers)
+    assert BitProducts(Quantifier(store)).expanded(squares, F32) == []
