@@ -257,6 +257,7 @@ SAID: tuple[tuple[str, str, str, str, str], ...] = (
      "((4,8),(2,2,2,2,2)):((128,1),(16,64,32,8,512))", "other-bijection", "permutation: elements (2 4)(3 5)"),
     (mma("m16n8k16", F16), "a", f"{X4} <- (16,16):(279616,1)", "equal", "bank conflicts"),
     (_TF32, "a", f"{X4} at (16,2):(8,4) <- (16,8):(8,1)", "equal", "2-way bank conflicts"),
+    (mma("m16n8k8", F16), "b", f"{X1} <- (8,8):(64,1)", "equal", "8-way bank conflicts"),
     (_TF32, "a", f"{X4.replace('.x4', '.x4.trans')} at (16,2):(8,4) <- (16,8):(8,1)", "undeliverable",
      "lane 0, element 0 gets parts of two elements"),
     (_TF32, "a", f"{X4} at (16,2):(8,2) <- (16,8):(8,1)", "undeliverable", "lane 16 passes offset 2, byte 8"),
