@@ -24,6 +24,7 @@ from .interning import Ids
 from .memory import ABSENT
 from .normal_forms import NormalForms
 from .parameters import Access
+from .requirements import Requirements
 from .terms import TermStore, bits
 
 Indices = NDArray[np.intp]
@@ -138,14 +139,18 @@ def _runs(mask: int) -> Iterator[tuple[int, int]]:
 
 def _telling(instance: Instance, forms: NormalForms, change: Change, members: Indices) -> int | None:
     """Return the first of some bytes that random inputs show not to be as before."""
+    requirements = Requirements(instance)
     for seed in range(ATTEMPTS):
         random = np.random.default_rng(seed)
         inputs = {
             name: random.integers(0, bits(fmt.bits).maximum, prod(shape), np.uint64, endpoint=True)
             for name, (fmt, shape) in input_formats(instance).items()
         }
+        met = requirements.admissible(inputs, random)
+        if met is None:
+            continue
         try:
-            assignment = Assignment(forms.store, instance.case.adapted(inputs))
+            assignment = Assignment(forms.store, met)
             actual, expected = (
                 assignment.values(terms[members]) for terms in (change.actual, change.expected)
             )

@@ -20,7 +20,7 @@ from .arguments import (
     buffer_of,
     pointers_of,
 )
-from .formula import Formula, Source
+from .formula import Formula, Requirement, Source
 from .index_arithmetic import Expression
 from .parameters import BufferParameter, Parameter, Passed, PointerParameter, Structure
 from .result import Equality
@@ -252,6 +252,8 @@ class Contract:
         Of a PTO kernel; None where its text is to say.
     aliasing : str
         Of a Power kernel: the reading of `mmaproof.spec.power.choices.ALIASING`.
+    requirements : tuple of Requirement
+        What the kernel may rely on of its inputs; nothing is said of others.
     """
 
     path: str
@@ -275,6 +277,7 @@ class Contract:
     accuracy: AccuracyClause | None = None
     synchronisation: Synchronisation | None = None
     aliasing: str = ALIASING.default
+    requirements: tuple[Requirement, ...] = ()
 
     @property
     def says_values(self) -> bool:

@@ -29,6 +29,7 @@ from .formula_parser import parse_definition, parse_formula
 from .index_arithmetic import Expression
 from .parameter_reading import BLOCK_NUMBER, check_name, expression, expressions, read_parameters
 from .parameters import ArrayParameter, Parameters, Passed, ScalarParameter
+from .required_conditions import with_requirements
 from .result import Equality
 from .size_domains import QuantifiedSizes, is_domain, read_domain, sweep
 from .size_polynomials import SizePolynomials
@@ -38,7 +39,7 @@ ISAS = ("ptx", "power", "pto")
 OF_MALLOC = 16
 """Alignment in bytes of a pointer to a function of which a contract says nothing."""
 
-SECTIONS = ("kernel", "launch", "sizes", "param", "array", "buffer", "ensures", "against")
+SECTIONS = ("kernel", "launch", "sizes", "param", "array", "buffer", "requires", "ensures", "against")
 KERNEL = ("isa", "entry", "target")
 KERNELS = MappingProxyType(
     {
@@ -51,6 +52,7 @@ LAUNCH = ("grid", "block", "dynamic_shared")
 LAUNCHES = ("entry", *LAUNCH, "params")
 AGAINST = ("entry", *LAUNCH, "equality")
 AGAINST_SEVERAL = (*LAUNCHES, "equality")
+REQUIRES = ("conditions",)
 ENSURES = ("formula", "let", "reference", "accumulate", "equality", "error", "max_relative")
 
 
@@ -131,6 +133,7 @@ def _contract(document: Table) -> Contract:
     for each in parameters:
         if isinstance(each, ScalarParameter) and each.of_launch and contract.isa != "pto":
             raise InputError(f'only kernels of pto get the number of their "{BLOCK_NUMBER}"', each.where)
+    contract = with_requirements(contract, _requirements(document))
     for formula in contract.formulas:
         check_formula(contract, formula)
     contract = _with_accuracy(contract, ensures, taken)
@@ -317,7 +320,18 @@ def _extents(launch: Table, key: str, sizes: Mapping[str, int]) -> tuple[Express
     return expressions(launch, key, values, sizes)
 
 
-# -- formulas
+# -- conditions and formulas
+
+
+def _requirements(document: Table) -> list[Source]:
+    """Read the conditions that inputs meet."""
+    if "requires" not in document.values:
+        return []
+    requires = document.table("requires")
+    requires.check_keys(REQUIRES)
+    requires.require("conditions", 'what holds of the inputs, such as ["abs(X[i, k]) <= 1e4", "scale > 0"]')
+    where = requires.where("conditions")
+    return [Source(text, "condition", where) for text in _texts(requires, "conditions")]
 
 
 def _texts(ensures: Table, key: str) -> list[str]:

@@ -25,6 +25,7 @@ from .extreme_inputs import extreme_inputs
 from .interning import Ids
 from .limit_inputs import limit_inputs
 from .quantities import Quantifier
+from .requirements import Requirements
 from .rounding_depth import Roundings
 from .software_functions import SoftwareFunctions
 from .terms import INPUT, TermStore
@@ -144,7 +145,7 @@ def candidates(
     differences: Sequence[Sequence[Monomial]],
     alone: Ids = _NO_TERMS,
 ) -> Iterator[dict[str, NDArray[np.uint64]]]:
-    """Yield inputs that may tell; scalars are such as the instance's case is about.
+    """Yield inputs that may tell, such as ``[requires]`` and the instance's case are about.
 
     Parameters
     ----------
@@ -157,8 +158,10 @@ def candidates(
     alone : array (n,)
         Inputs that one side depends on, and the other does not.
     """
+    requirements, random = Requirements(instance), np.random.default_rng(0)
     for inputs in _candidates(instance, quantifier, differences, alone):
-        yield instance.case.adapted(inputs)
+        if (met := requirements.admissible(inputs, random)) is not None:
+            yield met
 
 
 def _candidates(

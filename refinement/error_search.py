@@ -28,6 +28,7 @@ from .front_end import Kernel
 from .kernel_runs import outputs_on
 from .normal_forms import NormalForms
 from .references import reference_of
+from .requirements import Requirements
 from .terms import TermStore
 
 _ATTEMPTS = 32
@@ -209,7 +210,7 @@ def _alike(instance: Instance) -> Iterator[Inputs]:
 
     All roundings of a sum of equal numbers within a binade go one way.
     """
-    formats = input_formats(instance)
+    formats, requirements = input_formats(instance), Requirements(instance)
     for seed in range(_ATTEMPTS // 4):
         random = np.random.default_rng(seed)
         found = {}
@@ -225,4 +226,5 @@ def _alike(instance: Instance) -> Iterator[Inputs]:
             else:
                 assert isinstance(fmt, IntegerFormat)
             found[name] = words
-        yield instance.case.adapted(found)
+        if (met := requirements.admissible(found, random)) is not None:
+            yield met

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -267,6 +267,31 @@ class Formula:
     def output(self) -> str:
         """The name of the output."""
         return self.target.array
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition on the inputs, which a kernel may rely on.
+
+    Attributes
+    ----------
+    source : Source
+        The text.
+    condition : Node
+        The condition, without ``not`` and ``!=``, so that it holds of numbers only: no NaN meets it.
+    guard : Node, optional
+        At which indices it holds, decided by indices, sizes and given contents; at all of them by default.
+    indices : mapping of str to (str, int)
+        The free indices, each with an array and the axis of it that the index goes along.
+    """
+
+    source: Source
+    condition: Node
+    guard: Node | None
+    indices: Mapping[str, tuple[str, int]]
+
+    def __str__(self) -> str:
+        return self.source.text.strip()
 
 
 def walk(node: Node) -> Iterator[Node]:

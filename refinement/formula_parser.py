@@ -175,6 +175,28 @@ def parse_definition(source: Source, earlier: Mapping[str, Definition]) -> Defin
     return Definition(name, tuple(indices), node)
 
 
+def parse_condition(source: Source) -> tuple[Node, Node | None]:
+    """Read a condition on inputs, and where it is to hold: ``abs(X[i, k]) <= 1e4 if i < k``.
+
+    Parameters
+    ----------
+    source : Source
+        The text.
+
+    Raises
+    ------
+    InputError
+        If it is not one; the message names the column and what was expected.
+    """
+    condition, *guards = (child for child in _parsed(source, "condition").children if child is not None)
+    reader = _Reader(source)
+    found = reader.truth(condition), reader.truth(guards[0]) if guards else None
+    for part in found:
+        if part is not None:
+            _check_depth(source, part)
+    return found
+
+
 def parse_expression(source: Source) -> Node:
     """Read an arithmetic expression, such as one in the sizes of a contract: ``(M + 31) // 32``.
 
@@ -207,7 +229,7 @@ def _grammar() -> Lark:
     return Lark(
         text,
         parser="lalr",
-        start=["formula", "definition", "expression"],
+        start=["formula", "definition", "expression", "condition"],
         propagate_positions=True,
         maybe_placeholders=True,
     )

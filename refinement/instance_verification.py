@@ -20,6 +20,7 @@ from .memory_safety import memory_findings
 from .normal_forms import NormalForms
 from .output_comparison import Examination, OutputComparison
 from .references import KernelReference, reference_of
+from .requirements import Requirements, UnmetError
 from .scalar_cases import MOST_CASES, Case
 from .scalar_conditions import Condition, deciding
 from .terms import TermStore
@@ -162,6 +163,8 @@ def _examined(
 ) -> tuple[Examination, Mapping[str, Any]]:
     store = TermStore()
     instance.case.assume(store)
+    requirements = Requirements(instance)
+    requirements.bound(store)
     where = f" at {instance}" if str(instance) else ""
     progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
@@ -201,9 +204,15 @@ def _examined(
             told(f"running on numbers{where}", 0, 1)
         undergone, equality = examination.roundings, examination.equality
         growth = 0.0 if undergone is None else float(undergone.growth)
-        examination.trials = tried(
-            kernel, instance, store, comparer.compared, equality, outcome, growth, reference
-        )
+        try:
+            examination.trials = tried(
+                kernel, instance, store, comparer.compared, equality, outcome, growth, reference
+            )
+        except UnmetError as reason:
+            examination.equality = None
+            examination.findings.append(
+                KernelFinding(Kind.UNDECIDED, f"{reason}: nothing is run on numbers", kernel.path)
+            )
     return examination, outcome.stats
 
 

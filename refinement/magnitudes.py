@@ -138,7 +138,7 @@ class Magnitudes:
                 values = integers(self.store.constant_values(terms), fmt).astype(np.float64)
                 return np.stack([values, values], axis=-1)
             case name if name == INPUT and operation.result == fmt:
-                return self._of_inputs(fmt, terms)
+                return self._of_inputs(str(operation.attribute), fmt, terms)
             case name if name == CONCATENATION and isinstance(fmt, IntegerFormat):
                 return self._of_fields(operation, fmt, arguments[:, 0])
             case operations.RING:
@@ -166,8 +166,11 @@ class Magnitudes:
                 return np.stack([low[:, 0], high[:, 1]], axis=-1)
         return np.broadcast_to(full_range(fmt), (len(terms), 2))
 
-    def _of_inputs(self, fmt: Format, terms: Ids) -> Intervals:
+    def _of_inputs(self, name: str, fmt: Format, terms: Ids) -> Intervals:
         found = np.tile(full_range(fmt), (len(terms), 1))
+        if (ends := self.store.ends.get(name)) is not None:
+            places = self.store.arguments(terms)[:, 0]
+            found = np.stack([ends.low[places], ends.high[places]], axis=-1)
         bounded = self.store.bounded
         for place in np.flatnonzero(np.isin(terms, list(bounded))) if bounded else ():
             found[place] = bounded[int(terms[place])]

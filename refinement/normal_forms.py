@@ -210,7 +210,10 @@ class NormalForms:
         ):
             return False
         assert isinstance(fmt, FloatFormat | IntegerFormat)
-        return not fmt.signed or self.store.bounded.get(term, _ANY)[0] >= 0
+        if not fmt.signed or self.store.bounded.get(term, _ANY)[0] >= 0:
+            return True
+        ends = self.store.ends.get(str(self.store.operation(term).attribute))
+        return ends is not None and bool(ends.low[self.store.arguments(term)[0]] >= 0)
 
     def _with(self, expanded: Expanded, *, masked: bool = False) -> NormalForms:
         """Return other forms of the same quantities and the same numbers of polynomials."""

@@ -57,7 +57,7 @@ class Overflows:
 
     def has_ranges(self) -> bool:
         """Tell whether there is anything in the store whose range is known."""
-        return any(is_bounded(operation) for operation in self.store.operations)
+        return bool(self.store.ends) or any(is_bounded(operation) for operation in self.store.operations)
 
     def of(self, terms: Ids) -> Overflow:
         """Return the roundings of terms, and of what they are made of, that may overflow."""

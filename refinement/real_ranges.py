@@ -103,7 +103,7 @@ class RealRanges:
         assert isinstance(result, FloatFormat)
         match operation.name:
             case name if name == INPUT:
-                return _limits(result) if is_bounded(operation) else _UNKNOWN
+                return self._of_inputs(operation, terms)
             case operations.DOT:
                 return self._accumulated(operation, terms)
             case operations.FUNCTION if str(operation.attribute).partition(".")[0] in _UNIT:
@@ -111,6 +111,13 @@ class RealRanges:
         if operation.name not in _RULES:
             return _UNKNOWN
         return _RULES[operation.name](operation, self._arguments(operation, terms))
+
+    def _of_inputs(self, operation: Operation, terms: Ids) -> Any:
+        assert isinstance(operation.result, FloatFormat)
+        if (ends := self.store.ends.get(str(operation.attribute))) is not None:
+            places = self.store.arguments(terms)[:, 0]
+            return np.stack([ends.low[places], ends.high[places]], axis=-1)
+        return _limits(operation.result) if is_bounded(operation) else _UNKNOWN
 
     def _accumulated(self, operation: Operation, terms: Ids) -> Intervals:
         """Return the ranges of all partial sums of an accumulation."""

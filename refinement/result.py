@@ -234,6 +234,8 @@ class Result:
     accuracy : tuple of str
         How far the errors of each output are within what the contract allows, under the hypotheses; empty
         where it does not say.
+    requires : tuple of str
+        The conditions of ``[requires]``: the verdict is about all data that meet them, and about no others.
     """
 
     kernel: str
@@ -253,6 +255,7 @@ class Result:
     quantified: tuple[Quantification, ...] = ()
     notes: tuple[KernelNote, ...] = ()
     accuracy: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
 
     @property
     def strength(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import Format, IntegerFormat
+from .input_ends import Ends
 from .interning import Ids, RowTable
 
 ARGUMENTS = 3
@@ -77,11 +78,14 @@ class TermStore:
         The source line that terms made from now on are said to come from.
     bounded : dict of int to (int, int)
         Least and greatest values of inputs that are integers of which more is known than their formats.
+    ends : dict of str to Ends
+        The same of whole inputs by name, integers and floats, as the contract's ``[requires]`` has it.
     """
 
     def __init__(self) -> None:
         self.line = 0
         self.bounded: dict[int, tuple[int, int]] = {}
+        self.ends: dict[str, Ends] = {}
         self.operations: list[Operation] = []
         self._numbers: dict[Operation, int] = {}
         self._table = RowTable(1 + ARGUMENTS)

@@ -17,6 +17,7 @@ from .arguments import Array
 from .contract import Instance
 from .counterexamples import input_formats, one_of_two, small_numbers
 from .formula import Element, Name, walk
+from .requirements import UnmetError, admissible
 
 Words = NDArray[np.uint64]
 
@@ -38,6 +39,11 @@ def trial_inputs(instance: Instance, seed: int, *, finite: bool) -> dict[str, Wo
         Of the random numbers.
     finite : bool
         Whether floats are to be far from overflow, as equality over the reals supposes.
+
+    Raises
+    ------
+    UnmetError
+        If none are found that meet ``[requires]``.
     """
     random = np.random.default_rng(seed)
     found = {}
@@ -55,7 +61,10 @@ def trial_inputs(instance: Instance, seed: int, *, finite: bool) -> dict[str, Wo
         words[chosen] = bits[chosen]
         words[places] = edges[: len(places)]
         found[name] = words
-    return instance.case.adapted(found)
+    inputs = admissible(instance, found, random)
+    if inputs is None:
+        raise UnmetError
+    return inputs
 
 
 def _at(array: Array, axes: Collection[int], random: np.random.Generator) -> NDArray[np.bool_]:

@@ -172,6 +172,7 @@ def verify(
         scope.sizes,
         tuple(_notes(kernel, verdict, examinations, scope.sizes, stats)),
         tuple(dict.fromkeys(each for examination in found for each in examination.accuracy)),
+        tuple(map(str, contract.requirements)),
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
