@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.errors import UnsupportedError
+from ..spec.float_encoding import default_nan, is_nan
+from ..spec.formats import FloatFormat, Format
+from ..spec.open_results import COMPUTED_NAN
 from . import operations
 from .evaluation import Words, evaluate, ones
 from .interning import Ids
@@ -88,7 +91,10 @@ class Assignment:
                     raise UnsupportedError(f"no values for input {operation.attribute}")
                 return self._inputs[str(operation.attribute)][arguments[:, 0]]
             case name if name == UNDEFINED:
-                found = [self._given.get(each, int(self._undefined)) for each in terms.tolist()]
+                filling = int(self._undefined)
+                if operation.attribute == COMPUTED_NAN:
+                    filling = self._nan(operation.result)
+                found = [self._given.get(each, filling) for each in terms.tolist()]
                 return np.array(found, dtype=np.uint64) & ones(operation.result.bits)
             case name if name == CONCATENATION:
                 return evaluate(operation, [self._vector(arguments[:, 0])])
@@ -101,6 +107,12 @@ class Assignment:
                 scales = [self._vector(rest[:, column]) for column in (1, 2)]
                 return evaluate(operation, [x, y, self._values[rest[:, 0]], *scales])
         return evaluate(operation, [self._values[each] for each in operands(self.store, operation, terms)])
+
+    def _nan(self, fmt: Format) -> int:
+        """Return a NaN of a format, another one for each filling."""
+        assert isinstance(fmt, FloatFormat)
+        filling = int(self._undefined & ones(fmt.bits))
+        return filling if is_nan(np.array([filling], dtype=fmt.storage), fmt)[0] else default_nan(fmt)
 
     def _vector(self, vectors: Ids) -> Words:
         found: Words = self._values[self.store.elements(vectors)]

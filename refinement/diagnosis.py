@@ -95,7 +95,7 @@ class Namer:
         if operation.name == CONSTANT:
             return _constant(int(store.constant_values(np.array([term]))[0]), fmt)
         if operation.name == UNDEFINED:
-            return "undefined"
+            return "undefined" if operation.attribute is None else str(operation.attribute)
         if operation.name == VECTOR:
             return "[…]"
         if _is_table(operation):

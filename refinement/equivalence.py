@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.float_encoding import is_nan
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from .elementary_forms import OutweighedMaskError
 from .infinite_choices import InfiniteChoices
@@ -19,7 +20,7 @@ from .polynomials import ExpansionError
 from .rounding_depth import Roundings, roundings
 from .sign_cases import SignCases
 from .term_instances import TermInstances
-from .terms import bits
+from .terms import CONSTANT, TermStore, bits
 from .traversal import by_operation
 
 Indices = NDArray[np.intp]
@@ -76,9 +77,20 @@ def compare(
     """
     forms.quantifier.is_patient = patient
     try:
-        return _compared(forms, actual, expected, fmt)
+        found = _compared(forms, actual, expected, fmt)
     finally:
         forms.quantifier.is_patient = True
+    both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
+    return replace(found, equal=found.equal | both) if both.any() else found
+
+
+def _are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+    """Tell which terms (n,) are known to be NaNs of a format, whichever these are."""
+    found = np.zeros(len(terms), dtype=bool)
+    if isinstance(fmt, FloatFormat):
+        found |= store.are(CONSTANT, terms) & is_nan(store.constant_values(terms).astype(fmt.storage), fmt)
+        found |= store.are_computed_nans(terms, fmt)
+    return found
 
 
 def _compared(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comparison:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..spec.algebra import Operand
 from ..spec.errors import UnsupportedError
 from ..spec.float_arithmetic import sum_to_odd
-from ..spec.float_encoding import decode, default_nan, encode
+from ..spec.float_encoding import decode, default_nan, encode, is_nan
 from ..spec.formats import F64, S32, FloatFormat, Format, IntegerFormat
 from ..spec.matrix_product import block_scaled, chain, rounded
 from ..spec.numpy_algebra import NumpyAlgebra
@@ -45,16 +45,40 @@ def apply(store: TermStore, operation: Operation, *arguments: Any) -> Ids:
         given = _ordered(operation, given)
     if operation.name in (operations.DOT, operations.SCALED_DOT, operations.FUNCTION):
         return store.apply(operation, *given)
-    known = np.logical_and.reduce([store.are(CONSTANT, argument) for argument in given])
+    nans = [
+        store.are_computed_nans(argument, fmt)
+        for argument, fmt in zip(given, operation.operands, strict=True)
+    ]
+    known = np.logical_and.reduce(
+        [store.are(CONSTANT, argument) | nan for argument, nan in zip(given, nans, strict=True)]
+    )
     if not known.any():
         return store.apply(operation, *given)
-    values = [store.constant_values(argument[known]) for argument in given]
-    constants = store.constants(evaluate(operation, values), operation.result.bits)
+    values = [
+        np.where(nan[known], _nan(fmt), store.constant_values(argument[known]))
+        for argument, nan, fmt in zip(given, nans, operation.operands, strict=True)
+    ]
+    constants = with_open_nans(store, evaluate(operation, values), operation.result)
     if known.all():
         return constants.reshape(known.shape)
     result = store.apply(operation, *given)
     result[known] = constants
     return result
+
+
+def _nan(fmt: Format) -> np.uint64:
+    """Return the encoding by which a NaN of unknown bits is computed with; 0 where there is none."""
+    return np.uint64(default_nan(fmt) if isinstance(fmt, FloatFormat) else 0)
+
+
+def with_open_nans(store: TermStore, words: Words, fmt: Format) -> Ids:
+    """Return computed numbers (n,) as constants, NaNs as terms of unknown bits where these are open."""
+    constants = store.constants(words, fmt.bits)
+    if store.open_nans and isinstance(fmt, FloatFormat):
+        nans = is_nan(words.astype(fmt.storage), fmt)
+        if nans.any():
+            constants[nans] = store.computed_nans(int(nans.sum()), fmt)
+    return constants
 
 
 def _ordered(operation: Operation, given: Sequence[Ids]) -> Sequence[Ids]:

@@ -98,7 +98,7 @@ class FaultLocator:
         self._factors: dict[int, Ids] = {}
 
     def undefined(self, difference: Sequence[Monomial]) -> int | None:
-        """Return the line of what nobody has written, in a product that should not be there."""
+        """Return the term of what nobody has written or stated, in a product that should not be there."""
         for monomial in difference:
             if monomial.contract == 0:
                 factors = self._quantifier.terms(np.array(monomial.atoms, dtype=np.int64)).tolist()
@@ -106,7 +106,7 @@ class FaultLocator:
                 leaves = leaves_of(self._store, np.array(terms, dtype=np.int32))
                 unwritten = leaves[self._store.are(UNDEFINED, leaves)]
                 if len(unwritten):
-                    return int(self._store.lines(unwritten[0]))
+                    return int(unwritten[0])
         return None
 
     def faults(self, term: int, difference: Sequence[Monomial]) -> list[Fault]:

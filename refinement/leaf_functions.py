@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.float_encoding import decode
+from ..spec.errors import UnsupportedError
+from ..spec.float_encoding import decode, default_nan, is_nan
 from ..spec.formats import F64, FloatFormat, Format, IntegerFormat
 from . import operations
 from .evaluation import evaluate, integers, signed_values
@@ -65,6 +66,7 @@ class LeafFunctions:
         self._shapes = np.empty(0, dtype=np.int64)
         self._shape_rows = RowTable(4)
         self._vector_shapes: dict[int, RowTable] = {}
+        self._met_nans = self._other_nans = False
         self._tables: dict[tuple[int, Format], Affine | Table] = {}
 
     def leaves(self, terms: Ids) -> NDArray[np.int64]:
@@ -120,21 +122,53 @@ class LeafFunctions:
             self._tables[key] = self._computed(term, leaf, fmt)
         return self._tables[key]
 
-    def all_values(self, term: int, leaf: int) -> NDArray[np.uint64]:
-        """Return the values of a term, a function of one element, at all encodings of that."""
-        encodings = np.arange(1 << self.store.operation(leaf).result.bits, dtype=np.uint64)
-        return np.broadcast_to(self.values(term, {leaf: encodings}), encodings.shape)
+    def all_values(self, term: int, leaf: int, *, numbers_only: bool = True) -> NDArray[np.uint64]:
+        """Return the values of a term, a function of one element, at all encodings of that.
+
+        Raises
+        ------
+        UnsupportedError
+            If they depend on the bits of a NaN that is computed; of those of elements that are no finite
+            numbers, only unless `numbers_only`.
+        """
+        values, nans_matter = self._with_nans(term, leaf)
+        natural = self.store.operation(leaf).result
+        if numbers_only and isinstance(natural, FloatFormat):
+            nans_matter = nans_matter & _are_finite(_encodings(natural), natural)
+        if nans_matter.any():
+            raise UnsupportedError("what is computed depends on the bits of a NaN, which are not known")
+        return values
+
+    def _with_nans(self, term: int, leaf: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """Return values at all encodings of an element, and which of them depend on a NaN's bits."""
+        encodings = _encodings(self.store.operation(leaf).result)
+        self._met_nans, self._other_nans = False, False
+        values = np.broadcast_to(self.values(term, {leaf: encodings}), encodings.shape)
+        if not (self.store.open_nans and self._met_nans):
+            return values, np.zeros(encodings.shape, dtype=bool)
+        self._other_nans = True
+        others = self.values(term, {leaf: encodings})
+        self._other_nans = False
+        differ = values != others
+        if isinstance(fmt := self.store.operation(term).result, FloatFormat):  # a NaN as such is one
+            differ &= ~(is_nan(values.astype(fmt.storage), fmt) & is_nan(others.astype(fmt.storage), fmt))
+        return values, differ
 
     def _computed(self, term: int, leaf: int, fmt: Format) -> Affine | Table:
         natural = self.store.operation(leaf).result
-        encodings = np.arange(1 << natural.bits, dtype=np.uint64)
-        values = self.values(term, {leaf: encodings})
+        encodings = _encodings(natural)
+        values, nans_matter = self._with_nans(term, leaf)
+        if isinstance(natural, FloatFormat):
+            nans_matter = nans_matter & _are_finite(encodings, natural)
+        if nans_matter.any():  # one value more, so that it is equal to nothing but itself
+            shape = self.shapes(np.array([term], dtype=np.int32)).astype(np.uint64)
+            return Table(fmt, np.concatenate([values, shape]).tobytes())
         affine = _affine(encodings, natural, np.broadcast_to(values, encodings.shape), fmt)
         if affine is not None:
             return affine
         values = np.broadcast_to(values, encodings.shape)
         if isinstance(natural, FloatFormat):
-            values = values[np.isfinite(decode(encodings.astype(natural.storage), natural))]
+            values = values[_are_finite(encodings, natural)]
         return _table(values, fmt)
 
     def values(self, term: int, known: dict[int, NDArray[np.uint64]]) -> NDArray[np.uint64]:
@@ -150,8 +184,18 @@ class LeafFunctions:
                 known[term] = evaluate(operation, [np.stack(columns, axis=-1)])
             else:
                 given = [self.values(int(each[0]), known) for each in operands(self.store, operation, one)]
-                known[term] = evaluate(operation, np.broadcast_arrays(*given))
+                known[term] = self._with_chosen_nans(
+                    evaluate(operation, np.broadcast_arrays(*given)), operation.result
+                )
         return known[term]
+
+    def _with_chosen_nans(self, words: NDArray[np.uint64], fmt: Format) -> NDArray[np.uint64]:
+        """Return computed words with NaNs replaced by others where that is wanted."""
+        if not isinstance(fmt, FloatFormat) or not self.store.open_nans:
+            return words
+        nans = is_nan(words.astype(fmt.storage), fmt)
+        self._met_nans |= bool(nans.any())
+        return np.where(nans, _other_nan(fmt), words) if self._other_nans else words
 
 
 NOT_TABULATED = (
@@ -163,6 +207,21 @@ NOT_TABULATED = (
     operations.SCALED_DOT,
 )
 """Operations whose terms are never taken as functions of one element."""
+
+
+def _encodings(fmt: Format) -> NDArray[np.uint64]:
+    return np.arange(1 << fmt.bits, dtype=np.uint64)
+
+
+def _are_finite(encodings: NDArray[np.uint64], fmt: FloatFormat) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = np.isfinite(decode(encodings.astype(fmt.storage), fmt))
+    return found
+
+
+def _other_nan(fmt: FloatFormat) -> np.uint64:
+    """Return a NaN that is not the one computed with, in as many bits as may differ."""
+    most = np.uint64((1 << fmt.bits) - 1)
+    return most if is_nan(np.array([most], dtype=fmt.storage), fmt)[0] else np.uint64(default_nan(fmt))
 
 
 def _grown(table: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ from .front_end import FinalArray, Kernel, Outcome
 from .interning import Ids
 from .normal_forms import NormalForms
 from .result import Written
-from .terms import CONCATENATION, UNDEFINED, VECTOR, Operation, TermStore
+from .terms import CONCATENATION, UNDEFINED, VECTOR, Operation, TermStore, is_no_value
 from .traversal import fill, operands
 
 _UNKNOWN, _CLEAN, _TAINTED = 0, 1, 2
@@ -79,7 +79,7 @@ def _unfounded(
 
     def compute(operation: Operation, some: Ids, table: NDArray[np.uint8]) -> NDArray[np.uint8]:
         if operation.name == UNDEFINED:
-            return np.full(len(some), _TAINTED, dtype=np.uint8)
+            return np.full(len(some), _TAINTED if is_no_value(operation) else _CLEAN, dtype=np.uint8)
         found: NDArray[np.uint8] = np.full(len(some), _CLEAN, dtype=np.uint8)
         if operation.name == VECTOR:
             np.maximum(found, table[store.elements(some)].max(axis=-1), out=found)

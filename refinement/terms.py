@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spec.formats import Format, IntegerFormat
+from ..spec.formats import FloatFormat, Format, IntegerFormat
+from ..spec.open_results import COMPUTED_NAN, OpenResult
 from .input_ends import Ends
 from .interning import Ids, RowTable
 
@@ -69,6 +70,12 @@ class Operation:
         return f"{self.name}{detail}.{self.result}"
 
 
+def is_no_value(operation: Operation) -> bool:
+    """Tell whether a term of an operation is what nobody has written, not merely a value that is open."""
+    of = operation.attribute
+    return operation.name == UNDEFINED and (not isinstance(of, OpenResult) or of.undefined)
+
+
 class TermStore:
     """Every term of a verification.
 
@@ -76,6 +83,8 @@ class TermStore:
     ----------
     line : int
         The source line that terms made from now on are said to come from.
+    open_nans : bool
+        Whether no bits are known of a NaN that an operation on constants gives.
     bounded : dict of int to (int, int)
         Least and greatest values of inputs that are integers of which more is known than their formats.
     ends : dict of str to Ends
@@ -84,6 +93,7 @@ class TermStore:
 
     def __init__(self) -> None:
         self.line = 0
+        self.open_nans = False
         self.bounded: dict[int, tuple[int, int]] = {}
         self.ends: dict[str, Ends] = {}
         self.operations: list[Operation] = []
@@ -151,10 +161,24 @@ class TermStore:
         """Return elements of an input array by their linear indices."""
         return self.apply(Operation(INPUT, fmt, attribute=name), indices)
 
-    def undefined(self, count: int, width: int) -> Ids:
-        """Return `count` terms of whose values nothing is known, each different from every other."""
+    def undefined(self, count: int, width: int, of: OpenResult | None = None) -> Ids:
+        """Return `count` terms of whose values nothing is known, each different from every other.
+
+        What is not `of` a result that the instruction set leaves open is what nobody has written.
+        """
         first, self._undefined = self._undefined, self._undefined + count
-        return self.apply(Operation(UNDEFINED, bits(width)), first + np.arange(count))
+        return self.apply(Operation(UNDEFINED, bits(width), attribute=of), first + np.arange(count))
+
+    def computed_nans(self, count: int, fmt: FloatFormat) -> Ids:
+        """Return `count` terms of which it is known alone that they are NaNs of a format."""
+        first, self._undefined = self._undefined, self._undefined + count
+        return self.apply(Operation(UNDEFINED, fmt, attribute=COMPUTED_NAN), first + np.arange(count))
+
+    def are_computed_nans(self, ids: Any, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which terms are NaNs of a format of which nothing else is known."""
+        number = self._numbers.get(Operation(UNDEFINED, fmt, attribute=COMPUTED_NAN), -1)
+        found: NDArray[np.bool_] = self.operation_numbers(ids) == number
+        return found
 
     def vectors(self, elements: Any) -> Ids:
         """Return terms (…) that stand for vectors (…, n) of terms."""

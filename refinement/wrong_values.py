@@ -52,6 +52,7 @@ class _Cause(NamedTuple):
 
     kind: Kind
     line: int
+    what: str = ""
 
 
 class WrongValues:
@@ -150,8 +151,10 @@ class WrongValues:
             at = int(shown[places[0]])
             message = self._message(output, int(wrong[at]), differences[places[0]], int(overflowing[at]))
             name = self._namer.element(output.name, int(wrong[at]))
-            if cause.kind is Kind.UNINITIALISED and "undefined" not in message:  # it is deep inside
-                message = f"{name} depends on what is undefined: it{message.removeprefix(name)}"
+            if cause.what and cause.what not in message:  # it is deep inside
+                more = "" if cause.kind is Kind.UNINITIALISED else ", of which nothing is stated"
+                what = "what is undefined" if cause.kind is Kind.UNINITIALISED else cause.what
+                message = f"{name} depends on {what}{more}: it{message.removeprefix(name)}"
             message += self._reference.origin(output, int(wrong[at])) + ("" if findings else total)
             alone = len(causes) == 1
             if alone and len(wrong) > 1:
@@ -178,8 +181,8 @@ class WrongValues:
         leaves = leaves_of(self._store, actual[[element]])
         unwritten = leaves[self._store.are(UNDEFINED, leaves)]
         if len(unwritten):
-            line, kind = int(self._store.lines(unwritten[0])), Kind.UNINITIALISED
-            message = f"{name} depends on what nobody has written"
+            kind, line, what = self._undefined(int(unwritten[0]))
+            message = f"{name} depends on {'what nobody has written' if kind is Kind.UNINITIALISED else what}"
         else:
             line, kind = self._line_of_store(output, element), Kind.WRONG_VALUE
             message = f"{name} is another number than the contract's on the inputs of the counterexample"
@@ -209,6 +212,13 @@ class WrongValues:
         if inside is None or inside.function not in ("max", "min"):
             return explained(difference, self._namer, self._inside)
         return f"{self._told(inside.monomials)}, inside {inside.function}"
+
+    def _undefined(self, term: int) -> _Cause:
+        """Return an undefined term as a cause: what nobody has written, or a result that is left open."""
+        line, of = int(self._store.lines(term)), self._store.operation(term).attribute
+        if of is None:
+            return _Cause(Kind.UNINITIALISED, line, "undefined")
+        return _Cause(Kind.UNDEFINED, line, str(of))
 
     def _displaced(self, output: Array, stores: MisplacedStores, total: str) -> KernelFinding:
         """Say that elements hold, or may hold, what others are to hold: it is stored to the wrong place."""
@@ -302,7 +312,7 @@ class WrongValues:
                 line = int(self._store.lines(int(overflowing[place])))
                 cause = _Cause(Kind.WRONG_VALUE, line or stored)
             elif unwritten is not None:
-                cause = _Cause(Kind.UNINITIALISED, unwritten)
+                cause = self._undefined(unwritten)
             elif faults[place]:
                 fault = faults[place][0]  # one operation that multiplies what is wrong has one cause
                 if fault.line not in decided:

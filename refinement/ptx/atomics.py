@@ -18,6 +18,7 @@ import numpy as np
 
 from ...spec.errors import InputError
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat
+from ...spec.ptx.open_results import ATOMIC_RESULT
 from ...spec.ptx.operands import Sink, Vector
 from .. import bit_slices, operations
 from ..evaluation import apply
@@ -164,7 +165,7 @@ def _sum(
     ]
     execution.unordered |= kind in _FLOATS
     total = lanes * width // 8
-    returned = execution.store.undefined(len(active) * lanes, width).reshape(-1, lanes)
+    returned = execution.store.undefined(len(active) * lanes, width, ATOMIC_RESULT).reshape(-1, lanes)
     turns = execution.turns_of(active)
     for part, members, offsets in located(execution, space, at, total, active, total, stores=True):
         check_scope(execution, instruction, part)

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.ptx.open_results import BARRIER_STATE
 from ..findings import Kind
 from ..interning import Ids
 from .execution import Execution
@@ -409,7 +410,7 @@ class BarrierObjects:
         """Return the term (1,) of a barrier's state, and how many arrivals are pending, if that is known."""
         if barrier.token is not None and pending is None:
             return barrier.token
-        found = execution.store.undefined(1, 64)
+        found = execution.store.undefined(1, 64, BARRIER_STATE)
         self._tokens[int(found[0])] = barrier, barrier.phase, pending
         if pending is None:
             barrier.token = found

@@ -13,12 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
+from ...spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
 from ...spec.ptx.operands import Address, Integer, Register
 from .branch_regions import BranchRegions
 from .hints import WITHOUT_EFFECT
 from .instruction_set import POINTWISE
 from .module import Function, InstructionStatement
-from .operands import CLOCKS, Negated, Operand, SpecialRegister, Symbol, register_names
+from .operands import Negated, Operand, SpecialRegister, Symbol, register_names
 
 POLLS = ("test_wait", "try_wait")
 """What asks whether a phase is over."""
@@ -238,7 +239,7 @@ class _Ways:
     def _of(self, operand: Operand, state: _State) -> _Value:
         match operand:
             case SpecialRegister(name=name):
-                return self._unknown() if name in CLOCKS else ("special", name)
+                return self._unknown() if name in OPEN_REGISTERS else ("special", name)
             case Symbol(name=name):
                 return ("symbol", name)
             case Register(name=name):

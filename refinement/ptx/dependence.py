@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from ...spec.errors import UnsupportedError
+from ...spec.open_results import OpenResult
 from ..assignments import Assignment
 from ..interning import Ids
 from ..terms import INPUT, UNDEFINED, TermStore
@@ -53,6 +54,13 @@ def scalars_alone(store: TermStore, terms: Ids, scalars: Collection[int]) -> str
     if store.are(UNDEFINED, leaves).any() or not np.isin(given, list(scalars)).all():
         return ""
     return " and ".join(dict.fromkeys(str(store.operation(int(each)).attribute) for each in np.sort(given)))
+
+
+def open_result(store: TermStore, terms: Ids) -> OpenResult | None:
+    """Return a result that PTX leaves open, of those that terms depend on, where there is one."""
+    leaves = leaves_of(store, terms)
+    found = (store.operation(int(each)).attribute for each in leaves[store.are(UNDEFINED, leaves)])
+    return next((each for each in found if isinstance(each, OpenResult)), None)
 
 
 def never_written(store: TermStore, terms: Ids, registers: Iterable[tuple[str, Ids]]) -> str | None:

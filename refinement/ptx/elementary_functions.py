@@ -24,8 +24,8 @@ from ..terms import Operation, TermStore
 from .execution import Decoders
 from .floating import HALVES, ROUNDINGS, SINGLE_AND_DOUBLE, TYPES, Plan
 from .handlers import Modifiers, pointwise
-from .value_operations import lanewise, opaque
-from .values import KNOWN, Value, compute
+from .value_operations import evaluated, lanewise, opaque, with_open_nans
+from .values import KNOWN, Value
 
 
 def quotient(modifiers: Modifiers, arity: int, approximations: Sequence[str]) -> Plan:
@@ -43,8 +43,7 @@ def quotient(modifiers: Modifiers, arity: int, approximations: Sequence[str]) ->
         operation = operations.function(opcode, fmt, *(fmt,) * arity)
 
         def rule(store: TermStore, values: Sequence[Value]) -> Value:
-            on_numbers = lambda *numbers: evaluate(operation, numbers)  # noqa: E731
-            result = compute(store, fmt.bits, values, on_numbers, partial(store.apply, operation))
+            result = evaluated(store, operation, values, partial(apply, store, operation))
             return _by_constants(store, opcode, fmt, values, result) if opcode == "div" else result
 
         return (fmt.bits,) * arity, rule
@@ -97,12 +96,14 @@ def _approximated(opcode: str, suffixes: Sequence[str], fmt: FloatFormat, arity:
         result = opaque(store, operation, *values)
         if opcode == "div":
             return _by_constants(store, str(operation.attribute), fmt, values, result)
-        return _at_documented(plain, fmt, values[0], result)
+        return _at_documented(store, plain, fmt, values[0], result)
 
     return (fmt.bits,) * arity, rule
 
 
-def _at_documented(plain: Operation, fmt: FloatFormat, argument: Value, result: Value) -> Value:
+def _at_documented(
+    store: TermStore, plain: Operation, fmt: FloatFormat, argument: Value, result: Value
+) -> Value:
     """Put in what the manual's tables of special values say: at zeros, infinities and NaNs, and NaN results.
 
     The manual says so of every approximation. An infinity or a NaN is no number over the reals; as an unknown
@@ -119,7 +120,8 @@ def _at_documented(plain: Operation, fmt: FloatFormat, argument: Value, result: 
     documented = known & (special | ((words & fields) > np.uint64(fmt.infinity or fmt.largest)))
     terms = np.where(documented, KNOWN, result.terms).astype(np.int32)
     numbers = np.where(documented, words, result.numbers)
-    return Value(result.width, numbers, None if documented.all() else terms)
+    found = Value(result.width, numbers, None if documented.all() else terms)
+    return with_open_nans(store, found, fmt)
 
 
 _APPROXIMATIONS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import InputError, UnsupportedError
+from ...spec.open_results import OpenResult
+from ...spec.ptx.open_results import ATOMIC_RESULT
+from ...spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
 from ...spec.ptx.operands import Decimal, HexFloat, Integer, Predicate, Register, Sink
 from .. import bit_slices
 from ..evaluation import ones
@@ -23,7 +26,7 @@ from .address_spaces import Memory
 from .dependence import require_known
 from .literals import float_encoding
 from .module import TYPE_BITS, Function, InstructionStatement, Module
-from .operands import CLOCKS, SPECIAL_REGISTERS, Displaced, Negated, Operand, SpecialRegister, Symbol
+from .operands import SPECIAL_REGISTERS, Displaced, Negated, Operand, SpecialRegister, Symbol
 from .ordering import Ordering
 from .semaphores import Semaphores
 from .state_space import Space
@@ -112,6 +115,7 @@ class Execution:
         accumulation: str,
     ) -> None:
         self.store = store
+        store.open_nans = True
         self.module = module
         self.function = function
         self.threads = threads
@@ -209,7 +213,8 @@ class Execution:
     def returned(self, part: Space, offsets: Offsets, before: Ids, threads: Indices) -> Ids:
         """Return what atomics return of words (n,) that held something before; see `Semaphores.returned`."""
         if self.semaphores is None:
-            return self.store.undefined(len(before), int(self.store.widths(before[:1])[0]))
+            width = int(self.store.widths(before[:1])[0])
+            return self.store.undefined(len(before), width, ATOMIC_RESULT)
         return self.semaphores.returned(part, offsets, before, threads, self.instruction)
 
     def in_order_after_all(self, part: Space, offsets: Offsets, threads: Indices) -> NDArray[np.bool_]:
@@ -386,17 +391,17 @@ class Execution:
 
     # -- details
     def _special_register(self, register: SpecialRegister) -> Value:
-        if register.name in CLOCKS:
-            return self._clock(register)
+        if (open_result := OPEN_REGISTERS.get(register.name)) is not None:
+            return self._open_register(register, open_result)
         found = self.special.get(register.name)
         if found is None:
             self.unsupported(f"special register {register}")
         return found
 
-    def _clock(self, register: SpecialRegister) -> Value:
+    def _open_register(self, register: SpecialRegister, of: OpenResult) -> Value:
         """Return what nobody can rely on."""
         width, count = TYPE_BITS[SPECIAL_REGISTERS[register.name]], len(self.threads)
-        return of_terms(self.store, self.store.undefined(count, width), width)
+        return of_terms(self.store, self.store.undefined(count, width, of), width)
 
     def _register(self, register: Register, active: Indices) -> Value:
         value = self.registers.get(register.name)

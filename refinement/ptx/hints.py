@@ -11,6 +11,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from ...spec.errors import InputError
+from ...spec.ptx.open_results import CACHE_POLICY, DISCARDED
 from ...spec.ptx.operands import Integer
 from ..findings import Kind
 from .addressing import addresses, space_of
@@ -33,7 +34,7 @@ def _nothing(execution: Execution, instruction: InstructionStatement, active: In
 
 def _createpolicy(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     destination = instruction.taking(1, 5)[0]
-    execution.write_terms(destination, execution.store.undefined(len(active), 64), 64, active)
+    execution.write_terms(destination, execution.store.undefined(len(active), 64, CACHE_POLICY), 64, active)
 
 
 def _discard(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
@@ -41,7 +42,7 @@ def _discard(execution: Execution, instruction: InstructionStatement, active: In
     if not isinstance(size, Integer) or size.value != _LINE:
         raise InputError(f"{instruction.mnemonic} takes {_LINE} bytes, not {size}")
     space = space_of(execution, instruction)
-    lost = execution.store.undefined(len(active) * _LINE, 8).reshape(len(active), _LINE)
+    lost = execution.store.undefined(len(active) * _LINE, 8, DISCARDED).reshape(len(active), _LINE)
     store(execution, space, addresses(execution, place, active), lost, active)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import IntegerFormat
+from ...spec.ptx.open_results import QUOTIENT_BY_ZERO
 from ...spec.rounding import Rounding
 from .. import operations
 from ..evaluation import Words, evaluate, integers, ones
@@ -24,7 +25,7 @@ from .bit_moves import Field, moved
 from .execution import Decoders
 from .handlers import Modifiers, pointwise
 from .module import TYPE_BITS
-from .value_operations import applied, constant, lanewise, undefined, widened
+from .value_operations import applied, constant, lanewise, unknown, widened
 from .values import Rule, Value, compute
 
 _WORDS = [f"{sort}{width}" for width in (16, 32, 64) for sort in "us"]
@@ -196,7 +197,7 @@ def _quotient(modifiers: Modifiers, *, remainder: bool) -> Plan:
         if not b.is_known or b.numbers.all():
             return result
         zero = np.flatnonzero(b.numbers == 0)  # the documents leave the result open
-        return result.updated(zero, undefined(store, len(zero), kind.width))
+        return result.updated(zero, unknown(store, len(zero), kind.width, QUOTIENT_BY_ZERO))
 
     return (kind.width,) * 2, rule
 

@@ -22,7 +22,7 @@ from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
 from .between_blocks import BetweenBlocks
-from .dependence import DataDependenceError, never_written, scalars_alone
+from .dependence import DataDependenceError, never_written, open_result, scalars_alone
 from .execution import Execution
 from .floating_contraction import may_be_contracted
 from .guards import Guards
@@ -342,6 +342,8 @@ def _reason(execution: Execution, error: UnsupportedError, scalars: Collection[i
                 Kind.UNINITIALISED,
                 f"{error.what} depends on register {register}, which nobody has written",
             )
+        if (of := open_result(execution.store, error.terms)) is not None:
+            return Kind.UNSUPPORTED, f"{error.what} depends on {of}, of which nothing is stated ({of.source})"
     return Kind.UNSUPPORTED, str(error)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import InputError
+from ...spec.ptx.open_results import BARRIER_STATE, POLLED
 from ..findings import Kind
 from .addressing import addresses, located
 from .any_size import is_of_any_size
@@ -99,7 +100,7 @@ def _init(modifiers: Modifiers) -> Step:
                 BarrierObjects.of(execution).initialise(
                     execution, part, lane, int(active[member]), max(1, int(counts[member]))
                 )
-            words = execution.store.undefined(len(members), 64).reshape(-1, 1)
+            words = execution.store.undefined(len(members), 64, BARRIER_STATE).reshape(-1, 1)
             write(execution, part, offsets, words, BYTES, active[members])
 
     return init
@@ -125,7 +126,7 @@ def _inval(modifiers: Modifiers) -> Step:
                     )
                 if objects.at(lane) is not None:
                     objects.invalidate(part, lane)
-            words = execution.store.undefined(len(members), 64).reshape(-1, 1)
+            words = execution.store.undefined(len(members), 64, BARRIER_STATE).reshape(-1, 1)
             write(execution, part, offsets, words, BYTES, active[members])
 
     return inval
@@ -153,7 +154,7 @@ def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
             counts = execution.numbers(given[2], 32, active, "the count").astype(np.int64)
         if (counts < 1).any():
             execution.report(Kind.UNDEFINED, "threads arrive at a barrier 0 times", active[counts < 1])
-        states = execution.store.undefined(len(active), 64)
+        states = execution.store.undefined(len(active), 64, BARRIER_STATE)
         for barrier, members in barriers_at(execution, space, given[1], active):
             for count in np.unique(counts[members]).tolist():
                 some = members[counts[members] == count]
@@ -252,7 +253,7 @@ class Test:
         """Ask without looking at the answer: nothing is known by it."""
         for _ in barriers_at(execution, self._space, self._place, active):
             pass
-        answers = execution.store.undefined(len(active), 1)
+        answers = execution.store.undefined(len(active), 1, POLLED)
         execution.write_terms(self._answer, answers, 1, active)
 
     def _phases(

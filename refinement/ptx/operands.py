@@ -141,6 +141,3 @@ SPECIAL_REGISTERS: Mapping[str, str] = MappingProxyType(
 
 Source: PTX ISA 9.1 chapter 10.
 """
-
-CLOCKS = frozenset({"%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi"})
-"""Special registers of which every read may give another value."""

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
+from ...spec.ptx.open_results import ATOMIC_RESULT
 from ..interning import Ids
 from ..memory import Offsets
 from ..terms import CONSTANT, TermStore
@@ -312,7 +313,7 @@ class Semaphores:
         known = self._store.are(CONSTANT, before) & (part.name == "global")
         numbers = self._store.constant_values(before)
         wide = instruction.one_of(_NARROW) is None
-        found = self._store.undefined(len(before), width)
+        found = self._store.undefined(len(before), width, ATOMIC_RESULT)
         for index in np.flatnonzero(known).tolist():
             word = self._words.of_number.get(offset := int(offsets[index]))
             if word is None or word.broken or not word.writes[-1].step:

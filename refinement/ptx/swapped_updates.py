@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format
+from ...spec.ptx.open_results import ATOMIC_RESULT
 from .. import bit_slices, operations
 from ..evaluation import apply
 from ..interning import Ids
@@ -41,7 +42,7 @@ def guess(instruction: InstructionStatement) -> Step:
         space = space_of(execution, instruction, ordering=True)
         for _ in located(execution, space, at, size, active, size):
             pass
-        terms = execution.store.undefined(len(active), 8 * size)
+        terms = execution.store.undefined(len(active), 8 * size, ATOMIC_RESULT)
         execution.write(destination, of_terms(execution.store, terms, 8 * size), active)
 
     return step
@@ -67,7 +68,9 @@ def swap(instruction: InstructionStatement) -> Step:
         width = TYPE_BITS[instruction.types[-1]]
         space = space_of(execution, instruction, ordering=True)
         at = addresses(execution, place, active)
-        execution.write_terms(found, execution.store.undefined(len(active), width), width, active)
+        execution.write_terms(
+            found, execution.store.undefined(len(active), width, ATOMIC_RESULT), width, active
+        )
         guessed, terms = (execution.terms(each, width, active) for each in (expected, new))
         turns = execution.turns_of(active)
         for part, members, offsets in located(

@@ -92,7 +92,10 @@ def possible_values(execution: Execution, value: Value, what: str) -> Iterator[t
     shapes = np.where(found, functions.shapes(terms), -1)
     for shape in np.unique(shapes[found]):
         some = np.flatnonzero(shapes == shape)
-        yield some, np.unique(functions.all_values(int(terms[some[0]]), int(leaves[some[0]])))
+        yield (
+            some,
+            np.unique(functions.all_values(int(terms[some[0]]), int(leaves[some[0]]), numbers_only=False)),
+        )
 
 
 def functions_of(execution: Execution) -> LeafFunctions:

@@ -113,8 +113,6 @@ class Threads:
         one = np.uint64(1) << lane
         found |= {
             "%laneid": lane,
-            "%warpid": self.number // WARP,
-            "%nwarpid": np.full(len(self), self.warps),
             "%lanemask_eq": one,
             "%lanemask_lt": one - np.uint64(1),
             "%lanemask_le": (one << np.uint64(1)) - np.uint64(1),

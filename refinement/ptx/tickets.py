@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
+from ...spec.ptx.open_results import ATOMIC_RESULT
 from ..assignments import Assignment
 from ..interning import Ids
 from ..origins import Origin, Origins
@@ -118,7 +119,7 @@ class Tickets:
         acquires : bool
             Whether the thread knows that from here on; else from its next fence on.
         """
-        (term,) = self._store.undefined(1, width)
+        (term,) = self._store.undefined(1, width, ATOMIC_RESULT)
         ticket = _Ticket(word, name, value, told, acquires)
         self._tickets[int(term)] = ticket
         self._counts.setdefault(word, _Count(line)).tickets.append(ticket)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 
+from ...spec.float_encoding import is_nan
+from ...spec.formats import FloatFormat, Format
+from ...spec.open_results import OpenResult
 from .. import choices
 from ..evaluation import apply, evaluate
+from ..interning import Ids
 from ..terms import Operation, TermStore
 from .bit_moves import Field, Fill, moved
 from .values import KNOWN, Rule, Value, compute, of_terms
@@ -16,13 +20,33 @@ from .values import KNOWN, Rule, Value, compute, of_terms
 
 def applied(store: TermStore, operation: Operation, *values: Value) -> Value:
     """Return an operation's results: numbers where all arguments are known, else terms."""
-    return compute(
-        store,
-        operation.result.bits,
-        values,
-        lambda *numbers: evaluate(operation, numbers),
-        partial(apply, store, operation),
-    )
+    return evaluated(store, operation, values, partial(apply, store, operation))
+
+
+def evaluated(
+    store: TermStore, operation: Operation, values: Sequence[Value], on_terms: Callable[..., Ids]
+) -> Value:
+    """Return an operation's results: numbers where all arguments are known, else what terms give.
+
+    Of a NaN no bits are known.
+    """
+    on_numbers = lambda *numbers: evaluate(operation, numbers)  # noqa: E731
+    result = compute(store, operation.result.bits, values, on_numbers, on_terms)
+    return with_open_nans(store, result, operation.result)
+
+
+def with_open_nans(store: TermStore, result: Value, fmt: Format) -> Value:
+    """Return computed values, with terms in place of numbers that are NaNs: of these no bits are known."""
+    if not isinstance(fmt, FloatFormat) or not len(result):
+        return result
+    nans = is_nan(result.numbers.astype(fmt.storage), fmt)
+    if result.terms is not None:
+        nans &= result.terms == KNOWN
+    members = np.flatnonzero(nans)
+    if not len(members):
+        return result
+    terms = store.computed_nans(len(members), fmt)
+    return result.updated(members, Value(result.width, np.zeros(len(members), dtype=np.uint64), terms))
 
 
 def opaque(store: TermStore, operation: Operation, *values: Value) -> Value:
@@ -34,9 +58,9 @@ def opaque(store: TermStore, operation: Operation, *values: Value) -> Value:
     return Value(operation.result.bits, np.zeros(len(terms), dtype=np.uint64), terms)
 
 
-def undefined(store: TermStore, count: int, width: int) -> Value:
-    """Return values of which nothing is known."""
-    return Value(width, np.zeros(count, dtype=np.uint64), store.undefined(count, width))
+def unknown(store: TermStore, count: int, width: int, of: OpenResult) -> Value:
+    """Return values of a result that PTX leaves open, each another one."""
+    return Value(width, np.zeros(count, dtype=np.uint64), store.undefined(count, width, of))
 
 
 def constant(number: int, width: int, like: Value) -> Value:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F32
+from ...spec.ptx.open_results import INACTIVE_LANE
 from .. import operations
 from ..evaluation import Words
 from ..findings import Kind
@@ -26,7 +27,7 @@ from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .table_lookups import chosen_entry, possible_values
 from .threads import WARP, Indices
-from .value_operations import applied, constant, undefined
+from .value_operations import applied, constant, unknown
 from .values import Value, known, of_terms
 
 Members = NDArray[np.bool_]
@@ -141,7 +142,7 @@ def _taken(
     result = held.at(place[np.where(taken, active[some] - lane + source, active[some])])
     lost = np.flatnonzero(~taken)
     if len(lost):  # of a thread that doesn't run
-        result = result.updated(lost, undefined(execution.store, len(lost), 32))
+        result = result.updated(lost, unknown(execution.store, len(lost), 32, INACTIVE_LANE))
     return result, inside
 
 

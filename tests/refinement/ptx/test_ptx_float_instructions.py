@@ -336,7 +336,7 @@ def test_square_roots_to_nearest_are_correctly_rounded(name: str) -> None:
 )
 def test_what_hardware_approximates_has_no_value_even_of_numbers(text: str, name: str) -> None:
     done = execute(text, {"a": ("b32", floats(F32, 1))}, {"d": "b32"})
-    assert done.operations <= {"function", "quotient"}
+    assert done.operations <= {"function", "quotient", "undefined"}  # the last, of which NaN it is
     assert done.functions == {name}
 
 
