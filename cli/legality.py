@@ -7,7 +7,7 @@ import io
 import json as json_text
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -117,8 +117,9 @@ def legal(
 
     With -, each line of standard input is an instruction or {"instr", "target", "ptx"}, and each answer
     is one line of JSON; a line that is no instruction violates the rule "syntax", one that is known but not
-    modelled is undecided. The status is 1 when any line is illegal. A text that begins with module,
-    func.func, .version or .reg is one answer, as a file is.
+    judged is undecided ("legal": null). The status is 1 when any line is illegal, else 3 when any is
+    undecided or there is none. A text that begins with module, func.func, .version or .reg is one answer, as
+    a file is.
     """
     if target is not None:
         of_target(target)
@@ -134,13 +135,14 @@ def legal(
     else:
         first, *more = instruction.strip().splitlines() or [""]
         shown = f"{first} … ({len(more)} more lines)" if more else first
-        say(f"{'legal' if answer.legal else 'illegal'} on {answer.judgement.target}: {shown}")
+        where = f" on {answer.judgement.target}" if answer.judgement.target else ""
+        say(f"{answer.word}{where}: {shown}")
         for violation in answer.judgement.violations:
             say(f"  {violation}")
             say(f"    {violation.rule.reason} ({violation.rule.source})")
         for remark in answer.judgement.notes:
             say(f"  note: {remark}")
-    return ExitCode.HOLDS if answer.legal else ExitCode.FAILS
+    return _status([answer.legal])
 
 
 @dataclass(frozen=True)
@@ -176,23 +178,32 @@ def _judge_standard_input(given: _Given, wanted: Mapping[str, Path | None]) -> E
     start = time.perf_counter()
     reported = any(wanted.values()) or running_on_github()
     answers: list[tuple[int, LegalityAnswer]] = []
-    everything_legal = True
+    found: set[bool | None] = set()
     with result_files(wanted) as fill:
         text, lines = whole_text(sys.stdin.buffer)
         for number, answer in (
             _answered_lines(lines, given) if text is None else [(1, _of_text("-", text, given))]
         ):
-            everything_legal &= answer.legal
+            found.add(answer.legal)
             print(json_line(answer.document()), flush=True)
             if reported:
                 answers.append((number, answer))
         if reported:
             from ..reports.legal_report import report
 
-            found = report(answers, __version__, time.perf_counter() - start)
-            fill(found)
-            tell_github(found, annotate=False)
-    return ExitCode.HOLDS if everything_legal else ExitCode.FAILS
+            document = report(answers, __version__, time.perf_counter() - start)
+            fill(document)
+            tell_github(document, annotate=False)
+    if not found:
+        note("standard input has no instruction: nothing is judged")
+    return _status(found)
+
+
+def _status(answers: Collection[bool | None]) -> ExitCode:
+    """Return the status of some answers; what is not judged is not legal."""
+    if False in answers:
+        return ExitCode.FAILS
+    return ExitCode.HOLDS if answers and None not in answers else ExitCode.UNDECIDED
 
 
 def _answered_lines(lines: Iterable[bytes], given: _Given) -> Iterator[tuple[int, LegalityAnswer]]:

@@ -23,7 +23,7 @@ from ..proofs.obligation import (
     theorem_of,
 )
 from ..proofs.recorded_methods import recorded_method, recorded_methods
-from ..spec.errors import InputError
+from ..spec.errors import InputError, MmaproofError, UnsupportedError
 from ..spec.instruction_set import (
     NAMES,
     Description,
@@ -79,8 +79,8 @@ def _found(identifier: str) -> Description:
     text = own_spelling(identifier)
     try:
         return _instruction(text)
-    except InputError as error:
-        refused = error
+    except (InputError, UnsupportedError) as error:
+        refused: MmaproofError = error
     for each in (text, *in_listings(identifier)):
         refuse_unmodelled(each)
     if (found := _vocabulary(identifier, text)) is not None:
@@ -96,6 +96,8 @@ def _found(identifier: str) -> Description:
             raise InputError(f"{identifier!r} is not unique: {_some([entry.id for entry in named])}")
     if (found := _illegal(text) or _in_passing(identifier, text)) is not None:
         return found
+    if isinstance(refused, UnsupportedError):
+        raise refused
     close = _close(identifier[:80])
     if recognised(text) is not None and (not close or " " in text.strip()):
         raise refused

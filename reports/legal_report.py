@@ -52,11 +52,14 @@ def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed:
     isas = sorted({cause.owner for cause in causes} - {OWNER})
     rules = {**rule_book(isas), **{c.id: c.saying(c.reason) for c in causes if c.owner == OWNER}}
     checked = Checked("-", "instructions", rows, findings)
-    return Report("legal", version, OF_INSTRUCTIONS, (checked,), rules, elapsed, allow_undecided=True)
+    everything_judged = all(answer.legal is not None for _, answer in answers)
+    return Report(
+        "legal", version, OF_INSTRUCTIONS, (checked,), rules, elapsed, allow_undecided=everything_judged
+    )
 
 
 def _finding(line: int, answer: LegalityAnswer) -> Finding:
-    if answer.legal:
+    if answer.legal is not False:
         undecided = tuple(_UNDECIDED.saying(note.text) for note in answer.judgement.undecided)
         return Finding(Standing.UNDECIDED, "-", Position(line), answer.subject, undecided)
     causes = tuple(_cause(violation, answer.judgement.target) for violation in answer.judgement.violations)

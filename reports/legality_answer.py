@@ -46,21 +46,21 @@ class AnswerDocument(TypedDict):
         The instruction; of a file its name, of a whole text on standard input -.
     target : str
         The processor.
-    legal : bool
-        Whether no rule is broken.
+    legal : bool, optional
+        False where a rule is broken; None where none is, but not all that was asked about is judged.
     violations : list of ViolationDocument
         The rules that are.
     notes : list of str
         What was filled in, what can't be decided, who objects without making it illegal; absent when there
         is nothing to say.
     undecided : list of str
-        Those of the notes that tell what can't be decided: with them, legal means that no rule is known to
+        Those of the notes that tell what is not judged, or can't be decided: with them, no rule is known to
         be broken; absent when everything is decided.
     """
 
     instr: str
     target: str
-    legal: bool
+    legal: bool | None
     violations: list[ViolationDocument]
     notes: NotRequired[Some[str]]
     undecided: NotRequired[Some[str]]
@@ -68,11 +68,15 @@ class AnswerDocument(TypedDict):
 
 ConsistentAnswer = Annotated[
     AnswerDocument,
-    Keyword("if", {"properties": {"legal": {"const": True}}}),
-    Keyword("then", {"properties": {"violations": {"maxItems": 0}}}),
-    Keyword("else", {"properties": {"violations": {"minItems": 1}}}),
+    Keyword("if", {"properties": {"legal": {"const": False}}}),
+    Keyword("then", {"properties": {"violations": {"minItems": 1}}}),
+    Keyword("else", {"properties": {"violations": {"maxItems": 0}}}),
+    Keyword(
+        "allOf",
+        [{"if": {"properties": {"legal": {"const": None}}}, "then": {"required": ["undecided"]}}],
+    ),
 ]
-"""An answer that is legal exactly when it has no violations."""
+"""An answer that is illegal exactly where a rule is broken, and null only where something is undecided."""
 
 
 class LegalityAnswer(NamedTuple):
@@ -90,9 +94,16 @@ class LegalityAnswer(NamedTuple):
     judgement: Judgement
 
     @property
-    def legal(self) -> bool:
-        """Whether no rule is violated."""
-        return not self.judgement.violations
+    def legal(self) -> bool | None:
+        """False where a rule is violated; None where none is, but not all that was asked about is judged."""
+        if self.judgement.violations:
+            return False
+        return True if self.judgement.is_judged else None
+
+    @property
+    def word(self) -> str:
+        """The answer in a word."""
+        return {True: "legal", False: "illegal", None: "undecided"}[self.legal]
 
     @property
     def subject(self) -> str:
@@ -100,14 +111,13 @@ class LegalityAnswer(NamedTuple):
         return f"{self.instr} on {self.judgement.target}" if self.judgement.target else self.instr
 
     def _repr_html_(self) -> str:
-        word = "legal" if self.legal else "illegal"
         broken = (
             (str(v.rule.id), v.message, f"{v.rule.reason} ({v.rule.source})")
             for v in self.judgement.violations
         )
-        rules = "" if self.legal else table(("rule", "what is wrong", "why"), broken)
+        rules = "" if not self.judgement.violations else table(("rule", "what is wrong", "why"), broken)
         notes = "".join(f"<p>note: {escape(str(note))}</p>" for note in self.judgement.notes)
-        title = heading(f"{word} on {self.judgement.target}" if self.judgement.target else word)
+        title = heading(f"{self.word} on {self.judgement.target}" if self.judgement.target else self.word)
         return f"{title}<code>{escape(self.instr)}</code>{rules}{notes}"
 
     def document(self) -> AnswerDocument:
@@ -135,4 +145,4 @@ def no_instruction(line: str, target: str | None, reason: str) -> LegalityAnswer
 
 def not_modelled(line: str, target: str | None, reason: str) -> LegalityAnswer:
     """Return the answer about an instruction that is known, but not specified: no rule decides."""
-    return LegalityAnswer(line, Judgement(target or "", (), (Note(NoteKind.UNDECIDED, reason),)))
+    return LegalityAnswer(line, Judgement(target or "", (), (Note(NoteKind.NOT_JUDGED, reason),)))

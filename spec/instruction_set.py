@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .errors import InputError
 from .legality import Note, NoteKind, Violation
-from .unmodelled import refuse_unmodelled
+from .unmodelled import isa_of_unmodelled, refuse_unmodelled
 
 if TYPE_CHECKING:  # --help starts without numpy
     from .algebra import Array
@@ -43,8 +43,14 @@ class Judgement:
 
     @property
     def undecided(self) -> tuple[Note, ...]:
-        """The notes on what can't be decided: if there are some, no violation does not mean legal."""
-        return tuple(note for note in self.notes if note.kind is NoteKind.UNDECIDED)
+        """The notes on what can't be decided, or is not judged: no rule is known to be broken there."""
+        kinds = (NoteKind.UNDECIDED, NoteKind.NOT_JUDGED)
+        return tuple(note for note in self.notes if note.kind in kinds)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether rules looked at all that was asked about: if not, no violation does not mean legal."""
+        return all(note.kind is not NoteKind.NOT_JUDGED for note in self.notes)
 
 
 @dataclass(frozen=True)
@@ -281,6 +287,8 @@ def of_instruction(text: str, target: str | None = None) -> InstructionSet:
     """
     if (isa := recognised(text)) is not None:
         return isa
+    if (name := isa_of_unmodelled(text)) is not None:
+        return instruction_set(name)
     if target is not None:
         return of_target(target)
     if not text.strip():

@@ -6,7 +6,7 @@ in the target it is judged for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -87,6 +87,7 @@ class NoteKind(Enum):
     FILLED_IN = "what the text leaves out, or is replaced in it"
     OBJECTION = "who else objects"
     UNDECIDED = "what can't be decided"
+    NOT_JUDGED = "what no rule looks at"
     SCOPE = "what is judged"
 
 
@@ -109,8 +110,19 @@ class Note:
     where: str = ""
 
     def __str__(self) -> str:
-        undecided = "undecided: " * (self.kind is NoteKind.UNDECIDED)
+        undecided = "undecided: " * (self.kind in (NoteKind.UNDECIDED, NoteKind.NOT_JUDGED))
         return f"{self.where}{undecided}{self.text}"
+
+
+_SHOWN = 8
+"""Lines that a note lists."""
+
+
+def listed_lines(lines: Sequence[int]) -> str:
+    """Name lines of a text, as notes begin with them."""
+    shown = ", ".join(map(str, lines[:_SHOWN]))
+    more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
+    return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
 
 
 def violations(rules: Iterable[Rule[Subject, Target]], subject: Subject, target: Target) -> list[Violation]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from .errors import UnsupportedError
+from .ptx.opcode_table import opcode_of
 
 NOT_MODELLED: Mapping[str, str] = MappingProxyType(
     {
@@ -41,3 +42,8 @@ def refuse_unmodelled(text: str) -> None:
     for pattern, what in NOT_MODELLED.items():
         if re.match(pattern, written):
             raise UnsupportedError(f"{written.split(maxsplit=1)[0][:80]}: known, not modelled: {what}")
+
+
+def isa_of_unmodelled(text: str) -> str | None:
+    """Return the instruction set that an instruction belongs to of which nothing but the opcode is known."""
+    return None if opcode_of(text) is None else "ptx"

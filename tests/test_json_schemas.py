@@ -31,7 +31,7 @@ def test_a_published_schema_is_the_generated_one(name: str) -> None:
 
 
 def test_an_answer_of_legal_writes_every_field_that_its_schema_names() -> None:
-    notes = (Note(NoteKind.SCOPE, "judged"), Note(NoteKind.UNDECIDED, "not known"))
+    notes = (Note(NoteKind.SCOPE, "judged"), Note(NoteKind.NOT_JUDGED, "not known"))
     answers = [LegalityAnswer("x", Judgement("sm_80", (), notes)), no_instruction("y", None, "no")]
     for answer in answers:
         validate("legal", answer.document())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ...spec.ptx.opcode_table import SPECIFIED
 from ...spec.ptx.operands import Integer
 from .descents import READING, WRITING, read, written
-from .module import MATRIX_OPCODES, InstructionStatement
+from .module import InstructionStatement
 from .operands import register_names
 from .parameter_fields import Fields
 
@@ -93,6 +94,6 @@ def _typed(
         yield sources, types[1]
     elif instruction.opcode in _COMPARING and types and types[-1].startswith(UNTYPED):
         yield sources, f"s{types[-1][1:]}"
-    elif types and instruction.opcode not in (*READING, *WRITING, "cp", *MATRIX_OPCODES):
+    elif types and instruction.opcode not in (*READING, *WRITING, "cp", *SPECIFIED):
         yield targets, types[0]
         yield sources, types[-1]

@@ -34,7 +34,7 @@ from .address_spaces import Buffer
 from .arrivals import in_every_order
 from .guards import conditions_on_sizes
 from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, Structure, check_size, entry_named
-from .module import Function, Module
+from .module import Function, InstructionStatement, Module
 from .outline import outline
 from .parser import read
 from .threads import Indices, Launch
@@ -338,10 +338,14 @@ def candidates_of(path: Path) -> list[Candidate]:
     """Return the kernels of a PTX file."""
     found = []
     for entry in read(path).entries:
-        products = Counter(each.mnemonic for each in entry.body if each.opcode == "mma" or each.has("mma"))
+        products = Counter(_listed(each) for each in entry.body if each.multiplies_matrices)
         if entry.defined:
             found.append(Candidate(entry.name, 0, 0, dict(products.most_common())))
     return found
+
+
+def _listed(product: InstructionStatement) -> str:
+    return product.mnemonic + ("" if product.is_matrix_instruction else " (not modelled)")
 
 
 def _entry(module: Module, name: str | None, path: Path) -> Function:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from ...spec.errors import InputError
 from ...spec.ptx.assembly import parse_mnemonic
 from ...spec.ptx.instructions import Instruction
+from ...spec.ptx.opcode_table import SPECIFIED
 from ...spec.ptx.operands import Predicate
 from .operands import Initial, Operand
 
@@ -30,9 +31,6 @@ TYPE_BITS: Mapping[str, int] = MappingProxyType(
     }
 )
 """Bits of a value of each type, as it stands in a register."""
-
-MATRIX_OPCODES = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
-"""Opcodes whose meaning is in `mmaproof.spec.ptx`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,12 @@ class InstructionStatement:
     @property
     def is_matrix_instruction(self) -> bool:
         """Whether `mmaproof.spec.ptx` says what it means."""
-        return self.opcode in MATRIX_OPCODES
+        return self.opcode in SPECIFIED
+
+    @property
+    def multiplies_matrices(self) -> bool:
+        """Whether it is a product of matrices, specified or not."""
+        return self.opcode == "mma" or self.has("mma") or self.has("mma_async")
 
     def specified(self) -> Instruction:
         """Return a matrix instruction as the specification takes it.

@@ -1,14 +1,19 @@
-"""Whether the matrix instructions of a PTX text are legal: of a module, of functions, or of a body alone."""
+"""Whether the matrix instructions of a PTX text are legal: of a module, of functions, or of a body alone.
+
+Of other instructions only the opcode is looked at: PTX must have it, and the target.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...spec.errors import InputError
 from ...spec.instruction_set import Judgement
-from ...spec.legality import Note, NoteKind, Rule, Violation
+from ...spec.legality import Note, NoteKind, Rule, Violation, listed_lines
+from ...spec.ptx.opcode_table import OPCODES
+from ...spec.ptx.other_instructions import lacking, not_judged
 from ...spec.ptx.targets import NEWEST, spell_version, target_named, version_named
 from .matrix import illegal
 from .module import InstructionStatement, Module
@@ -22,7 +27,7 @@ _MODULE = re.compile(r"\s*\.version\b")
 _FUNCTION = re.compile(r"\.(?:entry|func)\b")
 
 _TARGET = "sm_120a"
-"""The target that has every form."""
+"""The target that has every form that is specified."""
 
 _SYNTAX = Rule[InstructionStatement, Module](
     "syntax", "a matrix instruction has modifiers that PTX has", "PTX ISA 9.7.14", lambda *_: ()
@@ -30,7 +35,9 @@ _SYNTAX = Rule[InstructionStatement, Module](
 
 
 def judge_text(text: str, name: str, target: str | None, version: str | None) -> Judgement:
-    """Judge every matrix instruction of a text.
+    """Judge every matrix instruction of a text, and whether the target has the opcodes of the others.
+
+    A matrix instruction that is not modelled, and a text without any, leave the text undecided.
 
     Parameters
     ----------
@@ -44,7 +51,7 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
     Raises
     ------
     InputError
-        If the text can't be read, or a name in it is not declared; it names the line.
+        If the text can't be read, a name in it is not declared, or PTX has no such opcode; it names the line.
     """
     bare = _HIDING.sub(lambda hiding: re.sub(r"[^\n]", " ", hiding[0]), text)
     if not bare.strip():
@@ -61,15 +68,46 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
         version=module.version if version is None else version_named(version),
     )
     found: list[Violation] = []
-    count = 0
+    judged: list[InstructionStatement] = []
+    others: list[InstructionStatement] = []
     for function in module.functions.values():
         spaces = variable_spaces(module, function)
         for instruction in function.body:
             if instruction.is_matrix_instruction:
-                count += 1
+                judged.append(instruction)
                 found += _judged(module, instruction, spaces)
-    scope = Note(NoteKind.SCOPE, f"{count} matrix instructions are judged, no others")
-    return Judgement(module.target, tuple(found), (scope,))
+            else:
+                others.append(instruction)
+                found += _of_opcode(module, instruction, name)
+    count = "1 matrix instruction is" if len(judged) == 1 else f"{len(judged)} matrix instructions are"
+    scope = Note(NoteKind.SCOPE, f"{count} judged; of the other {len(others)} instructions only the opcode")
+    return Judgement(module.target, tuple(found), (scope, *_open_points(judged, others)))
+
+
+def _of_opcode(module: Module, instruction: InstructionStatement, name: str) -> list[Violation]:
+    """Judge whether the target has the opcode of an instruction that is not specified."""
+    opcode = OPCODES.get(instruction.opcode)
+    if opcode is None:
+        raise InputError(f"PTX has no opcode {instruction.opcode!r}", f"{name}:{instruction.line}")
+    place = f"line {instruction.line}, {instruction.mnemonic}"
+    return [
+        Violation(each.rule, f"{place}: {each.message}")
+        for each in lacking(opcode, target_named(module.target))
+    ]
+
+
+def _open_points(
+    judged: Sequence[InstructionStatement], others: Sequence[InstructionStatement]
+) -> list[Note]:
+    """Return what keeps a text from being legal though no rule is broken."""
+    lines: dict[str, list[int]] = {}
+    for each in others:
+        opcode = OPCODES[each.opcode]
+        if opcode.is_matrix_product:
+            lines.setdefault(not_judged(opcode, each.mnemonic), []).append(each.line)
+    if not judged and not lines:
+        return [Note(NoteKind.NOT_JUDGED, "the text has no matrix instruction: nothing is judged")]
+    return [Note(NoteKind.NOT_JUDGED, text, f"{listed_lines(places)}: ") for text, places in lines.items()]
 
 
 def _judged(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:

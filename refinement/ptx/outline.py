@@ -24,7 +24,7 @@ def outline(module: Module, function: Function) -> KernelOutline:
     """Return what a kernel of a module says of its launch, and does with its parameters."""
     variables = used_variables(module, function)
     most = function.limits.get("maxntid")
-    products = [each for each in function.body if each.opcode == "mma" or each.has("mma")]
+    products = [each for each in function.body if each.multiplies_matrices]
     return KernelOutline(
         "ptx",
         module.path,

@@ -6,13 +6,13 @@ Rules on a sequence of statements (flags, hazards, phases) are not judged here.
 from __future__ import annotations
 
 import re
-from collections import ChainMap, Counter
+from collections import ChainMap
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ..instruction_set import Judgement
-from ..legality import Note, NoteKind, Violation
+from ..legality import Note, NoteKind, Violation, listed_lines
 from .assembly import only_instruction
 from .legality import address_violations, judge, tile_violations
 from .resolution import resolve_known, tile_of_type
@@ -78,10 +78,14 @@ def judge_module(module: Module, profile: Profile) -> Judgement:
         where = f"line {line}, {name}: " if len(judged) > 1 else ""
         violations += (Violation(each.rule, where + each.message) for each in judgement.violations)
         notes += (replace(note, where=where) for note in judgement.notes)
-    unknown = Counter(filter(None, map(_without_rules, module.walk())))
-    if unknown:
-        names = [each if count == 1 else f"{each} ({count})" for each, count in sorted(unknown.items())]
-        notes.append(Note(NoteKind.UNDECIDED, f"no rule is known on {', '.join(names)}"))
+    unknown: dict[str, list[int]] = {}
+    for statement in module.walk():
+        if (operation := _without_rules(statement)) is not None:
+            unknown.setdefault(operation, []).append(statement.line)
+    for operation, places in sorted(unknown.items()):
+        notes.append(
+            Note(NoteKind.NOT_JUDGED, f"no rule is known on {operation}", f"{listed_lines(places)}: ")
+        )
     return Judgement(profile.name, tuple(violations), tuple(notes))
 
 

@@ -18,6 +18,8 @@ from .choices import OPEN_POINTS, PRESETS, choices_named
 from .declarations import read_declarations
 from .instructions import Instruction
 from .leniency import may_be_taken
+from .opcode_table import opcode_of
+from .other_instructions import OtherInstruction
 from .signatures import signature
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
 
@@ -141,8 +143,10 @@ class WarpMatrixInstructions:
             for variant in form.variants()
         ]
 
-    def read(self, text: str, declarations: str | None = None) -> PtxInstruction:
+    def read(self, text: str, declarations: str | None = None) -> PtxInstruction | OtherInstruction:
         """Read an instruction whose names were declared, where declarations are given."""
+        if (known := opcode_of(text)) is not None and not known[0].is_specified:
+            return OtherInstruction(*known)
         declared = None if declarations is None else read_declarations(declarations)
         return PtxInstruction(parse(text, declared))
 

@@ -10,6 +10,7 @@ import pytest
 from command_line import mmaproof
 from document_schemas import validate
 
+import mmaproof as mmaproof_package
 from mmaproof.spec.power import tables
 from mmaproof.spec.power.contradictions import CONTRADICTIONS
 from mmaproof.spec.power.forms import FORMS
@@ -97,8 +98,10 @@ def test_lines_may_be_any_bytes() -> None:
     assert (status, [d["legal"] for d in documents]) == (1, [False, True])
 
 
-def test_no_lines_are_all_legal() -> None:
-    assert answers("") == (0, [])
+@pytest.mark.parametrize("stdin", ["", "\n \n"])
+def test_where_nothing_is_judged_nothing_is_legal(stdin: str) -> None:
+    result = mmaproof("legal", "-", stdin=stdin)
+    assert (result.status, result.out) == (3, "") and "nothing is judged" in result.err
 
 
 def test_thousands_of_lines() -> None:
@@ -269,21 +272,96 @@ def test_a_file_without_a_statement_is_wrong_use(tmp_path: Path, text: str, mess
 def test_strings_hide_what_begins_a_comment(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text('.version 8.0\n.target sm_80\n.address_size 64\n.file 1 "/a/*.cu"\n.entry k() { ret; }\n')
-    assert mmaproof("legal", path).status == 0
+    result = mmaproof("legal", path)
+    assert result.status == 3 and "has no matrix instruction" in result.out
+
+
+NOT_JUDGED = {
+    "wgmma.fence.sync.aligned;": "sm_90a",
+    "wgmma.mma_async.banana": "sm_90a",
+    "@%p1 tcgen05.mma.cta_group::3.kind::banana": "sm_110f",
+    "dp4a.s32.s32 a": "sm_121f",
+    "mov.u32 %r1, %r2;": "sm_121f",
+    "mbarrier.init.shared.b64 [a], 1;": "sm_121f",
+    "@!%p2 ret;": "sm_121f",
+}
+"""Instructions of PTX that no rule looks at, and the newest target that has the opcode."""
+
+
+@pytest.mark.parametrize(("instruction", "target"), NOT_JUDGED.items())
+def test_an_instruction_that_no_rule_looks_at_is_neither_legal_nor_illegal(
+    instruction: str, target: str
+) -> None:
+    result = mmaproof("legal", instruction)
+    assert result.status == 3 and result.out.startswith(f"undecided on {target}: {instruction}\n")
+    status, (answer,) = answers(instruction)
+    assert (status, answer["legal"], answer["violations"]) == (3, None, []) and answer["undecided"]
+    report = mmaproof_package.legal(instruction)
+    assert report.legal is None and f"undecided on {target}" in report._repr_html_()
 
 
 @pytest.mark.parametrize(
-    "instruction", ["wgmma.fence.sync.aligned;", "@%p1 tcgen05.mma.cta_group::1", "dp4a.s32.s32 a"]
+    ("instruction", "target"),
+    [("wgmma.fence.sync.aligned", "sm_100a"), ("tcgen05.banana", "sm_120a"), ("mbarrier.test", "sm_75")],
 )
-def test_an_instruction_that_is_not_modelled_is_not_decided(instruction: str) -> None:
-    result = mmaproof("legal", instruction)
-    assert result.status == 3 and ": known, not modelled: " in result.err
+def test_an_opcode_that_the_target_lacks_is_illegal(instruction: str, target: str) -> None:
+    status, (answer,) = answers(instruction, "--target", target)
+    assert (status, answer["legal"]) == (1, False)
+    assert [each["rule"] for each in answer["violations"]] == ["opcode-target"]
 
 
 def test_a_line_that_is_not_modelled_is_undecided_and_the_next_is_answered() -> None:
     lines = ("wgmma.fence.sync.aligned", "v_smfmac_f32_16x16x32_f16", "xvi8ger4pp a0,vs32,vs33")
     status, found = answers("\n".join(lines))
-    assert (status, [each["instr"] for each in found]) == (0, list(lines))
+    assert (status, [each["instr"] for each in found]) == (3, list(lines))
+    assert [each["legal"] for each in found] == [None, None, True]
     assert ["undecided" in each for each in found] == [True, True, False]
-    for each in found:
-        validate("legal", each)
+
+
+def test_an_illegal_line_outweighs_one_that_is_not_judged() -> None:
+    assert answers("wgmma.fence.sync.aligned\nxvf64ger a0,vs33,vs36")[0] == 1
+
+
+MODULE = """.version 8.7
+.target {target}
+.address_size 64
+.entry k() {{
+  .reg .b32 %r<4>;
+  .shared .align 16 .b8 s[64];
+  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{%r0}}, [s];
+  {line}
+  {line}
+  ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "target", "status", "said"),
+    [
+        ("add.u32 %r1, %r2, %r3;", "sm_80", 0, "1 matrix instruction is judged; of the other 3 instructions"),
+        ("tcgen05.mma.cta_group::3.kind::banana;", "sm_100a", 3, "lines 8, 9: undecided: tcgen05.mma"),
+        ("tcgen05.mma.cta_group::3.kind::banana;", "sm_120a", 1, "opcode-target: line 8, tcgen05.mma"),
+        ("wgmma.fence.sync.aligned;", "sm_90a", 3, "lines 8, 9: undecided: wgmma.fence"),
+        ("wgmma.fence.sync.aligned;", "sm_90", 1, "opcode-target: line 9, wgmma.fence"),
+        ("frobnicate.b32 %r1;", "sm_80", 2, "k.ptx:8: PTX has no opcode 'frobnicate'"),
+    ],
+)
+def test_a_file_is_legal_only_where_every_matrix_instruction_is_judged(
+    tmp_path: Path, line: str, target: str, status: int, said: str
+) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(MODULE.format(target=target, line=line))
+    result = mmaproof("legal", path)
+    assert result.status == status and said in result.out + result.err
+    if status != 2:
+        answer = json.loads(mmaproof("legal", path, "--json").out)
+        validate("legal", answer)
+        assert answer["legal"] is {0: True, 1: False, 3: None}[status]
+
+
+def test_products_that_are_not_modelled_are_listed_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(MODULE.format(target="sm_90a", line="wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;"))
+    listed = mmaproof("verify", "--list", path).out
+    assert listed == "k: 2 wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 (not modelled)\n"

@@ -441,7 +441,8 @@ def test_operations_without_rules_are_named_in_a_note() -> None:
     }}"""
     judgement = INSTRUCTION_SET.read(text).legal("A5")
     assert judgement.violations == ()
-    assert list(map(str, judgement.notes)) == ["undecided: no rule is known on pto.tadd (2)"]
+    assert list(map(str, judgement.notes)) == ["lines 3, 4: undecided: no rule is known on pto.tadd"]
+    assert not judgement.is_judged
 
 
 def test_what_is_undecided_of_one_statement_among_some_is_undecided() -> None:
