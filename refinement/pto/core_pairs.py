@@ -20,33 +20,22 @@ from ...spec.pto.tile import Location
 from ..findings import Kind
 from .access_history import Pipe, Stamp
 from .channels import Key, Pushed
+from .cores import CUBE, PEERS, VECTOR, kind_of
 from .errors import EndedError, illegal, unsupported
 from .operand_text import text_of, values_of
 from .scalar_unit import Names, ScalarUnit, require_inside
 from .tile_buffers import Elements, TileBuffer, TileMemory
 
-_KIND = re.compile(r"kernel_kind<\s*(\w+)\s*>|kernel_kind\s+(\w+)", re.ASCII)
 _SPLIT = re.compile(r"\bsplit\s*=\s*(\d+)", re.ASCII)
 _SIZE = re.compile(r"\bsize\s*=\s*(\d+)", re.ASCII)
 _BASE = re.compile(r"\bbase\s*=\s*(\d+)", re.ASCII)
 _SPACE = re.compile(r"address_space<\s*(\w+)\s*>", re.ASCII)
 _ID = re.compile(r"\bid\s*=\s*(\d+)", re.ASCII)
 
-CUBE, VECTOR = "cube", "vector"
-_PEERS = MappingProxyType({CUBE: VECTOR, VECTOR: CUBE})
-
-
-def kind_of(function: Function) -> str | None:
-    """Return the core that a function is declared to run on, if it is."""
-    for name, value in function.attributes:
-        if name == "pto.kernel_kind" and (found := _KIND.search(value)) is not None:
-            return str(found[1] or found[2])
-    return None
-
 
 def peer_of(function: Function, functions: Mapping[str, Function]) -> Function | None:
     """Return the function of the other core of a kernel, if tiles are pushed between the two."""
-    wanted = _PEERS.get(kind_of(function) or "")
+    wanted = PEERS.get(kind_of(function) or "")
     found = [
         each
         for each in functions.values()

@@ -25,10 +25,11 @@ from ..kernel_outline import KernelOutline
 from ..memory import ByteLanes
 from ..terms import TermStore
 from . import machine
-from .core_pairs import VECTOR, kind_of, peer_of
+from .calls import called_functions
+from .core_pairs import peer_of
+from .cores import VECTOR, cores_of, kind_of
 from .global_arrays import global_arrays
 from .launching import arguments_of
-from .other_statements import called_functions
 from .outline import outline
 from .synchronisation import is_explicit
 from .values import Value
@@ -100,7 +101,7 @@ class PtoKernel:
         done = machine.run(
             self.path,
             self.functions,
-            [function] if self.peer is None else [function, self.peer],
+            self._entries(function),
             self.profile,
             prod(instance.grid),
             lambda block: _of_block(fixed, block),
@@ -127,6 +128,11 @@ class PtoKernel:
             lambda block: f"block {block}",
             assumptions=(*self._assumptions(instance), *done.assumptions),
         )
+
+    def _entries(self, function: Function) -> list[tuple[str, Function]]:
+        """Return what each core of a block runs."""
+        entries = [function] if self.peer is None else [function, self.peer]
+        return [(core, entry) for entry in entries for core in cores_of(entry, self.functions)]
 
     def _assumptions(self, instance: Instance) -> tuple[str, ...]:
         if not any(isinstance(each.format, FloatFormat) for each in instance.outputs):
@@ -180,7 +186,7 @@ def read_outline(path: Path, entry: str | None) -> KernelOutline:
 
 
 def entry_of(module: Module, name: str | None, path: Path) -> Function:
-    """Return the function of a name, or the only one that no other calls.
+    """Return the function of a name, the only one marked ``pto.entry``, or the only one that no other calls.
 
     Raises
     ------
@@ -192,7 +198,8 @@ def entry_of(module: Module, name: str | None, path: Path) -> Function:
         inner = called_functions(module) | {
             each.name for each in defined.values() if each.visibility == "private"
         }
-        outer = [each for each in defined if each not in inner] or list(defined)
+        marked = [each.name for each in defined.values() if dict(each.attributes).keys() & {"pto.entry"}]
+        outer = marked or [each for each in defined if each not in inner] or list(defined)
         name = only_entry(_without_peers(outer, defined), path)
     if name not in defined:
         known = ", ".join(defined) or "none"

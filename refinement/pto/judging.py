@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from ...spec.legality import Violation
 from ...spec.pto.catalogue import INDICES, ROLE_LOCATIONS
+from ...spec.pto.global_memory import ViewOrder
 from ...spec.pto.legality import address_violations, judge, tile_violations
 from ...spec.pto.resolution import Resolved, tile_of_type
 from ...spec.pto.targets import Profile
@@ -13,10 +17,13 @@ from ...spec.pto.text.statements import InstructionStatement
 from ...spec.pto.text.syntax import TypedValue
 from ...spec.pto.text.types import OtherType, Spelling, TileType
 from ...spec.pto.tile import Location, Tile
+from ...spec.pto.view_layouts import Orders
 from ..findings import Kind
+from .errors import unsupported
 from .execution import Execution
 from .tile_buffers import TileBuffer
 from .values import View
+from .view_orders import written_order
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,21 @@ class Judge:
 
     profile: Profile
     _judged: set[object] = field(default_factory=set)
+    _settled: dict[object, ViewOrder] = field(default_factory=dict)
 
-    def apply(self, execution: Execution, statement: InstructionStatement, operands: Operands) -> None:
-        """Report every rule that an instruction violates."""
+    def apply(self, execution: Execution, statement: InstructionStatement, operands: Operands) -> Operands:
+        """Report every rule that an instruction violates, and return its operands, its view of one layout.
+
+        Raises
+        ------
+        EndedError
+            If more than one layout is legal that ptoas may give the view, and they name other elements.
+        """
+        settled = self._with_one_layout(execution, statement, operands)
+        self._apply(execution, statement, settled)
+        return settled
+
+    def _apply(self, execution: Execution, statement: InstructionStatement, operands: Operands) -> None:
         actual = {role: in_role(role, tile.actual) for role, tile in operands.tiles.items()}
         view = operands.given_view
         seen = None if view is None else (view.shape, view.order)
@@ -67,11 +86,51 @@ class Judge:
             return
         self._judged.add(key)
         self._check_types(execution, statement, operands)
-        numbered = _with_numbers(statement, operands)
-        for violation in judge(Resolved(numbered, self.profile, actual)).violations:
+        for violation in self._violations(statement, operands):
             execution.report(
                 Kind.ILLEGAL, f"{statement.operation}: {violation}", execution.line, what=violation.rule.id
             )
+
+    def _violations(self, statement: InstructionStatement, operands: Operands) -> tuple[Violation, ...]:
+        actual = {role: in_role(role, tile.actual) for role, tile in operands.tiles.items()}
+        return judge(Resolved(_with_numbers(statement, operands), self.profile, actual)).violations
+
+    def _with_one_layout(
+        self, execution: Execution, statement: InstructionStatement, operands: Operands
+    ) -> Operands:
+        """Choose, of the layouts that ptoas may give a view, the one that the tile can be moved to or from.
+
+        With any other the headers do not compile. Of two that name the same elements, either will do.
+        """
+        view = operands.given_view
+        if view is None:
+            return operands
+        written = written_order(statement.attributes)
+        if written is not None and written not in view.orders:
+            raise unsupported(
+                f"{statement.operation} of layout {written}; the view is {_listed(view.orders)}"
+            )
+        if written is not None or len(view.orders) == 1:
+            return _ordered(operands, written or view.order)
+        (tile,) = operands.tiles.values()
+        key = (id(statement), tile.actual, view.shape, view.strides, view.orders)
+        if key not in self._settled:
+            options = [_ordered(operands, order) for order in view.orders]
+            wrong = [len(self._violations(statement, option)) for option in options]
+            best = [option for option, count in zip(options, wrong, strict=True) if count == min(wrong)]
+            if not min(wrong) and not _alike([option.view for option in best], tile):
+                raise unsupported(
+                    f"releases of ptoas take a view of {view} with strides {list(view.strides)} for "
+                    f"{_listed(view.orders)}: give it a layout"
+                )
+            self._settled[key] = best[0].view.order
+        order = self._settled[key]
+        if ViewOrder.NZ in view.orders:
+            execution.assumptions[
+                f"{order} is taken of the layouts that releases of ptoas give a view of "
+                f"{'x'.join(map(str, view.shape))} ({_listed(view.orders)})"
+            ] = None
+        return _ordered(operands, order)
 
     def _check_types(self, execution: Execution, statement: InstructionStatement, operands: Operands) -> None:
         """Report operands whose type is not that of their definition."""
@@ -103,6 +162,21 @@ class Judge:
             wrong += address_violations(tile.tile, tile.address, self.profile)
         for violation in wrong:
             execution.report(Kind.ILLEGAL, f"alloc_tile: {violation}", execution.line, what=violation.rule.id)
+
+
+def _ordered(operands: Operands, order: ViewOrder) -> Operands:
+    return replace(operands, given_view=replace(operands.view, orders=(order,)))
+
+
+def _listed(orders: Orders) -> str:
+    return " or ".join(orders)
+
+
+def _alike(views: Sequence[View], tile: TileBuffer) -> bool:
+    """Tell whether views name the same elements, as far as a tile takes them."""
+    indices = np.indices(tuple(tile.valid))
+    first, *others = (np.asarray(view.matrix.offset(*indices)) for view in views)
+    return all(np.array_equal(first, other) for other in others)
 
 
 def in_role(role: str, tile: Tile) -> Tile:

@@ -8,9 +8,9 @@ from math import prod
 from ...spec.errors import InputError
 from ...spec.formats import FloatFormat
 from ...spec.pto.element_types import ElementType
-from ...spec.pto.global_memory import ViewOrder
 from ...spec.pto.text.module import Function, Parameter
 from ...spec.pto.text.types import OtherType
+from ...spec.pto.view_layouts import orders
 from ..arguments import Array, Pointers, Scalar
 from ..contract import Instance
 from ..interning import Ids
@@ -101,7 +101,7 @@ def _argument(
 
 
 def _view(pointer: Pointer, parameter: Parameter) -> Value:
-    """Return a pointer; of a ``memref`` with its extents, the row-major view that movers take as it is."""
+    """Return a pointer; of a ``memref`` with its extents, the view without gaps that movers take as it is."""
     type_ = parameter.type
     if not isinstance(type_, OtherType) or not type_.text.startswith("memref") or pointer.element is None:
         return pointer
@@ -109,7 +109,7 @@ def _view(pointer: Pointer, parameter: Parameter) -> Value:
     if not extents or len(extents) < len(type_.extents) or "strided" in type_.text:
         return pointer
     strides = tuple(prod(extents[axis + 1 :]) for axis in range(len(extents)))
-    return View(pointer, pointer.element, extents, strides, ViewOrder.ND)
+    return View(pointer, pointer.element, extents, strides, orders([(extents, strides)], pointer.element))
 
 
 def _number(

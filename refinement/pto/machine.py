@@ -11,6 +11,7 @@ import numpy as np
 from ...spec.pto.choices import OF_SUMS, OPEN_POINTS, UNSPECIFIED, Choices, choices_of
 from ...spec.pto.targets import Profile
 from ...spec.pto.text.module import Function
+from ...spec.pto.view_declarations import known_names
 from ..contract import Accumulate
 from ..findings import KernelFinding, Kind
 from ..front_end import FinalArray, Progress
@@ -69,7 +70,7 @@ def assumptions(profile: Profile, accumulate: Accumulate) -> tuple[str, ...]:
 def run(
     path: str,
     functions: Mapping[str, Function],
-    entries: Sequence[Function],
+    entries: Sequence[tuple[str, Function]],
     profile: Profile,
     blocks: int,
     arguments: Arguments,
@@ -90,8 +91,8 @@ def run(
         Its file, for findings.
     functions : mapping of str to Function
         Those of its module.
-    entries : sequence of Function
-        The kernel: one function, or one for each of two cores.
+    entries : sequence of (str, Function)
+        The kernel: the function of each core, with the core's kind.
     profile : Profile
         Who runs it.
     blocks : int
@@ -130,6 +131,12 @@ def run(
         for number in range(len(entries))
     ]
     judge = Judge(profile)
+    known = {
+        view: names
+        for function in functions.values()
+        if function.body is not None
+        for view, names in known_names(function.body).items()
+    }
     running = range(blocks) if some is None else [int(each) for each in some]
     complete, depends = True, np.empty(0, dtype=np.int32)
     for done, block in enumerate(running):
@@ -137,9 +144,9 @@ def run(
             progress(done, len(running))
         channels.clear()
         try:
-            for core, entry in zip(cores, entries, strict=True):
+            for core, (kind, entry) in zip(cores, entries, strict=True):
                 core.begin(block)
-                unit = ScalarUnit(core, judge, functions, Launch(block, blocks), run_other)
+                unit = ScalarUnit(core, judge, functions, Launch(block, blocks, kind), run_other, known)
                 unit.call(entry, arguments(block))
             while any([core.pipes.advance() for core in cores]):  # noqa: C419 - every core, each time
                 pass

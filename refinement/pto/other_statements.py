@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from ...spec.pto.text.module import Module, Other
+from ...spec.pto.text.module import Other
 from ...spec.pto.text.syntax import Region
+from .calls import called_by
 from .core_pairs import EXCHANGE_HANDLERS
+from .cores import SECTIONS
 from .errors import unsupported
 from .memory_statements import MEMORY_HANDLERS
 from .operand_text import text_of
@@ -17,10 +19,6 @@ from .synchronisation import waits_for_all
 from .vector_instructions import VECTOR_HANDLERS
 
 _MARK = re.compile(r"<\s*(\w+)\s*>", re.ASCII)
-_CALLED = re.compile(r'@("?)([\w.$-]+)\1\s*\(([^)]*)\)', re.ASCII)
-
-SECTIONS = ("pto.section.cube", "pto.section.vector")
-"""Operations whose region only says which core runs it."""
 
 WITHOUT_EFFECT = frozenset({"memref.dealloc", "pto.print", "pto.tprint", "pto.tprefetch", "pto.comment"})
 """Operations that change no value."""
@@ -36,17 +34,17 @@ def run_other(unit: ScalarUnit, statement: Other, names: Names) -> None:
     """
     name = statement.name.strip('"')
     if name in SECTIONS:
-        if unit.section not in ("", name):
-            raise unsupported(f"{unit.section} and {name} in one function: what orders the cores is not told")
-        unit.section = name
-        for piece in statement.pieces:
-            if isinstance(piece, Region):
-                unit.run(piece, names.new_child())
+        with unit.only_on(SECTIONS[name]) as runs:
+            for piece in statement.pieces:
+                if runs and isinstance(piece, Region):
+                    unit.run(piece, names.new_child())
         return
     if name in WITHOUT_EFFECT:
         return
     if (handler := HANDLERS.get(name)) is None:
         raise unsupported(name)
+    if name in VECTOR_HANDLERS or name in EXCHANGE_HANDLERS:
+        unit.require_one_core(name)
     handler(unit, statement, names)
 
 
@@ -84,18 +82,3 @@ HANDLERS: Mapping[str, Callable[[ScalarUnit, Other, Names], None]] = MappingProx
     }
 )
 """What becomes of each operation, by its name."""
-
-
-def called_by(statement: Other) -> tuple[str, list[str]] | None:
-    """Return the function that a statement calls, and the names of its arguments; None of no call."""
-    if statement.name not in ("func.call", "call"):
-        return None
-    if (found := _CALLED.search(text_of(statement))) is None:
-        return None
-    return found[2], [each.strip() for each in found[3].split(",") if each.strip()]
-
-
-def called_functions(module: Module) -> set[str]:
-    """Return the names of the functions that a file calls."""
-    others = (each for each in module.walk() if isinstance(each, Other))
-    return {found[0] for each in others if (found := called_by(each)) is not None}

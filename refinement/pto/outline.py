@@ -11,11 +11,11 @@ from ...spec.pto.text.module import Function, Module, Other, Parameter
 from ...spec.pto.text.statements import Arithmetic, InstructionStatement, PartitionView, TensorView
 from ...spec.pto.text.syntax import Statement
 from ..kernel_outline import KernelOutline, MemoryAccess, ParameterUse
+from .calls import called_by
 from .core_pairs import peer_of
 from .errors import EndedError
 from .launching import is_pointer, pointed_to
 from .operand_text import text_of, values_of
-from .other_statements import called_by
 from .scalar_arithmetic import number_format
 from .tile_instructions import adds_to_memory
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ...spec.errors import InputError, UnsupportedError
@@ -29,7 +30,9 @@ from ...spec.pto.text.statements import (
 from ...spec.pto.text.syntax import Region, Statement
 from ...spec.pto.text.types import OtherType, TileType, Type
 from ...spec.pto.tile import Tile
+from ...spec.pto.view_declarations import KnownNames
 from ..findings import Kind
+from .cores import ANY, kind_of
 from .errors import EndedError, illegal, unsupported
 from .execution import Execution
 from .judging import Judge, Operands
@@ -38,7 +41,7 @@ from .synchronisation import pipe_named, waits_for_all
 from .tile_buffers import TileBuffer, TileMemory
 from .tile_instructions import execute
 from .values import Data, Pointer, Value, View
-from .view_orders import view_order
+from .view_orders import view_orders, written_order
 
 MOST_CALLS = 32
 """Calls within calls."""
@@ -78,19 +81,17 @@ class Launch:
     ----------
     block, blocks : int
         Its number, and how many there are.
+    core : str
+        The core that runs it, where two do.
     """
 
     block: int
     blocks: int
+    core: str = ANY
 
 
 class ScalarUnit:
     """The scalar unit of a core: runs functions of a module.
-
-    Attributes
-    ----------
-    section : str
-        The operation that says which core the code is for, as far as it was met.
 
     Parameters
     ----------
@@ -104,6 +105,8 @@ class ScalarUnit:
         Of the block.
     other : callable
         Runs statements that the spec keeps as text.
+    known : mapping of int to KnownNames
+        Of each view of the functions, which of its numbers ptoas may know.
     """
 
     def __init__(
@@ -113,11 +116,13 @@ class ScalarUnit:
         functions: Mapping[str, Function],
         launch: Launch,
         other: RunOther,
+        known: Mapping[int, KnownNames],
     ) -> None:
         self.execution, self.judge, self.launch, self._other = execution, judge, launch, other
+        self._known = known
         self.functions = functions
         self._calls = self._steps = 0
-        self.section = ""
+        self._on_core = launch.core == ANY
 
     def call(self, function: Function, arguments: Sequence[Value]) -> list[Value]:
         """Run a function, and return what it returns."""
@@ -129,9 +134,35 @@ class ScalarUnit:
             raise unsupported(f"more than {MOST_CALLS} calls within calls")
         self._calls += 1
         given = {str(each.name): value for each, value in zip(function.parameters, arguments, strict=True)}
-        found = self.run(function.body, Names(given))
+        found: list[Value] | None = None
+        with self.only_on(kind_of(function)) as runs:
+            if runs:
+                found = self.run(function.body, Names(given))
+            elif function.result_types:
+                raise unsupported(f"{function.name} returns what only the other core has")
         self._calls -= 1
         return found or []
+
+    @contextmanager
+    def only_on(self, core: str | None) -> Iterator[bool]:
+        """Enter code that is for one core, and tell whether this core runs it."""
+        before = self._on_core
+        self._on_core |= core is not None
+        try:
+            yield core is None or self.launch.core in (ANY, core)
+        finally:
+            self._on_core = before
+
+    def require_one_core(self, name: str) -> None:
+        """See that an instruction on tiles is in code for one core.
+
+        Raises
+        ------
+        EndedError
+            If both cores would run it.
+        """
+        if not self._on_core:
+            raise unsupported(f"{name} outside of code for one core, in a kernel of two")
 
     def run(self, region: Region, names: Names) -> list[Value] | None:
         """Run statements, and return what the last of them passes on; None where none does."""
@@ -224,6 +255,7 @@ class ScalarUnit:
             case PartitionView():
                 self._partition(statement, names)
             case InstructionStatement():
+                self.require_one_core(str(statement.operation))
                 execute(execution, self.judge, statement, self._operands(statement, names))
             case Handshake() | Barrier() | Synchronization():
                 self._synchronise(statement)
@@ -327,8 +359,9 @@ class ScalarUnit:
         )
         if len(shape) != len(strides) or not 1 <= len(shape) <= 5:
             raise illegal(f"a view of {len(shape)} extents and {len(strides)} strides")
-        order = view_order(shape, strides, statement.attributes)
-        names[statement.name] = View(pointer, element, shape, strides, order)
+        _require_extents(statement.type, shape)
+        orders = view_orders(statement, shape, strides, element, self._known[id(statement)])
+        names[statement.name] = View(pointer, element, shape, strides, orders)
 
     def _element(self, type_: Type, pointer: Pointer) -> ElementType:
         found = type_.element if isinstance(type_, OtherType) else None
@@ -348,6 +381,18 @@ class ScalarUnit:
             raise illegal(f"{len(offsets)} offsets and {len(sizes)} sizes of {len(view.shape)} dimensions")
         if min(sizes) < 0:
             raise illegal(f"a partition of {sizes} elements")
+        _require_extents(statement.type, sizes)
+        if (order := written_order(statement.attributes)) is not None and order not in view.orders:
+            raise illegal(f"layout {order} of a partition of {statement.source}, which is {view.orders[0]}")
+        for axis, (first, size, extent) in enumerate(zip(offsets, sizes, view.shape, strict=True)):
+            if first < 0 or first + size > extent:
+                self.execution.report(
+                    Kind.OUT_OF_BOUNDS,
+                    f"{statement.name} has elements {first} to {first + size - 1} of dimension {axis} of "
+                    f"{statement.source}, which has {extent}",
+                    statement.line,
+                    what=f"dimension {axis}",
+                )
         names[statement.name] = view.window(offsets, sizes)
 
     def _operands(self, statement: InstructionStatement, names: Names) -> Operands:
@@ -370,6 +415,22 @@ class ScalarUnit:
             self.number(written[role].name, names, "the index") if role in written else 0 for role in INDICES
         )
         return Operands(tiles, view, (row, column))
+
+
+def _require_extents(type_: Type | None, shape: Sequence[int]) -> None:
+    """See that a view has the extents that its type says.
+
+    Raises
+    ------
+    EndedError
+        If it has not.
+    """
+    stated = type_.extents if isinstance(type_, OtherType) else ()
+    wrong = len(stated) == len(shape) and any(
+        isinstance(there, int) and there != extent for there, extent in zip(stated, shape, strict=True)
+    )
+    if wrong:
+        raise illegal(f"a view of {'x'.join(map(str, shape))} elements whose type is {type_}")
 
 
 def require_inside(tile: TileBuffer) -> None:

@@ -67,7 +67,7 @@ def execute(execution: Execution, judge: Judge, statement: InstructionStatement,
     if "quantisation" in operands.tiles or "quantisation" in statement.operands():
         raise unsupported(f"{operation} with a quantisation")
     atomic, relu = _attributes(statement)
-    judge.apply(execution, statement, operands)
+    operands = judge.apply(execution, statement, operands)
     tiles = operands.tiles
     for role, tile in tiles.items():
         try:

@@ -9,6 +9,7 @@ from ...spec.errors import InputError
 from ...spec.formats import Format
 from ...spec.pto.element_types import ElementType
 from ...spec.pto.global_memory import Five, GlobalView, ViewOrder
+from ...spec.pto.view_layouts import Orders
 from .global_arrays import GlobalArray
 from .tile_buffers import TileBuffer
 
@@ -65,15 +66,21 @@ class View:
         Of its elements.
     shape, strides : tuple of int
         Extents, and distances of neighbours in elements.
-    order : ViewOrder
-        How it is a matrix, see `GlobalView`.
+    orders : tuple of ViewOrder
+        How it may be a matrix, see `GlobalView`: several where ptoas's releases, or a tile, decide.
     """
 
     pointer: Pointer
     element: ElementType
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    order: ViewOrder
+    orders: Orders
+
+    @property
+    def order(self) -> ViewOrder:
+        """How it is a matrix, of a view that has one layout."""
+        (order,) = self.orders
+        return order
 
     def window(self, offsets: tuple[int, ...], sizes: tuple[int, ...]) -> View:
         """Return the block of it at some offsets.
@@ -90,7 +97,7 @@ class View:
         moved = sum(offset * stride for offset, stride in zip(offsets, self.strides, strict=True))
         at = self.pointer.offset + moved * self.element.bits // 8
         pointer = Pointer(self.pointer.array, at, self.pointer.element)
-        return View(pointer, self.element, sizes, self.strides, self.order)
+        return View(pointer, self.element, sizes, self.strides, self.orders)
 
     @property
     def matrix(self) -> GlobalView:

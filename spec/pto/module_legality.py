@@ -7,21 +7,30 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..instruction_set import Judgement
 from ..legality import Note, NoteKind, Violation, listed_lines
 from .assembly import only_instruction
+from .global_memory import written_layout
 from .legality import address_violations, judge, tile_violations
 from .resolution import resolve_known, tile_of_type
 from .targets import Profile
 from .text.module import Module, Other
-from .text.statements import Allocation, ConstantDefinition, InstructionStatement
+from .text.statements import (
+    Allocation,
+    ConstantDefinition,
+    InstructionStatement,
+    PartitionView,
+    TensorView,
+)
 from .text.syntax import Region, Statement
-from .text.types import TileType
+from .text.types import OtherType, TileType
 from .tile import Tile
+from .view_declarations import KnownNames, inferred_orders, known_names
 
 _ASSIGNED = re.compile(r"@\w+\s*\(\s*(0x[0-9a-fA-F]{1,16}|[0-9]{1,18})\s*\)")
 """The address in ``pto.tassign %tile, @tile(0x1000)``."""
@@ -51,9 +60,15 @@ class _Names:
 
     numbers: ChainMap[str, int] = field(default_factory=ChainMap)
     tiles: ChainMap[str, Tile] = field(default_factory=ChainMap)
+    layouts: ChainMap[str, tuple[str, ...]] = field(default_factory=ChainMap)
 
     def inner(self) -> _Names:
-        return _Names(self.numbers.new_child(), self.tiles.new_child())
+        return _Names(self.numbers.new_child(), self.tiles.new_child(), self.layouts.new_child())
+
+    def of_view(self, statement: InstructionStatement) -> tuple[str, ...]:
+        """Return the layouts that the view of a load or store may have; none where that is not known."""
+        operand = statement.operands().get(statement.operation.view or "")
+        return () if operand is None else self.layouts.get(operand.name, ())
 
     def number(self, written: str) -> int | None:
         if written in self.numbers:
@@ -69,7 +84,7 @@ def judge_module(module: Module, profile: Profile) -> Judgement:
     InputError
         If there is none.
     """
-    judged = list(judged_statements(module.body, profile))
+    judged = list(judged_statements(module.body, profile, known=known_names(module.body)))
     if not judged:
         only_instruction(module)  # says what is expected
     violations: list[Violation] = []
@@ -99,23 +114,52 @@ def _without_rules(statement: Statement) -> str | None:
 
 
 def judged_statements(
-    region: Region, profile: Profile, names: _Names | None = None
+    region: Region,
+    profile: Profile,
+    names: _Names | None = None,
+    known: Mapping[int, KnownNames] = MappingProxyType({}),
 ) -> Iterator[JudgedStatement]:
-    """Judge the statements of a region one by one, in the order of the text."""
+    """Judge the statements of a region one by one, in the order of the text.
+
+    Parameters
+    ----------
+    region : Region
+        The statements.
+    profile : Profile
+        For whom.
+    names : optional
+        What names of outer regions stand for.
+    known : mapping of int to KnownNames
+        Which numbers of each view ptoas may know, see `known_names`.
+    """
     names = names or _Names()
     for statement in region:
         match statement:
             case InstructionStatement(operation=operation):
-                found = judge(resolve_known(statement, profile))
+                found = judge(replace(resolve_known(statement, profile), layouts=names.of_view(statement)))
                 yield JudgedStatement(statement.line, operation.name, found)
             case ConstantDefinition(name=name):
                 if statement.integer is not None:
                     names.numbers[name] = statement.integer
+            case TensorView(name=name) if id(statement) in known:
+                names.layouts[name] = _layouts(statement, known[id(statement)], names.numbers)
+            case PartitionView(name=name, source=source):
+                names.layouts[name] = names.layouts.get(source, ())
             case Allocation() | Other():
                 for name, wrong in _declared(statement, profile, names):
                     yield JudgedStatement(statement.line, name, Judgement(profile.name, wrong))
         for inner in statement.regions:
-            yield from judged_statements(inner, profile, names.inner())
+            yield from judged_statements(inner, profile, names.inner(), known)
+
+
+def _layouts(statement: TensorView, known: KnownNames, numbers: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the layouts that a view may have; none where folded arithmetic may tell."""
+    if (written := written_layout(statement.attributes)) is not None:
+        return (written,)
+    element = statement.type.element if isinstance(statement.type, OtherType) else None
+    if known.derived or element is None:
+        return ()
+    return inferred_orders(statement, element, {name: numbers[name] for name in known.constants})
 
 
 def _declared(

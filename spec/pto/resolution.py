@@ -45,6 +45,8 @@ class Resolved:
         Roles of tiles that the text does not give, and why.
     notes : tuple of Note
         What was filled in or replaced.
+    layouts : tuple of str
+        What the view of global memory may be, as far as its definition tells; empty where it is not known.
     """
 
     instruction: InstructionStatement
@@ -52,6 +54,7 @@ class Resolved:
     tiles: Mapping[str, Tile]
     open: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    layouts: tuple[str, ...] = ()
 
     @property
     def operation(self) -> Operation:

@@ -41,7 +41,7 @@ def _view_extent(resolved: Resolved, _: Profile) -> Messages:
 def _layouts(resolved: Resolved) -> tuple[str, ...]:
     """Return what a view of global memory may be: what the text says, or each of what it leaves open."""
     written = written_layout(resolved.instruction.attributes)
-    return tuple(ViewOrder) if written is None else (written,)
+    return resolved.layouts or tuple(ViewOrder) if written is None else (written,)
 
 
 _KEPT: Mapping[str, tuple[str, ...]] = MappingProxyType({"ND": ("ND",), "DN": ("DN",), "NZ": ("Nz",)})
@@ -92,12 +92,12 @@ def _load_dimensions(resolved: Resolved, _: Profile) -> Messages:
     re_ordered = tile.location is Location.MAT and tile.layout_name in ("Nz", "Zn") and tile.fractal == 512
     if not re_ordered:
         return
-    layout = written_layout(resolved.instruction.attributes)
-    may_be_fractals = tile.layout_name == "Nz" and layout in (None, ViewOrder.NZ.value)
+    layouts = _layouts(resolved)
+    may_be_fractals = tile.layout_name == "Nz" and ViewOrder.NZ in layouts
     box = tile.box if tile.element.bits >= 8 else (DYNAMIC, DYNAMIC)  # C0 of 4-bit elements is open
     fits = all(there == held or DYNAMIC in (there, held) for there, held in zip(whole[3:], box, strict=True))
     of = "x".join(map(str, whole))
-    if may_be_fractals and layout is not None:
+    if may_be_fractals and len(layouts) == 1:
         if not fits:
             last = "x".join(map(str, box))
             yield f"the view is of {of} in fractals; its last dimensions must be {last}"
