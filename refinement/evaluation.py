@@ -18,6 +18,7 @@ from ..spec.algebra import Operand
 from ..spec.errors import UnsupportedError
 from ..spec.float_arithmetic import sum_to_odd
 from ..spec.float_encoding import decode, default_nan, encode, is_nan
+from ..spec.float_quotients import quotient, square_root
 from ..spec.formats import F64, S32, FloatFormat, Format, IntegerFormat
 from ..spec.matrix_product import block_scaled, chain, rounded
 from ..spec.numpy_algebra import NumpyAlgebra
@@ -378,11 +379,33 @@ def _function(operation: Operation, arguments: Sequence[Words]) -> Any:
     name, fmt = str(operation.attribute), operation.result
     if isinstance(fmt, IntegerFormat) and name in ("div", "rem"):
         return _quotient(fmt, *arguments, remainder=name == "rem")
-    compute = _FUNCTIONS.get(name.partition(".")[0])
+    plain, *modifiers = name.split(".")
+    compute = _FUNCTIONS.get(plain)
     if compute is None or not isinstance(fmt, FloatFormat):
         raise UnsupportedError(f"{operation} can't be evaluated")
-    reals = compute(*(_numbers(words, o) for words, o in zip(arguments, operation.operands, strict=True)))
-    return encode(np.asarray(reals, dtype=np.float64), fmt, Rounding.NEAREST_EVEN)
+    flush = "ftz" in modifiers
+    given = [_operand(words, o) for words, o in zip(arguments, operation.operands, strict=True)]
+    reals = [decode(*(_flushed(each) if flush else each)) for each in given]
+    directed = next((_DIRECTED[each] for each in modifiers if each in _DIRECTED), None)
+    if directed is not None and plain in ("div", "rcp", "sqrt"):
+        bits = _directed(plain, reals, fmt, directed)
+    else:
+        bits = encode(np.asarray(compute(*reals), dtype=np.float64), fmt, Rounding.NEAREST_EVEN)
+    return _flushed(Operand(bits, fmt)).bits if flush else bits
+
+
+_DIRECTED = MappingProxyType({"rz": Rounding.TOWARD_ZERO, "rm": Rounding.DOWNWARD, "rp": Rounding.UPWARD})
+"""Roundings of quotients and roots, other than to nearest, by the modifier in a function's name."""
+
+
+def _directed(name: str, reals: Sequence[NDArray[np.float64]], fmt: FloatFormat, rounding: Rounding) -> Any:
+    """Return a quotient, a reciprocal or a root rounded in one direction."""
+    shape = np.broadcast_shapes(*(each.shape for each in reals))
+    flat = [np.broadcast_to(each, shape).reshape(-1) for each in reals]
+    if name == "sqrt":
+        return square_root(flat[0], fmt, rounding).reshape(shape)
+    dividend, divisor = (np.ones_like(flat[0]), flat[0]) if name == "rcp" else flat
+    return quotient(dividend, divisor, fmt, rounding).reshape(shape)
 
 
 def _quotient(fmt: IntegerFormat, a: Words, b: Words, *, remainder: bool) -> Words:

@@ -63,11 +63,14 @@ def _by_constants(
     exponents = (divisor.numbers >> np.uint64(fmt.fraction_bits)) & np.uint64(2 * fmt.bias + 1)
     fractions = divisor.numbers & np.uint64((1 << fmt.fraction_bits) - 1)
     chosen = known & (exponents > 0) & (exponents < 2 * fmt.bias - 1)
-    exact = known & (exponents == 0) & (fractions == 0)  # a quotient by 0 is a product with an infinity
+    flush = "ftz" in name.split(".")
+    zero = (exponents == 0) & ((fractions == 0) | flush)
+    exact = known & zero  # a quotient by 0 is a product with an infinity
     if name == "div":  # and one by a power of two is exact
         exact |= chosen & (fractions == 0)
-    inverse = Value(fmt.bits, evaluate(operations.function("rcp", fmt, fmt), [divisor.numbers]))
-    product = operations.fused(fmt, ((fmt, fmt),))
+    reciprocal = operations.function("rcp.ftz" if flush else "rcp", fmt, fmt)
+    inverse = Value(fmt.bits, evaluate(reciprocal, [divisor.numbers]))
+    product = operations.fused(fmt, ((fmt, fmt),), flush=flush)
     result = _replaced(store, result, exact, partial(apply, store, product), [dividend, inverse])
     chosen &= ~exact
     by_constant = partial(store.apply, operations.quotient(name, fmt))
@@ -90,19 +93,18 @@ def _replaced(
 
 def _approximated(opcode: str, suffixes: Sequence[str], fmt: FloatFormat, arity: int = 1) -> Plan:
     operation = operations.function(".".join([opcode, *suffixes]), fmt, *(fmt,) * arity)
-    plain = operations.function(opcode, fmt, *(fmt,) * arity)
 
     def rule(store: TermStore, values: Sequence[Value]) -> Value:
         result = opaque(store, operation, *values)
         if opcode == "div":
             return _by_constants(store, str(operation.attribute), fmt, values, result)
-        return _at_documented(store, plain, fmt, values[0], result)
+        return _at_documented(store, operation, fmt, values[0], result)
 
     return (fmt.bits,) * arity, rule
 
 
 def _at_documented(
-    store: TermStore, plain: Operation, fmt: FloatFormat, argument: Value, result: Value
+    store: TermStore, operation: Operation, fmt: FloatFormat, argument: Value, result: Value
 ) -> Value:
     """Put in what the manual's tables of special values say: at zeros, infinities and NaNs, and NaN results.
 
@@ -113,10 +115,11 @@ def _at_documented(
     known = np.ones(len(argument), dtype=bool) if argument.terms is None else argument.terms == KNOWN
     if not known.any():
         return result
-    words = evaluate(plain, [argument.numbers])
+    words = evaluate(operation, [argument.numbers])
     fields = np.uint64((1 << fmt.magnitude_bits) - 1)
     magnitudes = argument.numbers & fields
-    special = (magnitudes == 0) | (magnitudes > np.uint64(fmt.largest))
+    least = 1 << fmt.fraction_bits if "ftz" in str(operation.attribute).split(".") else 1
+    special = (magnitudes < np.uint64(least)) | (magnitudes > np.uint64(fmt.largest))
     documented = known & (special | ((words & fields) > np.uint64(fmt.infinity or fmt.largest)))
     terms = np.where(documented, KNOWN, result.terms).astype(np.int32)
     numbers = np.where(documented, words, result.numbers)
