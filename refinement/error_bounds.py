@@ -24,7 +24,7 @@ from ..spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from . import operations
 from .assignments import FILLINGS, Assignment
 from .coarse_sums import CoarseSums
-from .error_rules import RULES, of_bits
+from .error_rules import RULES, absorbed, of_bits
 from .evaluation import integers
 from .interning import Ids
 from .rounding_errors import Reals
@@ -128,6 +128,7 @@ class ErrorBounds:
         self.known_sizes[terms] = np.where(lost, np.inf, sizes)
         if lost.any():
             certain = (of_bits(self, operation, terms)[0] == 0) & self._is_certain(operation, terms)
+            certain |= absorbed(self, operation, terms)
             errors = np.where(lost, np.where(certain, 0.0, np.inf), errors)
         return np.where(np.isnan(errors), np.inf, errors)
 

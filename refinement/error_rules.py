@@ -91,6 +91,23 @@ def _accumulated(
     return inexact + np.where(exact | (magnitude == 0), 0.0, own), sizes.sum(-1) + addend[2]
 
 
+def absorbed(bounds: ErrorBounds, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
+    """Tell which sums (n,) are an infinite addend, as a mask is: what is finite makes no difference."""
+    how = operation.attribute
+    if operation.name != operations.FUSED or not isinstance(how, Sum):
+        return np.zeros(len(terms), dtype=bool)
+    given = [bounds.argument(terms, index, each) for index, each in enumerate(operation.operands)]
+    values, errors = (np.stack([each[part] for each in given]) for part in (0, 1))
+    infinite = np.isinf(values)
+    masks = infinite & (errors == 0)
+    masks[: 2 * how.products] = False
+    others = np.isfinite(values) & np.isfinite(errors)
+    found: NDArray[np.bool_] = (
+        masks.any(0) & (masks | others).all(0) & np.isinf(bounds.reals(terms, operation.result))
+    )
+    return found
+
+
 # -- the others
 
 

@@ -38,7 +38,8 @@ from .references import Reference
 from .result import Coverage, Equality, Written
 from .rounding_depth import Hypothesis, Roundings, roundings, worst
 from .terms import TermStore
-from .trials import Compared, Trials
+from .trial_judgement import Compared
+from .trials import Trials
 from .wrong_values import WrongValues
 
 SHOWN = 4

@@ -48,12 +48,18 @@ class PassedRuns(TypedDict):
         Output elements compared.
     seconds : float
         What they took.
+    unjudged : int
+        Output elements that were not what numpy computes, and of whose roundings no bound is known.
+    not_shown : list of str
+        What no set of inputs could show: ``C depends on beta``.
     """
 
     inputs: Natural
     blocks: Natural
     elements: Natural
     seconds: Amount
+    unjudged: Natural
+    not_shown: list[str]
 
 
 class Statistics(TypedDict):

@@ -222,6 +222,11 @@ def _notes(
     for each in (each for _, examination in examinations for each in examination.notes):
         of_pairs.setdefault((each.line, each.other_line), each)
     notes = some_of(list(of_pairs.values()), "more pairs of instructions write the same values")
+    trials = sum((examination.trials for _, examination in examinations), start=Trials())
+    notes += [
+        KernelNote(f"the runs on numbers could not show that {each}", kernel.path)
+        for each in trials.not_shown
+    ]
     if not quantified or any(each.method is Method.LISTED for each in quantified):
         guards = one_sided(examination.guards for _, examination in examinations)
         tried = [instance for instance, _ in examinations]
