@@ -192,7 +192,8 @@ def _encoded(numbers: NDArray[np.float64], fmt: Format) -> Words:
     sign = np.uint64(fmt.sign_mask if fmt.signed else 0)
     padding = np.uint64(fmt.padding_bits)
     magnitudes = np.clip((words & ~sign) >> padding, 1 if fmt.subnormals else 0, fmt.largest) << padding
-    return (words & sign) | magnitudes.astype(np.uint64)
+    found: Words = (words & sign) | magnitudes.astype(np.uint64)
+    return found
 
 
 def _scalars(instance: Instance, random: np.random.Generator, *, negative: float) -> dict[str, Words]:
@@ -202,7 +203,7 @@ def _scalars(instance: Instance, random: np.random.Generator, *, negative: float
     for number, (name, (fmt, shape)) in enumerate(input_formats(instance).items()):
         if shape != ():
             continue
-        signed = -1 if random.random() < negative and fmt.signed else 1
+        signed = -1 if random.random() < negative and _has_sign(fmt) else 1
         some = floats if isinstance(fmt, FloatFormat) else integers
         found[name] = _encoded(np.array([some[number % len(some)] * signed], dtype=float), fmt)
     return found
@@ -235,8 +236,14 @@ def _with_peaks(instance: Instance, base: Mapping[str, Words]) -> dict[str, Word
 
 def _few(fmt: Format, count: int, random: np.random.Generator) -> Words:
     """Return equal numbers, most of them half-way between two integers: what is the greatest is so twice."""
-    some = (0.5, 1.5, 2.5, -0.5, -1.5, 1.0) if fmt.signed else (0.5, 1.5, 2.5, 1.0)
-    return random.choice(_encoded(np.array(some), fmt), count)
+    some = (0.5, 1.5, 2.5, -0.5, -1.5, 1.0) if _has_sign(fmt) else (0.5, 1.5, 2.5, 1.0)
+    found: Words = random.choice(_encoded(np.array(some), fmt), count)
+    return found
+
+
+def _has_sign(fmt: Format) -> bool:
+    assert isinstance(fmt, IntegerFormat | FloatFormat)
+    return fmt.signed
 
 
 def _moved(words: Words, fmt: Format, random: np.random.Generator) -> Words:

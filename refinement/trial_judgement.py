@@ -199,7 +199,8 @@ class Judgement:
             return np.zeros(len(sizes))
         usual = np.maximum(np.where(finite, sizes, 0.0), np.median(sizes[finite]))
         last = 2.0 ** -(fmt.fraction_bits + 1)
-        return float(np.clip(self._claim.growth, max(8 * last, _LEAST), _MOST)) * usual
+        found: NDArray[np.float64] = float(np.clip(self._claim.growth, max(8 * last, _LEAST), _MOST)) * usual
+        return found
 
     def explained(self, output: Array) -> NDArray[np.float64]:
         """Return how far the elements (elements,) may be off by the bound of the verdict; NaN without one."""

@@ -143,3 +143,23 @@ def test_inputs_by_which_a_contract_divides_by_zero_tell_nothing(divisor: int) -
     assert (telling(store, inputs, np.array([one]), np.array([expected]), F32) is None) == (
         divisor in (0, 1 << 31)
     )
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("negative", [False, True])
+def test_a_mask_that_is_added_is_exact_whatever_it_is_added_to(fmt: FloatFormat, negative: bool) -> None:
+    assert fmt.infinity is not None
+    infinity = fmt.infinity | (fmt.sign_mask if negative else 0)
+    store = TermStore()
+    x, y = store.inputs("A", fmt, np.arange(2))
+    root = apply(store, operations.function("sqrt", fmt, fmt), x)
+    masked = apply(
+        store, operations.fused(fmt, (), (fmt, fmt)), store.constants(infinity, fmt.bits), root.reshape(())
+    )
+    beyond = apply(store, operations.fused(fmt, (), (fmt, fmt)), y, root.reshape(()))
+    two = (fmt.bias + 1) << fmt.fraction_bits
+    bounds = ErrorBounds(store, {"A": np.array([two, fmt.largest], dtype=np.uint64)}, overflows=False)
+    terms = np.array([root, masked, beyond]).reshape(-1)
+    inexact, exactly, _ = bounds.errors(terms)
+    assert inexact > 0 and exactly == 0
+    assert int(bounds.values(terms)[1]) == infinity

@@ -70,7 +70,7 @@ def test_every_verified_kernel_has_run(kind: str) -> None:
     result = result_of(f"mov.b{width} %C, %A;", "C[i] = A[i]", {"A": kind, "C": f"{kind} out"})
     assert (result.verdict, result.equality) == ("verified", "bits")
     runs = result.stats["runs"]
-    assert runs["inputs"] == 1 and runs["elements"] == 32
+    assert runs["inputs"] > 4 and runs["elements"] >= 5 * 32 and runs["unjudged"] == 0
 
 
 def test_numbers_that_are_none_are_no_disagreement() -> None:

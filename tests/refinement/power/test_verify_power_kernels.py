@@ -68,15 +68,20 @@ MUTANTS = [
 """A kernel, what is replaced by what, sizes, and what the finding says; None where nothing is wrong."""
 
 
-@pytest.mark.parametrize(("name", "old", "new", "sizes", "reason"), MUTANTS)
-def test_single_faults_are_refuted_for_their_reason(
-    name: str, old: str, new: str, sizes: dict[str, int], reason: str | None, tmp_path: Path
-) -> None:
+def mutant(name: str, old: str, new: str) -> str:
+    """Return the source of a kernel with a fault."""
     text = source(name)
     assert old in text
     if new.startswith("__builtin_mma_pm"):
         text = text.replace("((const vec_t *)b)[p])", "((const vec_t *)b)[p], 15, 7, 15)")
-    found = verified(compiled(text.replace(old, new), tmp_path, "-O2"), CONTRACTS[name], **sizes)
+    return text.replace(old, new)
+
+
+@pytest.mark.parametrize(("name", "old", "new", "sizes", "reason"), MUTANTS)
+def test_single_faults_are_refuted_for_their_reason(
+    name: str, old: str, new: str, sizes: dict[str, int], reason: str | None, tmp_path: Path
+) -> None:
+    found = verified(compiled(mutant(name, old, new), tmp_path, "-O2"), CONTRACTS[name], **sizes)
     if reason is None:  # a slower way through the remainder
         assert found.result.verdict == "verified", messages(found)
         return
