@@ -232,6 +232,19 @@ def _widened(store: TermStore, array: Array, elements: Ids) -> Ids:
     return elements if len(parts) == 1 else bit_slices.concatenate(store, parts)
 
 
+def results_of(memory: ArrayMemory) -> NDArray[np.bool_]:
+    """Return which lanes of an array hold bits that somebody may read when the kernel has ended.
+
+    Those of elements that are outputs, as far as the kernel may write them; of a workspace none.
+    """
+    array = memory.array
+    if not array.access.is_output:
+        return np.zeros(array.footprint.size, dtype=bool)
+    own = _element_memory(array, np.arange(array.elements), padded=False)
+    found: NDArray[np.bool_] = (own if memory.kept is None else own & ~memory.kept) != 0
+    return found
+
+
 def first_lanes(array: Array) -> Offsets:
     """Return the lane of the first byte of each element, by linear index."""
     return array.footprint.lanes(array.bit_offsets.reshape(-1) // BYTE)

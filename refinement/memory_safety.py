@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from .array_memory import ArrayMemory, elements_in, memories, untouched
 from .clobbering import clobbered, clobbered_beside
 from .contract import Instance
+from .definedness import Definedness
 from .element_places import place_of
 from .findings import KernelFinding, Kind
 from .front_end import FinalArray, Kernel, Outcome
 from .interning import Ids
 from .normal_forms import NormalForms
 from .result import Written
-from .terms import CONCATENATION, UNDEFINED, VECTOR, Operation, TermStore, is_no_value
-from .traversal import fill, operands
-
-_UNKNOWN, _CLEAN, _TAINTED = 0, 1, 2
+from .terms import CONCATENATION, UNDEFINED, TermStore, is_no_value
+from .traversal import leaves_of
 
 
 def memory_findings(
@@ -72,24 +71,12 @@ def _unfounded(
 
     A value that merely depends on such a one may still be the same whatever that is: it is undecided.
     """
-    state = np.full(len(store), _UNKNOWN, dtype=np.uint8)
-
-    def depends(operation: Operation, some: Ids) -> list[Ids]:
-        return operands(store, operation, some)
-
-    def compute(operation: Operation, some: Ids, table: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        if operation.name == UNDEFINED:
-            return np.full(len(some), _TAINTED if is_no_value(operation) else _CLEAN, dtype=np.uint8)
-        found: NDArray[np.uint8] = np.full(len(some), _CLEAN, dtype=np.uint8)
-        if operation.name == VECTOR:
-            np.maximum(found, table[store.elements(some)].max(axis=-1), out=found)
-        else:
-            for each in operands(store, operation, some):
-                np.maximum(found, table[each], out=found)
-        return found
-
-    fill(store, terms, state, _UNKNOWN, depends, compute)
-    wrong = np.flatnonzero(state[terms] == _TAINTED)
+    leaves = leaves_of(store, np.unique(terms))
+    operations = [store.operation(int(each)) for each in leaves]
+    nobodys = leaves[np.array([is_no_value(each) for each in operations], dtype=bool)]
+    if not len(nobodys):
+        return
+    wrong = np.flatnonzero(Definedness(store, nobodys).undefined_bits(terms))
     if not len(wrong):
         return
     final, array = outcome.arrays[memory.array.name], memory.array

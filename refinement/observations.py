@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .definedness import reaching
 from .findings import KernelFinding, KernelNote, Kind
 from .interning import Ids
 from .terms import INPUT, TermStore
 
 KEPT = 3
 """How many findings of one kind are kept for one line."""
+
+
+class _Held(NamedTuple):
+    """What is a finding if something depends on leaves of which nothing is known."""
+
+    finding: KernelFinding
+    occurrences: int
+    undefined: Ids
 
 
 class Observations:
@@ -31,7 +41,7 @@ class Observations:
         self._causes: set[tuple[Kind, int, str]] = set()
         self._occurrences: dict[tuple[Kind, int], int] = {}
         self._notes: dict[tuple[int, int], KernelNote] = {}
-        self._held: dict[int, list[tuple[Kind, str, int, str, int]]] = {}
+        self._held: list[_Held] = []
 
     def add(
         self,
@@ -52,9 +62,13 @@ class Observations:
             kept.append(finding)
         self._causes.add((*key, cause))
 
-    def hold(self, kind: Kind, message: str, line: int, thread: str = "", occurrences: int = 1) -> None:
-        """Note what is a finding only if the values that the line loads are used for something."""
-        self._held.setdefault(line, []).append((kind, message, line, thread, occurrences))
+    def hold(
+        self, kind: Kind, message: str, line: int, thread: str, occurrences: int, undefined: Ids
+    ) -> None:
+        """Note what is a finding only if something comes to depend on leaves, of which nothing is known."""
+        finding = KernelFinding(kind, message, self._path, line, thread)
+        self._kept.setdefault((kind, line), [])  # in the order in which they were met
+        self._held.append(_Held(finding, occurrences, np.unique(undefined)))
 
     def note(self, message: str, line: int, other_line: int) -> None:
         """Note what is no fault of two instructions, the first time."""
@@ -66,21 +80,34 @@ class Observations:
         """What is no fault, once for each pair of instructions."""
         return tuple(self._notes.values())
 
-    @property
-    def held_lines(self) -> NDArray[np.int32]:
-        """Lines of which something is held."""
-        return np.array(sorted(self._held), dtype=np.int32)
+    def release(self, store: TermStore, terms: Ids, wanted: NDArray[np.uint64] | None = None) -> None:
+        """Note what is held of leaves on which some terms, or the bits `wanted` of them, depend."""
+        if not self._held:
+            return
+        leaves = np.unique(np.concatenate([each.undefined for each in self._held]))
+        used = reaching(store, leaves, terms, wanted)
+        if not len(used):
+            return
+        kept = []
+        for each in self._held:
+            if np.isin(each.undefined, used).any():
+                one = each.finding
+                self.add(one.kind, one.message, one.line, one.thread, each.occurrences)
+            else:
+                kept.append(each)
+        self._held = kept
 
-    def release(self, lines: NDArray[np.int32]) -> None:
-        """Note what is held of some lines, as their values are used."""
-        for line in np.unique(lines).tolist():
-            for each in self._held.pop(line, ()):
-                self.add(*each)
+    def tell_unused(self) -> None:
+        """Note, as no fault, what is held still: nothing depends on it. Each line once."""
+        for each in self._held:
+            one = each.finding
+            self.note(f"{one.message}; nothing depends on that", one.line, 0)
+        self._held = []
 
     @property
     def refute(self) -> bool:
         """Whether a finding shows the kernel to be wrong."""
-        return any(kind.refutes for kind, _ in self._kept)
+        return any(kind.refutes for (kind, _), kept in self._kept.items() if kept)
 
     @property
     def findings(self) -> tuple[KernelFinding, ...]:

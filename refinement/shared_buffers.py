@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import Array, SharedBuffer
-from .array_memory import ArrayMemory, initial_bytes
+from .array_memory import ArrayMemory, initial_bytes, results_of
 from .element_places import place_of
 from .front_end import FinalArray
 from .interning import Ids
@@ -29,11 +29,14 @@ class Joined:
         Bytes that may be read only by who writes them back.
     naming : callable
         Tells what a byte is.
+    results : array (size,)
+        Bytes of outputs.
     """
 
     lanes: ByteLanes
     unowned: NDArray[np.bool_] | None
     naming: Naming
+    results: NDArray[np.bool_]
 
 
 def put_together(
@@ -46,6 +49,7 @@ def put_together(
     """Return what a buffer holds: what its arrays do, or what `before` says that they do."""
     lanes = ByteLanes(store, buffer.size)
     unowned = np.zeros(buffer.size, dtype=bool)
+    results = np.zeros(buffer.size, dtype=bool)
     owners = np.full(buffer.size, -1)
     rest = memory[buffer.name]
     whole = before.get(buffer.name)
@@ -58,6 +62,7 @@ def put_together(
         own, places = array.footprint.lanes(array.occupied), array.at + array.occupied
         lanes.terms[places], lanes.lows[places] = held.terms[own], held.lows[own]
         owners[places] = number
+        results[places] |= results_of(part)[own]
         if part.unowned is not None:
             unowned[places] = part.unowned[own]
 
@@ -67,7 +72,7 @@ def put_together(
         array = buffer.arrays[int(owners[byte])]
         return str(place_of(array, 8 * (byte - array.at)))
 
-    return Joined(lanes, unowned if unowned.any() else None, named)
+    return Joined(lanes, unowned if unowned.any() else None, named, results)
 
 
 def taken_apart(buffer: SharedBuffer, final: FinalArray) -> dict[str, FinalArray]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from ...spec.errors import InputError
 from ...spec.power.choices import ALIASING
 from ...spec.power.targets import target_named
 from ..arguments import Array, Pointers, Scalar, SharedBuffer
-from ..array_memory import initial_bytes, memories
+from ..array_memory import initial_bytes, memories, results_of
 from ..candidate import Candidate
 from ..contract import Instance
+from ..definedness import bytes_at
 from ..element_places import place_of
 from ..findings import Kind
 from ..footprint import Footprint
@@ -98,19 +99,22 @@ class PowerKernel:
     ) -> Outcome:
         """Call the function on terms."""
         memory, held = memories(instance), before or {}
+        later = bool(instance.contract.launches)
         addresses = buffer_addresses(_buffers(instance))
         segments = list(self._program(store))
         arrays: dict[str, Segment] = {}
         for buffer in instance.buffers:
             joined = put_together(buffer, memory, store, inputs, held)
-            arrays[buffer.name] = _buffer_segment(buffer, addresses[buffer.name], joined)
+            segment = _buffer_segment(buffer, addresses[buffer.name], joined)
+            arrays[buffer.name] = segment if later else replace(segment, results=joined.results)
             addresses |= {each.name: addresses[buffer.name] + each.at for each in buffer.arrays}
         for name, array in instance.arrays.items():
             if array.within is not None:
                 continue
             own = memory[name]
             lanes = held[name] if name in held else initial_bytes(store, own, inputs)
-            arrays[name] = _array_segment(array, addresses[name], lanes, own.unowned)
+            segment = _array_segment(array, addresses[name], lanes, own.unowned)
+            arrays[name] = segment if later else replace(segment, results=results_of(own))
         segments += arrays.values()
         segments += [_table(store, each, addresses) for each in instance.pointers if each.in_memory]
         arguments = [_argument(each, instance, addresses, inputs) for each in _passed(instance, self.path)]
@@ -181,7 +185,11 @@ class PowerKernel:
             wrong = places[storage.lines[places] == 0]
             if len(wrong):
                 message = f"{mnemonic} reads what belongs to nobody: {storage.place(int(wrong[0]))}"
-                machine.observations.add(Kind.UNINITIALISED, message, line, "", len(wrong))
+                terms = storage.lanes.terms[wrong]
+                machine.observations.hold(Kind.UNINITIALISED, message, line, "", len(wrong), terms)
+        _release_used(machine, arrays.values())
+        if complete:
+            machine.observations.tell_unused()
         return Outcome(
             final,
             machine.observations.findings,
@@ -202,6 +210,7 @@ class PowerKernel:
                 "seconds": machine.seconds,
             },
             lambda _: "",
+            notes=machine.observations.notes,
             assumptions=(_SHARED,) if machine.registers.shared else (),
         )
 
@@ -211,6 +220,17 @@ class PowerKernel:
         for section in self.image.sections:
             if not section.executable or len(section.data) <= _MOST_CODE_AS_DATA:
                 yield _section_segment(section, numbers)
+
+
+def _release_used(machine: Machine, segments: Iterable[Segment]) -> None:
+    """Report reads of what nobody has written where results depend on what they gave."""
+    storage = machine.storage
+    for segment in segments:
+        own = storage.lanes_of(segment)
+        stored = storage.lines[own] != 0
+        places = own.start + np.flatnonzero(stored if segment.results is None else stored & segment.results)
+        wanted = bytes_at(storage.lanes.lows[places])
+        machine.observations.release(machine.store, storage.lanes.terms[places], wanted)
 
 
 def _section_segment(section: Section, numbers: Ids) -> Segment:

@@ -113,7 +113,7 @@ class Machine:
         self.registers = Registers(store, shared=shared)
         self.words = WordArithmetic(store)
         self.observations = Observations(path)
-        self.storage = Storage(store, segments, self.report)
+        self.storage = Storage(store, segments, self.report, self.hold)
         self.loads = loads
         self.line = 0
         self.following = 0
@@ -133,9 +133,16 @@ class Machine:
     # -- findings
     def report(self, kind: Kind, message: str) -> None:
         """Note a finding at the instruction that runs; undecided where no data are found that lead there."""
+        self.observations.add(*self._weighed(kind, message), self.line)
+
+    def hold(self, kind: Kind, message: str, undefined: Ids) -> None:
+        """Note what is a finding if something comes to depend on undefined terms; see `report`."""
+        self.observations.hold(*self._weighed(kind, message), self.line, "", 1, undefined)
+
+    def _weighed(self, kind: Kind, message: str) -> tuple[Kind, str]:
         if kind.refutes and not self._is_reached():
-            kind, message = Kind.UNDECIDED, f"if data lead here, which is not known: {message}"
-        self.observations.add(kind, message, self.line)
+            return Kind.UNDECIDED, f"if data lead here, which is not known: {message}"
+        return kind, message
 
     def _is_reached(self) -> bool:
         """Tell whether data are known for which the instruction runs."""
@@ -159,6 +166,7 @@ class Machine:
                     at = self.ways.meet(before, parting)
         except UnknownNumberError as error:
             self.depends = np.array([error.term], dtype=np.int32)
+            self.observations.release(self.store, self.depends)
             self.report(*self._reason(error))
         except UnsupportedError as error:
             self.report(Kind.UNSUPPORTED, str(error))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.power.instructions import VSRS_PER_ACCUMULATOR
+from ...spec.power.open_results import REGISTER_BYTES as OPEN_BYTES
 from ...spec.power.priming import ACCUMULATORS
 from ...spec.power.registers import ACCUMULATOR_ROWS, REGISTER_BYTES
 from ...spec.power.state import VSRS
@@ -178,7 +179,7 @@ class Registers:
         terms = lanes.terms[held]
         absent = terms == ABSENT
         if absent.any():
-            terms[absent] = self.store.undefined(int(absent.sum()), 8)
+            terms[absent] = self.store.undefined(int(absent.sum()), 8, OPEN_BYTES)
             lanes.lows[held][absent] = 0
 
 

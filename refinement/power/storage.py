@@ -19,6 +19,9 @@ from .stores_of_ways import StoreLog
 Report = Callable[[Kind, str], None]
 """Notes a finding at the instruction that runs."""
 
+Hold = Callable[[Kind, str, Ids], None]
+"""Notes what is a finding if something comes to depend on undefined terms."""
+
 BUFFERS = 0x1000_0000_0000
 """Where the memory that pointers lead to begins."""
 
@@ -50,6 +53,8 @@ class Segment:
         Bytes that may be read only by who writes them back.
     absent : str
         What is the matter with reading a byte that nobody wrote.
+    results : array (size,), optional
+        Bytes that somebody may read when the program has ended; all by default.
     """
 
     name: str
@@ -61,6 +66,7 @@ class Segment:
     naming: Naming | None = None
     unowned: NDArray[np.bool_] | None = None
     absent: str = ""
+    results: NDArray[np.bool_] | None = None
 
 
 class Storage:
@@ -72,8 +78,8 @@ class Storage:
         The terms.
     segments : iterable of Segment
         What there is.
-    report : callable
-        Told what accesses do wrong.
+    report, hold : callable
+        Told what accesses do wrong, and what is wrong only if what they read is used.
 
     Attributes
     ----------
@@ -89,8 +95,8 @@ class Storage:
         To how many bytes segments must be aligned.
     """
 
-    def __init__(self, store: TermStore, segments: Iterable[Segment], report: Report) -> None:
-        self._report = report
+    def __init__(self, store: TermStore, segments: Iterable[Segment], report: Report, hold: Hold) -> None:
+        self._store, self._report, self._hold = store, report, hold
         self.segments = sorted(segments, key=lambda each: each.address)
         self._regions: list[tuple[Region, Segment, int]] = []
         self._first: dict[str, int] = {}
@@ -168,25 +174,30 @@ class Storage:
         return region.place(lane - first) + (f" ({named})" if named else "")
 
     def load(self, address: int, count: int, mnemonic: str, line: int) -> tuple[Ids, NDArray[np.uint8]]:
-        """Return the bytes (count,) at an address: terms, `ABSENT` if not known, and lowest bits."""
+        """Return the bytes (count,) at an address: terms and lowest bits.
+
+        What nobody has written is undefined; of what can't be read, which is reported, terms are `ABSENT`.
+        """
         lane = self.locate(address, count, mnemonic, stores=False)
         if lane is None:
             return np.full(count, ABSENT, dtype=np.int32), np.zeros(count, dtype=np.uint8)
         terms = self.lanes.terms[lane : lane + count].copy()
-        if (terms == ABSENT).any():
-            self._report_absent(lane + int(np.argmax(terms == ABSENT)), count, mnemonic)
+        absent = terms == ABSENT
+        if absent.any():
+            terms[absent] = self._store.undefined(int(absent.sum()), 8)
+            self._report_absent(lane + int(np.argmax(absent)), count, mnemonic, terms[absent])
         if self._has_unowned and self._unowned[lane : lane + count].any():
             own = lane + np.flatnonzero(self._unowned[lane : lane + count])
             self.unowned_reads.append((line, mnemonic, own))
-        return terms, self.lanes.lows[lane : lane + count].copy()
+        return terms, np.where(absent, np.uint8(0), self.lanes.lows[lane : lane + count])
 
-    def _report_absent(self, lane: int, count: int, mnemonic: str) -> None:
+    def _report_absent(self, lane: int, count: int, mnemonic: str, undefined: Ids) -> None:
         _, segment, _ = next(each for each in reversed(self._regions) if each[2] <= lane)
         message = f"{mnemonic} reads {count} bytes, of which nobody has written {self.place(lane)}"
         if segment.absent:
             self._report(Kind.UNSUPPORTED, f"{mnemonic} reads {self.place(lane)}: {segment.absent}")
         else:
-            self._report(Kind.UNINITIALISED, message)
+            self._hold(Kind.UNINITIALISED, message, undefined)
 
     def save(self, address: int, terms: Ids, lows: NDArray[np.uint8], mnemonic: str, line: int) -> None:
         """Write bytes; what can't be written is reported and left out."""

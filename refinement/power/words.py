@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...spec.errors import UnsupportedError
+from ...spec.power.open_results import HIGH_WORD
 from .. import bit_slices, operations
 from ..choices import chosen
 from ..evaluation import apply
@@ -173,7 +174,7 @@ class WordArithmetic:
         """Return the low bits of a word, and above them what is undefined."""
         if width == 64:
             return word
-        above = Data(int(self.store.undefined(1, 64 - width)[0]))
+        above = Data(int(self.store.undefined(1, 64 - width, HIGH_WORD)[0]))
         return self.joined((self.cut(word, 0, width), width), (above, 64 - width))
 
     def rotated(self, word: Word, amount: int, width: int = 64) -> Word:

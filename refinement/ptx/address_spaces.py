@@ -66,6 +66,8 @@ class Buffer:
         Tells what a byte is.
     addresses : tuple of (Buffer, int)
         In place of content: the addresses that it holds, of buffers and bytes from their beginnings.
+    results : array (size,), optional
+        Bytes that somebody may read when the kernel has ended; all by default.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Buffer:
     unowned: NDArray[np.bool_] | None = None
     naming: Naming | None = None
     addresses: tuple[tuple[Buffer, int], ...] = ()
+    results: NDArray[np.bool_] | None = None
 
     @property
     def runs(self) -> Footprint:

@@ -148,13 +148,13 @@ class Execution:
         message: str,
         threads: Indices,
         *,
-        if_used: bool = False,
+        undefined: Ids | None = None,
         other_line: int = 0,
         cause: str = "",
     ) -> None:
         """Report what an instruction does in some threads; the message is about the first.
 
-        With `if_used` only if something comes to depend on the undefined values that it gives, and of one
+        If it gives `undefined` leaves, only if something comes to depend on them, and of one
         `cause` of an instruction once, where that is known. What happens
         on one way of a branch on data is undecided, unless data are found for which it is the way.
         """
@@ -162,8 +162,8 @@ class Execution:
             kind, message = Kind.UNDECIDED, f"if data lead here, which is not known: {message}"
         first = self.threads.name(int(threads[0])) if len(threads) else ""
         line, count = self.instruction.line, max(1, len(threads))
-        if if_used:
-            self._observations.hold(kind, message, line, first, count)
+        if undefined is not None:
+            self._observations.hold(kind, message, line, first, count, undefined)
         else:
             self._observations.add(kind, message, line, first, count, other_line, cause)
 

@@ -15,7 +15,7 @@ from ...spec.errors import InputError
 from ...spec.ptx.targets import target_named
 from .. import arguments
 from ..arguments import Array, Pointers, SharedBuffer
-from ..array_memory import ArrayMemory, initial_bytes, memories
+from ..array_memory import ArrayMemory, initial_bytes, memories, results_of
 from ..candidate import Candidate
 from ..contract import Contract, Instance
 from ..demangling import demangled, spellings
@@ -100,8 +100,9 @@ class PtxKernel:
         """Run the kernel, or some of its blocks, on terms."""
         self._check_sizes(instance)
         memory, held = memories(instance), before or {}
+        later = bool(instance.contract.launches)
         shared = {
-            each.name: _buffer(each, put_together(each, memory, store, inputs, held))
+            each.name: _buffer(instance, each, put_together(each, memory, store, inputs, held))
             for each in instance.buffers
         }
         given: dict[str, Number | Scalar | Pointer] = {name: Pointer(each) for name, each in shared.items()}
@@ -109,7 +110,7 @@ class PtxKernel:
             if isinstance(each, Array) and each.within is not None:
                 given[each.name] = Pointer(shared[each.within], each.at)
             else:
-                given[each.name] = _argument(each, memory, store, inputs, held)
+                given[each.name] = _argument(each, memory, store, inputs, held, later=later)
         given |= {each.name: _address(each, given) for each in instance.pointers}
         taken = self.packed(instance, given)
         launch = Launch(instance.grid, instance.block, instance.dynamic_shared)
@@ -186,7 +187,7 @@ class PtxKernel:
         inputs: Mapping[str, Ids],
     ) -> Number | Scalar | Pointer:
         """Return one argument: a number, data, or an array's address."""
-        return _argument(given, memory, store, inputs, {})
+        return _argument(given, memory, store, inputs, {}, later=True)
 
     def for_every(
         self,
@@ -277,6 +278,8 @@ def _argument(
     store: TermStore,
     inputs: Mapping[str, Ids],
     before: Mapping[str, ByteLanes],
+    *,
+    later: bool,
 ) -> Number | Scalar | Pointer:
     if isinstance(given, arguments.Scalar):
         return _scalar(given, inputs)
@@ -284,6 +287,7 @@ def _argument(
     return _pointer(
         memory[given.name],
         initial_bytes(store, memory[given.name], inputs) if lanes is None else lanes,
+        later=later,
     )
 
 
@@ -291,7 +295,7 @@ def _scalar(given: arguments.Scalar, inputs: Mapping[str, Ids]) -> Number | Scal
     return Scalar(int(inputs[given.name].reshape(()))) if given.value is None else Number(given.value)
 
 
-def _buffer(buffer: SharedBuffer, held: Joined) -> Buffer:
+def _buffer(instance: Instance, buffer: SharedBuffer, held: Joined) -> Buffer:
     return Buffer(
         buffer.name,
         buffer.size,
@@ -300,10 +304,11 @@ def _buffer(buffer: SharedBuffer, held: Joined) -> Buffer:
         buffer.is_written,
         unowned=held.unowned,
         naming=held.naming,
+        results=None if instance.contract.launches else held.results,
     )
 
 
-def _pointer(memory: ArrayMemory, lanes: ByteLanes) -> Pointer:
+def _pointer(memory: ArrayMemory, lanes: ByteLanes, *, later: bool) -> Pointer:
     array = memory.array
     return Pointer(
         Buffer(
@@ -315,6 +320,7 @@ def _pointer(memory: ArrayMemory, lanes: ByteLanes) -> Pointer:
             array.footprint,
             memory.unowned,
             lambda byte: str(place_of(array, 8 * byte)),
+            results=None if later else results_of(memory),
         )
     )
 

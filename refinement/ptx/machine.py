@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
+from ..definedness import bytes_at
 from ..findings import KernelFinding, KernelNote, Kind
 from ..guard_outcomes import GuardOutcome
 from ..interning import Ids
 from ..memory import ByteLanes, Offsets
 from ..observations import Loads, Observations
-from ..terms import UNDEFINED, TermStore
-from ..traversal import leaves_of
+from ..terms import TermStore
 from . import launching
 from .address_spaces import Buffer, Memory
 from .batch import Batch
@@ -256,7 +256,7 @@ def run(
             complete = batch.run()
         except UnsupportedError as error:
             if isinstance(error, DataDependenceError):
-                _release_used(store, observations, error.terms)
+                observations.release(store, error.terms)
             observations.add(
                 *_reason(execution, error, launching.scalars(arguments)), execution.instruction.line
             )
@@ -274,11 +274,9 @@ def run(
     between.close(observations, complete=complete)
     contents = {buffer.name: _contents(store, memory, buffer) for buffer in memory.buffers}
     every_thread = Threads(launch, np.zeros(1, dtype=np.intp))
-    _report_unowned_reads(memory, observations, every_thread)
-    for found in contents.values():
-        _release_used(store, observations, found.lanes.terms[found.lines != 0])
-    for name, found in contents.items():
-        _report_leaks(store, name, found, observations, every_thread)
+    _judge_contents(store, memory, contents, observations, every_thread)
+    if complete:
+        observations.tell_unused()
     return Run(
         MappingProxyType(contents),
         observations.findings,
@@ -399,8 +397,23 @@ def _overwritten(store: TermStore, space: Space, lanes: slice | Offsets, size: i
     return Contents(found, lost.lines[lanes], lost.writers[lanes])
 
 
+def _judge_contents(
+    store: TermStore,
+    memory: Memory,
+    contents: Mapping[str, Contents],
+    observations: Observations,
+    threads: Threads,
+) -> None:
+    """Report what is the matter with what buffers hold in the end."""
+    _report_unowned_reads(memory, observations, threads)
+    for buffer in memory.buffers:
+        _release_used(store, observations, contents[buffer.name], buffer.results)
+    for name, found in contents.items():
+        _report_leaks(store, name, found, observations, threads)
+
+
 def _report_unowned_reads(memory: Memory, observations: Observations, threads: Threads) -> None:
-    """Report reads of memory that is nobody's where nothing is written back."""
+    """Report reads of memory that is nobody's, where nothing is written back, if results depend on them."""
     space = memory.globals
     if space.unowned_reads is None or space.history is None:
         return
@@ -410,16 +423,18 @@ def _report_unowned_reads(memory: Memory, observations: Observations, threads: T
             place = space.named_place(int(lanes[wrong[0]]))
             message = f"{mnemonic} reads what belongs to nobody: {place}"
             thread = threads.name_in_grid(int(readers[wrong[0]]))
-            observations.add(Kind.UNINITIALISED, message, line, thread, len(wrong))
+            unowned = space.lanes.terms[lanes[wrong]]
+            observations.hold(Kind.UNINITIALISED, message, line, thread, len(wrong), unowned)
 
 
-def _release_used(store: TermStore, observations: Observations, terms: Ids) -> None:
-    """Report reads of what nobody has written where terms depend on what they gave."""
-    held = observations.held_lines
-    if len(held) and len(terms):
-        found = leaves_of(store, np.unique(terms))
-        lines = store.lines(found[store.are(UNDEFINED, found)])
-        observations.release(lines[np.isin(lines, held)])
+def _release_used(
+    store: TermStore, observations: Observations, contents: Contents, results: NDArray[np.bool_] | None
+) -> None:
+    """Report reads of what nobody has written where results depend on what they gave."""
+    stored = contents.lines != 0
+    places = np.flatnonzero(stored if results is None else stored & results)
+    wanted = bytes_at(contents.lanes.lows[places])
+    observations.release(store, contents.lanes.terms[places], wanted)
 
 
 def _report_leaks(

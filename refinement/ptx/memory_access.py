@@ -89,7 +89,11 @@ def load_bytes(
         _note_unowned(execution, part, places, threads[members])
         absent = terms[members] == ABSENT
         if absent.any():
-            _report_absent(execution, part, absent, offsets, count, threads[members])
+            undefined = execution.store.undefined(int(absent.sum()), 8)
+            held = terms[members]
+            held[absent] = undefined
+            terms[members] = held
+            _report_absent(execution, part, absent, offsets, count, threads[members], undefined)
         execution.note_loads(part.name, part.lanes, offsets, count)
     lost = terms == ABSENT
     if lost.any():
@@ -258,7 +262,7 @@ def read(
     atomic: bool = False,
     by_warps: bool = False,
 ) -> Ids:
-    """Return words (n, count) from lanes that are there, `ABSENT` where a byte was never written.
+    """Return words (n, count) from lanes that are there, with undefined bytes where nobody has written.
 
     An atomic access is noted when it writes.
     """
@@ -272,11 +276,34 @@ def read(
     if there.all():
         words = lanes.read(spread, size)
     else:
-        words = np.full(len(spread), ABSENT, dtype=np.int32)
-        words[there] = lanes.read(spread[there], size) if there.any() else words[there]
-        _report_absent(execution, part, ~there.reshape(-1, count), offsets, size * count, threads)
+        words, undefined = _partly_written(lanes, spread, size, there)
+        held = undefined if part.name != "global" or not atomic else None
+        _report_absent(execution, part, ~there.reshape(-1, count), offsets, size * count, threads, held)
     execution.note_loads(part.name, lanes, offsets, size * count)
     return words.reshape(-1, count)
+
+
+def _partly_written(
+    lanes: ByteLanes, offsets: Offsets, size: int, there: NDArray[np.bool_]
+) -> tuple[Ids, Ids]:
+    """Return words (n,) of which some were not written whole, and the undefined terms that are in them."""
+    store = lanes.store
+    words = np.empty(len(offsets), dtype=np.int32)
+    if there.any():
+        words[there] = lanes.read(offsets[there], size)
+    places = offsets[:, None] + np.arange(size)
+    absent = lanes.terms[places] == ABSENT
+    none = absent.all(axis=1)
+    words[none] = store.undefined(int(none.sum()), 8 * size)
+    undefined = [words[none]]
+    some = ~there & ~none
+    if some.any():
+        terms, lows = lanes.terms[places[some]], lanes.lows[places[some]]
+        lost = absent[some]
+        terms[lost], lows[lost] = store.undefined(int(lost.sum()), 8), 0
+        undefined.append(terms[lost])
+        words[some] = lanes.joined(terms, lows)
+    return words, np.concatenate(undefined)
 
 
 def _note_reading(
@@ -345,10 +372,12 @@ def _report_absent(
     offsets: Offsets,
     total: int,
     threads: Indices,
+    undefined: Ids | None,
 ) -> None:
-    """Report reads of what nobody has written, of a kernel's own variables only if the values are used.
+    """Report reads of what nobody has written, if the undefined values that they give are used.
 
     A software pipeline fetches the fragments of a tile after the last one, as CUTLASS's do, and drops them.
+    What atomics change is used.
     """
     who = lost.any(axis=1)
     start = int(offsets[np.flatnonzero(who)[0]])
@@ -360,7 +389,7 @@ def _report_absent(
         f"{execution.instruction.mnemonic} reads {total} bytes at {part.place(start)}, of which nobody has "
         f"written all{told}",
         threads[who],
-        if_used=part.name != "global",
+        undefined=undefined,
     )
 
 

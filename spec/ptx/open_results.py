@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..open_results import OpenResult
+from ..open_results import COMPUTED_NAN, OpenResult
 
 _ANY = "all bits, anew at every read"
 
@@ -79,11 +79,31 @@ POLLED = OpenResult(
     "PTX ISA 9.1 section 9.7.13.15.16",
 )
 UNWRITTEN_REGISTER = OpenResult(
-    "a register that nobody has written", ("all instructions",), "all bits", "PTX ISA 9.1 section 5.1.1"
+    "a register that nobody has written",
+    ("all instructions",),
+    "all bits",
+    "PTX ISA 9.1 section 5.1.1",
+    undefined=True,
 )
 UNWRITTEN_MEMORY = OpenResult(
     "memory that nobody has written",
     ("ld", "ldmatrix", "cp.async", "wmma.load"),
     "the bytes concerned; shared and local memory begin so",
     "PTX ISA 9.1 sections 5.1.4 and 5.1.6",
+    undefined=True,
 )
+
+OPEN_RESULTS = (
+    COMPUTED_NAN,
+    *SPECIAL_REGISTERS.values(),
+    QUOTIENT_BY_ZERO,
+    INACTIVE_LANE,
+    CACHE_POLICY,
+    DISCARDED,
+    ATOMIC_RESULT,
+    BARRIER_STATE,
+    POLLED,
+    UNWRITTEN_REGISTER,
+    UNWRITTEN_MEMORY,
+)
+"""All of them."""

@@ -125,7 +125,7 @@ def test_constants_and_initialised_variables_hold_their_values() -> None:
         ("ld.global.v2.u32 {%r1, %r2}, [%d0+4];", Kind.MISALIGNED),
         ("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d0+16];", Kind.MISALIGNED),
         ("ld.shared.u32 %r1, [tile]; st.global.u32 [%d4], %r1;", Kind.UNINITIALISED),
-        ("ld.global.u32 %r1, [%d4];", Kind.UNINITIALISED),
+        ("ld.global.u32 %r1, [%d4]; st.global.u32 [%d4], %r1;", Kind.UNINITIALISED),
         ("ld.local.u32 %r1, [own]; st.global.u32 [%d4], %r1;", Kind.UNINITIALISED),
         (
             "ld.shared.u32 %r1, [tile]; add.u32 %r1, %r1, %r0; st.local.u32 [own], %r1;"
@@ -247,7 +247,8 @@ def test_the_last_store_to_each_byte_is_known() -> None:
     [
         ("ld.global.u32 %r1, [%d3]; cvt.u64.u32 %d5, %r1; ld.global.u32 %r2, [%d5];", "depends on data"),
         ("ld.global.acquire.gpu.u32 %r1, [%d3]; st.global.u32 [%d4], %r1;", ".acquire"),
-        ("mov.u64 %d5, %gridid;", "%gridid"),
+        ("mov.u64 %d5, %gridid; ld.global.u32 %r1, [%d5];", "%gridid"),
+        ("mov.u32 %r1, %reserved_smem_offset_cap;", "%reserved_smem_offset_cap"),
         ("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1}];", "not modelled"),
     ],
 )

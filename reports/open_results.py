@@ -1,0 +1,45 @@
+"""The page on results that instruction sets leave open, of the rows that the machines use.
+
+``python -m mmaproof.reports.open_results > docs/open-results.md`` writes it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from ..spec.open_results import OpenResult
+from ..spec.power import open_results as power
+from ..spec.ptx import open_results as ptx
+
+_TITLE = """# Results that are left open
+
+`verify` allows for every value of these: what depends on one is never `verified`, and what does not
+depend on one is not disturbed by it. Definedness is tracked bit by bit, through registers, shared,
+local and global memory, the stack and accumulators: an undefined bit flows with what is computed
+from it, a mask of zeros ends it, and it counts only where an output, an address or a branch depends
+on it. A read of what nobody has written on which nothing depends is a note.
+
+The tables are printed from the rows of which the machines make such values (`python -m
+mmaproof.reports.open_results`).
+"""
+
+_HEAD = "| what | given by | what is open | source |\n|---|---|---|---|"
+
+
+def _rows(results: Iterable[OpenResult]) -> Iterator[str]:
+    for each in results:
+        given = ", ".join(f"`{name}`" if " " not in name else name for name in each.instructions)
+        yield f"| {each.name} | {given} | {each.bits} | {each.source} |"
+
+
+def page() -> str:
+    """Return the page."""
+    parts = [_TITLE]
+    for name, results in (("PTX", ptx.OPEN_RESULTS), ("Power", power.OPEN_RESULTS)):
+        parts.append("\n".join([f"## {name}", "", _HEAD, *_rows(results), ""]))
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,47 @@
+"""Results that the Power ISA leaves undefined.
+
+Of a NaN that is computed the ISA states which it is; `verify` does not model that, and compares NaNs as such.
+"""
+
+from __future__ import annotations
+
+from ..open_results import OpenResult
+
+HIGH_WORD = OpenResult(
+    "the high word of a result of 32 bits",
+    ("mulhw", "mulhwu", "divw", "divwu", "modsw", "moduw", "fctiw"),
+    "bits 0 to 31 of the register",
+    "Power ISA 3.1 Book I sections 3.3.9 and 4.6.7",
+    undefined=True,
+)
+REGISTER_BYTES = OpenResult(
+    "bytes of a register that an instruction or a call leaves undefined",
+    ("lfd", "lxsd", "lxssp", "scalar floating-point arithmetic", "bl"),
+    "doubleword 1 of the register; what a called function need not restore",
+    "Power ISA 3.1 Book I section 7.2.1; ELFv2 section 2.2.1",
+    undefined=True,
+)
+QUOTIENT = OpenResult(
+    "a quotient by zero, or one that overflows",
+    ("divw", "divd", "modsw", "modsd"),
+    "all bits; `verify` ends there (`unsupported`)",
+    "Power ISA 3.1 Book I section 3.3.9",
+    undefined=True,
+)
+UNPRIMED = OpenResult(
+    "an accumulator that is not primed",
+    ("xvf32gerpp", "xxmfacc", "xvi8ger4pp"),
+    "all bits; a finding of its own (`accumulator-state`)",
+    "Power ISA 3.1 Book I section 7.2.1.3",
+    undefined=True,
+)
+UNWRITTEN_MEMORY = OpenResult(
+    "memory that nobody has written",
+    ("lwz", "ld", "lxv"),
+    "the bytes concerned: of the stack, and of arrays that are only written",
+    "ELFv2 section 2.2.3",
+    undefined=True,
+)
+
+OPEN_RESULTS = (HIGH_WORD, REGISTER_BYTES, QUOTIENT, UNPRIMED, UNWRITTEN_MEMORY)
+"""All of them."""
