@@ -73,6 +73,8 @@ class SavedKernelCounterexample(TypedDict):
         The bound relative to the greater of the two numbers; `replay` goes by it where there is no bound.
     accuracy : bool
         The bound is the error that the contract allows on these inputs.
+    bits : bool
+        The contract demands the very bits, and they differ.
     """
 
     schema: Literal[1]
@@ -86,3 +88,4 @@ class SavedKernelCounterexample(TypedDict):
     bound: NotRequired[Amount]
     tolerance: Amount
     accuracy: NotRequired[Literal[True]]
+    bits: NotRequired[Literal[True]]

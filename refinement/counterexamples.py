@@ -67,6 +67,8 @@ class KernelCounterexample:
         The same, relative to the greater of the two.
     accuracy : bool
         Whether the bound is the error that the contract allows on these inputs.
+    bits : bool
+        Whether it is bits that differ, which the contract demands to be the same.
     """
 
     kernel: str
@@ -78,6 +80,7 @@ class KernelCounterexample:
     bound: float
     tolerance: float
     accuracy: bool = False
+    bits: bool = False
 
     @classmethod
     def found(
@@ -90,6 +93,7 @@ class KernelCounterexample:
         bound: float,
         *,
         accuracy: bool = False,
+        bits: bool = False,
     ) -> KernelCounterexample:
         """Return a difference that was found on inputs, the encodings by linear index."""
         return cls(
@@ -102,6 +106,7 @@ class KernelCounterexample:
             bound,
             relative_to(difference, bound),
             accuracy,
+            bits,
         )
 
     def document(self) -> SavedKernelCounterexample:
@@ -109,8 +114,9 @@ class KernelCounterexample:
         document: dict[str, Any] = {"schema": SCHEMA, "kind": KIND, **asdict(self)}
         if self.against is None:
             del document["against"]
-        if not self.accuracy:
-            del document["accuracy"]
+        for name in ("accuracy", "bits"):
+            if not document[name]:
+                del document[name]
         return cast(SavedKernelCounterexample, document)
 
     def save(self, path: Path) -> None:

@@ -13,6 +13,7 @@ from ..spec.errors import InputError
 from ..spec.formats import format_named
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
+from .bit_differences import replayed_bits
 from .contract_reading import read_contract
 from .counterexample_document import KIND, SCHEMA, Difference
 from .counterexamples import input_formats
@@ -91,6 +92,8 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
         raise InputError(f"{path}: {element!r} is no element of an output of {contract_path}") from None
     if document.get("accuracy"):
         return Replayed(document, replayed(kernel, instance, inputs, output, number))
+    if document.get("bits") and other is None:
+        return Replayed(document, replayed_bits(kernel, instance, inputs, output, number))
     if relative:  # written when bounds were relative
         values = (float(each) for each in sides(kernel, instance, wanted_on, inputs, output, number))
         bound = relative * max(abs(each) for each in values)

@@ -14,6 +14,7 @@ from .absent_writers import should_write
 from .accuracy import AccuracyCheck, Limit
 from .arguments import Array
 from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched
+from .bit_differences import found_apart
 from .clobbering import clobbered
 from .contract import Instance
 from .counterexamples import (
@@ -340,6 +341,8 @@ class OutputComparison:
         if not len(members):
             return
         self._examination.equality = None
+        if self._is_apart(output, members, actual, expected):
+            return
         of_all = f" ({len(members)} of {output.elements} elements are)"
         for element in members[:SHOWN].tolist():
             name = self._namer.element(output.name, element)
@@ -353,6 +356,28 @@ class OutputComparison:
                 name,
             )
             of_all = ""
+
+    def _is_apart(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> bool:
+        """Note it if inputs show that bits differ which the contract demands to be the same."""
+        if self._unordered or not isinstance(output.format, FloatFormat):
+            return False
+        sides = (output, members, actual, expected)
+        shown = found_apart(self._kernel, self._instance, self._forms, self._reference, sides, self._given)
+        if shown is None:
+            return False
+        if self._examination.counterexample is None:
+            self._examination.counterexample = shown.counterexample
+        difference, name = shown.difference, self._namer.element(output.name, shown.element)
+        stored, wanted = (self._namer.term(int(terms[shown.element])) for terms in (actual, expected))
+        self._note(
+            Kind.WRONG_VALUE,
+            f"{name} is equal over the reals only, and the contract demands bits: on inputs found it is "
+            f"{difference.kernel}, not {difference.contract}; it is {stored}, expected {wanted} "
+            f"({len(members)} of {output.elements} elements are)",
+            self._line_of_store(output, shown.element),
+            name,
+        )
+        return True
 
     def _missing(self, output: Array, members: NDArray[np.intp], written: NDArray[np.intp]) -> None:
         first = self._namer.element(output.name, int(members[0]))

@@ -25,7 +25,7 @@ ARRAYS = {"A": "f32", "C": "f32 out"}
 def test_equal_sums_of_any_order_are_no_race() -> None:
     result = result_of(PAIR, SQUARES, ARRAYS)
     assert (result.verdict, result.equality) == ("verified", "value")
-    assert result.stats["runs"]["elements"] == 32
+    assert result.stats["runs"]["elements"] >= 5 * 32
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,116 @@
+"""Inputs on which a kernel's bits are not those that a contract demands, though the real numbers are.
+
+Only numbers count whose bits are certain on both sides: each operation rounds as the specification says, and
+nothing is left open, as the order in which a matrix unit adds up is.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.errors import UnsupportedError
+from .arguments import Array
+from .assignments import Assignment
+from .contract import Instance
+from .counterexample_document import Difference
+from .counterexamples import Inputs, KernelCounterexample, candidates, numbers_in
+from .exact_errors import ExactValues, OpenValueError
+from .front_end import Kernel
+from .interning import Ids
+from .kernel_runs import outputs_on
+from .normal_forms import NormalForms
+from .references import Reference, reference_of
+from .terms import TermStore
+
+_ATTEMPTS = 24
+"""Inputs tried."""
+
+_LOOKED_AT, _ASKED = 256, 4
+"""Elements that are evaluated on them, and those with other bits of which certainty is asked."""
+
+
+class Apart(NamedTuple):
+    """An element whose bits differ, and the inputs on which they do."""
+
+    element: int
+    difference: Difference
+    counterexample: KernelCounterexample
+
+
+def found_apart(
+    kernel: Kernel,
+    instance: Instance,
+    forms: NormalForms,
+    reference: Reference,
+    compared: tuple[Array, NDArray[np.intp], Ids, Ids],
+    given: Inputs,
+) -> Apart | None:
+    """Return inputs on which an element has other bits than are demanded; None if none are found.
+
+    Parameters
+    ----------
+    kernel, instance, forms, reference : Kernel, Instance, NormalForms, Reference
+        The run, and what outputs are to be.
+    compared : (Array, array (n,), array (elements,), array (elements,))
+        An output, elements of it by linear index, and the terms of the kernel and of the contract.
+    given : mapping of str to array
+        The inputs that the contract is about, if it is not about all.
+    """
+    output, members, actual, expected = compared
+    some = members[:_LOOKED_AT]
+    for inputs in islice(candidates(instance, forms.quantifier, ()), _ATTEMPTS):
+        tried = {**inputs, **given}
+        assignment = Assignment(forms.store, tried)
+        try:
+            sides = [
+                numbers_in(assignment.values(terms[some]), output.format) for terms in (actual, expected)
+            ]
+        except UnsupportedError:
+            return None
+        got, wanted = (each.astype(np.float64) for each in sides)
+        apart = np.flatnonzero(np.isfinite(got) & np.isfinite(wanted) & (got != wanted))
+        exact = ExactValues(forms.store, tried)
+        for place in apart[:_ASKED]:
+            element = int(some[place])
+            if not _are_certain(exact, output, int(actual[element]), int(expected[element])):
+                continue
+            if float(outputs_on(kernel, instance, tried)[output.name][element]) != got[place]:
+                continue
+            difference = _difference(output, element, got[place], wanted[place])
+            shown = KernelCounterexample.found(
+                kernel.path, reference.former, instance, tried, difference, 0.0, bits=True
+            )
+            return Apart(element, difference, shown)
+    return None
+
+
+def replayed_bits(
+    kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int
+) -> Difference | None:
+    """Return how an element's bits differ from the contract's on inputs; None if they don't, or may not."""
+    store = TermStore()
+    term = int(reference_of(instance, store).expected(output)[element])
+    try:
+        wanted = float(ExactValues(store, inputs).rounded(term, output.format))
+    except (OpenValueError, UnsupportedError):
+        return None
+    got = float(outputs_on(kernel, instance, inputs)[output.name][element])
+    return _difference(output, element, got, wanted) if got != wanted else None
+
+
+def _are_certain(exact: ExactValues, output: Array, *terms: int) -> bool:
+    try:
+        for term in terms:
+            exact.rounded(term, output.format)
+    except (OpenValueError, UnsupportedError):
+        return False
+    return True
+
+
+def _difference(output: Array, element: int, got: float, wanted: float) -> Difference:
+    index = ",".join(map(str, np.unravel_index(element, output.shape)))
+    return Difference(f"{output.name}[{index}]", str(got), str(wanted))
