@@ -129,6 +129,7 @@ class Execution:
         self.state: dict[str, Any] = {}
         self.assumptions: dict[str, None] = {}
         self.unordered = False
+        self.drops_races, self.loose_races = False, False
         self.path: Value | None = None
         self.undo_log: UndoLog | None = None
         self.semaphores: Semaphores | None = None
@@ -166,6 +167,10 @@ class Execution:
             self._observations.hold(kind, message, line, first, count, undefined)
         else:
             self._observations.add(kind, message, line, first, count, other_line, cause)
+
+    def note_loose_races(self, some: bool) -> None:
+        """Note whether a race leaves some value, so that it may do no harm."""
+        self.loose_races |= some
 
     def note(self, message: str, other_line: int) -> None:
         """Note what is no fault of the instruction and one in another line, or in the same."""

@@ -140,6 +140,8 @@ class Run:
         Which of them are locks, of which the whole order matters.
     path : str
         The kernel's file.
+    loose_races : bool
+        Whether reads race with stores in ways that leave some value.
     """
 
     contents: Mapping[str, Contents]
@@ -161,6 +163,7 @@ class Run:
     arrival_line: int = 0
     locked: frozenset[int] = frozenset()
     path: str = ""
+    loose_races: bool = False
 
     @property
     def block_threads(self) -> int:
@@ -184,6 +187,7 @@ def run(
     blocks: Indices | None = None,
     traced: bool = False,
     turns: Mapping[int, int] | None = None,
+    drops_races: bool = False,
 ) -> Run:
     """Run a kernel, its threads in one order.
 
@@ -209,6 +213,9 @@ def run(
         Keep what each line loads.
     turns : mapping of int to int, optional
         After how many others threads come to counts that they take tickets of, by their numbers in the grid.
+    drops_races : bool
+        Take what reads that race with stores of the same size give for undefined, and report them only if
+        something depends on that.
 
     Raises
     ------
@@ -219,10 +226,7 @@ def run(
     function = launching.entry_named(module, entry)
     launching.check_arguments(module, function, arguments)
     observations, loads = Observations(module.path), Loads() if traced else None
-    for violation in violations(module, function, launch):
-        observations.add(Kind.ILLEGAL, violation, function.line)
-    if not observations.refute and (excess := _excess(module, function, launch)):
-        observations.add(Kind.UNSUPPORTED, excess, function.line)
+    _report_launch(module, function, launch, observations)
     if observations.findings:
         return _not_launched(observations, started)
     launching.check_block(module, function, launch)
@@ -242,7 +246,7 @@ def run(
     instructions = thread_instructions = barriers = 0
     guards = Guards()
     between = BetweenBlocks(store, program, memory, turns or {})
-    complete, reordered = True, False
+    complete, reordered, loose_races = True, False, False
     depends: Ids = np.zeros(0, dtype=np.int32)
     chosen = between.chosen(blocks, launch)
     block_bytes = BYTES if between.one_at_a_time else _block_bytes(module, function, launch)
@@ -250,6 +254,7 @@ def run(
         threads = Threads(launch, some)
         memory.for_batch(threads)
         execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
+        execution.drops_races = drops_races
         between.begin(execution)
         batch = Batch(execution, program, launching.scalars(arguments), guards)
         try:
@@ -266,6 +271,7 @@ def run(
         thread_instructions += batch.thread_instructions
         barriers += batch.scheduler.barriers
         reordered |= execution.unordered
+        loose_races |= execution.loose_races
         between.end(execution)
         if not complete:
             break
@@ -304,7 +310,32 @@ def run(
         arrival_line=between.line,
         locked=between.locked,
         path=module.path,
+        loose_races=loose_races,
     )
+
+
+def run_apart_from_races(once: Callable[..., Run]) -> Run:
+    """Run a kernel; where all that is wrong are races, see whether anything depends on what they give.
+
+    Parameters
+    ----------
+    once : callable
+        Runs it, given `drops_races`.
+    """
+    done = once()
+    refuting = [each for each in done.findings if each.kind.refutes]
+    if not done.loose_races or any(each.kind is not Kind.RACE for each in refuting):
+        return done
+    again = once(drops_races=True)
+    return done if again.findings or not again.complete else again
+
+
+def _report_launch(module: Module, function: Function, launch: Launch, observations: Observations) -> None:
+    """Report why a kernel can't be launched so, or not be run here."""
+    for violation in violations(module, function, launch):
+        observations.add(Kind.ILLEGAL, violation, function.line)
+    if not observations.refute and (excess := _excess(module, function, launch)):
+        observations.add(Kind.UNSUPPORTED, excess, function.line)
 
 
 def _not_launched(observations: Observations, started: float) -> Run:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -83,7 +85,7 @@ def load_bytes(
     lows = np.zeros(terms.shape, dtype=np.uint8)
     for part, members, offsets in located(execution, space, at, count, threads, alignment):
         if part.history is not None and part.read_only_from:
-            _note_reading(execution, part, offsets, count, threads[members])
+            _note_reading(execution, part, offsets, 0, count, threads[members])
         places = offsets[:, None] + np.arange(count)
         terms[members], lows[members] = part.lanes.terms[places], part.lanes.lows[places]
         _note_unowned(execution, part, places, threads[members])
@@ -147,7 +149,8 @@ def _write_bytes(
     total = data[0].shape[1]
     if words is None and execution.semaphores is not None:
         execution.semaphores.spoil(part, offsets, total, execution.instruction)
-    execution.note_store(part, offsets, total, 1 if words is None else total // words.shape[1], threads)
+    size = 1 if words is None else total // words.shape[1]
+    execution.note_store(part, offsets, total, size, threads)
     if history is None:
         _put(lanes, offsets, data)
         return
@@ -156,6 +159,7 @@ def _write_bytes(
         history.on_data.add(line)
     grid = history.places(offsets, total)
     places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
+    history.note_sizes(places, 0 if words is None or by_warps else size)
     if atomic:
         found = history.read(execution.ordering, places, threads_of, line, atomic=True)
         history.note_store(execution.ordering, places, threads_of, line)
@@ -268,8 +272,9 @@ def read(
     """
     lanes = part.lanes
     spread = (offsets[:, None] + size * np.arange(count)).reshape(-1)
+    racing = None
     if part.history is not None and part.read_only_from and not atomic:
-        _note_reading(execution, part, offsets, size * count, threads, by_warps=by_warps)
+        racing = _note_reading(execution, part, offsets, size, count, threads, by_warps=by_warps)
     if part.unowned_reads is not None and not atomic:
         _note_unowned(execution, part, offsets[:, None] + np.arange(size * count), threads)
     there = lanes.written(spread, size)
@@ -280,7 +285,10 @@ def read(
         held = undefined if part.name != "global" or not atomic else None
         _report_absent(execution, part, ~there.reshape(-1, count), offsets, size * count, threads, held)
     execution.note_loads(part.name, lanes, offsets, size * count)
-    return words.reshape(-1, count)
+    words = words.reshape(-1, count)
+    if racing is not None:
+        words[racing.rows] = racing.words
+    return words
 
 
 def _partly_written(
@@ -306,25 +314,39 @@ def _partly_written(
     return words, np.concatenate(undefined)
 
 
+class _Racing(NamedTuple):
+    """Which accesses read what others write, and undefined words in place of what they read."""
+
+    rows: Indices
+    words: Ids
+
+
 def _note_reading(
     execution: Execution,
     part: Space,
     offsets: Offsets,
-    total: int,
+    size: int,
+    count: int,
     threads: Indices,
     *,
     by_warps: bool = False,
-) -> None:
-    """Keep who reads, and report races with writers, where somebody may write."""
+) -> _Racing | None:
+    """Keep who reads, and report races with writers, where somebody may write.
+
+    Words of `size` bytes, or with 0 bytes one by one, are read. Where the execution drops races, those that
+    leave some value are held, and what is read so is returned.
+    """
     history = part.history
     assert history is not None
+    rows = np.arange(len(offsets))
     if part.read_only_from < len(part.lanes):
-        may_change = offsets < part.read_only_from
-        if not may_change.any():
-            return
-        offsets, threads = offsets[may_change], threads[may_change]
-    places = history.places(offsets, total)
-    threads_of = np.repeat(threads, places.shape[1])
+        rows = np.flatnonzero(offsets < part.read_only_from)
+        if not len(rows):
+            return None
+        offsets, threads = offsets[rows], threads[rows]
+    places = history.places(offsets, max(size, 1) * count)
+    per_access = places.shape[1]
+    threads_of = np.repeat(threads, per_access)
     places = places.reshape(-1)
     if execution.on_data(threads):
         history.on_data.add(execution.instruction.line)
@@ -333,7 +355,18 @@ def _note_reading(
     line = execution.instruction.line
     found = history.read(execution.ordering, places, threads_of, line, by_warps=by_warps)
     does = "reads for its whole warp" if by_warps else "reads"
+    racing = None
+    if len(found) and size:
+        loose = history.leave_a_value(places, found, 0 if by_warps else size)
+        execution.note_loose_races(bool(loose.any()))
+        if execution.drops_races and loose.any():
+            which = np.unique(found.which[loose] // per_access)
+            undefined = execution.store.undefined(len(which) * count, 8 * size)
+            racing = _Racing(rows[which], undefined.reshape(-1, count))
+            _report_races(execution, part, found.some(loose), places, threads_of, does, undefined)
+            found = found.some(~loose)
     _report_races(execution, part, found, places, threads_of, does)
+    return racing
 
 
 def _report_stale(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:
@@ -400,7 +433,9 @@ def _report_races(
     places: Offsets,
     threads: Indices,
     does: str,
+    undefined: Ids | None = None,
 ) -> None:
+    """Report races; with `undefined` only if something comes to depend on what they give."""
     if not len(found):
         return
     assert part.history is not None
@@ -412,6 +447,7 @@ def _report_races(
             f"{does} {place}, where the asynchronous copy of line {int(copying.lines[0])} is not waited for",
             threads[copying.which],
             other_line=int(copying.lines[0]),
+            undefined=undefined,
         )
     certain = ~np.isin(found.lines, list(part.history.on_data))
     for rest, kind, doubt in (
@@ -432,4 +468,5 @@ def _report_races(
             threads[rest.which],
             other_line=int(rest.lines[0]) if of_one_block else 0,
             cause="" if of_one_block else f"line {int(rest.lines[0])}",
+            undefined=undefined,
         )

@@ -78,6 +78,10 @@ class Conflicts:
         )
 
 
+_MIXED = 0xFF
+"""In place of the size of the words that were stored to a place: they were of several."""
+
+
 class AccessHistory:
     """Who read and wrote each granule of memory last.
 
@@ -118,6 +122,7 @@ class AccessHistory:
         """Of copies that barrier objects tell of, who waited for them besides, and in which interval."""
         self.on_data: set[int] = set()
         """Lines whose accesses depend on data."""
+        self._sizes = np.zeros(count, dtype=np.uint8)
 
     def places(self, offsets: NDArray[np.int64], count: int) -> Places:
         """Return the granules (n, …) of accesses (n,) of `count` bytes."""
@@ -238,6 +243,20 @@ class AccessHistory:
         """Note who stores last, and where."""
         self.writer[places] = ordering.names[threads]
         self.line[places] = line
+
+    def note_sizes(self, places: Places, size: int) -> None:
+        """Note that words of `size` bytes are stored; 0 for what is stored otherwise than in words."""
+        known = self._sizes[places]
+        self._sizes[places] = size if size and ((known == 0) | (known == size)).all() else _MIXED
+
+    def leave_a_value(self, places: Places, found: Conflicts, size: int) -> NDArray[np.bool_]:
+        """Tell of which conflicts of reads of `size` bytes the outcome is some value, whichever it is.
+
+        The memory model says so of accesses that overlap completely (PTX ISA 9.1 section 8.7.1); copies that
+        are not waited for leave what was there, or what they copy.
+        """
+        same: NDArray[np.bool_] = self._sizes[places[found.which]] == size
+        return found.copies | (same & ~found.reads)
 
     def _unordered_readers(
         self, ordering: Ordering, places: Places, threads: Indices, which: Indices
