@@ -23,6 +23,8 @@ from .counterexamples import (
     candidates,
     disproved,
 )
+from .detour_messages import DetourMessages
+from .detours import Detour, Detours
 from .diagnosis import Namer
 from .equivalence import Comparison, compare
 from .error_search import ErrorSearch
@@ -31,6 +33,7 @@ from .footprint import Offsets
 from .front_end import LAUNCHED, Kernel, Outcome
 from .guard_outcomes import GuardOutcome
 from .interning import Ids
+from .kernel_runs import confirmed
 from .misplaced_stores import MisplacedStores
 from .normal_forms import NormalForms
 from .operations import DOT, SCALED_DOT
@@ -220,6 +223,9 @@ class OutputComparison:
             self._look_at_accuracy(output, members, actual, expected)
         if self._given and found.equal.all():
             self._on_given_data(output, members, actual, expected, found.roundings)
+        if found.equal.all() and found.roundings is not None:
+            some = members[~found.identical]
+            self._look_for_detours(output, some, actual, expected)
         if self._reference.equality is Equality.BITS:
             self._value_only(output, members[found.equal & ~found.identical], actual, expected)
 
@@ -290,9 +296,8 @@ class OutputComparison:
         undergone: Roundings | None,
     ) -> None:
         """Note where given numbers are not what equality for all data takes for granted."""
-        others = next(candidates(self._instance, self._forms.quantifier, ()), {})
         sides = actual[members], expected[members]
-        wrong = disproved(self._store, {**others, **self._given}, *sides, output.format, undergone)
+        wrong = disproved(self._store, {**self._others(), **self._given}, *sides, output.format, undergone)
         if wrong is None:
             return
         self._examination.equality = None
@@ -304,6 +309,51 @@ class OutputComparison:
             self._line_of_store(output, int(members[wrong])),
             name,
         )
+
+    def _look_for_detours(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> None:
+        """Note where the kernel rests on a hypothesis that the formula does not make."""
+        if not len(members):
+            return
+        sides = actual[members], expected[members]
+        search = Detours(self._instance, self._store, *sides, output.format)
+        detour = search.found({**self._others(), **self._given} if self._given else None)
+        if detour is None:
+            return
+        self._examination.equality = None
+        element = int(members[detour.place])
+        name = self._namer.element(output.name, element)
+        messages = DetourMessages(self._instance, self._store, self._namer)
+        hypothesis, line, condition = messages.explained(search, detour)
+        if detour.always and not self._given and self._refuted(output, element, detour, hypothesis, line):
+            return
+        ask = f'; [requires] can say that it holds: "{condition}"' if condition else ""
+        self._note(
+            Kind.UNDECIDED,
+            f"{name} is right only if {hypothesis}, which the formula does not need: on inputs it takes, "
+            f"the kernel is {detour.got:.6g}, the formula {detour.wanted:.6g}{ask}",
+            line or self._line_of_store(output, element),
+            name,
+        )
+
+    def _refuted(self, output: Array, element: int, detour: Detour, hypothesis: str, line: int) -> bool:
+        """Note it if a kernel is wrong when it runs, where no inputs meet a hypothesis of its own."""
+        bound = min(abs(detour.got - detour.wanted) / 2, abs(detour.wanted) / 4)
+        values = self._reference.values
+        shown = confirmed(self._kernel, self._instance, values, detour.inputs, output, element, bound)
+        if shown is None:
+            return False
+        if self._examination.counterexample is None:
+            self._examination.counterexample = KernelCounterexample.found(
+                self._kernel.path, self._reference.former, self._instance, detour.inputs, shown, bound
+            )
+        name = self._namer.element(output.name, element)
+        message = f"{name} is right only if {hypothesis}, which no inputs that were tried meet"
+        self._note(Kind.WRONG_VALUE, message, line or self._line_of_store(output, element), name)
+        return True
+
+    def _others(self) -> Inputs:
+        """Return inputs of which some may be replaced by those given."""
+        return next(candidates(self._instance, self._forms.quantifier, ()), {})
 
     def _clobbered(self, memory: ArrayMemory) -> Offsets:
         """Note what happened to memory that is not the kernel's to write; returns the lanes changed."""

@@ -1,0 +1,278 @@
+"""Hypotheses about detours of a kernel: numbers that the formula takes and the kernel does not.
+
+A kernel that computes ``sqrt(x)^2`` for ``x`` is right over the reals where x is not negative, which nothing
+in the formula says; ``1e30 * x * 1e-30`` is where nothing overflows that the formula does not have. Such a
+hypothesis is the kernel's own. It is found by inputs, such as ``[requires]`` admits, on which the formula,
+computed in its working format, is stable and far from the ends of the formats, and the kernel is no number,
+or off by more than roundings that do not cancel make it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spec.errors import UnsupportedError
+from ..spec.formats import FloatFormat, Format
+from . import operations
+from .contract import Instance
+from .counterexamples import numbers_in
+from .error_bounds import ErrorBounds
+from .interning import Ids
+from .probing_inputs import probes
+from .quantisation import quantises, widens
+from .software_functions import SoftwareFunctions
+from .terms import CONSTANT, Operation, TermStore
+from .traversal import by_operation, operands
+
+Words = NDArray[np.uint64]
+Reals = NDArray[np.float64]
+
+ELEMENTS = 16
+"""Of an output, that are looked at."""
+
+_WORK = 600_000
+"""Terms that are evaluated, on all inputs together."""
+
+_MOST_INPUTS, _FEWEST_INPUTS = 32, 4
+
+_GREAT = 2.0**8
+"""Constants of which products and sums may be a detour; fewer than that only functions and choices are."""
+
+_TYPICAL = 2.0**20
+"""The kernel's constants up to here are numbers that inputs may be."""
+
+_OFF, _STABLE, _SHARE = 1 / 4, 1 / 16, 1 / 4
+"""A kernel is off by more than this part of the size of the formula's terms, which is itself off by less, at
+this share of the elements: a comparison of rounded numbers may turn at a few."""
+
+_CANCELS = 2.0**10
+"""Sizes of the kernel's terms, in those of the formula's, from which on they may cancel."""
+
+
+class Detour(NamedTuple):
+    """Inputs that the formula takes and the kernel does not.
+
+    Attributes
+    ----------
+    inputs : mapping of str to array
+        The inputs.
+    place : int
+        Which of the terms that were compared.
+    got, wanted : float
+        What the kernel and the formula are there.
+    always : bool
+        Whether the kernel is off on all inputs that were tried on which the formula is not 0.
+    culprit : int
+        The operation of the kernel that does it.
+    """
+
+    inputs: Mapping[str, Words]
+    place: int
+    got: float
+    wanted: float
+    always: bool
+    culprit: int
+
+
+class Detours:
+    """Looks for inputs that a formula takes and a kernel does not.
+
+    Parameters
+    ----------
+    instance : Instance
+        The contract.
+    store : TermStore
+        The terms.
+    actual, expected : array (n,)
+        Terms that are equal over the reals.
+    fmt : Format
+        In which they are read.
+    """
+
+    def __init__(self, instance: Instance, store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> None:
+        some = np.unique(np.linspace(0, len(actual) - 1, ELEMENTS).astype(np.intp))
+        self._instance, self._store, self._format, self._places = instance, store, fmt, some
+        self._actual, self._expected = actual[some], expected[some]
+        self._replaced = SoftwareFunctions(store).replaced(self._actual)
+        self._cone = _cone(store, self._actual)
+        self._own = np.setdiff1d(self._cone, _cone(store, self._expected))
+
+    def found(self, given: Mapping[str, Words] | None = None) -> Detour | None:
+        """Return inputs of that kind, if there are some; of given numbers, only those."""
+        if not self._may_be_one():
+            return None
+        if given is not None:
+            off = self._off(given, ordinary=True)
+            return None if off is None else self._detour(given, off, always=False)
+        first: tuple[Mapping[str, Words], _Off] | None = None
+        always, seen = True, 0
+        count = max(_FEWEST_INPUTS, min(_MOST_INPUTS, _WORK // max(1, len(self._cone))))
+        for probe in islice(probes(self._instance, self._constants()), count):
+            off = self._off(probe.inputs, ordinary=probe.ordinary)
+            if off is None:
+                continue
+            seen += bool(off.told.any())
+            always &= bool(off.wrong[off.told].all())
+            if first is None and off.wrong.any():
+                first = probe.inputs, off
+        if first is None:
+            return None
+        return self._detour(*first, always=always and seen > 1)
+
+    def admits(self, inputs: Mapping[str, Words]) -> bool:
+        """Tell whether the kernel is right on inputs, where the formula is."""
+        off = self._off(inputs, ordinary=False)
+        return off is not None and not off.wrong.any()
+
+    # -- what could be one
+    def _may_be_one(self) -> bool:
+        """Tell whether the kernel does more than sums of products with small constants."""
+        for operation, members in by_operation(self._store, self._own):
+            match operation.name:
+                case operations.FUNCTION | operations.QUOTIENT | operations.COMPARE:
+                    return True
+                case operations.FUSED if self._great(operation, members):
+                    return True
+        return False
+
+    def _great(self, operation: Operation, members: Ids) -> bool:
+        for index, fmt in enumerate(operation.operands):
+            arguments = np.unique(self._store.arguments(members)[:, index])
+            constants = arguments[self._store.are(CONSTANT, arguments)]
+            if isinstance(fmt, FloatFormat) and len(constants):
+                sizes = np.abs(numbers_in(self._store.constant_values(constants), fmt).astype(np.float64))
+                if ((sizes > _GREAT) | ((sizes < 1 / _GREAT) & (sizes > 0))).any():
+                    return True
+        return False
+
+    def _constants(self) -> list[float]:
+        """Return the kernel's constants that inputs may be."""
+        found = set[float]()
+        for operation, members in by_operation(self._store, self._cone):
+            for index, fmt in enumerate(operation.operands[:3]):
+                if not isinstance(fmt, FloatFormat) or operation.name in (
+                    operations.DOT,
+                    operations.SCALED_DOT,
+                ):
+                    continue
+                arguments = np.unique(self._store.arguments(members)[:, index])
+                constants = arguments[self._store.are(CONSTANT, arguments)]
+                numbers = numbers_in(self._store.constant_values(constants), fmt).astype(np.float64)
+                found |= set(numbers[np.isfinite(numbers)].tolist())
+        return sorted(each for each in found if 0 < abs(each) <= _TYPICAL)[:_MOST_INPUTS]
+
+    # -- on numbers
+    def _off(self, inputs: Mapping[str, Words], *, ordinary: bool) -> _Off | None:
+        """Return on which elements the kernel is off; None where that can't be computed."""
+        try:
+            with np.errstate(all="ignore"):
+                return self._computed(inputs, ordinary=ordinary)
+        except UnsupportedError:
+            return None
+
+    def _computed(self, inputs: Mapping[str, Words], *, ordinary: bool) -> _Off:
+        kernel, formula = (ErrorBounds(self._store, inputs, overflows=False) for _ in range(2))
+        errors, wanted = formula.errors(self._expected), self._numbers(formula, self._expected)
+        got = self._numbers(kernel, self._actual)
+        size = np.maximum(np.abs(wanted), np.nan_to_num(formula.sizes(self._expected), nan=np.inf))
+        stable = np.isfinite(wanted) & np.isfinite(size) & (errors <= _STABLE * size)
+        least, greatest = self._extents(formula)
+        stable &= greatest <= self._limit(far=True)
+        if not isinstance(self._format, FloatFormat):  # a step more or less is one of rounding
+            size = np.maximum(size, 4.0)
+        wrong = stable & ~np.isfinite(got)
+        apart = stable & np.isfinite(got) & (np.abs(got - wanted) > _OFF * size)
+        apart &= least >= self._limit(far=False)
+        if apart.any() and not ordinary:
+            kernel.errors(self._replaced)
+            apart &= kernel.sizes(self._replaced) <= _CANCELS * size
+        if apart.sum() >= _SHARE * max(1, int((stable & (wanted != 0)).sum())):
+            wrong |= apart
+        return _Off(wrong, stable & (wanted != 0), got, wanted)
+
+    def _numbers(self, bounds: ErrorBounds, terms: Ids) -> Reals:
+        return numbers_in(bounds.values(terms), self._format).astype(np.float64)
+
+    def _extents(self, formula: ErrorBounds) -> tuple[float, float]:
+        """Return the least magnitude but for 0, and the greatest, of all that a formula computes."""
+        sizes = formula.known_sizes[formula.known_errors >= 0]
+        sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+        return (float(sizes.min()), float(sizes.max())) if len(sizes) else (1.0, 1.0)
+
+    def _limit(self, *, far: bool) -> float:
+        """Return how near the ends of the coarsest format that the kernel rounds to a formula may come."""
+        ends = [np.inf if far else 0.0]
+        for operation, _ in by_operation(self._store, self._cone):
+            fmt = operation.result
+            if not isinstance(fmt, FloatFormat) or widens(operation) or quantises(operation):
+                continue
+            room = fmt.maximum_exponent // 4 if fmt.exponent_bits > 5 else 4
+            ends.append(2.0 ** (fmt.maximum_exponent - room if far else fmt.minimum_exponent + room))
+        return min(ends) if far else max(ends)
+
+    def _detour(self, inputs: Mapping[str, Words], off: _Off, *, always: bool) -> Detour | None:
+        if not off.wrong.any():
+            return None
+        at = int(np.argmax(off.wrong))
+        culprit = _culprit(self._store, inputs, int(self._actual[at]))
+        return Detour(inputs, int(self._places[at]), off.got[at], off.wanted[at], always, culprit)
+
+
+class _Off(NamedTuple):
+    """On which elements a kernel is off, and on which it is looked at: the formula is stable, and not 0."""
+
+    wrong: NDArray[np.bool_]
+    told: NDArray[np.bool_]
+    got: Reals
+    wanted: Reals
+
+
+def _cone(store: TermStore, terms: Ids) -> Ids:
+    """Return terms and all that they are made of, in increasing order."""
+    seen = np.zeros(len(store), dtype=bool)
+    pending = np.unique(terms)
+    while len(pending):
+        seen[pending] = True
+        needed = [
+            each
+            for operation, members in by_operation(store, pending)
+            for each in operands(store, operation, members)
+        ]
+        pending = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *needed]))
+        pending = pending[~seen[pending]]
+    return np.flatnonzero(seen).astype(np.int32)
+
+
+def _culprit(store: TermStore, inputs: Mapping[str, Words], term: int) -> int:
+    """Return the first operation in a term that makes no number of numbers, or loses what it is given."""
+    bounds = ErrorBounds(store, inputs, overflows=False)
+    with np.errstate(all="ignore"):
+        bounds.errors(np.array([term], dtype=np.int32))
+        for one in _cone(store, np.array([term])).tolist():
+            if _fails(bounds, one):
+                return one
+    return term
+
+
+def _fails(bounds: ErrorBounds, term: int) -> bool:
+    store, terms = bounds.store, np.array([term], dtype=np.int32)
+    operation = store.operation(term)
+    fmt = operation.result
+    if operation.name == operations.COMPARE:
+        return bool(bounds.known_errors[term] > 0)
+    if not isinstance(fmt, FloatFormat) or not operation.operands:
+        return False
+    value = float(bounds.reals(terms, fmt)[0])
+    if not np.isfinite(value):
+        return True
+    if operation.name != operations.FUSED:
+        return False
+    size = float(bounds.known_sizes[term])
+    return (
+        size > 0 and abs(value) < 2.0**fmt.minimum_exponent and bool(bounds.known_errors[term] > abs(value))
+    )
