@@ -10,6 +10,7 @@ or off by more than roundings that do not cancel make it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -26,22 +27,26 @@ from .interning import Ids
 from .probing_inputs import probes
 from .quantisation import quantises, widens
 from .software_functions import SoftwareFunctions
+from .term_instances import TermInstances
 from .terms import CONSTANT, Operation, TermStore
 from .traversal import by_operation, operands
 
 Words = NDArray[np.uint64]
 Reals = NDArray[np.float64]
 
-ELEMENTS = 16
-"""Of an output, that are looked at."""
+ELEMENTS, SHAPES, _OF_SHAPE = 16, 64, 4
+"""Elements that are looked at from everywhere; and shapes of terms, with so many elements each."""
+
+_SMALL = 1 << 14
+"""Terms that are always looked at; of more, only those that are more than sums of products of data."""
 
 _WORK = 600_000
 """Terms that are evaluated, on all inputs together."""
 
 _MOST_INPUTS, _FEWEST_INPUTS = 32, 4
 
-_GREAT = 2.0**8
-"""Constants of which products and sums may be a detour; fewer than that only functions and choices are."""
+_SCALING = 2.0
+"""Constants beyond this, or below its reciprocal, scale or absorb."""
 
 _TYPICAL = 2.0**20
 """The kernel's constants up to here are numbers that inputs may be."""
@@ -49,6 +54,9 @@ _TYPICAL = 2.0**20
 _OFF, _STABLE, _SHARE = 1 / 4, 1 / 16, 1 / 4
 """A kernel is off by more than this part of the size of the formula's terms, which is itself off by less, at
 this share of the elements: a comparison of rounded numbers may turn at a few."""
+
+_NIL = 2.0**-60
+"""Where a formula is 0, an error up to a part of this is none."""
 
 _CANCELS = 2.0**10
 """Sizes of the kernel's terms, in those of the formula's, from which on they may cancel."""
@@ -95,20 +103,34 @@ class Detours:
     """
 
     def __init__(self, instance: Instance, store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> None:
-        some = np.unique(np.linspace(0, len(actual) - 1, ELEMENTS).astype(np.intp))
+        some = _chosen(store, actual)
         self._instance, self._store, self._format, self._places = instance, store, fmt, some
         self._actual, self._expected = actual[some], expected[some]
         self._replaced = SoftwareFunctions(store).replaced(self._actual)
         self._cone = _cone(store, self._actual)
         self._own = np.setdiff1d(self._cone, _cone(store, self._expected))
 
-    def found(self, given: Mapping[str, Words] | None = None) -> Detour | None:
-        """Return inputs of that kind, if there are some; of given numbers, only those."""
+    def on_given(self, given: Mapping[str, Words], real: Reals) -> Detour | None:
+        """Return given inputs, if the kernel is off on them, whatever the formula is in its working format.
+
+        Parameters
+        ----------
+        given : mapping of str to array
+            The inputs.
+        real : array (n,)
+            What the terms that were compared are over the reals.
+        """
+        try:
+            with np.errstate(all="ignore"):
+                off = self._off_of_reals(given, real[self._places])
+        except UnsupportedError:
+            return None
+        return self._detour(given, off, always=False)
+
+    def found(self) -> Detour | None:
+        """Return inputs of that kind, if there are some."""
         if not self._may_be_one():
             return None
-        if given is not None:
-            off = self._off(given, ordinary=True)
-            return None if off is None else self._detour(given, off, always=False)
         first: tuple[Mapping[str, Words], _Off] | None = None
         always, seen = True, 0
         count = max(_FEWEST_INPUTS, min(_MOST_INPUTS, _WORK // max(1, len(self._cone))))
@@ -130,8 +152,16 @@ class Detours:
         return off is not None and not off.wrong.any()
 
     # -- what could be one
+    @cached_property
+    def _has_functions(self) -> bool:
+        """Whether the kernel has functions, of which no sizes of terms that cancel are known."""
+        names = {operation.name for operation, _ in by_operation(self._store, self._cone)}
+        return bool(names & {operations.FUNCTION, operations.QUOTIENT})
+
     def _may_be_one(self) -> bool:
-        """Tell whether the kernel does more than sums of products with small constants."""
+        """Tell whether the kernel does more than sums of products of data."""
+        if len(self._cone) <= _SMALL:
+            return True
         for operation, members in by_operation(self._store, self._own):
             match operation.name:
                 case operations.FUNCTION | operations.QUOTIENT | operations.COMPARE:
@@ -146,7 +176,7 @@ class Detours:
             constants = arguments[self._store.are(CONSTANT, arguments)]
             if isinstance(fmt, FloatFormat) and len(constants):
                 sizes = np.abs(numbers_in(self._store.constant_values(constants), fmt).astype(np.float64))
-                if ((sizes > _GREAT) | ((sizes < 1 / _GREAT) & (sizes > 0))).any():
+                if ((sizes > _SCALING) | ((sizes < 1 / _SCALING) & (sizes > 0))).any():
                     return True
         return False
 
@@ -180,20 +210,36 @@ class Detours:
         errors, wanted = formula.errors(self._expected), self._numbers(formula, self._expected)
         got = self._numbers(kernel, self._actual)
         size = np.maximum(np.abs(wanted), np.nan_to_num(formula.sizes(self._expected), nan=np.inf))
-        stable = np.isfinite(wanted) & np.isfinite(size) & (errors <= _STABLE * size)
+        stable = np.isfinite(wanted) & np.isfinite(size) & (errors <= _STABLE * np.maximum(size, _NIL))
         least, greatest = self._extents(formula)
         stable &= greatest <= self._limit(far=True)
+        told = stable & (wanted != 0) & (least >= self._limit(far=False))
         if not isinstance(self._format, FloatFormat):  # a step more or less is one of rounding
             size = np.maximum(size, 4.0)
         wrong = stable & ~np.isfinite(got)
-        apart = stable & np.isfinite(got) & (np.abs(got - wanted) > _OFF * size)
-        apart &= least >= self._limit(far=False)
+        apart = np.isfinite(got) & (np.abs(got - wanted) > _OFF * size)
+        apart &= stable & (errors <= _STABLE * size) & (least >= self._limit(far=False))
         if apart.any() and not ordinary:
             kernel.errors(self._replaced)
             apart &= kernel.sizes(self._replaced) <= _CANCELS * size
+            apart &= greatest >= 1 or not self._has_functions
         if apart.sum() >= _SHARE * max(1, int((stable & (wanted != 0)).sum())):
             wrong |= apart
-        return _Off(wrong, stable & (wanted != 0), got, wanted)
+        return _Off(wrong, told, got, wanted)
+
+    def _off_of_reals(self, inputs: Mapping[str, Words], wanted: Reals) -> _Off:
+        kernel, formula = (ErrorBounds(self._store, inputs, overflows=False) for _ in range(2))
+        formula.errors(self._expected)
+        got = self._numbers(kernel, self._actual)
+        size = np.maximum(np.abs(wanted), np.nan_to_num(formula.sizes(self._expected), nan=np.inf))
+        if not isinstance(self._format, FloatFormat):
+            size = np.maximum(size, 4.0)
+        finite = np.isfinite(wanted)
+        wrong = finite & ~np.isfinite(got)
+        apart = finite & (np.abs(got - wanted) > _OFF * size)
+        if apart.sum() >= _SHARE * max(1, int((finite & (wanted != 0)).sum())):
+            wrong |= apart
+        return _Off(wrong, finite, got, wanted)
 
     def _numbers(self, bounds: ErrorBounds, terms: Ids) -> Reals:
         return numbers_in(bounds.values(terms), self._format).astype(np.float64)
@@ -230,6 +276,16 @@ class _Off(NamedTuple):
     told: NDArray[np.bool_]
     got: Reals
     wanted: Reals
+
+
+def _chosen(store: TermStore, terms: Ids) -> NDArray[np.intp]:
+    """Return some of terms (n,): a few from everywhere, and a few of each shape."""
+    found = [np.linspace(0, len(terms) - 1, ELEMENTS).astype(np.intp)]
+    shapes = TermInstances(store).shapes(terms)
+    for shape in np.unique(shapes)[:SHAPES]:
+        places = np.flatnonzero(shapes == shape)
+        found.append(places[np.linspace(0, len(places) - 1, _OF_SHAPE).astype(np.intp)])
+    return np.unique(np.concatenate(found))
 
 
 def _cone(store: TermStore, terms: Ids) -> Ids:

@@ -72,7 +72,7 @@ def examined_in_cases(
         return [(instance, Examination([_no_grid(kernel, instance, empty[0])], None))], {}
     found: list[tuple[Instance, Examination]] = []
     stats: Mapping[str, Any] = {}
-    pending = [instance]
+    pending = [instance.in_case(Requirements(instance).case())]
     while pending:
         one = pending.pop(0)
         try:

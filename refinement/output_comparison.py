@@ -316,7 +316,11 @@ class OutputComparison:
             return
         sides = actual[members], expected[members]
         search = Detours(self._instance, self._store, *sides, output.format)
-        detour = search.found({**self._others(), **self._given} if self._given else None)
+        if self._given:
+            inputs = {**self._others(), **self._given}
+            detour = search.on_given(inputs, self._reference.values(inputs)[output.name][members])
+        else:
+            detour = search.found()
         if detour is None:
             return
         self._examination.equality = None

@@ -19,8 +19,8 @@ from .requirements import Requirements
 
 Words = NDArray[np.uint64]
 
-_SCALES = (8, 40, 100, 24, 16, 64, 4, 120)
-"""Binary exponents of inputs that are all large; those beyond a format are left out."""
+_SCALES = (8, 40, 94, -40, 24, 16, 64, -94, 4, 10, 700, -700)
+"""Binary exponents of inputs that are all large, or small; those beyond a format are left out."""
 
 _ALONE = (12, 60)
 """Binary exponents of inputs that are large one array at a time."""
@@ -88,7 +88,7 @@ def _values(
             yield drawn(np.array([*mined, 1.0, -1.0])), True
     least = min((limits(formats[name][0])[1] for name in floats), default=0.0)
     for exponent in _SCALES:
-        if floats and 2.0**exponent < least:
+        if floats and 1 / least < 2.0**exponent < least:
             yield drawn(_scaled(exponent, random)), False
     for exponent in _ALONE:
         for name in floats if len(floats) > 1 else ():

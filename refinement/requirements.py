@@ -7,20 +7,25 @@ admissible here.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.errors import UnsupportedError
 from ..spec.formats import Format, IntegerFormat
+from . import operations
 from .bound_inference import inferred_bounds
 from .contract import Instance
+from .evaluation import apply
 from .formula import Element, Name, Node, Reduction, walk
 from .formula_space import FormulaSpace, Scope
-from .input_bounds import InputBounds, numbers_of, words_of
+from .input_bounds import InputBounds, limits, numbers_of, words_of
 from .input_ends import Ends
 from .reference_result import reference
 from .required_conditions import TRUTHS, as_output, contradiction
+from .scalar_cases import Case
+from .scalar_conditions import Condition
 from .terms import TermStore
 
 Words = NDArray[np.uint64]
@@ -30,6 +35,9 @@ REDRAWS = 64
 
 _FAR = 8.0
 """Numbers beyond an end, of this magnitude and more, become that end; others are drawn anew."""
+
+_EXACT = 2.0**53
+"""Integers below this are numbers of f64."""
 
 _SMALL = np.array([0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5, -0.5])
 
@@ -71,6 +79,16 @@ class Requirements:
     def __bool__(self) -> bool:
         return bool(self._conditions)
 
+    def case(self) -> Case:
+        """Return what ends of scalars suppose, as far as numbers are found between them."""
+        case = self._instance.case
+        for name, scalar in self._instance.scalars.items():
+            if scalar.value is None and name in self.bounds.ends:
+                for condition in _of_scalar(name, self.bounds.ends[name]):
+                    found = replace(case, conditions=(*case.conditions, (condition, True)))
+                    case = case if found.example is None else found
+        return case
+
     def bound(self, store: TermStore) -> None:
         """Let a store know the ends of its inputs."""
         store.ends = dict(self.bounds.ends)
@@ -93,18 +111,20 @@ class Requirements:
         found = case.adapted(inputs)
         if not self._conditions:
             return found
-        fixed = {*case.values, *(name for each, _ in case.conditions for name in each.scalars())}
-        for name in found.keys() & self.bounds.ends.keys() - fixed:
+        for name in found.keys() & self.bounds.ends.keys() - case.values.keys():
             found[name] = _within(found[name], self.bounds.ends[name], random)
         for turn in range(REDRAWS):
             unmet = self._unmet(found)
             if not unmet:
-                return found
+                kept, found = found, case.adapted(found)
+                if all(found[name] is kept[name] for name in kept):
+                    return found
             for name, places in unmet.items():
-                if name in found and name not in fixed:
+                if name in found and name not in case.values:
                     ends = self.bounds.of(name, self._format(name), len(found[name]))
+                    found[name] = found[name].copy()
                     found[name][places] = _drawn(ends, places, random, _scale(turn))
-        return found if self.hold(found) else None
+        return None
 
     def _format(self, name: str) -> Format:
         own = self._instance.arrays.get(name) or self._instance.scalars[name]
@@ -141,6 +161,22 @@ def admissible(
 ) -> dict[str, Words] | None:
     """Return inputs made to meet ``[requires]`` and the case; see `Requirements.admissible`."""
     return Requirements(instance).admissible(inputs, random)
+
+
+def _of_scalar(name: str, ends: Ends) -> Iterator[Condition]:
+    """Yield the ends of a scalar that its format does not have, as conditions."""
+    fmt, (low,), (high,) = ends.format, ends.low.tolist(), ends.high.tolist()
+    least, most = limits(fmt)
+    for relation, end, told in (
+        (">=", low, low > least),
+        ("<=", high, high < most),
+        ("!=", 0.0, bool(ends.nonzero[0])),
+    ):
+        if told and abs(end) < _EXACT:
+            store = TermStore()
+            sides = store.inputs(name, fmt, 0), store.constants(words_of(np.array([end]), fmt)[0], fmt.bits)
+            term = int(apply(store, operations.compare_as(fmt, relation, holds=True), *sides))
+            yield Condition(store, term, 0)
 
 
 def _inputs(instance: Instance, condition: Node) -> Collection[str]:

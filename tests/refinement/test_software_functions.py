@@ -163,7 +163,9 @@ def test_the_logarithm_of_a_quotient_of_positive_numbers_is_a_difference() -> No
     arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
     body += "lg2.approx.f32 %C, %f2;"
     formula = "C[i] = A[i] - log2(exp2(A[i]) + exp2(B[i]))"
-    assert result_of(body, formula, arrays).verdict == "verified"
+    assert result_of(body, formula, arrays).verdict == "undecided"  # the quotient may underflow
+    near = ["abs(A[i]) <= 50", "abs(B[i]) <= 50"]
+    assert result_of(body, formula, arrays, requires=near).verdict == "verified"
     assert result_of(body, formula.replace("A[i] -", "B[i] -"), arrays).verdict == "refuted"
 
 

@@ -113,12 +113,16 @@ def test_gelu(cube: str, right: bool) -> None:
         )
 
 
-def test_a_quotient_of_data_takes_for_granted_that_it_is_one() -> None:
+def test_a_quotient_of_data_that_the_formula_does_not_have_must_be_one() -> None:
     """``alpha * (A + C * (beta / alpha))`` is ``alpha * A + beta * C`` but for 0: then it is NaN."""
     body = "div.rn.f32 %f0, %B, %D; fma.rn.f32 %f1, %C, %f0, %A; mul.f32 %E, %f1, %D;"
     arrays = {"A": "f32", "B": "f32", "C": "f32", "D": "f32", "E": "f32 out"}
-    result = result_of(body, "E[i] = D[i] * A[i] + B[i] * C[i]", arrays)
-    assert result.verdict == "verified"
+    formula = "E[i] = D[i] * A[i] + B[i] * C[i]"
+    result = result_of(body, formula, arrays)
+    assert result.verdict == "undecided"
+    assert '"D[i] != 0"' in result.findings[0].message
+    result = result_of(body, formula, arrays, requires=["abs(D[i]) >= 1e-4"])
+    assert result.verdict == "verified", result.findings
     assert "no divisor is 0" in [each.statement for each in result.hypotheses]
 
 

@@ -1,0 +1,203 @@
+"""Hypotheses about detours of a kernel leave it undecided, unless [requires] rules them out."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmaproof.refinement.result import Result
+
+from ..elementwise_kernels import result_of
+
+ONE = {"X": "f32", "Y": "f32 out"}
+TWO = {"A": "f32", "B": "f32", "Y": "f32 out"}
+
+
+def single(number: float) -> str:
+    return f"0f{struct.pack('>f', number).hex().upper()}"
+
+
+def scaled(*factors: float, source: str = "%X") -> str:
+    """Return instructions that multiply by one factor after another, into Y."""
+    lines = [f"mov.f32 %f1, {source};", *(f"mul.f32 %f1, %f1, {single(each)};" for each in factors)]
+    return "\n".join([*lines, "mov.f32 %Y, %f1;"])
+
+
+class Detour(NamedTuple):
+    body: str
+    formula: str
+    arrays: dict[str, str]
+    hypothesis: str
+    requires: list[str]
+
+
+DETOURS = {
+    "root squared": Detour(
+        "sqrt.rn.f32 %f1, %X; mul.f32 %Y, %f1, %f1;", "Y[i] = X[i]", ONE, "negative", ["X[i] >= 0"]
+    ),
+    "power of a logarithm": Detour(
+        "lg2.approx.f32 %f1, %X; ex2.approx.f32 %Y, %f1;", "Y[i] = X[i]", ONE, "negative", ["X[i] > 0"]
+    ),
+    "logarithm of a power": Detour(
+        "ex2.approx.f32 %f1, %X; lg2.approx.f32 %Y, %f1;",
+        "Y[i] = X[i]",
+        ONE,
+        "overflows",
+        ["abs(X[i]) <= 100"],
+    ),
+    "quotient times divisor": Detour(
+        "div.rn.f32 %f1, %A, %B; mul.f32 %Y, %f1, %B;", "Y[i] = A[i]", TWO, "divisor", ["B[i] != 0"]
+    ),
+    "root by its reciprocal": Detour(
+        "rsqrt.approx.f32 %f1, %X; mul.f32 %Y, %f1, %X;", "Y[i] = sqrt(X[i])", ONE, "divisor", ["X[i] > 0"]
+    ),
+    "great and back": Detour(
+        scaled(2.0**100, 2.0**-100), "Y[i] = X[i]", ONE, "overflows", ["abs(X[i]) <= 2e8"]
+    ),
+    "tiny and back": Detour(
+        scaled(2.0**-100, 2.0**-100, 2.0**100, 2.0**100), "Y[i] = X[i]", ONE, "underflows", ["X[i] > 1e25"]
+    ),
+    "sigmoid that overflows": Detour(
+        f"mul.f32 %f1, %X, {single(1.442695)}; ex2.approx.f32 %f1, %f1; add.f32 %f2, %f1, {single(1)};"
+        "div.rn.f32 %Y, %f1, %f2;",
+        "Y[i] = sigmoid(X[i])",
+        ONE,
+        "overflows",
+        ["abs(X[i]) <= 80"],
+    ),
+    "powers that cancel": Detour(
+        "mul.f32 %f1, %A, %A; mul.f32 %f1, %f1, %f1; mul.f32 %f1, %f1, %f1; add.f32 %f2, %f1, %B;"
+        "sub.f32 %Y, %f2, %f1;",
+        "Y[i] = B[i]",
+        TWO,
+        "overflows",
+        ["abs(A[i]) <= 1"],
+    ),
+    "one thread alone": Detour(
+        f"setp.eq.u32 %p1, %t, 5; mul.f32 %f1, %X, {single(2.0**100)}; mul.f32 %f1, %f1, {single(2.0**-100)};"
+        "selp.f32 %Y, %f1, %X, %p1;",
+        "Y[i] = X[i]",
+        ONE,
+        "overflows",
+        ["abs(X[i]) <= 1000"],
+    ),
+}
+
+
+def refused(result: Result) -> str:
+    """Return the message of what leaves a kernel undecided."""
+    assert result.verdict == "undecided", result.findings
+    return result.findings[0].message
+
+
+@pytest.mark.parametrize("name", DETOURS)
+def test_a_detour_of_the_kernel_is_no_hypothesis_of_a_verdict(name: str) -> None:
+    each = DETOURS[name]
+    result = result_of(each.body, each.formula, each.arrays)
+    message = refused(result)
+    assert each.hypothesis in message
+    assert "which the formula does not need" in message
+    assert result.findings[0].line > 0
+
+
+@pytest.mark.parametrize("name", DETOURS)
+def test_conditions_on_inputs_rule_a_detour_out(name: str) -> None:
+    each = DETOURS[name]
+    result = result_of(each.body, each.formula, each.arrays, requires=each.requires)
+    assert result.verdict == "verified", result.findings
+    assert result.requires == tuple(each.requires)
+
+
+@pytest.mark.parametrize(
+    "name", ["root squared", "power of a logarithm", "quotient times divisor", "great and back"]
+)
+def test_the_condition_that_is_asked_for_is_enough(name: str) -> None:
+    each = DETOURS[name]
+    condition = refused(result_of(each.body, each.formula, each.arrays)).split('"')[1]
+    result = result_of(each.body, each.formula, each.arrays, requires=[condition])
+    assert result.verdict == "verified", (condition, result.findings)
+
+
+@pytest.mark.parametrize("name", ["root squared", "quotient times divisor"])
+def test_a_condition_that_does_not_rule_it_out_is_not_enough(name: str) -> None:
+    each = DETOURS[name]
+    wide = [f"abs({array}[i]) <= 1e6" for array in each.arrays if array != "Y"]
+    refused(result_of(each.body, each.formula, each.arrays, requires=wide))
+
+
+MADE_BY_THE_FORMULA = {
+    "quotient": ("div.rn.f32 %Y, %A, %B;", "Y[i] = A[i] / B[i]", TWO),
+    "reciprocal": ("rcp.rn.f32 %f1, %B; mul.f32 %Y, %A, %f1;", "Y[i] = A[i] / B[i]", TWO),
+    "root": ("sqrt.rn.f32 %f1, %X; mul.f32 %Y, %f1, %X;", "Y[i] = X[i] * sqrt(X[i])", ONE),
+    "square": ("mul.f32 %Y, %X, %X;", "Y[i] = X[i] * X[i]", ONE),
+    "logarithm": ("lg2.approx.f32 %Y, %X;", "Y[i] = log2(X[i])", ONE),
+    "silu": (
+        f"mul.f32 %f1, %X, {single(-1.442695)}; ex2.approx.f32 %f1, %f1; add.f32 %f1, %f1, {single(1)};"
+        "rcp.approx.f32 %f1, %f1; mul.f32 %Y, %X, %f1;",
+        "Y[i] = silu(X[i])",
+        ONE,
+    ),
+    "tanh": (
+        f"mul.f32 %f1, %X, {single(2.8853901)}; ex2.approx.f32 %f1, %f1; add.f32 %f1, %f1, {single(1)};"
+        f"rcp.approx.f32 %f1, %f1; fma.rn.f32 %Y, %f1, {single(-2)}, {single(1)};",
+        "Y[i] = tanh(X[i])",
+        ONE,
+    ),
+    "variance": (
+        "sub.f32 %f1, %A, %B; mul.f32 %Y, %f1, %f1;",
+        "Y[i] = A[i] * A[i] - 2 * A[i] * B[i] + B[i] * B[i]",
+        TWO,
+    ),
+    "factored": ("add.f32 %f1, %A, %B; mul.f32 %Y, %f1, %A;", "Y[i] = A[i] * A[i] + A[i] * B[i]", TWO),
+    "scaled a little": (scaled(0.125, 3.0), "Y[i] = X[i] * 0.375", ONE),
+}
+
+
+@pytest.mark.parametrize("name", MADE_BY_THE_FORMULA)
+def test_what_the_formula_makes_too_is_a_hypothesis_of_the_verdict(name: str) -> None:
+    body, formula, arrays = MADE_BY_THE_FORMULA[name]
+    result = result_of(body, formula, arrays)
+    assert result.verdict == "verified", result.findings
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(60, 126), st.integers(60, 126))
+def test_scaling_far_and_back_is_refused_whatever_the_powers(up: int, down: int) -> None:
+    factors = (
+        2.0**up,
+        2.0**-down,
+        2.0 ** ((down - up) / 2 // 1),
+        2.0 ** ((down - up) - (down - up) / 2 // 1),
+    )
+    refused(result_of(scaled(*factors), "Y[i] = X[i]", ONE))
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=4))
+def test_scaling_by_small_powers_stays_verified(powers: list[int]) -> None:
+    body = scaled(*(2.0**each for each in powers))
+    result = result_of(body, f"Y[i] = X[i] * {2.0 ** sum(powers)}", ONE)
+    assert result.verdict == "verified", result.findings
+
+
+def test_a_kernel_that_meets_its_own_hypothesis_on_no_inputs_is_refuted() -> None:
+    zero = scaled(2.0**-140, 2.0**-140, 2.0**126, 2.0**126, 2.0**28)
+    result = result_of(zero, "Y[i] = X[i]", ONE)
+    assert result.verdict == "refuted", result.findings
+    turned = (
+        f"add.f32 %f1, %X, {single(1e30)}; setp.gt.f32 %p1, %f1, {single(1e30)};"
+        f"selp.f32 %Y, %X, {single(0)}, %p1;"
+    )
+    assert result_of(turned, "Y[i] = relu(X[i])", ONE).verdict in ("refuted", "undecided")
+
+
+@pytest.mark.parametrize("value", [1.0, 2.0**-100, 2.0**120])
+def test_given_numbers_are_held_against_underflow_as_against_overflow(value: float) -> None:
+    tiny = scaled(2.0**-100, 2.0**-100, 2.0**100, 2.0**100)
+    great = scaled(2.0**100, 2.0**-100)
+    verdicts = [result_of(body, "Y[i] = X[i]", ONE, values={"X": [value]}).verdict for body in (tiny, great)]
+    assert verdicts == ["verified" if value > 1 else "undecided", "undecided" if value > 1 else "verified"]
