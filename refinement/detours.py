@@ -153,6 +153,16 @@ class Detours:
 
     # -- what could be one
     @cached_property
+    def _has_steps(self) -> bool:
+        """Whether the kernel compares or quantises floats: what is far smaller than others may turn it."""
+        for operation, _ in by_operation(self._store, self._cone):
+            if operation.name == operations.COMPARE and isinstance(operation.operands[0], FloatFormat):
+                return True
+            if quantises(operation) or operation.attribute in operations.INTEGRAL:
+                return True
+        return False
+
+    @cached_property
     def _has_functions(self) -> bool:
         """Whether the kernel has functions, of which no sizes of terms that cancel are known."""
         names = {operation.name for operation, _ in by_operation(self._store, self._cone)}
@@ -222,7 +232,7 @@ class Detours:
         if apart.any() and not ordinary:
             kernel.errors(self._replaced)
             apart &= kernel.sizes(self._replaced) <= _CANCELS * size
-            apart &= greatest >= 1 or not self._has_functions
+            apart &= not self._has_steps and (greatest >= 1 or not self._has_functions)
         if apart.sum() >= _SHARE * max(1, int((stable & (wanted != 0)).sum())):
             wrong |= apart
         return _Off(wrong, told, got, wanted)
@@ -309,7 +319,7 @@ def _culprit(store: TermStore, inputs: Mapping[str, Words], term: int) -> int:
     bounds = ErrorBounds(store, inputs, overflows=False)
     with np.errstate(all="ignore"):
         bounds.errors(np.array([term], dtype=np.int32))
-        for one in _cone(store, np.array([term])).tolist():
+        for one in map(int, _cone(store, np.array([term]))):
             if _fails(bounds, one):
                 return one
     return term

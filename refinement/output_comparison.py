@@ -23,8 +23,7 @@ from .counterexamples import (
     candidates,
     disproved,
 )
-from .detour_messages import DetourMessages
-from .detours import Detour, Detours
+from .detour_findings import DetourFindings
 from .diagnosis import Namer
 from .equivalence import Comparison, compare
 from .error_search import ErrorSearch
@@ -33,7 +32,6 @@ from .footprint import Offsets
 from .front_end import LAUNCHED, Kernel, Outcome
 from .guard_outcomes import GuardOutcome
 from .interning import Ids
-from .kernel_runs import confirmed
 from .misplaced_stores import MisplacedStores
 from .normal_forms import NormalForms
 from .operations import DOT, SCALED_DOT
@@ -163,6 +161,7 @@ class OutputComparison:
         shapes = {array.name: array.shape for array in instance.arrays.values()}
         self._namer = Namer(self._forms.quantifier, shapes)
         self._wrong_values = WrongValues(kernel, instance, self._forms, outcome, reference, self._namer)
+        self._detours = DetourFindings(kernel, instance, store, reference, self._namer)
         self.compared: list[Compared] = []
 
     def _require_every_digit(self, output: Array, actual: Ids, expected: Ids) -> None:
@@ -314,46 +313,20 @@ class OutputComparison:
         """Note where the kernel rests on a hypothesis that the formula does not make."""
         if not len(members):
             return
-        sides = actual[members], expected[members]
-        search = Detours(self._instance, self._store, *sides, output.format)
-        if self._given:
-            inputs = {**self._others(), **self._given}
-            detour = search.on_given(inputs, self._reference.values(inputs)[output.name][members])
-        else:
-            detour = search.found()
-        if detour is None:
+        finding, counterexample = self._detours.finding(
+            output,
+            members,
+            actual[members],
+            expected[members],
+            {**self._others(), **self._given} if self._given else None,
+            partial(self._line_of_store, output),
+        )
+        if finding is None:
             return
         self._examination.equality = None
-        element = int(members[detour.place])
-        name = self._namer.element(output.name, element)
-        messages = DetourMessages(self._instance, self._store, self._namer)
-        hypothesis, line, condition = messages.explained(search, detour)
-        if detour.always and not self._given and self._refuted(output, element, detour, hypothesis, line):
-            return
-        ask = f'; [requires] can say that it holds: "{condition}"' if condition else ""
-        self._note(
-            Kind.UNDECIDED,
-            f"{name} is right only if {hypothesis}, which the formula does not need: on inputs it takes, "
-            f"the kernel is {detour.got:.6g}, the formula {detour.wanted:.6g}{ask}",
-            line or self._line_of_store(output, element),
-            name,
-        )
-
-    def _refuted(self, output: Array, element: int, detour: Detour, hypothesis: str, line: int) -> bool:
-        """Note it if a kernel is wrong when it runs, where no inputs meet a hypothesis of its own."""
-        bound = min(abs(detour.got - detour.wanted) / 2, abs(detour.wanted) / 4)
-        values = self._reference.values
-        shown = confirmed(self._kernel, self._instance, values, detour.inputs, output, element, bound)
-        if shown is None:
-            return False
+        self._examination.findings.append(finding)
         if self._examination.counterexample is None:
-            self._examination.counterexample = KernelCounterexample.found(
-                self._kernel.path, self._reference.former, self._instance, detour.inputs, shown, bound
-            )
-        name = self._namer.element(output.name, element)
-        message = f"{name} is right only if {hypothesis}, which no inputs that were tried meet"
-        self._note(Kind.WRONG_VALUE, message, line or self._line_of_store(output, element), name)
-        return True
+            self._examination.counterexample = counterexample
 
     def _others(self) -> Inputs:
         """Return inputs of which some may be replaced by those given."""

@@ -73,8 +73,7 @@ def _values(
             numbers = others.get(name, among)
             if isinstance(fmt, IntegerFormat):
                 numbers = numbers[np.abs(numbers) < 100] if (np.abs(numbers) < 100).any() else _WHOLE
-            low, high = limits(fmt)
-            found[name] = np.clip(random.choice(numbers, count), low, high), fmt
+            found[name] = np.clip(random.choice(numbers, count), *_finite(fmt)), fmt
         return found
 
     yield drawn(_WHOLE), True
@@ -86,14 +85,23 @@ def _values(
     if mined := [each for number in constants for each in _about(number)]:
         for _ in range(2):
             yield drawn(np.array([*mined, 1.0, -1.0])), True
-    least = min((limits(formats[name][0])[1] for name in floats), default=0.0)
+    ends = {name: fmt.maximum_exponent for name, (fmt, _) in formats.items() if isinstance(fmt, FloatFormat)}
     for exponent in _SCALES:
-        if floats and 1 / least < 2.0**exponent < least:
+        if ends and abs(exponent) < min(ends.values()):
             yield drawn(_scaled(exponent, random)), False
     for exponent in _ALONE:
         for name in floats if len(floats) > 1 else ():
-            if 2.0**exponent < limits(formats[name][0])[1]:
+            if exponent < ends[name]:
                 yield drawn(_WHOLE, **{name: _scaled(exponent, random)}), False
+
+
+def _finite(fmt: Format) -> tuple[float, float]:
+    """Return the ends of the finite numbers of a format."""
+    if isinstance(fmt, IntegerFormat):
+        return limits(fmt)
+    assert isinstance(fmt, FloatFormat)
+    largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+    return -largest if fmt.signed else 0.0, largest
 
 
 def _about(number: float) -> Iterator[float]:

@@ -120,3 +120,23 @@ def test_faults_in_them_are_refuted(text: str, of: str, old: str, new: str, tmp_
     assert old in text
     found = verified(compiled(TYPES + text.replace(old, new), tmp_path, "-O2"), of)
     assert found.result.verdict == "refuted", messages(found)
+
+
+FAR_AND_BACK = """
+void f(float *C, const float *A, long k)
+{
+  floats great = vec_splats(0x1p100f), tiny = vec_splats(0x1p-100f);
+  for (int i = 0; i < 4; i++)
+    vec_xst(vec_mul(vec_mul(vec_xl(0, A + 4 * i), great), tiny), 0, C + 4 * i);
+}
+"""
+
+
+def test_what_is_scaled_far_and_back_may_overflow(tmp_path: Path) -> None:
+    of = contract("C[i, j] = A[i, j]", ("C", "f32", "[4, 4]"), ("A", "f32", "[4, 4]"))
+    kernel = compiled(TYPES + FAR_AND_BACK, tmp_path, "-O2")
+    found = verified(kernel, of)
+    assert found.result.verdict == "undecided", messages(found)
+    assert "no rounding to f32 overflows" in messages(found)
+    found = verified(kernel, of + '[requires]\nconditions = "abs(A[i, j]) <= 1000"\n')
+    assert found.result.verdict == "verified", messages(found)

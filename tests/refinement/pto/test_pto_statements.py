@@ -292,3 +292,13 @@ def test_tiles_that_are_in_use_together_must_fit(tmp_path: Path) -> None:
         assert found.verdict == verdict
         if verdict == "refuted":
             assert "786432 bytes are in use at one time in mat" in found.findings[0].message
+
+
+def test_a_root_that_is_squared_is_its_argument_only_where_that_is_not_negative(tmp_path: Path) -> None:
+    steps = [op("tsqrt", "%x", VEC), op("tmul", "%y, %y", TWO)]
+    found = outcome(tmp_path, "Y[i, j] = X[i, j]", *steps)
+    assert found.verdict == "undecided", found.findings
+    assert '"X[i, j] >= 0"' in found.findings[0].message
+    required = CONTRACT + '\n[requires]\nconditions = "X[i, j] >= 0"\n'
+    kept = verified(tmp_path, copying(*steps), required.replace("{formula}", "Y[i, j] = X[i, j]")).result
+    assert kept.verdict == "verified", kept.findings
