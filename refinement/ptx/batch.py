@@ -13,6 +13,7 @@ from ..run_lengths import Limits, RunLength
 from . import barrier_reductions
 from .barrier_objects import BarrierObjects
 from .dependence import require_known
+from .endless_loops import EndlessLoops
 from .execution import Execution
 from .guards import Guards
 from .hints import FENCES
@@ -70,6 +71,8 @@ class Batch:
         self.instructions = 0
         self.thread_instructions = 0
         self._length = RunLength(execution.store)
+        self._endless = EndlessLoops(execution)
+        self._body = [each.instruction for each in program.steps]
         self._parked: list[Strand] = []
         self._polling: list[Strand] = []
         self._ended = 0
@@ -160,6 +163,8 @@ class Batch:
             strand.at += 1
             return True
         if decoded.sort is Sort.BRANCH and all_act:
+            if decoded.target <= strand.at:
+                self._endless.jump(self._body, strand.at, decoded.target, strand.active)
             strand.at = decoded.target
             return True
         if len(data):
