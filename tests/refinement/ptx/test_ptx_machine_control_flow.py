@@ -182,7 +182,7 @@ def test_loops_and_what_threads_do_together_must_not_depend_on_data(act: str) ->
 
 def test_kernels_that_do_not_end_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "LIMITS", replace(batch.LIMITS, steps=1000))
-    done = failing("again: bra again;")
+    done = failing("mov.u32 %r2, 0;\nagain: add.u32 %r2, %r2, 1; bra again;")
     assert not done.complete
     assert list(kinds(done)) == [Kind.UNSUPPORTED]
 
@@ -192,7 +192,7 @@ def test_kernels_without_an_end_keep_what_was_found_before(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "LIMITS", replace(batch.LIMITS, **{limit: 1000}))
-    done = failing("ld.global.u32 %r1, [64];\nagain: bra again;")
+    done = failing("mov.u32 %r2, 0; ld.global.u32 %r1, [64];\nagain: add.u32 %r2, %r2, 1; bra again;")
     assert not done.complete
     assert kinds(done) == {Kind.OUT_OF_BOUNDS: [BODY + 1], Kind.UNSUPPORTED: [BODY + 2]}
     (given_up,) = [each for each in done.findings if each.kind is Kind.UNSUPPORTED]
