@@ -25,6 +25,7 @@ from .pipes import Pipes, Ready, Run
 from .scalar_arithmetic import ScalarArithmetic
 from .tile_buffers import Elements, TileBuffer, TileMemory
 from .undefined_reads import UndefinedReads
+from .unit_flags import UnitFlags
 
 Reserved = tuple[Location, int, int, int]
 """A buffer, where memory in it begins and ends, in bytes, and the line that says so."""
@@ -120,12 +121,14 @@ class Execution:
         self.unplaced: list[TileBuffer] = []
         self.reserved: list[Reserved] = []
         self.pipes = Pipes(self.report, explicit=explicit)
+        self.unit_flags = UnitFlags(self.pipes)
 
     def begin(self, block: int) -> None:
         """Begin with a block: on a core of its own, as far as it knows."""
         self.block = block
         self._memories, self.unplaced, self.reserved = {}, [], []
         self.pipes = Pipes(self.report, explicit=self._explicit)
+        self.unit_flags = UnitFlags(self.pipes)
         for array in self._arrays:
             array.history.forget()
 

@@ -66,6 +66,7 @@ class Pipes:
         self._report = report
         self._queues = {pipe: _Queue(np.zeros(len(PIPES), dtype=np.int64)) for pipe in PIPES}
         self._set: dict[Flag, tuple[NDArray[np.int64], int]] = {}
+        self._lasting: set[Flag] = set()
         self.stamps: list[Stamp] = []
         self.stuck = False
 
@@ -89,6 +90,17 @@ class Pipes:
             self._enqueue(target, _Issued(line, waits=(source, target, event)))
             if target is Pipe.S and self._queues[Pipe.S].waiting:
                 self.stop()
+
+    def set_unit(self, source: Pipe, target: Pipe, unit: str, line: int, *, lasting: bool = False) -> None:
+        """Set the flag of a unit that pipes share, whoever orders them; a lasting one may be left set."""
+        flag = (source, target, unit)
+        if lasting:
+            self._lasting.add(flag)
+        self._enqueue(source if self._explicit else Pipe.S, _Issued(line, sets=flag))
+
+    def wait_unit(self, source: Pipe, target: Pipe, unit: str, line: int) -> None:
+        """Hold a pipe until the flag of a unit is set, whoever orders the pipes."""
+        self._enqueue(target if self._explicit else Pipe.S, _Issued(line, waits=(source, target, unit)))
 
     def barrier(self) -> None:
         """Wait for all pipes."""
@@ -125,6 +137,8 @@ class Pipes:
         """Come to the end of the kernel."""
         self.stop()
         for (source, target, event), (_, line) in self._set.items():
+            if (source, target, event) in self._lasting:
+                continue
             self._report(
                 Kind.UNDEFINED,
                 f"{event} from {source} to {target} is still set at the end: nobody waits for it, and the "
@@ -166,7 +180,7 @@ class Pipes:
 
     def _mark(self, flag: Flag, queue: _Queue, line: int) -> None:
         source, target, event = flag
-        if flag in self._set:
+        if flag in self._set and flag not in self._lasting:
             self._report(
                 Kind.UNDEFINED,
                 f"sets {event} from {source} to {target}, which is set already, in line "

@@ -106,6 +106,24 @@ class TileBuffer:
         found: Offsets = (self.offsets(elements)[:, None] + np.arange(self.width)).reshape(-1)
         return found
 
+    @property
+    def _bytes(self) -> range:
+        return range(self.address, self.address + self.elements * self.width)
+
+    def shares_bytes(self, other: TileBuffer) -> bool:
+        """Whether there is a byte that is in both."""
+        one, two = self._bytes, other._bytes
+        return self.memory is other.memory and one.start < two.stop and two.start < one.stop
+
+    def lies_as(self, other: TileBuffer) -> bool:
+        """Whether each element lies where the other tile has that of the same row and column."""
+
+        def order(each: TileBuffer) -> tuple[object, ...]:
+            tile = each.tile
+            return tile.rows, tile.columns, each.width, tile.blocks, tile.inner, tile.fractal, tile.compact
+
+        return self.overlaps(other) and order(self) == order(other)
+
     def overlaps(self, other: TileBuffer) -> bool:
         """Whether it is in the very place of another one."""
         return self.memory is other.memory and self.address == other.address

@@ -30,6 +30,7 @@ from .errors import EndedError, illegal, unsupported
 from .execution import Execution
 from .judging import Judge, Operands, in_role
 from .tile_buffers import Elements, TileBuffer
+from .unit_flags import phase_of
 from .values import View
 from .view_orders import require_modelled
 
@@ -75,13 +76,24 @@ def execute(execution: Execution, judge: Judge, statement: InstructionStatement,
         except UnsupportedError as error:
             raise unsupported(str(error)) from None
     if operation.kind is not OperationKind.MOVE:
+        phase, line = phase_of(statement.attributes, "accphase"), execution.line
+        phase = phase if execution.profile.cube else None
+        execution.unit_flags.before_product(tiles["d"], phase, line)
         _multiply(execution, operation, tiles)
-    elif operation.name == "tload":
+        execution.unit_flags.after_product(tiles["d"], phase, line)
+        return
+    if operation.name == "tload":
         _load(execution, operation, operands.view, tiles["target"])
-    elif operation.name == "tstore":
-        _store(execution, operation, tiles["source"], operands.view, atomic=atomic, relu=relu)
+        return
+    source, line = tiles["source"], execution.line
+    leaves = execution.profile.cube and source.tile.location is Location.ACC
+    phase = phase_of(statement.attributes, "stphase") if leaves else None
+    execution.unit_flags.before_store(source, phase, line)
+    if operation.name == "tstore":
+        _store(execution, operation, source, operands.view, atomic=atomic, relu=relu)
     else:
-        _move(execution, operation, tiles["source"], tiles["target"], operands.indices, relu=relu)
+        _move(execution, operation, source, tiles["target"], operands.indices, relu=relu)
+    execution.unit_flags.after_store(source, phase, line)
 
 
 def adds_to_memory(statement: InstructionStatement) -> bool:
@@ -171,6 +183,12 @@ def _move(
         execution.choices,
         *indices,
     )
+    in_place = source.lies_as(target) and not any(indices)
+    if source.shares_bytes(target) and not in_place:
+        raise unsupported(
+            f"{operation} from {source.name} into {target.name}, which overlap: the order of elements is "
+            "told nowhere"
+        )
     _transfer(execution, operation, source, target, found, relu=relu)
 
 

@@ -122,6 +122,28 @@ class VectorInstruction:
             terms[outside] = self.unit.execution.undefined.fresh(len(where), width, stamp.line, named)
         return terms
 
+    def require_apart(self, *sources: TileBuffer, elementwise: bool = False) -> None:
+        """See that no element is written before others that come of it are computed.
+
+        Parameters
+        ----------
+        *sources : TileBuffer
+            What is read.
+        elementwise : bool
+            Whether an element comes of that of the same row and column: it may be in the same place.
+
+        Raises
+        ------
+        EndedError
+            If it depends on the order of elements, which no document tells.
+        """
+        for source in sources:
+            if self.target.shares_bytes(source) and not (elementwise and self.target.lies_as(source)):
+                raise unsupported(
+                    f"{self.name} into {self.target.name}, which overlaps {source.name}, that it reads: the "
+                    "order of elements is told nowhere"
+                )
+
     def issue(self, compute: Callable[[Elements, Elements, Stamp], Matrix], pipe: Pipe = Pipe.V) -> None:
         """Hand it to its pipe: what it computes at rows (n, 1) and columns (1, m) goes to the destination."""
         target, execution = self.target, self.unit.execution
@@ -142,6 +164,7 @@ def _binary(name: str) -> Handler:
         given.needs(2)
         left, right = given.tiles[:2]
         fmt = given.alike(left, right, given.target)
+        given.require_apart(left, right, elementwise=True)
         given.issue(
             lambda rows, columns, stamp: arithmetic.BINARY[name](
                 unit.execution.store, fmt, *(given.read(each, rows, columns, stamp) for each in (left, right))
@@ -159,6 +182,7 @@ def _with_scalar(name: str) -> Handler:
         fmt = given.alike(source, given.target)
         ((place, number),) = given.scalars
         other = given.scalar(number, fmt)
+        given.require_apart(source, elementwise=True)
 
         def compute(rows: Elements, columns: Elements, stamp: Stamp) -> Matrix:
             read = given.read(source, rows, columns, stamp)
@@ -176,6 +200,7 @@ def _unary(name: str) -> Handler:
         given.needs(1)
         source = given.tiles[0]
         fmt = given.alike(source, given.target)
+        given.require_apart(source, elementwise=True)
         given.issue(
             lambda rows, columns, stamp: arithmetic.UNARY[name](
                 unit.execution.store, fmt, given.read(source, rows, columns, stamp)
@@ -190,6 +215,7 @@ def _convert(unit: ScalarUnit, statement: Other, names: Names) -> None:
     given.needs(1)
     source = given.tiles[0]
     formats = given.format(source), given.format(given.target)
+    given.require_apart(source, elementwise=True)
     written = given.text.attribute("rmode") or "RINT"
     mode = written.rstrip("> ").replace("<", " ").replace(".", " ").split()[-1]
     given.issue(
@@ -207,6 +233,8 @@ def _expanded(name: str | None, *, across: bool) -> Handler:
         given.needs(1 if name is None else 2)
         *full, line = given.tiles[: 1 if name is None else 2]
         fmt = given.alike(*full, line, given.target)
+        given.require_apart(*full, elementwise=True)
+        given.require_apart(line)
 
         def compute(rows: Elements, columns: Elements, stamp: Stamp) -> Matrix:
             zero = np.zeros_like(rows)
@@ -231,6 +259,7 @@ def _reduced(name: str, *, across: bool) -> Handler:
         source = given.tiles[0]
         fmt = given.alike(source, given.target)
         store = unit.execution.store
+        given.require_apart(source)
         if 0 in source.valid:
             raise illegal(f"{given.name} of an empty tile")
 
@@ -265,6 +294,7 @@ def _transpose(unit: ScalarUnit, statement: Other, names: Names) -> None:
     given.needs(1)
     source = given.tiles[0]
     given.alike(source, given.target)
+    given.require_apart(source)
     given.issue(lambda rows, columns, stamp: given.read(source, columns, rows, stamp))
 
 
@@ -273,6 +303,7 @@ def _pad(unit: ScalarUnit, statement: Other, names: Names) -> None:
     given.needs(1)
     source, target = given.tiles[0], given.target
     fmt = given.alike(source, target)
+    given.require_apart(source, elementwise=True)
     pad = unit.execution.store.constants(pad_encoding(target.tile.pad, fmt), fmt.bits)
     rows, columns = np.indices((target.tile.rows, target.tile.columns))
     inside = (rows < source.valid.rows) & (columns < source.valid.columns)
