@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import erfc, expm1, log2
+from math import e, erfc, expm1, log2
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ..spec.formats import F32, F64, FloatFormat
 from . import operations
 from .evaluation import error_function
+from .function_enclosures import TANH, Curve, least, logarithm, most, power
+from .function_enclosures import exponential as exponential_curve
 from .literal_constants import LN_OF_2, LOG2_OF_E, literal
 from .terms import Operation, TermStore
 
@@ -98,8 +100,8 @@ class LibraryFunction(NamedTuple):
     ----------
     name : str
         As formulas have it.
-    compute : callable
-        From numbers (n,) to its values.
+    curve : Curve
+        Its values and derivatives.
     make : callable
         Makes a term of it.
     least, greatest : float
@@ -107,7 +109,7 @@ class LibraryFunction(NamedTuple):
     """
 
     name: str
-    compute: Callable[[Reals], Reals]
+    curve: Curve
     make: Callable[[Arithmetic], int]
     least: float = -np.inf
     greatest: float = np.inf
@@ -122,6 +124,43 @@ def _each(function: Callable[[float], float]) -> Callable[[Reals], Reals]:
 
 def _expm1(number: float) -> float:
     return expm1(number) if number < 700 else np.inf
+
+
+def _of_magnitude(exponent: float) -> Curve:
+    plain = power(exponent)
+    return Curve(
+        lambda x: plain.value(np.abs(x)),
+        lambda x: np.sign(x) * plain.slope(np.abs(x)),
+        lambda x: plain.bend(np.abs(x)),
+        plain.third,
+    )
+
+
+def _bell(x: Reals) -> Reals:
+    """Return the slope of erf."""
+    return np.asarray(2 / np.sqrt(np.pi) * np.exp(-x * x))
+
+
+def _normal(x: Reals) -> Reals:
+    """Return the density of the normal distribution."""
+    return np.asarray(np.exp(-x * x / 2) / np.sqrt(2 * np.pi))
+
+
+def _logistic(x: Reals) -> Reals:
+    return 1 / (1 + np.exp(-x))
+
+
+def _logistic_slope(x: Reals) -> Reals:
+    return _logistic(x) * _logistic(-x)
+
+
+def _erf_third(low: Reals, high: Reals) -> Reals:
+    return (4 * most(low, high) ** 2 + 2) * _bell(least(low, high))
+
+
+def _decline(low: Reals, high: Reals) -> Reals:
+    """Return what no derivative of the logistic function is greater than."""
+    return np.asarray(np.exp(-least(low, high)))
 
 
 def _hyperbolic(sign: int) -> Callable[[Arithmetic], int]:
@@ -142,28 +181,92 @@ def _sigmoid(a: Arithmetic) -> int:
 
 _ROOT_OF_HALF = 0.5**0.5
 
+_EXP = exponential_curve(e)._replace(value=np.exp, slope=np.exp, bend=np.exp)
+_OPPOSITE = Curve(
+    lambda x: np.exp(-x), lambda x: -np.exp(-x), lambda x: np.exp(-x), lambda low, _: np.exp(-low)
+)
+
 FUNCTIONS = (
-    LibraryFunction("exp", np.exp, lambda a: a.exponential(a.x)),
-    LibraryFunction("exp of the opposite", lambda x: np.exp(-x), lambda a: a.exponential(a.minus(a.x))),
-    LibraryFunction("log2", np.log2, lambda a: a.function("lg2", a.x), 0.0),
-    LibraryFunction("log", np.log, lambda a: a.logarithm(a.x), 0.0),
-    LibraryFunction("log10", np.log10, lambda a: a.times(a.function("lg2", a.x), a.number(np.log10(2))), 0.0),
-    LibraryFunction("log(1 + x)", np.log1p, lambda a: a.logarithm(a.plus(a.number(1), a.x)), -1.0),
-    LibraryFunction("exp(x) - 1", _each(_expm1), lambda a: a.plus(a.exponential(a.x), a.number(-1))),
-    LibraryFunction("tanh", np.tanh, lambda a: a.function("tanh", a.x)),
-    LibraryFunction("erf", error_function, lambda a: a.function("erf", a.x)),
+    LibraryFunction("exp", _EXP, lambda a: a.exponential(a.x)),
     LibraryFunction(
-        "1 - erf(x)", _each(erfc), lambda a: a.plus(a.number(1), a.minus(a.function("erf", a.x)))
+        "exp of the opposite",
+        _OPPOSITE,
+        lambda a: a.exponential(a.minus(a.x)),
+    ),
+    LibraryFunction("log2", logarithm(np.log2, 2), lambda a: a.function("lg2", a.x), 0.0),
+    LibraryFunction("log", logarithm(np.log, e), lambda a: a.logarithm(a.x), 0.0),
+    LibraryFunction(
+        "log10",
+        logarithm(np.log10, 10),
+        lambda a: a.times(a.function("lg2", a.x), a.number(np.log10(2))),
+        0.0,
+    ),
+    LibraryFunction(
+        "log(1 + x)",
+        Curve(
+            np.log1p,
+            lambda x: 1 / (1 + x),
+            lambda x: -1 / (1 + x) ** 2,
+            lambda low, _: 2 / np.maximum(1 + low, 0.0) ** 3,
+        ),
+        lambda a: a.logarithm(a.plus(a.number(1), a.x)),
+        -1.0,
+    ),
+    LibraryFunction(
+        "exp(x) - 1",
+        _EXP._replace(value=_each(_expm1)),
+        lambda a: a.plus(a.exponential(a.x), a.number(-1)),
+    ),
+    LibraryFunction(
+        "tanh",
+        TANH,
+        lambda a: a.function("tanh", a.x),
+    ),
+    LibraryFunction(
+        "erf",
+        Curve(error_function, _bell, lambda x: -2 * x * _bell(x), _erf_third),
+        lambda a: a.function("erf", a.x),
+    ),
+    LibraryFunction(
+        "1 - erf(x)",
+        Curve(_each(erfc), lambda x: -_bell(x), lambda x: 2 * x * _bell(x), _erf_third),
+        lambda a: a.plus(a.number(1), a.minus(a.function("erf", a.x))),
     ),
     LibraryFunction(
         "(1 + erf(x / sqrt(2))) / 2",
-        _each(lambda x: 0.5 * erfc(-x * _ROOT_OF_HALF)),
+        Curve(
+            _each(lambda x: 0.5 * erfc(-x * _ROOT_OF_HALF)),
+            _normal,
+            lambda x: -x * _normal(x),
+            lambda low, high: (most(low, high) ** 2 + 1) * _normal(least(low, high)),
+        ),
         lambda a: a.half(a.plus(a.number(1), a.function("erf", a.times(a.x, a.number(_ROOT_OF_HALF))))),
     ),
-    LibraryFunction("log(1 + exp(x))", lambda x: np.logaddexp(0, x), _logarithm_of_grown),
-    LibraryFunction("sigmoid", lambda x: 1 / (1 + np.exp(-x)), _sigmoid),
-    LibraryFunction("(exp(x) + exp(-x)) / 2", np.cosh, _hyperbolic(1)),
-    LibraryFunction("(exp(x) - exp(-x)) / 2", np.sinh, _hyperbolic(-1)),
+    LibraryFunction(
+        "log(1 + exp(x))",
+        Curve(lambda x: np.logaddexp(0, x), _logistic, _logistic_slope, _decline),
+        _logarithm_of_grown,
+    ),
+    LibraryFunction(
+        "sigmoid",
+        Curve(
+            _logistic,
+            _logistic_slope,
+            lambda x: _logistic_slope(x) * (_logistic(-x) - _logistic(x)),
+            _decline,
+        ),
+        _sigmoid,
+    ),
+    LibraryFunction(
+        "(exp(x) + exp(-x)) / 2",
+        Curve(np.cosh, np.sinh, np.cosh, lambda low, high: np.sinh(most(low, high))),
+        _hyperbolic(1),
+    ),
+    LibraryFunction(
+        "(exp(x) - exp(-x)) / 2",
+        Curve(np.sinh, np.cosh, np.sinh, lambda low, high: np.cosh(most(low, high))),
+        _hyperbolic(-1),
+    ),
 )
 """Those of which nothing but the argument is to be known."""
 
@@ -179,14 +282,12 @@ def powers(at_2: float) -> list[LibraryFunction]:
         return []
     if exponent == int(exponent) and abs(exponent) <= LARGEST_POWER:
         name = f"x^{exponent:g}"
-        return [LibraryFunction(name, lambda x: x**exponent, lambda a: _product(a, int(exponent)))]
+        return [LibraryFunction(name, power(exponent), lambda a: _product(a, int(exponent)))]
     exponent = float(np.float32(exponent))
     of_magnitude = LibraryFunction(
-        f"abs(x)^{exponent:g}", lambda x: np.abs(x) ** exponent, lambda a: _power(a, a.magnitude, exponent)
+        f"abs(x)^{exponent:g}", _of_magnitude(exponent), lambda a: _power(a, a.magnitude, exponent)
     )
-    of_positive = LibraryFunction(
-        f"x^{exponent:g}", lambda x: x**exponent, lambda a: _power(a, a.x, exponent), 0.0
-    )
+    of_positive = LibraryFunction(f"x^{exponent:g}", power(exponent), lambda a: _power(a, a.x, exponent), 0.0)
     return [of_magnitude, of_positive]
 
 
@@ -203,7 +304,7 @@ def exponential(at_1: float) -> LibraryFunction | None:
         return None
     return LibraryFunction(
         f"{base:g}^x",
-        lambda x: base**x,
+        exponential_curve(base),
         lambda a: a.function("ex2", a.times(a.x, a.number(log2(base)))),
     )
 
@@ -234,4 +335,4 @@ def exact(store: TermStore, function: LibraryFunction, argument: int) -> int:
 def values(function: LibraryFunction, numbers: Any) -> Reals:
     """Return the values of a function in double precision."""
     with np.errstate(all="ignore"):
-        return np.asarray(function.compute(np.asarray(numbers, dtype=np.float64)), dtype=np.float64)
+        return np.asarray(function.curve.value(np.asarray(numbers, dtype=np.float64)), dtype=np.float64)

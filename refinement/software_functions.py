@@ -1,13 +1,12 @@
 """Functions of real numbers that a library writes out, with the bits of floats, polynomials and selections.
 
-The part of a term above the one number that all of it depends on is computed on many numbers. If it is a
-known function there, but for roundings, it is taken for that; a verdict that rests on this says so.
+The part of a term above the one number that all of it depends on is shown to be a known function of that,
+but for roundings, for every number there is (`function_proofs`). A verdict that rests on this says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from math import log2
 from typing import Any, NamedTuple
@@ -20,12 +19,12 @@ from ..spec.errors import UnsupportedError
 from ..spec.formats import F32, Format
 from . import operations
 from .approximations import SURELY
-from .evaluation import evaluate, order
+from .evaluation import evaluate
+from .function_proofs import Domain, error_of, proved
 from .interning import Ids
-from .library_functions import FUNCTIONS, LibraryFunction, approximate, exact, exponential, powers, values
+from .library_functions import FUNCTIONS, LibraryFunction, Reals, approximate, exact, exponential, powers
 from .terms import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore, bits
-from .traversal import fill, leaves_of, operands
-from .turning_points import turning_points
+from .traversal import fill, operands
 
 MOST_OPERATIONS = 128
 """Operations that a function is written out with."""
@@ -33,16 +32,10 @@ MOST_OPERATIONS = 128
 _MOST_CUTS = 4
 """Numbers that a term is tried to be a function of."""
 
-_OVERFLOWING = (1 - 2.0**-20) * 2.0**128
-"""From where on infinity may stand for a number."""
+_SIZES = np.geomspace(2.0**-20, 2.0**20, 81)
 
-_FLUSHED = 2.0**-125
-"""What values of subnormal numbers are less than, about: such numbers may be taken for zeros."""
-
-_INFINITIES = np.array([-np.inf, np.inf], dtype=np.float32).view(np.uint32)
-
-_SAMPLE = 256
-"""Numbers on which it mostly shows that something is none of the functions."""
+_GUESSED = np.concatenate([[1.0, 2.0], _SIZES, -_SIZES]).astype(np.float32)
+"""Numbers that tell which function may be written out."""
 
 _PRODUCT, _SUM = operations.fused(F32, ((F32, F32),)), operations.fused(F32, (), (F32, F32))
 
@@ -57,17 +50,14 @@ class Written(NamedTuple):
     function : LibraryFunction
         What it is.
     error : float
-        By how much of its value it was off at most, where it was tried.
-    tried : int
-        On how many numbers it was.
-    of_infinities : bool
-        Whether it is right of infinite arguments too.
+        By how much of its value it is off at most.
+    words : int
+        For how many arguments that is shown: for all there are, NaNs apart, which it keeps.
     """
 
     function: LibraryFunction
     error: float
-    tried: int
-    of_infinities: bool
+    words: int
 
     @property
     def name(self) -> str:
@@ -76,7 +66,7 @@ class Written(NamedTuple):
 
     def __str__(self) -> str:
         off = f"2^{log2(self.error or 2.0**-53):.1f}"
-        return f"{self.name} written out (within {off} of it on the {self.tried} numbers tried)"
+        return f"{self.name} written out (within {off} of it on all {self.words:,} arguments)"
 
 
 _KNOWN: WeakKeyDictionary[TermStore, dict[tuple[Any, ...], Written | None]] = WeakKeyDictionary()
@@ -208,17 +198,8 @@ class SoftwareFunctions:
         """Return the function that operations compute of an argument, whatever that is made of."""
         key = self._key(argument, above)
         if key not in self._of_structure:
-            self._of_structure[key] = self._tried(argument, above)
-        written = self._of_structure[key]
-        if written is None or written.of_infinities or not self._has_infinities(argument):
-            return written
-        return None
-
-    def _has_infinities(self, argument: int) -> bool:
-        """Tell whether something that a term is made of is an infinite constant."""
-        found = leaves_of(self._store, np.array([argument], dtype=np.int32))
-        words = self._store.constant_values(found[self._store.are(CONSTANT, found)])
-        return bool(np.isin(words, _INFINITIES).any())
+            self._of_structure[key] = self._shown(argument, above)
+        return self._of_structure[key]
 
     def _cuts(self, term: int) -> Iterator[tuple[int, list[int]]]:
         """Yield numbers that all of a term depends on by them alone, and the operations above, from the top.
@@ -246,7 +227,7 @@ class SoftwareFunctions:
         return [each for some in given for each in some.tolist()]
 
     def _key(self, argument: int, above: list[int]) -> tuple[Any, ...]:
-        return self._limits(argument), self._structure(argument, above)
+        return self._domain(argument), self._structure(argument, above)
 
     def _structure(self, argument: int, above: list[int]) -> tuple[Any, ...]:
         """Return what is the same for the same function of whatever argument."""
@@ -259,67 +240,57 @@ class SoftwareFunctions:
             for term, number in zip(above, self._store.operation_numbers(above).tolist(), strict=True)
         )
 
-    def _tried(self, argument: int, above: list[int]) -> Written | None:
-        """Return the function that operations compute of an argument."""
-        limits = least, greatest = self._limits(argument)
-        numbers = _numbers()[(_numbers() >= least) & (_numbers() <= greatest)]
-        ends = np.array([each for each in limits if np.isfinite(each)], dtype=np.float32)
-        numbers = np.concatenate([numbers, ends])  # a clamp makes its limit of many numbers
-        some = np.concatenate([[1.0, 2.0], numbers[:: len(numbers) // _SAMPLE + 1]]).astype(np.float32)
+    def _shown(self, argument: int, above: list[int]) -> Written | None:
+        """Return the function that operations compute of an argument.
+
+        Numbers tell which function it may be; that it is one is shown for all.
+        """
+        domain = self._domain(argument)
         try:
-            got = self._values(argument, above, some)
-            of_number = exponential(float(got[0]))
-            functions = [*FUNCTIONS, *powers(float(got[1])), *([] if of_number is None else [of_number])]
-            likely = [each for each in functions if _error(each, some[2:], got[2:]) <= SURELY]
-            if likely:
-                numbers = np.concatenate([numbers, self._turning_points(argument, above, numbers)])
-                got = self._values(argument, above, numbers)
+            got = self._values(argument, above, _words(_GUESSED))
+            for function in _likely(domain, got):
+                proof = proved(
+                    self._store,
+                    argument,
+                    above[0],
+                    function,
+                    domain,
+                    self._computing_of(argument, above),
+                    SURELY,
+                )
+                if proof is not None:
+                    return Written(function, proof.error, proof.words)
         except UnsupportedError:
             return None
-        for function in likely if len(numbers) >= _SAMPLE else ():
-            error = _error(function, numbers, got)
-            if error <= SURELY:
-                ends = np.array([each for each in limits if np.isinf(each)], dtype=np.float32)
-                of_infinities = _equal(function, ends, self._values(argument, above, ends))
-                return Written(function, error, len(numbers), of_infinities)
         return None
 
-    def _turning_points(
-        self, argument: int, above: list[int], numbers: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """Return numbers, among others, at which the comparisons above an argument change their outcome."""
-        compared = [each for each in above if self._store.operation(each).name == operations.COMPARE]
+    def _computing_of(self, argument: int, above: list[int]) -> Callable[[NDArray[np.uint64]], Reals]:
+        return lambda words: self._values(argument, above, words)
 
-        def sides(numbers: NDArray[np.float32]) -> NDArray[np.int8]:
-            values = self._computed(argument, above, numbers.view(np.uint32).astype(np.uint64))
-            found = np.zeros((len(compared), len(numbers)), dtype=np.int8)
-            for row, each in enumerate(compared):
-                operation = self._store.operation(each)
-                given = [values[side] for side in self._operands(operation, each)]
-                found[row] = order(operation.operands[0], *given)
-            return found
-
-        return turning_points(sides, numbers)
-
-    def _limits(self, argument: int) -> tuple[float, float]:
+    def _domain(self, argument: int) -> Domain:
         """Return between which numbers an argument is, where it is clamped."""
-        least, greatest = -np.inf, np.inf
+        least, greatest, nan = -np.inf, np.inf, True
         operation = self._store.operation(argument)
         if operation.name == operations.EXTREMUM and operation.result == F32:
             assert isinstance(operation.attribute, tuple)
+            which, propagates, _ = operation.attribute
             sides = self._store.arguments(np.array([argument]))[0, :2]
             limits = sides[self._store.are(CONSTANT, sides)]
             for word in self._store.constant_values(limits).astype(np.uint32):
                 limit = float(word.view(np.float32))
-                if operation.attribute[0] == "max":
+                if np.isnan(limit):
+                    continue
+                nan &= propagates
+                if which == "max":
                     least = limit
                 else:
                     greatest = limit
-        return least, greatest
+        return Domain(least, greatest, nan)
 
-    def _values(self, argument: int, above: list[int], numbers: NDArray[np.float32]) -> NDArray[np.float64]:
-        words = self._computed(argument, above, numbers.view(np.uint32).astype(np.uint64))[above[0]]
-        return words.astype(np.uint32).view(np.float32).astype(np.float64)
+    def _values(self, argument: int, above: list[int], words: NDArray[np.uint64]) -> Reals:
+        """Return the numbers that operations are for words of their argument."""
+        found = self._computed(argument, above, words)[above[0]]
+        return found.astype(np.uint32).view(np.float32).astype(np.float64)
 
     def _computed(
         self, argument: int, above: list[int], words: NDArray[np.uint64]
@@ -341,39 +312,18 @@ class SoftwareFunctions:
         return values
 
 
-def _error(function: LibraryFunction, numbers: NDArray[np.float32], got: NDArray[np.float64]) -> float:
-    """Return how far values are off at most, as a part: nothing where both overflow, or nearly underflow.
-
-    It is no number where a value is none, and infinite where there is none. At the ends of where the function
-    has values it may be infinite.
-    """
-    inside = (numbers >= function.least) & (numbers <= function.greatest)
-    if not inside.any():
-        return np.inf
-    got, wanted = got[inside], values(function, numbers[inside])
-    with np.errstate(all="ignore"):
-        off = np.abs(got - wanted)
-        relative = np.where(off <= _FLUSHED, 0.0, off / np.abs(wanted))
-    beyond = (np.abs(wanted) >= _OVERFLOWING) & np.isinf(got) & ((got > 0) == (wanted > 0))
-    return float(np.where(beyond, 0.0, relative).max())
+def _likely(domain: Domain, got: Reals) -> list[LibraryFunction]:
+    """Return the functions that values are near, those at `_GUESSED`."""
+    of_number = exponential(float(got[0]))
+    functions = [*FUNCTIONS, *powers(float(got[1])), *([] if of_number is None else [of_number])]
+    some = (domain.least <= _GUESSED) & (domain.greatest >= _GUESSED)
+    return [
+        each
+        for each in functions
+        if (some & (each.least <= _GUESSED) & (each.greatest >= _GUESSED)).any()
+        and error_of(each, _GUESSED[some], got[some]) <= SURELY
+    ]
 
 
-def _equal(function: LibraryFunction, numbers: NDArray[np.float32], got: NDArray[np.float64]) -> bool:
-    """Tell whether values are the function's, as f32 has them, wherever it has one."""
-    inside = (numbers >= function.least) & (numbers <= function.greatest)
-    wanted = values(function, numbers).astype(np.float32)
-    return bool((got == wanted)[inside & ~np.isnan(wanted)].all())
-
-
-@cache
-def _numbers() -> NDArray[np.float32]:
-    """Return numbers of every size and sign, and many about 1."""
-    random = np.random.default_rng(1)
-    exponents = np.repeat(np.arange(1, 255, dtype=np.uint32), 96)
-    fractions = random.integers(0, 1 << 23, len(exponents), dtype=np.uint32)
-    fractions[::96], fractions[1::96] = 0, (1 << 23) - 1
-    of_every_size = (exponents << np.uint32(23) | fractions).view(np.float32)
-    about_1 = np.linspace(0.25, 4, 1 << 14, dtype=np.float32)
-    subnormal = random.integers(1, 1 << 23, 64, dtype=np.uint32).view(np.float32)
-    positive = np.concatenate([of_every_size, about_1, subnormal])
-    return np.concatenate([positive, -positive])
+def _words(numbers: NDArray[np.float32]) -> NDArray[np.uint64]:
+    return numbers.view(np.uint32).astype(np.uint64)

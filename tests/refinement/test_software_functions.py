@@ -16,8 +16,9 @@ fma.rn.ftz.f32 %f7, %f7, %f6, 0fBE763C8B; fma.rn.ftz.f32 %f7, %f7, %f6, 0f3E93BF
 fma.rn.ftz.f32 %f7, %f7, %f6, 0fBEB8AA49; fma.rn.ftz.f32 %f7, %f7, %f6, 0f3EF6384A;
 fma.rn.ftz.f32 %f7, %f7, %f6, 0fBF38AA3B; mul.f32 %f7, %f6, %f7; mul.f32 %f7, %f6, %f7;
 fma.rn.ftz.f32 %f7, %f6, 0f3FB8AA3B, %f7; add.f32 %f7, %f4, %f7;
+setp.gt.u32 %p3, %r0, 2139095039; fma.rn.f32 %f8, %f1, 0f7F800000, 0f7F800000; selp.f32 %f7, %f8, %f7, %p3;
 setp.eq.f32 %p2, %f1, 0f00000000; selp.f32 %C, 0fFF800000, %f7, %p2;"""
-"""The logarithm of the device library to base 2, of positive numbers."""
+"""The logarithm of the device library to base 2."""
 
 TANH = """abs.ftz.f32 %f0, %A; mul.f32 %f1, %f0, 0f4038AA3B; ex2.approx.ftz.f32 %f2, %f1;
 add.f32 %f3, %f2, 0f3F800000; rcp.approx.ftz.f32 %f4, %f3;
