@@ -82,7 +82,7 @@ def _values(
     for name in floats:
         yield drawn(_WHOLE, **{name: np.zeros(1)}), True
         yield drawn(_WHOLE, **{name: np.array([-1.0, -2.0])}), True
-    if mined := [each for number in constants for each in _about(number)]:
+    if mined := [sign * number for number in constants for sign in (1.0, -1.0)]:
         for _ in range(2):
             yield drawn(np.array([*mined, 1.0, -1.0])), True
     ends = {name: fmt.maximum_exponent for name, (fmt, _) in formats.items() if isinstance(fmt, FloatFormat)}
@@ -102,14 +102,6 @@ def _finite(fmt: Format) -> tuple[float, float]:
     assert isinstance(fmt, FloatFormat)
     largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
     return -largest if fmt.signed else 0.0, largest
-
-
-def _about(number: float) -> Iterator[float]:
-    """Yield a number, its neighbours in f32, and their opposites."""
-    single = np.float32(number)
-    for each in (single, np.nextafter(single, np.float32(np.inf)), np.nextafter(single, np.float32(-np.inf))):
-        yield float(each)
-        yield -float(each)
 
 
 def _scaled(exponent: int, random: np.random.Generator) -> NDArray[np.float64]:
