@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..spec.errors import UnsupportedError
 from ..spec.formats import Format
 from . import operations, wrapped_indices
-from .evaluation import evaluate, ones, signed_values
+from .evaluation import evaluate, ones, signed_values, with_open_nans
 from .given_elements import GivenElements
 from .integer_forms import Rows, Symbols, Truths, centred
 from .interning import Ids, RowTable
@@ -217,7 +217,7 @@ class SymbolicTerms(TermStore):
         folded = [self._folded(each) for each in words]
         if all(self.are(CONSTANT, each).all() for each in folded):
             values = evaluate(operation, [self.constant_values(each) for each in folded])
-            return self.constants(values, operation.result.bits)
+            return with_open_nans(self, values, operation.result)
         return super().apply(operation, *folded)
 
     def _folded(self, terms: Ids) -> Ids:

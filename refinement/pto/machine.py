@@ -114,6 +114,7 @@ def run(
     traced : bool
         Keep what each line loads.
     """
+    store.open_nans = True
     findings, channels, undefined = Findings(path), Channels(), UndefinedReads(store)
     cores = [
         Execution(
