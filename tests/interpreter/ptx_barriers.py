@@ -17,7 +17,7 @@ def _present(block: Block, barrier: Barrier) -> int:
     for first in range(0, len(block.threads), WARP):
         warp = block.threads[first : first + WARP]
         alive = sum(each.state is not State.DONE for each in warp)
-        own = sum(first <= each.number < first + WARP for each in (*barrier.waiting, *barrier.arrived))
+        own = sum(each.number // WARP * WARP == first for each in (*barrier.waiting, *barrier.arrived))
         total += WARP * (own // alive) + own % alive if alive else own
     return total
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class _ComputedNans:
-    """Which NaN computations give: the first quiet one, or the one of all ones."""
+    """Which NaN computations give: the first quiet one, or the one of all ones, sign and all."""
 
     all_ones = False
 
@@ -78,10 +78,9 @@ class Format(NamedTuple):
     @property
     def nan(self) -> int:
         """Encoding of the NaN that computations give; which, PTX leaves open."""
-        if not self.infinite:
-            return self.sign - 1
-        fields = (1 << self.fraction) - 1 if _COMPUTED.all_ones else 1 << (self.fraction - 1)
-        return self.infinity | fields << self.padding
+        if _COMPUTED.all_ones:
+            return (2 * self.sign - 1) >> self.padding << self.padding
+        return self.infinity | 1 << (self.fraction - 1 + self.padding) if self.infinite else self.sign - 1
 
     @property
     def one(self) -> int:

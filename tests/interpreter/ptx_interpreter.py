@@ -328,7 +328,7 @@ class _Run:
     def _block(self, number: int) -> Block:
         block, shared = Block(number), self._layout.shared()
         x, y, z = self._launch.block
-        for thread in range(x * y * z):
+        for place in range(x * y * z):
             spaces = {
                 "global": self._globals,
                 "shared": shared,
@@ -336,7 +336,11 @@ class _Run:
                 "param": self._layout.parameters,
             }
             registers = Registers(self._code.noise, self._code.undefined)
-            block.threads.append(Thread(block, thread, self._special(number, thread), registers, spaces))
+            special = self._special(number, place)
+            block.threads.append(Thread(block, place, place % WARP, special, registers, spaces))
+        for thread in block.threads:
+            first = thread.number - thread.lane
+            thread.warp = block.threads[first : first + WARP]
         return block
 
     def _special(self, block: int, thread: int) -> dict[str, int]:

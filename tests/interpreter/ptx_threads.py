@@ -72,6 +72,8 @@ class Thread:
         Whose it is.
     number : int
         In its block.
+    lane : int
+        In its warp.
     special : dict of str to int
         Special registers.
     registers : Registers
@@ -84,10 +86,13 @@ class Thread:
         What it waits for in its warp.
     groups : list of list
         Groups of copies under way, the last one open.
+    warp : list of Thread
+        The threads of its warp.
     """
 
     block: Block
     number: int
+    lane: int
     special: dict[str, int]
     registers: Registers
     spaces: dict[str, Space]
@@ -95,17 +100,7 @@ class Thread:
     state: State = State.READY
     wait: Wait | None = None
     groups: list[list[Callable[[], None]]] = field(default_factory=lambda: [[]])
-
-    @property
-    def lane(self) -> int:
-        """Place in its warp."""
-        return self.number % WARP
-
-    @property
-    def warp(self) -> list[Thread]:
-        """The threads of its warp."""
-        first = self.number - self.lane
-        return self.block.threads[first : first + WARP]
+    warp: list[Thread] = field(default_factory=list)
 
 
 @dataclass

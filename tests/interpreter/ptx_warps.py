@@ -54,7 +54,7 @@ def together(
             raise Fault("undefined", f"{i.mnemonic} by a thread that its mask does not name")
         key = None if converged else (i.mnemonic, lanes) if members else thread.pc
         thread.wait, thread.state = Wait(thread.pc, key, lanes, finish), State.WAITING
-        release(thread.warp)
+        _release_those_of(thread)
         return STAY
 
     return run
@@ -62,14 +62,21 @@ def together(
 
 def release(threads: Sequence[Thread]) -> None:
     """Let those threads of a warp go on who wait for others that are all there."""
-    waiting = [each for each in threads if each.wait is not None and each.wait.key is not None]
-    for each in waiting:
-        wait = each.wait
-        if wait is None:
-            continue
-        needed = [t for t in threads if wait.members >> t.lane & 1 and t.state is not State.DONE]
-        if all(t.wait is not None and t.wait.key == wait.key for t in needed):
-            go_on(needed, wait.finish)
+    for each in threads:
+        _release_those_of(each)
+
+
+def _release_those_of(thread: Thread) -> None:
+    wait = thread.wait
+    if wait is None or wait.key is None:
+        return
+    needed = []
+    for each in reversed(thread.warp):
+        if wait.members >> each.lane & 1 and each.state is not State.DONE:
+            if each.wait is None or each.wait.key != wait.key:
+                return
+            needed.append(each)
+    go_on(needed[::-1], wait.finish)
 
 
 def release_converged(threads: Sequence[Thread]) -> bool:
