@@ -16,7 +16,7 @@ from .absolute_errors import AbsoluteErrors
 from .absolute_parts import NONE, Part
 from .arguments import Array
 from .contract import Instance
-from .contract_terms import error_terms
+from .contract_terms import error_terms, literal_growth
 from .findings import KernelFinding, Kind
 from .interning import Ids
 from .normal_forms import NormalForms
@@ -125,8 +125,9 @@ class AccuracyCheck:
         findings: list[KernelFinding] = []
         statements: list[str] = []
         granted: set[str] = set()
+        literals = literal_growth(self._instance, output)
         for limit in limits_of(self._instance, output, members, expected, self._forms.store):
-            bound = _Bounds(self._forms, self._instance, output.format, actual, limit)
+            bound = _Bounds(self._forms, self._instance, output.format, actual, limit, literals)
             found = bound.finding()
             granted |= bound.granted
             if found is None:
@@ -175,7 +176,13 @@ class _Bounds:
     """The bounds of some terms' errors, beside what is allowed."""
 
     def __init__(
-        self, forms: NormalForms, instance: Instance, fmt: Format, actual: Ids, limit: Limit
+        self,
+        forms: NormalForms,
+        instance: Instance,
+        fmt: Format,
+        actual: Ids,
+        limit: Limit,
+        literals: float,
     ) -> None:
         assert isinstance(fmt, FloatFormat)
         self._forms, self._format, self._actual, self._limit = forms, fmt, actual, limit
@@ -186,6 +193,7 @@ class _Bounds:
         self._part = self._errors.of(actual, fmt)
         self.granted = self._errors.granted
         self._shares = np.zeros(len(actual))
+        self._literals = literals
 
     def finding(self) -> tuple[Kind, int, str, int] | None:
         """Return what is not shown, of which element, and the line that it is about; None if all is."""
@@ -208,8 +216,13 @@ class _Bounds:
                 else "what the contract adds up has functions that no sum of magnitudes is known of"
             )
             return Kind.UNDECIDED, place, f"its error can't be compared: {what}", 0
+        if not np.isfinite(self._literals):
+            what = (
+                "a literal or quotient of the formula is rounded in an argument of a function, or a divisor"
+            )
+            return Kind.UNDECIDED, 0, f"its error can't be compared: {what}", 0
         ratios = self._ratios()
-        growth = np.expm1(self._part.growth) * _SLACK
+        growth = np.expm1(self._part.growth + self._literals) * _SLACK
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = growth / (ratios * float(self._limit.factor))
         self._shares = np.where(growth == 0, 0.0, shares)

@@ -6,7 +6,7 @@ output (or a cast) counts. Real numbers are terms of f32, or of f64 where the fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.float_encoding import decode, encode
 from ..spec.formats import F64, FloatFormat, Format, IntegerFormat
 from ..spec.rounding import Rounding
 from . import bit_slices, operations
@@ -107,6 +108,18 @@ def error_terms(instance: Instance, output: Array, formula: Formula, store: Term
     return found
 
 
+def literal_growth(instance: Instance, output: Array) -> float:
+    """Return by how much rounded literals and quotients change a formula's products, as a logarithm.
+
+    Terms have them in the working format, whereas the formula means the exact numbers. Infinite where a
+    rounded one is an argument of a function, or in a divisor, so that no bound follows from its own.
+    """
+    space = FormulaSpace(instance, instance.contract.formula(output.name))
+    made = _Expected(space, TermStore())
+    made.stored(output.format)
+    return float(sum(made.deviations))
+
+
 def covered(instance: Instance, output: Array) -> NDArray[np.bool_]:
     """Return which elements (shape) of an output its formula describes."""
     return FormulaSpace(instance, instance.contract.formula(output.name)).covered()
@@ -137,6 +150,8 @@ class _Expected:
         self.instance = space.instance
         self.make = TermArithmetic(store, space.rank, self.kinds.working_format(space.formula))
         self.sequential = space.instance.contract.accumulate is Accumulate.SEQUENTIAL
+        self.deviations: list[float] = []
+        """By what part each literal or quotient is off that is rounded, as logarithms."""
 
     def stored(self, fmt: Format) -> Ids:
         """Return the terms of the formula, converted to the output's format."""
@@ -194,7 +209,9 @@ class _Expected:
 
     def _compared(self, node: Binary, scope: Scope, *, holds: bool) -> Ids:
         if any(self.kinds.is_real(each) for each in node.operands):
+            known = len(self.deviations)
             sides = self.make.alike(*(self._real(each, scope) for each in node.operands))
+            del self.deviations[known:]  # numbers that are compared with are no factors
             operation = operations.compare_as(sides[0].format, node.operator, holds=holds)
             return apply(self.store, operation, *(each.terms for each in sides))
         left, right = (range_of(self.space, each, scope) for each in node.operands)
@@ -331,7 +348,7 @@ class _Expected:
     def _real(self, node: Node, scope: Scope) -> Value:
         """Return numbers as real ones, in formats that need not be the working one."""
         if isinstance(node, Number):
-            return self.make.reals(float(node.value))
+            return self._rounded([node.value], ())
         if self.kinds.is_concrete(node):
             return self.make.reals(self.space.numbers(node, scope))
         if not self.kinds.is_real(node):
@@ -344,6 +361,13 @@ class _Expected:
 
     def _operated(self, node: Node, scope: Scope) -> Value:
         """Return real numbers that are made of others."""
+        known = len(self.deviations)
+        found = self._computed(node, scope)
+        if len(self.deviations) > known and isinstance(node, Function | Cast | Lookup):
+            self.deviations.append(np.inf)
+        return found
+
+    def _computed(self, node: Node, scope: Scope) -> Value:
         match node:
             case Negative():
                 return self.make.negated(self._real(node.operand, scope))
@@ -391,8 +415,11 @@ class _Expected:
         left = self._real(node.left, scope)
         if node.operator == "/" and self.kinds.is_divisor(node.right):
             return self.make.product(left, self._reciprocal(node.right, scope))
+        known = len(self.deviations)
         right = self._real(node.right, scope)
         if node.operator == "/":
+            if len(self.deviations) > known:
+                self.deviations.append(np.inf)
             return self.make.quotient(left, right)
         if node.operator == "*":
             return self.make.product(left, right)
@@ -412,8 +439,18 @@ class _Expected:
     def _reciprocal(self, node: Node, scope: Scope) -> Value:
         """Return one by a literal, or by sizes and indices, rounded to the working format."""
         divisors = self.space.divisors(node, scope)
-        inverse = [float(1 / Fraction(each)) for each in divisors.reshape(-1)]
-        return self.make.reals(np.array(inverse).reshape(divisors.shape))
+        return self._rounded([1 / Fraction(each) for each in divisors.reshape(-1)], divisors.shape)
+
+    def _rounded(self, exact: Sequence[Fraction], shape: tuple[int, ...]) -> Value:
+        """Return exact numbers as the working format has them, and note how far they are off."""
+        numbers = np.array([float(each) for each in exact])
+        fmt = self.make.working
+        with np.errstate(over="ignore"):
+            words = encode(numbers, fmt, Rounding.NEAREST_EVEN)
+        off = [_deviation(one, float(other)) for one, other in zip(exact, decode(words, fmt), strict=True)]
+        if any(off):
+            self.deviations.append(max(off))
+        return self.make.reals(numbers.reshape(shape))
 
     def _sum(self, node: Sum, scope: Scope, start: Value) -> Value:
         inside, axes = self.space.summed(node, scope)
@@ -425,3 +462,11 @@ class _Expected:
             return self.make.chain(start, left, right, axes)
         how = Accumulation(ORDER, prod(axes.values()))
         return self.make.dot(self.make.working, left, right or self.make.reals(1.0), start, axes, how)
+
+
+def _deviation(exact: Fraction, number: float) -> float:
+    """Return by what part a number is off, as a logarithm of the factor, rounded up."""
+    if not exact or not np.isfinite(number):
+        return 0.0 if exact == number else np.inf
+    off = abs(Fraction(number) / exact - 1)
+    return float(off) * (1 + 2.0**-10) if off else 0.0

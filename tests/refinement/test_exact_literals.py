@@ -1,0 +1,66 @@
+"""Under accuracy clauses the literals and quotients of formulas are the exact numbers, not those of f32."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmaproof.refinement.result import Verdict
+
+from .test_verify_accuracy import elementwise
+
+THIRD = "mul.f32 %C, %A, 0f3EAAAAAB;"
+
+
+@pytest.mark.parametrize(
+    ("limit", "verdict"),
+    [("6e-8", Verdict.UNDECIDED), ("7.9e-8", Verdict.UNDECIDED), ("9e-8", Verdict.VERIFIED)],
+)
+@pytest.mark.parametrize("formula", ["C[i] = A[i] / 3", "C[i] = A[i] * 0.33333333333333333"])
+def test_a_product_with_a_rounded_third_is_off_by_more_than_its_rounding(
+    formula: str, limit: str, verdict: Verdict, tmp_path: Path
+) -> None:
+    found = elementwise(THIRD, formula, f"max_relative = {limit}", tmp_path)
+    assert found.verdict in ({verdict} if verdict is Verdict.VERIFIED else {verdict, Verdict.REFUTED})
+
+
+@pytest.mark.parametrize("text", ["0.1", "0.3", "0.7", "1.1", "3.3", "0.044715", "0.5", "1234.567"])
+def test_no_claim_is_exceeded(text: str, tmp_path: Path) -> None:
+    exact = Fraction(text)
+    factor = np.float32(float(exact))
+    body = f"mul.f32 %C, %A, 0f{int(factor.view(np.uint32)):08X};"
+    found = elementwise(body, f"C[i] = A[i] * {text}", 'max_relative = "2^-20"', tmp_path)
+    assert found.verdict is Verdict.VERIFIED, found.findings
+    match = re.search(r"exact\| ≤ (\S+)·S", found.accuracy[0])
+    assert match
+    claimed = float(match[1]) * 1.005  # three digits are printed
+    words = np.random.default_rng(0).integers(0, 1 << 23, 3000, dtype=np.uint32) | np.uint32(0x3F800000)
+    numbers = words.view(np.float32)
+    results = numbers * factor
+    worst = max(
+        abs(Fraction(float(got)) / (Fraction(float(x)) * exact) - 1)
+        for x, got in zip(numbers, results, strict=True)
+    )
+    assert worst <= claimed
+
+
+@pytest.mark.parametrize(
+    ("body", "formula"),
+    [
+        ("mul.f32 %f0, %A, 0f3DCCCCCD; sqrt.rn.f32 %C, %f0;", "C[i] = sqrt(A[i] * 0.1)"),
+        ("add.f32 %f0, %A, 0f3DCCCCCD; div.rn.f32 %C, %B, %f0;", "C[i] = B[i] / (A[i] + 0.1)"),
+    ],
+)
+def test_no_bound_follows_from_a_literal_inside_a_function(body: str, formula: str, tmp_path: Path) -> None:
+    found = elementwise(body, formula, "max_relative = 0.5", tmp_path)
+    assert found.verdict is Verdict.UNDECIDED
+    assert not found.accuracy
+
+
+def test_a_literal_that_f32_has_costs_nothing(tmp_path: Path) -> None:
+    found = elementwise("mul.f32 %C, %A, 0f3E800000;", "C[i] = A[i] / 4", "max_relative = 6e-8", tmp_path)
+    assert found.verdict is Verdict.VERIFIED, found.findings
