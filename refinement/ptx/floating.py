@@ -12,6 +12,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat
 from ...spec.rounding import Rounding
 from .. import operations
@@ -22,7 +24,7 @@ from .bits import combined
 from .execution import Decoders
 from .handlers import Modifiers, pointwise
 from .value_operations import applied, constant, joined, lanewise
-from .values import Rule, Value
+from .values import KNOWN, Rule, Value
 
 Plan = tuple[Sequence[int], Rule]
 
@@ -234,13 +236,23 @@ _TESTS: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
 """Comparisons of the magnitude with a limit: the first two must hold, or a third. Zeros count as normal."""
 
 
+def _unsigned(store: TermStore, value: Value, fmt: FloatFormat) -> Value:
+    """Return values without their signs; computed NaNs stay what they are, of which no bits are known."""
+    found = moved(store, [Field(0, fmt.bits - 1), Fill(0, 1)], value)
+    if value.terms is None:
+        return found
+    data = np.flatnonzero(value.terms != KNOWN)
+    nans = data[store.are_computed_nans(value.terms[data], fmt)]
+    return found.updated(nans, value.at(nans)) if len(nans) else found
+
+
 def _testp(modifiers: Modifiers) -> Plan:
     fmt = TYPES[modifiers.type(SINGLE_AND_DOUBLE)].format
     tests = _TESTS[modifiers.one_of(_TESTS)]
     limits = {"infinity": (fmt.infinity or 0), "normal": 1 << fmt.fraction_bits, "zero": 0}
 
     def rule(store: TermStore, values: Sequence[Value]) -> Value:
-        magnitude = moved(store, [Field(0, fmt.bits - 1), Fill(0, 1)], values[0])
+        magnitude = _unsigned(store, values[0], fmt)
         answers = []
         for relation, limit in tests:
             bound = constant(limits[limit], fmt.bits, magnitude)

@@ -108,6 +108,10 @@ def test_it_has_none_whatever_computes_it_but_is_a_nan(nan: str) -> None:
         "cvt.rni.s32.f32 %r0, %f0; add.u32 %C, %A, %r0;",  # 0, as PTX states
         "max.f32 %f1, %f0, 0f00000000; mov.b32 %r0, %f1; add.u32 %C, %A, %r0;",
         "setp.eq.f32 %p0, %f0, %f0; selp.b32 %C, 0, %A, %p0;",
+        "testp.notanumber.f32 %p0, %f0; selp.b32 %C, %A, 0, %p0;",
+        "testp.finite.f32 %p0, %f0; selp.b32 %C, 0, %A, %p0;",
+        "mov.b32 %r1, %f0; shfl.sync.idx.b32 %r1, %r1, 0, 31, -1; mov.b32 %f2, %r1; "
+        "setp.nan.f32 %p0, %f2, %f2; selp.b32 %C, %A, 0, %p0;",
         "mov.b32 %r0, %f0; and.b32 %r0, %r0, 0; add.u32 %C, %A, %r0;",
     ],
 )
