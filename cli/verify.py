@@ -169,6 +169,11 @@ def _rests_on(result: Result) -> Iterator[str]:
         yield f"if {'; '.join(each.statement for each in result.hypotheses)}"
     if result.assumptions:
         yield f"assumed: {'; '.join(result.assumptions)}"
+    checker = result.stats.get("checker", {})
+    if checker.get("open"):
+        reasons = "; ".join(f"{each['elements']:,}: {each['reason']}" for each in checker["open"])
+        count = sum(each["elements"] for each in checker["open"])
+        yield f"not evaluated again: {count:,} of {result.stats['outputs']:,} elements ({reasons})"
 
 
 def _print(found: Verification) -> None:

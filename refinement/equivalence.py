@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..spec.float_encoding import is_nan
 from ..spec.formats import FloatFormat, Format, IntegerFormat
+from .checker.evaluated import Checked, ObjectionError, Taken, checked
 from .elementary_forms import OutweighedMaskError
 from .infinite_choices import InfiniteChoices
 from .interning import Ids
@@ -43,6 +44,8 @@ class Comparison:
     overflowing : array (n,), optional
         Of those whose polynomials are equal, but not they: a rounding that only one side does of what is
         known to go beyond its format; else `overflow.NONE`.
+    checked : Checked
+        What of those that are equal, but not the identical terms, was evaluated again by the checker.
     """
 
     identical: NDArray[np.bool_]
@@ -50,6 +53,7 @@ class Comparison:
     roundings: Roundings | None = None
     reason: str | None = None
     overflowing: Ids | None = None
+    checked: Checked = field(default_factory=Checked)
 
 
 _POLE = "what divides, or has a logarithm, is 0 for all inputs"
@@ -68,10 +72,13 @@ def compare(
 
     Integers are equal as bits where their polynomials are equal modulo ``2**fmt.bits`` and no float is
     rounded on the way; what is not the identical term can otherwise only be equal over the reals, where no
-    operation rounds or overflows.
+    operation rounds or overflows. What is found equal is evaluated again by the checker, which knows nothing
+    of how it was shown.
 
     Raises
     ------
+    ObjectionError
+        If the checker finds numbers on which terms that are shown to be equal are not: a defect.
     ExpansionError
         If not patient, as soon as there is a sum of too many products, though another way may do.
     """
@@ -81,7 +88,22 @@ def compare(
     finally:
         forms.quantifier.is_patient = True
     both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
-    return replace(found, equal=found.equal | both) if both.any() else found
+    members = np.flatnonzero(found.equal & ~both)
+    read = compared_as(fmt)
+    try:
+        again = checked(forms.store, actual[members], expected[members], read, _taken(forms))
+    except ObjectionError as objection:
+        objection.member = int(members[objection.member])
+        raise
+    return replace(found, equal=found.equal | both, checked=again)
+
+
+_WRITTEN_OUT = 2.0**-18
+"""How far a polynomial that is taken for a function may be from it where the checker evaluates both."""
+
+
+def _taken(forms: NormalForms) -> Taken:
+    return Taken(_WRITTEN_OUT if forms.software.recognised else 0.0, forms.needs_masks)
 
 
 def _are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:

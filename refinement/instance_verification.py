@@ -10,6 +10,7 @@ from ..spec.errors import OutOfBudget, UnsupportedError
 from .arguments import Array
 from .array_memory import inputs_of
 from .assumptions import assumptions_of
+from .checker.evaluated import ObjectionError
 from .clobbering import clobbered_beside
 from .contract import Instance
 from .finding_groups import one_for_each_cause
@@ -19,12 +20,12 @@ from .given_data import for_all_numbers
 from .memory_safety import memory_findings
 from .normal_forms import NormalForms
 from .output_comparison import Examination, OutputComparison
-from .references import KernelReference, reference_of
+from .references import KernelReference, Reference, reference_of
 from .requirements import Requirements, UnmetError
 from .scalar_cases import MOST_CASES, Case
 from .scalar_conditions import Condition, deciding
 from .terms import TermStore
-from .trials import tried
+from .trials import disagreement, tried
 
 Told = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and all of it."""
@@ -188,7 +189,7 @@ def _examined(
         for index, output in enumerate(instance.outputs):
             if told is not None:
                 told(f"comparing{where}", index, len(instance.outputs))
-            _compare(kernel, comparer, output, examination)
+            _compare(kernel, comparer, output, examination, reference)
         examination.findings += clobbered_beside(kernel, instance, NormalForms(store), outcome)
     if not outcome.complete or examination.findings:
         examination.equality = None
@@ -216,11 +217,20 @@ def _examined(
     return examination, outcome.stats
 
 
-def _compare(kernel: Kernel, comparer: OutputComparison, output: Array, examination: Examination) -> None:
+def _compare(
+    kernel: Kernel,
+    comparer: OutputComparison,
+    output: Array,
+    examination: Examination,
+    reference: Reference,
+) -> None:
     """Compare an output; where that is given up, what else is known of the kernel stays known."""
     try:
         comparer.compare(output)
         return
+    except ObjectionError as objection:
+        compared = comparer.compared[-1]
+        raise disagreement(kernel, comparer.instance, compared, objection, reference) from objection
     except UnsupportedError as error:
         reason, kind = str(error), Kind.UNSUPPORTED
     except RecursionError as error:

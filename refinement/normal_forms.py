@@ -128,7 +128,7 @@ class NormalForms:
         self._known: dict[Format, NDArray[np.int32]] = {}
         self._too_many: dict[tuple[Format, bool, bytes], ExpansionError] = {}
         self.poles = set[int]()
-        self._needs_masks = False
+        self.needs_masks = False
         self.needs_fractions = False
         self._expanded_functions: dict[int, Pieces] = {}
 
@@ -165,7 +165,7 @@ class NormalForms:
         if not self._elementary.sees_masks:
             return np.arange(len(left), dtype=np.int64)
         found = self.masked.unequal(left, right, fmt)
-        self._needs_masks |= len(found) < len(left)
+        self.needs_masks |= len(found) < len(left)
         return found
 
     @cached_property
@@ -231,7 +231,7 @@ class NormalForms:
         literals = (_LITERALS,) if self.quantifier.takes_literals_for_numbers else ()
         if self.needs_fractions:
             literals = (*literals, _FRACTIONS, *self.of_fractions.uncounted)
-        masks = sorted(map(float, self._elementary.masks), reverse=True) if self._needs_masks else ()
+        masks = sorted(map(float, self._elementary.masks), reverse=True) if self.needs_masks else ()
         taken = (_MASK.format(f"{each:g}") for each in masks)
         return tuple(dict.fromkeys((*literals, *taken, *self.software.recognised)))
 

@@ -15,6 +15,7 @@ from .accuracy import AccuracyCheck, Limit
 from .arguments import Array
 from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched
 from .bit_differences import found_apart
+from .checker.evaluated import Checked
 from .clobbering import clobbered
 from .contract import Instance
 from .counterexamples import (
@@ -88,6 +89,8 @@ class Examination:
         Inputs that show a wrong output, confirmed by running the kernel on them.
     trials : Trials
         Runs on numbers, where nothing is wrong.
+    checked : Checked
+        What the checker evaluated again of outputs that are shown to be right.
     coverage : list of Coverage
         How much of each output the contract is about.
     written : list of Written
@@ -111,6 +114,7 @@ class Examination:
     outputs: list[OutputStatus] = field(default_factory=list)
     counterexample: KernelCounterexample | None = None
     trials: Trials = field(default_factory=Trials)
+    checked: Checked = field(default_factory=Checked)
     coverage: list[Coverage] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     assumptions: list[str] = field(default_factory=list)
@@ -137,6 +141,8 @@ class OutputComparison:
 
     Attributes
     ----------
+    instance : Instance
+        The contract at these sizes.
     compared : list of Compared
         What was compared.
     """
@@ -162,6 +168,7 @@ class OutputComparison:
         self._namer = Namer(self._forms.quantifier, shapes)
         self._wrong_values = WrongValues(kernel, instance, self._forms, outcome, reference, self._namer)
         self._detours = DetourFindings(kernel, instance, store, reference, self._namer)
+        self.instance = instance
         self.compared: list[Compared] = []
 
     def _require_every_digit(self, output: Array, actual: Ids, expected: Ids) -> None:
@@ -190,6 +197,7 @@ class OutputComparison:
             if self._is_shown_wrong(output, members, actual, expected):
                 return
             found = compare(self._forms, actual[members], expected[members], output.format)
+        self._examination.checked += found.checked
         right = written | ~wanted
         right[members] = found.equal
         right[~wanted] = ~np.isin(first_lanes(output), self._clobbered(memory))[~wanted]

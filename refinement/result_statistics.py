@@ -62,6 +62,42 @@ class PassedRuns(TypedDict):
     not_shown: list[str]
 
 
+class OpenElements(TypedDict):
+    """Output elements that the checker could not evaluate.
+
+    Attributes
+    ----------
+    reason : str
+        Why.
+    elements : int
+        How many.
+    """
+
+    reason: str
+    elements: Natural
+
+
+class CheckedOutputs(TypedDict):
+    """What the checker evaluated again of outputs that are right, but not the identical terms.
+
+    Attributes
+    ----------
+    elements : int
+        How many there are.
+    by_residues : int
+        Those that a random point of a finite field shows to be equal.
+    by_points : int
+        Others, of shapes of which some were evaluated on exact numbers.
+    open : list of OpenElements
+        Those that were not evaluated again.
+    """
+
+    elements: Natural
+    by_residues: Natural
+    by_points: Natural
+    open: list[OpenElements]
+
+
 class Statistics(TypedDict):
     """Counts and times that every verification has; others may come and go.
 
@@ -75,6 +111,8 @@ class Statistics(TypedDict):
         Parts of proofs for every number of a size.
     runs : PassedRuns
         Runs on numbers that a verified kernel passed.
+    checker : CheckedOutputs
+        What was evaluated again.
     total_seconds : float
         The whole.
     """
@@ -84,4 +122,5 @@ class Statistics(TypedDict):
     wrong: Natural
     obligations: NotRequired[list[ShownPart]]
     runs: NotRequired[PassedRuns]
+    checker: NotRequired[CheckedOutputs]
     total_seconds: Amount

@@ -137,6 +137,10 @@ class TermStore:
         if constant != term:
             self._assumed.setdefault(int(self.operation_numbers(term)), {})[term] = constant
 
+    def assumed(self) -> list[tuple[int, int]]:
+        """Return the terms that are supposed to have a value, and the constants that are made instead."""
+        return [pair for pairs in self._assumed.values() for pair in pairs.items()]
+
     def _intern(self, rows: NDArray[np.int32]) -> Ids:
         before = len(self._table)
         ids = self._table.numbers(rows)

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from ..spec.errors import DefectError, InputError, UnsupportedError
 from .array_memory import elements_in, first_lanes, memories
 from .assignments import Assignment
+from .checker.evaluated import ObjectionError
 from .contract import Instance
 from .counterexample_document import Difference
-from .counterexamples import KernelCounterexample, as_constants, given_constants
+from .counterexamples import KernelCounterexample, as_constants, documented, given_constants
 from .findings import Kind
 from .front_end import Kernel, Outcome
 from .references import Reference
@@ -107,15 +108,43 @@ class DisagreementError(DefectError):
     ----------
     counterexample : KernelCounterexample
         The inputs, and what is different on them.
+    how : str
+        How that was found.
     """
 
-    def __init__(self, counterexample: KernelCounterexample) -> None:
+    def __init__(self, counterexample: KernelCounterexample, how: str = "run on numbers") -> None:
         self.counterexample = counterexample
         difference = counterexample.difference
         super().__init__(
-            f"{counterexample.kernel} is shown to be right, but run on numbers {difference.output} is "
+            f"{counterexample.kernel} is shown to be right, but {how} {difference.output} is "
             f"{difference.kernel}, not {difference.contract}: one of the two is wrong"
         )
+
+
+def disagreement(
+    kernel: Kernel, instance: Instance, compared: Compared, objection: ObjectionError, reference: Reference
+) -> DisagreementError:
+    """Return what the checker objects to as an error with the inputs on which two terms are different.
+
+    Inputs that the terms do not depend on are any numbers.
+    """
+    inputs = trial_inputs(instance, SEED, finite=True)
+    for (name, _, index), word in objection.inputs.items():
+        if name in inputs and index < len(inputs[name]):
+            inputs[name][index] = word
+    place = np.unravel_index(int(compared.members[objection.member]), compared.output.shape)
+    element = f"{compared.output.name}[{','.join(map(str, place))}]"
+    counterexample = KernelCounterexample(
+        kernel.path,
+        reference.former,
+        instance.contract.path,
+        dict(instance.sizes),
+        documented(instance, inputs),
+        Difference(element, objection.actual, objection.expected),
+        0.0,
+        0.0,
+    )
+    return DisagreementError(counterexample, "evaluated again")
 
 
 def tried(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..spec.errors import InputError
+from .checker.evaluated import Checked
 from .contract import Accumulate, Contract, Instance
 from .contract_reading import read_contract
 from .counterexamples import KernelCounterexample
@@ -35,6 +36,7 @@ from .result import (
     Written,
     verdict_of,
 )
+from .result_statistics import CheckedOutputs
 from .rounding_depth import Hypothesis, Roundings, worst
 from .trials import Trials
 
@@ -167,6 +169,7 @@ def verify(
             "outputs": sum(int(each.right.size) for examination in found for each in examination.outputs),
             "wrong": sum(int((~each.right).sum()) for examination in found for each in examination.outputs),
             "runs": sum((examination.trials for examination in found), start=Trials()).document(),
+            "checker": _evaluated_again(found),
             "total_seconds": round(time.perf_counter() - started, 3),
         },
         scope.sizes,
@@ -176,6 +179,17 @@ def verify(
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
+
+
+def _evaluated_again(found: Sequence[Examination]) -> CheckedOutputs:
+    """Return the part of a result's statistics that is about the checker."""
+    checked = sum((examination.checked for examination in found), start=Checked())
+    return {
+        "elements": checked.elements,
+        "by_residues": checked.by_residues,
+        "by_points": checked.by_points,
+        "open": [{"reason": reason, "elements": count} for reason, count in checked.open.most_common()],
+    }
 
 
 def _at_sizes(instance: Instance, examination: Examination) -> list[KernelFinding]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mmaproof.refinement import equivalence
+from mmaproof.refinement.checker.evaluated import Taken
 from mmaproof.refinement.equivalence import Comparison
 from mmaproof.refinement.interning import Ids
 from mmaproof.refinement.normal_forms import NormalForms
@@ -25,6 +26,7 @@ def equality_forced() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equivalence, "_compared", _always_equal)
+        patch.setattr(equivalence, "_taken", lambda forms: Taken(equivalence._WRITTEN_OUT))
         yield
 
 

@@ -1,0 +1,52 @@
+"""The arguments of terms, gathered as arrays: one for each operand of an operation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import operations
+from ..interning import Ids
+from ..terms import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
+from ..traversal import by_operation, operands
+
+
+def gathered(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
+    """Return the operands of terms (n,) of one operation: arrays (n,), or (n, k) where one is a vector.
+
+    A concatenation has one operand, its elements; a scaled dot product has five: two vectors, the addend
+    and two vectors of scales.
+    """
+    arguments = store.arguments(terms)
+    match operation.name:
+        case name if name in LEAVES or name in (VECTOR, NORMAL_FORM):
+            return []
+        case name if name == CONCATENATION:
+            return [store.elements(arguments[:, 0])]
+        case operations.DOT:
+            return [store.elements(arguments[:, 0]), store.elements(arguments[:, 1]), arguments[:, 2]]
+        case operations.SCALED_DOT:
+            rest = store.elements(arguments[:, 2])
+            vectors = [store.elements(each) for each in (*arguments[:, :2].T, *rest[:, 1:].T)]
+            return [*vectors[:2], rest[:, 0], *vectors[2:]]
+    return list(arguments[:, : len(operation.operands)].T)
+
+
+def cone(store: TermStore, terms: Ids, most: int | None = None) -> NDArray[np.int64] | None:
+    """Return all terms that terms depend on, each after its arguments; None if there are more than `most`.
+
+    A store numbers terms as they are made, and arguments are made first: increasing order will do.
+    """
+    seen = np.zeros(len(store), dtype=bool)
+    pending, count = np.unique(terms), 0
+    while len(pending):
+        seen[pending] = True
+        count += len(pending)
+        if most is not None and count > most:
+            return None
+        needed = [np.empty(0, dtype=np.int32)]
+        for operation, members in by_operation(store, pending):
+            needed += [each.reshape(-1) for each in operands(store, operation, members)]
+        some = np.concatenate(needed)
+        pending = np.unique(some[~seen[some]])
+    return np.flatnonzero(seen)
