@@ -26,7 +26,8 @@ _ARITHMETIC = "+-*"
 def for_all_numbers(instance: Instance) -> tuple[Instance, Mapping[str, NDArray[np.uint64]]] | None:
     """Return a contract for any numbers in place of those given, and these by name; None if none are.
 
-    Integers that a formula takes for indices, extents or conditions stay given, and integer scalars.
+    Integers that a formula takes for indices, extents, divisors or conditions stay given, and integer
+    scalars. Floats do not: a formula divides by data, and compares them, as well.
     """
     deciding = {
         name
@@ -39,7 +40,7 @@ def for_all_numbers(instance: Instance) -> tuple[Instance, Mapping[str, NDArray[
     def general(argument: Scalar | Array) -> Scalar | Array:
         content: Any = argument.contents if isinstance(argument, Array) else argument.value
         is_float = isinstance(argument.format, FloatFormat)
-        known = argument.name in deciding or argument.name in instance.case.values
+        known = (argument.name in deciding and not is_float) or argument.name in instance.case.values
         stays = known or not (is_float or isinstance(argument, Array))
         if content is None or stays:
             return argument

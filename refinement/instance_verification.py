@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..spec.errors import OutOfBudget, UnsupportedError
+from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .arguments import Array
 from .array_memory import inputs_of
 from .assumptions import assumptions_of
@@ -148,12 +148,17 @@ def examine(
     if former is not None:
         return examination, stats
     wrong = any(not output.right.all() for output in examination.outputs)
-    of_values = all(finding.kind in (Kind.WRONG_VALUE, Kind.UNDECIDED) for finding in examination.findings)
-    if not (wrong and of_values) or (wider := for_all_numbers(instance)) is None:
+    raced = any(
+        finding.kind is Kind.RACE for finding in examination.findings
+    )  # of one sum, rounded in two ways
+    of_values = all(
+        finding.kind in (Kind.WRONG_VALUE, Kind.UNDECIDED, Kind.RACE) for finding in examination.findings
+    )
+    if not ((wrong or raced) and of_values) or (wider := for_all_numbers(instance)) is None:
         return examination, stats
     try:
         again, _ = _examined(kernel, wider[0], told, wider[1], None)
-    except ScalarDependenceError:
+    except (UnsupportedError, InputError):
         return examination, stats
     shown = len(again.outputs) == len(instance.outputs) and all(each.right.all() for each in again.outputs)
     return (again if shown else examination), stats
