@@ -21,7 +21,7 @@ def verify(
     *,
     against: Path | str | None = None,
     choices: str | Sequence[str] = (),
-    every: bool = False,
+    every: bool = True,
     told: Told | None = None,
     counterexamples: Path | str | None = None,
     scheduler: str | None = None,
@@ -130,7 +130,7 @@ def assert_verified(
     *,
     against: Path | str | None = None,
     choices: str | Sequence[str] = (),
-    every: bool = False,
+    every: bool = True,
     allowed: Collection[str] = (),
 ) -> VerifyReport:
     """Verify a kernel, and fail unless it is verified (or safe, where the contract says nothing of values).

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OPTIONS = ("against", "choices", "every", "allowed")
 MARK = (
-    "mmaproof(kernel, contract, *, against=None, choices=(), every=False, allowed=()): verify a kernel first"
+    "mmaproof(kernel, contract, *, against=None, choices=(), every=True, allowed=()): verify a kernel first"
 )
 
 _reasons = pytest.StashKey[list[str]]()

@@ -44,9 +44,10 @@ def verify(
     every: Annotated[
         bool,
         typer.Option(
-            "--every", help="Sizes stated as domains must be shown for all; an overflow in them is a finding."
+            "--every/--as-far-as-shown",
+            help="Sizes stated as domains must be shown for all; or a verdict says for which they are.",
         ),
-    ] = False,
+    ] = True,
     explain: Annotated[
         bool, typer.Option("--explain", help="Also print what proofs for all sizes consist of.")
     ] = False,
@@ -70,8 +71,8 @@ def verify(
     A contract without [ensures] says what is in memory: then only accesses are looked at, or, with
     --against, whether two kernels compute the same.
 
-    A size may be a domain in the contract, such as "any multiple of 32". The verdict says for which sizes it
-    is shown; with --every it must be all of them.
+    A size may be a domain in the contract, such as "any multiple of 32". Unless it is shown for all of them
+    the kernel is undecided; with --as-far-as-shown the verdict says for which sizes it holds.
 
     A refuted kernel comes with inputs on which it is wrong, for `mmaproof replay`.
     """

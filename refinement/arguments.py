@@ -14,7 +14,15 @@ from ..spec.errors import InputError
 from ..spec.formats import Bits, Format, IntegerFormat
 from .footprint import FAR, Footprint
 from .index_arithmetic import Expression
-from .parameters import Access, ArrayParameter, BufferParameter, Gaps, Parameter, PointerParameter
+from .parameters import (
+    Access,
+    ArrayParameter,
+    BufferParameter,
+    Covers,
+    Gaps,
+    Parameter,
+    PointerParameter,
+)
 
 Extents = tuple[int, ...]
 
@@ -68,7 +76,7 @@ class Array:
 
     Attributes
     ----------
-    name, format, access, alignment, element_bits, low_bit, gaps
+    name, format, access, alignment, element_bits, low_bit, gaps, covers
         As in `ArrayParameter`.
     shape, strides : tuple of int
         Extents, and distances of neighbours in elements.
@@ -92,6 +100,7 @@ class Array:
     gaps: Gaps = Gaps.KEPT
     within: str | None = None
     at: int = 0
+    covers: Covers = Covers.WHOLE
 
     @property
     def is_given(self) -> bool:
@@ -257,6 +266,7 @@ def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
         parameter.gaps,
         parameter.within,
         0 if parameter.at is None else parameter.at.value(sizes, 0, MOST_BYTES),
+        parameter.covers,
     )
     if not _are_distinct(array):
         raise InputError(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import Array
 from .array_memory import ArrayMemory, elements_in, memories, untouched
 from .clobbering import clobbered, clobbered_beside
 from .contract import Instance
@@ -20,6 +21,7 @@ from .findings import KernelFinding, Kind
 from .front_end import FinalArray, Kernel, Outcome
 from .interning import Ids
 from .normal_forms import NormalForms
+from .parameters import Access, Covers
 from .result import Written
 from .terms import CONCATENATION, UNDEFINED, TermStore, is_no_value
 from .traversal import leaves_of
@@ -48,8 +50,24 @@ def memory_findings(
         stored = _stored(memory, final) & whole
         written.append(Written(name, dict(instance.sizes), memory.array.elements, int(stored.sum())))
         members = np.flatnonzero(stored)
+        found += _missing(kernel, memory.array, stored)
         found += _unfounded(kernel, memory, store, outcome, members, terms[members])
     return found, written
+
+
+def _missing(kernel: Kernel, array: Array, stored: NDArray[np.bool_]) -> Iterator[KernelFinding]:
+    """Yield that elements of an output are not written, unless the contract has it so."""
+    missing = np.flatnonzero(~stored)
+    if not len(missing) or array.access is not Access.OUT or array.covers is Covers.PART:
+        return
+    index = ",".join(map(str, np.unravel_index(missing[0], array.shape)))
+    yield KernelFinding(
+        Kind.MISSING_OUTPUT,
+        f"{array.name}[{index}] is never written ({len(missing)} of {array.elements} elements are not); "
+        f'where that is intended, the contract says covers = "{Covers.PART}"',
+        kernel.path,
+        output=array.name,
+    )
 
 
 def _stored(memory: ArrayMemory, final: FinalArray) -> NDArray[np.bool_]:

@@ -22,6 +22,7 @@ from .parameters import (
     Access,
     ArrayParameter,
     BufferParameter,
+    Covers,
     Gaps,
     Parameter,
     Parameters,
@@ -40,7 +41,7 @@ POINTER = 8
 """Bytes of an address."""
 ARRAY = (
     "name", "type", "shape", "strides", "access", "alignment", "values", "element_bits", "low_bit",
-    "gaps", "kernel", "within", "at",
+    "gaps", "kernel", "within", "at", "covers",
 )  # fmt: skip
 BUFFER = ("name", "size", "alignment")
 POINTER_TYPE = "pointer"
@@ -331,7 +332,15 @@ def _array(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> Ar
         table.where(),
         within=within,
         at=None if within is None else expression(table, "at", table.values.get("at", 0), sizes),
+        covers=_covers(table),
     )
+
+
+def _covers(table: Table) -> Covers:
+    """Read how much of an array must be written: something can be said of outputs alone."""
+    if "covers" in table.values and table.values.get("access") != Access.OUT:
+        raise table.error("covers", f'covers is of an array with access = "{Access.OUT}"')
+    return Covers(table.choice("covers", list(Covers), Covers.WHOLE))
 
 
 def _memory_bits(fmt: Format) -> int:

@@ -40,6 +40,13 @@ class Gaps(StrEnum):
     ANY = "any"
 
 
+class Covers(StrEnum):
+    """How much of an output a kernel of which only memory is looked at has to write."""
+
+    WHOLE = "whole"
+    PART = "part"
+
+
 class Passed(StrEnum):
     """To which of two kernels that are compared a parameter is passed."""
 
@@ -108,6 +115,8 @@ class ArrayParameter:
         The buffer that it lies in; it has one of its own by default.
     at : Expression, optional
         How many bytes behind the beginning of that buffer.
+    covers : Covers
+        How much of it must be written, where the contract says nothing of values.
     """
 
     name: str
@@ -124,6 +133,7 @@ class ArrayParameter:
     passed: Passed = Passed.BOTH
     within: str | None = None
     at: Expression | None = None
+    covers: Covers = Covers.WHOLE
 
 
 @dataclass(frozen=True)

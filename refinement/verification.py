@@ -39,6 +39,7 @@ from .result import (
 from .result_statistics import CheckedOutputs
 from .rounding_depth import Hypothesis, Roundings, worst
 from .trials import Trials
+from .unshown_sizes import failures_behind
 
 _STEPS, _TIMES = 800, 1
 """Steps of the machine that other sizes may take on which guards are tried, at least and as runs."""
@@ -78,7 +79,7 @@ def verify(
     *,
     against: Path | None = None,
     choices: Sequence[str] = (),
-    every: bool = False,
+    every: bool = True,
     submit: Submit | None = None,
 ) -> Verification:
     """Verify a kernel against a contract, or against another kernel that computes the same.
@@ -95,7 +96,7 @@ def verify(
         What the bound takes matrix instructions to round, as `matrix_rounding` reads it.
     every : bool
         Whether nothing is verified that is not shown for every number that sizes may be; where an index
-        overflows at one, the kernel is refuted.
+        overflows at one, the kernel is refuted. Else a verdict holds as far as it says.
     submit : callable, optional
         Has others verify sets of sizes; see `elsewhere`.
 
@@ -122,6 +123,10 @@ def verify(
     if against is not None:
         former = kernel_of(contract.of_former, against)
     examinations, stats, scope = examined(kernel, contract, told, former, submit)
+    if every and not any(each.findings for _, each in examinations):
+        examinations += failures_behind(
+            kernel, contract, scope.sizes, examinations, stats, told, former, submit
+        )
     for _, examination in examinations:
         _name_sources(examination, [each for each in (kernel, former) if each is not None])
     found = [examination for _, examination in examinations]

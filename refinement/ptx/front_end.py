@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...spec.errors import InputError
+from ...spec.ptx.operands import Integer
 from ...spec.ptx.targets import target_named
 from .. import arguments
 from ..arguments import Array, Pointers, SharedBuffer
@@ -42,6 +44,13 @@ from .threads import Indices, Launch
 if TYPE_CHECKING:
     from .block_proofs import BlockProver
     from .size_proofs import SizeProof
+
+
+_TURNING = frozenset({"setp", "set", "and", "rem", "min", "max", "bfe", "slct"})
+"""Opcodes by whose constants something turns."""
+
+_ENDS = MappingProxyType({"u8": 1 << 8, "s8": 1 << 7, "u16": 1 << 16, "s16": 1 << 15})
+"""Where integers of narrow types end."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,20 @@ class PtxKernel:
     def place(self, _: int) -> str:
         """Return nothing: PTX is text."""
         return ""
+
+    @cached_property
+    def turning_numbers(self) -> frozenset[int]:
+        """Integers at which the kernel's counters, masks and comparisons turn, as its text has them."""
+        body = entry_named(self.module, self.entry).body
+        literals = {
+            operand.value
+            for each in body
+            if each.opcode in _TURNING
+            for operand in each.operands
+            if isinstance(operand, Integer)
+        }
+        types = {name for each in body for name in each.types}
+        return frozenset(literals | {number for name, number in _ENDS.items() if name in types})
 
     @cached_property
     def _sources(self) -> Mapping[int, str]:

@@ -209,3 +209,23 @@ def test_a_fault_is_refuted_at_a_size_where_it_shows(fault: str, tmp_path: Path)
     result = verify(edited(tmp_path, kernel, *changes), contract).result
     assert result.verdict == "refuted"
     assert is_wrong(result.stats["sizes"][-1]["K"]), result.stats["sizes"]
+
+
+@pytest.mark.parametrize(
+    "fault", few(["a phase that turns after 512 turns", "copies that end by a turn of 8 bits"])
+)
+def test_a_fault_behind_what_is_shown_is_run_and_refuted(fault: str, tmp_path: Path) -> None:
+    kernel, changes, is_wrong = FAULTS[fault]
+    contract = tmp_path / "contract.toml"
+    contract.write_text(contract_text(kernel, f"any multiple of 32 up to {MOST}"), encoding="utf-8")
+    result = verify(edited(tmp_path, kernel, *changes), contract).result
+    assert result.verdict == "refuted"
+    assert is_wrong(result.stats["sizes"][-1]["K"]), result.stats["sizes"]
+
+
+@pytest.mark.parametrize("fault", few(FAULTS, "an end of its own for more than 5000"))
+def test_no_fault_is_verified_where_a_domain_states_it(fault: str, tmp_path: Path) -> None:
+    kernel, changes, _ = FAULTS[fault]
+    contract = tmp_path / "contract.toml"
+    contract.write_text(contract_text(kernel, f"any multiple of 32 up to {MOST}"), encoding="utf-8")
+    assert verify(edited(tmp_path, kernel, *changes), contract).result.verdict in ("refuted", "undecided")

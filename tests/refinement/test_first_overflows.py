@@ -95,7 +95,7 @@ def test_a_guard_is_no_matter_where_sizes_are_shown_up_to_a_number(tmp_path: Pat
     for end in ("", " up to 1024"):
         text = CONTRACT.replace("END", end).replace("[ensures]", passed)
         (tmp_path / "doubled.toml").write_text(text, encoding="utf-8")
-        result = verify(tmp_path / "doubled.ptx", tmp_path / "doubled.toml").result
+        result = verify(tmp_path / "doubled.ptx", tmp_path / "doubled.toml", every=bool(end)).result
         assert result.verdict is Verdict.VERIFIED and not result.notes
         assert result.quantified[0].shown_to == (1024 if end else LAST)
     (tmp_path / "doubled.toml").write_text(

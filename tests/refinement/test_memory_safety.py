@@ -69,7 +69,7 @@ def test_what_is_computed_is_of_no_concern(tmp_path: Path) -> None:
     ],
 )
 def test_faults_of_every_kind(body: str, elements: int, kind: Kind, tmp_path: Path) -> None:
-    result = result_of(tmp_path, body, elements=elements)
+    result = result_of(tmp_path, body, elements=elements, C='covers = "part"')
     assert result.verdict == "refuted"
     assert kind in {finding.kind for finding in result.findings}
     assert all(finding.line for finding in result.findings)
@@ -98,6 +98,11 @@ def test_gaps_stay_as_they_were(tmp_path: Path) -> None:
 def test_an_output_that_is_partly_written_is_told(tmp_path: Path) -> None:
     result = result_of(tmp_path, COPY, elements=2 * THREADS)
     assert [str(each) for each in result.written] == ["C: 32 of 64 elements written"]
+    (finding,) = result.findings
+    assert (result.verdict, finding.kind) == ("refuted", Kind.MISSING_OUTPUT)
+    assert finding.message.startswith("C[32] is never written (32 of 64 elements are not)")
+    meant = result_of(tmp_path, COPY, elements=2 * THREADS, C='covers = "part"')
+    assert meant.verdict == "safe"
 
 
 def right_kernels() -> Iterator[object]:
