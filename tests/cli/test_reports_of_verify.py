@@ -38,11 +38,11 @@ def verified(reports: SimpleNamespace, kernel: Path, name: str, edit: tuple[str,
 
 
 def unmodelled(reports: SimpleNamespace) -> tuple[Path, int]:
-    """Return a kernel that reads the number of its grid, and the line on which it does."""
+    """Return a kernel that adds with a video instruction, and the line on which it does."""
     text = (CORPUS / FLOATING).read_text(encoding="utf-8")
     barrier = text.index("bar.sync")
     kernel = reports.folder / "grid, 100%.ptx"
-    kernel.write_text(f"{text[:barrier]}mov.u64 \t%rd1, %gridid;\n{text[barrier:]}", encoding="utf-8")
+    kernel.write_text(f"{text[:barrier]}vadd.s32.s32.s32 \t%r1, %r1, %r1;\n{text[barrier:]}", encoding="utf-8")
     return kernel, text[:barrier].count("\n") + 1
 
 
@@ -90,7 +90,7 @@ def test_what_is_not_modelled_is_skipped(reports: SimpleNamespace) -> None:
     assert verified(reports, kernel, FLOATING).status == 3
     (case,) = suites(reports).iter("testcase")
     (skipped,) = case
-    assert skipped.tag == "skipped" and "%gridid" in skipped.get("message")
+    assert skipped.tag == "skipped" and "vadd" in skipped.get("message")
     (found,) = log_of(reports)["results"]
     assert (found["ruleId"], found["kind"], found["level"]) == ("verify/unsupported", "open", "none")
     assert found["locations"][0]["physicalLocation"]["region"]["startLine"] == line
