@@ -36,6 +36,7 @@ from .interning import Ids
 from .misplaced_stores import MisplacedStores
 from .normal_forms import NormalForms
 from .operations import DOT, SCALED_DOT
+from .output_status import OutputStatus
 from .polynomials import ExpansionError
 from .references import Reference
 from .result import Coverage, Equality, Written
@@ -50,23 +51,6 @@ SHOWN = 4
 
 _SAMPLES = (64, 4096)
 """How many outputs are computed on inputs that may tell, at first and if those don't."""
-
-
-@dataclass(frozen=True)
-class OutputStatus:
-    """What is known about the elements of one output.
-
-    Attributes
-    ----------
-    name : str
-        The output.
-    right, written : array (shape)
-        Which elements are what the contract says, and which the kernel wrote.
-    """
-
-    name: str
-    right: NDArray[np.bool_]
-    written: NDArray[np.bool_]
 
 
 @dataclass
