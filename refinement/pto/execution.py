@@ -211,13 +211,16 @@ class Execution:
         inside = self._inside(array, offsets, size, stamp, "reads")
         terms = np.empty(len(offsets), dtype=np.int32)
         lanes = array.lanes_of(offsets[inside])
-        if (strange := array.unowned(lanes, size)).any():
-            place = array.place(int(offsets[inside][np.argmax(strange)]))
-            self.report(Kind.OUT_OF_BOUNDS, f"{stamp.name} reads {place}, which no element has", stamp.line)
         self._note_global(array, lanes, size, stamp, writes=False)
-        terms[inside] = self.undefined.read(
+        held = self.undefined.read(
             array.lanes, lanes, size, stamp.line, lambda number: array.place(int(offsets[inside][number]))
         )
+        strange = array.unowned(lanes, size)
+        places = offsets[inside][strange]
+        held[strange] = self.undefined.fresh(
+            len(places), 8 * size, stamp.line, lambda number: array.place(int(places[number]))
+        )
+        terms[inside] = held
         missing = offsets[~inside]
         terms[~inside] = self.undefined.fresh(
             len(missing), 8 * size, 0, lambda number: array.place(int(missing[number]))

@@ -154,8 +154,8 @@ def run(
             for core in cores:
                 _finish(core)
         except EndedError as ended:
-            findings.report(ended.kind, ended.message, ended.line, block=block)
             complete = False
+            _report_end(ended, undefined, findings, block)
             if ended.depends is not None:
                 depends = np.array([ended.depends], dtype=np.int32)
             break
@@ -192,6 +192,17 @@ def _finish(core: Execution) -> None:
         core.report(
             Kind.UNDEFINED, f"pushes a tile to the {to} core that is never taken", pushed.line, what="pushed"
         )
+
+
+def _report_end(ended: EndedError, undefined: UndefinedReads, findings: Findings, block: int) -> None:
+    """Report why a run ended: what decides it may be what nobody wrote."""
+    if ended.depends is not None:
+        _, line, name = undefined.reached(np.array([ended.depends], dtype=np.int32))
+        if line:
+            message = f"{ended.message}: on {name}, which is read here though nobody has written it"
+            findings.report(Kind.UNINITIALISED, message, line, block=block)
+            return
+    findings.report(ended.kind, ended.message, ended.line, block=block)
 
 
 def _report_undefined(

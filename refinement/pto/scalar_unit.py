@@ -241,9 +241,8 @@ class ScalarUnit:
         match statement:
             case ConstantDefinition(name=name):
                 names[name] = execution.scalars.constant(statement)
-            case Arithmetic(results=results, operands=operands):
-                given = [self.scalar(each, names) for each in operands]
-                self.define(results, [execution.scalars.compute(statement, given)], names)
+            case Arithmetic():
+                self.define(statement.results, [self._computed(statement, names)], names)
             case Loop():
                 self._loop(statement, names)
             case Conditional():
@@ -265,6 +264,16 @@ class ScalarUnit:
                 self._other(self, statement, names)
             case _:
                 raise unsupported(type(statement).__name__.lower())
+
+    def _computed(self, statement: Arithmetic, names: Names) -> Value:
+        """Return the result of arithmetic; a choice may be one of tiles, views or pointers."""
+        if statement.name == "arith.select":
+            condition, *choices = statement.operands
+            values = [self.value(each, names) for each in choices]
+            if any(not isinstance(each, int | Data) for each in values):
+                return values[0 if self.number(condition, names, "the condition") & 1 else 1]
+        given = [self.scalar(each, names) for each in statement.operands]
+        return self.execution.scalars.compute(statement, given)
 
     def _synchronise(self, statement: Handshake | Barrier | Synchronization) -> None:
         pipes = self.execution.pipes

@@ -17,7 +17,7 @@ from ...spec.pto import cube, movers
 from ...spec.pto.buffers import require_whole_units, write
 from ...spec.pto.catalogue import Operation, OperationKind
 from ...spec.pto.global_memory import contiguous
-from ...spec.pto.placement import operand_placement
+from ...spec.pto.placement import operand_placement, source_placement
 from ...spec.pto.products import formats_of, product
 from ...spec.pto.sizes import SCALE_GROUP, executed_rows, sizes
 from ...spec.pto.text.statements import InstructionStatement, TextualForm
@@ -189,7 +189,19 @@ def _move(
             f"{operation} from {source.name} into {target.name}, which overlap: the order of elements is "
             "told nowhere"
         )
-    _transfer(execution, operation, source, target, found, relu=relu)
+    _transfer(execution, operation, source, target, found, _beyond(execution, operation, source), relu=relu)
+
+
+def _beyond(execution: Execution, operation: Operation, source: TileBuffer) -> Elements:
+    """Return the elements of a source outside of its valid region that nobody says a move takes as they are.
+
+    Movers out of L1 move whole blocks; the others are told the valid region.
+    """
+    if source.tile.location is Location.MAT:
+        return np.empty(0, dtype=np.int64)
+    place = _inside(source_placement, operation, execution.profile, source.tile, source.valid)
+    valid = np.asarray(place.offset(*np.indices(tuple(source.valid)))).reshape(-1)
+    return np.setdiff1d(np.arange(source.elements), valid)
 
 
 def _transfer(
@@ -198,16 +210,25 @@ def _transfer(
     source: TileBuffer,
     target: TileBuffer,
     found: Elements,
+    beyond: Elements,
     *,
     relu: bool,
 ) -> None:
-    """Move elements, given by the number that each element of the target comes from."""
+    """Move elements, given by the number that each element of the target comes from; `beyond` are unknown."""
     written = np.flatnonzero(found != NOWHERE)
     read = found[written]
+    unknown = np.isin(read, beyond)
+    outside = read[unknown]
     formats = formats_of({"source": source.tile, "target": target.tile})
 
     def run(stamp: Stamp) -> None:
-        terms = execution.read_tile(source, read, stamp)
+        terms = execution.read_tile(source, read, stamp).copy()
+        terms[unknown] = execution.undefined.fresh(
+            len(outside),
+            8 * source.width,
+            stamp.line,
+            lambda number: f"element {int(outside[number])} of {source.name}, outside of its valid region",
+        )
         moved = _converted(execution, terms, formats["source"], formats["target"], relu=relu)
         execution.write_tile(target, written, moved, stamp)
 
