@@ -28,6 +28,7 @@ from .quantities import Quantifier
 from .requirements import Requirements
 from .rounding_depth import Roundings
 from .software_functions import SoftwareFunctions
+from .special_values import SpecialValues
 from .terms import INPUT, TermStore
 
 ATTEMPTS = 4
@@ -351,8 +352,9 @@ def small_numbers(fmt: Format) -> NDArray[np.uint64]:
 
 
 def telling(
-    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0
-) -> tuple[int, float] | None:
+    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0,
+    special: SpecialValues | None = None,
+) -> tuple[int, float] | None:  # fmt: skip
     """Return the first of some terms (n,) that is wrong on inputs, and what rounding may explain there.
 
     Parameters
@@ -368,11 +370,10 @@ def telling(
     loose : float
         By how much more of the sum of the magnitudes of its terms `actual` may be off: where it may be added
         up in other orders.
+    special : SpecialValues, optional
+        Where terms are NaN or infinite, which no rounding explains.
 
-    Returns
-    -------
-    tuple of int and float, optional
-        Which term, and the bound of both sides' roundings; None if none differs by more.
+    Returns None if none differs by more.
     """
     before = None
     for filled in fillings(store):
@@ -389,7 +390,12 @@ def telling(
             spoiled = np.isnan(got[suspects].astype(float)) & np.isfinite(before[suspects].astype(float))
             allowed = np.where(spoiled, 0.0, allowed)
         before = got
-        wrong = suspects[unequal(got[suspects], wanted[suspects], allowed)]
+        if special is not None:
+            unknown = suspects[np.isinf(allowed)]
+            lost = unknown[special.differ(actual[unknown], expected[unknown], fmt, bounds.values)]
+            allowed = np.where(np.isin(suspects, lost), 0.0, allowed)
+        free = np.isnan(wanted[suspects].astype(float)) & np.isfinite(got[suspects].astype(float))
+        wrong = suspects[unequal(got[suspects], wanted[suspects], allowed) & ~free]  # of NaN, any number
         if len(wrong):
             return int(wrong[0]), float(allowed[np.searchsorted(suspects, wrong[0])])
     return None

@@ -13,13 +13,13 @@ from ..spec.float_encoding import is_nan
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from .checker.evaluated import Checked, ObjectionError, Taken, checked
 from .elementary_forms import OutweighedMaskError
-from .infinite_choices import InfiniteChoices
 from .interning import Ids
 from .normal_forms import NormalForms
 from .overflow import NONE
 from .polynomials import ExpansionError
 from .rounding_depth import Roundings, roundings
 from .sign_cases import SignCases
+from .special_values import SpecialValues
 from .term_instances import TermInstances
 from .terms import CONSTANT, TermStore, bits
 from .traversal import by_operation
@@ -46,6 +46,8 @@ class Comparison:
         known to go beyond its format; else `overflow.NONE`.
     checked : Checked
         What of those that are equal, but not the identical terms, was evaluated again by the checker.
+    special : SpecialValues, optional
+        Where the terms are NaN or infinite.
     """
 
     identical: NDArray[np.bool_]
@@ -54,10 +56,12 @@ class Comparison:
     reason: str | None = None
     overflowing: Ids | None = None
     checked: Checked = field(default_factory=Checked)
+    special: SpecialValues | None = None
 
 
 _POLE = "what divides, or has a logarithm, is 0 for all inputs"
-_CHOSEN = "where an infinity is chosen, it meets its opposite or a 0"
+_CONSTANT = "for all inputs it may be NaN, or another infinity"
+_CHOSEN = "where a select yields an infinity or a 0, it may be NaN"
 
 
 def compared_as(fmt: Format) -> Format:
@@ -132,16 +136,17 @@ def _compared(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Co
         equal &= identical | ~infinite
         if _have_poles(forms, np.concatenate([each[equal & ~identical] for each in (actual, expected)])):
             equal, reason = identical.copy(), _POLE
-        some = np.flatnonzero(equal & ~identical)
-        none = some[InfiniteChoices(forms).are_none(actual[some], expected[some])]
-        if len(none):
-            equal[none], reason = False, _CHOSEN
+    special, some = SpecialValues(forms), np.flatnonzero(equal & ~identical)
+    unlike = special.unlike(actual[some], expected[some], fmt)
+    if unlike.somewhere.any():
+        equal[some[unlike.somewhere]] = False
+        reason = _CONSTANT if unlike.everywhere.any() else _CHOSEN
     rounded = equal & ~identical
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:
-        return Comparison(equal, equal, None, reason)
+        return Comparison(equal, equal, None, reason, special=special)
     if not rounded.any():
-        return Comparison(identical, equal, None, reason)
+        return Comparison(identical, equal, None, reason, special=special)
     undergone = roundings(forms.store, actual[rounded], expected[rounded])
     undergone = replace(undergone, approximations=(*undergone.approximations, *forms.uncounted))
     overflowing = np.full(len(actual), NONE, dtype=np.int32)
@@ -151,7 +156,7 @@ def _compared(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Co
         sides = [forms.overflows.within(terms[rounded], alone) for terms in (actual, expected)]
         overflowing[rounded] = np.where(sides[0] == NONE, sides[1], sides[0])
         equal &= overflowing == NONE
-    return Comparison(identical, equal, undergone, reason, overflowing)
+    return Comparison(identical, equal, undergone, reason, overflowing, special=special)
 
 
 def _have_poles(forms: NormalForms, terms: Ids) -> bool:

@@ -1,4 +1,4 @@
-"""Operations that change nothing over the reals: quantising what is quantised, the maximum with -∞."""
+"""Identities over the reals: quantising what is quantised, the maximum with -∞ or NaN."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..spec.formats import BF16, F16, F32, F64, FloatFormat, Format
 from . import operations
+from .float_classes import NAN, of_word
 from .infinities import Infinities
 from .interning import Ids
 from .polynomials import ABSENT
@@ -70,6 +71,8 @@ class IdleOperations:
                 bound = self._infinities.signs(arguments[:, column], operation.operands[column]) == neutral
                 limit = np.flatnonzero(self._is_limit(arguments[:, column], fmt, neutral))
                 bound[limit] |= self._is_number(arguments[limit, 1 - column])
+                if not operation.attribute[1]:  # of a number and a NaN, it is the number
+                    bound |= self._is_nan(arguments[:, column], operation.operands[column])
                 found[bound] = self._quantifier.read(arguments[bound, 1 - column], fmt)
         return found
 
@@ -78,6 +81,14 @@ class IdleOperations:
         word = fmt.largest | (fmt.sign_mask if sign < 0 and fmt.signed else 0)
         limit = self._store.constants(word << fmt.padding_bits, fmt.bits)
         return np.asarray(terms == int(limit))
+
+    def _is_nan(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are constants that are NaNs."""
+        found: NDArray[np.bool_] = self._store.are(CONSTANT, terms)
+        words = np.unique(self._store.constant_values(terms[found]))
+        nans = [word for word in words.tolist() if of_word(word, fmt) == NAN]
+        found[found] = np.isin(self._store.constant_values(terms[found]), nans)
+        return found
 
     def _is_number(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell in which terms (n,) no constant is an infinity, which would be beyond the limit."""

@@ -195,6 +195,10 @@ class NormalForms:
     def _opaque(self) -> OpaqueForms:
         return OpaqueForms(self.store, self.identifiers, self.conditions)
 
+    def is_not_negative(self, atom: int) -> bool:
+        """Tell whether an atom is not negative, whatever the data: one of those, or a magnitude."""
+        return self._extrema.is_not_negative(atom)
+
     def _is_not_negative(self, atom: int) -> bool:
         """Tell whether an atom is not negative, whatever the data: an exponential, an unsigned number."""
         if self._elementary.is_not_negative(atom):

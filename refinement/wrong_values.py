@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,8 @@ from .normal_forms import NormalForms
 from .overflow import NONE
 from .references import Reference
 from .rounding_depth import roundings
+from .special_inputs import special_inputs
+from .special_values import SpecialValues
 from .storing_warps import stored_by
 from .terms import UNDEFINED
 from .traversal import leaves_of
@@ -137,7 +139,9 @@ class WrongValues:
         wrong = members[owners]
         shown = np.union1d(np.arange(min(FIRST, len(wrong))), _spread(len(wrong), SPREAD))
         differences = self._differences(output, actual[wrong[shown]], expected[wrong[shown]], found)
-        counterexample = self._counterexample(output, wrong, actual, expected, differences[:FIRST])
+        counterexample = self._counterexample(
+            output, wrong, actual, expected, differences[:FIRST], special=found.special
+        )
         overflowing = np.full(len(owners), NONE) if found.overflowing is None else found.overflowing[owners]
         certain = stores is not None and (stores.race or len(stores.unwritten))
         if counterexample is None and not certain:
@@ -362,17 +366,20 @@ class WrongValues:
         differences: Sequence[Sequence[Monomial]],
         *,
         thorough: bool = True,
+        special: SpecialValues | None = None,
     ) -> KernelCounterexample | None:
         undergone = roundings(self._store, actual[wrong[:1]]) if self._outcome.reordered else None
         loose = 0.0 if undergone is None else float(undergone.growth)
         mine, other = (leaves_of(self._store, terms[wrong[:1]]) for terms in (actual, expected))
         alone = np.setxor1d(mine, other)
-        tried = product(
-            _samples(wrong) if thorough else _samples(wrong)[:1],
-            candidates(self._instance, self._forms.quantifier, differences, alone),
-        )
+        inputs_tried = candidates(self._instance, self._forms.quantifier, differences, alone)
+        if special is not None and len(wrong):
+            pair = int(actual[wrong[0]]), int(expected[wrong[0]])
+            fitting = special_inputs(self._instance, self._store, special, *pair, output.format)
+            inputs_tried = chain(fitting, inputs_tried)
+        tried = product(_samples(wrong) if thorough else _samples(wrong)[:1], inputs_tried)
         for some, inputs in tried:
-            told = telling(self._store, inputs, actual[some], expected[some], output.format, loose)
+            told = telling(self._store, inputs, actual[some], expected[some], output.format, loose, special)
             if told is None:
                 continue
             index, bound = told
