@@ -29,7 +29,7 @@ from .quantisation import quantises, widens
 from .software_functions import SoftwareFunctions
 from .term_instances import TermInstances
 from .terms import CONSTANT, Operation, TermStore
-from .traversal import by_operation, operands
+from .traversal import by_operation, within
 
 Words = NDArray[np.uint64]
 Reals = NDArray[np.float64]
@@ -107,8 +107,8 @@ class Detours:
         self._instance, self._store, self._format, self._places = instance, store, fmt, some
         self._actual, self._expected = actual[some], expected[some]
         self._replaced = SoftwareFunctions(store).replaced(self._actual)
-        self._cone = _cone(store, self._actual)
-        self._own = np.setdiff1d(self._cone, _cone(store, self._expected))
+        self._cone = within(store, self._actual)
+        self._own = np.setdiff1d(self._cone, within(store, self._expected))
 
     def on_given(self, given: Mapping[str, Words], real: Reals) -> Detour | None:
         """Return given inputs, if the kernel is off on them, whatever the formula is in its working format.
@@ -298,28 +298,12 @@ def _chosen(store: TermStore, terms: Ids) -> NDArray[np.intp]:
     return np.unique(np.concatenate(found))
 
 
-def _cone(store: TermStore, terms: Ids) -> Ids:
-    """Return terms and all that they are made of, in increasing order."""
-    seen = np.zeros(len(store), dtype=bool)
-    pending = np.unique(terms)
-    while len(pending):
-        seen[pending] = True
-        needed = [
-            each
-            for operation, members in by_operation(store, pending)
-            for each in operands(store, operation, members)
-        ]
-        pending = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *needed]))
-        pending = pending[~seen[pending]]
-    return np.flatnonzero(seen).astype(np.int32)
-
-
 def _culprit(store: TermStore, inputs: Mapping[str, Words], term: int) -> int:
     """Return the first operation in a term that makes no number of numbers, or loses what it is given."""
     bounds = ErrorBounds(store, inputs, overflows=False)
     with np.errstate(all="ignore"):
         bounds.errors(np.array([term], dtype=np.int32))
-        for one in map(int, _cone(store, np.array([term]))):
+        for one in map(int, within(store, np.array([term]))):
             if _fails(bounds, one):
                 return one
     return term

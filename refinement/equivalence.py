@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..spec.float_encoding import is_nan
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from .checker.evaluated import Checked, ObjectionError, Taken, checked
+from .discharged_hypotheses import discharged
 from .elementary_forms import OutweighedMaskError
 from .interning import Ids
 from .normal_forms import NormalForms
@@ -156,6 +157,7 @@ def _compared(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Co
         sides = [forms.overflows.within(terms[rounded], alone) for terms in (actual, expected)]
         overflowing[rounded] = np.where(sides[0] == NONE, sides[1], sides[0])
         equal &= overflowing == NONE
+        undergone = discharged(forms.overflows.ranges, both, undergone)
     return Comparison(identical, equal, undergone, reason, overflowing, special=special)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..spec.errors import UnsupportedError
 from ..spec.formats import FloatFormat
-from .absent_writers import should_write
+from .absent_launches import absent_writers
 from .accuracy import AccuracyCheck, Limit
 from .arguments import Array
 from .array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched
@@ -30,7 +30,7 @@ from .equivalence import Comparison, compare
 from .error_search import ErrorSearch
 from .findings import KernelFinding, KernelNote, Kind
 from .footprint import Offsets
-from .front_end import LAUNCHED, Kernel, Outcome
+from .front_end import Kernel, Outcome
 from .guard_outcomes import GuardOutcome
 from .interning import Ids
 from .misplaced_stores import MisplacedStores
@@ -411,32 +411,9 @@ class OutputComparison:
                 where = f"at {place}" if (place := self._kernel.place(line)) else f"in line {line}"
                 wrote = f"{who} writes" if who else "is written"
                 message += f"; {name}, the nearest that is, {wrote} {where}"
-        if told := self._absent_writers(output, members):
+        if told := absent_writers(self._instance, self._outcome, output, members):
             message += f"; {told}"
         self._note(Kind.MISSING_OUTPUT, message, 0, first)
-
-    def _absent_writers(self, output: Array, members: NDArray[np.intp]) -> str:
-        """Say which blocks and warps should have written elements, where those that are written tell."""
-        final, lanes = self._outcome.arrays[output.name], first_lanes(output)
-        writers = np.where(final.lines[lanes] != 0, final.writers[lanes], -1)
-        if not self._instance.launches:
-            grid, threads = self._instance.grid, self._outcome.block_threads
-            return should_write(output.shape, writers, members, grid, threads)
-        return self._absent_launch(output, writers, members)
-
-    def _absent_launch(self, output: Array, writers: NDArray[np.int64], members: NDArray[np.intp]) -> str:
-        """Say of which of several launches who should have written elements."""
-        launches = self._instance.launches
-        for number, (name, one) in enumerate(self._outcome.several):
-            own = np.where(writers // LAUNCHED == number, writers % LAUNCHED, -1)
-            told = should_write(output.shape, own, members, launches[number].grid, one.block_threads)
-            if told:
-                return f"in {name}, {told}"
-        taken = zip(self._outcome.several, launches, strict=False)
-        names = [name for (name, _), launch in taken if output.name in launch.passed]
-        if (writers >= 0).any() or not names:
-            return ""
-        return f"nothing of it is, and {' and '.join(names)} {'is' if len(names) == 1 else 'are'} given it"
 
     def _note(self, kind: Kind, message: str, line: int, output: str) -> None:
         self._examination.findings.append(

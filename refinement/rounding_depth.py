@@ -340,14 +340,14 @@ def carries(operation: Operation) -> list[int]:
     return [1] if operations.divides(operation) else list(range(len(operation.operands)))
 
 
-_NONZERO, _POSITIVE = "no divisor is 0", "no root or logarithm is of a negative number"
+NONZERO, NOT_NEGATIVE = "no divisor is 0", "no root or logarithm is of a negative number"
 _DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "div": (_NONZERO,),
-        "rcp": (_NONZERO,),
-        "sqrt": (_POSITIVE,),
-        "lg2": (_POSITIVE,),
-        "rsqrt": (_NONZERO, _POSITIVE),
+        "div": (NONZERO,),
+        "rcp": (NONZERO,),
+        "sqrt": (NOT_NEGATIVE,),
+        "lg2": (NOT_NEGATIVE,),
+        "rsqrt": (NONZERO, NOT_NEGATIVE),
     }
 )
 """What is taken for granted of the arguments of functions."""

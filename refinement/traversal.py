@@ -54,6 +54,22 @@ def leaves_of(store: TermStore, terms: Ids) -> Ids:
     return np.concatenate(found)
 
 
+def within(store: TermStore, terms: Ids) -> Ids:
+    """Return terms and all that they are made of, vectors too, in increasing order."""
+    seen = np.zeros(len(store), dtype=bool)
+    pending = np.unique(terms)
+    while len(pending):
+        seen[pending] = True
+        needed = [
+            each
+            for operation, members in by_operation(store, pending)
+            for each in operands(store, operation, members)
+        ]
+        pending = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *needed]))
+        pending = pending[~seen[pending]]
+    return np.flatnonzero(seen).astype(np.int32)
+
+
 def fill(
     store: TermStore, terms: Ids, table: NDArray[Any], unknown: Any, depends: Operands, compute: Compute
 ) -> None:

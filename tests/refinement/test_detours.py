@@ -201,3 +201,28 @@ def test_given_numbers_are_held_against_underflow_as_against_overflow(value: flo
     great = scaled(2.0**100, 2.0**-100)
     verdicts = [result_of(body, "Y[i] = X[i]", ONE, values={"X": [value]}).verdict for body in (tiny, great)]
     assert verdicts == ["verified" if value > 1 else "undecided", "undecided" if value > 1 else "verified"]
+
+
+def hypotheses(result: Result) -> set[str]:
+    assert result.verdict == "verified", result.findings
+    return {each.name for each in result.hypotheses}
+
+
+def test_what_conditions_imply_is_no_hypothesis() -> None:
+    body, formula = "div.approx.f32 %f1, %A, %B; add.f32 %Y, %f1, %A;", "Y[i] = A[i] + A[i] / B[i]"
+    free = hypotheses(result_of(body, formula, TWO))
+    assert {"finite-inputs", "in-domain"} <= free
+    nonzero = hypotheses(result_of(body, formula, TWO, requires=["B[i] != 0"]))
+    assert "in-domain" not in nonzero
+    assert "finite-inputs" in nonzero
+    bounded = hypotheses(result_of(body, formula, TWO, requires=["abs(A[i]) <= 9", "1 <= B[i] <= 2"]))
+    assert not {"finite-inputs", "in-domain"} & bounded
+    one = hypotheses(result_of(body, formula, TWO, requires=["B[i] >= 0", "abs(A[i]) <= 9"]))
+    assert {"finite-inputs", "in-domain"} <= one
+
+
+def test_the_sign_that_a_root_needs_follows_from_conditions() -> None:
+    body, formula = "add.f32 %f1, %A, %B; sqrt.approx.f32 %Y, %f1;", "Y[i] = sqrt(B[i] + A[i])"
+    assert "in-domain" in hypotheses(result_of(body, formula, TWO, requires=["A[i] >= 0"]))
+    both = result_of(body, formula, TWO, requires=["A[i] >= 0", "B[i] >= 0"])
+    assert "in-domain" not in hypotheses(both)
