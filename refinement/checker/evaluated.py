@@ -36,6 +36,9 @@ MOST_TERMS = 12_000
 POINTS, MINED_POINTS = 2, 5
 """Points drawn from formats, and next to the numbers that terms compare with."""
 
+SEEDS_ALONE = 24
+"""Further points where one side must be no number for it to be none at all."""
+
 MOST_AIMED, MOVED = 8_000, 3
 """Terms evaluated in search of other outcomes of comparisons, and inputs that are moved for each."""
 
@@ -234,10 +237,24 @@ class _Batch:
             for term, outcome in evaluation.outcomes.items():
                 self._outcomes.setdefault(term, set()).add(outcome)
         for place, found in alone.items():
-            if place not in agreed and len(found) == count:  # one side is a number, the other never one
+            if place not in agreed and len(found) == count and self._is_always_alone(place):
                 raise found[0]
         none = "no numbers found that meet the conditions"
         return {place: None if place in agreed else reasons.get(place, none) for place in self._pairs}
+
+    def _is_always_alone(self, place: int) -> bool:
+        """Tell whether one side alone is a number at further points, too: that may be a hypothesis."""
+        for seed in range(SEEDS_ALONE):
+            point = Point(self._store, POINTS + MINED_POINTS + seed)
+            evaluation = self._plan.at(point.draw)
+            try:
+                self._compare(evaluation, point, place, self._pairs[place])
+            except _AloneError:
+                continue
+            except Lost:
+                pass
+            return False
+        return True
 
     def _admissible(self, evaluation: Evaluation) -> bool:
         """Tell whether the terms that are supposed to have a value have it."""
