@@ -79,9 +79,11 @@ class Dependences:
         before = judgement.wanted[output.name][members]
         explained = judgement.explained(output)[members]
         moved: dict[str, NDArray[np.intp]] = {}
+        with np.errstate(over="ignore"):
+            twice = 2 * np.nan_to_num(explained, nan=np.inf)
         for name in names:
             after = others[name][output.name][members]
-            if unequal(before, after, 2 * np.nan_to_num(explained, nan=np.inf)).any():
+            if unequal(before, after, twice).any():
                 yield name
             elif np.isnan(explained).any():
                 moved[name] = most_apart(before, after, np.arange(len(members)), _MOVED)

@@ -166,7 +166,12 @@ class Judgement:
         passed = self._passed(each.output)[members]
         if self._by_terms and isinstance(each.output.format, FloatFormat):
             passed = np.maximum(passed, self._ordinary(each.output.format, wanted))
-        suspects = np.flatnonzero(unequal(got, wanted, passed))
+        apart = unequal(got, wanted, passed)
+        if self._claim.equality is Equality.VALUE:  # where the contract has no number, any will do
+            free = apart & np.isnan(wanted.astype(np.float64)) & np.isfinite(got.astype(np.float64))
+            self.unjudged += int(free.sum())
+            apart &= ~free
+        suspects = np.flatnonzero(apart)
         if len(suspects) > self._suspects:
             suspects = most_apart(got, wanted, suspects, self._suspects)
         allowed = self.allowed(each, members[suspects])
@@ -208,7 +213,8 @@ class Judgement:
             return np.zeros(output.elements)
         if self._former_by_terms:
             return np.full(output.elements, np.nan)
-        found: NDArray[np.float64] = self._claim.growth * self._sizes[output.name]
+        with np.errstate(over="ignore", invalid="ignore"):
+            found: NDArray[np.float64] = self._claim.growth * self._sizes[output.name]
         return found
 
     def allowed(self, each: Compared, members: NDArray[np.intp]) -> NDArray[np.float64]:

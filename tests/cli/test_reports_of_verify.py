@@ -42,7 +42,7 @@ def unmodelled(reports: SimpleNamespace) -> tuple[Path, int]:
     text = (CORPUS / FLOATING).read_text(encoding="utf-8")
     barrier = text.index("bar.sync")
     kernel = reports.folder / "grid, 100%.ptx"
-    kernel.write_text(f"{text[:barrier]}vadd.s32.s32.s32 \t%r1, %r1, %r1;\n{text[barrier:]}", encoding="utf-8")
+    kernel.write_text(f"{text[:barrier]}vadd.s32.s32.s32 %r1, %r1, %r1;\n{text[barrier:]}", encoding="utf-8")
     return kernel, text[:barrier].count("\n") + 1
 
 

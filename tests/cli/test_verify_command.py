@@ -99,7 +99,7 @@ def test_what_is_not_modelled_is_said_with_its_line(written: Path) -> None:
     text = (CORPUS / RIGHT).read_text(encoding="utf-8")
     barrier = text.index("bar.sync")
     kernel = written.with_suffix(".ptx")
-    kernel.write_text(f"{text[:barrier]}vadd.s32.s32.s32 \t%r1, %r1, %r1;\n{text[barrier:]}", encoding="utf-8")
+    kernel.write_text(f"{text[:barrier]}vadd.s32.s32.s32 %r1, %r1, %r1;\n{text[barrier:]}", encoding="utf-8")
     written.write_text(contract(KERNELS[RIGHT]), encoding="utf-8")
     found = mmaproof("verify", kernel, "--contract", written)
     assert found.status == 3

@@ -107,6 +107,14 @@ KEPT = {
         MASKED + "sub.f32 %f2, %f1, %f1; add.f32 %f2, %f2, %B; selp.f32 %C, %f2, %B, %p1;",
         "C[i] = B[i]",
     ),
+    "a number where the contract has none": (
+        "mov.f32 %C, %B;",
+        "C[i] = B[i] + where(M[i] != 0, A[i], -inf) - where(M[i] != 0, A[i], -inf)",
+    ),
+    "an infinity multiplied and added": (
+        MASKED + "fma.rn.f32 %C, %f1, %B, %B;",
+        "C[i] = where(M[i] != 0, A[i], -inf) * B[i] + B[i]",
+    ),
     "another sum": (MASKED + "add.f32 %C, %B, %f1;", "C[i] = where(M[i] != 0, A[i], -inf) + B[i]"),
 }
 
