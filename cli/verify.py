@@ -163,11 +163,8 @@ def _written(counterexample: KernelCounterexample, where: Path) -> Path:
 
 def _rests_on(result: Result) -> Iterator[str]:
     """Yield what a verdict takes for granted."""
-    if result.requires:
-        yield f"for all data that meet [requires]: {'; '.join(result.requires)}"
+    yield result.claim
     yield from result.accuracy
-    if result.hypotheses:
-        yield f"if {'; '.join(each.statement for each in result.hypotheses)}"
     if result.assumptions:
         yield f"assumed: {'; '.join(result.assumptions)}"
     checker = result.stats.get("checker", {})

@@ -264,6 +264,17 @@ class Result:
         told = ", ".join(each for each in (self.equality or "", scope) if each)
         return f" ({told})" if told else ""
 
+    @property
+    def claim(self) -> str:
+        """For which data, in which sense and under which hypotheses a verdict holds that nothing is wrong."""
+        which = f" that meet [requires] ({'; '.join(self.requires)})" if self.requires else ""
+        sense = {Equality.BITS: ", bit by bit", Equality.VALUE: ", over the real numbers"}
+        supposed = "; ".join(each.statement for each in self.hypotheses)
+        return (
+            f"for all data{which}{sense[self.equality] if self.equality else ''}"
+            f"{f', if {supposed}' if supposed else ''}"
+        )
+
     def document(self) -> dict[str, Any]:
         """Return the JSON document; ``docs/schemas/verify.schema.json`` describes it."""
         return {
