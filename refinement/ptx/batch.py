@@ -148,6 +148,7 @@ class Batch:
     def _begin(self, instruction: InstructionStatement, active: Indices) -> None:
         self._execution.instruction = instruction
         self._execution.store.line = instruction.line
+        self._endless.begin(instruction)
         self.instructions += 1
         self.thread_instructions += len(active)
         if self.instructions % _CHECKED == 0:

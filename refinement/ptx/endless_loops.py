@@ -1,17 +1,19 @@
-"""Loops that never end by themselves: a turn that changes nothing is followed by the same turn.
+"""Loops that never end by themselves: where a turn changes nothing that decides whether another follows.
 
-A weak load that polls a word is such a loop. PTX lets a compiler read the word once, and another thread's
-store need never be seen; only a strong load (``.volatile``, ``.relaxed``, ``.acquire``) waits for it.
+A weak load that polls a word is in such a loop. PTX lets a compiler read the word once, and another thread's
+store need never be seen; only a strong load (``.volatile``, ``.relaxed``, ``.acquire``) waits for it. A loop
+that polls and gives up after many turns changes nothing but the count of them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .instruction_set import POINTWISE
+from .loop_decisions import counting_registers, deciding_registers
 from .module import InstructionStatement
 
 if TYPE_CHECKING:
@@ -21,10 +23,26 @@ if TYPE_CHECKING:
 _LOOKED_AT = 256
 """Jumps back by the same branch after which two turns are compared: most loops have ended before."""
 
-_CHANGE_NOTHING = frozenset({*POINTWISE, "ld", "bra", "nanosleep", "fence", "membar"})
+_POLLED = 1 << 12
+"""Turns of a loop that only counts and polls, after which it is given up: seconds. A right kernel would have
+to do nothing but count so often, with a load that always reads the same."""
+
+_CARRY = ("addc", "subc", "madc")
+"""They read a condition code, which is no register."""
+
+_CHANGE_NOTHING = frozenset({*POINTWISE, "ld", "bra", "nanosleep", "fence", "membar"}) - {*_CARRY}
 _STRONG = ("volatile", "relaxed", "acquire", "mmio")
 
-_State = dict[str, tuple[NDArray[np.uint64], NDArray[np.int32] | None]]
+_Register = tuple[NDArray[np.uint64], NDArray[np.int32] | None]
+_State = dict[str, _Register]
+
+
+class _Turn(NamedTuple):
+    """A turn that is watched: the loop's instructions; the threads and registers at the beginning."""
+
+    inside: frozenset[int]
+    active: NDArray[np.intp]
+    state: _State
 
 
 class EndlessLoops:
@@ -39,7 +57,12 @@ class EndlessLoops:
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
         self._jumps: dict[int, int] = {}
-        self._state: tuple[int, int, Indices, _State] | None = None
+        self._turns: dict[int, _Turn] = {}
+
+    def begin(self, instruction: InstructionStatement) -> None:
+        """Note that an instruction is run: one beside a loop is in no turn of it."""
+        if self._turns:
+            self._turns = {at: turn for at, turn in self._turns.items() if id(instruction) in turn.inside}
 
     def jump(self, body: list[InstructionStatement], branch: int, target: int, active: Indices) -> None:
         """Note that all threads of a strand jump back.
@@ -56,22 +79,27 @@ class EndlessLoops:
         Raises
         ------
         UnsupportedError
-            If they did so before, with the same in all registers, and nothing was written in between.
+            If a turn changed nothing that decides about the next one, or, after many turns, counts alone.
         """
         count = self._jumps[branch] = self._jumps.get(branch, 0) + 1
+        before = self._turns.pop(branch, None)
         if count % _LOOKED_AT > 1:
             return
-        before, self._state = self._state, None
         inside = body[target : branch + 1]
         if any(each.opcode not in _CHANGE_NOTHING for each in inside):
             return
         state = self._registers(active)
-        if count % _LOOKED_AT == 0 or before is None:
-            self._state = (branch, count, active.copy(), state)
+        if count % _LOOKED_AT == 0:
+            self._turns[branch] = _Turn(frozenset(map(id, inside)), active.copy(), state)
             return
-        same = before[:2] == (branch, count - 1) and np.array_equal(before[2], active)
-        if same and _are_equal(before[3], state):
-            self._execution.unsupported(_told(inside))
+        if before is None or not np.array_equal(before.active, active):
+            return
+        changed = _changed(before.state, state)
+        if not changed & deciding_registers(inside):
+            self._execution.unsupported(_told(inside, "does the same for ever"))
+        polls = any(each.opcode == "ld" for each in inside)
+        if polls and count > _POLLED and changed <= counting_registers(inside):
+            self._execution.unsupported(_told(inside, f"did nothing but count in {count} turns"))
 
     def _registers(self, active: Indices) -> _State:
         return {
@@ -80,22 +108,33 @@ class EndlessLoops:
         }
 
 
-def _are_equal(one: _State, other: _State) -> bool:
-    return one.keys() == other.keys() and all(
-        np.array_equal(numbers, other[name][0])
-        and (terms is None) == (other[name][1] is None)
-        and (terms is None or np.array_equal(terms, np.asarray(other[name][1])))
-        for name, (numbers, terms) in one.items()
-    )
+def _changed(one: _State, other: _State) -> set[str]:
+    """Return the names of the registers that are not the same in two states."""
+    return {
+        name
+        for name in one.keys() | other.keys()
+        if name not in one or name not in other or not _is_same(one[name], other[name])
+    }
 
 
-def _told(inside: list[InstructionStatement]) -> str:
+def _is_same(one: _Register, other: _Register) -> bool:
+    (numbers, terms), (other_numbers, other_terms) = one, other
+    if terms is None or other_terms is None:
+        return terms is other_terms and np.array_equal(numbers, other_numbers)
+    return np.array_equal(numbers, other_numbers) and np.array_equal(terms, other_terms)
+
+
+def _told(inside: list[InstructionStatement], what: str) -> str:
     """Say which loop it is, and which load it may be that was to see what others write."""
-    where = f"the loop of lines {inside[0].line} to {inside[-1].line} does the same for ever"
-    for each in inside:
-        if each.opcode == "ld" and each.one_of(_STRONG) is None:
+    where = f"the loop of lines {inside[0].line} to {inside[-1].line} {what}"
+    loads = [each for each in inside if each.opcode == "ld"]
+    for each in loads:
+        if each.one_of(_STRONG) is None:
             return (
                 f"{where}: {each.mnemonic} in line {each.line} is weak, and need not see what other threads "
                 f"write; a loop that waits for them needs .volatile, .relaxed or .acquire"
             )
+    if loads:
+        load = f"{loads[0].mnemonic} in line {loads[0].line}"
+        return f"{where}: when {load} sees what others write is not modelled"
     return f"{where}: nothing in it changes what it depends on"

@@ -139,3 +139,85 @@ ret;
 }}
 """
     assert result(tmp_path, text, 1, 32).verdict == "verified"
+
+
+COUNTED = """mov.u32 %r5, 0;
+AGAIN:
+{load} %r3, [%d0];
+add.u32 %r6, %r5, 1;
+{more}
+setp.eq.s32 %p2, %r3, 0;
+mov.u32 %r5, %r6;
+@%p2 bra AGAIN;
+"""
+"""A loop that polls and counts, and the count as nvcc writes it: a copy at the end of each turn."""
+
+
+def test_a_weak_poll_that_counts_its_turns_is_named(tmp_path: Path) -> None:
+    poll = COUNTED.format(load="ld.global.u32", more="")
+    found = result(tmp_path, handed_over(poll, "st.release.gpu.global.u32"), 2, 32)
+    assert found.verdict == "unsupported"
+    assert "does the same for ever: ld.global.u32" in found.findings[0].message
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "setp.gt.u32 %p3, %r6, 1000000; @%p3 bra LATE;",
+        "setp.gt.u32 %p3, %r6, 32; @!%p3 bra LESS; nanosleep.u32 100; LESS:",
+    ],
+    ids=["bound", "slower"],
+)
+def test_a_weak_poll_that_asks_how_often_it_did_is_given_up(more: str, tmp_path: Path) -> None:
+    poll = COUNTED.format(load="ld.weak.global.u32", more=more) + "LATE:"
+    found = result(tmp_path, handed_over(poll, "st.release.gpu.global.u32"), 2, 32)
+    assert found.verdict == "unsupported"
+    assert "did nothing but count in" in found.findings[0].message
+    assert "ld.weak.global.u32" in found.findings[0].message
+
+
+SUMMED = """
+setp.ne.s32 %p1, %r0, 0;
+@%p1 bra DONE;
+ld.global.f32 %f0, [%d1];
+mov.f32 %f1, 0f00000000;
+mov.u32 %r3, 0;
+OUTER:
+mov.u32 %r5, 0;
+AGAIN:
+{load}
+{work}
+add.u32 %r5, %r5, 1;
+setp.lt.u32 %p0, %r5, {inner};
+@%p0 bra AGAIN;
+add.u32 %r3, %r3, 1;
+setp.lt.u32 %p0, %r3, {outer};
+@%p0 bra OUTER;
+cvt.rn.f32.u32 %f1, %r3;
+mul.f32 %f1, %f1, 0f{scale};
+mul.f32 %f0, %f0, %f1;
+st.global.f32 [%d2], %f0;
+st.global.f32 [%d2+4], %f0;
+mov.u32 %r2, 1;
+st.global.u32 [%d0], %r2;
+DONE:
+ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("load", ["", "ld.global.u32 %r6, [%d0];"])
+@pytest.mark.parametrize("work", ["", "add.u32 %r7, %r5, %r3; setp.eq.u32 %p2, %r7, 1000000; @%p2 bra DONE;"])
+@pytest.mark.parametrize(("inner", "outer"), [(1, 512), (2, 256), (512, 2)])
+def test_nested_loops_that_count_end(inner: int, outer: int, load: str, work: str, tmp_path: Path) -> None:
+    scale = f"{(127 - (outer.bit_length() - 1)) << 23:08X}"  # 1 / outer, a power of two
+    text = SUMMED.format(load=load, work=work, inner=inner, outer=outer, scale=scale)
+    assert result(tmp_path, text, 1, 32).verdict == "verified"
+
+
+def test_a_wait_that_waits_in_an_inner_loop_is_named(tmp_path: Path) -> None:
+    delay = "mov.u32 %r6, 0; WAITS: add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 16; @%p3 bra WAITS;"
+    poll = f"AGAIN:\nld.global.u32 %r3, [%d0];\n{delay}\nsetp.eq.s32 %p2, %r3, 0;\n@%p2 bra AGAIN;"
+    found = result(tmp_path, handed_over(poll, "st.release.gpu.global.u32"), 2, 32)
+    assert found.verdict == "unsupported"
+    assert "does the same for ever: ld.global.u32" in found.findings[0].message
