@@ -130,6 +130,8 @@ class InstructionStatement:
     def specified(self) -> Instruction:
         """Return a matrix instruction as the specification takes it.
 
+        A statement without operands has none; it is no form whose operands are left open.
+
         Raises
         ------
         InputError
@@ -137,7 +139,7 @@ class InstructionStatement:
         """
         return Instruction(
             parse_mnemonic(self.mnemonic),
-            self.operands or None,  # type: ignore[arg-type]  # an operand out of place is for legality to find
+            self.operands,  # type: ignore[arg-type]  # an operand out of place is for legality to find
             self.predicate,
         )
 

@@ -360,6 +360,31 @@ def test_a_file_is_legal_only_where_every_matrix_instruction_is_judged(
         assert answer["legal"] is {0: True, 1: False, 3: None}[status]
 
 
+@pytest.mark.parametrize(
+    "mnemonic",
+    [
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16",
+        "stmatrix.sync.aligned.m8n8.x1.shared.b16",
+        "movmatrix.sync.aligned.m8n8.trans.b16",
+        "wmma.load.a.sync.aligned.row.m16n16k16.f16",
+        "wmma.store.d.sync.aligned.row.m16n16k16.f32",
+        "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32",
+    ],
+)
+def test_a_statement_of_a_file_has_its_operands_though_a_line_may_name_a_form(
+    tmp_path: Path, mnemonic: str
+) -> None:
+    assert mmaproof("legal", mnemonic, "--target", "sm_90").status == 0
+    path = tmp_path / "k.ptx"
+    for guard in ("", "@%p0 "):
+        line = f".reg .pred %p0; {guard}{mnemonic};"
+        path.write_text(MODULE.format(target="sm_90", line=f"{{ {line} }}"))
+        result = mmaproof("legal", path)
+        assert result.status == 1 and f"line 8, {mnemonic}" in result.out and "not 0 operands" in result.out
+
+
 def test_products_that_are_not_modelled_are_listed_as_such(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(MODULE.format(target="sm_90a", line="wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;"))
