@@ -241,6 +241,10 @@ def _activemask(instruction: InstructionStatement) -> Step:
     (destination,) = modifiers.operands(1)
 
     def step(execution: Execution, active: Indices) -> None:
+        # PTX promises no convergence: the mask may leave out any lane but the one that asks.
+        execution.assumptions[
+            f"activemask in line {instruction.line} finds the lanes together that its branches bring there"
+        ] = None
         execution.write(destination, known(_packed(_members(execution, None, active)), 32), active)
 
     return step

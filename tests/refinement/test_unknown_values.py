@@ -137,3 +137,10 @@ def test_a_quotient_by_zero_is_unknown() -> None:
     result = result_of(body, "C[i] = 4294967295", {"C": "u32 out"})
     assert result.verdict is Verdict.REFUTED
     assert kinds(result) == {Kind.UNDEFINED}
+
+
+def test_lanes_that_activemask_finds_together_are_an_assumption() -> None:
+    body = "activemask.b32 %r1; not.b32 %r1, %r1; add.u32 %C, %A, %r1;"
+    result = result_of(body, "C[i] = A[i]", {"A": "u32", "C": "u32 out"})
+    assert result.verdict == "verified"
+    assert any("activemask in line" in each for each in result.assumptions)
