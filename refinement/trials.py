@@ -119,6 +119,10 @@ class DisagreementError(DefectError):
             f"{counterexample.kernel} is shown to be right, but {how} {difference.output} is "
             f"{difference.kernel}, not {difference.contract}: one of the two is wrong"
         )
+        self.how = how
+
+    def __reduce__(self) -> tuple[type[DisagreementError], tuple[KernelCounterexample, str]]:
+        return type(self), (self.counterexample, self.how)
 
 
 def disagreement(
