@@ -108,7 +108,7 @@ _WRITTEN_OUT = 2.0**-18
 
 
 def _taken(forms: NormalForms) -> Taken:
-    return Taken(_WRITTEN_OUT if forms.software.recognised else 0.0, forms.needs_masks)
+    return Taken(_WRITTEN_OUT if forms.software.recognised else 0.0, forms.needs_masks, forms.store.admitted)
 
 
 def _are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:

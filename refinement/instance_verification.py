@@ -25,6 +25,7 @@ from .requirements import Requirements, UnmetError
 from .scalar_cases import MOST_CASES, Case
 from .scalar_conditions import Condition, deciding
 from .terms import TermStore
+from .trial_inputs import admitted
 from .trials import disagreement, tried
 
 Told = Callable[[str, int, int], None]
@@ -171,6 +172,7 @@ def _examined(
     instance.case.assume(store)
     requirements = Requirements(instance)
     requirements.bound(store)
+    store.admitted = admitted(instance, requirements)
     where = f" at {instance}" if str(instance) else ""
     progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)

@@ -6,7 +6,7 @@ up to three arguments, each a term, or a vector of terms, or (constants, inputs)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -76,6 +76,10 @@ def is_no_value(operation: Operation) -> bool:
     return operation.name == UNDEFINED and (not isinstance(of, OpenResult) or of.undefined)
 
 
+Admitted = Callable[[Mapping[tuple[str, Format, int], int]], Mapping[tuple[str, Format, int], int] | None]
+"""From words of inputs to such that meet all conditions on inputs; None where none are found."""
+
+
 class TermStore:
     """Every term of a verification.
 
@@ -89,6 +93,9 @@ class TermStore:
         Least and greatest values of inputs that are integers of which more is known than their formats.
     ends : dict of str to Ends
         The same of whole inputs by name, integers and floats, as the contract's ``[requires]`` has it.
+    admitted : callable, optional
+        From words of some inputs, by name, format and index, to such that meet all of ``[requires]``; None
+        where none are found. Without it there are no conditions.
     """
 
     def __init__(self) -> None:
@@ -96,6 +103,7 @@ class TermStore:
         self.open_nans = False
         self.bounded: dict[int, tuple[int, int]] = {}
         self.ends: dict[str, Ends] = {}
+        self.admitted: Admitted | None = None
         self.operations: list[Operation] = []
         self._numbers: dict[Operation, int] = {}
         self._table = RowTable(1 + ARGUMENTS)

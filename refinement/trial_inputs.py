@@ -26,7 +26,7 @@ from .extreme_inputs import extreme_inputs
 from .formula import Element, Name, walk
 from .limit_inputs import limit_inputs
 from .requirements import Requirements, UnmetError, admissible
-from .terms import TermStore
+from .terms import Admitted, TermStore
 
 Words = NDArray[np.uint64]
 
@@ -72,6 +72,28 @@ _STYLES = (
 
 _ROOTS = 1
 """Which of them is followed by numbers that the kernel compares with, and by the greatest at the ends."""
+
+
+def admitted(instance: Instance, requirements: Requirements) -> Admitted | None:
+    """Return by what words of some inputs become such that meet ``[requires]``; None without conditions.
+
+    Inputs that are not among them are those of the first trial.
+    """
+    if not requirements:
+        return None
+
+    def changed(words: Mapping[tuple[str, Format, int], int]) -> dict[tuple[str, Format, int], int] | None:
+        try:
+            inputs = trial_inputs(instance, 0, finite=True)
+        except UnmetError:
+            return None
+        own = [name for name in words if name[0] in inputs and name[2] < len(inputs[name[0]])]
+        for name in own:
+            inputs[name[0]][name[2]] = words[name]
+        found = requirements.admissible(inputs, np.random.default_rng(0))
+        return None if found is None else {**words, **{name: int(found[name[0]][name[2]]) for name in own}}
+
+    return changed
 
 
 def trial_inputs(instance: Instance, seed: int, *, finite: bool) -> dict[str, Words]:

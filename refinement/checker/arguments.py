@@ -1,4 +1,4 @@
-"""The arguments of terms, gathered as arrays: one for each operand of an operation."""
+"""The arguments of terms, gathered as arrays: trusted for reading every operand of every operation."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..traversal import by_operation, operands
 def gathered(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
     """Return the operands of terms (n,) of one operation: arrays (n,), or (n, k) where one is a vector.
 
-    A concatenation has one operand, its elements; a scaled dot product has five: two vectors, the addend
-    and two vectors of scales.
+    A leaf has its number. A concatenation has one operand, its elements; a scaled dot product has five: two
+    vectors, the addend and two vectors of scales.
     """
     arguments = store.arguments(terms)
     match operation.name:
         case name if name in LEAVES or name in (VECTOR, NORMAL_FORM):
-            return []
+            return [arguments[:, 0]]
         case name if name == CONCATENATION:
             return [store.elements(arguments[:, 0])]
         case operations.DOT:
@@ -32,7 +32,7 @@ def gathered(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
     return list(arguments[:, : len(operation.operands)].T)
 
 
-def cone(store: TermStore, terms: Ids, most: int | None = None) -> NDArray[np.int64] | None:
+def cone(store: TermStore, terms: Ids, most: int) -> NDArray[np.int64] | None:
     """Return all terms that terms depend on, each after its arguments; None if there are more than `most`.
 
     A store numbers terms as they are made, and arguments are made first: increasing order will do.
@@ -42,11 +42,9 @@ def cone(store: TermStore, terms: Ids, most: int | None = None) -> NDArray[np.in
     while len(pending):
         seen[pending] = True
         count += len(pending)
-        if most is not None and count > most:
+        if count > most:
             return None
-        needed = [np.empty(0, dtype=np.int32)]
-        for operation, members in by_operation(store, pending):
-            needed += [each.reshape(-1) for each in operands(store, operation, members)]
-        some = np.concatenate(needed)
+        groups = (operands(store, *each) for each in by_operation(store, pending))
+        some = np.concatenate([pending[:0], *(each.reshape(-1) for own in groups for each in own)])
         pending = np.unique(some[~seen[some]])
     return np.flatnonzero(seen)

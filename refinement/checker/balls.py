@@ -8,9 +8,10 @@ bits and to integers are functions with steps, and have a value only where the b
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -19,18 +20,18 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
+from ...spec.formats import BF16, F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from .. import operations
 from ..evaluation import evaluate
-from ..operations import OUTCOMES, Accumulation, Sum
+from ..operations import OUTCOMES, Sum
 from ..terms import CONCATENATION, CONSTANT, INPUT, UNDEFINED, VECTOR, Operation, TermStore
 from ..traversal import by_operation
 from .arguments import gathered
 from .meaning import NARROW, is_great, number_of, rounds, stem
-from .numbers import STEP, Field, Literal, Lost, Real, Value, decoded, encoded, ends, word_of
+from .numbers import STEP, Literal, Lost, Name, Real, Value, decoded, encoded, one_step, word_of
 
-_LEAST_EXPONENT = 2**16
-"""Powers of two below 2 to minus this are as good as 0, which no format tells from them."""
+_LEAST_EXPONENT = -1100
+"""Powers of two with lesser exponents are as good as 0, which no format tells from them."""
 
 PRECISION = 192
 """Bits of a ball's midpoint: sums and products of the numbers drawn are exact."""
@@ -49,27 +50,26 @@ class Plan:
         The terms.
     terms : array (n,)
         In increasing order; with every term all that it depends on.
+    tolerance : float
+        How far functions may be from what is written out for them, of their values.
     """
 
-    def __init__(self, store: TermStore, terms: NDArray[np.int64]) -> None:
+    def __init__(self, store: TermStore, terms: NDArray[np.int64], tolerance: float = 0.0) -> None:
+        self.blur = arb(1, tolerance)
         self.terms: list[int] = terms.tolist()
         self.operations: dict[int, Operation] = {}
-        self.arguments: dict[int, list[Any]] = {}
+        self.arguments: dict[int, tuple[Any, ...]] = {}
         self.literals: dict[int, Value] = {}
         for operation, members in by_operation(store, terms.astype(np.int32)):
             self.operations.update(dict.fromkeys(members.tolist(), operation))
             if operation.name == CONSTANT:
                 words = store.constant_values(members).tolist()
                 self.literals.update(zip(members.tolist(), map(Literal, words), strict=True))
-                continue
-            if operation.name in (INPUT, UNDEFINED):
-                columns = [store.arguments(members)[:, 0].tolist()]
-            else:
+            elif operation.name != VECTOR:
                 columns = [each.tolist() for each in gathered(store, operation, members)]
-            for term, given in zip(members.tolist(), zip(*columns, strict=True), strict=bool(columns)):
-                self.arguments[term] = list(given)
+                self.arguments.update(zip(members.tolist(), zip(*columns, strict=True), strict=True))
 
-    def inputs(self) -> list[tuple[str, Format, int]]:
+    def inputs(self) -> list[Name]:
         """Return the names of inputs that terms depend on."""
         return [
             (str(operation.attribute), operation.result, self.arguments[term][0])
@@ -80,16 +80,11 @@ class Plan:
     def at(self, draw: Draw) -> Evaluation:
         """Return the values of all terms at a point."""
         ctx.prec = PRECISION
-        found = Evaluation(self)
+        found = Evaluation(self, draw)
         with np.errstate(all="ignore"):
             for term in self.terms:
-                operation = self.operations[term]
-                if operation.name == UNDEFINED and isinstance(operation.result, FloatFormat):
-                    found.values[term] = Real(arb("nan"), operation.result)
-                elif operation.name in (INPUT, UNDEFINED):
-                    found.values[term] = draw(operation, self.arguments[term][0], term)
-                elif operation.name not in (CONSTANT, VECTOR):
-                    found.compute(operation, term)
+                if term in self.arguments:
+                    found.values[term] = found.computed(term)
         return found
 
 
@@ -100,24 +95,28 @@ class Evaluation:
     ----------
     plan : Plan
         The terms.
+    draw : callable
+        Of inputs.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, draw: Draw) -> None:
+        self.plan, self.draw = plan, draw
         self.values: dict[int, Value] = dict(plan.literals)
         self.outcomes: dict[int, int] = {}
         """Of comparisons and extrema the sign of the difference of the numbers; of steps which one it is."""
         self.decoded: dict[tuple[int, Format], Any] = {}
 
-    def compute(self, operation: Operation, term: int) -> None:
-        """Note the value of a term whose arguments have theirs."""
-        rule = _RULES.get(operation.name)
+    def computed(self, term: int) -> Value:
+        """Return the value of a term whose arguments have theirs."""
+        operation = self.plan.operations[term]
+        real = isinstance(operation.result, FloatFormat)
+        rule = (_OF_NUMBERS if real else _OF_WORDS).get(operation.name, _words)
         try:
-            if rule is None:
-                raise Lost(str(operation))
-            self.values[term] = rule(self, operation, term)
+            return rule(self, operation, term)
+        except (UnsupportedError, AssertionError):
+            return Lost(operation)
         except Lost as reason:
-            self.values[term] = reason
+            return reason
 
     def known(self, term: int) -> int | Real:
         """Return what a term is."""
@@ -127,32 +126,26 @@ class Evaluation:
         return value
 
     def word(self, term: int) -> int:
-        """Return the bits of a term."""
+        """Return the bits of a term: of a sum with a great constant those that it is rounded to."""
         value = self.known(term)
-        if not isinstance(value, Real):
-            return int(value)
-        if (coarse := _coarse(self, term)) is not None:
-            return int(coarse)
-        return word_of(value.number, value.format)
+        if isinstance(value, Real) and value.great:
+            return one_step(partial(encoded, fmt=value.format, rounding=value.great), value.number)
+        return word_of(value.number, value.format) if isinstance(value, Real) else int(value)
 
-    def integer(self, term: int, fmt: Format) -> int:
-        """Return a term as an integer."""
-        assert isinstance(fmt, IntegerFormat)
-        word = self.word(term)
-        return word - (1 << fmt.bits) if fmt.signed and word >> fmt.bits - 1 else word
-
-    def number(self, term: int, fmt: Format) -> Any:
-        """Return a term as a real number, infinite or NaN where a constant is."""
-        value = self.known(term)
-        assert isinstance(fmt, FloatFormat)
-        if isinstance(value, Real):
-            if value.format == fmt or {value.format, fmt} == {F32, TF32}:
-                return value.number
-            return decoded(self.word(term), fmt)
-        key = (term, fmt)
+    def number(self, term: int, fmt: Any) -> Any:
+        """Return a term as a real number, infinite or NaN where a constant is; as an integer."""
+        value, key = self.known(term), (term, fmt)
+        if isinstance(fmt, IntegerFormat):
+            return number_of(self.word(term), fmt)
+        if isinstance(value, Real) and (value.format == fmt or {value.format, fmt} == {F32, TF32}):
+            return value.number
         if key not in self.decoded:
-            self.decoded[key] = decoded(value, fmt, literal=isinstance(value, Literal))
+            self.decoded[key] = decoded(self.word(term), fmt, literal=isinstance(value, Literal))
         return self.decoded[key]
+
+    def numbers(self, operation: Operation, term: int) -> list[Any]:
+        """Return the operands of a term as numbers."""
+        return list(map(self.number, self.plan.arguments[term], operation.operands))
 
 
 Rule = Callable[[Evaluation, Operation, int], Value]
@@ -160,167 +153,83 @@ Rule = Callable[[Evaluation, Operation, int], Value]
 
 # -- sums and products
 def _fused(e: Evaluation, operation: Operation, term: int) -> Value:
-    how = operation.attribute
-    assert isinstance(how, Sum) and isinstance(operation.result, FloatFormat)
-    terms = e.plan.arguments[term]
-    given = [e.number(each, fmt) for each, fmt in zip(terms, operation.operands, strict=True)]
-    if len(given) > 1 and any(isinstance(e.values[each], Literal) for each in terms):
-        _round_coarse(e, operation, terms, given)
-    total = _summed(how, given)
-    return Real(total, operation.result) if rounds(operation) else _stepped(e, operation, term, total)
+    how: Any = operation.attribute
+    fmt: Any = operation.result
+    terms, given, factors = e.plan.arguments[term], e.numbers(operation, term), 2 * how.products
+    addends = [(e.values[each], read) for each, read in zip(terms, operation.operands, strict=True)][factors:]
+    literals = [number_of(each, read) for each, read in addends if isinstance(each, Literal)]
+    total = _summed(factors, given)
+    if literals and len(given) > 1:
+        for at, each in enumerate(terms):
+            value = e.values[each]
+            if isinstance(value, Real) and value.great and abs(total) * 2 <= abs(given[at]):
+                given[at] = decoded(
+                    e.word(each), value.format
+                )  # the constant is taken away: this is what it left
+        total = _summed(factors, given)
+    if not rounds(operation):
+        return _stepped(e, operation, term, total)
+    great = any(is_great(each, fmt) for each in literals)
+    return Real(total, fmt, how.rounding if great else None)
 
 
-def _summed(how: Sum, given: Sequence[Any]) -> Any:
-    pairs = 2 * how.products
-    return sum((x * y for x, y in zip(given[:pairs:2], given[1:pairs:2], strict=True)), arb(0)) + sum(
-        given[pairs:], arb(0)
-    )
-
-
-def _constant(e: Evaluation, operation: Operation, terms: Sequence[int]) -> Fraction:
-    """Return the greatest constant that is an addend of a sum, 0 if there is none."""
-    assert isinstance(operation.attribute, Sum)
-    found = Fraction(0)
-    for term, fmt in list(zip(terms, operation.operands, strict=True))[2 * operation.attribute.products :]:
-        value = e.values[term]
-        if isinstance(value, Literal) and (number := number_of(value, fmt)) is not None:
-            found = max(found, abs(number))
-    return found
-
-
-def _coarse(e: Evaluation, term: int) -> int | None:
-    """Return the word of a sum that a great constant rounds to whole numbers; None of other terms.
-
-    Its bits, and what is left where the constant is taken away again, are those of the rounded sum.
-    """
-    operation, value = e.plan.operations[term], e.values[term]
-    fmt, how = operation.result, operation.attribute
-    if operation.name == operations.NEGATE and isinstance(fmt, FloatFormat):
-        inner = _coarse(e, e.plan.arguments[term][0])
-        return None if inner is None else inner ^ fmt.sign_mask
-    if operation.name != operations.FUSED or not isinstance(value, Real) or len(operation.operands) < 2:
-        return None
-    if not is_great(_constant(e, operation, e.plan.arguments[term]), fmt):
-        return None
-    assert isinstance(how, Sum)
-    found = set(encoded(ends(value.number), value.format, how.rounding))
-    if len(found) > 1:
-        raise Lost(STEP)
-    return found.pop()
-
-
-def _round_coarse(e: Evaluation, operation: Operation, terms: Sequence[int], given: list[Any]) -> None:
-    """Round operands that are coarse sums where the constants of both sums cancel."""
-    how = operation.attribute
-    assert isinstance(how, Sum)
-    for at, term in enumerate(terms):
-        if (word := _coarse(e, term)) is not None and abs(_summed(how, given)) * 2 <= abs(given[at]):
-            fmt = operation.operands[at]
-            assert isinstance(fmt, FloatFormat)
-            given[at] = decoded(word, fmt)
+def _summed(factors: int, given: Sequence[Any]) -> Any:
+    return sum(map(operator.mul, given[:factors:2], given[1:factors:2]), sum(given[factors:], arb(0)))
 
 
 def _dot(e: Evaluation, operation: Operation, term: int) -> Value:
-    how = operation.attribute
-    assert isinstance(how, Accumulation)
-    *vectors, addend = e.plan.arguments[term]
-    *formats, last = operation.operands
-    read = e.number if isinstance(operation.result, FloatFormat) else e.integer
-    x, y = ([read(each, fmt) for each in part] for part, fmt in zip(vectors, formats, strict=True))
-    total = sum((a * b for a, b in zip(x, y, strict=True)), read(addend, last))
-    if isinstance(operation.result, FloatFormat):
-        return Real(total, operation.result)
-    bits = operation.result.bits
-    if how.saturate:
-        total = max(-(1 << bits - 1), min((1 << bits - 1) - 1, total))
-    return int(total) & (1 << bits) - 1
-
-
-def _scaled_dot(e: Evaluation, operation: Operation, term: int) -> Value:
-    *vectors, left, right = e.plan.arguments[term]
-    x, y = vectors[0], vectors[1]
-    total = e.number(vectors[2], operation.operands[2])
-    for at, (a, b) in enumerate(zip(x, y, strict=True)):
-        factors = (a, b, left[at * len(left) // len(x)], right[at * len(right) // len(x)])
-        formats = (*operation.operands[:2], *operation.operands[3:])
-        product = arb(1)
-        for each, fmt in zip(factors, formats, strict=True):
-            product *= e.number(each, fmt)
+    x, y, addend, *scales = e.plan.arguments[term]
+    left, right, last, *others = operation.operands
+    total, length = e.number(addend, last), len(x)
+    for at in range(length):
+        product = e.number(x[at], left) * e.number(y[at], right)
+        for vector, fmt in zip(scales, others, strict=True):
+            product *= e.number(vector[at * len(vector) // length], fmt)
         total += product
-    assert isinstance(operation.result, FloatFormat)
     return Real(total, operation.result)
-
-
-def _negate(e: Evaluation, operation: Operation, term: int) -> Value:
-    (argument,) = e.plan.arguments[term]
-    if isinstance(operation.result, FloatFormat):
-        return Real(-e.number(argument, operation.result), operation.result)
-    return -e.word(argument) & (1 << operation.result.bits) - 1
 
 
 def _words(e: Evaluation, operation: Operation, term: int) -> Value:
     """Evaluate an operation on words exactly, as the machine does."""
     given = [
-        np.array([e.word(each) for each in part] if isinstance(part, list) else e.word(part), dtype=np.uint64)
+        [e.word(each) for each in part] if isinstance(part, list) else e.word(part)
         for part in e.plan.arguments[term]
     ]
-    return int(evaluate(operation, given))
+    return int(evaluate(operation, [np.array(each, dtype=np.uint64) for each in given]))
 
 
 # -- steps
 def _stepped(e: Evaluation, operation: Operation, term: int, number: Any) -> int:
-    """Return what a conversion with steps makes of a number, if that is the same for all of its ball."""
-    attribute = operation.attribute
-    if isinstance(attribute, Sum):
-        attribute = Sum(0, 1, attribute.rounding)
-    same = Operation(operation.name, operation.result, (F64,), attribute)
-    try:
-        found = set(evaluate(same, [ends(number).view(np.uint64)]).tolist())
-    except (UnsupportedError, AssertionError) as reason:
-        raise Lost(str(operation)) from reason
-    if len(found) > 1:
-        raise Lost(STEP)
-    e.outcomes[term] = word = int(found.pop())
-    return word
+    """Return what a conversion with steps makes of a number."""
+    how = operation.attribute
+    same = Operation(
+        operation.name, operation.result, (F64,), Sum(0, 1, how.rounding) if isinstance(how, Sum) else how
+    )
+    e.outcomes[term] = one_step(lambda reals: evaluate(same, [reals.view(np.uint64)]), number)
+    return e.outcomes[term]
 
 
 def _convert(e: Evaluation, operation: Operation, term: int) -> Value:
-    (argument,), (source,), result = e.plan.arguments[term], operation.operands, operation.result
-    if isinstance(source, IntegerFormat):
-        if rounds(operation) and isinstance(result, FloatFormat):
-            return Real(arb(e.integer(argument, source)), result)
+    (source,), fmt = operation.operands, operation.result
+    real = isinstance(fmt, FloatFormat) and fmt.bits > NARROW
+    if isinstance(source, IntegerFormat) and not (real and rounds(operation)):
         return _words(e, operation, term)
-    number = e.number(argument, source)
-    if isinstance(result, FloatFormat) and result.bits > NARROW:
-        return Real(number if rounds(operation) else _clamped(number, result), result)
-    return _stepped(e, operation, term, number)
-
-
-def _clamped(number: Any, fmt: FloatFormat) -> Any:
+    (number,) = e.numbers(operation, term)
+    if not isinstance(fmt, FloatFormat) or not real:
+        return _stepped(e, operation, term, number)
     most = decoded(fmt.largest << fmt.padding_bits, fmt)
-    return arb.max(-most if fmt.signed else arb(0), arb.min(most, number))
-
-
-def _sign(left: Any, right: Any) -> int:
-    """Return the sign of a difference; 2 where one is a NaN."""
-    if left.is_nan() or right.is_nan():
-        return 2
-    if left > right or left < right:
-        return 1 if left > right else -1
-    if left == right:
-        return 0
-    raise Lost(STEP)
+    clamped = number if rounds(operation) else arb.max(-most if fmt.signed else arb(0), arb.min(most, number))
+    return Real(clamped if isinstance(source, FloatFormat) else arb(int(number)), fmt)
 
 
 def _ordered(e: Evaluation, operation: Operation, term: int) -> int:
-    fmt, given = operation.operands[0], e.plan.arguments[term]
-    if isinstance(fmt, FloatFormat):
-        found = _sign(*(e.number(each, fmt) for each in given))
-    else:
-        left, right = (e.integer(each, fmt) for each in given)
-        found = (left > right) - (left < right)
-    e.outcomes[term] = found
-    return found
+    """Note and return the sign of the difference of two operands; 2 where one is a NaN."""
+    left, right = e.numbers(operation, term)
+    nan = isinstance(operation.operands[0], FloatFormat) and (left.is_nan() or right.is_nan())
+    if not (nan or left > right or left < right or left == right):
+        raise Lost(STEP)
+    e.outcomes[term] = 2 if nan else (left > right) - (left < right)
+    return e.outcomes[term]
 
 
 def _compare(e: Evaluation, operation: Operation, term: int) -> Value:
@@ -331,122 +240,83 @@ def _compare(e: Evaluation, operation: Operation, term: int) -> Value:
     return int(relation != plain) if order == 2 else int(OUTCOMES[plain][order + 1])
 
 
-def _select(e: Evaluation, operation: Operation, term: int) -> Value:
+def _select(e: Evaluation, _: Operation, term: int) -> Value:
     condition, then, otherwise = e.plan.arguments[term]
     return e.known(then if e.word(condition) & 1 else otherwise)
 
 
 def _extremum(e: Evaluation, operation: Operation, term: int) -> Value:
-    fmt, (left, right) = operation.result, e.plan.arguments[term]
-    assert isinstance(operation.attribute, tuple)
-    which, propagates, _ = operation.attribute
-    if not isinstance(fmt, FloatFormat):
-        chosen = left if (_ordered(e, operation, term) > 0) == (which == "max") else right
-        return e.word(chosen)
-    numbers = [e.number(each, fmt) for each in (left, right)]
-    nans = [each for each in numbers if each.is_nan()]
-    if nans:
-        return Real(
-            nans[0] if propagates or len(nans) > 1 else next(n for n in numbers if not n.is_nan()), fmt
-        )
+    how: Any = operation.attribute
+    fmt = operation.result
     with suppress(Lost):  # the extremum of two balls is a ball
         _ordered(e, operation, term)
-    return Real(arb.max(*numbers) if which == "max" else arb.min(*numbers), fmt)
+    if not isinstance(fmt, FloatFormat):
+        return _words(e, operation, term)
+    numbers = e.numbers(operation, term)
+    some = [each for each in numbers if not each.is_nan()]
+    if len(some) < 2:
+        return Real(some[0] if some and not how[1] else arb("nan"), fmt)
+    return Real((arb.max if how[0] == "max" else arb.min)(*numbers), fmt)
 
 
 # -- bits
 def _concatenation(e: Evaluation, operation: Operation, term: int) -> Value:
-    assert isinstance(operation.attribute, tuple)
-    (parts,), cut = e.plan.arguments[term], [Field(*each) for each in operation.attribute]
+    cut: Any = operation.attribute
+    (parts,) = e.plan.arguments[term]
     if (moved := _moved(e, parts, cut, operation.result.bits)) is not None:
         return moved
-    word, position = 0, 0
-    for part, field in zip(parts, cut, strict=True):
-        bits = _sign_bit(e, part) if _is_sign(e, part, field) else e.word(part) >> field.low
-        every = (1 << field.width) - 1
-        word |= (every * (bits & 1) if field.repeats else bits & every) << position
-        position += field.width
-    return word
+    words = [_bits(e, part, *field) for part, field in zip(parts, cut, strict=True)]
+    return int(evaluate(operation, [np.array(words, dtype=np.uint64)]))
 
 
-def _is_sign(e: Evaluation, part: int, field: Field) -> bool:
+def _bits(e: Evaluation, part: int, low: int, width: int, _: bool, repeats: bool) -> int:
+    """Return the bits of a term; of a number whose rounding was dropped the sign, if that alone is read."""
     value = e.known(part)
-    if not isinstance(value, Real) or not value.format.signed:
-        return False
-    return (1 << field.low == value.format.sign_mask) and (field.repeats or field.width == 1)
-
-
-def _sign_bit(e: Evaluation, part: int) -> int:
-    number = e.known(part).number  # type: ignore[union-attr]
-    if number > 0 or number < 0:
-        return int(number < 0)
+    if not isinstance(value, Real) or 1 << low != value.format.sign_mask or not (repeats or width == 1):
+        return e.word(part)
+    if value.number > 0 or value.number < 0:
+        return value.format.sign_mask if value.number < 0 else 0
     raise Lost(STEP)
 
 
-def _moved(e: Evaluation, parts: Sequence[int], cut: Sequence[Field], width: int) -> Real | None:
+def _moved(e: Evaluation, parts: Sequence[int], cut: Sequence[Any], width: int) -> Real | None:
     """Return a real number whose sign alone is changed, or whose bits are padded with zeros; else None."""
     first, last = e.known(parts[0]), e.known(parts[-1])
+    fields = tuple(each[:2] for each in cut)
     if len(parts) != 2:
         return None
-    whole = (last, cut[1]) if isinstance(first, Literal) and not first else (first, cut[0])
-    value, field = whole
-    if not isinstance(value, Real) or field.low or field.repeats:
+    if first == 0 and isinstance(last, Real) and (width, fields[1], last.format) == (32, (0, 16), BF16):
+        return Real(last.number, F32)
+    if not isinstance(first, Real) or (width, *fields[0], fields[1][1]) != (
+        first.format.bits,
+        0,
+        first.format.magnitude_bits,
+        1,
+    ):
         return None
-    fmt = value.format
-    if value is last and field.width == fmt.bits == 16 and width == 32 and fmt.exponent_bits == 8:
-        return Real(value.number, F32)
-    if value is not first or field.width != fmt.magnitude_bits or width != fmt.bits or cut[1].width != 1:
-        return None
-    negative = _sign_bit(e, parts[1]) if _is_sign(e, parts[1], cut[1]) else e.word(parts[1]) >> cut[1].low & 1
-    return Real(-abs(value.number) if negative else abs(value.number), fmt)
+    sign = _bits(e, parts[1], *cut[1]) >> fields[1][0] & 1
+    return Real(-abs(first.number) if sign else abs(first.number), first.format)
 
 
 # -- functions
 def _function(e: Evaluation, operation: Operation, term: int) -> Value:
     name, fmt = stem(operation), operation.result
-    if not isinstance(fmt, FloatFormat):
-        return _words(e, operation, term)
-    given = [
-        e.number(each, read) for each, read in zip(e.plan.arguments[term], operation.operands, strict=True)
-    ]
+    given = e.numbers(operation, term)
     if name in _INTEGRAL:
-        found = set(_INTEGRAL[name](ends(given[0])).tolist())
-        if len(found) > 1:
-            raise Lost(STEP)
-        return Real(arb(found.pop()), fmt)
-    if name not in _FUNCTIONS or not (name == "ex2" or all(each.is_finite() for each in given)):
-        raise Lost(str(operation))
-    return Real(_FUNCTIONS[name](*given), fmt)
-
-
-def _divided(left: Any, right: Any) -> Any:
-    if right.contains(0) and not (right.is_zero() and left.is_zero()):
-        raise Lost("a quotient by 0")
-    return left / right
-
-
-def _root(number: Any) -> Any:
-    if number < 0:
-        return arb("nan")
-    if not number >= 0:
-        raise Lost("the root of a number next to 0")
-    return number.sqrt()
-
-
-def _logarithm(number: Any) -> Any:
-    if number < 0:
-        return arb("nan")
-    if number.is_zero():
-        return arb("-inf")
-    if not number > 0:
-        raise Lost("the logarithm of a number next to 0")
-    return number.log() / arb.const_log2()
+        return Real(arb(one_step(_INTEGRAL[name], given[0])), fmt)
+    finite = all(each.is_finite() for each in given)
+    if name not in _FUNCTIONS or not (finite or name == "ex2"):
+        raise Lost(operation)
+    found = _FUNCTIONS[name](*given)
+    if finite and not found.is_finite():
+        raise Lost("a quotient by 0, or a root or a logarithm of no positive number")
+    return Real(found * e.plan.blur, fmt)
 
 
 def _power(number: Any) -> Any:
-    if number < -_LEAST_EXPONENT:  # a mask such as -1e30 stands for minus infinity
+    if number < _LEAST_EXPONENT:  # a mask such as -1e30 stands for minus infinity
         return arb(0, 2.0**-1000)
-    if number.is_exact() and number.is_integer() and abs(number) < 2**16:
+    if number.is_exact() and number.is_integer() and abs(number) < -_LEAST_EXPONENT:
         return arb(2) ** number
     return (number * arb.const_log2()).exp()
 
@@ -457,34 +327,43 @@ _INTEGRAL: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        "div": _divided,
-        "rcp": lambda number: _divided(arb(1), number),
-        "sqrt": _root,
-        "rsqrt": lambda number: _divided(arb(1), _root(number)),
+        "div": operator.truediv,
+        "rcp": lambda number: 1 / number,
+        "sqrt": arb.sqrt,
+        "rsqrt": arb.rsqrt,
         "ex2": _power,
-        "lg2": _logarithm,
-        "sin": lambda number: number.sin(),
-        "cos": lambda number: number.cos(),
-        "tanh": lambda number: number.tanh(),
-        "erf": lambda number: number.erf(),
+        "lg2": lambda number: number.log() / arb.const_log2(),
+        "sin": arb.sin,
+        "cos": arb.cos,
+        "tanh": arb.tanh,
+        "erf": arb.erf,
     }
 )
 
-_RULES: Mapping[str, Rule] = MappingProxyType(
+_EITHER: Mapping[str, Rule] = MappingProxyType(
     {
-        operations.FUSED: _fused,
-        operations.RING: _words,
-        operations.NEGATE: _negate,
-        operations.EXTEND: _words,
-        operations.DOT: _dot,
-        operations.SCALED_DOT: _scaled_dot,
+        INPUT: lambda e, operation, term: e.draw(operation, e.plan.arguments[term][0], term),
         operations.CONVERT: _convert,
-        operations.COMPARE: _compare,
         operations.SELECT: _select,
         operations.EXTREMUM: _extremum,
-        operations.BITWISE: _words,
+        CONCATENATION: _concatenation,
+    }
+)
+
+_OF_WORDS: Mapping[str, Rule] = MappingProxyType(
+    {**_EITHER, UNDEFINED: _EITHER[INPUT], operations.COMPARE: _compare}
+)
+"""How words are computed, where not as `evaluation.evaluate` computes them."""
+
+_OF_NUMBERS: Mapping[str, Rule] = MappingProxyType(
+    {
+        **_EITHER,
+        UNDEFINED: lambda e, operation, term: Real(arb("nan"), operation.result),
+        operations.FUSED: _fused,
+        operations.NEGATE: lambda e, operation, term: Real(-e.numbers(operation, term)[0], operation.result),
+        operations.DOT: _dot,
+        operations.SCALED_DOT: _dot,
         operations.FUNCTION: _function,
         operations.QUOTIENT: _function,
-        CONCATENATION: _concatenation,
     }
 )

@@ -8,9 +8,10 @@ show to be equal are taken in classes of one shape; of each class some are evalu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,22 +23,25 @@ from ..interning import Ids
 from ..terms import TermStore
 from .arguments import cone
 from .balls import Evaluation, Plan
-from .numbers import Lost
-from .points import CONDITIONS, Name, Point, around, mined, nearest
+from .numbers import NEAR, Lost, Name
+from .points import CONDITIONS, Point, around, mined, nearest
 from .residues import ResidueEvaluation
 
 SEED = 20260
 MOST_CLASSES, MEMBERS = 24, 3
 """Classes that are evaluated, and members of each."""
 
+_NOT_TAKEN, _NOWHERE = (
+    "more shapes of outputs, or larger ones, than are evaluated one by one",
+    "no numbers found that meet the conditions",
+)
+
 MOST_TERMS = 12_000
 """Terms evaluated at a point at most."""
 
-POINTS, MINED_POINTS = 2, 5
-"""Points drawn from formats, and next to the numbers that terms compare with."""
-
-SEEDS_ALONE = 24
-"""Further points where one side must be no number for it to be none at all."""
+POINTS, MINED_POINTS, SEEDS_ALONE = 2, 5, 24
+"""Points drawn from formats, and next to the numbers that terms compare with; and of the first kind as many
+more where one side alone was no number: it is to be none at any of them."""
 
 MOST_AIMED, MOVED = 8_000, 3
 """Terms evaluated in search of other outcomes of comparisons, and inputs that are moved for each."""
@@ -63,6 +67,9 @@ class ObjectionError(DefectError):
             f"{expected}: a defect of mmaproof"
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.member, self.actual, self.expected, dict(self.inputs))
+
 
 class _AloneError(ObjectionError):
     """At a point one side is a number, the other none: a fault if it is so everywhere."""
@@ -75,13 +82,16 @@ class Taken:
     Attributes
     ----------
     tolerance : float
-        By how much of a number, or of 1, polynomials may differ from the functions that they stand for.
+        By how much of their values functions may differ from polynomials that stand for them.
     has_masks : bool
         Whether a finite number stands for minus infinity: inputs stay small beside it.
+    admitted : callable, optional
+        From words of inputs to such that meet all conditions on inputs; None where that is not found.
     """
 
     tolerance: float = 0.0
     has_masks: bool = False
+    admitted: Callable[[Mapping[Name, int]], Mapping[Name, int] | None] | None = None
 
 
 _NOTHING = Taken()
@@ -115,12 +125,6 @@ class Checked:
         )
 
 
-class _Residues:
-    def __init__(self, store: TermStore) -> None:
-        self.point = ResidueEvaluation(store, SEED)
-        self.shapes = ResidueEvaluation(store, SEED + 1, alike=True)
-
-
 def checked(store: TermStore, actual: Ids, expected: Ids, fmt: Format, how: Taken = _NOTHING) -> Checked:
     """Evaluate terms (n,) that are said to be equal, read in a format, again.
 
@@ -133,21 +137,21 @@ def checked(store: TermStore, actual: Ids, expected: Ids, fmt: Format, how: Take
     report = Checked(elements=len(places))
     if not len(places):
         return report
-    residues = _RESIDUES.setdefault(store, _Residues(store))
+    if store not in _RESIDUES:
+        _RESIDUES[store] = ResidueEvaluation(store, SEED), ResidueEvaluation(store, SEED + 1, alike=True)
+    at_a_point, of_shapes = _RESIDUES[store]
     sides = [side[places] for side in (actual, expected)]
-    values = [residues.point.of(side, fmt) for side in sides]
+    values = [at_a_point.of(side, fmt) for side in sides]
     left = np.flatnonzero(values[0] != values[1])
     report.by_residues = len(places) - len(left)
-    if not len(left):
-        return report
-    shapes = np.stack([residues.shapes.of(side[left], fmt) for side in sides], axis=1)
-    classes = np.unique(shapes, axis=0, return_inverse=True)[1].reshape(-1)
-    pairs = np.stack([actual, expected], axis=1)
-    _by_points(store, report, places[left], classes, pairs, fmt, how)
+    if len(left):
+        shapes = np.stack([of_shapes.of(side[left], fmt) for side in sides], axis=1)
+        classes = np.unique(shapes, axis=0, return_inverse=True)[1].reshape(-1)
+        _by_points(store, report, places[left], classes, np.stack([actual, expected], axis=1), fmt, how)
     return report
 
 
-_RESIDUES: WeakKeyDictionary[TermStore, _Residues] = WeakKeyDictionary()
+_RESIDUES: WeakKeyDictionary[TermStore, tuple[ResidueEvaluation, ResidueEvaluation]] = WeakKeyDictionary()
 
 
 def _by_points(
@@ -160,17 +164,15 @@ def _by_points(
     how: Taken,
 ) -> None:
     """Evaluate members of each class; note what could not be."""
-    sizes = np.bincount(classes)
-    members = [places[classes == number] for number in np.argsort(-sizes, kind="stable")]
+    members = [places[classes == each] for each in np.argsort(-np.bincount(classes), kind="stable")]
     chosen, terms = _representatives(store, members, pairs)
     batch = _Batch(store, {place: pairs[place] for place in chosen}, fmt, terms, how)
     reasons = batch.reasons_open()
     for some in members:
         known = [reasons[place] for place in some.tolist() if place in reasons]
-        if not known:
-            report.open["more shapes of outputs, or larger ones, than are evaluated one by one"] += len(some)
-        elif bad := [reason for reason in known if reason is not None]:
-            report.open[bad[0]] += len(some)
+        unknown = [reason for reason in known if reason is not None] if known else [_NOT_TAKEN]
+        if unknown:
+            report.open[unknown[0]] += len(some)
         else:
             report.by_points += len(some)
 
@@ -183,13 +185,11 @@ def _representatives(
     few = [np.unique([each[0], each[-1], random.choice(each)]) for each in members[:MOST_CLASSES]]
     chosen: list[int] = []
     terms = np.empty(0, dtype=np.int64)
-    for turn in range(MEMBERS):
-        for each in few:
-            if turn < len(each) and (own := cone(store, pairs[each[turn]], MOST_TERMS)) is not None:
-                union = np.union1d(terms, own)
-                if len(union) <= MOST_TERMS:
-                    terms = union
-                    chosen.append(int(each[turn]))
+    for turn, each in product(range(MEMBERS), few):
+        own = cone(store, pairs[each[turn]], MOST_TERMS) if turn < len(each) else None
+        if own is not None and len(union := np.union1d(terms, own)) <= MOST_TERMS:
+            terms = union
+            chosen.append(int(each[turn]))
     return chosen, terms
 
 
@@ -207,54 +207,49 @@ class _Batch:
         self._store, self._format, self._how = store, fmt, how
         self._pairs = {place: (int(one), int(other)) for place, (one, other) in pairs.items()}
         self._assumed = store.assumed()
-        conditions = cone(store, np.array(self._assumed, dtype=np.int32).reshape(-1))
-        assert conditions is not None
-        self._plan = Plan(store, np.union1d(terms, conditions))
+        assumed = np.array(self._assumed, dtype=np.int32).reshape(-1)
+        conditions = cone(store, assumed, len(store))
+        self._plan = Plan(
+            store, terms if conditions is None else np.union1d(terms, conditions), how.tolerance
+        )
         self._mined = mined(store, terms)
         self._outcomes: dict[int, set[int]] = {}
+        self._alone: dict[int, list[ObjectionError]] = {}
 
     def reasons_open(self) -> dict[int, str | None]:
         """Return of each pair why it was evaluated nowhere; None where it was, and is equal."""
-        agreed = set[int]()
+        agreed, count = set[int](), 0
         reasons: dict[int, str] = {}
-        alone: dict[int, list[ObjectionError]] = {}
-        count = 0
-        for point in self._points():
-            count += 1
-            evaluation = self._plan.at(point.draw)
-            if not self._admissible(evaluation):
-                count -= 1
+        for drawn in self._points():
+            point = self._admitted(drawn)
+            evaluation = self._plan.at(point.draw) if point else None
+            if point is None or evaluation is None or not self._admissible(evaluation):
                 continue
+            count += 1
             for place, pair in self._pairs.items():
                 try:
                     self._compare(evaluation, point, place, pair)
                     agreed.add(place)
                 except Lost as lost:
-                    reasons.setdefault(place, lost.reason)
+                    reasons[place] = NEAR if str(lost) == NEAR else reasons.get(place, str(lost))
                 except _AloneError as objection:
-                    alone.setdefault(place, []).append(objection)
-                    reasons.setdefault(place, "no number on one side")
+                    self._alone.setdefault(place, []).append(objection)
             for term, outcome in evaluation.outcomes.items():
                 self._outcomes.setdefault(term, set()).add(outcome)
-        for place, found in alone.items():
-            if place not in agreed and len(found) == count and self._is_always_alone(place):
+        for place, found in self._alone.items():
+            if len(found) == count:  # one side is a number, the other never one
                 raise found[0]
-        none = "no numbers found that meet the conditions"
-        return {place: None if place in agreed else reasons.get(place, none) for place in self._pairs}
+            reasons.setdefault(place, "no number on one side")
+        some = {place: reasons.get(place, _NOWHERE) for place in self._pairs}
+        return {place: None if place in agreed and some[place] != NEAR else some[place] for place in some}
 
-    def _is_always_alone(self, place: int) -> bool:
-        """Tell whether one side alone is a number at further points, too: that may be a hypothesis."""
-        for seed in range(SEEDS_ALONE):
-            point = Point(self._store, POINTS + MINED_POINTS + seed)
-            evaluation = self._plan.at(point.draw)
-            try:
-                self._compare(evaluation, point, place, self._pairs[place])
-            except _AloneError:
-                continue
-            except Lost:
-                pass
-            return False
-        return True
+    def _admitted(self, point: Point) -> Point | None:
+        """Return a point that meets the conditions on inputs, as near as possible; None if none is found."""
+        if self._how.admitted is None:
+            return point
+        self._plan.at(point.draw)
+        words = self._how.admitted(point.words)
+        return None if words is None else Point(self._store, 0, fixed=words)
 
     def _admissible(self, evaluation: Evaluation) -> bool:
         """Tell whether the terms that are supposed to have a value have it."""
@@ -265,7 +260,9 @@ class _Batch:
 
     def _points(self) -> Iterator[Point]:
         for seed in range(POINTS):
-            yield Point(self._store, seed)
+            yield Point(self._store, seed, small=self._how.has_masks)
+        for seed in range(SEEDS_ALONE if self._alone else 0):  # to be alone may be a hypothesis
+            yield Point(self._store, POINTS + MINED_POINTS + seed)
         if self._outcomes and not self._how.has_masks:
             for seed in range(MINED_POINTS):
                 yield Point(self._store, POINTS + seed, self._mined)
@@ -295,13 +292,13 @@ class _Batch:
                 raise ObjectionError(place, f"{words[0]:#x}", f"{words[1]:#x}", point.words)
             return
         one, other = (evaluation.number(each, self._format) for each in pair)
-        if not (one.is_finite() and other.is_finite()):
-            if one.is_finite() != other.is_finite():
-                raise _AloneError(place, one.str(12), other.str(12), point.words)
+        if one.is_finite() != other.is_finite():
+            raise _AloneError(place, one.str(12), other.str(12), point.words)
+        if not one.is_finite():
             raise Lost("no finite numbers")
-        if any(each.rad() > 2.0**-10 * (1 + abs(each.mid())) for each in (one, other)):
+        if any(each.rad() > abs(each.mid()) / 1024 for each in (one, other)):
             raise Lost("numbers known to a few digits only")
         if not one.overlaps(other):
             if abs(one - other) < self._how.tolerance * (1 + abs(one)):
-                return
+                raise Lost(NEAR)
             raise ObjectionError(place, one.str(12), other.str(12), point.words)

@@ -1,17 +1,21 @@
-"""What the checker takes operations for, over the reals: which of them only round, and what literals mean."""
+"""What the checker takes operations for, over the reals: which of them only round, and what literals mean.
+
+Trusted for what the verdict supposes: where it calls equal what is so but for roundings, these are they.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from ...spec.formats import FloatFormat, Format, IntegerFormat
+import numpy as np
+
+from ...spec.formats import FloatFormat, Format
 from .. import operations
+from ..evaluation import integers
 from ..terms import Operation
 
 NARROW = 8
 """A conversion to so few bits is a function with steps; to more, it is the identity, but for rounding."""
-
-_BEHIND_THE_POINT = 3
 
 
 def rounds(operation: Operation) -> bool:
@@ -19,16 +23,12 @@ def rounds(operation: Operation) -> bool:
 
     It is not where the result has at most 8 bits, nor where it is clamped to a narrower range.
     """
-    result = operation.result
+    result, source, how = operation.result, operation.operands[0], operation.attribute
     if not isinstance(result, FloatFormat) or result.bits <= NARROW:
         return False
-    if operation.name != operations.CONVERT:
+    if operation.name != operations.CONVERT or not isinstance(how, tuple) or not how[1]:
         return True
-    assert isinstance(operation.attribute, tuple)
-    source, saturates = operation.operands[0], bool(operation.attribute[1])
-    return not saturates or (
-        isinstance(source, FloatFormat) and source.maximum_exponent <= result.maximum_exponent
-    )
+    return isinstance(source, FloatFormat) and source.maximum_exponent <= result.maximum_exponent
 
 
 def is_exact(number: Fraction, fmt: FloatFormat) -> bool:
@@ -43,10 +43,11 @@ def is_exact(number: Fraction, fmt: FloatFormat) -> bool:
 
 def number_of(word: int, fmt: Format) -> Fraction | None:
     """Return the number that a word is in a format; None of an infinity or a NaN."""
-    if isinstance(fmt, FloatFormat):
-        return fmt.exact(word)
-    assert isinstance(fmt, IntegerFormat)
-    return Fraction(word - (1 << fmt.bits) if fmt.signed and word >> fmt.bits - 1 else word)
+    return (
+        fmt.exact(word)
+        if isinstance(fmt, FloatFormat)
+        else Fraction(int(integers(np.array(word, dtype=np.uint64), fmt)))
+    )
 
 
 def is_great(number: Fraction | None, result: Format) -> bool:
@@ -56,7 +57,7 @@ def is_great(number: Fraction | None, result: Format) -> bool:
     """
     if number is None or not isinstance(result, FloatFormat):
         return False
-    return abs(number) >= 1 << result.precision - 1 - result.precision // _BEHIND_THE_POINT
+    return abs(number) >= 1 << result.precision - 1 - result.precision // 3
 
 
 def stem(operation: Operation) -> str:

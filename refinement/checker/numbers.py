@@ -1,8 +1,11 @@
-"""Numbers at a point: words, and real numbers as balls of Arb (python-flint), between the two encodings."""
+"""Numbers at a point: words, and real numbers as balls of Arb (python-flint), between the two encodings.
+
+Trusted for radii: too small a ball objects to what is right, too great a one to nothing.
+"""
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,32 +13,17 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...spec.float_encoding import encode
-from ...spec.formats import F64, FloatFormat
+from ...spec.formats import F64, FloatFormat, Format
 from ...spec.rounding import Rounding
 from .meaning import is_exact
 
 
 class Lost(Exception):  # noqa: N818 - no error: a value that is not known at this point
-    """A term has no value that is known.
-
-    Parameters
-    ----------
-    reason : str
-        Why.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A term has no value that is known; the text says why."""
 
 
-class Field(NamedTuple):
-    """Which bits of an element a concatenation takes; if it repeats, one bit as often as it is wide."""
-
-    low: int
-    width: int
-    constant: bool
-    repeats: bool
+Name = tuple[str, Format, int]
+"""An input: the array, its format, the index."""
 
 
 class Literal(int):
@@ -46,7 +34,9 @@ class Real(NamedTuple):
     """A number that was computed in a floating-point format, its rounding dropped."""
 
     number: Any
-    format: FloatFormat
+    format: Any
+    great: Rounding | None = None
+    """If it is a sum with a great constant, how that rounds it: its bits are those of the rounded sum."""
 
 
 Value = Literal | int | Real | Lost
@@ -54,6 +44,7 @@ Value = Literal | int | Real | Lost
 
 STEP = "the ball of a number reaches over a step"
 BITS = "bits of rounded numbers"
+NEAR = "as near to each other as a function and what is written out for it"
 
 
 def word_of(number: Any, fmt: FloatFormat) -> int:
@@ -64,19 +55,16 @@ def word_of(number: Any, fmt: FloatFormat) -> int:
     Lost
         If it may be another one.
     """
-    if not number.is_exact() or not number.is_finite():
-        raise Lost(BITS)
-    near = float(number)
-    word = encoded(np.array([near]), fmt, Rounding.NEAREST_EVEN)[0]
-    if arb(near) != number or fmt.exact(word) != Fraction(near):
-        raise Lost(BITS)
-    return word
+    if number.is_finite():
+        word = encoded(np.array([float(number)]), fmt, Rounding.NEAREST_EVEN)[0]
+        if number == decoded(word, fmt):
+            return word
+    raise Lost(BITS)
 
 
 def encoded(numbers: NDArray[np.float64], fmt: FloatFormat, rounding: Rounding) -> list[int]:
     """Return the encodings of floats (n,), rounded."""
-    words = numbers.view(np.uint64) if fmt == F64 else encode(numbers, fmt, rounding)
-    return [int(each) for each in words]
+    return [int(each) for each in (numbers.view(np.uint64) if fmt == F64 else encode(numbers, fmt, rounding))]
 
 
 def ends(number: Any) -> NDArray[np.float64]:
@@ -85,17 +73,29 @@ def ends(number: Any) -> NDArray[np.float64]:
         raise Lost(STEP)
     if number.is_exact() and arb(float(number)) == number:
         return np.array([float(number)] * 2)
-    lower, upper = float(number.lower()), float(number.upper())
-    return np.array([np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)])
+    return np.nextafter([float(number.lower()), float(number.upper())], [-np.inf, np.inf])
+
+
+def one_step(function: Callable[[NDArray[np.float64]], Any], number: Any) -> int:
+    """Return what a monotonic function with steps is, if it is the same for all of a ball.
+
+    Raises
+    ------
+    Lost
+        If it is not.
+    """
+    low, high = function(ends(number))
+    if low != high:
+        raise Lost(STEP)
+    return int(low)
 
 
 def decoded(word: int, fmt: FloatFormat, *, literal: bool = False) -> Any:
     """Return the number of an encoding; a literal that may stand for another one is a ball."""
     exact = fmt.exact(word)
     if exact is None:
-        if fmt.infinity is not None and word >> fmt.padding_bits & ~fmt.sign_mask == fmt.infinity:
-            return arb("-inf") if word & fmt.sign_mask else arb("inf")
-        return arb("nan")
+        infinite = word >> fmt.padding_bits & ~fmt.sign_mask == fmt.infinity
+        return arb(("-inf" if word & fmt.sign_mask else "inf") if infinite else "nan")
     number = arb(exact.numerator) / exact.denominator
     if literal and not is_exact(exact, fmt):
         return arb(number, abs(float(exact)) * 2.0**-fmt.precision)
