@@ -226,7 +226,7 @@ class Detours:
         told = stable & (wanted != 0) & (least >= self._limit(far=False))
         if not isinstance(self._format, FloatFormat):  # a step more or less is one of rounding
             size = np.maximum(size, 4.0)
-        wrong = stable & ~np.isfinite(got)
+        wrong = stable & ~np.isfinite(got) & (least >= self._limit(far=False))
         apart = np.isfinite(got) & (np.abs(got - wanted) > _OFF * size)
         apart &= stable & (errors <= _STABLE * size) & (least >= self._limit(far=False))
         if apart.any() and not ordinary:

@@ -195,7 +195,7 @@ def _words(e: Evaluation, operation: Operation, term: int) -> Value:
         [e.word(each) for each in part] if isinstance(part, list) else e.word(part)
         for part in e.plan.arguments[term]
     ]
-    return int(evaluate(operation, [np.array(each, dtype=np.uint64) for each in given]))
+    return int(evaluate(operation, [np.array([each], dtype=np.uint64) for each in given])[0])
 
 
 # -- steps

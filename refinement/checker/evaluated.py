@@ -287,7 +287,7 @@ class _Batch:
     def _compare(self, evaluation: Evaluation, point: Point, place: int, pair: tuple[int, int]) -> None:
         """Object where the terms of a pair are different numbers at a point."""
         if isinstance(self._format, IntegerFormat):
-            words = [evaluation.word(each) for each in pair]
+            words = [evaluation.word(each) & (1 << self._format.bits) - 1 for each in pair]
             if words[0] != words[1]:
                 raise ObjectionError(place, f"{words[0]:#x}", f"{words[1]:#x}", point.words)
             return

@@ -38,13 +38,13 @@ def test_the_convolution_as_printed_is_refuted(tmp_path: Path) -> None:
     found = verified(compiled(source("sconv"), tmp_path, "-O2", "-DAS_PRINTED"), CONTRACTS["sconv"], n=18)
     assert found.result.verdict == "refuted" and found.counterexample is not None
     assert re.search(r"out-of-bounds: lxv.? reads \d+ bytes at H\+", messages(found))
-    assert re.search(r"uninitialised: C\[.*lacks H\[", messages(found))
+    assert re.search(r"undefined: C\[.*lacks H\[", messages(found))
 
 
 MUTANTS = [
-    ("dgemm", "STORE(4, acc1)", "STORE(4, acc2)", {"N": 3}, "uninitialised: A"),
+    ("dgemm", "STORE(4, acc1)", "STORE(4, acc2)", {"N": 3}, "undefined: A"),
     ("dgemm", "STORE(28, acc7);", "", {"N": 3}, r"missing-output: A\[1,3,0,0\] is never written"),
-    ("dgemm", "operation(&acc5, x1, y1)", "operation(&acc5, x1, y2)", {"N": 2}, r"uninitialised: A\[1,1"),
+    ("dgemm", "operation(&acc5, x1, y1)", "operation(&acc5, x1, y2)", {"N": 2}, r"undefined: A\[1,1"),
     ("dgemm", "UPDATE(__builtin_mma_xvf64gerpp", "UPDATE(__builtin_mma_xvf64gerpn", {"N": 2}, "wrong-value"),
     ("dgemm", "UPDATE(__builtin_mma_xvf64gerpp", "UPDATE(__builtin_mma_xvf64ger", {"N": 2}, "wrong-value"),
     ("dgemm", "step = 1; step < n", "step = 1; step <= n", {"N": 2}, r"out-of-bounds: lxvp? reads"),
