@@ -21,15 +21,16 @@ _POLES = ("rcp", "rsqrt", "lg2", "log")
 """Functions that have no finite value at 0."""
 
 _UNKNOWN = 0
-_PLAIN, _ZERO, _SPECIAL = 1, 2, 4
-"""Flags of a term: it is looked at; it may be 0 by a choice; it may be infinite or NaN."""
+_PLAIN, _ZERO, _SPECIAL, _FLOAT = 1, 2, 4, 8
+"""Flags of a term: it is looked at; it may be 0 by a choice; it may be infinite or NaN; floats are in it."""
 
 
 def special_sources(forms: NormalForms, terms: Ids) -> NDArray[np.bool_]:
     """Tell of each term of the store whether some terms depend on it, and it is to be looked at.
 
     None are if none of the terms depends on a constant that is no finite number, on what is undefined, on a
-    function of a constant, or on a number that divides and that a choice makes 0.
+    function of a constant, or on a number that divides and that a choice makes 0. Without floats none are:
+    the words of chosen integers may look like NaNs.
     """
     store = forms.store
     table = np.full(len(store), _UNKNOWN, dtype=np.int8)
@@ -46,14 +47,15 @@ def special_sources(forms: NormalForms, terms: Ids) -> NDArray[np.bool_]:
         if operation.name == UNDEFINED:
             return _PLAIN | _SPECIAL
         if operation.name in LEAVES or operation.name == NORMAL_FORM:
-            return _PLAIN
+            return _PLAIN | _floats(operation)
         if operation.name == VECTOR:
             elements = store.elements(members)
             wide = _FORMATS.get(int(store.widths(elements.reshape(-1)[:1])[0]), ())
             special = infinite(elements.reshape(-1), wide).reshape(elements.shape)
             return np.bitwise_or.reduce(known[elements] | special * np.int8(_SPECIAL), axis=-1)
         given = operands(store, operation, members)
-        found = np.bitwise_or.reduce([known[each] for each in given], axis=0) | np.int8(_PLAIN)
+        found = np.bitwise_or.reduce([known[each] for each in given], axis=0)
+        found |= np.int8(_PLAIN | _floats(operation))
         for column, each in enumerate(given):
             found |= (infinite(each, _read(operation, column)) * _SPECIAL).astype(np.int8)
             if operation.name in (operations.SELECT, operations.EXTREMUM) and column >= len(given) - 2:
@@ -70,10 +72,17 @@ def special_sources(forms: NormalForms, terms: Ids) -> NDArray[np.bool_]:
         return found
 
     fill(store, terms, table, _UNKNOWN, lambda each, members: operands(store, each, members), compute)
-    if not (table[terms] & _SPECIAL).any():
+    flags = np.bitwise_or.reduce(table[terms])
+    if not (flags & _SPECIAL and flags & _FLOAT):
         return np.zeros(len(store), dtype=bool)
     looked: NDArray[np.bool_] = table & (_SPECIAL | _ZERO) != 0
     return looked
+
+
+def _floats(operation: Operation) -> int:
+    """Return the flag of floats where an operation gives or takes some, or a normal form may."""
+    formats = (operation.result, *operation.operands)
+    return _FLOAT if operation.name == NORMAL_FORM or any(isinstance(f, FloatFormat) for f in formats) else 0
 
 
 def _read(operation: Operation, column: int) -> tuple[FloatFormat, ...]:

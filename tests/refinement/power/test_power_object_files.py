@@ -96,7 +96,8 @@ def finding_kinds(text: str, folder: Path, of: str) -> tuple[set[Kind], str]:
 def test_what_is_wrong_with_a_function_is_found(
     text: str, kind: Kind | None, message: str, tmp_path: Path
 ) -> None:
-    kinds, told = finding_kinds(text, tmp_path, contract())
+    part = contract().replace('access = "out"', 'access = "out"\ncovers = "part"')
+    kinds, told = finding_kinds(text, tmp_path, part)
     if kind is None:
         assert kinds == set(), told
     else:
