@@ -24,6 +24,7 @@ from .special_values import SpecialValues
 from .term_instances import TermInstances
 from .terms import CONSTANT, TermStore, bits
 from .traversal import by_operation
+from .truncated_floats import TruncatedFloats
 
 Indices = NDArray[np.intp]
 
@@ -49,6 +50,9 @@ class Comparison:
         What of those that are equal, but not the identical terms, was evaluated again by the checker.
     special : SpecialValues, optional
         Where the terms are NaN or infinite.
+    read : pair of arrays (n,), optional
+        The terms that are equal to those that were compared, but for NaNs, if these are not shown equal as
+        they are (`truncated_floats`).
     """
 
     identical: NDArray[np.bool_]
@@ -58,6 +62,7 @@ class Comparison:
     overflowing: Ids | None = None
     checked: Checked = field(default_factory=Checked)
     special: SpecialValues | None = None
+    read: tuple[Ids, Ids] | None = None
 
 
 _POLE = "what divides, or has a logarithm, is 0 for all inputs"
@@ -87,9 +92,15 @@ def compare(
     ExpansionError
         If not patient, as soon as there is a sum of too many products, though another way may do.
     """
+    identical: NDArray[np.bool_] = actual == expected
     forms.quantifier.is_patient = patient
     try:
-        found = _compared(forms, actual, expected, fmt)
+        found = _compared(forms, actual, expected, fmt, identical)
+        if not found.equal.all():
+            terms = _truncated(forms.store, actual, expected, fmt)
+            of_terms = None if terms is None else _compared(forms, *terms, fmt, identical)
+            if terms and of_terms and of_terms.equal.sum() > found.equal.sum():
+                (actual, expected), found = terms, replace(of_terms, read=terms)
     finally:
         forms.quantifier.is_patient = True
     both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
@@ -101,6 +112,14 @@ def compare(
         objection.member = int(members[objection.member])
         raise
     return replace(found, equal=found.equal | both, checked=again)
+
+
+def _truncated(store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> tuple[Ids, Ids] | None:
+    """Return terms with conversions for floats whose low bits are dropped; None if there are none."""
+    floats = TruncatedFloats(store)
+    found = floats.converted(actual, fmt), floats.converted(expected, fmt)
+    changed = any((new != old).any() for new, old in zip(found, (actual, expected), strict=True))
+    return found if changed else None
 
 
 _WRITTEN_OUT = 2.0**-18
@@ -120,9 +139,11 @@ def _are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
     return found
 
 
-def _compared(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Comparison:
-    identical: NDArray[np.bool_] = actual == expected
-    others = np.flatnonzero(~identical)
+def _compared(
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, identical: NDArray[np.bool_]
+) -> Comparison:
+    """Compare terms (n,), of which some are known to be the identical bits."""
+    others = np.flatnonzero(actual != expected)
     read = compared_as(fmt)
     differing, reason = _differing(forms, actual, expected, others, read)
     if len(differing) and forms.quantifier.near_fractions:

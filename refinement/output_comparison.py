@@ -181,6 +181,7 @@ class OutputComparison:
             if self._is_shown_wrong(output, members, actual, expected):
                 return
             found = compare(self._forms, actual[members], expected[members], output.format)
+        _, _, actual, expected = self.compared[-1] = self.compared[-1].read_as(found.read)
         self._examination.checked += found.checked
         right = written | ~wanted
         right[members] = found.equal

@@ -68,6 +68,15 @@ class Compared(NamedTuple):
     actual: Ids
     expected: Ids
 
+    def read_as(self, read: tuple[Ids, Ids] | None) -> Compared:
+        """Return the output with the terms (m,) of both sides that members were compared as, if any."""
+        if read is None:
+            return self
+        sides = self.actual.copy(), self.expected.copy()
+        for side, terms in zip(sides, read, strict=True):
+            side[self.members] = terms
+        return self._replace(actual=sides[0], expected=sides[1])
+
 
 @dataclass(frozen=True)
 class Claim:
