@@ -125,8 +125,8 @@ def _in_blocks(compute: Callable[..., Bits], operands: Sequence[Bits], storage: 
 def two_sum(left: Reals, right: Reals) -> tuple[Reals, Reals]:
     """Return the rounded sum and its exact error (Knuth)."""
     total = left + right
-    virtual = total - left
-    error = total - virtual
+    virtual = np.asarray(total - left)  # of two numbers, numpy gives a number, which nothing is written to
+    error = np.asarray(total - virtual)
     np.subtract(left, error, out=error)
     np.subtract(right, virtual, out=virtual)
     error += virtual
