@@ -45,7 +45,7 @@ class Comparison:
         Why some of those that are not shown equal may yet be.
     overflowing : array (n,), optional
         Of those whose polynomials are equal, but not they: a rounding that only one side does of what is
-        known to go beyond its format; else `overflow.NONE`.
+        known to go beyond its format, or to be 0 in it; else `overflow.NONE`.
     checked : Checked
         What of those that are equal, but not the identical terms, was evaluated again by the checker.
     special : SpecialValues, optional
@@ -193,16 +193,16 @@ def _have_poles(forms: NormalForms, terms: Ids) -> bool:
 def _overflows(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[set[FloatFormat], Ids]:
     """Return the formats to which roundings may overflow, and the roundings that one side alone does.
 
-    The two sides are equal over the reals. What both round to the same format overflows in both.
+    The two sides are equal over the reals. What both round to the same format fails in both.
     """
     kernel, contract = (forms.overflows.of(terms) for terms in (actual, expected))
     unknown = set(kernel.unknown | contract.unknown)
-    alone = [kernel.possible, contract.possible]
+    alone = [kernel.failing, contract.failing]
     if all(map(len, alone)):
-        both = np.isin(actual, kernel.possible) & np.isin(expected, contract.possible)
+        both = np.isin(actual, kernel.failing) & np.isin(expected, contract.failing)
         both &= forms.store.widths(actual) == forms.store.widths(expected)
         alone = [np.setdiff1d(alone[0], actual[both]), np.setdiff1d(alone[1], expected[both])]
-        keys = [_rounded_quantities(forms, terms) for terms in (*alone, kernel.possible, contract.possible)]
+        keys = [_rounded_quantities(forms, terms) for terms in (*alone, kernel.failing, contract.failing)]
         alone = [alone[0][~np.isin(keys[0], keys[3])], alone[1][~np.isin(keys[1], keys[2])]]
         shared = np.setdiff1d(np.concatenate([kernel.possible, contract.possible]), np.concatenate(alone))
         formats = (operation.result for operation, _ in by_operation(forms.store, shared))

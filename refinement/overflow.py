@@ -1,4 +1,4 @@
-"""Which roundings may overflow: by the ranges that are known, or for all that is known."""
+"""Which roundings may overflow, or make 0 of all numbers, by the ranges that are known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from .traversal import fill, operands
 
 _ROUNDING = (operations.FUSED, operations.CONVERT, operations.DOT, operations.SCALED_DOT)
 
-
 NONE = -1
 """No term."""
 
@@ -36,10 +35,19 @@ class Overflow:
         Formats rounded to where nothing is known of what is rounded.
     possible : array
         Terms whose range is known, and goes beyond their format.
+    lost : array
+        Terms whose range is known, and so small that their format makes 0 of all of it.
     """
 
     unknown: frozenset[FloatFormat]
     possible: Ids
+    lost: Ids
+
+    @property
+    def failing(self) -> Ids:
+        """The terms that are `possible`, or `lost`."""
+        found: Ids = np.union1d(self.possible, self.lost).astype(np.int32)
+        return found
 
 
 class Overflows:
@@ -63,7 +71,7 @@ class Overflows:
         """Return the roundings of terms, and of what they are made of, that may overflow."""
         self.ranges.fill(terms)
         unknown: set[FloatFormat] = set()
-        possible = [np.empty(0, dtype=np.int32)]
+        possible, lost = ([np.empty(0, dtype=np.int32)] for _ in range(2))
 
         def look(operation: Operation, members: Ids, _: NDArray[Any]) -> int:
             if not _rounds(operation):
@@ -71,6 +79,7 @@ class Overflows:
             fmt = operation.result
             assert isinstance(fmt, FloatFormat)
             ends = np.abs(self.ranges.exact[members])
+            lost.append(members[(ends.max(-1) > 0) & (ends.max(-1) < _underflow_below(fmt))])
             beyond = (np.isfinite(ends) & (ends >= overflow_from(fmt))).any(-1)
             if (~np.isfinite(ends).all(-1) & ~beyond).any():
                 unknown.add(fmt)
@@ -79,20 +88,20 @@ class Overflows:
 
         seen = np.zeros(len(self.store), dtype=np.int8)
         fill(self.store, terms, seen, 0, self._depends, look)
-        return Overflow(frozenset(unknown), np.sort(np.concatenate(possible)))
+        return Overflow(frozenset(unknown), *(np.sort(np.concatenate(each)) for each in (possible, lost)))
 
     def _depends(self, operation: Operation, members: Ids) -> list[Ids]:
         return operands(self.store, operation, members)
 
     def described(self, rounding: int) -> str:
-        """Say how far a rounding goes that was found possible to overflow."""
+        """Say how far a rounding goes that was found possible to overflow, or to make 0 of all numbers."""
         fmt = self.store.operation(rounding).result
         assert isinstance(fmt, FloatFormat)
         least, greatest = self.ranges.exact[rounding]
-        return (
-            f"a number from {least:.6g} to {greatest:.6g} is rounded to {fmt}, "
-            f"which overflows from {overflow_from(fmt):.6g} on"
-        )
+        numbers = f"a number from {least:.6g} to {greatest:.6g} is rounded to {fmt}"
+        if max(abs(least), abs(greatest)) < _underflow_below(fmt):
+            return f"{numbers}, in which it is 0"
+        return f"{numbers}, which overflows from {overflow_from(fmt):.6g} on"
 
     def within(self, terms: Ids, roundings: Ids) -> Ids:
         """Return one of some roundings that each term (n,) is made of, `NONE` where there is none."""
@@ -108,6 +117,11 @@ class Overflows:
         fill(self.store, terms, reached, _UNKNOWN, self._depends, compute)
         found: Ids = reached[np.asarray(terms)]
         return found
+
+
+def _underflow_below(fmt: FloatFormat) -> float:
+    """Return the magnitude below which rounding to nearest makes 0."""
+    return float(2.0 ** (fmt.minimum_exponent - fmt.fraction_bits - 1))
 
 
 def _rounds(operation: Operation) -> bool:

@@ -22,6 +22,9 @@ Words = NDArray[np.uint64]
 _SCALES = (8, 40, 94, -40, 24, 16, 64, -94, 4, 10, 700, -700)
 """Binary exponents of inputs that are all large, or small; those beyond a format are left out."""
 
+_EXPONENTS = (90.0, 62.0)
+"""Inputs of which powers of 2, and of e, are still far from the ends of f32, and their squares are not."""
+
 _ALONE = (12, 60)
 """Binary exponents of inputs that are large one array at a time."""
 
@@ -89,6 +92,8 @@ def _values(
     for exponent in _SCALES:
         if ends and abs(exponent) < min(ends.values()):
             yield drawn(_scaled(exponent, random)), False
+    for number in _EXPONENTS:
+        yield drawn(number * np.array([1.0, -1.0, 0.9, -0.9, 0.75, -0.75])), False
     for exponent in _ALONE:
         for name in floats if len(floats) > 1 else ():
             if exponent < ends[name]:

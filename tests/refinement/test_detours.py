@@ -226,3 +226,32 @@ def test_the_sign_that_a_root_needs_follows_from_conditions() -> None:
     assert "in-domain" in hypotheses(result_of(body, formula, TWO, requires=["A[i] >= 0"]))
     both = result_of(body, formula, TWO, requires=["A[i] >= 0", "B[i] >= 0"])
     assert "in-domain" not in hypotheses(both)
+
+
+def test_a_number_that_is_nil_in_a_format_for_all_inputs_is_not_verified() -> None:
+    body = "cvt.rn.f16.f32 %h1, %X; cvt.f32.f16 %Y, %h1;"
+    nil = result_of(body, "Y[i] = X[i]", ONE, requires=["abs(X[i]) <= 1e-10"])
+    assert "in which it is 0" in refused(nil)
+    assert result_of(body, "Y[i] = X[i]", ONE, requires=["abs(X[i]) <= 1000"]).verdict == "verified"
+
+
+def test_a_conversion_that_the_formula_makes_may_make_all_numbers_nil() -> None:
+    body = "cvt.rn.f16.f32 %h1, %X; cvt.f32.f16 %Y, %h1;"
+    result = result_of(body, "Y[i] = f16(X[i])", ONE, requires=["abs(X[i]) <= 1e-10"])
+    assert result.verdict == "verified", result.findings
+
+
+def test_the_root_of_a_power_that_overflows_alone_is_a_detour() -> None:
+    body = f"mul.f32 %f1, %X, {single(2)}; ex2.approx.f32 %f1, %f1; sqrt.rn.f32 %Y, %f1;"
+    refused(result_of(body, "Y[i] = exp2(X[i])", ONE))
+    assert result_of(body, "Y[i] = exp2(X[i])", ONE, requires=["abs(X[i]) <= 50"]).verdict == "verified"
+
+
+@pytest.mark.parametrize("mask", [-1e4, -65504.0, -1e6])
+def test_the_checker_takes_a_power_of_a_mask_for_nil(mask: float) -> None:
+    arrays = {"A": "f32", "B": "f32", "Y": "f32 out"}
+    body = f"setp.gt.f32 %p1, %B, {single(0)}; selp.f32 %f1, %A, {single(mask)}, %p1; ex2.approx.f32 %Y, %f1;"
+    result = result_of(body, "Y[i] = where(B[i] > 0, exp2(A[i]), 0)", arrays)
+    assert result.verdict == "verified", result.findings
+    unlike = result_of(body, "Y[i] = where(B[i] > 0, exp2(A[i]), 1)", arrays)
+    assert unlike.verdict == "refuted"
