@@ -6,7 +6,7 @@ output (or a cast) counts. Real numbers are terms of f32, or of f64 where the fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -47,6 +47,7 @@ from .formula_parser import FUNCTIONS
 from .formula_space import FormulaSpace, Scope, factors
 from .integer_ranges import Range, given_side, range_of
 from .interning import Ids
+from .literal_constants import is_log2_of_e
 from .operations import Accumulation
 from .term_arithmetic import TermArithmetic, Value, grouped
 from .terms import CONSTANT, TermStore
@@ -120,6 +121,18 @@ def literal_growth(instance: Instance, output: Array) -> float:
     return float(sum(made.deviations))
 
 
+def rounded_literals(instance: Instance, output: Array) -> Iterator[str]:
+    """Yield the literals and quotients of an output's formula that are rounded in its terms."""
+    space = FormulaSpace(instance, instance.contract.formula(output.name))
+    made = _Expected(space, TermStore())
+    made.stored(output.format)
+    for exact, off in made.rounded.items():
+        number = str(exact) if exact.denominator < _MOST_SPELLED else f"{float(exact):.9g}"
+        number = "log2(e)" if is_log2_of_e(exact) else number
+        fmt = made.make.working
+        yield f"{number} of the formula is the {fmt} next to it (2^{np.log2(off):.1f} of it off)"
+
+
 def covered(instance: Instance, output: Array) -> NDArray[np.bool_]:
     """Return which elements (shape) of an output its formula describes."""
     return FormulaSpace(instance, instance.contract.formula(output.name)).covered()
@@ -140,6 +153,10 @@ def element_terms(array: Array, linear: Any, store: TermStore) -> Ids:
     return store.constants(array.contents[linear], array.format.bits)
 
 
+_MOST_SPELLED = 10**6
+"""Denominators of fractions that are spelled as such."""
+
+
 class _Expected:
     """Makes the terms of a formula's parts."""
 
@@ -152,6 +169,8 @@ class _Expected:
         self.sequential = space.instance.contract.accumulate is Accumulate.SEQUENTIAL
         self.deviations: list[float] = []
         """By what part each literal or quotient is off that is rounded, as logarithms."""
+        self.rounded: dict[Fraction, float] = {}
+        """Those that are rounded, and by what part each is off."""
 
     def stored(self, fmt: Format) -> Ids:
         """Return the terms of the formula, converted to the output's format."""
@@ -450,6 +469,7 @@ class _Expected:
         off = [_deviation(one, float(other)) for one, other in zip(exact, decode(words, fmt), strict=True)]
         if any(off):
             self.deviations.append(max(off))
+            self.rounded |= {one: part for one, part in zip(exact, off, strict=True) if part}
         return self.make.reals(numbers.reshape(shape))
 
     def _sum(self, node: Sum, scope: Scope, start: Value) -> Value:

@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
+from ..spec.formats import FloatFormat
 from .arguments import Array
 from .array_memory import inputs_of
 from .assumptions import assumptions_of
 from .checker.evaluated import ObjectionError
 from .clobbering import clobbered_beside
 from .contract import Instance
+from .contract_terms import rounded_literals
 from .finding_groups import one_for_each_cause
 from .findings import KernelFinding, Kind
 from .front_end import Kernel, Outcome
@@ -27,6 +29,9 @@ from .scalar_conditions import Condition, deciding
 from .terms import TermStore
 from .trial_inputs import admitted
 from .trials import disagreement, tried
+
+_SHOWN_LITERALS = 4
+"""Rounded numbers of formulas that a verdict names."""
 
 Told = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and all of it."""
@@ -191,6 +196,7 @@ def _examined(
         reference = other
     elif not instance.contract.says_values:
         return _memory_only(kernel, instance, store, outcome, examination), outcome.stats
+    examination.assumptions += _rounded_literals(instance)
     comparer = OutputComparison(kernel, instance, store, outcome, reference, examination, given)
     if outcome.complete:
         for index, output in enumerate(instance.outputs):
@@ -222,6 +228,16 @@ def _examined(
                 KernelFinding(Kind.UNDECIDED, f"{reason}: nothing is run on numbers", kernel.path)
             )
     return examination, outcome.stats
+
+
+def _rounded_literals(instance: Instance) -> list[str]:
+    """Return which numbers of formulas are taken for what the working format makes of them."""
+    floats = [each for each in instance.outputs if isinstance(each.format, FloatFormat)]
+    named = {each.output for each in instance.contract.formulas}
+    found = dict.fromkeys(
+        text for output in floats if output.name in named for text in rounded_literals(instance, output)
+    )
+    return list(found)[:_SHOWN_LITERALS] + (["and so are others"] if len(found) > _SHOWN_LITERALS else [])
 
 
 def _compare(

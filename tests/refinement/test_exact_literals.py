@@ -11,6 +11,7 @@ import pytest
 
 from mmaproof.refinement.result import Verdict
 
+from ..elementwise_kernels import result_of
 from .test_verify_accuracy import elementwise
 
 THIRD = "mul.f32 %C, %A, 0f3EAAAAAB;"
@@ -64,3 +65,12 @@ def test_no_bound_follows_from_a_literal_inside_a_function(body: str, formula: s
 def test_a_literal_that_f32_has_costs_nothing(tmp_path: Path) -> None:
     found = elementwise("mul.f32 %C, %A, 0f3E800000;", "C[i] = A[i] / 4", "max_relative = 6e-8", tmp_path)
     assert found.verdict is Verdict.VERIFIED, found.findings
+
+
+def test_a_verdict_says_which_numbers_of_the_formula_are_rounded() -> None:
+    arrays = {"A": "f32", "C": "f32 out"}
+    third = result_of("mul.f32 %C, %A, 0f3EAAAAAB;", "C[i] = A[i] / 3", arrays)
+    assert third.verdict == "verified"
+    assert [each for each in third.assumptions if each.startswith("1/3 of the formula is the f32 next to it")]
+    half = result_of("mul.f32 %C, %A, 0f3F000000;", "C[i] = A[i] / 2", arrays)
+    assert half.verdict == "verified" and not [each for each in half.assumptions if "of the formula" in each]
