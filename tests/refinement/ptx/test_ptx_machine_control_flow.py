@@ -192,7 +192,8 @@ def test_kernels_without_an_end_keep_what_was_found_before(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "LIMITS", replace(batch.LIMITS, **{limit: 1000}))
-    done = failing("mov.u32 %r2, 0; ld.global.u32 %r1, [64];\nagain: add.u32 %r2, %r2, 1; bra again;")
+    loop = "again: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 1000000; @%p1 bra again;"
+    done = failing(f"mov.u32 %r2, 0; ld.global.u32 %r1, [64];\n{loop}")
     assert not done.complete
     assert kinds(done) == {Kind.OUT_OF_BOUNDS: [BODY + 1], Kind.UNSUPPORTED: [BODY + 2]}
     (given_up,) = [each for each in done.findings if each.kind is Kind.UNSUPPORTED]
