@@ -290,7 +290,8 @@ class SoftwareFunctions:
     def _values(self, argument: int, above: list[int], words: NDArray[np.uint64]) -> Reals:
         """Return the numbers that operations are for words of their argument."""
         found = self._computed(argument, above, words)[above[0]]
-        return found.astype(np.uint32).view(np.float32).astype(np.float64)
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            return found.astype(np.uint32).view(np.float32).astype(np.float64)
 
     def _computed(
         self, argument: int, above: list[int], words: NDArray[np.uint64]

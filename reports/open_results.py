@@ -20,8 +20,8 @@ local and global memory, the stack and accumulators: an undefined bit flows with
 from it, a mask of zeros ends it, and it counts only where an output, an address or a branch depends
 on it. A read of what nobody has written on which nothing depends is a note.
 
-The tables are printed from the rows of which the machines make such values (`python -m
-mmaproof.reports.open_results`).
+The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`); the
+machines make such values of them where they model the instruction.
 """
 
 _HEAD = "| what | given by | what is open | source |\n|---|---|---|---|"
