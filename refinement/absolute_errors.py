@@ -14,6 +14,7 @@ is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
@@ -394,11 +395,26 @@ class AbsoluteErrors:
         found.magnitudes = self._absolute.multiplied(found.magnitudes, self._reciprocals(operation, terms))
         found.reasons[lost] = terms[lost]
         found.unbounded()
-        found.growth = found.growth + growth_of(paths(operation)[0])
+        found.growth = found.growth + self._growth_of_quotients(operation, numbers)
         return found
 
+    def _growth_of_quotients(
+        self, operation: Operation, divisors: Sequence[Fraction | None]
+    ) -> NDArray[np.float64]:
+        """Return the growths (n,) of quotients; where the exact reciprocal is meant, of one rounding at most.
+
+        In units of its last place a quotient by m·2^k, m odd, is a multiple of 1/m, so never half a unit off
+        its rounding, but (1 - 1/m)/2 at most.
+        """
+        once = operation.attribute in operations.CORRECTLY_ROUNDED_QUOTIENTS
+        if not (once and self._quantifier.exact_quotients):
+            return np.full(len(divisors), growth_of(paths(operation)[0]))
+        assert isinstance(operation.result, FloatFormat)
+        parts = [1 - 1 / _odd_part(each) if each else 1.0 for each in divisors]
+        return np.log1p(np.array(parts) * float(unit_of_rounding(operation.result)))
+
     def _reciprocals(self, operation: Operation, terms: Ids) -> Ids:
-        """Return the magnitudes of the reciprocals of constants, rounded as quantities take them to be."""
+        """Return the magnitudes of the reciprocals of constants, exact or rounded as quantities take them."""
         fmt = operation.result
         ones = self._store.constants(np.full(len(terms), _one(fmt), dtype=np.uint64), fmt.bits)
         quotients = self._store.apply(operation, ones, self._divisors(terms))
@@ -456,6 +472,12 @@ def _carried(stem: str, growth: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
         lost = -np.log1p(-np.expm1(growth))  # 1 / (1 - e), which is more than 1 + e
     return np.where(growth == 0, 0.0, lost if stem in ("rcp", "div") else lost / 2)
+
+
+def _odd_part(number: Fraction) -> int:
+    """Return m of a dyadic number ±m·2^k, m odd."""
+    size = abs(number.numerator)
+    return size // (size & -size)
 
 
 def _ends(fmt: FloatFormat, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.formats import F64, FloatFormat, Format
+from . import operations
 from .absolute_errors import AbsoluteErrors
 from .absolute_parts import NONE, Part
 from .arguments import Array
 from .contract import Instance
-from .contract_terms import error_terms, literal_growth
+from .contract_terms import error_terms, expected_terms, literal_growth
 from .findings import KernelFinding, Kind
 from .interning import Ids
 from .normal_forms import NormalForms
 from .polynomials import ABSENT, ExpansionError, Polynomials
+from .quantities import Quantifier
 from .rounding_depth import Hypothesis, roundings
 from .terms import Operation, TermStore
 
@@ -125,9 +127,16 @@ class AccuracyCheck:
         findings: list[KernelFinding] = []
         statements: list[str] = []
         granted: set[str] = set()
-        literals = literal_growth(self._instance, output)
-        for limit in limits_of(self._instance, output, members, expected, self._forms.store):
-            bound = _Bounds(self._forms, self._instance, output.format, actual, limit, literals)
+        exact = self._by_exact_quotients(output, members, actual)
+        forms, meant = exact or (self._forms, expected)
+        literals = literal_growth(self._instance, output, exact_quotients=exact is not None)
+        pairs = zip(
+            limits_of(self._instance, output, members, expected, self._forms.store),
+            limits_of(self._instance, output, members, meant, self._forms.store),
+            strict=True,
+        )
+        for limit, read in pairs:
+            bound = _Bounds(forms, self._instance, output.format, actual, read, literals)
             found = bound.finding()
             granted |= bound.granted
             if found is None:
@@ -153,6 +162,27 @@ class AccuracyCheck:
             tuple(statements),
             (*taken, *(Hypothesis("in-domain", each) for each in sorted(granted))),
         )
+
+    def _by_exact_quotients(
+        self, output: Array, members: NDArray[np.intp], actual: Ids
+    ) -> tuple[NormalForms, Ids] | None:
+        """Return normal forms in which quotients by constants are exact, and what is expected of elements.
+
+        A correctly rounded quotient is then one rounding. None where the kernel has no such quotient, or is
+        not equal to the formula so: where it multiplies with a rounded reciprocal.
+        """
+        store = self._forms.store
+        quotients = {each for each in store.operations if each.name == operations.QUOTIENT}
+        if not any(each.attribute in operations.CORRECTLY_ROUNDED_QUOTIENTS for each in quotients):
+            return None
+        terms = expected_terms(self._instance, output, store, exact_quotients=True)
+        expected: Ids = np.asarray(terms).reshape(-1)[members]
+        forms = NormalForms(store, quantifier=Quantifier(store, exact_quotients=True))
+        try:
+            unequal = forms.unequal(actual, expected, output.format)
+        except ExpansionError:
+            return None
+        return None if len(unequal) else (forms, expected)
 
 
 def limits_of(

@@ -57,7 +57,9 @@ ORDER = "contract"
 """The name of the order in which a contract adds up floats when it leaves it open."""
 
 
-def expected_terms(instance: Instance, output: Array, store: TermStore) -> Ids:
+def expected_terms(
+    instance: Instance, output: Array, store: TermStore, *, exact_quotients: bool = False
+) -> Ids:
     """Return what an output is to be.
 
     Parameters
@@ -69,6 +71,9 @@ def expected_terms(instance: Instance, output: Array, store: TermStore) -> Ids:
     store : TermStore
         Where the terms are made. Inputs are elements by their linear (row-major) index in the shape, an
         ``inout`` array's those before the kernel; given contents are constants.
+    exact_quotients : bool
+        Make quotients by numbers that the working format has quotients, not products with rounded
+        reciprocals: for a `Quantifier` that reads them as the exact ones.
 
     Returns
     -------
@@ -83,7 +88,7 @@ def expected_terms(instance: Instance, output: Array, store: TermStore) -> Ids:
     space = FormulaSpace(instance, instance.contract.formula(output.name))
     line, store.line = store.line, 0
     try:
-        terms = _Expected(space, store).stored(output.format)
+        terms = _Expected(space, store, exact_quotients=exact_quotients).stored(output.format)
     finally:
         store.line = line
     expected = store.inputs(output.name, output.format, np.arange(output.elements))
@@ -109,14 +114,15 @@ def error_terms(instance: Instance, output: Array, formula: Formula, store: Term
     return found
 
 
-def literal_growth(instance: Instance, output: Array) -> float:
+def literal_growth(instance: Instance, output: Array, *, exact_quotients: bool = False) -> float:
     """Return by how much rounded literals and quotients change a formula's products, as a logarithm.
 
     Terms have them in the working format, whereas the formula means the exact numbers. Infinite where a
-    rounded one is an argument of a function, or in a divisor, so that no bound follows from its own.
+    rounded one is an argument of a function, or in a divisor, so that no bound follows from its own. For
+    `exact_quotients` see `expected_terms`.
     """
     space = FormulaSpace(instance, instance.contract.formula(output.name))
-    made = _Expected(space, TermStore())
+    made = _Expected(space, TermStore(), exact_quotients=exact_quotients)
     made.stored(output.format)
     return float(sum(made.deviations))
 
@@ -160,8 +166,9 @@ _MOST_SPELLED = 10**6
 class _Expected:
     """Makes the terms of a formula's parts."""
 
-    def __init__(self, space: FormulaSpace, store: TermStore) -> None:
+    def __init__(self, space: FormulaSpace, store: TermStore, *, exact_quotients: bool = False) -> None:
         self.space = space
+        self._exact_quotients = exact_quotients
         self.store = store
         self.kinds = space.kinds
         self.instance = space.instance
@@ -433,7 +440,7 @@ class _Expected:
             return self._sum(total, scope, self._real(addend, scope))
         left = self._real(node.left, scope)
         if node.operator == "/" and self.kinds.is_divisor(node.right):
-            return self.make.product(left, self._reciprocal(node.right, scope))
+            return self._by_constants(left, node.right, scope)
         known = len(self.deviations)
         right = self._real(node.right, scope)
         if node.operator == "/":
@@ -455,10 +462,18 @@ class _Expected:
                 return total, addend
         return None
 
-    def _reciprocal(self, node: Node, scope: Scope) -> Value:
-        """Return one by a literal, or by sizes and indices, rounded to the working format."""
+    def _by_constants(self, left: Value, node: Node, scope: Scope) -> Value:
+        """Return quotients by a literal, or by sizes and indices."""
         divisors = self.space.divisors(node, scope)
-        return self._rounded([1 / Fraction(each) for each in divisors.reshape(-1)], divisors.shape)
+        if self._exact_quotients and all(self._has(Fraction(each)) for each in divisors.reshape(-1)):
+            return self.make.divided(left, self.make.reals(divisors.astype(np.float64)))
+        reciprocals = [1 / Fraction(each) for each in divisors.reshape(-1)]
+        return self.make.product(left, self._rounded(reciprocals, divisors.shape))
+
+    def _has(self, number: Fraction) -> bool:
+        """Tell whether the working format has a number, and perhaps not its reciprocal."""
+        word = encode(np.array(float(number)), self.make.working, Rounding.NEAREST_EVEN)
+        return self.make.working.exact(int(word)) == number
 
     def _rounded(self, exact: Sequence[Fraction], shape: tuple[int, ...]) -> Value:
         """Return exact numbers as the working format has them, and note how far they are off."""

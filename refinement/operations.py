@@ -200,6 +200,10 @@ def quotient(name: str, fmt: FloatFormat) -> Operation:
     return Operation(QUOTIENT, fmt, (fmt, fmt), name)
 
 
+CORRECTLY_ROUNDED_QUOTIENTS = ("div", "div.rn.ftz")
+"""Names of quotients that are rounded once, to nearest."""
+
+
 def divides(operation: Operation) -> bool:
     """Tell whether an operation is a quotient of floats, rounded or approximated."""
     name = str(operation.attribute).partition(".")[0]

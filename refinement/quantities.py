@@ -86,9 +86,12 @@ class Quantifier:
         The terms.
     fractions : bool
         Whether floats are taken for the simple fractions that they are next to.
+    exact_quotients : bool
+        Whether quotients by constants are products with the exact reciprocals, not with rounded ones.
     """
 
-    def __init__(self, store: TermStore, *, fractions: bool = False) -> None:
+    def __init__(self, store: TermStore, *, fractions: bool = False, exact_quotients: bool = False) -> None:
+        self.exact_quotients = exact_quotients
         self.store = store
         self._fractions, self.near_fractions = fractions, False
         """Whether there has been such a float that is not the fraction itself."""
@@ -340,11 +343,14 @@ def _scaled(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Acc
 
 
 def _quotient(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
-    """Multiply with reciprocals of constants, rounded as a contract's are."""
+    """Multiply with reciprocals of constants, exact ones or rounded as a contract's are."""
     if fmt != operation.result:
         return None
     assert isinstance(fmt, FloatFormat)
     divisors = q.store.constant_values(q.store.arguments(terms)[:, 1])
+    if q.exact_quotients:
+        exact = exact_reciprocals(divisors, np.ones(len(terms), dtype=bool), fmt)
+        return None if exact is None else [Piece(exact, (q.argument(terms, 0, fmt),))]
     rounded = rounded_reciprocals(divisors, fmt)
     factors = np.array([plain(q.number(Fraction(each), fmt)) for each in rounded.tolist()], dtype=object)
     return [Piece(factors, (q.argument(terms, 0, fmt),))]

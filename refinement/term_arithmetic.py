@@ -143,6 +143,12 @@ class TermArithmetic:
         given = np.broadcast_arrays(*(self.rounded(each, self.working).terms for each in (left, right)))
         return Value(self.store.apply(operation, *given), self.working)
 
+    def divided(self, left: Value, constants: Value) -> Value:
+        """Return quotients by constants in the working format."""
+        operation = operations.quotient("div", self.working)
+        given = np.broadcast_arrays(*(self.rounded(each, self.working).terms for each in (left, constants)))
+        return Value(self.store.apply(operation, *given), self.working)
+
     def rounded(self, value: Value, fmt: FloatFormat) -> Value:
         """Return real numbers in another format; one of at most 8 bits clamps, as every conversion does."""
         if value.format == fmt:

@@ -74,3 +74,62 @@ def test_a_verdict_says_which_numbers_of_the_formula_are_rounded() -> None:
     assert [each for each in third.assumptions if each.startswith("1/3 of the formula is the f32 next to it")]
     half = result_of("mul.f32 %C, %A, 0f3F000000;", "C[i] = A[i] / 2", arrays)
     assert half.verdict == "verified" and not [each for each in half.assumptions if "of the formula" in each]
+
+
+QUOTIENTS = {
+    "a quotient": ("div.rn.f32 %C, %A, 0f40400000;", "C[i] = A[i] / 3"),
+    "a quotient, flushed": ("div.rn.ftz.f32 %C, %A, 0f40400000;", "C[i] = A[i] / 3"),
+    "of a constant that is negative": ("div.rn.f32 %C, %A, 0fC1200000;", "C[i] = A[i] / -10"),
+}
+
+
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_a_correctly_rounded_quotient_is_one_rounding(name: str, tmp_path: Path) -> None:
+    body, formula = QUOTIENTS[name]
+    right = elementwise(body, formula, "max_relative = 5.96e-8", tmp_path)
+    assert right.verdict is Verdict.VERIFIED, right.findings
+    assert elementwise(body, formula, 'max_relative = "2^-25"', tmp_path).verdict is not Verdict.VERIFIED
+
+
+@pytest.mark.parametrize("divisor", [3, 5, 7, 11, 96, 24, 100])
+def test_no_quotient_is_further_off_than_is_claimed(divisor: int, tmp_path: Path) -> None:
+    word = int(np.float32(divisor).view(np.uint32))
+    body, formula = f"div.rn.f32 %C, %A, 0f{word:08X};", f"C[i] = A[i] / {divisor}"
+    found = elementwise(body, formula, 'max_relative = "2^-23"', tmp_path)
+    match = re.search(r"exact\| ≤ (\S+)·S", found.accuracy[0])
+    assert match
+    words = np.random.default_rng(divisor).integers(0, 1 << 23, 4000, dtype=np.uint32) | np.uint32(0x3F800000)
+    worst = max(
+        abs(Fraction(float(x / np.float32(divisor))) * divisor / Fraction(float(x)) - 1)
+        for x in words.view(np.float32)
+    )
+    assert worst <= float(match[1]) * 1.005 <= 2**-24
+
+
+@pytest.mark.parametrize(
+    ("body", "formula"),
+    [
+        (THIRD, "C[i] = A[i] / 3"),
+        ("div.full.f32 %C, %A, 0f40400000;", "C[i] = A[i] / 3"),
+        ("div.rn.f32 %C, %A, 0f40400000;", "C[i] = A[i] * 0.33333333"),
+        ("div.rn.f32 %C, %A, 0f40400000;", "C[i] = A[i] * 0.3333333432674407958984375"),
+        ("div.rn.f32 %C, %A, 0f40400001;", "C[i] = A[i] / 3"),
+        ("rcp.rn.f32 %f0, 0f40400000; mul.f32 %C, %A, %f0;", "C[i] = A[i] / 3"),
+    ],
+)
+def test_what_is_no_quotient_by_the_same_number_is_not_one_rounding(
+    body: str, formula: str, tmp_path: Path
+) -> None:
+    assert elementwise(body, formula, "max_relative = 6e-8", tmp_path).verdict is not Verdict.VERIFIED
+
+
+def test_each_quotient_of_a_sum_is_rounded_and_a_rounded_literal_beside_it_counts(tmp_path: Path) -> None:
+    mean = "add.f32 %f0, %A, %B; div.rn.f32 %C, %f0, 0f40400000;"
+    assert (
+        elementwise(mean, "C[i] = (A[i] + B[i]) / 3", 'max_relative = "1.2e-7"', tmp_path).verdict
+        == "verified"
+    )
+    mixed = "div.rn.f32 %f0, %A, 0f40400000; fma.rn.f32 %C, %B, 0f3EAAAAAB, %f0;"
+    formula = "C[i] = A[i] / 3 + B[i] / 3"
+    assert elementwise(mixed, formula, 'max_relative = "1.2e-7"', tmp_path).verdict != "verified"
+    assert elementwise(mixed, formula, 'max_relative = "2.5e-7"', tmp_path).verdict == "verified"
