@@ -130,6 +130,8 @@ class ErrorBounds:
             certain = (of_bits(self, operation, terms)[0] == 0) & self._is_certain(operation, terms)
             certain |= absorbed(self, operation, terms)
             errors = np.where(lost, np.where(certain, 0.0, np.inf), errors)
+        if len(zeros := self._zeros(terms)):
+            errors[zeros] = np.where(self.reals(terms[zeros], operation.result) == 0, 0.0, errors[zeros])
         return np.where(np.isnan(errors), np.inf, errors)
 
     def _is_certain(self, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
@@ -143,8 +145,15 @@ class ErrorBounds:
         if operation.name == operations.FUNCTION and str(operation.attribute).partition(".")[0] in _DIVIDING:
             divisors = self.store.arguments(terms)[:, len(operation.operands) - 1]
             zero = self.reals(divisors, operation.operands[-1]) == 0
-            known &= ~zero | self.store.are(CONSTANT, divisors)
+            always = self.store.are(CONSTANT, divisors)
+            always[self._zeros(divisors)] = True
+            known &= ~zero | always
         return known
+
+    def _zeros(self, terms: Ids) -> NDArray[np.intp]:
+        """Return the places of terms (n,) that are shown to be 0 for all inputs, roundings aside."""
+        zeros = self.store.zeros
+        return np.flatnonzero([each in zeros for each in terms.tolist()] if zeros else [])
 
     def _magnitudes(self, operation: Operation, terms: Ids) -> Any:
         if operation.name == VECTOR or not isinstance(operation.result, FloatFormat):

@@ -472,7 +472,10 @@ class NormalForms:
             pieces = self._elementary.pieces(operation, read, masked=self._masked)
             if stem(operation) in POLES:
                 zeros = [place for place, each in enumerate(read) if not each]
-                self.poles.update(self.store.arguments(missing)[zeros, 0].tolist())
+                poles = self.store.arguments(missing)[zeros, 0].tolist()
+                self.poles.update(poles)
+                if not (self._masked or self.quantifier.fractions):
+                    self.store.zeros.update(poles)
             known.update(zip(missing.tolist(), pieces, strict=True))
             for each, term in zip(pieces, missing.tolist(), strict=True):
                 for factor in (factor for piece in each for factor in piece.factors):

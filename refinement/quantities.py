@@ -93,7 +93,7 @@ class Quantifier:
     def __init__(self, store: TermStore, *, fractions: bool = False, exact_quotients: bool = False) -> None:
         self.exact_quotients = exact_quotients
         self.store = store
-        self._fractions, self.near_fractions = fractions, False
+        self.fractions, self.near_fractions = fractions, False
         """Whether there has been such a float that is not the fraction itself."""
         self.is_patient = True
         """Whether what has many products is multiplied out, and compared in other ways if it has too many."""
@@ -214,7 +214,7 @@ class Quantifier:
         assert number is not None
         simple = fraction(number, fmt)
         self.near_fractions |= simple != number
-        return simple if self._fractions else number
+        return simple if self.fractions else number
 
     @property
     def one(self) -> Quantities:

@@ -96,6 +96,9 @@ class TermStore:
     admitted : callable, optional
         From words of some inputs, by name, format and index, to such that meet all of ``[requires]``; None
         where none are found. Without it there are no conditions.
+    zeros : set of int
+        Terms that divide and are 0 for all inputs, as their normal forms show: that they are not is no
+        hypothesis.
     """
 
     def __init__(self) -> None:
@@ -104,6 +107,7 @@ class TermStore:
         self.bounded: dict[int, tuple[int, int]] = {}
         self.ends: dict[str, Ends] = {}
         self.admitted: Admitted | None = None
+        self.zeros = set[int]()
         self.operations: list[Operation] = []
         self._numbers: dict[Operation, int] = {}
         self._table = RowTable(1 + ARGUMENTS)

@@ -104,3 +104,53 @@ def test_nothing_is_equal_to_what_has_0_as_divisor_for_all_inputs(body: str, for
     """Under the hypothesis that no divisor is 0, anything would be."""
     result = result_of(body, formula, {"A": "f32", "C": "f32 out"})
     assert result.verdict in ("refuted", "undecided")
+
+
+ZEROS = {
+    "a product with 0": "mul.f32 %f0, %A, 0f00000000;",
+    "a difference": "sub.f32 %f0, %A, %A;",
+    "a fused product with 0": "fma.rn.f32 %f0, %A, 0f00000000, 0f00000000;",
+    "a difference times data": "sub.f32 %f0, %A, %A; mul.f32 %f0, %f0, %B;",
+    "a difference of what is rounded": "mul.f32 %f0, %A, 0f3EAAAAAB; mul.f32 %f9, %A, 0f3EAAAAAB; "
+    "sub.f32 %f0, %f0, %f9;",
+    "a sum of zeros": "mul.f32 %f0, %A, 0f00000000; mul.f32 %f9, %B, 0f00000000; add.f32 %f0, %f0, %f9;",
+}
+SPECIAL = {
+    "0 / 0": "div.rn.f32 %f1, %f0, %f0;",
+    "0 * (1 / 0)": "rcp.rn.f32 %f1, %f0; mul.f32 %f1, %f1, %f0;",
+    "1/0 - 1/0": "rcp.approx.f32 %f1, %f0; sub.f32 %f1, %f1, %f1;",
+    "0 * inf": "mul.f32 %f1, %f0, 0f7F800000;",
+    "inf - inf": "add.f32 %f1, %f0, 0f7F800000; sub.f32 %f1, %f1, %f1;",
+    "0 * rsqrt(0)": "rsqrt.approx.f32 %f1, %f0; mul.f32 %f1, %f1, %f0;",
+    "0 * log2(0)": "lg2.approx.f32 %f1, %f0; mul.f32 %f1, %f1, %f0;",
+}
+USES = {
+    "an addend": "add.f32 %C, %f1, %B;",
+    "a fused addend": "fma.rn.f32 %C, %B, 0f3F800000, %f1;",
+    "in a power": "ex2.approx.f32 %f1, %f1; mul.f32 %C, %f1, %B;",
+    "in a maximum that keeps NaN": "max.NaN.f32 %C, %f1, %B;",
+    "chosen by data": "setp.gt.f32 %p1, %A, 0f00000000; selp.f32 %f1, %f1, 0f00000000, %p1; "
+    "add.f32 %C, %f1, %B;",
+    "summed over the warp": "add.f32 %f1, %f1, %B; shfl.sync.bfly.b32 %f2, %f1, 16, 31, 0xffffffff; "
+    "add.f32 %C, %f1, %f2; sub.f32 %C, %C, %f2;",
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("special", SPECIAL)
+@pytest.mark.parametrize("zero", ["a product with 0", "a difference of what is rounded"])
+def test_what_is_nan_for_all_inputs_is_refuted(zero: str, special: str, use: str) -> None:
+    body = " ".join((ZEROS[zero], SPECIAL[special], USES[use]))
+    assert result_of(body, "C[i] = B[i]", {"A": "f32", "B": "f32", "C": "f32 out"}).verdict == "refuted"
+
+
+@pytest.mark.parametrize("zero", ZEROS)
+def test_every_0_that_divides_for_all_inputs_is_found(zero: str) -> None:
+    body = " ".join((ZEROS[zero], SPECIAL["0 / 0"], USES["an addend"]))
+    assert result_of(body, "C[i] = B[i]", {"A": "f32", "B": "f32", "C": "f32 out"}).verdict == "refuted"
+
+
+def test_what_is_0_for_some_inputs_only_stays_a_hypothesis() -> None:
+    body = "sub.f32 %f0, %A, %B; div.rn.f32 %C, %B, %f0;"
+    arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
+    assert result_of(body, "C[i] = B[i] / (A[i] - B[i])", arrays).verdict == "verified"
