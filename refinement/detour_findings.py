@@ -89,7 +89,9 @@ class DetourFindings:
 
     def _shown(self, output: Array, element: int, detour: Detour) -> KernelCounterexample | None:
         """Return the inputs of a detour, if the kernel is wrong when it runs on them."""
-        bound = min(abs(detour.got - detour.wanted) / 2, abs(detour.wanted) / 4)
+        bound = abs(detour.wanted) / 4
+        if np.isfinite(detour.got):
+            bound = min(bound, abs(detour.got - detour.wanted) / 2)
         values, inputs = self._reference.values, detour.inputs
         shown = confirmed(self._kernel, self._instance, values, inputs, output, element, bound)
         if shown is None:

@@ -255,3 +255,16 @@ def test_the_checker_takes_a_power_of_a_mask_for_nil(mask: float) -> None:
     assert result.verdict == "verified", result.findings
     unlike = result_of(body, "Y[i] = where(B[i] > 0, exp2(A[i]), 1)", arrays)
     assert unlike.verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"fma.rn.f32 %f1, %X, %X, {single(1)}; neg.f32 %f1, %f1; sqrt.rn.f32 %f1, %f1;",
+        "ex2.approx.f32 %f1, %X; neg.f32 %f1, %f1; lg2.approx.f32 %f1, %f1;",
+        "mul.f32 %f1, %X, %X; neg.f32 %f1, %f1; rsqrt.approx.f32 %f1, %f1;",
+    ],
+)
+def test_a_function_of_what_is_negative_for_all_inputs_is_refuted(body: str) -> None:
+    result = result_of(f"{body} sub.f32 %f1, %f1, %f1; add.f32 %Y, %X, %f1;", "Y[i] = X[i]", ONE)
+    assert result.verdict == "refuted", result.findings
