@@ -33,6 +33,7 @@ from .matrix_rounding import MatrixRounding
 from .normal_forms import NormalForms
 from .operations import Sum
 from .quantisation import quantises
+from .reciprocals import quotient_roundings
 from .rounding_depth import Path, paths, unit_of_rounding
 from .rounding_errors import unit_of
 from .sparse_polynomials import sparse
@@ -401,17 +402,12 @@ class AbsoluteErrors:
     def _growth_of_quotients(
         self, operation: Operation, divisors: Sequence[Fraction | None]
     ) -> NDArray[np.float64]:
-        """Return the growths (n,) of quotients; where the exact reciprocal is meant, of one rounding at most.
-
-        In units of its last place a quotient by m·2^k, m odd, is a multiple of 1/m, so never half a unit off
-        its rounding, but (1 - 1/m)/2 at most.
-        """
+        """Return the growths (n,) of quotients; of one rounding where the exact reciprocal is meant."""
         once = operation.attribute in operations.CORRECTLY_ROUNDED_QUOTIENTS
         if not (once and self._quantifier.exact_quotients):
             return np.full(len(divisors), growth_of(paths(operation)[0]))
         assert isinstance(operation.result, FloatFormat)
-        parts = [1 - 1 / _odd_part(each) if each else 1.0 for each in divisors]
-        return np.log1p(np.array(parts) * float(unit_of_rounding(operation.result)))
+        return np.log1p(quotient_roundings(divisors) * float(unit_of_rounding(operation.result)))
 
     def _reciprocals(self, operation: Operation, terms: Ids) -> Ids:
         """Return the magnitudes of the reciprocals of constants, exact or rounded as quantities take them."""
@@ -472,12 +468,6 @@ def _carried(stem: str, growth: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
         lost = -np.log1p(-np.expm1(growth))  # 1 / (1 - e), which is more than 1 + e
     return np.where(growth == 0, 0.0, lost if stem in ("rcp", "div") else lost / 2)
-
-
-def _odd_part(number: Fraction) -> int:
-    """Return m of a dyadic number ±m·2^k, m odd."""
-    size = abs(number.numerator)
-    return size // (size & -size)
 
 
 def _ends(fmt: FloatFormat, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

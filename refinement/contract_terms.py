@@ -47,7 +47,7 @@ from .formula_parser import FUNCTIONS
 from .formula_space import FormulaSpace, Scope, factors
 from .integer_ranges import Range, given_side, range_of
 from .interning import Ids
-from .literal_constants import is_log2_of_e
+from .literal_constants import deviation, is_log2_of_e
 from .operations import Accumulation
 from .term_arithmetic import TermArithmetic, Value, grouped
 from .terms import CONSTANT, TermStore
@@ -121,22 +121,25 @@ def literal_growth(instance: Instance, output: Array, *, exact_quotients: bool =
     rounded one is an argument of a function, or in a divisor, so that no bound follows from its own. For
     `exact_quotients` see `expected_terms`.
     """
-    space = FormulaSpace(instance, instance.contract.formula(output.name))
-    made = _Expected(space, TermStore(), exact_quotients=exact_quotients)
-    made.stored(output.format)
+    made = _made(instance, output, exact_quotients=exact_quotients)
     return float(sum(made.deviations))
 
 
 def rounded_literals(instance: Instance, output: Array) -> Iterator[str]:
     """Yield the literals and quotients of an output's formula that are rounded in its terms."""
-    space = FormulaSpace(instance, instance.contract.formula(output.name))
-    made = _Expected(space, TermStore())
-    made.stored(output.format)
+    made = _made(instance, output)
     for exact, off in made.rounded.items():
         number = str(exact) if exact.denominator < _MOST_SPELLED else f"{float(exact):.9g}"
         number = "log2(e)" if is_log2_of_e(exact) else number
         fmt = made.make.working
         yield f"{number} of the formula is the {fmt} next to it (2^{np.log2(off):.1f} of it off)"
+
+
+def _made(instance: Instance, output: Array, *, exact_quotients: bool = False) -> _Expected:
+    space = FormulaSpace(instance, instance.contract.formula(output.name))
+    found = _Expected(space, TermStore(), exact_quotients=exact_quotients)
+    found.stored(output.format)
+    return found
 
 
 def covered(instance: Instance, output: Array) -> NDArray[np.bool_]:
@@ -465,15 +468,10 @@ class _Expected:
     def _by_constants(self, left: Value, node: Node, scope: Scope) -> Value:
         """Return quotients by a literal, or by sizes and indices."""
         divisors = self.space.divisors(node, scope)
-        if self._exact_quotients and all(self._has(Fraction(each)) for each in divisors.reshape(-1)):
-            return self.make.divided(left, self.make.reals(divisors.astype(np.float64)))
+        if self._exact_quotients and (found := self.make.divided(left, divisors)) is not None:
+            return found
         reciprocals = [1 / Fraction(each) for each in divisors.reshape(-1)]
         return self.make.product(left, self._rounded(reciprocals, divisors.shape))
-
-    def _has(self, number: Fraction) -> bool:
-        """Tell whether the working format has a number, and perhaps not its reciprocal."""
-        word = encode(np.array(float(number)), self.make.working, Rounding.NEAREST_EVEN)
-        return self.make.working.exact(int(word)) == number
 
     def _rounded(self, exact: Sequence[Fraction], shape: tuple[int, ...]) -> Value:
         """Return exact numbers as the working format has them, and note how far they are off."""
@@ -481,7 +479,7 @@ class _Expected:
         fmt = self.make.working
         with np.errstate(over="ignore"):
             words = encode(numbers, fmt, Rounding.NEAREST_EVEN)
-        off = [_deviation(one, float(other)) for one, other in zip(exact, decode(words, fmt), strict=True)]
+        off = [deviation(one, float(other)) for one, other in zip(exact, decode(words, fmt), strict=True)]
         if any(off):
             self.deviations.append(max(off))
             self.rounded |= {one: part for one, part in zip(exact, off, strict=True) if part}
@@ -497,11 +495,3 @@ class _Expected:
             return self.make.chain(start, left, right, axes)
         how = Accumulation(ORDER, prod(axes.values()))
         return self.make.dot(self.make.working, left, right or self.make.reals(1.0), start, axes, how)
-
-
-def _deviation(exact: Fraction, number: float) -> float:
-    """Return by what part a number is off, as a logarithm of the factor, rounded up."""
-    if not exact or not np.isfinite(number):
-        return 0.0 if exact == number else np.inf
-    off = abs(Fraction(number) / exact - 1)
-    return float(off) * (1 + 2.0**-10) if off else 0.0

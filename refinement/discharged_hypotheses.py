@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..spec.formats import FloatFormat
 from . import operations
@@ -66,14 +67,14 @@ def _open_domains(ranges: RealRanges, terms: Ids) -> set[str]:
         low, high = ranges.read(arguments, operation.operands[-1]).T
         if stem in _ROOTS and not (low >= 0).all():
             found.add(NOT_NEGATIVE)
-        if stem in _DIVISORS and not ((low > 0) | (high < 0) | _nonzero(store, arguments)).all():
+        if stem in _DIVISORS and not ((low > 0) | (high < 0) | nonzero(store, arguments)).all():
             found.add(NONZERO)
         if stem in _LOGARITHMS and not (low > 0).all():
             found |= {NONZERO, NOT_NEGATIVE}
     return found
 
 
-def _nonzero(store: TermStore, terms: Ids) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def nonzero(store: TermStore, terms: Ids) -> NDArray[np.bool_]:
     """Tell which terms (n,) are inputs that are known not to be 0."""
     found = np.zeros(len(terms), dtype=bool)
     for place, term in enumerate(terms.tolist()):

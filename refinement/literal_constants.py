@@ -98,3 +98,11 @@ def literal(name: str, fmt: FloatFormat) -> int:
     """Return the encoding of an irrational number, rounded."""
     value = _VALUES[name]
     return int(np.float32(value).view(np.uint32)) if fmt == F32 else int(np.float64(value).view(np.uint64))
+
+
+def deviation(exact: Fraction, number: float) -> float:
+    """Return by what part a number is off, as a logarithm of the factor, rounded up."""
+    if not exact or not np.isfinite(number):
+        return 0.0 if exact == number else np.inf
+    off = abs(Fraction(number) / exact - 1)
+    return float(off) * (1 + 2.0**-10) if off else 0.0

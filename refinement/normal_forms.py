@@ -120,10 +120,10 @@ class NormalForms:
         self._idle = IdleOperations(self.quantifier, self.identifiers)
         self.software = SoftwareFunctions(store)
         self._bits = ExponentBits(store, self.overflows.ranges, self.quantifier.coarse)
-        self._elementary = ElementaryForms(self.quantifier)
+        self.elementary = ElementaryForms(self.quantifier)
         self._extrema = Extrema(self.quantifier, self._is_not_negative)
-        self._reduction = MonomialReduction(self.quantifier, self._elementary)
-        self._quotients = CommonDenominators(self.quantifier, self._elementary, self._reduction)
+        self._reduction = MonomialReduction(self.quantifier, self.elementary)
+        self._quotients = CommonDenominators(self.quantifier, self.elementary, self._reduction)
         self._condition_numbers: dict[Hashable, int] = {}
         self._known: dict[Format, NDArray[np.int32]] = {}
         self._too_many: dict[tuple[Format, bool, bytes], ExpansionError] = {}
@@ -162,7 +162,7 @@ class NormalForms:
         ExpansionError, OutweighedMaskError
             If there are too many products, or what outweighs a mask.
         """
-        if not self._elementary.sees_masks:
+        if not self.elementary.sees_masks:
             return np.arange(len(left), dtype=np.int64)
         found = self.masked.unequal(left, right, fmt)
         self.needs_masks |= len(found) < len(left)
@@ -201,7 +201,7 @@ class NormalForms:
 
     def _is_not_negative(self, atom: int) -> bool:
         """Tell whether an atom is not negative, whatever the data: an exponential, an unsigned number."""
-        if self._elementary.is_not_negative(atom):
+        if self.elementary.is_not_negative(atom):
             return True
         term, fmt = (
             int(self.quantifier.terms(np.array([atom], dtype=np.int64))[0]),
@@ -224,7 +224,7 @@ class NormalForms:
         found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier, masked=masked)
         found._polynomials, found._extrema = self._polynomials, self._extrema
         found._condition_numbers = self._condition_numbers
-        found._elementary, found._reduction = self._elementary, self._reduction
+        found.elementary, found._reduction = self.elementary, self._reduction
         found.poles = self.poles
         found._quotients, found.software, found._bits = self._quotients, self.software, self._bits
         return found
@@ -235,7 +235,7 @@ class NormalForms:
         literals = (_LITERALS,) if self.quantifier.takes_literals_for_numbers else ()
         if self.needs_fractions:
             literals = (*literals, _FRACTIONS, *self.of_fractions.uncounted)
-        masks = sorted(map(float, self._elementary.masks), reverse=True) if self.needs_masks else ()
+        masks = sorted(map(float, self.elementary.masks), reverse=True) if self.needs_masks else ()
         taken = (_MASK.format(f"{each:g}") for each in masks)
         return tuple(dict.fromkeys((*literals, *taken, *self.software.recognised)))
 
@@ -469,7 +469,7 @@ class NormalForms:
             (fmt,) = operation.operands
             arguments = self.polynomials(self.store.arguments(missing)[:, 0], fmt)
             read = sparse(arguments, len(missing))
-            pieces = self._elementary.pieces(operation, read, masked=self._masked)
+            pieces = self.elementary.pieces(operation, read, masked=self._masked)
             if stem(operation) in POLES:
                 zeros = [place for place, each in enumerate(read) if not each]
                 poles = self.store.arguments(missing)[zeros, 0].tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -37,3 +38,13 @@ def exact_reciprocals(
     found = np.ones(len(divisors), dtype=object)
     found[constant] = [plain(1 / each) for each in numbers if each]
     return found
+
+
+def quotient_roundings(divisors: Sequence[Fraction | None]) -> NDArray[np.float64]:
+    """Return what part of the unit roundoff correctly rounded quotients (n,) of floats are off, at most.
+
+    In units of its last place a quotient by m·2^k, m odd, is a multiple of 1/m, so never half a unit off its
+    rounding, but (1 - 1/m)/2 at most. By 0, or what is no number, nothing better than 1 is known.
+    """
+    odd = [abs(each.numerator) // (each.numerator & -each.numerator) if each else 0 for each in divisors]
+    return np.array([1 - 1 / each if each else 1.0 for each in odd])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..spec.float_encoding import encode
 from ..spec.formats import F64, FloatFormat, Format, IntegerFormat
@@ -143,11 +144,15 @@ class TermArithmetic:
         given = np.broadcast_arrays(*(self.rounded(each, self.working).terms for each in (left, right)))
         return Value(self.store.apply(operation, *given), self.working)
 
-    def divided(self, left: Value, constants: Value) -> Value:
-        """Return quotients by constants in the working format."""
-        operation = operations.quotient("div", self.working)
-        given = np.broadcast_arrays(*(self.rounded(each, self.working).terms for each in (left, constants)))
-        return Value(self.store.apply(operation, *given), self.working)
+    def divided(self, left: Value, divisors: NDArray[Any]) -> Value | None:
+        """Return quotients by exact numbers in the working format; None if it does not have them all."""
+        numbers = divisors.astype(np.float64)
+        words = encode(numbers, self.working, Rounding.NEAREST_EVEN).reshape(-1).tolist()
+        if any(self.working.exact(word) != each for word, each in zip(words, divisors.flat, strict=True)):
+            return None
+        right = self.rounded(self.reals(numbers), self.working)
+        given = np.broadcast_arrays(self.rounded(left, self.working).terms, right.terms)
+        return Value(self.store.apply(operations.quotient("div", self.working), *given), self.working)
 
     def rounded(self, value: Value, fmt: FloatFormat) -> Value:
         """Return real numbers in another format; one of at most 8 bits clamps, as every conversion does."""

@@ -194,9 +194,9 @@ class NormalFormValues:
         forms, store = self._forms, self._expressions.store
         term = int(forms.quantifier.terms(np.array([atom], dtype=np.int64))[0])
         operation = store.operation(term)
-        if atom in forms._elementary.arguments:
+        if atom in forms.elementary.arguments:
             assert isinstance(operation.attribute, tuple)
-            argument = self._polynomial(forms._elementary.arguments[atom])
+            argument = self._polynomial(forms.elementary.arguments[atom])
             return self._functions[operation.attribute[0]](argument)
         if atom in forms._extrema._of_atoms:
             which, members = forms._extrema._of_atoms[atom]
