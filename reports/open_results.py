@@ -18,7 +18,9 @@ _TITLE = """# Results that are left open
 depend on one is not disturbed by it. Definedness is tracked bit by bit, through registers, shared,
 local and global memory, the stack and accumulators: an undefined bit flows with what is computed
 from it, a mask of zeros ends it, and it counts only where an output, an address or a branch depends
-on it. A read of what nobody has written on which nothing depends is a note.
+on it. A read of what nobody has written on which nothing depends is a note. Where the manual leaves
+something open that all implementations give alike, and kernels rely on it, `verify` does so too;
+a table of its own lists these.
 
 The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`); the
 machines make such values of them where they model the instruction.
@@ -36,8 +38,16 @@ def _rows(results: Iterable[OpenResult]) -> Iterator[str]:
 def page() -> str:
     """Return the page."""
     parts = [_TITLE]
-    for name, results in (("PTX", ptx.OPEN_RESULTS), ("Power", power.OPEN_RESULTS)):
-        parts.append("\n".join([f"## {name}", "", _HEAD, *_rows(results), ""]))
+    for name, head, results in (
+        ("PTX", _HEAD, ptx.OPEN_RESULTS),
+        (
+            "PTX: taken as all implementations give it",
+            _HEAD.replace("is open", "is assumed"),
+            ptx.TAKEN_ALIKE,
+        ),
+        ("Power", _HEAD, power.OPEN_RESULTS),
+    ):
+        parts.append("\n".join([f"## {name}", "", head, *_rows(results), ""]))
     return "\n".join(parts)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.errors import UnsupportedError
+from ...spec.ptx.open_results import BASE_OF_FNS
 from .. import bit_slices, operations
 from ..evaluation import Words, apply, ones
 from ..interning import Ids
@@ -20,6 +21,7 @@ from ..terms import TermStore
 from .execution import Decoders
 from .handlers import Modifiers, pointwise
 from .module import TYPE_BITS
+from .value_operations import left_unknown
 from .values import Rule, Value, compute
 
 
@@ -85,18 +87,20 @@ def _fns(modifiers: Modifiers) -> tuple[Sequence[int], Rule]:
         places = [_nth_set(*(int(n) for n in row)) for row in zip(mask, base, offset, strict=True)]
         return np.array(places, dtype=np.int64)
 
+    def rule(store: TermStore, values: Sequence[Value]) -> Value:
+        found = compute(store, 32, values, on_numbers, on_terms)
+        return left_unknown(store, found, values[1].numbers >= 32, BASE_OF_FNS)
+
     def on_terms(*_: Ids) -> Ids:
         raise UnsupportedError("fns of data")
 
-    return (32, 32, 32), lambda store, values: compute(store, 32, values, on_numbers, on_terms)
+    return (32, 32, 32), rule
 
 
 def _nth_set(mask: int, base: int, offset: int) -> int:
     offset = offset - (1 << 32) if offset >> 31 else offset
     if not offset:
-        return base if base < 32 and mask >> base & 1 else -1
-    if base >= 32:
-        return -1
+        return base if mask >> base & 1 else -1
     places = range(base, 32) if offset > 0 else range(base, -1, -1)
     found = [place for place in places if mask >> place & 1]
     return found[abs(offset) - 1] if len(found) >= abs(offset) else -1

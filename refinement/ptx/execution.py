@@ -137,9 +137,7 @@ class Execution:
         self._observations = observations
         self._loads = loads
         self.special = dict(threads.special_registers())
-        shared = memory.shared
-        for name, size in (("total", shared.size), ("aggr", shared.size), ("dynamic", memory.dynamic_shared)):
-            self.special[f"%{name}_smem_size"] = known(np.full(len(threads), size), 32)
+        self.special["%dynamic_smem_size"] = known(np.full(len(threads), memory.dynamic_shared), 32)
         self._condition: Value | None = None
 
     # -- messages

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import IntegerFormat
-from ...spec.ptx.open_results import QUOTIENT_BY_ZERO
+from ...spec.ptx.open_results import OPEN_QUOTIENT
 from ...spec.rounding import Rounding
 from .. import operations
 from ..evaluation import Words, evaluate, integers, ones
@@ -25,7 +25,7 @@ from .bit_moves import Field, moved
 from .execution import Decoders
 from .handlers import Modifiers, pointwise
 from .module import TYPE_BITS
-from .value_operations import applied, constant, lanewise, unknown, widened
+from .value_operations import applied, constant, lanewise, left_unknown, widened
 from .values import Rule, Value, compute
 
 _WORDS = [f"{sort}{width}" for width in (16, 32, 64) for sort in "us"]
@@ -194,10 +194,12 @@ def _quotient(modifiers: Modifiers, *, remainder: bool) -> Plan:
             return widened(store, moved(store, low if remainder else high, a), kind.width, signed=False)
         on_numbers = lambda *numbers: evaluate(operation, numbers)  # noqa: E731
         result = compute(store, kind.width, values, on_numbers, partial(store.apply, operation))
-        if not b.is_known or b.numbers.all():
+        if not b.is_known:
             return result
-        zero = np.flatnonzero(b.numbers == 0)  # the documents leave the result open
-        return result.updated(zero, unknown(store, len(zero), kind.width, QUOTIENT_BY_ZERO))
+        left_open = b.numbers == 0
+        if kind.signed and a.is_known:
+            left_open |= (b.numbers == ones(kind.width)) & (a.numbers == np.uint64(1) << (kind.width - 1))
+        return left_unknown(store, result, left_open, OPEN_QUOTIENT)
 
     return (kind.width,) * 2, rule
 

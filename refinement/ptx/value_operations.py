@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.float_encoding import is_nan
 from ...spec.formats import FloatFormat, Format
@@ -61,6 +62,12 @@ def opaque(store: TermStore, operation: Operation, *values: Value) -> Value:
 def unknown(store: TermStore, count: int, width: int, of: OpenResult) -> Value:
     """Return values of a result that PTX leaves open, each another one."""
     return Value(width, np.zeros(count, dtype=np.uint64), store.undefined(count, width, of))
+
+
+def left_unknown(store: TermStore, result: Value, where: NDArray[np.bool_], of: OpenResult) -> Value:
+    """Return results (n,) with unknown values where (n,) PTX leaves them open."""
+    members = np.flatnonzero(where)
+    return result.updated(members, unknown(store, len(members), result.width, of)) if len(members) else result
 
 
 def constant(number: int, width: int, like: Value) -> Value:

@@ -27,7 +27,7 @@ from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .table_lookups import chosen_entry, possible_values
 from .threads import WARP, Indices
-from .value_operations import applied, constant, unknown
+from .value_operations import applied, constant, left_unknown
 from .values import Value, known, of_terms
 
 Members = NDArray[np.bool_]
@@ -140,10 +140,7 @@ def _taken(
     place[active] = np.arange(len(active))
     taken = members[some, source]
     result = held.at(place[np.where(taken, active[some] - lane + source, active[some])])
-    lost = np.flatnonzero(~taken)
-    if len(lost):  # of a thread that doesn't run
-        result = result.updated(lost, unknown(execution.store, len(lost), 32, INACTIVE_LANE))
-    return result, inside
+    return left_unknown(execution.store, result, ~taken, INACTIVE_LANE), inside
 
 
 def _source(

@@ -122,8 +122,8 @@ def _quotient(i: InstructionStatement, kind: str) -> Scalar:
 
     def compute(a: int, b: int) -> int:
         x, y = read(a, kind), read(b, kind)
-        if y == 0:
-            raise Undefined("division by 0")
+        if y == 0 or (x, y) == (-1 << (width - 1), -1):
+            raise Undefined(f"the quotient of {x} by {y}")
         q = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
         return q if i.opcode == "div" else x - q * y
 

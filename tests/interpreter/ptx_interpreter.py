@@ -57,7 +57,10 @@ WITHOUT_EFFECT = frozenset(
 )
 
 
-_UNKNOWN = ("%warpid", "%nwarpid", "%smid", "%nsmid", "%clock", "%clock64", "%globaltimer")
+_UNKNOWN = (
+    *("%warpid", "%nwarpid", "%smid", "%nsmid", "%clock", "%clock64", "%globaltimer"),
+    *("%total_smem_size", "%aggr_smem_size"),
+)
 """Special registers that may hold anything."""
 
 

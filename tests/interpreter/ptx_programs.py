@@ -128,9 +128,10 @@ class _Writer:
         self.emit(f"setp.ne.u32 {self.any('pred')}, {kind}, 0;")
 
     def divided(self) -> None:
-        """Divide by what is not zero."""
+        """Divide by what is neither zero nor -1."""
         kind, divisor = self.draw.choice(("u32", "s32")), self.scratch()
         self.emit(f"or.b32 {divisor}, {self.any('u32')}, {self.draw.choice((1, 3, 0x10001))};")
+        self.emit(f"and.b32 {divisor}, {divisor}, 0xffefffff;")
         self.emit(
             f"{self.draw.choice(('div', 'rem'))}.{kind} {self.any('u32')}, {self.any('u32')}, {divisor};"
         )

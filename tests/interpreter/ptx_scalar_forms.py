@@ -354,7 +354,8 @@ def arrays_of(form: Form, count: int, seed: int) -> list[Given]:
         per_word = 2 if kind in PAIRS else 1
         elements = tuple(_element(draw, PAIRS.get(kind, kind)) for _ in range(count * per_word))
         if form.text.startswith(("div", "rem")) and index == 1 and kind in WORDS:
-            elements = tuple(each or 3 for each in elements)  # by 0 there is no result
+            none = (0, (1 << _bits_of(kind)) - 1)  # by 0 there is no result, nor of the least number by -1
+            elements = tuple(3 if each in none else each for each in elements)
         arrays.append(_array("abcde"[index], kind, count, elements))
     return arrays
 

@@ -132,11 +132,50 @@ def test_tables_of_values_do_not_rest_on_bits_of_nans() -> None:
     assert result_of(finite, "C[i] = where(A[i] == 1, 1, 0)", arrays).verdict is Verdict.VERIFIED
 
 
-def test_a_quotient_by_zero_is_unknown() -> None:
-    body = "div.u32 %r0, 5, 0; mov.u32 %C, %r0;"
-    result = result_of(body, "C[i] = 4294967295", {"C": "u32 out"})
+@pytest.mark.parametrize(
+    ("instruction", "value"),
+    [
+        ("div.u32 %r0, 5, 0;", 4294967295),
+        ("rem.s32 %r0, 5, 0;", 5),
+        ("div.s32 %r0, 0x80000000, -1;", 2147483648),
+        ("rem.s32 %r0, 0x80000000, -1;", 0),
+        ("mov.b16 %h1, 0x8000; div.s16 %h0, %h1, -1; cvt.u32.u16 %r0, %h0;", 32768),
+        ("mov.u32 %r1, 32; fns.b32 %r0, -1, %r1, 1;", 4294967295),
+        ("mov.u32 %r1, 40; fns.b32 %r0, -1, %r1, -1;", 31),
+        ("mov.u32 %r0, %total_smem_size;", 0),
+        ("mov.u32 %r0, %aggr_smem_size;", 0),
+    ],
+)
+def test_what_the_manual_leaves_open_is_unknown(instruction: str, value: int) -> None:
+    result = result_of(instruction + " mov.u32 %C, %r0;", f"C[i] = {value}", {"C": "u32 out"})
     assert result.verdict is Verdict.REFUTED
     assert kinds(result) == {Kind.UNDEFINED}
+
+
+@pytest.mark.parametrize("value", [0, 7, 255, 4294967295])
+@pytest.mark.parametrize("opcode", ["div", "rem"])
+@pytest.mark.parametrize("array", ["u8", "u16", "u32"])
+def test_no_value_of_a_quotient_by_data_that_are_zero_is_verified(
+    array: str, opcode: str, value: int
+) -> None:
+    body = f"cvt.u32.{array} %r1, %A; {opcode}.u32 %r0, 7, %r1; setp.eq.u32 %p0, %r1, 0; "
+    formula = f"C[i] = where(A[i] == 0, {value}, 0)"
+    result = result_of(body + "selp.b32 %C, %r0, 0, %p0;", formula, {"A": array, "C": "u32 out"})
+    assert result.verdict is not Verdict.VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("instruction", "value"),
+    [
+        ("div.s32 %r0, 0x80000001, -1;", 2147483647),
+        ("div.u32 %r0, 0x80000000, -1;", 0),
+        ("rem.s32 %r0, -7, 3;", 4294967295),
+        ("fns.b32 %r0, -1, 31, 1;", 31),
+    ],
+)
+def test_their_neighbours_are_known(instruction: str, value: int) -> None:
+    result = result_of(instruction + " mov.u32 %C, %r0;", f"C[i] = {value}", {"C": "u32 out"})
+    assert result.verdict is Verdict.VERIFIED
 
 
 def test_lanes_that_activemask_finds_together_are_an_assumption() -> None:
