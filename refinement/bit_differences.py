@@ -7,7 +7,7 @@ nothing is left open, as the order in which a matrix unit adds up is.
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ _ATTEMPTS = 24
 
 _LOOKED_AT, _ASKED = 256, 4
 """Elements that are evaluated on them, and those with other bits of which certainty is asked."""
+
+_ROUNDED = {"ptx": ("div", "rcp", "sqrt"), "power": ("div", "rcp", "sqrt")}
+"""Functions whose results an instruction set rounds to nearest; documents of PTO round none."""
 
 
 class Apart(NamedTuple):
@@ -72,13 +75,15 @@ def found_apart(
         except UnsupportedError:
             return None
         got, wanted = (each.astype(np.float64) for each in sides)
-        apart = np.flatnonzero(np.isfinite(got) & np.isfinite(wanted) & (got != wanted))
-        exact = ExactValues(forms.store, tried)
+        apart = np.flatnonzero(np.isfinite(got) & np.isfinite(wanted) & _are_different(got, wanted))
+        exact = ExactValues(forms.store, tried, _ROUNDED.get(instance.contract.isa, ()))
         for place in apart[:_ASKED]:
             element = int(some[place])
-            if not _are_certain(exact, output, int(actual[element]), int(expected[element])):
+            of_zeros = not got[place] and not wanted[place]
+            if not _are_certain(exact, output, int(actual[element]), int(expected[element]), of_zeros):
                 continue
-            if float(outputs_on(kernel, instance, tried)[output.name][element]) != got[place]:
+            run = float(outputs_on(kernel, instance, tried)[output.name][element])
+            if _are_different(run, got[place]):
                 continue
             difference = _difference(output, element, got[place], wanted[place])
             shown = KernelCounterexample.found(
@@ -95,20 +100,27 @@ def replayed_bits(
     store = TermStore()
     term = int(reference_of(instance, store).expected(output)[element])
     try:
-        wanted = float(ExactValues(store, inputs).rounded(term, output.format))
+        ExactValues(store, inputs, _ROUNDED.get(instance.contract.isa, ())).rounded(term, output.format)
+        wanted = float(numbers_in(Assignment(store, inputs).values(np.array([term])), output.format)[0])
     except (OpenValueError, UnsupportedError):
         return None
     got = float(outputs_on(kernel, instance, inputs)[output.name][element])
-    return _difference(output, element, got, wanted) if got != wanted else None
+    return _difference(output, element, got, wanted) if _are_different(got, wanted) else None
 
 
-def _are_certain(exact: ExactValues, output: Array, *terms: int) -> bool:
+def _are_different(one: Any, other: Any) -> Any:
+    """Tell which numbers have other bits; zeros of two signs have."""
+    return (one != other) | (np.signbit(one) != np.signbit(other))
+
+
+def _are_certain(exact: ExactValues, output: Array, actual: int, expected: int, of_zeros: bool) -> bool:
+    """Tell whether the numbers of two terms are certain, if so of zeros with their signs."""
     try:
-        for term in terms:
+        for term in (actual, expected):
             exact.rounded(term, output.format)
     except (OpenValueError, UnsupportedError):
         return False
-    return True
+    return not of_zeros or exact.states_signs
 
 
 def _difference(output: Array, element: int, got: float, wanted: float) -> Difference:

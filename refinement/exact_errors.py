@@ -6,7 +6,7 @@ bits and more, without overflow and underflow; of a matrix unit, only sums that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -53,10 +53,12 @@ class ExactValues:
         The terms.
     inputs : mapping of str to array
         The encodings of each input.
+    functions : collection of str
+        Functions whose results the instruction set rounds to nearest.
     """
 
-    def __init__(self, store: TermStore, inputs: Inputs) -> None:
-        self._store, self._assignment = store, Assignment(store, inputs)
+    def __init__(self, store: TermStore, inputs: Inputs, functions: Collection[str] = ()) -> None:
+        self._store, self._assignment, self._functions = store, Assignment(store, inputs), functions
         self._exact: dict[tuple[int, Format], Exact] = {}
         self._certain: set[int] = set()
         self.visited = 0
@@ -105,6 +107,12 @@ class ExactValues:
             self._check(operation, one)
             pending += self._arguments(operation, one)
         return self._number(term, fmt)
+
+    @property
+    def states_signs(self) -> bool:
+        """Whether the terms that were rounded have zeros of known signs: sums of matrix units have not."""
+        of_no_sign = (operations.DOT, operations.EXTREMUM)
+        return all(self._store.operation(each).name not in of_no_sign for each in self._certain)
 
     def computed(self, term: int, fmt: Format) -> Fraction:
         """Return what a term is by `evaluation`, where it is a finite normal number; raises as `rounded`."""
@@ -216,6 +224,12 @@ class ExactValues:
         if not any(isinstance(fmt, FloatFormat) for fmt in formats):
             if operation.name not in (*_OF_INTEGERS, operations.DOT):
                 raise OpenValueError
+            return
+        if (
+            operation.name in (operations.FUNCTION, operations.QUOTIENT)
+            and operation.attribute in self._functions
+        ):
+            self._number(term, operation.result)  # neither too great nor too small
             return
         if not _computes_floats(operation):
             raise OpenValueError
