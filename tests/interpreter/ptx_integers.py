@@ -16,7 +16,7 @@ class Unknown(Exception):
 
 
 class Undefined(Exception):
-    """A result that the manual leaves open, such as that of a division by 0."""
+    """A result that the manual leaves open, such as that of a division by 0, or of `fns` from bit 32."""
 
 
 class Scalar(NamedTuple):
@@ -181,8 +181,10 @@ def _bfind(i: InstructionStatement, kind: str) -> Scalar:
 def _fns(_: InstructionStatement, __: str) -> Scalar:
     def compute(word: int, base: int, offset: int) -> int:
         offset = signed(offset, 32)
+        if base >= 32:
+            raise Undefined(f"fns from bit {base}")
         if offset == 0:
-            return base if base < 32 and word >> base & 1 else -1
+            return base if word >> base & 1 else -1
         place, step, left = base, 1 if offset > 0 else -1, abs(offset)
         while 0 <= place < 32:
             left -= word >> place & 1

@@ -111,6 +111,10 @@ class _Writer:
         """Add one of the forms."""
         form = self.draw.choice(_usable())
         operands = [self.any(_POOL_OF[kind]) for kind in form.sources]
+        if form.text.startswith("fns"):  # from a bit that there is
+            place = self.scratch()
+            self.emit(f"and.b32 {place}, {operands[1]}, 31;")
+            operands[1] = place
         self.emit(form.text.format(self.any(_POOL_OF[form.result]), *operands))
 
     def guarded(self) -> None:

@@ -55,7 +55,7 @@ def test_every_form(form: Form, seed: int) -> None:
     ["div.rz.f32", "rcp.rm.f64", "sqrt.rp.f32", "sqrt.rn.ftz.f32", "div.rn.ftz.f32", "fns.b32"],
 )
 def test_forms_that_once_differed(text: str) -> None:
-    """Roots, quotients were rounded to nearest on numbers, and kept subnormals; fns began above bit 31."""
+    """Roots, quotients were rounded to nearest on numbers, and kept subnormals."""
     (form,) = (each for each in forms() if each.text.startswith(text + " "))
     for seed in range(3):
         assert compared(form, seed) == []
