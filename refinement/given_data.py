@@ -1,8 +1,8 @@
 """Contracts with given numbers, of which it is enough that they hold for all numbers.
 
 Operations on given numbers are computed at once, and what was rounded is forgotten. So a difference that
-is no more than rounding looks like a wrong result. Such a contract is right where it is for all data, and
-what that takes for granted is true of the data given.
+is no more than rounding looks like a wrong result. Such a contract is right where one is that lets them be
+any numbers, as long as what that takes for granted is true of the numbers given.
 """
 
 from __future__ import annotations
@@ -18,17 +18,31 @@ from ..spec.formats import FloatFormat
 from .arguments import Array, Scalar
 from .contract import Instance
 from .formula import Binary, Choice, Element, Node, Sum
-from .parameters import ArrayParameter
+from .parameters import Access, ArrayParameter
 
 _ARITHMETIC = "+-*"
 
 
-def for_all_numbers(instance: Instance) -> tuple[Instance, Mapping[str, NDArray[np.uint64]]] | None:
-    """Return a contract for any numbers in place of those given, and these by name; None if none are.
+Given = Mapping[str, NDArray[np.uint64]]
+"""Encodings of what a contract gives, by name."""
 
-    Integers that a formula takes for indices, extents, divisors or conditions stay given, and integer
-    scalars. Floats do not: a formula divides by data, and compares them, as well.
+
+def wider_contracts(instance: Instance) -> Iterator[tuple[Instance, Given]]:
+    """Yield contracts for any numbers in place of some of those given, and these by name.
+
+    Integers that a formula takes for indices, extents, divisors or conditions stay given, those that the
+    kernel writes (locks, counters), and integer scalars. Floats do not: a formula divides by data, and
+    compares them, as well. A kernel may branch on other integers: in a second contract they all stay given.
     """
+    before: frozenset[str] = frozenset()
+    for integers in (True, False):
+        wider, given = _widened(instance, integers=integers)
+        if given and given.keys() != before:
+            yield wider, given
+        before = frozenset(given)
+
+
+def _widened(instance: Instance, *, integers: bool) -> tuple[Instance, Given]:
     deciding = {
         name
         for formula in instance.contract.formulas
@@ -39,10 +53,9 @@ def for_all_numbers(instance: Instance) -> tuple[Instance, Mapping[str, NDArray[
 
     def general(argument: Scalar | Array) -> Scalar | Array:
         content: Any = argument.contents if isinstance(argument, Array) else argument.value
-        is_float = isinstance(argument.format, FloatFormat)
-        known = (argument.name in deciding and not is_float) or argument.name in instance.case.values
-        stays = known or not (is_float or isinstance(argument, Array))
-        if content is None or stays:
+        is_data = isinstance(argument, Array) and argument.access is Access.IN and integers
+        is_wide = isinstance(argument.format, FloatFormat) or (is_data and argument.name not in deciding)
+        if content is None or not is_wide or argument.name in instance.case.values:
             return argument
         given[argument.name] = np.asarray(content, dtype=np.uint64).reshape(-1)
         if isinstance(argument, Array):
@@ -55,7 +68,7 @@ def for_all_numbers(instance: Instance) -> tuple[Instance, Mapping[str, NDArray[
         for each in instance.contract.parameters
     )
     contract = replace(instance.contract, parameters=parameters)
-    return (replace(instance, contract=contract, arguments=arguments), given) if given else None
+    return replace(instance, contract=contract, arguments=arguments), given
 
 
 def _deciding(node: Node, *, needed: bool) -> Iterator[str]:

@@ -161,6 +161,14 @@ class Case:
             return None
         return found
 
+    def has(self, numbers: Mapping[str, Words]) -> bool:
+        """Tell whether numbers, encodings of some scalars among others, are known to be such."""
+        given = {**{name: np.array([word], dtype=np.uint64) for name, word in self.values.items()}, **numbers}
+        same = all(int(given[name][0]) == word for name, word in self.values.items())
+        names = {name for condition, _ in self.conditions for name in condition.scalars()}
+        holds = self._hold(given) if same and names <= given.keys() else None
+        return holds is not None and bool(holds.all())
+
     def adapted(self, inputs: Mapping[str, Words]) -> dict[str, Words]:
         """Return inputs with scalars that the case is about: their own, if they are such, or examples."""
         given = {**inputs, **{name: np.array([word], dtype=np.uint64) for name, word in self.values.items()}}
