@@ -1,9 +1,12 @@
-"""High bits of floats that are read as a narrower float: the conversion toward zero.
+"""Bits of floats that are read as floats: the conversion toward zero, magnitudes and negations.
 
 The high 16 bits of an f32 are a bf16, and an f32 whose 13 lowest bits are 0 is a tf32: the formats share the
 sign and the exponent, so dropping low bits of the fraction is the conversion toward zero, for zeros,
 subnormal numbers and infinities too. A NaN alone may turn into an infinity, if all bits that are left of its
 fraction are 0: over the reals there is none.
+
+Whatever float a word is, with a highest bit of 0 it is its magnitude, with 1 minus that, and with the highest
+bit flipped its negation.
 """
 
 from __future__ import annotations
@@ -16,10 +19,12 @@ from numpy.typing import NDArray
 from ..spec.formats import BF16, F32, TF32, FloatFormat, Format
 from ..spec.rounding import Rounding
 from . import operations
+from .bit_slices import bitwise, extract
 from .interning import Ids
-from .slices import Field, Slice, fields, join
+from .slices import Field, Slice, fields, join, values
 from .terms import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
 from .traversal import by_operation, fill, operands
+from .truth_tables import A
 
 _UNKNOWN = -1
 
@@ -27,6 +32,9 @@ _NARROW: MappingProxyType[int, FloatFormat] = MappingProxyType({16: BF16, 13: TF
 """What is left of an f32 without so many low bits."""
 
 _READ = (BF16, TF32, F32)
+
+_LEAST_BITS = 16
+"""Of formats whose signs are looked for; those of narrower ones are read from tables of values."""
 
 _DEEPEST = 4
 """Choices within choices that are looked through; what lies deeper keeps its bits."""
@@ -49,7 +57,7 @@ class TruncatedFloats:
 
         They are the same numbers for all inputs that make no NaN.
         """
-        if not any(each.name == CONCATENATION and _cut(each) for each in self._store.operations):
+        if not any(_cut(each) or _has_sign(each) for each in self._store.operations):
             return terms
         table = np.full(len(self._store), _UNKNOWN, dtype=np.int32)
 
@@ -88,13 +96,14 @@ class TruncatedFloats:
 
     def _read(self, terms: Ids, fmt: Format, depth: int = _DEEPEST) -> Ids:
         """Return terms (n,) with conversions for those that are high bits of floats."""
-        if fmt not in _READ or not len(terms):
+        if not isinstance(fmt, FloatFormat) or fmt.bits < _LEAST_BITS or not len(terms):
             return terms
-        assert isinstance(fmt, FloatFormat)
         found = terms.copy()
         for operation, members in by_operation(self._store, np.unique(terms)):
             made = members
-            if operation.name == CONCATENATION:
+            if _has_sign(operation) and operation.result.bits == fmt.bits and depth:
+                made = self._with_signs(operation, members, fmt, depth)
+            if made is members and operation.name == CONCATENATION and fmt in _READ:
                 made = self._conversions(operation, members, fmt)
             elif operation.name == operations.SELECT and operation.result.bits == fmt.bits and depth:
                 condition, *sides = self._store.arguments(members)[:, :3].T
@@ -108,6 +117,25 @@ class TruncatedFloats:
     def _places(members: Ids, terms: Ids) -> NDArray[np.intp]:
         """Return where terms are among members, which are sorted; anywhere for others."""
         return np.minimum(np.searchsorted(members, terms), len(members) - 1)
+
+    def _with_signs(self, operation: Operation, words: Ids, fmt: FloatFormat, depth: int) -> Ids:
+        """Return words (n,) of one concatenation as magnitudes or negations of floats, if they are."""
+        store, own = self._store, fields(operation)
+        *low, top = (
+            Slice(part, field)
+            for part, field in zip(store.elements(store.arguments(words)[:, 0]).T, own, strict=True)
+        )
+        place = low[-1].field.top + 1
+        if (store.widths(low[-1].terms) != place + 1).any():
+            return words
+        number = self._read(join(store, [*low, Slice(low[-1].terms, Field(place, 1))]), fmt, depth - 1)
+        opposite = store.apply(operations.negate(fmt), number)
+        if top.constant:
+            size = store.apply(operations.extremum(fmt, "max", nan=True), number, opposite)
+            return np.where(values(store, top) != 0, store.apply(operations.negate(fmt), size), size)
+        sign = extract(store, low[-1].terms, place, 1)
+        flipped = bitwise(store, 0xFF ^ A, sign, sign, sign)
+        return np.where(flipped == top.terms, opposite, words)
 
     def _conversions(self, operation: Operation, words: Ids, fmt: FloatFormat) -> Ids:
         """Return words (n,) of one concatenation as conversions of what they are cut from, if they are."""
@@ -139,6 +167,14 @@ class TruncatedFloats:
             each.result == F32 or (each.name == operations.SELECT and each.result.bits == F32.bits)
             for each in kinds
         )
+
+
+def _has_sign(operation: Operation) -> bool:
+    """Tell whether the highest bit of a word is from elsewhere than those next to it."""
+    if operation.name != CONCATENATION or len(fields(operation)) < 2:
+        return False
+    *_, below, top = fields(operation)
+    return top.width == 1 and not (below.constant or below.repeats)
 
 
 def _cut(operation: Operation) -> int:

@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from mmaproof.refinement import operations
 from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.bit_slices import extract
+from mmaproof.refinement.bit_slices import bitwise, extract
 from mmaproof.refinement.equivalence import compare
 from mmaproof.refinement.normal_forms import NormalForms
 from mmaproof.refinement.slices import Field, Slice, filled, join
 from mmaproof.refinement.terms import TermStore
 from mmaproof.refinement.truncated_floats import TruncatedFloats
+from mmaproof.refinement.truth_tables import A
 from mmaproof.spec.float_encoding import is_nan
 from mmaproof.spec.formats import BF16, F16, F32, TF32, FloatFormat
 from mmaproof.spec.rounding import Rounding
@@ -63,6 +65,46 @@ def test_a_high_half_has_the_verdict_of_the_conversion(body: str) -> None:
 )
 def test_a_float_whose_low_bits_are_masked_is_truncated(body: str, formula: str) -> None:
     assert result_of(body, formula, F32_OUT).verdict == "verified"
+
+
+SIGNS = {
+    "magnitude": ("and.b32 %r1, %r1, 0x7fffffff;", "abs(A[i])"),
+    "minus the magnitude": ("or.b32 %r1, %r1, 0x80000000;", "-abs(A[i])"),
+    "negation": ("xor.b32 %r1, %r1, 0x80000000;", "-A[i]"),
+}
+STORED = {
+    "whole": ("mov.b32 %C, %r1;", F32_OUT),
+    "shifted": ("shr.u32 %r2, %r1, 16; cvt.u16.u32 %C, %r2;", BF16_OUT),
+    "masked": ("and.b32 %r1, %r1, 0xffff0000; mov.b32 %C, %r1;", F32_OUT),
+    "converted": ("mov.b32 %f1, %r1; cvt.rz.bf16.f32 %C, %f1;", BF16_OUT),
+}
+
+
+@pytest.mark.parametrize("stored", STORED)
+@pytest.mark.parametrize("sign", SIGNS)
+def test_a_sign_that_is_set_is_a_magnitude_or_a_negation(sign: str, stored: str) -> None:
+    (change, wanted), (store, arrays) = SIGNS[sign], STORED[stored]
+    body = f"mov.b32 %r1, %A; {change} {store}"
+    assert result_of(body, f"C[i] = {wanted}", arrays).verdict == "verified"
+    for other, (_, wrong) in SIGNS.items():
+        if other != sign:
+            assert result_of(body, f"C[i] = {wrong}", arrays).verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("body", "formula", "arrays"),
+    [
+        ("mov.b32 %r1, %A; and.b32 %r1, %r1, 0xbfffffff; mov.b32 %C, %r1;", "C[i] = abs(A[i])", F32_OUT),
+        ("mov.b32 %r1, %A; shl.b32 %r1, %r1, 1; mov.b32 %C, %r1;", "C[i] = abs(A[i])", F32_OUT),
+        ("mov.b32 %r1, %A; xor.b32 %r1, %r1, 0x80000001; mov.b32 %C, %r1;", "C[i] = -A[i]", F32_OUT),
+        ("xor.b16 %C, %A, 0x8000;", "C[i] = f32(A[i]) - 32768", {"A": "u16", "C": "f16 out"}),
+        ("mov.b32 %r1, %A; mov.b32 %r2, %B; and.b32 %r1, %r1, 0x7fffffff; and.b32 %r2, %r2, 0x80000000; "
+         "xor.b32 %r2, %r2, 0x80000000; or.b32 %r1, %r1, %r2; mov.b32 %C, %r1;",
+         "C[i] = -A[i]", {"A": "f32", "B": "f32", "C": "f32 out"}),
+    ],
+)  # fmt: skip
+def test_other_bits_are_no_sign(body: str, formula: str, arrays: dict[str, str]) -> None:
+    assert result_of(body, formula, arrays).verdict == "refuted"
 
 
 FAULTS = {
@@ -121,6 +163,66 @@ def test_conversions_have_the_same_bits_but_of_nans(
     before, after = (Assignment(store, given_words).values(each) for each in (cut, made))
     nan = is_nan(given_words["A"], F32)
     assert (before[~nan] == after[~nan]).all()
+
+
+def signed(store: TermStore, words: NDArray[np.int32], top: int, kind: str) -> NDArray[np.int32]:
+    """Return words with another highest bit."""
+    bit = extract(store, words, top, 1)
+    sign = {
+        "0": filled(store, len(words), 0, 1),
+        "1": filled(store, len(words), 1, 1),
+        "flipped": Slice(bitwise(store, 0xFF ^ A, bit, bit, bit), Field(0, 1)),
+    }[kind]
+    return join(store, [Slice(words, Field(0, top)), sign])
+
+
+@pytest.mark.parametrize("kind", ["0", "1", "flipped"])
+@pytest.mark.parametrize("fmt", [F16, BF16])
+def test_signs_of_all_words_of_16_bits(fmt: FloatFormat, kind: str) -> None:
+    store = TermStore()
+    inputs = store.inputs("A", fmt, np.arange(1 << 16))
+    word = signed(store, inputs, 15, kind)
+    made = TruncatedFloats(store).converted(word, fmt)
+    assert (made != word).all()
+    given_words = {"A": np.arange(1 << 16, dtype=np.uint16)}
+    before, after = (Assignment(store, given_words).values(each) for each in (word, made))
+    assert (before == after)[~is_nan(given_words["A"], fmt)].all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(WORDS, min_size=8, max_size=8),
+    st.sampled_from([F32, TF32, BF16]),
+    st.sampled_from(["0", "1", "flipped"]),
+)
+def test_signs_of_words_and_of_their_high_halves(words: list[int], fmt: FloatFormat, kind: str) -> None:
+    store = TermStore()
+    inputs = store.inputs("A", F32, np.arange(len(words)))
+    word = signed(store, inputs, 31, kind)
+    if fmt == BF16:
+        word = extract(store, word, 16, 16)
+    made = TruncatedFloats(store).converted(word, fmt)
+    given_words = {"A": np.array(words, dtype=np.uint32)}
+    before, after = (Assignment(store, given_words).values(each) for each in (word, made))
+    same = before == after
+    if fmt == TF32:  # which has no such bits
+        same |= (before ^ after) < 1 << 13
+    assert (made != word).all() and same[~is_nan(given_words["A"], F32)].all()
+
+
+ROWS = {"bf16": (16, 8), "tf32": (13, 11)}
+
+
+@pytest.mark.parametrize("fmt", ROWS)
+def test_a_cut_is_the_conversion_toward_zero_for_all_words(fmt: str) -> None:
+    z3 = pytest.importorskip("z3")
+    low, precision = ROWS[fmt]
+    narrow, word = z3.FPSort(8, precision), z3.BitVec("word", 32)
+    number = z3.fpBVToFP(word, z3.Float32())
+    cut = z3.fpBVToFP(z3.Extract(31, low, word), narrow)
+    solver = z3.Solver()
+    solver.add(z3.Not(z3.fpIsNaN(number)), cut != z3.fpFPToFP(z3.RTZ(), number, narrow))
+    assert solver.check() == z3.unsat
 
 
 @pytest.mark.parametrize("low", [1, 8, 12, 14, 15, 17, 24])
