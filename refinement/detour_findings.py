@@ -69,7 +69,8 @@ class DetourFindings:
         if given is None:
             detour = search.found()
         else:
-            detour = search.on_given(given, self._reference.values(given)[output.name][members])
+            real = self._reference.values(given)[output.name][members].astype(np.float64)
+            detour = search.on_given(given, real)
         if detour is None:
             return None, None
         element = int(members[detour.place])
